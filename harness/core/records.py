@@ -1,0 +1,106 @@
+"""
+What a subject tells: one frozen record a line of its output, in one closed union.
+
+All times are nanoseconds of the host's monotonic clock (Java ``nanoTime``, Python ``monotonic_ns``), which the
+processes of one host share.
+"""
+
+from dataclasses import dataclass, field
+
+PROTOCOL = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """First line of a subject: who it is and what it can do."""
+
+    protocol: int
+    client: str
+    version: str
+    capabilities: tuple[str, ...]
+    pid: int
+    clock_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The producer is started, its connections and code are warm, the topic's route is known."""
+
+    clock_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class RouteSeen:
+    """The client's publish list for the topic as it stood when first noticed; ``route`` counts from 1."""
+
+    route: int
+    at_ns: int
+    queues: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptEnded:
+    """One request of a send to one broker, as seen by a hook inside the client; ``attempt`` counts from 0."""
+
+    send: int
+    thread: int
+    attempt: int
+    broker: str
+    queue_id: int
+    start_ns: int
+    end_ns: int
+    error: str | None = None
+    code: int | None = None
+    status: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SendEnded:
+    """
+    One call by the application, from entry to return.
+
+    error: simple class name of what was thrown; cause: simple class name of its cause. broker, queue_id and
+    queue_offset are what the result said. route and route_after: version of the publish list before and after the call
+    (0: not known to this subject).
+    """
+
+    send: int
+    thread: int
+    start_ns: int
+    end_ns: int
+    error: str | None = None
+    cause: str | None = None
+    code: int | None = None
+    message: str | None = None
+    status: str | None = None
+    broker: str | None = None
+    queue_id: int | None = None
+    queue_offset: int | None = None
+    route: int = 0
+    route_after: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Every send of the plan has been answered."""
+
+    sends: int
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectFailed:
+    """The subject could not go on and says why."""
+
+    stage: str
+    message: str
+
+
+Record = Hello | Ready | RouteSeen | AttemptEnded | SendEnded | Done | SubjectFailed
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedLine:
+    """A record with the fields this version does not know, kept as they came."""
+
+    record: Record
+    extra: dict[str, object] = field(default_factory=dict)

@@ -1,0 +1,1 @@
+"""Executable specification of the RocketMQ producer: pure rules, dialects of releases, remoting protocol, live client."""
