@@ -1,0 +1,121 @@
+"""
+What the brokers hold of every send, read after everything was healed: the truth "ok" and "unknown" are settled against.
+
+In: a send and the table ``stored`` of its arm. Out: the copies of its message, and what that makes of the send.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+from enum import StrEnum
+
+import numpy as np
+import pyarrow as pa
+
+from harness.analysis.steps.attempts_in_context import Context, Phase
+from harness.analysis.steps.replayed import JudgedSend
+from harness.core.events import Arm
+from harness.core.outcome import Outcome
+from harness.traces.rows import AttemptRow, SendRow
+
+
+class Fate(StrEnum):
+    """What became of a message; GHOST is one that is there although its send did not succeed."""
+
+    STORED = "stored"
+    LOST = "lost"
+    GHOST = "ghost"
+    ABSENT = "absent"
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """One stored message of a send, in queue order."""
+
+    broker: str
+    queue_id: int
+    queue_offset: int
+    store_timestamp_ms: int
+    body_ok: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReconciledSend:
+    """
+    A judged send with its stored copies.
+
+    copies and fate are None when the queues of its arm were not read back: nobody knows.
+    """
+
+    judged: JudgedSend
+    copies: tuple[Copy, ...] | None
+    fate: Fate | None
+
+    @property
+    def arm(self) -> Arm:
+        """Whose send it is."""
+        return self.judged.context.traced.arm
+
+    @property
+    def row(self) -> SendRow | None:
+        """The send itself; None when it never returned."""
+        return self.judged.context.traced.row
+
+    @property
+    def attempts(self) -> tuple[AttemptRow, ...]:
+        """What the client's own hook saw of it."""
+        return self.judged.context.traced.attempts
+
+    @property
+    def contexts(self) -> tuple[Context, ...]:
+        """Fault context of each attempt."""
+        return self.judged.context.contexts
+
+    @property
+    def phase(self) -> Phase:
+        """Phase in which it began."""
+        return self.judged.context.phase
+
+    def phase_of(self, attempt: int | None) -> Phase:
+        """Phase of one attempt, of the send where there is no such attempt."""
+        known = attempt is not None and attempt < len(self.contexts)
+        return self.contexts[attempt].phase if known and attempt is not None else self.phase
+
+
+class StoredCopies:
+    """The table ``stored`` of one arm, by send; ``foreign`` counts rows whose id is nobody's or unreadable."""
+
+    def __init__(self, stored: pa.Table) -> None:
+        ours = stored.filter(stored.column("send").is_valid())
+        self.foreign = stored.num_rows - ours.num_rows
+        sends = np.asarray(ours.column("send").to_numpy(), dtype=np.int64)
+        order = np.argsort(sends, kind="stable")
+        self._sends = sends[order]
+        self._rows = order
+        self._table = ours.select([field.name for field in fields(Copy)]).combine_chunks()
+
+    def of(self, send: int) -> tuple[Copy, ...]:
+        """Copies of one send, by broker, queue and offset as they were sealed."""
+        first = int(np.searchsorted(self._sends, send, side="left"))
+        last = int(np.searchsorted(self._sends, send, side="right"))
+        if first == last:
+            return ()
+        return tuple(Copy(**self._table.slice(int(row), 1).to_pylist()[0]) for row in self._rows[first:last])
+
+
+def reconciled(sends: Iterable[JudgedSend], stored: StoredCopies | None) -> Iterator[ReconciledSend]:
+    """Every send with what is stored of it."""
+    for judged in sends:
+        if stored is None:
+            yield ReconciledSend(judged, None, None)
+            continue
+        traced = judged.context.traced
+        copies = stored.of(traced.send)
+        succeeded = traced.row is not None and traced.row.outcome is Outcome.OK
+        yield ReconciledSend(judged, copies, fate_of(succeeded, bool(copies)))
+
+
+def fate_of(succeeded: bool, is_stored: bool) -> Fate:
+    """Four fates from two facts."""
+    if succeeded:
+        return Fate.STORED if is_stored else Fate.LOST
+    return Fate.GHOST if is_stored else Fate.ABSENT

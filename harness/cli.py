@@ -1,0 +1,239 @@
+"""The command line: arguments in, one call into the stages, an exit code out; no logic of its own."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import click
+import typer
+from rich.console import Console
+
+from harness import __version__
+from harness.core.errors import ExitCode, HarnessError, UsageError
+from harness.core.subject import SubjectId
+
+app = typer.Typer(
+    name="rocketdiff",
+    help="Show, with evidence, where two RocketMQ clients behave differently.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+cluster_app = typer.Typer(help="A local RocketMQ in seconds, for anyone.", no_args_is_help=True)
+app.add_typer(cluster_app, name="cluster")
+
+DEFAULT_RELEASE = "5.3.3"
+
+SubjectOption = Annotated[
+    list[str] | None,
+    typer.Option("--subject", help="client:release, given twice; the first is the baseline. One: against its own reference."),
+]
+SuiteOption = Annotated[str, typer.Option(help="quick (about a minute), full, or all.")]
+ScenarioOption = Annotated[list[str] | None, typer.Option("--scenario", help="Only scenarios whose name matches this glob.")]
+ScenariosOption = Annotated[Path | None, typer.Option("--scenarios", help="Folder of scenario files instead of the shipped ones.")]
+OutOption = Annotated[Path, typer.Option(help="Folder that receives the run directory.")]
+SeedOption = Annotated[int | None, typer.Option(help="Seed of plans and phases; drawn and printed when not given.", min=0)]
+ServerOption = Annotated[str, typer.Option("--server", help="Release of name servers and brokers.")]
+ClusterOption = Annotated[str, typer.Option("--cluster", help="Where brokers run: processes.")]
+MasterOption = Annotated[str | None, typer.Option("--master", help="Spark master; local[*] when not given.")]
+InconclusiveOption = Annotated[str, typer.Option(help="What an inconclusive gating check does: fail, warn or pass.")]
+StrictOption = Annotated[bool, typer.Option("--strict", help="Checks of severity 'should' gate too.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+
+
+@app.command()
+def run(
+    subject: SubjectOption = None,
+    suite: SuiteOption = "quick",
+    scenario: ScenarioOption = None,
+    scenarios: ScenariosOption = None,
+    out: OutOption = Path("reports"),
+    seed: SeedOption = None,
+    server: ServerOption = DEFAULT_RELEASE,
+    cluster: ClusterOption = "processes",
+    master: MasterOption = None,
+    inconclusive: InconclusiveOption = "fail",
+    strict: StrictOption = False,
+) -> None:
+    """Run two clients side by side on real brokers, break the brokers under them, and judge."""
+    from harness.run import RunRequest, execute
+
+    baseline, candidate = pair_of(subject or [])
+    request = RunRequest(
+        baseline=baseline,
+        candidate=candidate,
+        suite=suite,
+        patterns=tuple(scenario or ()),
+        scenario_root=scenarios,
+        out=out,
+        seed=seed,
+        server_release=server,
+        backend=cluster,
+        master=master,
+        policy=policy_of(inconclusive, strict=strict),
+    )
+    leave(execute(request))
+
+
+@app.command()
+def compare(
+    baseline: Annotated[str, typer.Argument(help="client:release that sets the standard.")],
+    candidate: Annotated[str, typer.Argument(help="client:release that is measured against it.")],
+    suite: SuiteOption = "quick",
+    scenario: ScenarioOption = None,
+    scenarios: ScenariosOption = None,
+    out: OutOption = Path("reports"),
+    seed: SeedOption = None,
+    server: ServerOption = DEFAULT_RELEASE,
+    cluster: ClusterOption = "processes",
+    master: MasterOption = None,
+    inconclusive: InconclusiveOption = "fail",
+    strict: StrictOption = False,
+) -> None:
+    """What changes for us if we move from one client to the other?"""
+    run(
+        [baseline, candidate], suite, scenario, scenarios, out, seed, server, cluster, master, inconclusive, strict
+    )
+
+
+@app.command()
+def analyze(
+    runs: Annotated[list[Path], typer.Argument(help="Run directories; several are judged together.")],
+    out: Annotated[Path | None, typer.Option(help="Folder for the report; the run directory when it is only one.")] = None,
+    master: MasterOption = None,
+    inconclusive: InconclusiveOption = "fail",
+    strict: StrictOption = False,
+) -> None:
+    """Judge stored runs again, without a cluster."""
+    from harness.judging import judge_runs
+
+    leave(judge_runs(runs, out=out, master=master, policy=policy_of(inconclusive, strict=strict)).exit_code)
+
+
+@app.command()
+def report(
+    run_dir: Annotated[Path, typer.Argument(metavar="RUN", help="Run directory, or the JSON document itself.")],
+    out: Annotated[Path | None, typer.Option(help="Folder for the rendered files; beside the document when not given.")] = None,
+) -> None:
+    """Render the stored JSON document again: HTML, JUnit, Markdown."""
+    from harness.judging import render_again
+
+    for name, path in render_again(run_dir, out):
+        typer.echo(f"{name}: {path}")
+
+
+@app.command()
+def explain(
+    run_dir: Annotated[Path, typer.Argument(metavar="RUN")],
+    subject: Annotated[str, typer.Argument(help="Subject of the run, or baseline / candidate.")],
+    send: Annotated[int, typer.Argument(help="Number of the send.")],
+    case: Annotated[str | None, typer.Option(help="Case name or number, when the run has several.")] = None,
+) -> None:
+    """Print the rule chain behind one send, and what the other arm did."""
+    from harness.judging import explain_send
+
+    for line in explain_send(run_dir, subject, send, case):
+        typer.echo(line)
+
+
+@app.command()
+def scenarios(
+    suite: SuiteOption = "all",
+    folder: ScenariosOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the scenarios, what each establishes and the rows of the behaviour table it covers."""
+    from harness.listing import print_scenarios
+
+    print_scenarios(suite, folder, as_json=as_json)
+
+
+@app.command()
+def doctor(as_json: JsonOption = False) -> None:
+    """Say what this machine has, what is missing, and how to get it."""
+    from harness.listing import print_findings
+
+    leave(print_findings(as_json=as_json))
+
+
+@cluster_app.command("up")
+def cluster_up(
+    topology: Annotated[str, typer.Option(help="one-master, two-masters, three-masters, two-masters-two-name-servers.")] = "two-masters",
+    server: ServerOption = DEFAULT_RELEASE,
+    port: Annotated[int | None, typer.Option(help="Fixed port of the (first) name server; a free one otherwise.")] = None,
+) -> None:
+    """Start a cluster on loopback, print its address, keep it until Ctrl-C or `cluster down`."""
+    from harness.cluster.up import up
+
+    leave(up(topology=topology, server_release=server, port=port))
+
+
+@cluster_app.command("down")
+def cluster_down() -> None:
+    """Stop the clusters that `cluster up` left running."""
+    from harness.cluster.up import down
+
+    leave(down())
+
+
+def pair_of(subjects: list[str]) -> tuple[SubjectId, SubjectId]:
+    """Both subjects; one alone is compared with the reference of its release, none is the newest documented pair."""
+    if not subjects:
+        subjects = [f"java:{DEFAULT_RELEASE}"]
+    parsed = [SubjectId.parse(text) for text in subjects]
+    if len(parsed) == 1:
+        return parsed[0], SubjectId("python", parsed[0].release)
+    if len(parsed) > 2:
+        raise UsageError("two subjects", seen=f"{len(parsed)}", hint="--subject java:5.3.3 --subject python:5.3.3")
+    return parsed[0], parsed[1]
+
+
+def policy_of(inconclusive: str, *, strict: bool) -> "object":
+    """What gates, from the options."""
+    from harness.verdict.judge import Inconclusive, Policy
+
+    try:
+        return Policy(inconclusive=Inconclusive(inconclusive), strict=strict)
+    except ValueError as error:
+        raise UsageError("--inconclusive fail, warn or pass", seen=inconclusive) from error
+
+
+def leave(code: int) -> NoReturn:
+    """End a command with one of the exit codes of harness.core.errors."""
+    raise typer.Exit(int(code))
+
+
+def version_asked(value: bool) -> None:
+    """Print the version and leave."""
+    if value:
+        typer.echo(f"rocketdiff {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[bool, typer.Option("--version", callback=version_asked, is_eager=True)] = False,
+) -> None:
+    """rocketdiff: a differential conformance harness against real Apache RocketMQ."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Entry point: every ending is one message and one exit code, never a bare traceback."""
+    sys.exit(guarded(arguments))
+
+
+def guarded(arguments: list[str] | None) -> int:
+    """Run the command line and turn whatever ends it into an exit code."""
+    errors = Console(stderr=True, soft_wrap=True, highlight=False)
+    try:
+        result = app(arguments, standalone_mode=False)
+    except click.UsageError as error:
+        error.show()
+        return ExitCode.USAGE
+    except (click.Abort, KeyboardInterrupt):
+        errors.print("interrupted; everything that was started has been stopped")
+        return 130
+    except HarnessError as error:
+        errors.print(f"[bold red]rocketdiff:[/] {error}", markup=True)
+        return int(error.exit_code)
+    return int(result) if isinstance(result, int) else 0

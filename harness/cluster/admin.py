@@ -1,0 +1,153 @@
+"""
+What an operator does with a cluster, over the remoting protocol: topics, routes, offsets, reading a queue, a probe.
+
+Addresses are ``host:port``. Unless said otherwise functions raise RocketMQException's family, as the remoting does.
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+
+from reference_impl.remoting import answers, requests, sending
+from reference_impl.remoting.answers import PullStatus
+from reference_impl.remoting.channel import Channel
+from reference_impl.remoting.channels import Channels
+from reference_impl.remoting.codes import RequestCode, ResponseCode
+from reference_impl.remoting.errors import MQBrokerException, MQClientException, RemotingException
+from reference_impl.remoting.frames import Command
+from reference_impl.remoting.messages import StoredMessage
+from reference_impl.remoting.routes import TopicRoute
+
+# Loopback answers within a few ms; this long only when the machine is very busy.
+REQUEST_TIMEOUT_MS = 5_000
+
+PROBE_TOPIC = "rocketdiff-probe"
+"""Topic of every cluster for proofs of readiness; also what probes of a pause ask about."""
+
+PROBE_QUEUES = 4
+"""As many as scenarios use by default, so that the route proven is like theirs."""
+
+_PROBE_GROUP = "rocketdiff-probe"
+
+# What the brokers' settings allow in one answer (see server_settings); the remoting frame limit is 16 MiB.
+_MESSAGES_A_PULL = 4_096
+
+
+def create_topic(channels: Channels, broker_address: str, topic: str, queues: int) -> None:
+    """Create or change a topic on one broker, which also registers the broker with its name servers at once."""
+    command = requests.create_topic(topic, queues)
+    answers.expect_success(channels.invoke(broker_address, command, REQUEST_TIMEOUT_MS), broker_address)
+
+
+def delete_topic(channels: Channels, broker_address: str, topic: str) -> None:
+    """Delete a topic and its queues on one broker."""
+    command = requests.delete_topic(topic)
+    answers.expect_success(channels.invoke(broker_address, command, REQUEST_TIMEOUT_MS), broker_address)
+
+
+def forget_topic(channels: Channels, name_server_address: str, topic: str) -> None:
+    """Delete a topic's route at a name server; brokers that still have the topic bring it back."""
+    command = Command(RequestCode.DELETE_TOPIC_IN_NAMESRV, {"topic": topic})
+    answers.expect_success(channels.invoke(name_server_address, command, REQUEST_TIMEOUT_MS), name_server_address)
+
+
+def route(channels: Channels, name_server_address: str, topic: str) -> TopicRoute | None:
+    """Route of a topic as one name server tells it; None if it has none."""
+    answer = channels.invoke(name_server_address, requests.get_route(topic), REQUEST_TIMEOUT_MS)
+    if answer.code == ResponseCode.TOPIC_NOT_EXIST:
+        return None
+    return answers.parse_route(answer)
+
+
+def queues_in_route(found: TopicRoute | None) -> dict[str, int]:
+    """Writable queues of each broker that has an address in the route."""
+    if found is None:
+        return {}
+    reachable = found.master_addresses()
+    return {data.broker: data.write_queues for data in found.queues if data.broker in reachable}
+
+
+def registered_brokers(channels: Channels, name_server_address: str) -> dict[str, str]:
+    """Address of every master broker a name server knows, by broker name."""
+    info = answers.parse_cluster(channels.invoke(name_server_address, requests.get_cluster(), REQUEST_TIMEOUT_MS))
+    return {name: data.addresses[0] for name, data in info.brokers.items() if 0 in data.addresses}
+
+
+def runtime_info(channels: Channels, broker_address: str) -> dict[str, str]:
+    """A broker's own figures, such as the length of its send queue."""
+    return answers.parse_table(channels.invoke(broker_address, requests.get_runtime_info(), REQUEST_TIMEOUT_MS))
+
+
+def queue_end(channels: Channels, broker_address: str, topic: str, queue_id: int) -> int:
+    """One past the last offset of a queue."""
+    command = requests.get_max_offset(topic, queue_id)
+    return answers.parse_offset(channels.invoke(broker_address, command, REQUEST_TIMEOUT_MS))
+
+
+def topic_queues(channels: Channels, name_server_address: str, topic: str) -> dict[str, int]:
+    """Readable queues of a topic by broker, empty for a topic without a route."""
+    found = route(channels, name_server_address, topic)
+    return {} if found is None else {data.broker: data.read_queues for data in found.queues}
+
+
+def read_queue(
+    channels: Channels, broker_address: str, topic: str, queue_id: int, offset: int = 0
+) -> Iterator[StoredMessage]:
+    """Every message of a queue from an offset on, in order, up to the end as it stands when it is reached."""
+    while True:
+        command = requests.pull(topic, queue_id, offset, max_messages=_MESSAGES_A_PULL)
+        answer = channels.invoke(broker_address, command, REQUEST_TIMEOUT_MS)
+        page = answers.parse_pull(answer, broker_address)
+        # An answer may begin before the offset asked for when messages were stored in one batch.
+        yield from (message for message in page.messages if message.queue_offset >= offset)
+        if page.next_offset <= offset and page.status is not PullStatus.FOUND:
+            return
+        offset = max(page.next_offset, offset)
+        if offset >= page.max_offset:
+            return
+
+
+def store_probe(channels: Channels, broker_address: str, queue_id: int, body: bytes) -> int:
+    """Store one message in a queue of the probe topic; its queue offset."""
+    request = sending.SendRequest(
+        topic=PROBE_TOPIC,
+        queue_id=queue_id,
+        body=body,
+        group=_PROBE_GROUP,
+        born_timestamp_ms=time.time_ns() // 1_000_000,
+    )
+    answer = channels.invoke(broker_address, sending.send_message(request), REQUEST_TIMEOUT_MS)
+    return answers.parse_send(answer, broker_address).queue_offset
+
+
+def probe_broker(address: str, timeout_ms: int) -> None:
+    """
+    Ask a broker something cheap on a connection of its own; returns when any answer has come.
+
+    A question about an offset stores nothing, so a probe that stays in a paused broker's socket is harmless when it is
+    served later. Raises RemotingTimeoutException and the other RemotingExceptions.
+    """
+    _probe(address, requests.get_max_offset(PROBE_TOPIC, 0), timeout_ms)
+
+
+def probe_name_server(address: str, timeout_ms: int) -> None:
+    """As probe_broker, for a name server: ask for the probe topic's route."""
+    _probe(address, requests.get_route(PROBE_TOPIC), timeout_ms)
+
+
+def _probe(address: str, command: Command, timeout_ms: int) -> None:
+    channel = Channel.connect(address, timeout_ms)
+    try:
+        channel.invoke(command, timeout_ms)
+    finally:
+        channel.close()
+
+
+ADMIN_ERRORS = (RemotingException, MQBrokerException, MQClientException)
+"""What these functions raise when the other side does not answer, or answers with an error."""
+
+
+def missing_queues(wanted: Mapping[str, int], found: Mapping[str, int]) -> str | None:
+    """None if every broker has the queues wanted of it, otherwise a phrase that says what is there instead."""
+    if all(found.get(broker) == queues for broker, queues in wanted.items()):
+        return None
+    return f"route has {dict(found) or 'no queues'}, not {dict(wanted)}"

@@ -1,0 +1,92 @@
+"""
+Settings files of name servers and brokers: what differs from RocketMQ's defaults, each with its reason.
+
+Everything that clients can feel stays at its default: topics are created on first send (TBW102), fast failure answers
+late requests with SYSTEM_BUSY, flushing is asynchronous, registration is every 30 s, expiry after 120 s, and the cluster
+is called DefaultCluster. A release ignores settings it does not know, so one text serves all.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from harness.cluster.interface import LOOPBACK
+
+_MIB = 1024 * 1024
+
+
+def name_server_settings(port: int, folder: Path) -> str:
+    """Settings of a name server that keeps its own files in ``folder``."""
+    return properties_text(
+        {
+            "listenPort": port,
+            "bindAddress": LOOPBACK,
+            "kvConfigPath": folder / "kvConfig.json",  # by default in the user's home
+        }
+    )
+
+
+def broker_settings(name: str, port: int, name_servers: Sequence[str], store: Path) -> str:
+    """Settings of a master broker with its data in ``store``."""
+    return properties_text(
+        {
+            "brokerName": name,
+            "brokerId": 0,
+            "namesrvAddr": ";".join(name_servers),
+            "listenPort": port,
+            # Both would be the address of some network card; clients and replicas are told these.
+            "brokerIP1": LOOPBACK,
+            "brokerIP2": LOOPBACK,
+            "bindAddress": LOOPBACK,
+            "storePathRootDir": store,
+            "storePathCommitLog": store / "commitlog",
+            **_SMALL_FILES,
+            **_QUIET,
+            **_READING,
+        }
+    )
+
+
+_SMALL_FILES: dict[str, object] = {
+    # 1 GiB by default, two of them at once; 16 MiB still holds the largest message (4 MiB) several times.
+    "mappedFileSizeCommitLog": 16 * _MIB,
+    # 6 MB a queue by default; a file for 50,000 messages of 20 bytes' entry each.
+    "mappedFileSizeConsumeQueue": 50_000 * 20,
+    # The index of keys takes 420 MB by default.
+    "maxHashSlotNum": 50_000,
+    "maxIndexNum": 200_000,
+}
+
+_QUIET: dict[str, object] = {
+    # Delayed messages to the second: 100 MB of files and three threads that no producer test uses.
+    "timerWheelEnable": "false",
+    # TransactionMetricsFlushService spins on one core from start until this much time has passed (3 s in 5.3.3, 10 s
+    # in 5.5.0), then waits for as long; seen by taking thread times. A fifth of a second of it is bearable.
+    "transactionMetricFlushInterval": 200,
+    # On a disk over 85 % full a broker would delete messages that are still to be read.
+    "cleanFileForciblyEnable": "false",
+}
+
+_READING: dict[str, object] = {
+    # 32 messages and 256 KiB a pull by default, whatever the reader asks for; reading all queues back takes far fewer
+    # requests so. Consumers ask for 32 themselves.
+    "maxTransferCountOnMessageInMemory": 4_096,
+    "maxTransferBytesOnMessageInMemory": 4 * _MIB,
+    "maxTransferCountOnMessageInDisk": 4_096,
+    "maxTransferBytesOnMessageInDisk": 4 * _MIB,
+}
+
+
+def logging_settings() -> str:
+    """Logback file for both kinds of server: one log, on stdout, which the backend keeps as a file."""
+    return """<configuration>
+  <appender name="STDOUT" class="ch.qos.logback.core.ConsoleAppender">
+    <encoder><pattern>%d{yyyy-MM-dd HH:mm:ss.SSS} %p %t %logger{0} - %m%n</pattern></encoder>
+  </appender>
+  <root level="INFO"><appender-ref ref="STDOUT"/></root>
+</configuration>
+"""
+
+
+def properties_text(settings: Mapping[str, object]) -> str:
+    """Java properties, one line a setting; backslashes are doubled as the format demands."""
+    return "".join(f"{name}={str(value).replace(chr(92), chr(92) * 2)}\n" for name, value in settings.items())

@@ -1,0 +1,147 @@
+"""
+What analysis hands to verdict: facts about one check of one case, before anybody judges them.
+
+Analysis says what was seen and whether it could have decided anything (Standing); verdict turns that into an answer.
+Exact checks carry divergences, statistical checks carry samples whose unit is the pause episode, never the message.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from harness.core.plots import Plots
+from harness.core.verdict import Divergence, Measure, Severity
+
+
+class Standing(StrEnum):
+    """
+    What the evidence is good for, before anyone looks at its differences.
+
+    A divergence found is certain whatever the standing, unless it is INVALID.
+    """
+
+    DECISIVE = "decisive"
+    INDECISIVE = "indecisive"
+    NOT_APPLICABLE = "not-applicable"
+    INVALID = "invalid"
+
+
+class Ending(StrEnum):
+    """
+    How a duration that belongs to a pause episode ended.
+
+    FAILOVER and RESUMED are competing causes: the client went on elsewhere, or the paused broker answered after all.
+    OPEN is censored: observation ended first.
+    """
+
+    FAILOVER = "failover"
+    RESUMED = "resumed"
+    OPEN = "open"
+
+
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """Two durations are the same when their ratio lies within [1/ratio, ratio]; the figure carries its reason."""
+
+    ratio: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodePair:
+    """
+    One pause episode as both arms lived through it: one duration an arm, in nanoseconds, and how it ended.
+
+    None: the arm never met the episode (it made no attempt on the paused broker), so there is nothing to pair.
+    """
+
+    run: str
+    case: str
+    episode: int
+    baseline_ns: float | None
+    candidate_ns: float | None
+    baseline_ended: Ending = Ending.FAILOVER
+    candidate_ended: Ending = Ending.FAILOVER
+
+
+@dataclass(frozen=True, slots=True)
+class PairedSample:
+    """
+    Durations of the same episodes in both arms, for one log-ratio equivalence test.
+
+    minimum_pairs: fewer complete pairs than this are never judged (``minimum_reason`` says why).
+    """
+
+    name: str
+    margin: Margin
+    pairs: tuple[EpisodePair, ...]
+    minimum_pairs: int
+    minimum_reason: str
+
+    def complete(self) -> tuple[tuple[float, float], ...]:
+        """(baseline_ns, candidate_ns) of the pairs that both arms lived through to a failover."""
+        return tuple(
+            (pair.baseline_ns, pair.candidate_ns)
+            for pair in self.pairs
+            if pair.baseline_ns is not None
+            and pair.candidate_ns is not None
+            and pair.baseline_ended is Ending.FAILOVER
+            and pair.candidate_ended is Ending.FAILOVER
+        )
+
+    def discordant(self) -> tuple[int, int]:
+        """Episodes (failed over in the baseline only, failed over in the candidate only), for an exact McNemar test."""
+        met = [pair for pair in self.pairs if pair.baseline_ns is not None and pair.candidate_ns is not None]
+        baseline_only = sum(
+            p.baseline_ended is Ending.FAILOVER and p.candidate_ended is not Ending.FAILOVER for p in met
+        )
+        candidate_only = sum(
+            p.candidate_ended is Ending.FAILOVER and p.baseline_ended is not Ending.FAILOVER for p in met
+        )
+        return baseline_only, candidate_only
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """
+    Everything known about one check of one case.
+
+    case: the case's name, or a pooled one (``pooled/pause/fault-latency-on/<baseline>~<candidate>``) that gathers the
+    episodes of all cases of the runs; only pooled evidence of a statistical check is ``must``, because one case rarely
+    has enough episodes.
+    decisions: how many observations were relevant to the question. legal_share: mean share of queues that the rules
+    allowed at those decisions (None where the check is not a choice among queues); near 1 nothing was excluded.
+    """
+
+    runs: tuple[str, ...]
+    case: str
+    check: str
+    standing: Standing
+    reason: str = ""
+    severity: Severity = Severity.MUST
+    decisions: int = 0
+    legal_share: float | None = None
+    divergences: tuple[Divergence, ...] = ()
+    samples: tuple[PairedSample, ...] = ()
+    measures: tuple[Measure, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TraceCounts:
+    """How much was read; both arms of all runs together."""
+
+    runs: int
+    cases: int
+    sends: int
+    attempts: int
+    stored: int
+    foreign: int
+    faults: int
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """Result of one analysis over one or several runs."""
+
+    evidence: tuple[Evidence, ...]
+    plots: Plots
+    counts: TraceCounts

@@ -1,0 +1,91 @@
+"""What a verdict and a report need to know about a run besides its evidence: who, with what, where, how to repeat it."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectInfo:
+    """One arm: the subject as asked for, and the client and version it reported itself in its hello."""
+
+    subject: str
+    client: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaseInfo:
+    """
+    One planned case.
+
+    checks: every check planned for it, the implicit ones included; each must come back with an answer.
+    settings, workload: as the scenario states them. faults: one short sentence each, for people.
+    """
+
+    number: int
+    case: str
+    checks: tuple[str, ...]
+    establishes: str = ""
+    covers: tuple[str, ...] = ()
+    topology: str = ""
+    settings: dict[str, object] = field(default_factory=dict)
+    workload: dict[str, object] = field(default_factory=dict)
+    faults: tuple[str, ...] = ()
+    episodes: int = 0
+    sends_per_arm: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Where it ran; a figure that nobody could read is 0 or empty."""
+
+    system: str
+    processor: str
+    cores: int
+    memory_mib: int
+    python: str
+    java: str
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """One condition that makes a run worth judging, as measured: both arms started together, the plan was complete."""
+
+    name: str
+    held: bool
+    expected: str
+    seen: str
+    case: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunInfo:
+    """
+    One run (or several judged together: then ``run`` names them all, and ``cases`` has one entry a case and run).
+
+    pooled_checks: (case, check) of the pooled questions planned on top of the cases'. started_at: ISO 8601 with offset.
+    reproduce: the command line that repeats the run. explain: command that explains one send, with the placeholders
+    ``{subject}``, ``{case}`` and ``{send}``.
+    """
+
+    run: str
+    seed: int
+    suite: str
+    baseline: SubjectInfo
+    candidate: SubjectInfo
+    server_release: str
+    backend: str
+    started_at: str
+    took_s: float
+    machine: Machine
+    cases: tuple[CaseInfo, ...]
+    reproduce: str
+    rocketdiff: str
+    pooled_checks: tuple[tuple[str, str], ...] = ()
+    guards: tuple[Guard, ...] = ()
+    explain: str = ""
+
+    @property
+    def planned(self) -> tuple[tuple[str, str], ...]:
+        """Every (case, check) that must be answered."""
+        own = ((case.case, check) for case in self.cases for check in case.checks)
+        return (*own, *self.pooled_checks)

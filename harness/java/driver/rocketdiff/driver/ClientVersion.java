@@ -1,0 +1,24 @@
+package rocketdiff.driver;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Properties;
+import org.apache.rocketmq.client.producer.DefaultMQProducer;
+
+/** Which release is on the class path, by what its own jar says; never what the command line hoped for. */
+final class ClientVersion {
+    private static final String POM = "/META-INF/maven/org.apache.rocketmq/rocketmq-client/pom.properties";
+
+    private ClientVersion() {
+    }
+
+    static String read() throws IOException {
+        try (InputStream in = DefaultMQProducer.class.getResourceAsStream(POM)) {
+            Properties pom = new Properties();
+            if (in != null) {
+                pom.load(in);
+            }
+            return pom.getProperty("version", "unknown");
+        }
+    }
+}

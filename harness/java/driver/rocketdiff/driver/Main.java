@@ -1,0 +1,101 @@
+package rocketdiff.driver;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The live subject: commands as NDJSON on stdin, records as NDJSON on stdout, everything else on stderr.
+ *
+ * <p>Ends with stop, with the end of stdin (the runner is gone) or with a command it cannot obey.
+ */
+public final class Main {
+    /** Unregistering from a paused broker blocks for seconds; nobody waits for it. */
+    private static final long SHUTDOWN_MS = 700;
+
+    private Main() {
+    }
+
+    public static void main(String[] args) throws IOException {
+        RecordWriter writer = new RecordWriter(new FileOutputStream(FileDescriptor.out));
+        System.setOut(System.err);
+        writer.start();
+        writer.put(LifeRecord.hello(ClientVersion.read(), capabilities(), pid(), System.nanoTime()));
+        Session session = new Session(writer);
+        int status = 0;
+        try {
+            obey(new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)), session);
+        } catch (RuntimeException e) {
+            status = 1;
+            writer.put(LifeRecord.failed("command", e));
+        }
+        end(session, writer, status);
+    }
+
+    private static void obey(BufferedReader commands, Session session) throws IOException {
+        for (String line = commands.readLine(); line != null; line = commands.readLine()) {
+            @SuppressWarnings("unchecked")
+            Map<String, Object> command = (Map<String, Object>) JsonReader.read(line);
+            switch (Fields.text(command, "type")) {
+                case "plan":
+                    session.plan(command);
+                    break;
+                case "setup":
+                    session.setup(command);
+                    break;
+                case "go":
+                    session.go(command);
+                    break;
+                case "stop":
+                    return;
+                default:
+                    throw new IllegalArgumentException("unknown command: " + line);
+            }
+        }
+    }
+
+    private static void end(Session session, RecordWriter writer, int status) {
+        Thread limit = new Thread(() -> {
+            sleep(SHUTDOWN_MS);
+            Runtime.getRuntime().halt(status);
+        }, "shutdown-limit");
+        limit.setDaemon(true);
+        limit.start();
+        writer.flush();
+        try {
+            session.shutdown();
+        } finally {
+            Runtime.getRuntime().halt(status);
+        }
+    }
+
+    private static void sleep(long ms) {
+        try {
+            Thread.sleep(ms);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static List<String> capabilities() {
+        List<String> capabilities = new ArrayList<>(SendCalls.kinds());
+        capabilities.addAll(Arrays.asList("attempts", "routes"));
+        for (String setting : OptionalSettings.known()) {
+            capabilities.add("setting:" + setting);
+        }
+        return capabilities;
+    }
+
+    private static long pid() throws IOException {
+        // /proc/self is the process itself; the management beans would tell too, for 50 ms of class loading.
+        return Long.parseLong(new File("/proc/self").getCanonicalFile().getName());
+    }
+}

@@ -1,0 +1,24 @@
+package rocketdiff.driver;
+
+import org.apache.rocketmq.common.message.MessageQueue;
+
+/**
+ * One queue of the topic, copied out of the client.
+ *
+ * <p>A copy, because releases up to 5.1.3 write into the MessageQueue objects of their publish list.
+ */
+final class Queue implements Comparable<Queue> {
+    final String broker;
+    final int id;
+
+    Queue(MessageQueue queue) {
+        this.broker = queue.getBrokerName();
+        this.id = queue.getQueueId();
+    }
+
+    @Override
+    public int compareTo(Queue other) {
+        int byBroker = broker.compareTo(other.broker);
+        return byBroker != 0 ? byBroker : Integer.compare(id, other.id);
+    }
+}

@@ -1,0 +1,19 @@
+package rocketdiff.driver;
+
+/** The client's publish list for the topic as it stood when first noticed. */
+final class RouteRecord implements Record {
+    final int route;
+    final Queue[] queues;
+    private final long atNs;
+
+    RouteRecord(int route, long atNs, Queue[] queues) {
+        this.route = route;
+        this.atNs = atNs;
+        this.queues = queues;
+    }
+
+    @Override
+    public void write(StringBuilder out) {
+        new JsonLine(out, "route").with("route", route).with("at_ns", atNs).withQueues("queues", queues).end();
+    }
+}

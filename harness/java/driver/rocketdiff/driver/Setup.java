@@ -1,0 +1,39 @@
+package rocketdiff.driver;
+
+import java.util.List;
+import java.util.Map;
+
+/** What the runner asks for: where, under which names, with which settings. */
+final class Setup {
+    final String nameServers;
+    final String topic;
+    final String warmTopic;
+    final String group;
+    final String run;
+    final int threads;
+    final Map<String, Object> settings;
+
+    private Setup(Map<String, Object> line, String nameServers, Map<String, Object> settings) {
+        this.nameServers = nameServers;
+        this.topic = Fields.text(line, "topic");
+        this.warmTopic = Fields.text(line, "warm_topic");
+        this.group = Fields.text(line, "group");
+        this.run = Fields.text(line, "run");
+        this.threads = Fields.integer(line, "threads");
+        this.settings = settings;
+    }
+
+    static Setup of(Map<String, Object> line) {
+        StringBuilder addresses = new StringBuilder();
+        for (Object address : (List<?>) Fields.of(line, "name_servers", List.class)) {
+            addresses.append(addresses.length() == 0 ? "" : ";").append(address);
+        }
+        @SuppressWarnings("unchecked")
+        Map<String, Object> settings = (Map<String, Object>) Fields.of(line, "settings", Map.class);
+        return new Setup(line, addresses.toString(), settings);
+    }
+
+    int sendTimeoutMs() {
+        return Fields.integer(settings, "send_msg_timeout_ms");
+    }
+}

@@ -1,0 +1,139 @@
+"""
+Maintainer command: resolve every release with Maven, once, and write the lock file.
+
+    python -m harness.releases.relock            needs `mvn` on PATH and a network; some minutes the first time
+    python -m harness.releases.relock --check    says what would change and exits 1 if anything would
+
+Maven resolves because its answer is the one that users of the client get; range versions (grpc's `[1.53.0]`) trip other resolvers.
+"""
+
+import argparse
+import hashlib
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from jgo.maven import MavenContext
+
+from harness.core.errors import EnvironmentMissing, HarnessError
+from harness.releases.line import line_key
+from harness.releases.lock import LOCK_FILE, Artifact, Lock, write_lock
+
+GROUP = "org.apache.rocketmq"
+DEPENDENCY_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1"
+# Metadata of single modules was seen to leave out releases that are there (client: 4.3.1, 4.9.7), so several modules are asked.
+ASKED_MODULES = ("rocketmq-client", "rocketmq-common", "rocketmq-remoting", "rocketmq-broker", "rocketmq-namesrv")
+SERVER_RELEASES = ("4.9.7", "5.3.3", "5.5.0")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write the lock, or with --check compare it."""
+    parser = argparse.ArgumentParser(prog="python -m harness.releases.relock", description=__doc__.split("\n\n")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if the lock would change")
+    options = parser.parse_args(arguments)
+    try:
+        lock = resolve_all()
+    except HarnessError as error:
+        print(error, file=sys.stderr)
+        return int(error.exit_code)
+    target = LOCK_FILE.with_suffix(".new") if options.check else LOCK_FILE
+    write_lock(target, lock)
+    print(f"{len(lock.clients)} clients, {len(lock.servers)} servers → {target.name}")
+    if not options.check:
+        return 0
+    same = target.read_bytes() == LOCK_FILE.read_bytes()
+    target.unlink()
+    print("the lock is current" if same else "the lock would change")
+    return 0 if same else 1
+
+
+def resolve_all() -> Lock:
+    """Resolve each published client and each chosen server; a version without a published client jar is left out and named."""
+    clients: dict[str, tuple[Artifact, ...]] = {}
+    for release in published_releases():
+        jars = resolve(release, ("rocketmq-client",))
+        print(f"client {release}: {f'{len(jars)} jars' if jars else 'not published'}", flush=True)
+        if jars:
+            clients[release] = jars
+    servers: dict[str, tuple[Artifact, ...]] = {}
+    for release in SERVER_RELEASES:
+        jars = resolve(release, ("rocketmq-namesrv", "rocketmq-broker"))
+        print(f"server {release}: {len(jars)} jars", flush=True)
+        if not jars:
+            raise EnvironmentMissing(f"server {release} to be published", seen="Maven finds no such artifact")
+        servers[release] = jars
+    return Lock(clients, servers)
+
+
+def published_releases() -> tuple[str, ...]:
+    """Every version that the repository's metadata names for a module of RocketMQ, in release-line order."""
+    with tempfile.TemporaryDirectory() as folder:
+        context = MavenContext(repo_cache=Path(folder))
+        versions: set[str] = set()
+        for module in ASKED_MODULES:
+            project = context.project(GROUP, module)
+            project.update()
+            versions.update(project.metadata.versions)
+    return tuple(sorted(versions, key=line_key))
+
+
+def resolve(release: str, modules: Iterable[str]) -> tuple[Artifact, ...]:
+    """The run-time class path as Maven orders it; empty when one of the modules is not published in this release."""
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise EnvironmentMissing("mvn on PATH", seen="none", hint="install Maven 3.8 or later")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "pom.xml").write_text(_pom(release, modules), encoding="utf-8")
+        listing = folder / "class-path"
+        command = [
+            *(
+                maven,
+                "-B",
+                "-q",
+                "-ntp",
+                "-C",
+                "-U",
+                "-f",
+                str(folder / "pom.xml"),
+                f"{DEPENDENCY_PLUGIN}:build-classpath",
+            ),
+            *(
+                "-DincludeScope=runtime",
+                "-Dmdep.pathSeparator=\n",
+                "-Dmdep.localRepoProperty=@",
+                f"-Dmdep.outputFile={listing}",
+            ),
+        ]
+        ran = subprocess.run(command, capture_output=True, text=True, check=False)
+        if ran.returncode == 0:
+            return tuple(_artifact(line) for line in listing.read_text(encoding="utf-8").splitlines())
+    if "Could not find artifact org.apache.rocketmq:" in ran.stdout:
+        return ()
+    raise EnvironmentMissing(f"Maven to resolve {release}", seen=ran.stdout[:2_000])
+
+
+def _pom(release: str, modules: Iterable[str]) -> str:
+    dependency = "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency>"
+    dependencies = "".join(dependency.format(GROUP, module, release) for module in modules)
+    return (
+        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion><groupId>local</groupId>'
+        "<artifactId>relock</artifactId><version>1</version><packaging>pom</packaging>"
+        f"<dependencies>{dependencies}</dependencies></project>"
+    )
+
+
+def _artifact(line: str) -> Artifact:
+    """`@/io/netty/netty-all/4.0.36.Final/netty-all-4.0.36.Final.jar` → the artifact, hashed as Maven stored it."""
+    *group, name, version, file = line.removeprefix("@/").split("/")
+    classifier = file.removesuffix(".jar").removeprefix(f"{name}-{version}").lstrip("-")
+    coordinate = ":".join((".".join(group), name, version, *([classifier] if classifier else [])))
+    content = (Path.home() / ".m2" / "repository" / line.removeprefix("@/")).read_bytes()
+    return Artifact(coordinate, hashlib.sha256(content).hexdigest(), len(content))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

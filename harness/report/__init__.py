@@ -1,0 +1,1 @@
+"""Reports: one listener or renderer a file; every stored format is rendered from the JSON document alone."""

@@ -1,0 +1,107 @@
+"""
+Divergences of a whole run gathered by signature, so that a report's length does not depend on the trace's.
+
+A signature is stable over seeds and times; each cluster shows one example: the earliest send whose attempts the
+stored lanes still show.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import sha256
+
+from harness.core.plots import LaneAttempt, Plots
+from harness.core.verdict import CheckResult, Divergence, Example, Severity, Verdict
+from harness.verdict.policy import Policy
+
+
+class Weight(StrEnum):
+    """
+    What a cluster does to the verdict, most serious first.
+
+    WARNING: its check does not gate. DECLARED: the ledger knows it. VOID: seen while the set-up was broken.
+    """
+
+    NEW = "new"
+    WARNING = "warning"
+    DECLARED = "declared"
+    VOID = "void"
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """
+    All divergences of one check and subject that share a signature.
+
+    fingerprint: the same for the same cluster in every run. count: differences over all cases. decisions: what both
+    arms did at the example's send, as far as the stored lanes show it.
+    """
+
+    fingerprint: str
+    check: str
+    signature: str
+    subject: str
+    weight: Weight
+    severity: Severity
+    count: int
+    cases: tuple[str, ...]
+    example_case: str
+    example: Example
+    decisions: tuple[LaneAttempt, ...] = ()
+
+
+def clusters_of(results: Sequence[CheckResult], policy: Policy, plots: Plots) -> tuple[Cluster, ...]:
+    """Clusters of all results: what gates first, then by number of differences."""
+    gathered: defaultdict[tuple[Weight, str, str, str], list[tuple[CheckResult, Divergence]]] = defaultdict(list)
+    for result in results:
+        for divergence in result.divergences:
+            key = (weight_of(result, policy), result.check, divergence.signature, divergence.subject)
+            gathered[key].append((result, divergence))
+    order = list(Weight)
+    clusters = [_cluster(key[0], members, plots) for key, members in gathered.items()]
+    return tuple(sorted(clusters, key=lambda c: (order.index(c.weight), -c.count, c.check, c.signature, c.subject)))
+
+
+def weight_of(result: CheckResult, policy: Policy) -> Weight:
+    """What a divergence in this result means for the run."""
+    if result.verdict is Verdict.INVALID:
+        return Weight.VOID
+    if result.verdict is Verdict.DECLARED:
+        return Weight.DECLARED
+    return Weight.NEW if policy.gates(result) else Weight.WARNING
+
+
+def _cluster(weight: Weight, members: Sequence[tuple[CheckResult, Divergence]], plots: Plots) -> Cluster:
+    candidates = [(result, shown, tuple(_decisions(result.case, shown.example, plots))) for result, shown in members]
+    result, shown, decisions = min(candidates, key=lambda c: (not c[2], c[1].example.send, c[0].case))
+    return Cluster(
+        fingerprint=fingerprint(result.check, shown.signature, shown.subject),
+        check=result.check,
+        signature=shown.signature,
+        subject=shown.subject,
+        weight=weight,
+        severity=result.severity,
+        count=sum(divergence.count for _, divergence in members),
+        cases=tuple(dict.fromkeys(member.case for member, _ in members)),
+        example_case=result.case,
+        example=shown.example,
+        decisions=decisions,
+    )
+
+
+def fingerprint(check: str, signature: str, subject: str) -> str:
+    """Twelve hexadecimal digits that name a cluster in every run, whatever its seed, time or place."""
+    return sha256("\n".join((check, signature, subject)).encode()).hexdigest()[:12]
+
+
+def _decisions(case: str, example: Example, plots: Plots) -> Iterable[LaneAttempt]:
+    """Attempts of both arms at the example's send; lanes hold only a window of a case, so there may be none."""
+    found = (
+        attempt
+        for lanes in plots.lanes
+        if lanes.case == case
+        for attempt in lanes.attempts
+        if attempt.send == example.send and attempt.thread == example.thread
+    )
+    return sorted(found, key=lambda attempt: (attempt.arm, attempt.attempt))

@@ -1,0 +1,58 @@
+"""
+The report document: everything a report says, as one value; JSON is its stored form and the source of every other format.
+
+schemaVersion is semantic: a new field is a new minor version, anything that an older reader would misread is a new major.
+"""
+
+from typing import Annotated
+
+import msgspec
+
+from harness.core.errors import ExitCode
+from harness.core.evidence import TraceCounts
+from harness.core.plots import Plots
+from harness.core.run_info import RunInfo
+from harness.core.verdict import CheckResult
+from harness.report.clusters import Cluster, clusters_of
+from harness.verdict.judgement import Counts, Judgement, RunVerdict
+from harness.verdict.policy import Policy
+
+SCHEMA_VERSION = "1.0.0"
+
+
+class Document(msgspec.Struct, frozen=True, kw_only=True, rename={"schema_version": "schemaVersion"}):
+    """
+    One judged run (or several judged together).
+
+    results: every planned check, answered or not. clusters: their divergences by signature, most telling first.
+    traces: how much was read. plots: finished tables for the pictures.
+    """
+
+    schema_version: Annotated[str, msgspec.Meta(pattern=r"^1\.\d+\.\d+$")]
+    verdict: RunVerdict
+    exit_code: ExitCode
+    machine_line: str
+    policy: Policy
+    counts: Counts
+    run: RunInfo
+    traces: TraceCounts
+    results: tuple[CheckResult, ...]
+    clusters: tuple[Cluster, ...]
+    plots: Plots
+
+
+def build(run_info: RunInfo, judgement: Judgement, plots: Plots, traces: TraceCounts) -> Document:
+    """Put a judged run together; nothing is added later, by any renderer."""
+    return Document(
+        schema_version=SCHEMA_VERSION,
+        verdict=judgement.verdict,
+        exit_code=judgement.exit_code,
+        machine_line=judgement.machine_line,
+        policy=judgement.policy,
+        counts=judgement.counts,
+        run=run_info,
+        traces=traces,
+        results=judgement.results,
+        clusters=clusters_of(judgement.results, judgement.policy, plots),
+        plots=plots,
+    )

@@ -1,0 +1,158 @@
+"""The sentences and signs all formats share, so that the terminal, the page and the comment say the same thing."""
+
+from dataclasses import dataclass
+
+from harness.core.run_info import RunInfo
+from harness.core.verdict import CheckResult, Measure, Severity, Verdict
+from harness.report.clusters import Cluster, Weight
+from harness.report.document import Document
+from harness.verdict.judgement import RunVerdict
+
+CHECK_ORDER = (
+    "validity",
+    "protocol",
+    "queue-choice",
+    "attempts",
+    "avoidance",
+    "error-kind",
+    "timing",
+    "failover-time",
+    "loss",
+    "duplication",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """How one answer is shown: a character of single width, a word, and the class that colours it."""
+
+    mark: str
+    word: str
+    tone: str
+
+
+SIGNS = {
+    Verdict.CONFORMS: Sign("✓", "conforms", "good"),
+    Verdict.EQUIVALENT: Sign("≈", "equivalent", "good"),
+    Verdict.DECLARED: Sign("◆", "declared", "known"),
+    Verdict.DIVERGES: Sign("✗", "diverges", "bad"),
+    Verdict.STALE: Sign("∅", "stale", "bad"),
+    Verdict.INCONCLUSIVE: Sign("?", "inconclusive", "open"),
+    Verdict.INVALID: Sign("!", "invalid", "warn"),
+    Verdict.NOT_APPLICABLE: Sign("–", "not applicable", "mute"),
+    Verdict.ERROR: Sign("E", "error", "warn"),
+}
+
+MEASURED = Sign("·", "measured only", "mute")
+"""An ``info`` check without an answer of its own: its figures are judged together with other cases'."""
+
+RUN_TONE = {
+    RunVerdict.CONFORMS: "good",
+    RunVerdict.DIVERGES: "bad",
+    RunVerdict.STALE: "bad",
+    RunVerdict.INCONCLUSIVE: "open",
+    RunVerdict.INVALID: "warn",
+    RunVerdict.NOTHING_DECISIVE: "open",
+    RunVerdict.ERROR: "warn",
+}
+
+
+def sign_of(verdict: Verdict, severity: Severity) -> Sign:
+    """Sign of one answer."""
+    if verdict is Verdict.INCONCLUSIVE and severity is Severity.INFO:
+        return MEASURED
+    return SIGNS[verdict]
+
+
+def headline(document: Document) -> str:
+    """The verdict as one sentence about the two subjects."""
+    baseline, candidate = document.run.baseline.subject, document.run.candidate.subject
+    return {
+        RunVerdict.CONFORMS: f"{candidate} behaves like {baseline}",
+        RunVerdict.DIVERGES: f"{candidate} behaves differently from {baseline}",
+        RunVerdict.STALE: f"{candidate} no longer shows a divergence the ledger declares",
+        RunVerdict.INCONCLUSIVE: f"Not enough evidence to compare {candidate} with {baseline}",
+        RunVerdict.INVALID: "This run cannot be judged: its set-up did not hold",
+        RunVerdict.NOTHING_DECISIVE: f"Nothing decisive ran for {candidate} and {baseline}",
+        RunVerdict.ERROR: "rocketdiff itself failed; this says nothing about the clients",
+    }[document.verdict]
+
+
+def subline(document: Document) -> str:
+    """What is behind the headline, in figures."""
+    new = [cluster for cluster in document.clusters if cluster.weight is Weight.NEW]
+    parts = []
+    if new:
+        cases = {case for cluster in new for case in cluster.cases}
+        parts.append(f"{plural(len(new), 'new kind')} of divergence in {plural(len(cases), 'case')}")
+    passed = sum(result.verdict in (Verdict.CONFORMS, Verdict.EQUIVALENT) for result in document.results)
+    parts.append(f"{passed} of {plural(document.counts.checks, 'check')} conform")
+    if document.counts.declared:
+        parts.append(f"{document.counts.declared} diverge as declared")
+    if document.counts.stale:
+        parts.append(f"{document.counts.stale} stale")
+    if document.counts.inconclusive:
+        parts.append(f"{document.counts.inconclusive} that gate have no answer")
+    missing = document.counts.planned - document.counts.checks
+    if missing > 0:
+        parts.append(f"{missing} planned never ran")
+    return " · ".join(parts)
+
+
+def short_case(case: str, run: RunInfo) -> str:
+    """Case name without the pair of subjects, which the report names once."""
+    return case.removesuffix(f"/{run.baseline.subject}~{run.candidate.subject}")
+
+
+def check_id(result: CheckResult) -> str:
+    """Stable name of a check of a case, shaped like a path."""
+    return f"{result.case}/{result.check}"
+
+
+def where_in(cluster: Cluster, run: RunInfo) -> str:
+    """Where a cluster's example was seen, as far as it is a single send."""
+    parts = [short_case(cluster.example_case, run)]
+    if cluster.example.send >= 0:
+        parts.append(f"send {cluster.example.send}")
+        if cluster.example.attempt is not None:
+            parts.append(f"attempt {cluster.example.attempt + 1}")
+    if cluster.example.phase:
+        parts.append(f"phase {cluster.example.phase}")
+    return ", ".join(parts)
+
+
+def explain_command(cluster: Cluster, run: RunInfo) -> str:
+    """Command that prints the rule chain of a cluster's example; empty when there is no single send or no command."""
+    if cluster.example.send < 0 or not run.explain:
+        return ""
+    values = {"{subject}": cluster.subject, "{send}": str(cluster.example.send), "{case}": cluster.example_case}
+    command = run.explain
+    for placeholder, value in values.items():
+        command = command.replace(placeholder, value)
+    return command
+
+
+def measure_text(measure: Measure) -> str:
+    """A figure with its unit, interval and sample size."""
+    unit = {"share": "", "ratio": ""}.get(measure.unit, f" {measure.unit}")
+    text = f"{number(measure.value)}{unit}"
+    if measure.low is not None and measure.high is not None:
+        sure = "" if measure.confidence is None else f", {measure.confidence:.0%}"
+        text += f" ({number(measure.low)} to {number(measure.high)}{sure})"
+    return f"{text}, n = {measure.n:,}"
+
+
+def number(value: float) -> str:
+    """Three significant digits; whole numbers whole."""
+    return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 1_000 else f"{value:.3g}"
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 case``, ``2 cases``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def duration(seconds: float) -> str:
+    """Seconds for people: ``74 s``, ``9 min 5 s``."""
+    whole = round(seconds)
+    return f"{whole} s" if whole < 120 else f"{whole // 60} min {whole % 60} s"

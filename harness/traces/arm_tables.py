@@ -1,0 +1,160 @@
+"""
+From what an arm said and what it was asked to do, to the rows of its sends, attempts and routes.
+
+A record is taken once: a second answer to a send, an answer to a send that was never planned or was planned for another
+thread, is a trouble and leaves the table as it was. Planned sends without an answer have no row; their attempts do.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from harness.core.events import Arm
+from harness.core.outcome import Outcome, outcome_of_attempt, reason_of
+from harness.core.plan import PlannedSend
+from harness.core.records import AttemptEnded, RouteSeen, SendEnded
+from harness.traces.journal import ArmJournal
+from harness.traces.schema import ARM_CODES, SCHEMAS, TableName
+
+Told = TypeVar("Told", AttemptEnded, SendEnded)
+
+_TROUBLES_TOLD = 20
+"""A broken subject can be wrong a million times; twenty sentences are enough to understand how."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArmRows:
+    """Columns of the three tables of an arm, unsorted, and what was wrong with its journal."""
+
+    sends: Mapping[str, Sequence[object]]
+    attempts: Mapping[str, Sequence[object]]
+    routes: Mapping[str, Sequence[object]]
+    unanswered: int
+    trouble_count: int
+    troubles: tuple[str, ...]
+
+
+def arm_rows(case: int, arm: Arm, plan: Sequence[PlannedSend], origin_ns: int, journal: ArmJournal) -> ArmRows:
+    """Rows of one arm of one case; ``origin_ns`` is the monotonic time of the plan's offset 0."""
+    planned = {send.send: send for send in plan}
+    troubles = list(journal.troubles)
+    attempts = _once(journal.attempts, lambda told: (told.send, told.attempt), planned, troubles)
+    sends = _once(journal.sends, lambda told: told.send, planned, troubles)
+    routes = _first_of_each_route(journal.routes, troubles)
+    outcomes: dict[int, list[Outcome]] = defaultdict(list)
+    for attempt in attempts:
+        outcomes[attempt.send].append(outcome_of_attempt(attempt.error, attempt.code))
+    group = (case, ARM_CODES[arm])
+    return ArmRows(
+        sends=_columns(
+            TableName.SENDS,
+            ((*group, *_send_row(send, planned[send.send], origin_ns, outcomes[send.send])) for send in sends),
+        ),
+        attempts=_columns(TableName.ATTEMPTS, ((*group, *_attempt_row(attempt)) for attempt in attempts)),
+        routes=_columns(TableName.ROUTES, ((*group, *_route_row(route)) for route in routes)),
+        unanswered=len(planned) - len(sends),
+        trouble_count=len(troubles),
+        troubles=tuple(troubles[:_TROUBLES_TOLD]),
+    )
+
+
+def send_outcome(error: str | None, code: int | None, attempts: Sequence[Outcome]) -> Outcome:
+    """
+    What is known about a message after its send returned.
+
+    A failed send is only certainly not stored when every one of its attempts certainly was not; the exception alone
+    cannot say that (it names the last cause, and an earlier attempt may have timed out). Without a witness of the
+    attempts the exception has to do.
+    """
+    if error is None:
+        return Outcome.OK
+    if not attempts:
+        return outcome_of_attempt(error, code)
+    return Outcome.FAILED if all(attempt is Outcome.FAILED for attempt in attempts) else Outcome.UNKNOWN
+
+
+def _once(
+    records: Sequence[Told], key: Callable[[Told], object], planned: Mapping[int, PlannedSend], troubles: list[str]
+) -> list[Told]:
+    """The records that fit the plan, the first of each key; the others become troubles."""
+    seen: set[object] = set()
+    kept: list[Told] = []
+    for record in records:
+        what = f"{type(record).__name__} of send {record.send} in thread {record.thread}"
+        asked = planned.get(record.send)
+        if asked is None:
+            troubles.append(f"{what}: no such send was planned")
+        elif asked.thread != record.thread:
+            troubles.append(f"{what}: planned for thread {asked.thread}")
+        elif key(record) in seen:
+            troubles.append(f"{what}: told before")
+        else:
+            seen.add(key(record))
+            kept.append(record)
+    return kept
+
+
+def _first_of_each_route(routes: Sequence[RouteSeen], troubles: list[str]) -> list[RouteSeen]:
+    kept: dict[int, RouteSeen] = {}
+    for route in routes:
+        if kept.setdefault(route.route, route) is not route:
+            troubles.append(f"route {route.route}: told before")
+    return list(kept.values())
+
+
+def _send_row(told: SendEnded, asked: PlannedSend, origin_ns: int, attempts: Sequence[Outcome]) -> tuple[object, ...]:
+    """Values of a row of ``sends`` after case and arm, in the order of the schema."""
+    return (
+        told.thread,
+        told.send,
+        origin_ns + asked.due_ns,
+        told.start_ns,
+        told.end_ns,
+        str(send_outcome(told.error, told.code, attempts)),
+        str(reason_of(told.error, told.code, told.status)),
+        told.error,
+        told.cause,
+        told.code,
+        told.status,
+        told.broker,
+        told.queue_id,
+        told.queue_offset,
+        told.route,
+        told.route_after,
+        str(asked.kind),
+        asked.argument,
+        asked.body_bytes,
+    )
+
+
+def _attempt_row(told: AttemptEnded) -> tuple[object, ...]:
+    """Values of a row of ``attempts`` after case and arm, in the order of the schema."""
+    return (
+        told.thread,
+        told.send,
+        told.attempt,
+        told.broker,
+        told.queue_id,
+        told.start_ns,
+        told.end_ns,
+        str(outcome_of_attempt(told.error, told.code)),
+        str(reason_of(told.error, told.code, told.status)),
+        told.error,
+        told.code,
+        told.status,
+    )
+
+
+def _route_row(told: RouteSeen) -> tuple[object, ...]:
+    """Values of a row of ``routes`` after case and arm, in the order of the schema."""
+    return (told.route, told.at_ns, [{"broker": broker, "queue_id": queue} for broker, queue in told.queues])
+
+
+def _columns(table: TableName, rows: Iterable[tuple[object, ...]]) -> dict[str, list[object]]:
+    names = SCHEMAS[table].names
+    columns: dict[str, list[object]] = {name: [] for name in names}
+    for row in rows:
+        for name, value in zip(names, row, strict=True):
+            columns[name].append(value)
+    return columns

@@ -1,0 +1,129 @@
+"""
+Reading a journal back: raw lines to records, whatever the subject did.
+
+A line that is no record is a trouble to be told, never a reason to stop: the journal of a lying or dying subject must
+seal like any other. Only an unfinished last line is expected, after a crash, and it is left out.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from harness.core.errors import TraceError
+from harness.core.fault import FaultRecord
+from harness.core.plan import PlannedSend
+from harness.core.records import AttemptEnded, Done, Hello, Ready, Record, RouteSeen, SendEnded, SubjectFailed
+
+_RECORDS: dict[str, type[Record]] = {
+    "hello": Hello,
+    "ready": Ready,
+    "route": RouteSeen,
+    "attempt": AttemptEnded,
+    "send": SendEnded,
+    "done": Done,
+    "failed": SubjectFailed,
+}
+
+Kind = TypeVar("Kind")
+
+_INT32, _INT64 = 2**31, 2**63
+_SMALL = frozenset({"thread", "attempt", "queue_id", "code", "route", "route_after"})
+"""Fields whose column is int32; the others are int64."""
+
+_SHOWN_CHARACTERS = 80
+"""How much of an unreadable line a trouble quotes: enough to recognise it, short enough for a table."""
+
+
+@dataclass(slots=True)
+class ArmJournal:
+    """Everything one arm said, sorted by kind of record, in the order it was said; troubles are sentences."""
+
+    hello: Hello | None = None
+    routes: list[RouteSeen] = field(default_factory=list)
+    attempts: list[AttemptEnded] = field(default_factory=list)
+    sends: list[SendEnded] = field(default_factory=list)
+    done: bool = False
+    failure: str | None = None
+    troubles: list[str] = field(default_factory=list)
+
+    def take(self, record: Record) -> None:
+        """File one record under its kind."""
+        match record:
+            case Hello():
+                self.hello = self.hello or record
+            case RouteSeen():
+                self.routes.append(record)
+            case AttemptEnded():
+                self.attempts.append(record)
+            case SendEnded():
+                self.sends.append(record)
+            case Done():
+                self.done = True
+            case SubjectFailed():
+                self.failure = f"{record.stage}: {record.message}"
+            case Ready():
+                pass
+
+
+def whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Number (from 1) and content of every finished line; a last line without its end is not one."""
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if line.endswith(b"\n"):
+                    yield number, line[:-1]
+    except FileNotFoundError:
+        return
+
+
+def read_arm_journal(path: Path) -> ArmJournal:
+    """Read the journal of one arm; a missing file is an empty journal."""
+    journal = ArmJournal()
+    for number, line in whole_lines(path):
+        try:
+            journal.take(_record(line))
+        except msgspec.MsgspecError as problem:
+            shown = line[:_SHOWN_CHARACTERS].decode(errors="replace")
+            journal.troubles.append(f"line {number} is no record ({problem}): {shown}")
+    return journal
+
+
+def _record(line: bytes) -> Record:
+    fields = msgspec.json.decode(line)
+    kind = fields.get("type") if isinstance(fields, dict) else None
+    record_class = _RECORDS.get(kind) if isinstance(kind, str) else None
+    if record_class is None:
+        raise msgspec.ValidationError(f"unknown type {kind!r}")
+    record = msgspec.convert(fields, record_class)
+    for name, value in fields.items():
+        limit = _INT32 if name in _SMALL else _INT64
+        if isinstance(value, int) and not -limit <= value < limit:
+            raise msgspec.ValidationError(f"{name} is too large for its column")
+    return record
+
+
+def read_fault_journal(path: Path) -> tuple[FaultRecord, ...]:
+    """The last word on every (episode, node), in that order; a missing file is no faults."""
+    latest: dict[tuple[int, str], FaultRecord] = {}
+    for number, line in whole_lines(path):
+        record = _ours(line, FaultRecord, path, number)
+        latest[(record.episode, record.node)] = record
+    return tuple(latest[key] for key in sorted(latest))
+
+
+def read_plan_file(path: Path) -> tuple[PlannedSend, ...]:
+    """The plan as it was given to both arms; a missing file is no plan."""
+    return tuple(_ours(line, PlannedSend, path, number) for number, line in whole_lines(path))
+
+
+def _ours(line: bytes, kind: type[Kind], path: Path, number: int) -> Kind:
+    """Decode a line this program wrote itself: anything unreadable is damage, not a subject's doing."""
+    try:
+        return msgspec.json.decode(line, type=kind)
+    except msgspec.MsgspecError as problem:
+        raise TraceError(
+            f"a {kind.__name__} in {path.name} line {number}", seen=str(problem), hint="the journal was damaged"
+        ) from problem

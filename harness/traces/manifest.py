@@ -1,0 +1,149 @@
+"""
+``run.json``: what was run, on what, and how far it came; the tables are meaningless without it.
+
+Every path in it is relative to the run directory. Fields a newer minor version added are ignored when read.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import msgspec
+
+from harness.core.errors import TraceError
+from harness.core.events import Arm
+from harness.core.run_info import Guard, Machine
+from harness.core.settings import ClientSettings
+from harness.traces.schema import SCHEMA_VERSION, require_known_version
+
+
+class CaseStatus(StrEnum):
+    """How far a case came. Only a complete case may be judged to conform."""
+
+    PLANNED = "planned"
+    COMPLETE = "complete"
+    ABORTED = "aborted"
+
+
+@dataclass(frozen=True, slots=True)
+class ClockAnchor:
+    """One instant on both clocks: monotonic nanoseconds, and milliseconds since the epoch."""
+
+    monotonic_ns: int
+    wall_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """A margin of a check that the scenario declares: durations are equal when their ratio is within [1/ratio, ratio]."""
+
+    check: str
+    ratio: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArmSummary:
+    """
+    What the journal of one arm turned out to hold when it was sealed.
+
+    client, version and capabilities are the subject's own words. unanswered: planned sends without an answer.
+    done: it said that every send was answered. failure: what it said when it gave up. troubles: lines that are no
+    record, or contradict the plan or an earlier line (the first few, in words); trouble_count counts all.
+    """
+
+    sends: int
+    attempts: int
+    unanswered: int
+    done: bool
+    client: str = ""
+    version: str = ""
+    capabilities: tuple[str, ...] = ()
+    failure: str | None = None
+    trouble_count: int = 0
+    troubles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CaseEntry:
+    """
+    One case of the run.
+
+    name: the whole path-shaped name; scenario_text: the scenario file as it was. origin_ns: monotonic time at which
+    offset 0 of the plan was due. guards: conditions that make the case worth judging, as measured. measured: further
+    numbers about the run, their unit in the name (``start_spread_ns``, ``achieved_per_s`` …). reason: why an aborted case
+    was aborted. topics: name of each arm's topic.
+    """
+
+    number: int
+    name: str
+    scenario: str
+    scenario_text: str
+    topology: str
+    queues_per_broker: int
+    settings: ClientSettings
+    threads: int
+    sends_planned: int
+    duration_s: float
+    plan_digest: str
+    checks: tuple[str, ...]
+    brokers: tuple[str, ...] = ()
+    topics: dict[Arm, str] = field(default_factory=dict)
+    tolerances: tuple[Tolerance, ...] = ()
+    covers: tuple[str, ...] = ()
+    status: CaseStatus = CaseStatus.PLANNED
+    reason: str = ""
+    clock: ClockAnchor | None = None
+    origin_ns: int | None = None
+    guards: tuple[Guard, ...] = ()
+    measured: dict[str, int | float] = field(default_factory=dict)
+    arms: dict[Arm, ArmSummary] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RunManifest:
+    """
+    One run: the identity of both subjects, the cluster, the machine, the seed and the cases in their order.
+
+    subjects: ``client:release`` by arm. ended_wall_ms is None while the run goes on, and for ever when it was killed.
+    """
+
+    run: str
+    rocketdiff: str
+    created_wall_ms: int
+    seed: int
+    subjects: dict[Arm, str]
+    server_release: str
+    backend: str
+    suite: str
+    machine: Machine
+    cases: tuple[CaseEntry, ...]
+    schema: str = SCHEMA_VERSION
+    ended_wall_ms: int | None = None
+
+    def case(self, number: int) -> CaseEntry:
+        """The case with this number; TraceError when there is none."""
+        for entry in self.cases:
+            if entry.number == number:
+                return entry
+        raise TraceError(f"a case number {number} in run {self.run}", seen=f"cases {[c.number for c in self.cases]}")
+
+
+def encode_manifest(manifest: RunManifest) -> bytes:
+    """JSON for ``run.json``, indented for people."""
+    return msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
+
+
+def decode_manifest(content: bytes, *, where: str) -> RunManifest:
+    """Read ``run.json``; TraceError when it is no such thing or of an unknown major version."""
+    try:
+        raw = msgspec.json.decode(content)
+        if not isinstance(raw, dict):
+            raise msgspec.ValidationError("the top level is not an object")
+        require_known_version(raw.get("schema"), where=where)
+        return msgspec.convert(raw, RunManifest)
+    except msgspec.MsgspecError as problem:
+        raise TraceError(
+            f"a run description in {where}",
+            seen=str(problem),
+            hint="restore run.json; the tables alone cannot be judged",
+        ) from problem

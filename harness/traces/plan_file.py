@@ -1,0 +1,22 @@
+"""The plan of a case on disk: one send a line, and a digest that shows whether two cases were given the same work."""
+
+import hashlib
+
+import msgspec
+
+from harness.core.plan import Plan
+
+
+def encode_plan(plan: Plan) -> bytes:
+    """The plan's sends, one JSON line each, in their order."""
+    return b"".join(b'{"type":"plan",' + msgspec.json.encode(send)[1:] + b"\n" for send in plan.sends)
+
+
+def plan_digest(plan: Plan) -> str:
+    """``sha256:…`` of the encoded plan: equal digests mean identical sends, times, calls and bodies."""
+    return digest_of(encode_plan(plan))
+
+
+def digest_of(content: bytes) -> str:
+    """Digest of an encoded plan as found on disk."""
+    return "sha256:" + hashlib.sha256(content).hexdigest()

@@ -1,0 +1,79 @@
+"""Reading a sealed run: verified tables of one case, and proof that no file and no group is missing or split."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from harness.core.errors import TraceError
+from harness.core.events import Arm
+from harness.traces.layout import case_and_arm, table_file
+from harness.traces.manifest import CaseStatus
+from harness.traces.run_directory import RunDirectory
+from harness.traces.schema import SCHEMAS, TableName
+from harness.traces.sealed_file import read_file_statement, read_sealed
+from harness.traces.statement import FileStatement
+
+
+@dataclass(frozen=True, slots=True)
+class SealedFile:
+    """One file of a run and what it says it holds."""
+
+    path: Path
+    statement: FileStatement
+
+
+def sealed_files(run: RunDirectory, table: TableName) -> tuple[SealedFile, ...]:
+    """
+    Every file of a table, ordered by case and arm.
+
+    Raises TraceError when a file belongs to another run, says something else than its name, or when a complete case
+    lacks one: judging half a case would be wrong without a sound. Files of aborted cases are given if they exist.
+    """
+    files = tuple(SealedFile(path, read_file_statement(path)) for path in sorted((run.path / table).glob("*.parquet")))
+    for file in files:
+        _require_own(run, table, file)
+    present = {(file.statement.case, file.statement.arm) for file in files}
+    arms: tuple[Arm | None, ...] = (None,) if table is TableName.FAULTS else tuple(Arm)
+    for entry in run.manifest.cases:
+        lacking = [table_file(table, entry.number, arm) for arm in arms if (entry.number, arm) not in present]
+        if entry.status is CaseStatus.COMPLETE and lacking:
+            raise TraceError(
+                f"all files of the complete case {entry.number} in run {run.run}",
+                seen=f"no {', '.join(map(str, lacking))}",
+                hint="copy the whole run directory, or seal it again",
+            )
+    return tuple(sorted(files, key=lambda file: (file.statement.case, file.statement.arm or "")))
+
+
+def _require_own(run: RunDirectory, table: TableName, file: SealedFile) -> None:
+    said = (file.statement.run, file.statement.table, file.statement.case, file.statement.arm)
+    named = (run.run, table, *case_and_arm(file.path))
+    if said != named:
+        raise TraceError(
+            f"run, table, case and arm {named} in {table}/{file.path.name}",
+            seen=str(said),
+            hint="the file was renamed or copied from another run",
+        )
+
+
+def has_table(run: RunDirectory, table: TableName, case: int, arm: Arm | None = None) -> bool:
+    """Whether a table was sealed for a case; after a crash ``stored`` may be missing."""
+    return (run.path / table_file(table, case, arm)).is_file()
+
+
+def read_table(run: RunDirectory, table: TableName, case: int, arm: Arm | None = None) -> pa.Table:
+    """
+    One verified table of one case; ``arm`` is required except for ``faults``.
+
+    Raises TraceError when it is missing or is not what it says.
+    """
+    content, statement = read_sealed(run.path / table_file(table, case, arm))
+    _require_own(run, table, SealedFile(run.path / table_file(table, case, arm), statement))
+    return content
+
+
+def read_tables(run: RunDirectory, table: TableName) -> pa.Table:
+    """All cases and arms of one table in one verified Arrow table, ordered by case and arm."""
+    contents = [read_sealed(file.path)[0] for file in sealed_files(run, table)]
+    return pa.concat_tables(contents) if contents else SCHEMAS[table].empty_table()

@@ -1,0 +1,144 @@
+"""
+Columns of the tables of a run, their units and their order; ``README.md`` beside this file says what each means.
+
+Integers are int64 nanoseconds where a name ends in ``_ns`` (never a timestamp type: Spark refuses nanosecond timestamps)
+and words are dictionary-coded. A minor version only adds columns; a major version changes the meaning of one.
+"""
+
+from enum import StrEnum
+
+import pyarrow as pa
+
+from harness.core.errors import TraceError
+from harness.core.events import Arm
+
+SCHEMA_VERSION = "1.0"
+
+ARM_CODES = {Arm.BASELINE: 0, Arm.CANDIDATE: 1}
+ARM_OF_CODE = {code: arm for arm, code in ARM_CODES.items()}
+
+
+class TableName(StrEnum):
+    """The tables of a run, each a folder of its directory."""
+
+    SENDS = "sends"
+    ATTEMPTS = "attempts"
+    ROUTES = "routes"
+    FAULTS = "faults"
+    STORED = "stored"
+
+
+WORD = pa.dictionary(pa.int32(), pa.string())
+
+
+def _field(name: str, kind: pa.DataType, *, nullable: bool = False) -> "pa.Field[pa.DataType]":
+    return pa.field(name, kind, nullable=nullable)
+
+
+_GROUP = [_field("case", pa.int32()), _field("arm", pa.int8()), _field("thread", pa.int32())]
+
+_ENDING = [
+    _field("outcome", WORD),
+    _field("reason", WORD),
+    _field("error", WORD, nullable=True),
+    _field("cause", WORD, nullable=True),
+    _field("code", pa.int32(), nullable=True),
+    _field("status", WORD, nullable=True),
+]
+
+SENDS = pa.schema(
+    [
+        *_GROUP,
+        _field("send", pa.int64()),
+        _field("due_ns", pa.int64()),
+        _field("start_ns", pa.int64()),
+        _field("end_ns", pa.int64()),
+        *_ENDING,
+        _field("broker", WORD, nullable=True),
+        _field("queue_id", pa.int32(), nullable=True),
+        _field("queue_offset", pa.int64(), nullable=True),
+        _field("route", pa.int32()),
+        _field("route_after", pa.int32()),
+        _field("kind", WORD),
+        _field("argument", pa.int64()),
+        _field("body_bytes", pa.int32()),
+    ]
+)
+
+ATTEMPTS = pa.schema(
+    [
+        *_GROUP,
+        _field("send", pa.int64()),
+        _field("attempt", pa.int32()),
+        _field("broker", WORD),
+        _field("queue_id", pa.int32()),
+        _field("start_ns", pa.int64()),
+        _field("end_ns", pa.int64()),
+        *(field for field in _ENDING if field.name != "cause"),
+    ]
+)
+
+ROUTES = pa.schema(
+    [
+        *_GROUP[:2],
+        _field("route", pa.int32()),
+        _field("at_ns", pa.int64()),
+        _field("queues", pa.list_(pa.struct([_field("broker", pa.string()), _field("queue_id", pa.int32())]))),
+    ]
+)
+
+FAULTS = pa.schema(
+    [
+        _GROUP[0],
+        _field("episode", pa.int32()),
+        _field("kind", WORD),
+        _field("node", WORD),
+        _field("inject_ns", pa.int64()),
+        _field("injected_ns", pa.int64()),
+        _field("proven_ns", pa.int64(), nullable=True),
+        _field("heal_ns", pa.int64(), nullable=True),
+        _field("healed_ns", pa.int64(), nullable=True),
+        _field("heal_proven_ns", pa.int64(), nullable=True),
+    ]
+)
+
+STORED = pa.schema(
+    [
+        *_GROUP[:2],
+        _field("broker", WORD),
+        _field("queue_id", pa.int32()),
+        _field("queue_offset", pa.int64()),
+        _field("send", pa.int64(), nullable=True),
+        _field("store_timestamp_ms", pa.int64()),
+        _field("born_timestamp_ms", pa.int64()),
+        _field("body_ok", pa.bool_()),
+    ]
+)
+
+SCHEMAS = {
+    TableName.SENDS: SENDS,
+    TableName.ATTEMPTS: ATTEMPTS,
+    TableName.ROUTES: ROUTES,
+    TableName.FAULTS: FAULTS,
+    TableName.STORED: STORED,
+}
+
+SORT_KEYS = {
+    TableName.SENDS: ("thread", "send"),
+    TableName.ATTEMPTS: ("thread", "send", "attempt"),
+    TableName.ROUTES: ("route",),
+    TableName.FAULTS: ("episode", "node"),
+    TableName.STORED: ("broker", "queue_id", "queue_offset"),
+}
+"""Each table's rows rise strictly by these columns within a file, so a row cannot be there twice."""
+
+
+def require_known_version(version: object, *, where: str) -> None:
+    """Raise TraceError unless ``version`` has the major number this program writes."""
+    known = SCHEMA_VERSION.split(".")[0]
+    if not isinstance(version, str) or version.split(".")[0] != known:
+        raise TraceError(
+            f"traces of schema version {known}.x",
+            seen=f"version {version!r} in {where}",
+            hint="read the run with the rocketdiff that recorded it, or a newer one",
+        )

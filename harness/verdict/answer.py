@@ -1,0 +1,143 @@
+"""One piece of evidence, one answer: the standing says what it was good for, differences and samples say the rest."""
+
+from collections.abc import Sequence
+from math import isfinite, log
+
+from harness.core.evidence import EpisodePair, Evidence, Standing
+from harness.core.verdict import CheckResult, Divergence, Example, Measure, Verdict, dominant
+from harness.verdict.samples import SampleAnswer
+
+NO_SINGLE_SEND = -1
+"""``send`` of an example that is a statistic over episodes rather than one call."""
+
+_WITHOUT_ANSWER = {
+    Standing.INVALID: Verdict.INVALID,
+    Standing.INDECISIVE: Verdict.INCONCLUSIVE,
+    Standing.NOT_APPLICABLE: Verdict.NOT_APPLICABLE,
+}
+
+
+def answer(evidence: Evidence, samples: Sequence[SampleAnswer], *, baseline: str, candidate: str) -> CheckResult:
+    """
+    Judge one evidence, given what the run's family of samples said about its own.
+
+    An INVALID standing wins over everything: what was measured under a broken set-up shows nothing, so its divergences
+    are listed and do not count. Otherwise a divergence is certain whatever the standing.
+    """
+    divergences = (*evidence.divergences, *statistical(evidence.check, samples, baseline, candidate))
+    return CheckResult(
+        case=evidence.case,
+        check=evidence.check,
+        verdict=_verdict(evidence, divergences, samples),
+        severity=evidence.severity,
+        reason=_reason(evidence, divergences, samples, baseline),
+        divergences=divergences,
+        measures=tuple(filter(_is_finite, (*evidence.measures, *_legal_share(evidence), *_ratios(samples)))),
+    )
+
+
+def _verdict(evidence: Evidence, divergences: Sequence[Divergence], samples: Sequence[SampleAnswer]) -> Verdict:
+    if evidence.standing is Standing.INVALID:
+        return Verdict.INVALID
+    if divergences:
+        return Verdict.DIVERGES
+    if evidence.standing is not Standing.DECISIVE:
+        return _WITHOUT_ANSWER[evidence.standing]
+    return dominant([sample.verdict for sample in samples]) if samples else Verdict.CONFORMS
+
+
+def _reason(
+    evidence: Evidence, divergences: Sequence[Divergence], samples: Sequence[SampleAnswer], baseline: str
+) -> str:
+    reasons = [evidence.reason, *(sample.reason for sample in samples)]
+    if any(item.subject == baseline and item.signature.startswith("rules/") for item in divergences):
+        reasons.append(
+            f"the rules do not explain the baseline {baseline} itself: suspect its dialect or the witness first"
+        )
+    return "; ".join(filter(None, reasons))
+
+
+def statistical(check: str, samples: Sequence[SampleAnswer], baseline: str, candidate: str) -> tuple[Divergence, ...]:
+    """One divergence for each difference beyond the margin and for each difference in what ended the episodes."""
+    found = []
+    for item in samples:
+        if item.differs and item.ratio is not None:
+            found.append(_duration_differs(check, item, candidate))
+        if item.cause_differs:
+            found.append(_cause_differs(check, item, baseline, candidate))
+    return tuple(found)
+
+
+def _duration_differs(check: str, item: SampleAnswer, candidate: str) -> Divergence:
+    ratio, margin = item.ratio, item.sample.margin
+    assert ratio is not None, "a sample differs only after its ratio was asked"
+    worst = max(
+        (pair for pair in item.sample.pairs if pair.baseline_ns and pair.candidate_ns),
+        key=lambda pair: abs(log((pair.candidate_ns or 1) / (pair.baseline_ns or 1))),
+    )
+    return Divergence(
+        signature=f"{check}.{item.sample.name}-differs",
+        subject=candidate,
+        count=ratio.n,
+        example=Example(
+            send=NO_SINGLE_SEND,
+            thread=0,
+            attempt=None,
+            phase="episodes",
+            expected=f"{item.sample.name} within ×{margin.ratio:g} of the baseline's ({margin.reason})",
+            observed=(
+                f"×{ratio.ratio:.3g} of the baseline's over {ratio.n} episodes"
+                f" ({ratio.confidence:.0%} interval ×{ratio.low:.3g} to ×{ratio.high:.3g})"
+            ),
+            detail={"p_difference": ratio.p_difference, "farthest_episode": _episode(worst)},
+        ),
+    )
+
+
+def _cause_differs(check: str, item: SampleAnswer, baseline: str, candidate: str) -> Divergence:
+    baseline_only, candidate_only = item.sample.discordant()
+    one = next(pair for pair in item.sample.pairs if pair.baseline_ended is not pair.candidate_ended)
+    return Divergence(
+        signature=f"{check}.failover-cause-differs",
+        subject=candidate,
+        count=baseline_only + candidate_only,
+        example=Example(
+            send=NO_SINGLE_SEND,
+            thread=0,
+            attempt=None,
+            phase="episodes",
+            expected="both clients fail over in the same episodes, or both wait for the broker",
+            observed=f"only {baseline} failed over in {baseline_only} episodes, only {candidate} in {candidate_only}",
+            detail={"p_mcnemar": item.p_cause, "one_episode": _episode(one)},
+        ),
+    )
+
+
+def _episode(pair: EpisodePair) -> dict[str, object]:
+    return {
+        "case": pair.case,
+        "episode": pair.episode,
+        "baseline_ns": pair.baseline_ns,
+        "candidate_ns": pair.candidate_ns,
+        "baseline_ended": pair.baseline_ended.value,
+        "candidate_ended": pair.candidate_ended.value,
+    }
+
+
+def _legal_share(evidence: Evidence) -> tuple[Measure, ...]:
+    if evidence.legal_share is None:
+        return ()
+    return (Measure("legal-share", evidence.legal_share, "share", evidence.decisions),)
+
+
+def _ratios(samples: Sequence[SampleAnswer]) -> tuple[Measure, ...]:
+    return tuple(
+        Measure(f"{item.sample.name} ratio", r.ratio, "candidate÷baseline", r.n, r.low, r.high, r.confidence)
+        for item in samples
+        if (r := item.ratio) is not None
+    )
+
+
+def _is_finite(measure: Measure) -> bool:
+    """JSON has no infinity; a figure without a bound (two episodes or fewer) is left out rather than written as null."""
+    return all(isfinite(figure) for figure in (measure.value, measure.low or 0.0, measure.high or 0.0))

@@ -1,0 +1,43 @@
+"""The judge: all evidence of a run in, every answer and the one verdict out. Pure: no clock, no files."""
+
+from collections.abc import Sequence
+
+from harness.core.evidence import Evidence
+from harness.core.run_info import RunInfo
+from harness.core.verdict import CheckResult
+from harness.verdict.answer import answer
+from harness.verdict.completeness import unanswered
+from harness.verdict.conclude import conclude
+from harness.verdict.judgement import EXIT_CODE, Judgement, machine_line
+from harness.verdict.policy import Inconclusive, Policy
+from harness.verdict.samples import decide_samples
+
+
+__all__ = ["Inconclusive", "Judgement", "Policy", "answers", "judge", "judged", "machine_line"]
+
+
+def judge(evidence: Sequence[Evidence], run_info: RunInfo, policy: Policy | None = None) -> Judgement:
+    """
+    Answer every check, add what was planned and never answered, and conclude.
+
+    The statistical samples of all evidence are one family (their error budget is the run's), so a part of a run must
+    not be judged by itself and merged afterwards.
+    """
+    return judged(answers(evidence, run_info), run_info, policy or Policy())
+
+
+def answers(evidence: Sequence[Evidence], run_info: RunInfo) -> tuple[CheckResult, ...]:
+    """One result for each evidence, in its order."""
+    baseline, candidate = run_info.baseline.subject, run_info.candidate.subject
+    return tuple(
+        answer(item, samples, baseline=baseline, candidate=candidate)
+        for item, samples in zip(evidence, decide_samples(evidence), strict=True)
+    )
+
+
+def judged(results: Sequence[CheckResult], run_info: RunInfo, policy: Policy) -> Judgement:
+    """What executed results add up to against the plan; the ledger, where there is one, has been applied to them."""
+    everything = (*results, *unanswered(run_info.planned, results))
+    verdict, counts = conclude(everything, policy, executed=len(results), planned=len(run_info.planned))
+    line = machine_line(verdict, counts, seed=run_info.seed, run=run_info.run)
+    return Judgement(everything, verdict, EXIT_CODE[verdict], counts, policy, line)

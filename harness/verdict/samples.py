@@ -1,0 +1,127 @@
+"""
+Statistical answers: every paired sample of a run decided as one family, so that many checks share one error budget.
+
+A ``must`` sample may fail a run, so its differences go through Holm; a ``should`` one is screened with
+Benjamini–Hochberg; an ``info`` one is one case's share of a pooled sample and never diverges by itself.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from harness.core.evidence import Evidence, PairedSample, Standing
+from harness.core.verdict import Severity, Verdict
+from harness.verdict.statistics import Decision, RatioDecision, benjamini_hochberg, exact_mcnemar, holm, paired_ratio
+
+ALPHA_DIFFERENCE = 0.01
+"""Chance that a whole run fails by statistics alone: the error budget per gate run of specification section 3.6."""
+
+ALPHA_EQUIVALENCE = 0.05
+"""Chance that a run passes as equivalent though a sample lies at its margin: the usual size of the TOST procedure."""
+
+Q_SCREEN = 0.05
+"""Expected share of false flags among ``should`` samples, which warn and do not gate (same section)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleAnswer:
+    """
+    What one sample says.
+
+    ratio: None when too few pairs were complete to ask. differs: by more than the margin. cause_differs: one arm failed
+    over where the other waited for the broker.
+    """
+
+    sample: PairedSample
+    ratio: RatioDecision | None
+    p_cause: float
+    equivalent: bool
+    differs: bool
+    cause_differs: bool
+
+    @property
+    def verdict(self) -> Verdict:
+        """DIVERGES, EQUIVALENT or, when neither was shown, INCONCLUSIVE."""
+        if self.differs or self.cause_differs:
+            return Verdict.DIVERGES
+        return Verdict.EQUIVALENT if self.equivalent else Verdict.INCONCLUSIVE
+
+    @property
+    def reason(self) -> str:
+        """Why there is no answer, with the number of episodes that would give one; empty when there is."""
+        if self.verdict is not Verdict.INCONCLUSIVE:
+            return ""
+        complete = len(self.sample.complete())
+        if self.ratio is None:
+            return (
+                f"{self.sample.name}: {complete} of at least {self.sample.minimum_pairs} complete episode pairs"
+                f" ({self.sample.minimum_reason})"
+            )
+        return (
+            f"{self.sample.name}: neither equivalent within ×{self.sample.margin.ratio:g} nor different over"
+            f" {complete} episodes; about {self.ratio.n_needed} would decide at this spread"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A sample with its p-values, before the family has spoken."""
+
+    severity: Severity
+    sample: PairedSample
+    ratio: RatioDecision | None
+    p_cause: float
+
+
+def decide_samples(evidence: Sequence[Evidence]) -> list[tuple[SampleAnswer, ...]]:
+    """Answers to the samples of each evidence, in order; evidence that is not DECISIVE answers nothing."""
+    asked = [[_ask(item.severity, sample) for sample in _samples(item)] for item in evidence]
+    family = [question for row in asked for question in row]
+    answers = dict(zip(map(id, family), _answers(family), strict=True))
+    return [tuple(answers[id(question)] for question in row) for row in asked]
+
+
+def _samples(item: Evidence) -> Iterable[PairedSample]:
+    return item.samples if item.standing is Standing.DECISIVE else ()
+
+
+def _ask(severity: Severity, sample: PairedSample) -> _Asked:
+    complete = sample.complete()
+    ratio = None
+    if len(complete) >= sample.minimum_pairs:
+        ratio = paired_ratio(complete, margin_ratio=sample.margin.ratio, alpha=ALPHA_EQUIVALENCE)
+    return _Asked(severity, sample, ratio, exact_mcnemar(*sample.discordant()))
+
+
+def _answers(family: Sequence[_Asked]) -> list[SampleAnswer]:
+    """Correct for many questions within each severity, then read every sample's answer."""
+    different: dict[int, bool] = {}
+    cause: dict[int, bool] = {}
+    equivalent: dict[int, bool] = {}
+    for severity in Severity:
+        members = [place for place, question in enumerate(family) if question.severity is severity]
+        same = [family[place].ratio for place in members]
+        differences = [1.0 if ratio is None else ratio.p_difference for ratio in same]
+        flags = _flag(severity, [*differences, *(family[place].p_cause for place in members)])
+        different.update(zip(members, flags[: len(members)], strict=True))
+        cause.update(zip(members, flags[len(members) :], strict=True))
+        equivalent.update(zip(members, _equivalent(severity, same), strict=True))
+    return [
+        SampleAnswer(
+            question.sample, question.ratio, question.p_cause, equivalent[place], different[place], cause[place]
+        )
+        for place, question in enumerate(family)
+    ]
+
+
+def _flag(severity: Severity, p_values: Sequence[float]) -> tuple[bool, ...]:
+    if severity is Severity.MUST:
+        return holm(p_values, ALPHA_DIFFERENCE)
+    if severity is Severity.SHOULD:
+        return benjamini_hochberg(p_values, Q_SCREEN)
+    return (False,) * len(p_values)
+
+
+def _equivalent(severity: Severity, ratios: Sequence[RatioDecision | None]) -> tuple[bool, ...]:
+    if severity is Severity.MUST:
+        return holm([1.0 if ratio is None else ratio.p_equivalence for ratio in ratios], ALPHA_EQUIVALENCE)
+    return tuple(ratio is not None and ratio.decision is Decision.EQUIVALENT for ratio in ratios)

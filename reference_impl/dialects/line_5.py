@@ -1,0 +1,130 @@
+"""
+Java clients 5.0.0 to 5.5.0: each dialect is what changed since its parent; the line leaves 4.9 at 4.9.4.
+
+Read in the same classes as line_4 up to 5.3.3; that 5.4.0 and 5.5.0 still behave so was seen by running their classes.
+"""
+
+from dataclasses import replace
+
+from reference_impl.dialects.line_4 import JAVA_4_9_4
+from reference_impl.rules import avoidance, fault_table, index, penalties
+from reference_impl.rules.dialect import Releases
+from reference_impl.rules.remoting_rules import CloseOnTimeout
+
+SYSTEM_BUSY, GO_AWAY = 2, 1500
+
+JAVA_5_0_0 = replace(
+    JAVA_4_9_4,
+    name="java-5.0.0",
+    releases=Releases("5.0.0", "5.0.0"),
+    parent="java-4.9.4",
+    index=index.MASKED_RAW_START,
+)
+"""Only the raw start of the index may be negative, which the mask hides."""
+
+JAVA_5_1_0 = replace(
+    JAVA_5_0_0,
+    name="java-5.1.0",
+    releases=Releases("5.1.0", "5.1.0"),
+    parent="java-5.0.0",
+    select_queue=avoidance.walk_available_unclamped,
+    remoting=replace(JAVA_5_0_0.remoting, names_broker_in_send=True),
+)
+"""
+A walk that overflows ends in an exception, which is swallowed, and in plain rotation.
+
+A send names the broker it is for.
+"""
+
+JAVA_5_1_1 = replace(
+    JAVA_5_1_0,
+    name="java-5.1.1",
+    releases=Releases("5.1.1", "5.1.2"),
+    parent="java-5.1.0",
+    select_queue=avoidance.walk_available_not_last,
+    create_topic_key_ignored=True,
+)
+"""With fault latency on, a retry also stays away from the broker that just failed."""
+
+JAVA_5_1_3 = replace(
+    JAVA_5_1_1,
+    name="java-5.1.3",
+    releases=Releases("5.1.3", "5.1.3"),
+    parent="java-5.1.1",
+    remoting=replace(JAVA_5_1_1.remoting, fin_fails_pending=True),
+)
+"""A broker that closes its connection fails the requests that wait on it (#3929)."""
+
+JAVA_5_1_4 = replace(
+    JAVA_5_1_3,
+    name="java-5.1.4",
+    releases=Releases("5.1.4", "5.1.4"),
+    parent="java-5.1.3",
+    index=index.RESETTABLE,
+    select_queue=avoidance.available_then_reachable_then_any,
+    fault_table=fault_table.EXTENDING_WITH_REACHABILITY,
+    penalties=penalties.SECONDS,
+    failure_counts_as_ms=10_000,
+    loop=replace(JAVA_5_1_3.loop, client_error_isolates=False, broker_error_is_unreachable=True),
+    remoting=replace(
+        JAVA_5_1_3.remoting,
+        writes_without_time_left=False,
+        close_on_timeout=CloseOnTimeout.IF_TIME_WAS_LEFT,
+    ),
+)
+"""
+The rewrite: tiers instead of a fallback, avoidance of seconds that is only ever extended, a fresh index on a retry.
+
+A broker can be unreachable as well as slow; an error it answered makes it so until a detector says otherwise, and
+without the detector (the default) for ever (#7812). A client-side error no longer isolates the broker.
+"""
+
+JAVA_5_2_0 = replace(
+    JAVA_5_1_4,
+    name="java-5.2.0",
+    releases=Releases("5.2.0", "5.2.0"),
+    parent="java-5.1.4",
+    fault_table=fault_table.EXTENDING,
+    remoting=replace(JAVA_5_1_4.remoting, heartbeat_on_connect=True),
+)
+"""Reachability no longer takes part in availability; a new connection begins with a heartbeat."""
+
+JAVA_5_3_0 = replace(
+    JAVA_5_2_0,
+    name="java-5.3.0",
+    releases=Releases("5.3.0", "5.3.0"),
+    parent="java-5.2.0",
+    loop=replace(JAVA_5_2_0.loop, retry_codes=JAVA_5_2_0.loop.retry_codes | {SYSTEM_BUSY}),
+    remoting=replace(JAVA_5_2_0.remoting, tries_every_name_server=False),
+)
+"""A busy broker is worth another attempt (#5838); one call tries one name server."""
+
+JAVA_5_3_1 = replace(
+    JAVA_5_3_0,
+    name="java-5.3.1",
+    releases=Releases("5.3.1", "5.3.2"),
+    parent="java-5.3.0",
+    loop=replace(JAVA_5_3_0.loop, retry_codes=JAVA_5_3_0.loop.retry_codes | {GO_AWAY}),
+)
+"""So is a broker that is shutting down gracefully (#8599)."""
+
+JAVA_5_3_3 = replace(
+    JAVA_5_3_1,
+    name="java-5.3.3",
+    releases=Releases("5.3.3", "5.5.0"),
+    parent="java-5.3.1",
+    loop=replace(JAVA_5_3_1.loop, per_request_cap=True),
+)
+"""Every attempt but the last can be given a limit of its own (#8997)."""
+
+LINE_5 = (
+    JAVA_5_0_0,
+    JAVA_5_1_0,
+    JAVA_5_1_1,
+    JAVA_5_1_3,
+    JAVA_5_1_4,
+    JAVA_5_2_0,
+    JAVA_5_3_0,
+    JAVA_5_3_1,
+    JAVA_5_3_3,
+)

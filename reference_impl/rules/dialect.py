@@ -1,0 +1,84 @@
+"""
+The shape of a dialect: everything in which releases of the Java producer differ, as one value.
+
+The values themselves, one a behaviour range, are in reference_impl.dialects.
+"""
+
+from dataclasses import dataclass
+
+from reference_impl.rules.fault_table import FaultRules
+from reference_impl.rules.index import IndexRule
+from reference_impl.rules.penalties import PenaltyTable
+from reference_impl.rules.remoting_rules import RemotingRules
+from reference_impl.rules.selection import SelectRule
+
+
+@dataclass(frozen=True, slots=True)
+class Releases:
+    """First and last release of a behaviour range, both included, in the order of the release line."""
+
+    first: str
+    last: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoopRules:
+    """
+    The synchronous send loop (DefaultMQProducerImpl.sendDefaultImpl), generations Y1–Y7.
+
+    shared_budget: all attempts share the timeout (Y2 on); otherwise each has all of it. retry_codes: response codes of a
+    broker after which another attempt is made. codes_can_be_added: an application may add to them (Y3 on).
+    client_error_isolates: an MQClientException counts as a failure of the broker (to Y3). broker_error_is_unreachable:
+    an MQBrokerException marks the broker unreachable, and with the detector on so does a RemotingException (Y4 on).
+    per_request_cap: a limit for every attempt but the last can be set (Y7).
+    """
+
+    shared_budget: bool
+    retry_codes: frozenset[int]
+    codes_can_be_added: bool
+    client_error_isolates: bool
+    broker_error_is_unreachable: bool
+    per_request_cap: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRules:
+    """
+    What is refused before anything is sent (Validators.checkMessage), as MQClientException.
+
+    topic_length_limit: longest topic name. refused_topics: names nobody may send to.
+    """
+
+    topic_length_limit: int
+    refused_topics: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """
+    One behaviour range of the Java producer.
+
+    parent: name of the dialect it was derived from, None for the oldest. failure_counts_as_ms: latency that stands in
+    for a failed attempt when its penalty is looked up. write_queues_need_permission: the fallback knows only writable
+    brokers (4.9.8). create_topic_key_ignored: the route of a new topic is always that of TBW102, and the create-topic key
+    has no placeholder entry among the topics whose routes are polled (from 5.1.1).
+    """
+
+    name: str
+    releases: Releases
+    parent: str | None
+    index: IndexRule
+    select_plain: SelectRule
+    select_queue: SelectRule
+    fault_table: FaultRules
+    penalties: PenaltyTable
+    failure_counts_as_ms: int
+    write_queues_need_permission: bool
+    create_topic_key_ignored: bool
+    checks: CheckRules
+    loop: LoopRules
+    remoting: RemotingRules
+
+    def avoidance_ms(self, latency_ms: int, isolated: bool) -> int:
+        """How long a broker is avoided after an attempt of that latency; isolated: the attempt failed."""
+        return self.penalties.avoidance_ms(self.failure_counts_as_ms if isolated else latency_ms)

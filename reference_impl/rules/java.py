@@ -1,0 +1,38 @@
+"""
+Java's ``int`` arithmetic and string hash, as far as the producer's decisions show them.
+
+An ``int`` wraps at 32 bits, ``Math.abs(MIN)`` is MIN, and ``%`` takes the sign of the dividend.
+"""
+
+INT_MAX = 2**31 - 1
+INT_MIN = -(2**31)
+
+
+def wrap32(value: int) -> int:
+    """Value as a Java ``int`` holds it after overflow."""
+    return (value + 2**31) % 2**32 - 2**31
+
+
+def abs32(value: int) -> int:
+    """``Math.abs(int)``: the absolute value, except that MIN stays MIN."""
+    return value if value >= 0 or value == INT_MIN else -value
+
+
+def remainder(dividend: int, divisor: int) -> int:
+    """Java's ``%``; raises ZeroDivisionError where Java throws ArithmeticException."""
+    return dividend % divisor if dividend >= 0 else -(-dividend % divisor)
+
+
+def string_hash(text: str) -> int:
+    """``String.hashCode``: a polynomial over UTF-16 units."""
+    units = text.encode("utf-16-be", "surrogatepass")
+    result = 0
+    for high, low in zip(units[::2], units[1::2], strict=True):
+        result = (31 * result + (high << 8 | low)) & 0xFFFF_FFFF
+    return wrap32(result)
+
+
+def spread_hash(text: str) -> int:
+    """Hash as ConcurrentHashMap uses it to find a bucket: upper half folded into the lower, sign dropped."""
+    unsigned = string_hash(text) & 0xFFFF_FFFF
+    return (unsigned ^ unsigned >> 16) & INT_MAX

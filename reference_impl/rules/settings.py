@@ -1,0 +1,22 @@
+"""What an application can set and the rules depend on; names and defaults are the client's own, in snake case."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SendSettings:
+    """
+    Defaults of DefaultMQProducer and ClientConfig in every release.
+
+    send_msg_max_timeout_per_request_ms: −1 is off; known from 5.3.3. start_detector_enable: known from 5.1.4.
+    added_retry_response_codes: what addRetryResponseCode was called with; known from 4.9.2.
+    A dialect that does not know a setting ignores it.
+    """
+
+    send_latency_fault_enable: bool = False
+    send_msg_timeout_ms: int = 3_000
+    retry_times_when_send_failed: int = 2
+    retry_another_broker_when_not_store_ok: bool = False
+    send_msg_max_timeout_per_request_ms: int = -1
+    start_detector_enable: bool = False
+    added_retry_response_codes: frozenset[int] = frozenset()

@@ -1,0 +1,265 @@
+"""A realistic judged run, made by a small deterministic imitation of two releases under a pause; no cluster needed."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from harness.core.evidence import (
+    Ending,
+    EpisodePair,
+    Evidence,
+    Margin,
+    PairedSample,
+    Standing,
+    TraceCounts,
+)
+from harness.core.plots import (
+    AmbiguityCurve,
+    BrokerShare,
+    ElapsedQuantiles,
+    FailoverCurve,
+    FaultWindow,
+    LaneAttempt,
+    Plots,
+    SwimLanes,
+)
+from harness.core.run_info import CaseInfo, Guard, Machine, RunInfo, SubjectInfo
+from harness.core.verdict import Divergence, Example, Measure, Severity
+from harness.report.document import Document, build
+from harness.verdict.judge import judge
+
+OLD, NEW = "java:4.7.1", "java:5.3.3"
+PAIR = f"{OLD}~{NEW}"
+RUN = "20261121-142233-quick"
+POOL = f"pooled/pause/fault-latency-on/{PAIR}"
+CHECKS = ("queue-choice", "attempts", "avoidance", "error-kind", "timing", "loss", "duplication", "failover-time")
+SCENARIOS = {
+    "fault-latency/pause-one-of-two": 2,
+    "fault-latency/pause-one-of-three": 3,
+    "fault-latency/pause-both": 2,
+    "fault-latency/two-short-pauses": 2,
+    "plain/pause-one-of-two": 2,
+    "plain/pause-longer-than-timeout": 2,
+    "retries/none": 2,
+    "explicit/queue-by-selector": 2,
+}
+PAUSE_MS, RESUME_MS, TIMEOUT_MS, END_MS = 3_000.0, 5_000.0, 500.0, 9_000.0
+
+
+@dataclass
+class Imitation:
+    """One arm: plain rotation, an avoidance after a failure, and a retry that stays (old) or moves on (new)."""
+
+    arm: str
+    brokers: tuple[str, ...]
+    avoid_ms: float
+    sticky: bool
+    index: int
+    attempts: list[LaneAttempt] = field(default_factory=list)
+    avoided: dict[str, float] = field(default_factory=dict)
+
+    def run(self) -> list[LaneAttempt]:
+        now = 0.0
+        for send in range(int(END_MS / 20)):
+            now = self.send(send, max(now, send * 20.0))
+        return self.attempts
+
+    def send(self, send: int, now: float) -> float:
+        last = ""
+        for attempt in range(3):
+            broker, queue = self.choose(now, last if attempt else "")
+            paused = broker == "broker-b" and PAUSE_MS <= now < RESUME_MS
+            end = min(now + TIMEOUT_MS, RESUME_MS + 3) if paused else now + 0.8 + (send % 7) * 0.21
+            failed = end - now >= TIMEOUT_MS
+            outcome, reason = ("unknown", "timeout") if failed else ("ok", "none")
+            self.attempts.append(
+                LaneAttempt(self.arm, 0, send, attempt, broker, queue, round(now, 3), round(end, 3), outcome, reason)
+            )
+            now = end
+            if not failed:
+                break
+            self.avoided[broker], last = now + self.avoid_ms, broker
+        return now
+
+    def choose(self, now: float, last: str) -> tuple[str, int]:
+        queues = [(broker, queue) for broker in self.brokers for queue in range(4)]
+        for _ in queues:
+            self.index += 1
+            broker, queue = queues[self.index % len(queues)]
+            stays = self.sticky and last
+            if (stays and broker == last) or (not stays and self.avoided.get(broker, 0.0) <= now and broker != last):
+                return broker, queue
+        return queues[self.index % len(queues)]
+
+
+def arms(brokers: int) -> tuple[list[LaneAttempt], list[LaneAttempt]]:
+    names = tuple(f"broker-{letter}" for letter in "abc"[:brokers])
+    old = Imitation("baseline", names, 600_000.0, True, 3).run()
+    return old, Imitation("candidate", names, 10_000.0, False, 5).run()
+
+
+def phase_of(attempt: LaneAttempt) -> str:
+    if attempt.start_ms < PAUSE_MS:
+        return "calm"
+    return "paused" if attempt.start_ms < RESUME_MS else "after"
+
+
+def shares(case: str, attempts: list[LaneAttempt]) -> Iterator[BrokerShare]:
+    for phase in ("calm", "paused", "after"):
+        inside = [attempt for attempt in attempts if phase_of(attempt) == phase]
+        for broker in sorted({attempt.broker for attempt in attempts}):
+            count = sum(attempt.broker == broker for attempt in inside)
+            yield BrokerShare(RUN, case, attempts[0].arm, phase, broker, count, count / max(1, len(inside)))
+
+
+def quantiles(case: str, attempts: list[LaneAttempt]) -> Iterator[ElapsedQuantiles]:
+    for phase in ("calm", "paused", "after"):
+        took = sorted(a.end_ms - a.start_ms for a in attempts if phase_of(a) == phase)
+        at = [round(took[int(q * (len(took) - 1))], 2) for q in (0.5, 0.95, 0.99, 1.0)]
+        p99 = at[2] if len(took) >= 100 else None
+        yield ElapsedQuantiles(RUN, case, attempts[0].arm, phase, len(took), at[0], at[1], p99, at[3])
+
+
+def ambiguity(case: str, arm: str) -> AmbiguityCurve:
+    redrawn = 0.35 if arm == "candidate" else 0.125
+    points = ((0.0, 1.0), (40.0, 0.125), (2_980.0, 0.125), (3_500.0, redrawn), (5_000.0, 0.25), (9_000.0, 0.25))
+    return AmbiguityCurve(RUN, case, arm, points)
+
+
+def sample_plots() -> Plots:
+    lanes, share, blur, elapsed = [], [], [], []
+    for scenario, brokers in SCENARIOS.items():
+        case, (old, new) = f"{scenario}/{PAIR}", arms(brokers)
+        window = FaultWindow(1, "pause", "broker-b", PAUSE_MS, RESUME_MS)
+        shown = [a for a in (*old, *new) if a.start_ms < 7_000]
+        lanes.append(SwimLanes(RUN, case, tuple(shown), (window,), len(old) + len(new) - len(shown)))
+        for attempts in (old, new):
+            share.extend(shares(case, attempts))
+            elapsed.extend(quantiles(case, attempts))
+            blur.append(ambiguity(case, attempts[0].arm))
+    curves = (
+        FailoverCurve("fault-latency-on", "baseline", tuple((510.0 + 160 * i, i / 10) for i in range(8)), 14, 3),
+        FailoverCurve("fault-latency-on", "candidate", tuple((502.0 + 3 * i, i / 12) for i in range(13)), 14, 0),
+        FailoverCurve("fault-latency-off", "baseline", tuple((501.0 + 4 * i, i / 6) for i in range(7)), 6, 0),
+        FailoverCurve("fault-latency-off", "candidate", tuple((502.0 + 4 * i, i / 6) for i in range(7)), 6, 0),
+    )
+    return Plots(tuple(lanes), curves, tuple(share), tuple(blur), tuple(elapsed))
+
+
+STAYS = Divergence(
+    signature="retry/returns-to-failed-broker",
+    subject=NEW,
+    count=4,
+    example=Example(
+        send=151,
+        thread=0,
+        attempt=1,
+        phase="paused",
+        expected="after the timeout on broker-b the retry stays on broker-b (java:4.7.1)",
+        observed="the retry went to broker-a, queue 2",
+        detail={"index": 172, "queues_total": 8, "queues_legal": 4, "retry_of": "broker-b"},
+    ),
+)
+AVOIDS = Divergence(
+    signature="avoidance/timeout-isolates-600s-vs-10s",
+    subject=NEW,
+    count=31,
+    example=Example(
+        send=420,
+        thread=0,
+        attempt=0,
+        phase="after",
+        expected="broker-b is avoided for 600 s after its failed attempt",
+        observed="broker-b was chosen again 10.02 s after its failed attempt",
+        detail={"avoided_for_ms": 10_020, "rule_avoids_ms": 600_000},
+    ),
+)
+
+
+def sample_evidence() -> tuple[Evidence, ...]:
+    everything = [piece for scenario in SCENARIOS for piece in case_evidence(scenario)]
+    pairs = tuple(EpisodePair(RUN, POOL, n, 501e6 + n * 1e6, 503e6 + n * 1e6) for n in range(14))
+    margin = Margin(1.2, "a fifth of one send timeout")
+    for check in ("timing", "failover-time"):
+        name = "failover" if check == "failover-time" else "calm send"
+        sample = PairedSample(name, margin, pairs, 6, "fewer give no interval")
+        everything.append(Evidence((RUN,), POOL, check, Standing.DECISIVE, decisions=14, samples=(sample,)))
+    return tuple(everything)
+
+
+def case_evidence(scenario: str) -> Iterator[Evidence]:
+    case = f"{scenario}/{PAIR}"
+    faulty = scenario.startswith("fault-latency")
+    for check in (*CHECKS, "protocol", "validity"):
+        evidence = Evidence((RUN,), case, check, Standing.DECISIVE, decisions=450)
+        if check == "queue-choice":
+            found = (STAYS,) if faulty else ()
+            evidence = replace(evidence, legal_share=0.21, divergences=found)
+        elif check == "avoidance":
+            standing = Standing.DECISIVE if faulty else Standing.NOT_APPLICABLE
+            reason = "" if faulty else "fault latency is off"
+            evidence = replace(evidence, standing=standing, reason=reason, divergences=(AVOIDS,) if faulty else ())
+        elif check in ("timing", "failover-time"):
+            pair = EpisodePair(RUN, case, 1, 501e6, 503e6, Ending.FAILOVER, Ending.FAILOVER)
+            sample = PairedSample(check, Margin(1.2, "one bucket"), (pair,), 6, "fewer give no interval")
+            evidence = replace(evidence, severity=Severity.INFO, samples=(sample,))
+        elif check == "duplication" and scenario == "retries/none":
+            evidence = replace(evidence, standing=Standing.INDECISIVE, reason="no send was retried")
+        elif check == "validity":
+            evidence = replace(evidence, measures=(Measure("start spread", 3.2, "ms", 1),))
+        yield evidence
+
+
+def sample_run_info() -> RunInfo:
+    settings: dict[str, object] = {"send_latency_fault_enable": True, "send_msg_timeout_ms": 500}
+    workload: dict[str, object] = {"mode": "sync", "threads": 1, "rate_per_s": 50, "duration_s": 9}
+    cases = tuple(
+        CaseInfo(
+            number=number,
+            case=f"{scenario}/{PAIR}",
+            checks=(*CHECKS, "protocol", "validity"),
+            establishes="A producer leaves a paused broker after its first failed send and comes back when it may.",
+            covers=("B1", "B2", "C2"),
+            topology="two-masters" if brokers == 2 else "three-masters",
+            settings=settings,
+            workload=workload,
+            faults=("pause broker b at 3 s for 2 s",),
+            episodes=1,
+            sends_per_arm=450,
+        )
+        for number, (scenario, brokers) in enumerate(SCENARIOS.items(), start=1)
+    )
+    return RunInfo(
+        run=RUN,
+        seed=918273,
+        suite="quick",
+        baseline=SubjectInfo(OLD, "java", "4.7.1"),
+        candidate=SubjectInfo(NEW, "java", "5.3.3"),
+        server_release="5.3.3",
+        backend="processes",
+        started_at="2026-11-21T14:22:33+00:00",
+        took_s=74.2,
+        machine=Machine("Linux 6.1 x86_64", "2 × Example CPU @ 2.4 GHz", 2, 7_936, "3.11.7", "17.0.13"),
+        cases=cases,
+        reproduce=f"rocketdiff compare {OLD} {NEW} --suite quick --seed 918273",
+        rocketdiff="0.1.0",
+        pooled_checks=((POOL, "timing"), (POOL, "failover-time")),
+        guards=(
+            Guard("arms started together", True, "at most 50 ms apart", "3.2 ms"),
+            Guard("pauses proven", True, "process stopped and a probe without an answer", "8 of 8"),
+        ),
+        explain="rocketdiff explain reports/20261121-142233-quick {subject} {send} --case {case}",
+    )
+
+
+def sample_document() -> Document:
+    run = sample_run_info()
+    counts = TraceCounts(runs=1, cases=8, sends=7_200, attempts=7_246, stored=7_231, foreign=0, faults=8)
+    return build(run, judge(sample_evidence(), run), sample_plots(), counts)
+
+
+@pytest.fixture(scope="session")
+def document() -> Document:
+    """The sample run, judged under the default policy."""
+    return sample_document()

@@ -1,0 +1,147 @@
+"""A small run with two arms, two threads and one pause, built by hand."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from harness.core.events import Arm
+from harness.core.fault import FaultKind, FaultRecord
+from harness.core.plan import Plan, PlannedSend, SendKind
+from harness.core.run_info import Machine
+from harness.core.settings import ClientSettings
+from harness.traces.manifest import CaseEntry, ClockAnchor, RunManifest
+from harness.traces.plan_file import plan_digest
+from harness.traces.run_directory import RunDirectory
+
+ORIGIN_NS = 1_000_000_000_000
+MACHINE = Machine(system="Linux", processor="x", cores=2, memory_mib=4096, python="3.11", java="17")
+PLAN = Plan(
+    seed=7,
+    threads=2,
+    sends=tuple(PlannedSend(n, n % 2, n * 1_000_000, SendKind.PLAIN, n, 128) for n in range(4)),
+)
+PAUSE = FaultRecord(1, FaultKind.PAUSE, "broker-b", ORIGIN_NS + 1, ORIGIN_NS + 2, ORIGIN_NS + 3)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A message as read back from a broker."""
+
+    broker: str
+    queue_id: int
+    queue_offset: int
+    send: int | None
+    store_timestamp_ms: int = 1_000
+    born_timestamp_ms: int = 999
+    body_ok: bool = True
+
+
+def line(kind: str, **fields: object) -> bytes:
+    """One line of a subject's output."""
+    return json.dumps({"type": kind, **fields}).encode()
+
+
+def attempt(send: int, number: int = 0, broker: str = "broker-a", **fields: object) -> bytes:
+    """An attempt that took 1 ms; it succeeded unless an error is given."""
+    start = ORIGIN_NS + send * 1_000_000 + number * 10
+    told = {"send": send, "thread": send % 2, "attempt": number, "broker": broker, "queue_id": 0}
+    return line("attempt", **{**told, "start_ns": start, "end_ns": start + 1_000_000, **fields})
+
+
+def send(number: int, **fields: object) -> bytes:
+    """A send that returned after 1 ms; it succeeded unless an error is given."""
+    start = ORIGIN_NS + number * 1_000_000
+    told = {"send": number, "thread": number % 2, "start_ns": start, "end_ns": start + 1_000_000, "route": 1}
+    return line("send", **{**told, "route_after": 1, **fields})
+
+
+def manifest_of(plan: Plan = PLAN, cases: int = 1) -> RunManifest:
+    """A run of as many equal cases as asked for."""
+    entries = tuple(
+        CaseEntry(
+            number=number,
+            name=f"round-robin/pause-{number}/java:5.3.3~python:5.3.3",
+            scenario=f"round-robin/pause-{number}",
+            scenario_text="format: 1\n",
+            topology="two-masters",
+            queues_per_broker=4,
+            settings=ClientSettings(send_msg_timeout_ms=300),
+            threads=plan.threads,
+            sends_planned=len(plan.sends),
+            duration_s=1.0,
+            plan_digest=plan_digest(plan),
+            checks=("queue-choice",),
+        )
+        for number in range(1, cases + 1)
+    )
+    return RunManifest(
+        run="20261121-120000-7",
+        rocketdiff="0.1.0",
+        created_wall_ms=1_790_000_000_000,
+        seed=7,
+        subjects={Arm.BASELINE: "java:5.3.3", Arm.CANDIDATE: "python:5.3.3"},
+        server_release="5.3.3",
+        backend="processes",
+        suite="quick",
+        machine=MACHINE,
+        cases=entries,
+    )
+
+
+def record_case(run: RunDirectory, number: int = 1) -> None:
+    """Play one whole case: both arms answer everything, the candidate's send 1 is retried, one pause is healed."""
+    case = run.case(number)
+    case.begin(PLAN, clock=ClockAnchor(ORIGIN_NS - 5, 1_790_000_000_000), origin_ns=ORIGIN_NS)
+    for arm in Arm:
+        with case.recorder(arm) as recorder:
+            recorder.line(
+                line("hello", protocol=1, client="java", version="5.3.3", capabilities=["attempts"], pid=1, clock_ns=1)
+            )
+            recorder.line(line("route", route=1, at_ns=ORIGIN_NS - 1, queues=[["broker-a", 0], ["broker-b", 0]]))
+            for number_of_send in (1, 0, 3, 2):
+                if arm is Arm.CANDIDATE and number_of_send == 1:
+                    recorder.line(attempt(1, 0, "broker-b", error="RemotingConnectException"))
+                    recorder.line(attempt(1, 1, status="SEND_OK"))
+                else:
+                    recorder.line(attempt(number_of_send, status="SEND_OK"))
+                recorder.line(send(number_of_send, status="SEND_OK", broker="broker-a", queue_id=0, queue_offset=9))
+            recorder.line(line("done", sends=4))
+        case.write_stored(arm, [Stored("broker-b", 0, 0, None), *(Stored("broker-a", 0, n, n) for n in (2, 0, 3, 1))])
+    case.write_fault(PAUSE)
+
+
+@pytest.fixture
+def new_run(tmp_path: Path) -> Callable[..., RunDirectory]:
+    """Make a run directory that has not recorded anything yet."""
+    return lambda cases=1: RunDirectory.create(tmp_path / "runs", manifest_of(cases=cases))
+
+
+@pytest.fixture
+def complete_run(new_run: Callable[..., RunDirectory]) -> RunDirectory:
+    """A run of one case that was recorded, sealed and declared complete."""
+    run = new_run()
+    record_case(run)
+    run.seal_case(1)
+    run.case(1).complete()
+    return run
+
+
+@pytest.fixture
+def sample() -> SimpleNamespace:
+    """The pieces above, for tests that build their own journals."""
+    return SimpleNamespace(
+        ORIGIN_NS=ORIGIN_NS,
+        PLAN=PLAN,
+        PAUSE=PAUSE,
+        Stored=Stored,
+        line=line,
+        attempt=attempt,
+        send=send,
+        manifest_of=manifest_of,
+        record_case=record_case,
+        clock=ClockAnchor(ORIGIN_NS, 1_790_000_000_000),
+    )

@@ -1,0 +1,92 @@
+"""What an arm said becomes rows once, and contradictions are told."""
+
+from types import SimpleNamespace
+
+import msgspec
+import pytest
+
+from harness.core.events import Arm
+from harness.core.outcome import Outcome
+from harness.core.records import AttemptEnded, RouteSeen, SendEnded
+from harness.traces.arm_tables import arm_rows, send_outcome
+from harness.traces.journal import ArmJournal
+
+OK, FAILED, UNKNOWN = Outcome.OK, Outcome.FAILED, Outcome.UNKNOWN
+
+
+def ended(line: bytes, kind: type) -> object:
+    """The record of one line."""
+    return msgspec.convert(msgspec.json.decode(line), kind)
+
+
+def journal_of(attempts: list[bytes], sends: list[bytes]) -> ArmJournal:
+    """A journal with these lines."""
+    return ArmJournal(
+        attempts=[ended(line, AttemptEnded) for line in attempts], sends=[ended(line, SendEnded) for line in sends]
+    )
+
+
+def test_rows_join_plan_and_answer(sample: SimpleNamespace) -> None:
+    """A send's row has its due time on the host's clock and what the plan asked for."""
+    rows = arm_rows(3, Arm.CANDIDATE, sample.PLAN.sends, sample.ORIGIN_NS, journal_of([], [sample.send(2)]))
+    row = {name: values[0] for name, values in rows.sends.items()}
+    assert (row["case"], row["arm"], row["thread"], row["send"]) == (3, 1, 0, 2)
+    assert row["due_ns"] == sample.ORIGIN_NS + 2_000_000
+    assert (row["kind"], row["argument"], row["body_bytes"]) == ("plain", 2, 128)
+    assert (row["outcome"], row["reason"]) == ("ok", "none")
+    assert rows.unanswered == 3
+
+
+@pytest.mark.parametrize(
+    ("sends", "told"),
+    [
+        (["send:0", "send:0"], "SendEnded of send 0 in thread 0: told before"),
+        (["send:0", "send:9"], "SendEnded of send 9 in thread 1: no such send was planned"),
+    ],
+)
+def test_contradiction_is_told_and_not_counted(sample: SimpleNamespace, sends: list[str], told: str) -> None:
+    """A second answer, or an answer nobody asked for, is a trouble and no row."""
+    lines = [sample.send(int(name.split(":")[1])) for name in sends]
+    rows = arm_rows(1, Arm.BASELINE, sample.PLAN.sends, 0, journal_of([], lines))
+    assert rows.sends["send"] == [0]
+    assert rows.troubles == (told,)
+
+
+def test_answer_from_the_wrong_thread_is_told(sample: SimpleNamespace) -> None:
+    """Send 0 was planned for thread 0; an attempt of it in thread 1 is no row."""
+    rows = arm_rows(1, Arm.BASELINE, sample.PLAN.sends, 0, journal_of([sample.attempt(0, thread=1)], []))
+    assert rows.attempts["send"] == []
+    assert rows.troubles == ("AttemptEnded of send 0 in thread 1: planned for thread 0",)
+
+
+def test_route_told_twice_is_told(sample: SimpleNamespace) -> None:
+    """A route version has one list of queues; the first stands."""
+    journal = ArmJournal(routes=[RouteSeen(1, 5, (("broker-a", 0),)), RouteSeen(1, 6, ())])
+    rows = arm_rows(1, Arm.BASELINE, sample.PLAN.sends, 0, journal)
+    assert rows.routes["queues"] == [[{"broker": "broker-a", "queue_id": 0}]]
+    assert rows.troubles == ("route 1: told before",)
+
+
+def test_many_troubles_are_counted_and_few_are_told(sample: SimpleNamespace) -> None:
+    """A subject that answers a hundred times is summed up."""
+    rows = arm_rows(1, Arm.BASELINE, sample.PLAN.sends, 0, journal_of([], [sample.send(0)] * 101))
+    assert rows.trouble_count == 100
+    assert len(rows.troubles) == 20
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "attempts", "known"),
+    [
+        (None, None, [UNKNOWN, OK], OK),
+        ("MQClientException", 10001, [FAILED, FAILED, FAILED], FAILED),
+        ("MQClientException", 10001, [UNKNOWN, FAILED, FAILED], UNKNOWN),
+        ("RemotingTooMuchRequestException", None, [UNKNOWN], UNKNOWN),
+        ("RemotingTooMuchRequestException", None, [], UNKNOWN),
+        ("MQClientException", 10005, [], FAILED),
+    ],
+)
+def test_failed_send_is_certain_only_when_every_attempt_was(
+    error: str | None, code: int | None, attempts: list[Outcome], known: Outcome
+) -> None:
+    """The exception names the last cause only; an earlier attempt that timed out may be stored."""
+    assert send_outcome(error, code, attempts) is known

@@ -1,0 +1,205 @@
+"""A run can be recorded, killed, sealed, moved and read again."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import harness
+from harness.core.errors import EnvironmentMissing, TraceError, UsageError
+from harness.core.events import Arm
+from harness.core.plan import Plan
+from harness.traces.manifest import CaseStatus
+from harness.traces.reader import has_table, read_table, read_tables, sealed_files
+from harness.traces.run_directory import RunDirectory
+from harness.traces.schema import TableName
+
+WITH_HARNESS = os.environ | {"PYTHONPATH": str(Path(harness.__file__).parent.parent)}
+NewRun = Callable[..., RunDirectory]
+
+
+def test_complete_case_holds_everything(complete_run: RunDirectory) -> None:
+    """All five tables of both arms are there, with the rows that were recorded."""
+    counts = {table: read_tables(complete_run, table).num_rows for table in TableName}
+    assert counts == {"sends": 8, "attempts": 9, "routes": 2, "faults": 1, "stored": 10}
+    entry = complete_run.entry(1)
+    assert entry.status is CaseStatus.COMPLETE
+    assert entry.arms[Arm.CANDIDATE].attempts == 5
+    assert entry.arms[Arm.BASELINE].client == "java"
+    assert entry.arms[Arm.BASELINE].done
+
+
+def test_tables_are_sorted_whatever_the_order_of_arrival(complete_run: RunDirectory) -> None:
+    """Sends by thread then number; stored messages by broker, queue and offset."""
+    sends = read_table(complete_run, TableName.SENDS, 1, Arm.BASELINE)
+    assert sends.select(["thread", "send"]).to_pylist() == [
+        {"thread": 0, "send": 0},
+        {"thread": 0, "send": 2},
+        {"thread": 1, "send": 1},
+        {"thread": 1, "send": 3},
+    ]
+    stored = read_table(complete_run, TableName.STORED, 1, Arm.BASELINE)
+    assert stored.column("queue_offset").to_pylist() == [0, 1, 2, 3, 0]
+    assert stored.column("send").to_pylist() == [0, 1, 2, 3, None]
+
+
+def test_run_can_be_moved(complete_run: RunDirectory, tmp_path: Path) -> None:
+    """Nothing in the directory knows where it lies."""
+    before = read_tables(complete_run, TableName.ATTEMPTS)
+    assert str(tmp_path) not in (complete_run.path / "run.json").read_text()
+    moved = RunDirectory.open(Path(shutil.move(complete_run.path, tmp_path / "elsewhere")))
+    assert read_tables(moved, TableName.ATTEMPTS).equals(before)
+    assert moved.run == "20261121-120000-7"
+
+
+def test_sealing_twice_changes_nothing(complete_run: RunDirectory) -> None:
+    """Sealing is a function of the journal; the status a case has been given stays."""
+    files = sorted(complete_run.path.rglob("*.parquet"))
+    before = [file.read_bytes() for file in files]
+    RunDirectory.open(complete_run.path).seal()
+    assert [file.read_bytes() for file in files] == before
+    assert RunDirectory.open(complete_run.path).entry(1).status is CaseStatus.COMPLETE
+
+
+def test_killed_run_is_sealed_up_to_that_point(tmp_path: Path, new_run: NewRun, sample: SimpleNamespace) -> None:
+    """After kill -9 the answered sends are readable, the case is aborted, and the one never started stays planned."""
+    run = new_run(cases=2)
+    run.case(1).begin(sample.PLAN, clock=sample.clock, origin_ns=sample.ORIGIN_NS)
+    script = textwrap.dedent(
+        f"""
+        import os, time
+        from pathlib import Path
+        from harness.core.events import Arm
+        from harness.traces.run_directory import RunDirectory
+        recorder = RunDirectory.open(Path({str(run.path)!r})).case(1).recorder(Arm.BASELINE)
+        recorder.line({sample.attempt(0)!r})
+        recorder.line({sample.send(0)!r})
+        recorder.line({sample.attempt(1)!r})
+        os.write(recorder._file, {sample.send(1)[:30]!r})
+        print("torn", flush=True)
+        time.sleep(60)
+        """
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, env=WITH_HARNESS) as writer:
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        writer.send_signal(signal.SIGKILL)
+    left = RunDirectory.open(run.path)
+    left.seal()
+    assert [entry.status for entry in left.manifest.cases] == [CaseStatus.ABORTED, CaseStatus.PLANNED]
+    assert left.entry(1).reason == "the run ended before this case did"
+    assert read_table(left, TableName.SENDS, 1, Arm.BASELINE).column("send").to_pylist() == [0]
+    assert read_table(left, TableName.ATTEMPTS, 1, Arm.BASELINE).column("send").to_pylist() == [0, 1]
+    assert read_table(left, TableName.SENDS, 1, Arm.CANDIDATE).num_rows == 0
+    assert left.entry(1).arms[Arm.BASELINE].unanswered == 3
+    assert not has_table(left, TableName.STORED, 1, Arm.BASELINE)
+    assert sealed_files(left, TableName.STORED) == ()
+
+
+def test_healing_replaces_the_first_record_of_a_fault(complete_run: RunDirectory, sample: SimpleNamespace) -> None:
+    """A fault is put down live and again with its end; the table has it once."""
+    complete_run.case(1).write_faults([replace(sample.PAUSE, heal_ns=7, healed_ns=8, heal_proven_ns=9)])
+    complete_run.seal_case(1)
+    faults = read_table(complete_run, TableName.FAULTS, 1).to_pylist()
+    assert [(fault["episode"], fault["kind"], fault["heal_proven_ns"]) for fault in faults] == [(1, "pause", 9)]
+
+
+def test_missing_file_of_a_complete_case_is_refused(complete_run: RunDirectory) -> None:
+    """Half a copied run is not judged."""
+    (complete_run.path / "sends" / "01-candidate.parquet").unlink()
+    with pytest.raises(TraceError, match="all files of the complete case 1"):
+        sealed_files(complete_run, TableName.SENDS)
+
+
+def test_renamed_file_is_refused(complete_run: RunDirectory) -> None:
+    """A file put in the place of another arm's says who it really is."""
+    folder = complete_run.path / "sends"
+    shutil.copy(folder / "01-baseline.parquet", folder / "01-candidate.parquet")
+    with pytest.raises(TraceError, match="renamed or copied"):
+        sealed_files(complete_run, TableName.SENDS)
+    with pytest.raises(TraceError, match="renamed or copied"):
+        read_table(complete_run, TableName.SENDS, 1, Arm.CANDIDATE)
+
+
+def test_foreign_file_is_refused(complete_run: RunDirectory) -> None:
+    """A Parquet file under a name of its own is nobody's."""
+    folder = complete_run.path / "sends"
+    shutil.copy(folder / "01-baseline.parquet", folder / "extra.parquet")
+    with pytest.raises(TraceError):
+        sealed_files(complete_run, TableName.SENDS)
+
+
+def test_plan_that_was_not_announced_is_refused(new_run: NewRun, sample: SimpleNamespace) -> None:
+    """The digest in run.json binds the plan: both arms and later readers mean the same sends."""
+    other = Plan(8, 1, sample.PLAN.sends[:1])
+    with pytest.raises(TraceError, match="announced plan"):
+        new_run().case(1).begin(other, clock=sample.clock, origin_ns=0)
+
+
+def test_altered_plan_is_refused_when_sealing(new_run: NewRun, sample: SimpleNamespace) -> None:
+    """A plan changed on disk cannot be sealed into a table that looks honest."""
+    run = new_run()
+    run.case(1).begin(sample.PLAN, clock=sample.clock, origin_ns=0)
+    plan = run.path / "journal" / "01-plan.ndjson"
+    plan.write_bytes(plan.read_bytes().replace(b"128", b"129"))
+    with pytest.raises(TraceError, match="altered"):
+        run.seal()
+
+
+def test_run_id_is_used_once(new_run: NewRun) -> None:
+    """Two runs never share a directory."""
+    new_run()
+    with pytest.raises(UsageError, match="exists"):
+        new_run()
+
+
+def test_folder_that_cannot_be_made_is_the_environments_fault(tmp_path: Path, sample: SimpleNamespace) -> None:
+    """A file in the way of the output folder is told in one sentence."""
+    (tmp_path / "runs").write_text("in the way")
+    with pytest.raises((EnvironmentMissing, UsageError)):
+        RunDirectory.create(tmp_path / "runs", sample.manifest_of())
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (None, "a run directory"),
+        ("{", "a run description"),
+        ("[]", "not an object"),
+        ('{"schema": "2.0"}', "schema version 1.x"),
+        ('{"schema": "1.0"}', "missing required field"),
+    ],
+)
+def test_what_is_no_run_is_refused(tmp_path: Path, content: str | None, told: str) -> None:
+    """Opening something else says what was expected."""
+    if content is not None:
+        (tmp_path / "run.json").write_text(content)
+    with pytest.raises(TraceError, match=told):
+        RunDirectory.open(tmp_path)
+
+
+def test_fields_of_a_newer_minor_version_are_ignored(complete_run: RunDirectory) -> None:
+    """An older program reads what a newer one of the same major version wrote."""
+    path = complete_run.path / "run.json"
+    content = json.loads(path.read_text()) | {"schema": "1.9", "weather": "fine"}
+    content["cases"][0]["mood"] = "calm"
+    path.write_text(json.dumps(content))
+    assert RunDirectory.open(complete_run.path).entry(1).status is CaseStatus.COMPLETE
+
+
+def test_case_that_never_started_cannot_be_sealed(new_run: NewRun) -> None:
+    """Sealing nothing is a mistake of the caller and says so."""
+    run = new_run()
+    with pytest.raises(TraceError, match="a started case 1"):
+        run.seal_case(1)
+    with pytest.raises(TraceError, match="case number 5"):
+        run.case(5)

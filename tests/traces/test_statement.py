@@ -1,0 +1,145 @@
+"""A file that is not what it says is refused, above all when a group is split or out of order."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.core.errors import TraceError
+from harness.core.events import Arm
+from harness.traces.schema import SCHEMAS, TableName
+from harness.traces.sealed_file import read_sealed, sorted_table, write_sealed
+from harness.traces.statement import STATEMENT_KEY, VERSION_KEY, integers, stamp, state, verify
+
+
+def attempts(keys: list[tuple[int, int, int]], *, case: int = 1, arm: int = 0) -> dict[str, list[object]]:
+    """Columns of attempts with these (thread, send, attempt)."""
+    columns: dict[str, list[object]] = {name: [] for name in SCHEMAS[TableName.ATTEMPTS].names}
+    for thread, send, attempt in keys:
+        row = (case, arm, thread, send, attempt, "broker-a", 0, 5, 6, "ok", "none", None, None, "SEND_OK")
+        for name, value in zip(columns, row, strict=True):
+            columns[name].append(value)
+    return columns
+
+
+def unsorted(columns: dict[str, list[object]]) -> pa.Table:
+    """The same rows in the order given, as a foreign writer might leave them."""
+    schema = SCHEMAS[TableName.ATTEMPTS]
+    return pa.table([pa.array(columns[field.name], type=field.type) for field in schema], schema=schema)
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    """Write a table with a truthful or a given statement, past every check."""
+
+    def write(table: pa.Table, /, **claims: object) -> Path:
+        statement = state(table, run="r", name=TableName.ATTEMPTS, case=1, arm=Arm.BASELINE, subject="java:5.3.3")
+        claimed = msgspec.convert(msgspec.to_builtins(statement) | claims, type(statement))
+        path = tmp_path / "01-baseline.parquet"
+        pq.write_table(stamp(table, claimed), path)
+        return path
+
+    return write
+
+
+def test_round_trip(tmp_path: Path) -> None:
+    """What is written sorted is read equal, with its groups named."""
+    path = tmp_path / "attempts" / "01-baseline.parquet"
+    table = sorted_table(TableName.ATTEMPTS, attempts([(1, 2, 0), (0, 1, 1), (0, 1, 0)]))
+    write_sealed(path, table, run="r", name=TableName.ATTEMPTS, case=1, arm=Arm.BASELINE, subject="java:5.3.3")
+    read, statement = read_sealed(path)
+    assert read.equals(table)
+    assert statement.groups == ((0, 2), (1, 1))
+    assert (statement.run, statement.case, statement.arm, statement.subject) == ("r", 1, Arm.BASELINE, "java:5.3.3")
+
+
+def test_empty_table_round_trips(tmp_path: Path) -> None:
+    """A subject that never said a word has a file too, with no groups."""
+    path = tmp_path / "01-candidate.parquet"
+    table = sorted_table(TableName.ATTEMPTS, attempts([]))
+    write_sealed(path, table, run="r", name=TableName.ATTEMPTS, case=1, arm=Arm.CANDIDATE, subject="toy:dies")
+    read, statement = read_sealed(path)
+    assert (read.num_rows, statement.rows, statement.groups) == (0, 0, ())
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        ([(0, 1, 0), (1, 2, 0), (0, 3, 0)], "rows rising strictly"),
+        ([(0, 2, 0), (0, 1, 0)], "rows rising strictly"),
+        ([(0, 1, 0), (0, 1, 0)], "rows rising strictly"),
+        ([(0, 1, 1), (0, 1, 0)], "rows rising strictly"),
+    ],
+    ids=["split group", "sends out of order", "row twice", "attempts out of order"],
+)
+def test_wrong_layout_is_refused(write: Callable[..., Path], keys: list[tuple[int, int, int]], told: str) -> None:
+    """Such a file would be judged wrongly without a sound."""
+    with pytest.raises(TraceError, match=told):
+        read_sealed(write(unsorted(attempts(keys))))
+
+
+@pytest.mark.parametrize(
+    ("claims", "told"),
+    [
+        ({"rows": 3}, "3 rows as stated"),
+        ({"groups": [[0, 1], [1, 1]]}, "whole groups"),
+        ({"case": 2}, "only case 2"),
+        ({"arm": "candidate"}, "only arm 1"),
+        ({"arm": None}, "an arm named"),
+        ({"table": "sends"}, "columns of this schema"),
+    ],
+)
+def test_false_statement_is_refused(write: Callable[..., Path], claims: dict[str, object], told: str) -> None:
+    """Rows and statement must agree on everything."""
+    with pytest.raises(TraceError, match=told):
+        read_sealed(write(unsorted(attempts([(0, 1, 0), (0, 2, 0)])), **claims))
+
+
+@pytest.mark.parametrize("version", [b"2.0", b"0.9", b"banana", None])
+def test_unknown_major_is_refused(tmp_path: Path, version: bytes | None) -> None:
+    """A file of another major version, or of none, is not read at all."""
+    table = unsorted(attempts([(0, 1, 0)]))
+    metadata = {STATEMENT_KEY: b"{}"} | ({VERSION_KEY: version} if version else {})
+    pq.write_table(table.replace_schema_metadata(metadata), tmp_path / "f.parquet")
+    with pytest.raises(TraceError, match="schema version 1.x"):
+        read_sealed(tmp_path / "f.parquet")
+
+
+def test_newer_minor_is_read(tmp_path: Path) -> None:
+    """A minor version only adds; the version alone is no reason to refuse."""
+    table = unsorted(attempts([(0, 1, 0)]))
+    statement = state(table, run="r", name=TableName.ATTEMPTS, case=1, arm=Arm.BASELINE, subject="s")
+    metadata = {VERSION_KEY: b"1.7", STATEMENT_KEY: msgspec.json.encode(statement)}
+    pq.write_table(table.replace_schema_metadata(metadata), tmp_path / "f.parquet")
+    assert read_sealed(tmp_path / "f.parquet")[0].num_rows == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"not parquet at all"])
+def test_damaged_file_is_one_clear_error(tmp_path: Path, content: bytes) -> None:
+    """Truncation and garbage are told as damage, with what to do."""
+    (tmp_path / "f.parquet").write_bytes(content)
+    with pytest.raises(TraceError, match="seal the run again"):
+        read_sealed(tmp_path / "f.parquet")
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 50), st.integers(0, 4)), unique=True, max_size=40))
+def test_any_rows_can_be_sealed(keys: list[tuple[int, int, int]]) -> None:
+    """Whatever the order of arrival, the sealed order satisfies its own check and keeps every row."""
+    table = sorted_table(TableName.ATTEMPTS, attempts(keys))
+    verify(table, state(table, run="r", name=TableName.ATTEMPTS, case=1, arm=Arm.BASELINE, subject="s"), where="test")
+    seen = zip(*(table.column(name).to_pylist() for name in ("thread", "send", "attempt")), strict=True)
+    assert list(seen) == sorted(keys)
+
+
+def test_words_rank_as_words_over_several_dictionaries() -> None:
+    """Chunks may number their words differently; the rank is that of the word."""
+    chunks = [pa.array(words).dictionary_encode() for words in (["b", "a"], ["c", "a"])]
+    table = pa.table({"broker": pa.chunked_array(chunks)})
+    assert integers(table, "broker").tolist() == [1, 0, 2, 0]
+    assert integers(table, "broker").dtype == np.int64
