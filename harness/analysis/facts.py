@@ -1,13 +1,15 @@
 """
-What the pass over one case writes down: small rows of four kinds, the only thing that ever crosses into Spark.
+What the pass over one case writes down: small rows of five kinds, the only thing that ever crosses into Spark.
 
-A row of the table ``facts`` has the run, the case's number and exactly one of the four kinds filled in.
+A row of the table ``facts`` has the run, the case's number and exactly one of the five kinds filled in.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass, fields
 
 import pyarrow as pa
+
+from harness.core.fault import FaultRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ class LaneBar:
     reason: str
 
 
-Fact = Difference | Tally | EpisodeValue | LaneBar
+Fact = Difference | Tally | EpisodeValue | LaneBar | FaultRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +93,16 @@ _TYPES = {
     "int": pa.int64(),
     "int | None": pa.int64(),
     "float": pa.float64(),
+    "FaultKind": pa.string(),
 }
-_DDL_TYPES = {"str": "string", "int": "bigint", "int | None": "bigint", "float": "double"}
+_DDL_TYPES = {"str": "string", "int": "bigint", "int | None": "bigint", "float": "double", "FaultKind": "string"}
 
 KINDS: dict[str, type[Fact]] = {
     "difference": Difference,
     "tally": Tally,
     "episode": EpisodeValue,
     "lane": LaneBar,
+    "fault": FaultRecord,
 }
 """Column of ``facts`` to the kind of row in it."""
 

@@ -103,4 +103,4 @@ def _try_to_bind(port: int) -> None:
     with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_STREAM)) as trial:
         # As the servers do: without it a port in TIME_WAIT from a server that just ended would look taken.
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        trial.bind(("0.0.0.0", port))  # bound for a moment, never listened on
+        trial.bind(("0.0.0.0", port))  # noqa: S104  # bound for a moment, never listened on

@@ -1,12 +1,13 @@
 """A JDK fetched by cjdk into the cache, for machines that have none that fits."""
 
+import sys
 from pathlib import Path
 
 import cjdk
 
 from harness.core.errors import EnvironmentMissing
-from harness.releases.cache import cache_dir
 from harness.releases.exclusive import exclusive, unwritable
+from harness.releases.kept_jdk import jdk_folder, keep, kept_home
 from harness.releases.progress import ProgressListener
 
 VENDOR = "temurin"
@@ -14,11 +15,7 @@ VERSION = "17"
 
 
 def fetched_home(listener: ProgressListener, why: str) -> Path:
-    """
-    The folder of the fetched JDK, fetched now if it is not there; `why` says in words why no other would do.
-
-    The folder is remembered beside it, because cjdk asks the network again once its list of JDKs is a day old.
-    """
+    """The folder of the fetched JDK, fetched now if it is not there; `why` says in words why no other would do."""
     folder = jdk_folder()
     with exclusive(folder, lambda: listener.noted("waiting: another rocketdiff is fetching a JDK")):
         kept = kept_home()
@@ -26,8 +23,8 @@ def fetched_home(listener: ProgressListener, why: str) -> Path:
             return kept
         listener.noted(f"no JDK here fits ({why}); fetching {VENDOR} {VERSION}, about 190 MiB, into {folder}")
         try:
-            home = cjdk.java_home(vendor=VENDOR, version=VERSION, cache_dir=folder, progress=False)
-            _memory().write_text(str(home.relative_to(folder)), encoding="utf-8")
+            home = cjdk.java_home(vendor=VENDOR, version=VERSION, cache_dir=folder, progress=sys.stderr.isatty())
+            keep(home)
         except cjdk.CjdkError as error:
             raise _not_to_be_had(why, error) from error
         except OSError as error:
@@ -35,28 +32,10 @@ def fetched_home(listener: ProgressListener, why: str) -> Path:
     return home
 
 
-def kept_home() -> Path | None:
-    """The JDK that an earlier call fetched, if it is still there."""
-    try:
-        home = jdk_folder() / _memory().read_text(encoding="utf-8")
-    except OSError:
-        return None
-    return home if (home / "bin" / "java").exists() else None
-
-
-def jdk_folder() -> Path:
-    """The part of the cache that holds the JDK."""
-    return cache_dir() / "jdk"
-
-
-def _memory() -> Path:
-    return jdk_folder() / "home.txt"
-
-
 def _not_to_be_had(why: str, error: Exception) -> EnvironmentMissing:
     return EnvironmentMissing(
         "a JDK of 17 or later (17 or 21 preferred) on this machine, or a network to fetch one from",
         seen=f"{why}; fetching one failed: {' '.join(str(error).split())[:200]}",
-        hint="install one (Debian and Ubuntu: apt-get install openjdk-17-jdk-headless; macOS: brew install openjdk@21) "
+        hint="install one (Debian, Ubuntu: apt-get install openjdk-17-jdk-headless; macOS: brew install openjdk@21) "
         "or set ROCKETDIFF_JAVA_HOME to one that is there",
     )

@@ -47,30 +47,38 @@ def find_java(listener: ProgressListener | None = None) -> JavaHome:
 
     EnvironmentMissing when there is none and none can be fetched; the message names the candidates and what each lacks.
     """
-    named = os.environ.get(JAVA_VARIABLE)
-    if named:
-        return _as_told(Path(named).expanduser())
-    looked_at = machine_javas()
-    fitting = [java for java in looked_at if isinstance(java, JavaHome)]
-    if fitting:
-        return min(fitting, key=_preference)
+    found, unfit = local_java()
+    if found is not None:
+        return found
     # Here because cjdk brings a web client, which machines with a JDK never need.
     from harness.releases.fetched_jdk import fetched_home  # noqa: PLC0415
 
-    unfit = [java for java in looked_at if isinstance(java, UnfitJava)]
-    fetched = examine(fetched_home(listener or PlainProgress(), _in_words(unfit)))
+    fetched = judged(fetched_home(listener or PlainProgress(), in_words(unfit)))
     if isinstance(fetched, UnfitJava):
-        raise _none_fits([*unfit, fetched])
+        raise EnvironmentMissing(
+            f"a JDK of {OLDEST_VERSION} or later", seen=in_words([*unfit, fetched]), hint=f"set {JAVA_VARIABLE}"
+        )
     return fetched
+
+
+def local_java() -> tuple[JavaHome | None, list[UnfitJava]]:
+    """The JDK that is used without a network (None: there is no fitting one), and those that were passed over."""
+    named = os.environ.get(JAVA_VARIABLE)
+    if named:
+        return _as_told(Path(named).expanduser()), []
+    looked_at = machine_javas()
+    fitting = [java for java in looked_at if isinstance(java, JavaHome)]
+    unfit = [java for java in looked_at if isinstance(java, UnfitJava)]
+    return min(fitting, key=_preference, default=None), unfit
 
 
 def machine_javas() -> list[JavaHome | UnfitJava]:
     """Every Java found in JAVA_HOME, PATH and the standard folders, each once, in the order of the search."""
     homes = dict.fromkeys(home.resolve() for home in _candidate_homes() if (home / "bin" / "java").exists())
-    return [examine(home) for home in homes]
+    return [judged(home) for home in homes]
 
 
-def examine(home: Path) -> JavaHome | UnfitJava:
+def judged(home: Path) -> JavaHome | UnfitJava:
     """Judge a Java by its own `release` file, without starting it."""
     facts = _release_facts(home)
     version = _feature_version(facts.get("JAVA_VERSION", ""))
@@ -89,17 +97,14 @@ def examine(home: Path) -> JavaHome | UnfitJava:
 
 
 def _as_told(home: Path) -> JavaHome:
-    java = examine(home)
+    java = judged(home)
     if isinstance(java, UnfitJava):
-        raise EnvironmentMissing(f"{JAVA_VARIABLE} to name a JDK of {OLDEST_VERSION} or later", seen=_in_words([java]))
+        raise EnvironmentMissing(f"{JAVA_VARIABLE} to name a JDK of {OLDEST_VERSION} or later", seen=in_words([java]))
     return java
 
 
-def _none_fits(unfit: list[UnfitJava]) -> EnvironmentMissing:
-    return EnvironmentMissing(f"a JDK of {OLDEST_VERSION} or later", seen=_in_words(unfit), hint=f"set {JAVA_VARIABLE}")
-
-
-def _in_words(unfit: list[UnfitJava]) -> str:
+def in_words(unfit: list[UnfitJava]) -> str:
+    """Those that do not fit and why, in one line."""
     return (
         "; ".join(f"{java.home}: {java.reason}" for java in unfit)
         or "no Java in JAVA_HOME, PATH or the standard folders"

@@ -72,7 +72,7 @@ class PlainProgress:
             seen, size = _mebibytes(self._received), _mebibytes(self._size)
             self._say(f"  {self._what}: {self._done} of {self._files} files, {seen} of {size} MiB")
 
-    def file_finished(self, name: str) -> None:
+    def file_finished(self, name: str) -> None:  # noqa: ARG002 - a hundred names would be noise
         """Count."""
         self._done += 1
 

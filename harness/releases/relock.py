@@ -19,11 +19,18 @@ from pathlib import Path
 from jgo.maven import MavenContext
 
 from harness.core.errors import EnvironmentMissing, HarnessError
+from harness.releases.cache import cache_dir
 from harness.releases.line import line_key
 from harness.releases.lock import LOCK_FILE, Artifact, Lock, write_lock
 
 GROUP = "org.apache.rocketmq"
-DEPENDENCY_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1"
+GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath"
+SEPARATOR = "|"
+# Quiet batch mode; wrong checksums fail (-C); a release found missing earlier is looked for again (-U); `@` for the repository's path.
+MAVEN_OPTIONS = (
+    *("-B", "-q", "-ntp", "-C", "-U", "-DincludeScope=runtime"),
+    *(f"-Dmdep.pathSeparator={SEPARATOR}", "-Dmdep.localRepoProperty=@"),
+)
 # Metadata of single modules was seen to leave out releases that are there (client: 4.3.1, 4.9.7), so several modules are asked.
 ASKED_MODULES = ("rocketmq-client", "rocketmq-common", "rocketmq-remoting", "rocketmq-broker", "rocketmq-namesrv")
 SERVER_RELEASES = ("4.9.7", "5.3.3", "5.5.0")
@@ -85,32 +92,16 @@ def resolve(release: str, modules: Iterable[str]) -> tuple[Artifact, ...]:
     maven = shutil.which("mvn")
     if maven is None:
         raise EnvironmentMissing("mvn on PATH", seen="none", hint="install Maven 3.8 or later")
+    # A local repository of its own, so that neither the maintainer's settings nor builds installed by hand have a say.
+    repository = cache_dir() / "relock"
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "pom.xml").write_text(_pom(release, modules), encoding="utf-8")
-        listing = folder / "class-path"
-        command = [
-            *(
-                maven,
-                "-B",
-                "-q",
-                "-ntp",
-                "-C",
-                "-U",
-                "-f",
-                str(folder / "pom.xml"),
-                f"{DEPENDENCY_PLUGIN}:build-classpath",
-            ),
-            *(
-                "-DincludeScope=runtime",
-                "-Dmdep.pathSeparator=\n",
-                "-Dmdep.localRepoProperty=@",
-                f"-Dmdep.outputFile={listing}",
-            ),
-        ]
-        ran = subprocess.run(command, capture_output=True, text=True, check=False)
+        pom, listing = Path(name) / "pom.xml", Path(name) / "class-path"
+        pom.write_text(_pom(release, modules), encoding="utf-8")
+        where = [f"-Dmaven.repo.local={repository}", f"-Dmdep.outputFile={listing}", "-f", str(pom)]
+        ran = subprocess.run([maven, *MAVEN_OPTIONS, *where, GOAL], capture_output=True, text=True, check=False)
         if ran.returncode == 0:
-            return tuple(_artifact(line) for line in listing.read_text(encoding="utf-8").splitlines())
+            lines = listing.read_text(encoding="utf-8").strip().split(SEPARATOR)
+            return tuple(artifact_of(line, repository) for line in lines)
     if "Could not find artifact org.apache.rocketmq:" in ran.stdout:
         return ()
     raise EnvironmentMissing(f"Maven to resolve {release}", seen=ran.stdout[:2_000])
@@ -126,12 +117,13 @@ def _pom(release: str, modules: Iterable[str]) -> str:
     )
 
 
-def _artifact(line: str) -> Artifact:
+def artifact_of(line: str, repository: Path) -> Artifact:
     """`@/io/netty/netty-all/4.0.36.Final/netty-all-4.0.36.Final.jar` → the artifact, hashed as Maven stored it."""
-    *group, name, version, file = line.removeprefix("@/").split("/")
+    place = line.removeprefix("@/")
+    *group, name, version, file = place.split("/")
     classifier = file.removesuffix(".jar").removeprefix(f"{name}-{version}").lstrip("-")
     coordinate = ":".join((".".join(group), name, version, *([classifier] if classifier else [])))
-    content = (Path.home() / ".m2" / "repository" / line.removeprefix("@/")).read_bytes()
+    content = (repository / place).read_bytes()
     return Artifact(coordinate, hashlib.sha256(content).hexdigest(), len(content))
 
 

@@ -1,17 +1,19 @@
 """
 Divergences of a whole run gathered by signature, so that a report's length does not depend on the trace's.
 
-A signature is stable over seeds and times; each cluster shows one example: the earliest send whose attempts the
-stored lanes still show.
+A signature is stable over seeds and times; each cluster shows its minimal example: the one with the fewest attempts of
+both arms together, then the earliest.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import sha256
 
-from harness.core.plots import LaneAttempt, Plots
+import msgspec
+
+from harness.core.plots import LaneAttempt
 from harness.core.verdict import CheckResult, Divergence, Example, Severity, Verdict
 from harness.verdict.policy import Policy
 
@@ -35,7 +37,7 @@ class Cluster:
     All divergences of one check and subject that share a signature.
 
     fingerprint: the same for the same cluster in every run. count: differences over all cases. decisions: what both
-    arms did at the example's send, as far as the stored lanes show it.
+    arms did at the example's send, from ``decisions`` of its detail; none where it is a statistic.
     """
 
     fingerprint: str
@@ -51,7 +53,7 @@ class Cluster:
     decisions: tuple[LaneAttempt, ...] = ()
 
 
-def clusters_of(results: Sequence[CheckResult], policy: Policy, plots: Plots) -> tuple[Cluster, ...]:
+def clusters_of(results: Sequence[CheckResult], policy: Policy) -> tuple[Cluster, ...]:
     """Clusters of all results: what gates first, then by number of differences."""
     gathered: defaultdict[tuple[Weight, str, str, str], list[tuple[CheckResult, Divergence]]] = defaultdict(list)
     for result in results:
@@ -59,7 +61,7 @@ def clusters_of(results: Sequence[CheckResult], policy: Policy, plots: Plots) ->
             key = (weight_of(result, policy), result.check, divergence.signature, divergence.subject)
             gathered[key].append((result, divergence))
     order = list(Weight)
-    clusters = [_cluster(key[0], members, plots) for key, members in gathered.items()]
+    clusters = [_cluster(key[0], members) for key, members in gathered.items()]
     return tuple(sorted(clusters, key=lambda c: (order.index(c.weight), -c.count, c.check, c.signature, c.subject)))
 
 
@@ -72,9 +74,9 @@ def weight_of(result: CheckResult, policy: Policy) -> Weight:
     return Weight.NEW if policy.gates(result) else Weight.WARNING
 
 
-def _cluster(weight: Weight, members: Sequence[tuple[CheckResult, Divergence]], plots: Plots) -> Cluster:
-    candidates = [(result, shown, tuple(_decisions(result.case, shown.example, plots))) for result, shown in members]
-    result, shown, decisions = min(candidates, key=lambda c: (not c[2], c[1].example.send, c[0].case))
+def _cluster(weight: Weight, members: Sequence[tuple[CheckResult, Divergence]]) -> Cluster:
+    candidates = [(result, shown, _decisions(shown.example)) for result, shown in members]
+    result, shown, decisions = min(candidates, key=lambda c: (not c[2], len(c[2]), c[1].example.send, c[0].case))
     return Cluster(
         fingerprint=fingerprint(result.check, shown.signature, shown.subject),
         check=result.check,
@@ -92,16 +94,10 @@ def _cluster(weight: Weight, members: Sequence[tuple[CheckResult, Divergence]], 
 
 def fingerprint(check: str, signature: str, subject: str) -> str:
     """Twelve hexadecimal digits that name a cluster in every run, whatever its seed, time or place."""
-    return sha256("\n".join((check, signature, subject)).encode()).hexdigest()[:12]
+    return sha256(f"{check}\n{signature}\n{subject}".encode()).hexdigest()[:12]
 
 
-def _decisions(case: str, example: Example, plots: Plots) -> Iterable[LaneAttempt]:
-    """Attempts of both arms at the example's send; lanes hold only a window of a case, so there may be none."""
-    found = (
-        attempt
-        for lanes in plots.lanes
-        if lanes.case == case
-        for attempt in lanes.attempts
-        if attempt.send == example.send and attempt.thread == example.thread
-    )
-    return sorted(found, key=lambda attempt: (attempt.arm, attempt.attempt))
+def _decisions(example: Example) -> tuple[LaneAttempt, ...]:
+    """Attempts of both arms at the example's send, baseline first."""
+    found = msgspec.convert(example.detail.get("decisions", ()), tuple[LaneAttempt, ...])
+    return tuple(sorted(found, key=lambda attempt: (attempt.arm, attempt.attempt)))

@@ -53,6 +53,6 @@ def build(run_info: RunInfo, judgement: Judgement, plots: Plots, traces: TraceCo
         run=run_info,
         traces=traces,
         results=judgement.results,
-        clusters=clusters_of(judgement.results, judgement.policy, plots),
+        clusters=clusters_of(judgement.results, judgement.policy),
         plots=plots,
     )

@@ -1,6 +1,5 @@
 """Writing a report file so that a reader never sees half of one."""
 
-import os
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
@@ -16,13 +15,14 @@ def replace_file(path: Path, content: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as draft:
+            written = Path(draft.name)
             try:
                 draft.write(content)
                 draft.close()
-                os.chmod(draft.name, 0o644)
-                os.replace(draft.name, path)
+                written.chmod(0o644)
+                written.replace(path)
             except BaseException:
-                Path(draft.name).unlink(missing_ok=True)
+                written.unlink(missing_ok=True)
                 raise
     except OSError as problem:
         raise EnvironmentMissing(

@@ -1,6 +1,7 @@
 """The sentences and signs all formats share, so that the terminal, the page and the comment say the same thing."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from harness.core.run_info import RunInfo
 from harness.core.verdict import CheckResult, Measure, Severity, Verdict
@@ -67,6 +68,8 @@ def sign_of(verdict: Verdict, severity: Severity) -> Sign:
 def headline(document: Document) -> str:
     """The verdict as one sentence about the two subjects."""
     baseline, candidate = document.run.baseline.subject, document.run.candidate.subject
+    if document.verdict is RunVerdict.DIVERGES and not _about_the_candidate(document):
+        return f"The rules for {baseline} do not explain what it did itself"
     return {
         RunVerdict.CONFORMS: f"{candidate} behaves like {baseline}",
         RunVerdict.DIVERGES: f"{candidate} behaves differently from {baseline}",
@@ -76,6 +79,12 @@ def headline(document: Document) -> str:
         RunVerdict.NOTHING_DECISIVE: f"Nothing decisive ran for {candidate} and {baseline}",
         RunVerdict.ERROR: "rocketdiff itself failed; this says nothing about the clients",
     }[document.verdict]
+
+
+def _about_the_candidate(document: Document) -> bool:
+    """Whether any new divergence is more than the rules failing to explain the baseline."""
+    new = [cluster for cluster in document.clusters if cluster.weight is Weight.NEW]
+    return not new or any(not cluster.signature.startswith("rules/") for cluster in new)
 
 
 def subline(document: Document) -> str:
@@ -92,7 +101,8 @@ def subline(document: Document) -> str:
     if document.counts.stale:
         parts.append(f"{document.counts.stale} stale")
     if document.counts.inconclusive:
-        parts.append(f"{document.counts.inconclusive} that gate have no answer")
+        verb = "has" if document.counts.inconclusive == 1 else "have"
+        parts.append(f"{plural(document.counts.inconclusive, 'gating check')} {verb} no answer")
     missing = document.counts.planned - document.counts.checks
     if missing > 0:
         parts.append(f"{missing} planned never ran")
@@ -134,12 +144,29 @@ def explain_command(cluster: Cluster, run: RunInfo) -> str:
 
 def measure_text(measure: Measure) -> str:
     """A figure with its unit, interval and sample size."""
-    unit = {"share": "", "ratio": ""}.get(measure.unit, f" {measure.unit}")
-    text = f"{number(measure.value)}{unit}"
+    text = _with_unit(measure.value, measure.unit)
     if measure.low is not None and measure.high is not None:
-        sure = "" if measure.confidence is None else f", {measure.confidence:.0%}"
-        text += f" ({number(measure.low)} to {number(measure.high)}{sure})"
+        sure = "" if measure.confidence is None else f", {measure.confidence:.0%} interval"
+        text += f" ({_with_unit(measure.low, measure.unit)} to {_with_unit(measure.high, measure.unit)}{sure})"
     return f"{text}, n = {measure.n:,}"
+
+
+def _with_unit(value: float, unit: str) -> str:
+    if unit == "ratio":
+        return f"×{value:.2f}"
+    if unit == "share":
+        return f"{value:.1%}"
+    return f"{number(value)} {unit}".rstrip()
+
+
+def moment(iso: str) -> str:
+    """``2026-11-21 14:22:33 UTC`` from ISO 8601; text that is no such thing stays as it is."""
+    try:
+        at = datetime.fromisoformat(iso)
+    except ValueError:
+        return iso
+    zone = at.strftime(" %Z") if at.tzinfo else ""
+    return f"{at:%Y-%m-%d %H:%M:%S}{zone}"
 
 
 def number(value: float) -> str:

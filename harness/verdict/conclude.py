@@ -34,16 +34,14 @@ def conclude(
 
 
 def _word(gating: Sequence[CheckResult], seen: Counter[Verdict], policy: Policy) -> RunVerdict:
-    if seen[Verdict.ERROR]:
-        return RunVerdict.ERROR
-    if seen[Verdict.DIVERGES]:
-        return RunVerdict.DIVERGES
-    if seen[Verdict.INVALID]:
-        return RunVerdict.INVALID
-    if seen[Verdict.INCONCLUSIVE] and policy.inconclusive is Inconclusive.FAIL:
-        return RunVerdict.INCONCLUSIVE
-    if seen[Verdict.STALE]:
-        return RunVerdict.STALE
-    if not any(result.verdict in DECISIVE and result.check not in ABOUT_THE_RUN for result in gating):
-        return RunVerdict.NOTHING_DECISIVE
-    return RunVerdict.CONFORMS
+    inconclusive_fails = policy.inconclusive is Inconclusive.FAIL
+    decisive = any(result.verdict in DECISIVE and result.check not in ABOUT_THE_RUN for result in gating)
+    reasons = (
+        (bool(seen[Verdict.ERROR]), RunVerdict.ERROR),
+        (bool(seen[Verdict.DIVERGES]), RunVerdict.DIVERGES),
+        (bool(seen[Verdict.INVALID]), RunVerdict.INVALID),
+        (bool(seen[Verdict.INCONCLUSIVE]) and inconclusive_fails, RunVerdict.INCONCLUSIVE),
+        (bool(seen[Verdict.STALE]), RunVerdict.STALE),
+        (not decisive, RunVerdict.NOTHING_DECISIVE),
+    )
+    return next((word for holds, word in reasons if holds), RunVerdict.CONFORMS)

@@ -12,7 +12,6 @@ from harness.verdict.judgement import EXIT_CODE, Judgement, machine_line
 from harness.verdict.policy import Inconclusive, Policy
 from harness.verdict.samples import decide_samples
 
-
 __all__ = ["Inconclusive", "Judgement", "Policy", "answers", "judge", "judged", "machine_line"]
 
 

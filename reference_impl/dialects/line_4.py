@@ -8,22 +8,11 @@ MQClientInstance and NettyRemotingClient of every release; the selection part wa
 from dataclasses import replace
 
 from reference_impl.rules import avoidance, fault_table, index, penalties, selection
-from reference_impl.rules.dialect import CheckRules, Dialect, LoopRules, Releases
+from reference_impl.rules.dialect import Dialect, LoopRules, Releases
 from reference_impl.rules.remoting_rules import CloseOnTimeout, RemotingRules
 
 TOPIC_NOT_EXIST, SERVICE_NOT_AVAILABLE, SYSTEM_ERROR = 17, 14, 1
 NO_PERMISSION, NO_BUYER_ID, NOT_IN_CURRENT_UNIT = 16, 204, 205
-
-CLOSED_TOPICS = frozenset(
-    {
-        "SCHEDULE_TOPIC_XXXX",
-        "RMQ_SYS_TRANS_HALF_TOPIC",
-        "RMQ_SYS_TRANS_OP_HALF_TOPIC",
-        "TRANS_CHECK_MAX_TIME_TOPIC",
-        "SELF_TEST_TOPIC",
-        "OFFSET_MOVED_EVENT",
-    }
-)
 
 JAVA_4_0_0 = Dialect(
     name="java-4.0.0",
@@ -37,7 +26,6 @@ JAVA_4_0_0 = Dialect(
     failure_counts_as_ms=30_000,
     write_queues_need_permission=False,
     create_topic_key_ignored=False,
-    checks=CheckRules(topic_length_limit=255, refused_topics=frozenset({"TBW102"})),
     loop=LoopRules(
         shared_budget=False,
         retry_codes=frozenset(
@@ -58,7 +46,6 @@ JAVA_4_0_0 = Dialect(
         tries_every_name_server=True,
         vip_channel=True,
         heartbeat_on_connect=False,
-        names_broker_in_send=False,
         names_compression=False,
     ),
 )
@@ -86,35 +73,17 @@ JAVA_4_5_1 = replace(
 JAVA_4_6_0 = replace(
     JAVA_4_5_1,
     name="java-4.6.0",
-    releases=Releases("4.6.0", "4.6.0"),
+    releases=Releases("4.6.0", "4.7.1"),
     parent="java-4.5.1",
     remoting=replace(JAVA_4_5_1.remoting, name_server_failure_is_illegal_state=True),
 )
 """An unreachable name server surfaces as IllegalStateException (#504)."""
 
-JAVA_4_6_1 = replace(
-    JAVA_4_6_0,
-    name="java-4.6.1",
-    releases=Releases("4.6.1", "4.7.0"),
-    parent="java-4.6.0",
-    checks=replace(JAVA_4_6_0.checks, topic_length_limit=127),
-)
-"""Topic names are half as long (#1110)."""
-
-JAVA_4_7_1 = replace(
-    JAVA_4_6_1,
-    name="java-4.7.1",
-    releases=Releases("4.7.1", "4.7.1"),
-    parent="java-4.6.1",
-    checks=replace(JAVA_4_6_1.checks, refused_topics=frozenset({"SCHEDULE_TOPIC_XXXX"})),
-)
-"""The schedule topic is closed to applications, the default topic no longer (#1976)."""
-
 JAVA_4_8_0 = replace(
-    JAVA_4_7_1,
+    JAVA_4_6_0,
     name="java-4.8.0",
     releases=Releases("4.8.0", "4.8.0"),
-    parent="java-4.7.1",
+    parent="java-4.6.0",
     index=index.ABSOLUTE,
     select_plain=selection.draw_past_last_broker,
     select_queue=avoidance.walk_available,
@@ -151,33 +120,23 @@ JAVA_4_9_2 = replace(
 JAVA_4_9_4 = replace(
     JAVA_4_9_2,
     name="java-4.9.4",
-    releases=Releases("4.9.4", "4.9.4"),
+    releases=Releases("4.9.4", "4.9.7"),
     parent="java-4.9.2",
     index=index.MASKED,
     fault_table=fault_table.OVERWRITING,
-    checks=replace(JAVA_4_9_2.checks, refused_topics=CLOSED_TOPICS),
     remoting=replace(JAVA_4_9_2.remoting, names_compression=True),
 )
 """
 Equally bad brokers are taken in hash order instead of at random; the index survives its overflow (#4349).
 
-All internal topics are closed to applications; a compressed body says how it is compressed.
+A compressed body says how it is compressed.
 """
 
-JAVA_4_9_5 = replace(
-    JAVA_4_9_4,
-    name="java-4.9.5",
-    releases=Releases("4.9.5", "4.9.7"),
-    parent="java-4.9.4",
-    remoting=replace(JAVA_4_9_4.remoting, names_broker_in_send=True),
-)
-"""A send names the broker it is for; 5.0.0 left the line before this."""
-
 JAVA_4_9_8 = replace(
-    JAVA_4_9_5,
+    JAVA_4_9_4,
     name="java-4.9.8",
     releases=Releases("4.9.8", "4.9.8"),
-    parent="java-4.9.5",
+    parent="java-4.9.4",
     select_queue=avoidance.walk_available_with_own_queue,
     write_queues_need_permission=True,
 )
@@ -188,13 +147,10 @@ LINE_4 = (
     JAVA_4_3_0,
     JAVA_4_5_1,
     JAVA_4_6_0,
-    JAVA_4_6_1,
-    JAVA_4_7_1,
     JAVA_4_8_0,
     JAVA_4_9_0,
     JAVA_4_9_1,
     JAVA_4_9_2,
     JAVA_4_9_4,
-    JAVA_4_9_5,
     JAVA_4_9_8,
 )

@@ -28,13 +28,8 @@ JAVA_5_1_0 = replace(
     releases=Releases("5.1.0", "5.1.0"),
     parent="java-5.0.0",
     select_queue=avoidance.walk_available_unclamped,
-    remoting=replace(JAVA_5_0_0.remoting, names_broker_in_send=True),
 )
-"""
-A walk that overflows ends in an exception, which is swallowed, and in plain rotation.
-
-A send names the broker it is for.
-"""
+"""A walk that overflows ends in an exception, which is swallowed, and in plain rotation."""
 
 JAVA_5_1_1 = replace(
     JAVA_5_1_0,

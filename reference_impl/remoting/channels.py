@@ -28,11 +28,11 @@ class ConnectionRules(Protocol):
         """Whether an orderly close by the peer does."""
         ...
 
-    def time_left_ms(self, timeout_ms: int, spent_ms: int) -> int | None:
+    def time_left_ms(self, timeout_ms: int, spent_ms: int, /) -> int | None:
         """Time to wait for the answer once the connection is there; None: time out without writing."""
         ...
 
-    def closes_connection(self, timeout_ms: int, left_ms: int) -> bool:
+    def closes_connection(self, timeout_ms: int, left_ms: int, /) -> bool:
         """Whether a call that timed out closes its connection; left_ms: time it had left when it was written."""
         ...
 
@@ -43,11 +43,11 @@ class PlainConnections:
     fails_fast_on_close = True
     fin_fails_pending = True
 
-    def time_left_ms(self, timeout_ms: int, spent_ms: int) -> int | None:
+    def time_left_ms(self, timeout_ms: int, spent_ms: int, /) -> int | None:
         """The rest of the timeout, if there is any."""
         return timeout_ms - spent_ms if spent_ms < timeout_ms else None
 
-    def closes_connection(self, timeout_ms: int, left_ms: int) -> bool:
+    def closes_connection(self, _timeout_ms: int, _left_ms: int, /) -> bool:
         """Never: answers that come late are dropped by their number."""
         return False
 

@@ -176,10 +176,8 @@ def decompress(body: bytes, sys_flag: int) -> bytes:
 def encode_offset_message_id(store_host: str, physical_offset: int) -> str:
     """The broker's message id: address, port (4 bytes) and physical offset (8) in upper-case hex (createMessageId)."""
     host, _, port = store_host.rpartition(":")
-    if host.startswith("["):
-        packed = socket.inet_pton(socket.AF_INET6, host.strip("[]"))
-    else:
-        packed = socket.inet_aton(host)
+    is_v6 = host.startswith("[")
+    packed = socket.inet_pton(socket.AF_INET6, host.strip("[]")) if is_v6 else socket.inet_aton(host)
     return (packed + _INT.pack(int(port)) + _LONG.pack(physical_offset)).hex().upper()
 
 

@@ -42,18 +42,6 @@ class LoopRules:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckRules:
-    """
-    What is refused before anything is sent (Validators.checkMessage), as MQClientException.
-
-    topic_length_limit: longest topic name. refused_topics: names nobody may send to.
-    """
-
-    topic_length_limit: int
-    refused_topics: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
 class Dialect:
     """
     One behaviour range of the Java producer.
@@ -75,7 +63,6 @@ class Dialect:
     failure_counts_as_ms: int
     write_queues_need_permission: bool
     create_topic_key_ignored: bool
-    checks: CheckRules
     loop: LoopRules
     remoting: RemotingRules
 

@@ -33,8 +33,7 @@ class RemotingRules:
     IllegalStateException from send (from 4.6.0) instead of MQClientException 10005. tries_every_name_server: one call
     goes through the list of name servers until one can be reached (to 5.2.0). vip_channel: requests to brokers go to
     the port two below the advertised one (default to 4.5.0). heartbeat_on_connect: a new connection to a broker gets a
-    heartbeat at once (from 5.2.0). names_broker_in_send: the send header carries the broker's name (4.9.5–4.9.8 and from
-    5.1.0). names_compression: the system flag of a compressed body says which compression it is (from 4.9.4).
+    heartbeat at once (from 5.2.0). names_compression: the system flag of a compressed body says which compression it is (from 4.9.4).
     """
 
     budgeted: bool
@@ -46,7 +45,6 @@ class RemotingRules:
     tries_every_name_server: bool
     vip_channel: bool
     heartbeat_on_connect: bool
-    names_broker_in_send: bool
     names_compression: bool
 
     def time_left_ms(self, timeout_ms: int, spent_ms: int) -> int | None:

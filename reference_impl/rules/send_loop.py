@@ -31,13 +31,13 @@ class SendLoop:
     """One call of ``send(message)`` by one thread, from the moment the publish list is known."""
 
     __slots__ = (
-        "_result",
         "attempt_began_ms",
         "attempts",
         "began_ms",
         "dialect",
         "last",
         "pick",
+        "result_kept",
         "selector",
         "settings",
     )
@@ -51,7 +51,7 @@ class SendLoop:
         self.attempt_began_ms = 0
         self.pick: Pick | None = None
         self.last: AttemptResult | None = None
-        self._result: Finish | None = None
+        self.result_kept: Finish | None = None
 
     def begin(self, began_ms: int, now_ms: int) -> Step:
         """
@@ -78,10 +78,10 @@ class SendLoop:
         latency_ms = now_ms - self.attempt_began_ms
         if result.error is None:
             self._charge(now_ms, latency_ms, isolated=False, reachable=True)
-            self._result = Finish(Ending.RESULT, attempt, status=result.status)
+            self.result_kept = Finish(Ending.RESULT, attempt, status=result.status)
             if result.status != SEND_OK and self.settings.retry_another_broker_when_not_store_ok:
                 return None
-            return self._result
+            return self.result_kept
         self.last = result
         rethrown = Finish(Ending.RETHROWN, attempt, error=result.error, code=result.code)
         family = family_of(result.error)
@@ -91,7 +91,7 @@ class SendLoop:
         if family is ErrorFamily.INTERRUPTED:
             return rethrown
         if family is ErrorFamily.BROKER and not self._is_retried(result.code):
-            return self._result or rethrown
+            return self.result_kept or rethrown
         return None
 
     def choose(self, now_ms: int) -> Step:
@@ -103,7 +103,7 @@ class SendLoop:
         """
         settings = self.settings
         if self.attempts > settings.retry_times_when_send_failed:
-            return self._result or gave_up(self.attempts - 1, self.last)
+            return self.result_kept or gave_up(self.attempts - 1, self.last)
         selector = self.selector
         last_broker = None if self.pick is None else picked_queue(selector.info, self.pick).broker
         select = self.dialect.select_queue if settings.send_latency_fault_enable else self.dialect.select_plain
@@ -111,7 +111,7 @@ class SendLoop:
         self.attempt_began_ms = now_ms
         timeout_ms = self._time_for_attempt(now_ms - self.began_ms)
         if timeout_ms is None:
-            return self._result or call_timeout()
+            return self.result_kept or call_timeout()
         return Try(picked_queue(selector.info, self.pick), timeout_ms)
 
     def copy(self, selector: Selector) -> Self:
@@ -122,7 +122,7 @@ class SendLoop:
         clone.attempt_began_ms = +self.attempt_began_ms
         clone.pick = self.pick
         clone.last = self.last
-        clone._result = self._result
+        clone.result_kept = self.result_kept
         return clone
 
     def _time_for_attempt(self, spent_ms: int) -> int | None:

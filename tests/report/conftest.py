@@ -1,7 +1,7 @@
 """A realistic judged run, made by a small deterministic imitation of two releases under a pause; no cluster needed."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 
 import pytest
 
@@ -147,18 +147,30 @@ def sample_plots() -> Plots:
     return Plots(tuple(lanes), curves, tuple(share), tuple(blur), tuple(elapsed))
 
 
+def decisions(send: int) -> dict[str, object]:
+    """What both arms did at one send of a two-broker case, in the words of the analysis."""
+    old, new = ([attempt for attempt in arm if attempt.send == send] for arm in arms(2))
+    slow = {"error": "RemotingTooMuchRequestException", "cause": "RemotingTimeoutException", "elapsed_ms": 1_500.2}
+    return {
+        "run": RUN,
+        "decisions": [asdict(attempt) for attempt in (*old, *new)],
+        "sends": {"baseline": slow, "candidate": {"error": None, "status": "SEND_OK", "elapsed_ms": 1.85}},
+        "stored": {"baseline": [["broker-b", 0, 61], ["broker-b", 1, 61]], "candidate": [["broker-a", 2, 44]]},
+    }
+
+
 STAYS = Divergence(
     signature="retry/returns-to-failed-broker",
     subject=NEW,
     count=4,
     example=Example(
-        send=151,
+        send=152,
         thread=0,
         attempt=1,
         phase="paused",
         expected="after the timeout on broker-b the retry stays on broker-b (java:4.7.1)",
-        observed="the retry went to broker-a, queue 2",
-        detail={"index": 172, "queues_total": 8, "queues_legal": 4, "retry_of": "broker-b"},
+        observed="the retry went to broker-a",
+        detail=decisions(152) | {"rules": {"index": 172, "queues_total": 8, "queues_legal": 4, "last_broker": "broker-b"}},
     ),
 )
 AVOIDS = Divergence(
@@ -172,7 +184,7 @@ AVOIDS = Divergence(
         phase="after",
         expected="broker-b is avoided for 600 s after its failed attempt",
         observed="broker-b was chosen again 10.02 s after its failed attempt",
-        detail={"avoided_for_ms": 10_020, "rule_avoids_ms": 600_000},
+        detail=decisions(420) | {"rules": {"avoided_for_ms": 10_020, "rule_avoids_ms": 600_000}},
     ),
 )
 

@@ -5,7 +5,7 @@ In: a send and the table ``stored`` of its arm. Out: the copies of its message, 
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -16,6 +16,7 @@ from harness.analysis.steps.replayed import JudgedSend
 from harness.core.events import Arm
 from harness.core.outcome import Outcome
 from harness.traces.rows import AttemptRow, SendRow
+from harness.traces.statement import integers
 
 
 class Fate(StrEnum):
@@ -56,6 +57,21 @@ class ReconciledSend:
         return self.judged.context.traced.arm
 
     @property
+    def thread(self) -> int:
+        """The sender thread."""
+        return self.judged.context.traced.thread
+
+    @property
+    def send(self) -> int:
+        """Number of the send in the plan."""
+        return self.judged.context.traced.send
+
+    @property
+    def began_ns(self) -> int:
+        """When the call began, or its first attempt if it never returned."""
+        return self.attempts[0].start_ns if self.row is None else self.row.start_ns
+
+    @property
     def row(self) -> SendRow | None:
         """The send itself; None when it never returned."""
         return self.judged.context.traced.row
@@ -87,19 +103,25 @@ class StoredCopies:
     def __init__(self, stored: pa.Table) -> None:
         ours = stored.filter(stored.column("send").is_valid())
         self.foreign = stored.num_rows - ours.num_rows
-        sends = np.asarray(ours.column("send").to_numpy(), dtype=np.int64)
-        order = np.argsort(sends, kind="stable")
-        self._sends = sends[order]
-        self._rows = order
-        self._table = ours.select([field.name for field in fields(Copy)]).combine_chunks()
+        sends = integers(ours, "send")
+        self._rows = np.argsort(sends, kind="stable")
+        self._sends = sends[self._rows]
+        brokers = ours.column("broker").unify_dictionaries().combine_chunks()
+        self._brokers = brokers.dictionary.to_pylist()
+        self._broker_codes = brokers.indices.to_numpy()
+        self._numbers = {name: integers(ours, name) for name in ("queue_id", "queue_offset", "store_timestamp_ms")}
+        self._bodies_ok = ours.column("body_ok").to_numpy()
 
     def of(self, send: int) -> tuple[Copy, ...]:
         """Copies of one send, by broker, queue and offset as they were sealed."""
         first = int(np.searchsorted(self._sends, send, side="left"))
         last = int(np.searchsorted(self._sends, send, side="right"))
-        if first == last:
-            return ()
-        return tuple(Copy(**self._table.slice(int(row), 1).to_pylist()[0]) for row in self._rows[first:last])
+        return tuple(self._copy(int(row)) for row in self._rows[first:last])
+
+    def _copy(self, row: int) -> Copy:
+        numbers = {name: int(values[row]) for name, values in self._numbers.items()}
+        broker = str(self._brokers[self._broker_codes[row]])
+        return Copy(broker=broker, body_ok=bool(self._bodies_ok[row]), **numbers)
 
 
 def reconciled(sends: Iterable[JudgedSend], stored: StoredCopies | None) -> Iterator[ReconciledSend]:

@@ -81,7 +81,7 @@ class Guard:
             self._guardian.wait()
         self._listener.join()
 
-    def _say(self, order: dict[str, object]) -> None:
+    def _say(self, order: Mapping[str, object]) -> None:
         assert self._guardian.stdin is not None
         try:
             self._guardian.stdin.write(json.dumps(order).encode() + b"\n")

@@ -25,6 +25,7 @@ import select
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 _PR_SET_PDEATHSIG = 1
@@ -79,7 +80,7 @@ class Guardian:
 
     def _start(self, order: dict[str, Any]) -> None:
         try:
-            with open(order["output"], "ab") as output:
+            with Path(order["output"]).open("ab") as output:
                 server = subprocess.Popen(
                     order["argv"],
                     cwd=order["cwd"],
@@ -88,7 +89,7 @@ class Guardian:
                     stdout=output,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
-                    preexec_fn=self._die_with_guardian,
+                    preexec_fn=self._die_with_guardian,  # noqa: PLW1509  # this program has one thread
                 )
         except (OSError, subprocess.SubprocessError) as error:
             tell({"refused": order["start"], "why": str(error)})

@@ -36,8 +36,16 @@ CONFIG: dict[str, object] = {
         "labelLimit": 140,
     },
     "title": {"color": INK, "fontSize": 12, "fontWeight": 600, "anchor": "start", "offset": 8},
-    "legend": {"labelColor": INK, "titleColor": MUTED, "labelFontSize": 11, "orient": "top", "title": None, "offset": 6},
-    "header": {"labelColor": MUTED, "labelFontSize": 11, "titleColor": MUTED},
+    "legend": {
+        "labelColor": INK,
+        "titleColor": MUTED,
+        "labelFontSize": 11,
+        "orient": "top",
+        "title": None,
+        "offset": 6,
+        "columnPadding": 26,
+    },
+    "header": {"labelColor": MUTED, "labelFontSize": 11, "titleColor": MUTED, "labelPadding": 24},
 }
 
 _NEEDLESS = re.compile(r' (?:class|role|aria-hidden|aria-roledescription|pointer-events|font-family)="[^"]*"')

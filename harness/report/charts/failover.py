@@ -13,7 +13,7 @@ WIDTH, HEIGHT = 420, 190
 
 def draw_failover(curves: Sequence[FailoverCurve], subjects: dict[str, str]) -> str:
     """SVG of one pool's curves, one an arm (solid: baseline; dashed: candidate), from Kaplan–Meier points."""
-    end_ms = max((at_ms for curve in curves for at_ms, _ in curve.points), default=0.0)
+    end_ms = 1.04 * max((at_ms for curve in curves for at_ms, _ in curve.points), default=0.0)
     rows: list[dict[str, object]] = [
         {"after": at_ms, "share": share, "subject": _name(curve.arm, subjects), "rank": rank}
         for curve in curves

@@ -45,7 +45,12 @@ def _span(lanes: SwimLanes) -> tuple[float, float]:
 
 def _shade(fault: FaultWindow, end_ms: float) -> dict[str, object]:
     until = end_ms if fault.end_ms is None else min(fault.end_ms, end_ms)
-    return {"from": fault.start_ms / 1e3, "to": until / 1e3, "broker": fault.node, "text": f"{fault.node} {_past(fault)}"}
+    return {
+        "from": fault.start_ms / 1e3,
+        "to": until / 1e3,
+        "broker": fault.node,
+        "text": f"{fault.node} {_past(fault)}",
+    }
 
 
 def _past(fault: FaultWindow) -> str:
@@ -73,12 +78,20 @@ def _segments(attempts: Iterable[LaneAttempt], outcome: str, pixel_ms: float) ->
     rows: list[dict[str, object]] = []
     for broker, bars in spans.items():
         for start, end in bars:
-            rows += [{"broker": broker, "at": start / 1e3}, {"broker": broker, "at": end / 1e3}, {"broker": broker, "at": None}]
+            rows += [
+                {"broker": broker, "at": start / 1e3},
+                {"broker": broker, "at": end / 1e3},
+                {"broker": broker, "at": None},
+            ]
     return rows
 
 
-def _panel(arm: str, title: str, brokers: Sequence[str], span: tuple[float, float], *, last: bool) -> alt.LayerChart | alt.FacetChart:
-    words = {"title": "seconds since the first send was due"} if last else {"title": None, "labels": False, "ticks": False}
+def _panel(
+    arm: str, title: str, brokers: Sequence[str], span: tuple[float, float], *, last: bool
+) -> alt.LayerChart | alt.FacetChart:
+    words = (
+        {"title": "seconds since the first send was due"} if last else {"title": None, "labels": False, "ticks": False}
+    )
     axis = alt.Axis(tickCount=10, **words)
     x = alt.X("at:Q", scale=alt.Scale(domain=list(span), nice=False), axis=axis)
     y = alt.Y("broker:N", scale=alt.Scale(domain=list(brokers)), axis=alt.Axis(title=None, domain=False, ticks=False))

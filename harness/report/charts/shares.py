@@ -25,7 +25,12 @@ def draw_shares(shares: Sequence[BrokerShare]) -> str:
         alt.Chart(alt.NamedData("shares"))
         .mark_bar(height=11)
         .encode(
-            x=alt.X("share:Q", title="share of attempts", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5)),
+            x=alt.X(
+                "share:Q",
+                title="share of attempts",
+                scale=alt.Scale(domain=[0, 1]),
+                axis=alt.Axis(format="%", tickCount=5),
+            ),
             y=alt.Y("arm:N", title=None, axis=alt.Axis(domain=False, ticks=False)),
             row=alt.Row(
                 "phase:N",

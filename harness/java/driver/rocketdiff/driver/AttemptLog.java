@@ -4,6 +4,9 @@ import org.apache.rocketmq.common.message.MessageQueue;
 
 /** The attempts of one thread's current send; used by that thread only. */
 final class AttemptLog {
+    /** The error an attempt ends under when the client told neither its result nor its exception. */
+    private static final String UNREPORTED = "UnreportedAttempt";
+
     private final int thread;
     private final RecordSink sink;
     private int send;
@@ -22,28 +25,26 @@ final class AttemptLog {
     }
 
     void attemptStarts(MessageQueue queue, long startNs) {
-        closeWithoutReport(null);
+        closeWithoutReport(startNs, null);
         open = new OpenAttempt(send, thread, attempts++, queue.getBrokerName(), queue.getQueueId(), startNs);
     }
 
     void attemptEnds(Throwable error, String status) {
-        if (open != null) {
-            Integer code = error == null ? null : Failure.code(error);
-            String name = Failure.name(error);
-            sink.put(new AttemptRecord(open, System.nanoTime(), name, code, status));
-            open = null;
-        }
+        String name = Failure.name(error);
+        Integer code = Failure.code(error);
+        end(System.nanoTime(), name, code, status);
     }
 
     /** Ends an attempt the client never reported: it left by an exception its hook is not told. */
-    void closeWithoutReport(Throwable thrownBySend) {
-        if (open != null) {
-            attemptEnds(thrownBySend == null ? new UnreportedAttempt() : Failure.deepest(thrownBySend), null);
-        }
+    void closeWithoutReport(long nowNs, Throwable thrownBySend) {
+        Throwable cause = thrownBySend == null ? null : Failure.deepest(thrownBySend);
+        end(nowNs, cause == null ? UNREPORTED : Failure.name(cause), Failure.code(cause), null);
     }
 
-    /** The name an attempt ends under when the client told neither its result nor its exception. */
-    private static final class UnreportedAttempt extends Exception {
-        private static final long serialVersionUID = 1L;
+    private void end(long endNs, String error, Integer code, String status) {
+        if (open != null) {
+            sink.put(new AttemptRecord(open, endNs, error, code, status));
+            open = null;
+        }
     }
 }

@@ -1,5 +1,6 @@
 package rocketdiff.driver;
 
+import java.io.PrintStream;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 
 /**
@@ -13,7 +14,7 @@ public final class BareLoop {
     }
 
     public static void main(String[] args) throws Exception {
-        java.io.PrintStream out = System.out;
+        PrintStream out = System.out;
         System.setOut(System.err);
         DefaultMQProducer producer = new DefaultMQProducer(args[2]);
         producer.setNamesrvAddr(args[0]);
@@ -28,8 +29,8 @@ public final class BareLoop {
         loop(producer, messages, sends, bodyBytes);
         long tookNs = System.nanoTime() - startNs;
         StringBuilder line = new StringBuilder();
-        new JsonLine(line, "bare-loop").with("version", ClientVersion.read()).with("sends", sends).with("took_ns", tookNs)
-            .with("sends_per_s", Math.round(sends * 1e9 / tookNs)).end();
+        new JsonLine(line, "bare-loop").with("version", ClientVersion.read()).with("sends", sends)
+            .with("took_ns", tookNs).with("sends_per_s", Math.round(sends * 1e9 / tookNs)).end();
         out.print(line);
         out.flush();
         Runtime.getRuntime().halt(0);

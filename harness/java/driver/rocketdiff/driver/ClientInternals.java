@@ -1,35 +1,32 @@
 package rocketdiff.driver;
 
 import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
 import java.util.Map;
+import org.apache.rocketmq.client.impl.factory.MQClientInstance;
+import org.apache.rocketmq.client.impl.producer.DefaultMQProducerImpl;
 import org.apache.rocketmq.client.impl.producer.TopicPublishInfo;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 
-/**
- * The few places inside the client whose descriptors differ between releases, found by name.
- *
- * <p>getTopicPublishInfoTable changed its return type, the accessor of the shared instance changed its name.
- */
+/** The few things read or asked behind the client's public interface, alike in every release but for one descriptor. */
 final class ClientInternals {
     private ClientInternals() {
     }
 
-    /** The producer's live table of publish lists, by topic. */
+    /** The producer's live table of publish lists, by topic; found by name, as its declared type changed at 4.2.0. */
     @SuppressWarnings("unchecked")
     static Map<String, TopicPublishInfo> publishTable(DefaultMQProducer producer) {
-        return (Map<String, TopicPublishInfo>) call(producer.getDefaultMQProducerImpl(), "getTopicPublishInfoTable");
+        try {
+            Object table = DefaultMQProducerImpl.class.getMethod("getTopicPublishInfoTable")
+                .invoke(producer.getDefaultMQProducerImpl());
+            return (Map<String, TopicPublishInfo>) table;
+        } catch (NoSuchMethodException | IllegalAccessException | InvocationTargetException e) {
+            throw new IllegalStateException("this client has no table of publish lists", e);
+        }
     }
 
     /** Asks the name server for a topic's route, as a first send would; false when nothing came or nothing changed. */
     static boolean lookUpRoute(DefaultMQProducer producer, String topic) {
-        Object instance = sharedInstance(producer);
-        try {
-            Method update = instance.getClass().getMethod("updateTopicRouteInfoFromNameServer", String.class);
-            return (Boolean) update.invoke(instance, topic);
-        } catch (NoSuchMethodException | IllegalAccessException | InvocationTargetException e) {
-            throw new IllegalStateException("cannot look up the route of " + topic, e);
-        }
+        return instance(producer).updateTopicRouteInfoFromNameServer(topic);
     }
 
     /**
@@ -39,29 +36,10 @@ final class ClientInternals {
      */
     static void forgetTopic(DefaultMQProducer producer, String topic) {
         publishTable(producer).remove(topic);
-        DefaultMQProducer inner = (DefaultMQProducer) call(sharedInstance(producer), "getDefaultMQProducer");
-        publishTable(inner).remove(topic);
+        publishTable(instance(producer).getDefaultMQProducer()).remove(topic);
     }
 
-    private static Object sharedInstance(DefaultMQProducer producer) {
-        Object impl = producer.getDefaultMQProducerImpl();
-        return call(impl, has(impl, "getmQClientFactory") ? "getmQClientFactory" : "getMqClientFactory");
-    }
-
-    private static boolean has(Object target, String method) {
-        for (Method candidate : target.getClass().getMethods()) {
-            if (candidate.getName().equals(method)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private static Object call(Object target, String method) {
-        try {
-            return target.getClass().getMethod(method).invoke(target);
-        } catch (NoSuchMethodException | IllegalAccessException | InvocationTargetException e) {
-            throw new IllegalStateException("this client has no usable " + method, e);
-        }
+    private static MQClientInstance instance(DefaultMQProducer producer) {
+        return producer.getDefaultMQProducerImpl().getmQClientFactory();
     }
 }

@@ -26,7 +26,8 @@ final class Fields {
     static Object of(Map<String, Object> object, String name, Class<?> type) {
         Object value = object.get(name);
         if (!type.isInstance(value)) {
-            throw new IllegalArgumentException("expected " + name + " to be a " + type.getSimpleName() + ", saw " + value);
+            String expected = "expected " + name + " to be a " + type.getSimpleName();
+            throw new IllegalArgumentException(expected + ", saw " + value);
         }
         return value;
     }

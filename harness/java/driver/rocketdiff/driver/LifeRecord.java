@@ -33,7 +33,8 @@ final class LifeRecord implements Record {
 
     static LifeRecord failed(String stage, Throwable why) {
         StringBuilder out = new StringBuilder();
-        new JsonLine(out, "failed").with("stage", stage).with("message", Failure.name(why) + ": " + Failure.message(why)).end();
+        String message = Failure.name(why) + ": " + Failure.message(why);
+        new JsonLine(out, "failed").with("stage", stage).with("message", message).end();
         return new LifeRecord(out);
     }
 

@@ -13,8 +13,9 @@ final class OptionalSettings {
     private static final Map<String, String[]> SETTERS = new LinkedHashMap<>();
 
     static {
-        // 4.0.0-incubating to 4.2.0 spell it "Inteval".
-        SETTERS.put("poll_name_server_interval_ms", new String[] {"setPollNameServerInterval", "setPollNameServerInteval"});
+        // 4.0.0-incubating spells it "Inteval".
+        SETTERS.put("poll_name_server_interval_ms",
+            new String[] {"setPollNameServerInterval", "setPollNameServerInteval"});
         SETTERS.put("send_msg_max_timeout_per_request_ms", new String[] {"setSendMsgMaxTimeoutPerRequest"});
         SETTERS.put("vip_channel_enabled", new String[] {"setVipChannelEnabled"});
         SETTERS.put("start_detector_enable", new String[] {"setStartDetectorEnable"});

@@ -21,7 +21,8 @@ final class PlannedSend {
     }
 
     static PlannedSend of(Map<String, Object> line) {
-        return new PlannedSend(Fields.integer(line, "send"), Fields.integer(line, "thread"), Fields.number(line, "due_ns"),
-            Fields.text(line, "kind"), Fields.integer(line, "argument"), Fields.integer(line, "body_bytes"));
+        return new PlannedSend(Fields.integer(line, "send"), Fields.integer(line, "thread"),
+            Fields.number(line, "due_ns"), Fields.text(line, "kind"), Fields.integer(line, "argument"),
+            Fields.integer(line, "body_bytes"));
     }
 }

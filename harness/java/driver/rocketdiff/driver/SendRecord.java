@@ -13,7 +13,8 @@ final class SendRecord implements Record {
     private final int route;
     private final int routeAfter;
 
-    SendRecord(PlannedSend plan, long startNs, long endNs, SendResult result, Throwable error, int route, int routeAfter) {
+    SendRecord(PlannedSend plan, long startNs, long endNs, SendResult result, Throwable error, int route,
+            int routeAfter) {
         this.plan = plan;
         this.startNs = startNs;
         this.endNs = endNs;

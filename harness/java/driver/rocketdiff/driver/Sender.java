@@ -62,7 +62,7 @@ final class Sender extends Thread {
             error = thrown;
         }
         long returnNs = System.nanoTime();
-        attempts.closeWithoutReport(error);
+        attempts.closeWithoutReport(returnNs, error);
         sink.put(new SendRecord(send, callNs, returnNs, result, error, route, routes.version()));
     }
 

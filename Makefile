@@ -1,0 +1,73 @@
+# rocketdiff: `make` lists what there is. Needs only make and Python 3.11 or later; everything else goes into .venv and the cache folder.
+
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+# The first Python that is new enough; `make PYTHON=…` names another.
+SUITABLE := 'import sys; sys.exit(sys.version_info < (3, 11))'
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	if command -v $$p >/dev/null 2>&1 && $$p -c $(SUITABLE) 2>/dev/null; then echo $$p; break; fi; done)
+
+ARGS ?=
+TESTS ?= tests
+
+.PHONY: help setup run doctor test lint format bench lock relock wheel clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@echo "  ARGS='…' is handed on, as in: make run ARGS='--suite full'; TESTS='tests/core' chooses tests"
+
+setup: $(READY) ## Set up .venv from requirements.lock (done by the others when needed)
+
+run: $(READY) ## The main job: Java client and Python reference side by side on brokers that are paused; report in reports/
+	@$(BIN)/rocketdiff run --out reports $(ARGS)
+
+doctor: $(READY) ## Say what this machine has, what is missing and how to get it
+	@$(BIN)/rocketdiff doctor $(ARGS)
+
+test: lint ## Lint, then all tests
+	@$(BIN)/python -m pytest $(TESTS) $(ARGS)
+
+lint: $(READY) ## ruff, mypy and the import arrows of DESIGN.md
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
+
+format: $(READY) ## Let ruff rewrite what it can
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+bench: $(READY) ## Measure: cluster start, sends a second of each client, seconds to a verdict
+	@$(BIN)/rocketdiff bench $(ARGS)
+
+lock: $(READY) ## Write requirements.lock anew (maintainers; network)
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+		--extra cpp --group dev --custom-compile-command 'make lock' --output-file requirements.lock $(ARGS) pyproject.toml
+
+relock: $(READY) ## Write the lock of RocketMQ's artifacts anew (maintainers; network, Maven)
+	@$(BIN)/python -m harness.releases.relock $(ARGS)
+
+wheel: $(READY) ## Build dist/*.whl
+	@$(BIN)/python -m build --no-isolation --wheel $(ARGS)
+
+clean: ## Remove .venv and everything generated here, but neither reports nor the cache folder
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamp is written last: an installation that broke off is taken up again, and a finished one needs no network.
+$(READY): requirements.lock pyproject.toml
+	@if [ -z "$(PYTHON)" ] || ! $(PYTHON) -c $(SUITABLE) 2>/dev/null; then \
+		echo "rocketdiff needs Python 3.11 or later; seen: $$(python3 --version 2>&1 || echo none). Install it (Debian 12, Ubuntu 24.04:" \
+			"apt-get install python3 python3-venv; macOS: brew install python) or name it: make PYTHON=/path/to/python3.12" >&2; exit 69; fi
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+		echo "$(PYTHON) lacks the venv module that .venv is made with. Debian, Ubuntu: apt-get install python3-venv" >&2; exit 69; }
+	@echo "setting up $(VENV) from requirements.lock: some 700 MB, one to three minutes the first time" >&2
+	@rm -f $@
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-index --no-deps --no-build-isolation --editable .
+	@touch $@

@@ -1,0 +1,83 @@
+"""What the four checks that rest on the replay have in common: noting a difference, and whether there were rules at all."""
+
+from harness.analysis.checks.case_facts import LEGAL_SHARE_BOUND, CaseFacts
+from harness.analysis.notebook import Notebook
+from harness.analysis.steps.aligned import AlignedSend
+from harness.core.events import Arm
+from harness.core.evidence import Evidence, Standing
+from harness.core.verdict import Measure
+
+RULES = "rules"
+"""Tally of what could be judged at all, and why not."""
+
+JUDGED = "judged"
+UNAVAILABLE = "unavailable: "
+
+
+def note_differences(check: str, send: AlignedSend, notebook: Notebook) -> None:
+    """
+    Note each side's difference of the kind this check asks about.
+
+    Both arms are replayed against the baseline's release: where that does not even explain the baseline, the rules are
+    wrong about it, and the signature says so.
+    """
+    for side in send.sides:
+        judgement = side.judged.judgement
+        if judgement is None or judgement.difference is None or judgement.difference.kind != KIND_OF_CHECK[check]:
+            continue
+        found = judgement.difference
+        prefix = "rules/" if side.arm is Arm.BASELINE else ""
+        notebook.differ(
+            check,
+            prefix + found.signature,
+            send,
+            side,
+            expected=found.expected,
+            observed=found.observed,
+            attempt=found.attempt,
+            rules=found.detail,
+        )
+
+
+KIND_OF_CHECK = {"queue-choice": "queue", "avoidance": "avoidance", "attempts": "attempts", "error-kind": "error"}
+"""Check to the oracle's kind of difference; every kind has exactly one check."""
+
+
+def why_unjudged(facts: CaseFacts) -> tuple[Standing, str] | None:
+    """The standing of a case that the rules could not judge, with the reason; None when they could."""
+    for arm in Arm:
+        for key in facts.keys(RULES, str(arm)):
+            if key.startswith(UNAVAILABLE):
+                return Standing.NOT_APPLICABLE, key.removeprefix(UNAVAILABLE)
+        if not facts.n(RULES, JUDGED, arm=str(arm)):
+            return Standing.INDECISIVE, f"no send of {facts.subjects[arm]} returned"
+        if not facts.n("attempt", arm=str(arm)):
+            return Standing.INDECISIVE, f"{facts.subjects[arm]} let nobody witness its attempts"
+    return None
+
+
+def judged_evidence(facts: CaseFacts, check: str, *keys: str, never: str, measures: tuple[Measure, ...] = ()) -> Evidence:
+    """
+    Evidence of a check that counted its relevant observations under ``keys``, their total being legal shares.
+
+    Both arms must have made one, and the set of legal queues must have excluded something in both; ``never`` is said
+    when neither did. A share that was never counted (no choice among queues) is not asked for.
+    """
+    unjudged = why_unjudged(facts)
+    if unjudged is not None:
+        return facts.evidence(check, *unjudged, measures=measures)
+    made = {arm: facts.n(check, *keys, arm=str(arm)) for arm in Arm}
+    if not any(made.values()):
+        return facts.evidence(check, Standing.NOT_APPLICABLE, never, measures=measures)
+    shares = [share for arm in Arm if (share := facts.mean(f"{check}.legal", arm=str(arm))) is not None]
+    share = max(shares, default=None)
+    standing, reason = Standing.DECISIVE, ""
+    lacking = [facts.subjects[arm] for arm in Arm if not made[arm]]
+    if lacking:
+        standing, reason = Standing.INDECISIVE, f"{lacking[0]} never came into the situation this check asks about"
+    elif share is not None and share > LEGAL_SHARE_BOUND:
+        standing = Standing.INDECISIVE
+        reason = f"{share:.0%} of the queues were legal on average, so nearly any choice would have passed"
+    return facts.evidence(
+        check, standing, reason, decisions=sum(made.values()), legal_share=share, measures=measures
+    )

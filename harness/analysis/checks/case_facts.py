@@ -1,0 +1,100 @@
+"""All facts of one case added up: what a check answers from."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from harness.analysis.facts import EpisodeValue
+from harness.core.events import Arm
+from harness.core.evidence import Evidence, Standing
+from harness.core.fault import FaultRecord
+from harness.core.verdict import Divergence, Measure
+from harness.traces.manifest import CaseEntry, CaseStatus
+
+LEGAL_SHARE_BOUND = 0.9
+"""
+Mean share of legal queues above which a choice shows nothing: at nine queues in ten a client that picks blindly breaks
+the rules once in ten decisions, so a handful of decisions would look right by luck.
+"""
+
+TallyKey = tuple[str, str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class CaseFacts:
+    """
+    One case: its entry in ``run.json``, divergences by check, tallies by (check, arm, phase, key), episode values.
+
+    seen: tables that were sealed, as ``stored/baseline``; what is not among them was not witnessed.
+    """
+
+    run: str
+    subjects: Mapping[Arm, str]
+    entry: CaseEntry
+    divergences: Mapping[str, tuple[Divergence, ...]] = field(default_factory=dict)
+    tallies: Mapping[TallyKey, tuple[int, float]] = field(default_factory=dict)
+    episodes: tuple[EpisodeValue, ...] = ()
+    faults: tuple[FaultRecord, ...] = ()
+
+    def n(self, check: str, *keys: str, arm: str | None = None, phase: str | None = None) -> int:
+        """How often any of the keys (none: any key) was counted for a check, over arms and phases unless given."""
+        return sum(n for n, _ in self._matching(check, keys, arm, phase))
+
+    def mean(self, check: str, *keys: str, arm: str | None = None) -> float | None:
+        """What the tallies added up to, by count; None without a count."""
+        rows = list(self._matching(check, keys, arm, None))
+        count = sum(n for n, _ in rows)
+        return sum(total for _, total in rows) / count if count else None
+
+    def keys(self, check: str, arm: str) -> tuple[str, ...]:
+        """Keys counted for a check and an arm, in order."""
+        return tuple(sorted({key for name, side, _, key in self.tallies if (name, side) == (check, arm)}))
+
+    def _matching(
+        self, check: str, keys: Sequence[str], arm: str | None, phase: str | None
+    ) -> Sequence[tuple[int, float]]:
+        return [
+            value
+            for (name, side, when, key), value in self.tallies.items()
+            if name == check
+            and (not keys or key in keys)
+            and (arm is None or side == arm)
+            and (phase is None or when == phase)
+        ]
+
+    def evidence(
+        self,
+        check: str,
+        standing: Standing,
+        reason: str = "",
+        *,
+        decisions: int = 0,
+        legal_share: float | None = None,
+        measures: tuple[Measure, ...] = (),
+    ) -> Evidence:
+        """
+        Evidence of an exact check with this case's divergences.
+
+        A case that did not come to its end is INVALID whatever the check thinks: half a case must not conform.
+        """
+        if self.entry.status is not CaseStatus.COMPLETE:
+            ended = self.entry.reason or "no reason was recorded"
+            standing, reason = Standing.INVALID, f"the case did not come to its end: {ended}"
+        return Evidence(
+            runs=(self.run,),
+            case=self.entry.name,
+            check=check,
+            standing=standing,
+            reason=reason,
+            decisions=decisions,
+            legal_share=legal_share,
+            divergences=self.divergences.get(check, ()),
+            measures=measures,
+        )
+
+
+def counted(facts: CaseFacts, name: str, check: str, *keys: str) -> tuple[Measure, ...]:
+    """One count an arm as measures, named ``<name> baseline`` and ``<name> candidate``."""
+    return tuple(
+        Measure(f"{name} {arm}", facts.n(check, *keys, arm=str(arm)), "count", facts.n("sends", arm=str(arm)))
+        for arm in Arm
+    )

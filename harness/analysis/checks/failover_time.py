@@ -1,0 +1,171 @@
+"""
+How long until a thread that ran into a paused broker succeeds elsewhere: the same in both arms?
+
+A thread's failover begins with its first blocked attempt of a spell of pauses and ends with its next successful send.
+FAILOVER: that send succeeded on another broker while the pause lasted. RESUMED: the pause ended first, a competing cause
+(a client that merely waits must not look recovered). OPEN: the case ended first. An arm has failed over when its slowest
+thread has; its ending is the worst of its threads.
+
+Two samples. ``failover-time`` is what a user feels, but how many attempts run into the broker depends, with plain
+rotation, on where the counter stood: it is pictured and given as restricted means. ``failover-time-per-blocked-attempt``
+is the time spent inside sends divided by the blocked attempts; it is free of that luck and of the plan's pace, and it
+is what is judged. Only calls that leave the choice to the client count: an explicit queue cannot fail over.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.analysis.checks.case_facts import CaseFacts
+from harness.analysis.checks.pairing import (
+    NS_PER_MS,
+    Question,
+    case_evidence,
+    pooled_evidence,
+    pooled_pairs,
+    pools_of,
+)
+from harness.analysis.checks.scene import Scene
+from harness.analysis.facts import EpisodeValue
+from harness.analysis.steps.aligned import AlignedSend
+from harness.analysis.steps.attempts_in_context import Context, Spell
+from harness.analysis.steps.reconciled import ReconciledSend
+from harness.core.events import Arm
+from harness.core.evidence import Ending, EpisodePair, Evidence, Margin
+from harness.core.outcome import Outcome
+from harness.core.plan import SendKind
+from harness.core.survival import restricted_mean
+from harness.core.verdict import Measure
+
+NAME = "failover-time"
+
+WHOLE = Question(NAME, "failover-time", Margin(1.2, "never judged: it depends on where each counter stood"))
+
+PER_BLOCKED_ATTEMPT = Question(
+    check=NAME,
+    sample="failover-time-per-blocked-attempt",
+    margin=Margin(
+        1.2,
+        "a blocked attempt lasts a whole timeout or ends at once, so a client that fails over otherwise is off by far more;"
+        " a fifth of the shortest timeout in use (500 ms) is several times the scheduling noise of two busy cores",
+    ),
+)
+
+_WORST_FIRST = (Ending.OPEN, Ending.RESUMED, Ending.FAILOVER)
+
+
+@dataclass(slots=True)
+class _Failover:
+    """One thread's way out of one spell so far."""
+
+    spell: Spell
+    began_ns: int
+    ended_ns: int
+    busy_ns: int = 0
+    blocked: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    failover: _Failover
+    ending: Ending
+
+
+class FailoverTime:
+    """Follows every thread of both arms from its first blocked attempt to its next success."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._open: dict[tuple[str, int], _Failover] = {}
+        self._ended: dict[tuple[str, int], list[_Ended]] = {}
+
+    def see(self, send: AlignedSend) -> None:
+        """Look at both sides."""
+        for side in send.sides:
+            if side.row is not None and side.row.kind in (SendKind.PLAIN, SendKind.BATCH):
+                self._follow(side)
+
+    def end(self) -> None:
+        """Whatever is still open was never seen to end; then one value for each arm, spell and sample."""
+        for (arm, _), failover in self._open.items():
+            self._close(arm, failover, Ending.OPEN)
+        for (arm, episode), ended in self._ended.items():
+            worst = min((one.ending for one in ended), key=_WORST_FIRST.index)
+            whole_ns = max(one.failover.ended_ns - one.failover.began_ns for one in ended)
+            busy_ns = sum(one.failover.busy_ns for one in ended)
+            blocked = sum(one.failover.blocked for one in ended)
+            note = self._scene.notebook.note
+            note(EpisodeValue(NAME, WHOLE.sample, arm, episode, whole_ns, len(ended), worst))
+            note(EpisodeValue(NAME, PER_BLOCKED_ATTEMPT.sample, arm, episode, busy_ns / blocked, blocked, worst))
+
+    def _follow(self, side: ReconciledSend) -> None:
+        row, key = side.row, (str(side.arm), side.thread)
+        assert row is not None, "asked of sends that returned"
+        failover = self._open.get(key)
+        for context, attempt in zip(side.contexts, side.attempts, strict=True):
+            spell = self._spell(context)
+            if spell is None:
+                continue
+            if failover is None:
+                failover = self._open[key] = _Failover(spell, attempt.start_ns, attempt.end_ns)
+            failover.blocked += 1
+        if failover is None:
+            return
+        failover.busy_ns += row.end_ns - max(row.start_ns, failover.began_ns)
+        failover.ended_ns = row.end_ns
+        if row.outcome is Outcome.OK:
+            del self._open[key]
+            self._close(str(side.arm), failover, _how(failover.spell, side))
+
+    def _spell(self, context: Context) -> Spell | None:
+        return self._scene.times.spell_of(context.hit) if context.blocked and context.hit is not None else None
+
+    def _close(self, arm: str, failover: _Failover, ending: Ending) -> None:
+        self._ended.setdefault((arm, failover.spell.episode), []).append(_Ended(failover, ending))
+
+
+def _how(spell: Spell, side: ReconciledSend) -> Ending:
+    """Success while the spell lasted and not on a broker that had been resumed is a failover."""
+    last = side.attempts[-1]
+    resumed = any(
+        pause.node == last.broker and pause.heal_ns is not None and last.end_ns >= pause.heal_ns
+        for pause in spell.pauses
+    )
+    over = spell.end_ns is not None and last.end_ns >= spell.end_ns
+    return Ending.RESUMED if resumed or over else Ending.FAILOVER
+
+
+def answer(facts: CaseFacts) -> Evidence:
+    """In: facts of one case. Out: evidence with one sample of paired spells, for information; the pool gates."""
+    return case_evidence(facts, PER_BLOCKED_ATTEMPT)
+
+
+def pooled(cases: Sequence[CaseFacts]) -> tuple[Evidence, ...]:
+    """In: facts of all cases. Out: one evidence a pool, which gates, with restricted mean failover times."""
+    return tuple(
+        pooled_evidence(name, pool, PER_BLOCKED_ATTEMPT, restricted_means(pooled_pairs(pool, WHOLE)))
+        for name, pool in pools_of(cases, NAME).items()
+    )
+
+
+def durations_of(pairs: Sequence[EpisodePair], arm: Arm) -> tuple[tuple[float, ...], tuple[bool, ...]]:
+    """An arm's failover times in ms, and whether each ended in a failover (else it is censored where it ended)."""
+    lived = [
+        (pair.baseline_ns, pair.baseline_ended) if arm is Arm.BASELINE else (pair.candidate_ns, pair.candidate_ended)
+        for pair in pairs
+    ]
+    met = [(value_ns / NS_PER_MS, ended is Ending.FAILOVER) for value_ns, ended in lived if value_ns is not None]
+    return tuple(value for value, _ in met), tuple(seen for _, seen in met)
+
+
+def restricted_means(pairs: Sequence[EpisodePair]) -> tuple[Measure, ...]:
+    """Restricted mean failover time of each arm up to the same horizon: the shorter of the two longest observations."""
+    by_arm = {arm: durations_of(pairs, arm) for arm in Arm}
+    if not all(durations for durations, _ in by_arm.values()):
+        return ()
+    horizon = min(max(durations) for durations, _ in by_arm.values())
+    measures = []
+    for arm, (durations, observed) in by_arm.items():
+        mean = restricted_mean(durations, observed, horizon=horizon)
+        name = f"restricted-mean-failover-time {arm}"
+        measures.append(Measure(name, mean.mean, "ms", len(durations), mean.low, mean.high, mean.confidence))
+    return tuple(measures)

@@ -1,0 +1,76 @@
+"""
+Is every acknowledged message in the queues, whole, after everything was healed?
+
+Looked at: every send against all queues read to their end. A message that is there although its send did not succeed
+(a ghost) is no loss and no fault of the client: a paused broker stores what was buffered. Ghosts are counted.
+"""
+
+from harness.analysis.checks.case_facts import CaseFacts, counted
+from harness.analysis.checks.scene import Scene
+from harness.analysis.steps.aligned import AlignedSend
+from harness.analysis.steps.reconciled import Fate, ReconciledSend
+from harness.core.events import Arm
+from harness.core.evidence import Evidence, Standing
+
+NAME = "loss"
+LOST = "loss.acknowledged-not-stored"
+DAMAGED = "loss.body-damaged"
+NS_PER_MS = 1_000_000
+
+
+class Loss:
+    """Counts the fate of every message; notes lost and damaged ones."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._notebook = scene.notebook
+        self._clock = scene.entry.clock
+
+    def see(self, send: AlignedSend) -> None:
+        """Look at both sides."""
+        for side in send.sides:
+            if side.copies is None or side.fate is None:
+                continue
+            self._notebook.count(NAME, str(side.arm), str(side.phase), str(side.fate))
+            self._notebook.count(NAME, str(side.arm), str(side.phase), "stored-late", n=self._late(side))
+            if side.fate is Fate.LOST:
+                self._note(LOST, send, side, "an acknowledged message in its queue", "no queue of the topic holds it")
+            damaged = [copy for copy in side.copies if not copy.body_ok]
+            if damaged:
+                places = ", ".join(f"{copy.broker} queue {copy.queue_id}" for copy in damaged)
+                self._note(DAMAGED, send, side, "the body that was sent", f"another body at {places}")
+
+    def end(self) -> None:
+        """Nothing is kept from send to send."""
+
+    def _late(self, side: ReconciledSend) -> int:
+        """Copies the broker stored after the call had ended, by the one instant known on both clocks."""
+        if self._clock is None or side.row is None:
+            return 0
+        ended_ms = self._clock.wall_ms + (side.row.end_ns - self._clock.monotonic_ns) / NS_PER_MS
+        return sum(copy.store_timestamp_ms > ended_ms for copy in side.copies or ())
+
+    def _note(self, signature: str, send: AlignedSend, side: ReconciledSend, expected: str, observed: str) -> None:
+        self._notebook.differ(NAME, signature, send, side, expected=expected, observed=observed)
+
+
+def answer(facts: CaseFacts) -> Evidence:
+    """In: facts of one case. Out: evidence with ghosts, late copies and foreign messages of each arm."""
+    acknowledged = {arm: facts.n(NAME, Fate.STORED, Fate.LOST, arm=str(arm)) for arm in Arm}
+    standing, reason = unread(facts) or (Standing.DECISIVE, "")
+    silent = [facts.subjects[arm] for arm in Arm if not acknowledged[arm]]
+    if standing is Standing.DECISIVE and silent:
+        standing, reason = Standing.INDECISIVE, f"no send of {silent[0]} was acknowledged"
+    measures = (
+        *counted(facts, "ghosts", NAME, Fate.GHOST),
+        *counted(facts, "stored-late", NAME, "stored-late"),
+        *counted(facts, "foreign-messages", "foreign"),
+    )
+    return facts.evidence(NAME, standing, reason, decisions=sum(acknowledged.values()), measures=measures)
+
+
+def unread(facts: CaseFacts) -> tuple[Standing, str] | None:
+    """The standing of a case whose queues were not read back; without that witness nothing can be said."""
+    for arm in Arm:
+        if facts.n("unread", arm=str(arm)):
+            return Standing.INDECISIVE, f"what the brokers hold of {facts.subjects[arm]} was not read back"
+    return None

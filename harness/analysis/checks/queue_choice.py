@@ -1,0 +1,70 @@
+"""
+Did the client choose, at every attempt, a queue that the rules allow, and is the message where the client says it is?
+
+Looked at: every choice among more than one queue, against the queues that some surviving hidden state would have
+taken; and, of every acknowledged send, the queue and offset in the result against what the brokers hold (two witnesses
+of one fact, so a disagreement is an error of one of them, never a tolerance).
+"""
+
+from harness.analysis.checks.by_rules import judged_evidence, note_differences
+from harness.analysis.checks.case_facts import CaseFacts
+from harness.analysis.checks.scene import Scene
+from harness.analysis.steps.aligned import AlignedSend
+from harness.analysis.steps.reconciled import Fate, ReconciledSend
+from harness.core.evidence import Evidence
+
+NAME = "queue-choice"
+WRONG_WITNESS = "witness.queue-or-offset-wrong"
+
+
+class QueueChoice:
+    """Counts decisions with their legal share; notes illegal queues and results that point to the wrong place."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._notebook = scene.notebook
+
+    def see(self, send: AlignedSend) -> None:
+        """Look at both sides."""
+        note_differences(NAME, send, self._notebook)
+        for side in send.sides:
+            self._count(side)
+            self._compare_witnesses(send, side)
+
+    def end(self) -> None:
+        """Nothing is kept from send to send."""
+
+    def _count(self, side: ReconciledSend) -> None:
+        if side.judged.judgement is None:
+            return
+        for decision in side.judged.judgement.decisions:
+            if decision.queues_total > 1:
+                phase = str(side.phase_of(decision.attempt))
+                legal = decision.queues_legal / decision.queues_total
+                self._notebook.count(NAME, str(side.arm), phase, "decision")
+                self._notebook.count(f"{NAME}.legal", str(side.arm), phase, "decision", total=legal)
+
+    def _compare_witnesses(self, send: AlignedSend, side: ReconciledSend) -> None:
+        row = side.row
+        if row is None or row.queue_offset is None or side.fate is not Fate.STORED:
+            return
+        claimed = (row.broker, row.queue_id, row.queue_offset)
+        found = [(copy.broker, copy.queue_id, copy.queue_offset) for copy in side.copies or ()]
+        if claimed not in found:
+            self._notebook.differ(
+                NAME,
+                WRONG_WITNESS,
+                send,
+                side,
+                expected=f"the message at {_place(claimed)}, where the result says it is",
+                observed=f"stored at {', '.join(map(_place, found))}",
+            )
+
+
+def answer(facts: CaseFacts) -> Evidence:
+    """In: facts of one case. Out: evidence with the mean share of legal queues."""
+    return judged_evidence(facts, NAME, "decision", never="no client had more than one queue to choose from")
+
+
+def _place(place: tuple[str | None, int | None, int]) -> str:
+    broker, queue, offset = place
+    return f"{broker} queue {queue} offset {offset}"

@@ -1,0 +1,78 @@
+"""
+How long is the application held up by a send whose first attempt went to a paused broker: the same in both arms?
+
+Looked at: sends whose first attempt began inside a pause with at least the send timeout left of it, so that the end of
+the pause cannot cut the wait short (a shorter wait would measure when the send began, not what the client does). One
+value an arm and spell of pauses: the geometric mean over its sends. Statistical; the unit is the spell.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from math import exp, log
+
+from harness.analysis.checks.case_facts import CaseFacts
+from harness.analysis.checks.pairing import Question, case_evidence, pooled_evidence, pools_of
+from harness.analysis.checks.scene import Scene
+from harness.analysis.facts import EpisodeValue
+from harness.analysis.steps.aligned import AlignedSend
+from harness.analysis.steps.attempts_in_context import Spell
+from harness.analysis.steps.reconciled import ReconciledSend
+from harness.core.evidence import Ending, Evidence, Margin
+
+NAME = "timing"
+NS_PER_MS = 1_000_000
+
+BLOCKED_SEND = Question(
+    check=NAME,
+    sample="blocked-send-duration",
+    margin=Margin(
+        1.2,
+        "a blocked send lasts whole timeouts, so any other number of them is at least a third off; at the shortest timeout"
+        " in use (500 ms) a fifth is 100 ms, several times the scheduling noise of two busy cores",
+    ),
+)
+
+
+class Timing:
+    """Gathers the durations of fully blocked sends by arm and spell."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._timeout_ns = scene.entry.settings.send_msg_timeout_ms * NS_PER_MS
+        self._durations: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
+
+    def see(self, send: AlignedSend) -> None:
+        """Look at both sides."""
+        for side in send.sides:
+            spell = self._blocking_spell(side)
+            if spell is not None and side.row is not None:
+                self._durations[str(side.arm), spell.episode].append(side.row.end_ns - side.row.start_ns)
+
+    def end(self) -> None:
+        """One value for each arm and spell."""
+        for (arm, episode), durations in self._durations.items():
+            mean_ns = exp(sum(map(log, durations)) / len(durations))
+            self._scene.notebook.note(
+                EpisodeValue(NAME, BLOCKED_SEND.sample, arm, episode, mean_ns, len(durations), Ending.FAILOVER)
+            )
+
+    def _blocking_spell(self, side: ReconciledSend) -> Spell | None:
+        """The spell whose pause the first attempt ran into with a whole timeout left."""
+        if not side.contexts or not side.contexts[0].blocked:
+            return None
+        pause, attempt = side.contexts[0].hit, side.attempts[0]
+        if pause is None or attempt.start_ns < pause.injected_ns:
+            return None
+        if pause.heal_ns is not None and attempt.start_ns + self._timeout_ns > pause.heal_ns:
+            return None
+        return self._scene.times.spell_of(pause)
+
+
+def answer(facts: CaseFacts) -> Evidence:
+    """In: facts of one case. Out: evidence with one sample of paired spells, for information; the pool gates."""
+    return case_evidence(facts, BLOCKED_SEND)
+
+
+def pooled(cases: Sequence[CaseFacts]) -> tuple[Evidence, ...]:
+    """In: facts of all cases. Out: one evidence a pool, which gates."""
+    return tuple(pooled_evidence(name, pool, BLOCKED_SEND) for name, pool in pools_of(cases, NAME).items())

@@ -1,0 +1,72 @@
+"""
+The pass over one case: all steps and all watchers in one reading, facts out. It runs in a Spark task or without Spark.
+
+Steps, each a stream: sends of an arm → attempts in context → replayed → reconciled; then both arms aligned.
+"""
+
+from collections.abc import Iterator
+
+from harness.analysis.case_trace import BATCH_ROWS, CaseTrace
+from harness.analysis.checks.attempts import Attempts
+from harness.analysis.checks.avoidance import Avoidance
+from harness.analysis.checks.by_rules import RULES, UNAVAILABLE
+from harness.analysis.checks.duplication import Duplication
+from harness.analysis.checks.error_kind import ErrorKind
+from harness.analysis.checks.failover_time import FailoverTime
+from harness.analysis.checks.loss import Loss
+from harness.analysis.checks.queue_choice import QueueChoice
+from harness.analysis.checks.scene import Scene, Watcher
+from harness.analysis.checks.timing import Timing
+from harness.analysis.facts import CaseFact
+from harness.analysis.notebook import Notebook
+from harness.analysis.pictures import Pictures
+from harness.analysis.rulebook import Rulebook, rulebook_for
+from harness.analysis.steps.aligned import aligned
+from harness.analysis.steps.attempts_in_context import FaultTimes, attempts_in_context
+from harness.analysis.steps.reconciled import ReconciledSend, StoredCopies, reconciled
+from harness.analysis.steps.replayed import replayed
+from harness.core.events import Arm
+
+
+def judge_case(trace: CaseTrace, *, batch_rows: int = BATCH_ROWS) -> Iterator[CaseFact]:
+    """Every fact of one case."""
+    notebook = Notebook(trace.run, trace.entry.number, trace.entry.origin_ns or 0)
+    for fault in trace.faults:
+        notebook.note(fault)
+    scene = Scene(trace.entry, FaultTimes(trace.faults), notebook)
+    rulebook = rulebook_for(trace)
+    if rulebook.missing:
+        for arm in Arm:
+            notebook.count(RULES, str(arm), "", UNAVAILABLE + rulebook.missing)
+    watchers: tuple[Watcher, ...] = (
+        Pictures(scene),
+        QueueChoice(scene),
+        Attempts(scene),
+        Avoidance(scene),
+        ErrorKind(scene),
+        Loss(scene),
+        Duplication(scene),
+        Timing(scene),
+        FailoverTime(scene),
+    )
+    baseline, candidate = (_arm(trace, arm, scene, rulebook, batch_rows) for arm in Arm)
+    for send in aligned(baseline, candidate):
+        for watcher in watchers:
+            watcher.see(send)
+    for watcher in watchers:
+        watcher.end()
+    yield from notebook.facts()
+
+
+def _arm(
+    trace: CaseTrace, arm: Arm, scene: Scene, rulebook: Rulebook, batch_rows: int
+) -> Iterator[ReconciledSend]:
+    """One arm's sends through all steps that look at one arm only."""
+    stored = trace.stored(arm)
+    if stored is None:
+        scene.notebook.count("unread", str(arm), "", "queues")
+    copies = None if stored is None else StoredCopies(stored)
+    if copies is not None and copies.foreign:
+        scene.notebook.count("foreign", str(arm), "", "message", n=copies.foreign)
+    in_context = attempts_in_context(trace.sends(arm, batch_rows), scene.times)
+    return reconciled(replayed(in_context, rulebook.replay_of(arm)), copies)

@@ -1,0 +1,107 @@
+"""
+Facts of many cases, added up: what Spark hands back, and the same sums without Spark for small runs and as a cross-check.
+
+Both give the same rows in the same order, to the last digit of every integer.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from harness.analysis.facts import CaseFact, Difference, EpisodeValue, LaneBar, Tally
+from harness.core.fault import FaultRecord
+
+CaseKey = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """All differences of one case, check and arm that share a signature; the example is the easiest one to follow."""
+
+    run: str
+    number: int
+    count: int
+    example: Difference
+
+
+@dataclass(frozen=True, slots=True)
+class Summaries:
+    """
+    Everything the driver needs of all cases.
+
+    clusters by (run, case, check, signature, arm); tallies by (run, case, check, arm, phase, key); the others by case,
+    in an order of their own that is the same with and without Spark.
+    """
+
+    clusters: tuple[Cluster, ...]
+    tallies: tuple[CaseFact, ...]
+    episodes: tuple[CaseFact, ...]
+    lanes: tuple[CaseFact, ...]
+    faults: tuple[CaseFact, ...]
+
+
+def summarise(facts: Iterable[CaseFact]) -> Summaries:
+    """Add up facts in this process."""
+    clusters: defaultdict[tuple[str, int, str, str, str], list[Difference]] = defaultdict(list)
+    tallies: defaultdict[tuple[str, int, str, str, str, str], list[Tally]] = defaultdict(list)
+    loose: list[CaseFact] = []
+    for fact in facts:
+        match fact.fact:
+            case Difference() as found:
+                clusters[fact.run, fact.number, found.check, found.signature, found.arm].append(found)
+            case Tally() as tally:
+                tallies[fact.run, fact.number, tally.check, tally.arm, tally.phase, tally.key].append(tally)
+            case _:
+                loose.append(fact)
+    return in_order(
+        [Cluster(*key[:2], len(members), min(members, key=ease)) for key, members in clusters.items()],
+        [
+            CaseFact(*key[:2], Tally(*key[2:], sum(one.n for one in same), sum(one.total for one in same)))
+            for key, same in tallies.items()
+        ],
+        loose,
+    )
+
+
+def ease(difference: Difference) -> tuple[object, ...]:
+    """Order of examples: fewest attempts to look at, then earliest; the rest only makes the choice unique."""
+    attempt = -1 if difference.attempt is None else difference.attempt
+    return difference.weight, difference.at_ns, difference.thread, difference.send, attempt, difference.observed
+
+
+def in_order(clusters: Iterable[Cluster], tallies: Iterable[CaseFact], loose: Iterable[CaseFact]) -> Summaries:
+    """Sort what was added up, in whatever order it came."""
+    episodes: list[tuple[tuple[object, ...], CaseFact]] = []
+    lanes: list[tuple[tuple[object, ...], CaseFact]] = []
+    faults: list[tuple[tuple[object, ...], CaseFact]] = []
+    for row in loose:
+        match row.fact:
+            case EpisodeValue() as value:
+                episodes.append(((row.run, row.number, value.check, value.sample, value.episode, value.arm), row))
+            case LaneBar() as bar:
+                lanes.append(((row.run, row.number, bar.arm, bar.thread, bar.send, bar.attempt), row))
+            case FaultRecord() as fault:
+                faults.append(((row.run, row.number, fault.inject_ns, fault.node, fault.episode), row))
+            case _:
+                raise TypeError(f"{type(row.fact).__name__} is added up, never loose")
+    return Summaries(
+        clusters=tuple(sorted(clusters, key=_cluster_key)),
+        tallies=tuple(sorted(tallies, key=_tally_key)),
+        episodes=_sorted(episodes),
+        lanes=_sorted(lanes),
+        faults=_sorted(faults),
+    )
+
+
+def _cluster_key(cluster: Cluster) -> tuple[str, int, str, str, str]:
+    return cluster.run, cluster.number, cluster.example.check, cluster.example.signature, cluster.example.arm
+
+
+def _tally_key(row: CaseFact) -> tuple[str, int, str, str, str, str]:
+    tally = row.fact
+    assert isinstance(tally, Tally)
+    return row.run, row.number, tally.check, tally.arm, tally.phase, tally.key
+
+
+def _sorted(rows: list[tuple[tuple[object, ...], CaseFact]]) -> tuple[CaseFact, ...]:
+    return tuple(row for _, row in sorted(rows, key=lambda keyed: keyed[0]))  # type: ignore[arg-type, return-value]  # keys of one kind compare

@@ -1,0 +1,24 @@
+"""What the kernel holds for a server and the server has not taken yet, from /proc/net/tcp."""
+
+from collections.abc import Collection
+from pathlib import Path
+
+_TABLE = Path("/proc/net/tcp")
+_LOCAL, _STATE, _QUEUES = 1, 3, 4
+_TIME_WAIT = "06"
+
+
+def unread_bytes(ports: Collection[int], table: Path = _TABLE) -> int:
+    """
+    Bytes received on connections to local ``ports`` and not read, plus connections not accepted yet.
+
+    A listening socket's receive queue counts connections. A connection that its client has closed already still holds
+    its bytes, which is exactly the case of interest: they are read, and stored, once the server runs again.
+    """
+    total = 0
+    for line in table.read_text().splitlines()[1:]:
+        fields = line.split()
+        if fields[_STATE] == _TIME_WAIT or int(fields[_LOCAL].rpartition(":")[2], 16) not in ports:
+            continue
+        total += int(fields[_QUEUES].rpartition(":")[2], 16)
+    return total

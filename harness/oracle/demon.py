@@ -1,0 +1,93 @@
+"""
+A demon that answers every question with every answer, one run at a time.
+
+A run asks ``choose(n)`` whenever something is not known: a random number, the outcome of a comparison. ``restart`` and
+then ``advance`` until it says no: the runs in between see every combination of answers exactly once.
+"""
+
+from collections.abc import MutableSequence
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+
+class Demon:
+    """Enumerates the answers to the questions of a run in depth-first order; 0 comes first."""
+
+    __slots__ = ("_asked", "_choices", "_options")
+
+    def __init__(self) -> None:
+        self._choices: list[int] = []
+        self._options: list[int] = []
+        self._asked = 0
+
+    def restart(self) -> None:
+        """Forget all answers: the next run is the first."""
+        self._choices.clear()
+        self._options.clear()
+        self._asked = 0
+
+    def advance(self) -> bool:
+        """Prepare the next run; False if every combination has been seen."""
+        self._asked = 0
+        choices, options = self._choices, self._options
+        while choices and choices[-1] + 1 == options[-1]:
+            choices.pop()
+            options.pop()
+        if not choices:
+            return False
+        choices[-1] += 1
+        return True
+
+    def choose(self, options: int) -> int:
+        """One of 0 … options − 1."""
+        asked = self._asked
+        self._asked = asked + 1
+        if asked < len(self._choices):
+            return self._choices[asked]
+        self._choices.append(0)
+        self._options.append(options)
+        return 0
+
+    @property
+    def was_asked(self) -> bool:
+        """Whether the run so far depended on an answer."""
+        return self._asked > 0
+
+
+class DemonTape:
+    """
+    A tape of random numbers whose every draw is a question to the demon.
+
+    Numbers only count modulo ``modulus`` (the rules take them modulo the length of a list or a number of write queues),
+    so one representative of each residue is enough: INDEX_BASE × modulus + residue, far from the overflow of an int.
+    """
+
+    __slots__ = ("demon", "modulus")
+
+    def __init__(self, demon: Demon, modulus: int = 1) -> None:
+        self.demon = demon
+        self.modulus = modulus
+
+    def int32(self) -> int:
+        return INDEX_BASE * self.modulus + self._residue()
+
+    def below(self, bound: int) -> int:
+        return INDEX_BASE * self.modulus + self._residue()
+
+    def shuffle(self, items: MutableSequence[Item]) -> None:
+        for last in range(len(items) - 1, 0, -1):
+            other = self.demon.choose(last + 1)
+            items[last], items[other] = items[other], items[last]
+
+    def _residue(self) -> int:
+        return self.demon.choose(self.modulus) if self.modulus > 1 else 0
+
+
+INDEX_BASE = 1_000
+"""
+Multiples of the modulus that a representative index is above 0.
+
+A real index starts anywhere in 31 bits. That it overflows within the ticks of one run (some 10⁵) has a probability
+below 10⁻⁴; such a send would be reported as out of turn, once.
+"""

@@ -1,0 +1,220 @@
+"""
+One moment of a call, run through the reference's rules in one hidden state.
+
+Everything here asks the rules; nothing here decides. What is not known (random numbers, which of two publish lists, an
+attempt the witness cannot see) is a question to the demon.
+"""
+
+from collections.abc import Mapping
+from math import lcm
+
+from harness.core.plan import SendKind
+from harness.oracle.demon import INDEX_BASE, Demon, DemonTape
+from harness.oracle.interval import Interval, Reading, as_ms, wall_ms
+from harness.oracle.moment import Moment
+from harness.oracle.trace import AttemptTrace, SendTrace
+from harness.oracle.world import Mind, World
+from reference_impl.rules.attempt import BROKER_NOT_EXIST, AttemptResult, Finish, Step, Try
+from reference_impl.rules.dialect import Dialect
+from reference_impl.rules.direct_send import direct_send_ended, send_by_selector, send_to_queue
+from reference_impl.rules.index import ThreadIndex
+from reference_impl.rules.publish import PublishInfo, Queue
+from reference_impl.rules.send_loop import SendLoop
+from reference_impl.rules.settings import SendSettings
+
+Routes = Mapping[int, tuple[tuple[str, int], ...]]
+
+_UNSEEN = AttemptResult.failed("MQClientException")
+"""A broker whose address is unknown fails an attempt before the hook inside the client can see it."""
+
+
+class Stepper:
+    """Runs moments in worlds of one arm."""
+
+    def __init__(self, dialect: Dialect, settings: SendSettings, routes: Routes) -> None:
+        self.dialect = dialect
+        self.settings = settings
+        self.routes = routes
+        self.demon = Demon()
+        self.tape = DemonTape(self.demon)
+        self._worst_modulus = _worst_modulus(routes)
+        self._moduli = {version: self._modulus(queues) for version, queues in routes.items()}
+
+    def every_outcome(self, worlds: list[World], moment: Moment) -> list[tuple[World, Step | None]]:
+        """
+        What the rules may do at a moment: every world after it, with the step taken.
+
+        None for a moment at which nothing is chosen.
+        """
+        outcomes: list[tuple[World, Step | None]] = []
+        for world in worlds:
+            self.demon.restart()
+            while True:
+                clone = world.copy(self.tape)
+                outcomes.append((clone, self._run(clone, moment)))
+                if not self.demon.advance():
+                    break
+        return outcomes
+
+    def every_forced(self, worlds: list[World], moment: Moment) -> list[World]:
+        """Worlds in which the client did at this moment what was seen, whatever the rules say; its index is unknown."""
+        forced: list[World] = []
+        for world in worlds:
+            self.demon.restart()
+            while True:
+                clone = world.copy(self.tape)
+                self._force(clone, moment)
+                forced.append(clone)
+                if not self.demon.advance():
+                    break
+        return forced
+
+    def end(self, world: World, thread: int) -> None:
+        """The call is over: bring the counters back to their representatives."""
+        mind = world.mind(thread)
+        mind.loop = mind.finish = None
+        _normalise(mind.index, self._moduli.get(mind.version, 1))
+        _normalise(mind.worst_index, self._worst_modulus)
+
+    def versions_of(self, send: SendTrace) -> list[int]:
+        """Versions of the publish list the call may have used, of those whose queues are known."""
+        return [version for version in dict.fromkeys((send.route, send.route_after)) if self.routes.get(version)]
+
+    def _run(self, world: World, moment: Moment) -> Step | None:
+        send = moment.send
+        now_ms = self._now(moment)
+        if send.kind in (SendKind.QUEUE, SendKind.SELECTOR):
+            return self._run_direct(world, moment, now_ms)
+        if moment.number == 0 and moment.settled is None:
+            mind = self._enter(world, send)
+            step = self._begin(mind, world, moment, now_ms)
+        else:
+            mind = world.minds[send.thread]
+            if moment.settled is not None:
+                mind.finish = _loop(mind).settle(now_ms, _result_of(moment.settled))
+            if not moment.chooses:
+                return mind.finish
+            self.tape.modulus = self._moduli[mind.version]
+            step = mind.finish or _loop(mind).choose(now_ms)
+        while isinstance(step, Try) and self._may_be_unseen(send, step.queue) and self.demon.choose(2):
+            step = _loop(mind).attempt_ended(now_ms, _UNSEEN)
+        return step
+
+    def _begin(self, mind: Mind, world: World, moment: Moment, now_ms: int) -> Step:
+        began_ms = as_ms(Interval(*wall_ms(moment.from_ns, moment.to_ns), self.demon))
+        return self._new_loop(mind, world).begin(began_ms, now_ms)
+
+    def _run_direct(self, world: World, moment: Moment, now_ms: int) -> Step | None:
+        send = moment.send
+        if moment.settled is not None:
+            world.minds[send.thread].finish = direct_send_ended(_result_of(moment.settled))
+        if moment.number or moment.settled is not None:
+            return world.minds[send.thread].finish
+        mind = self._enter(world, send)
+        spent_ms = now_ms - as_ms(Interval(*wall_ms(moment.from_ns, moment.to_ns), self.demon))
+        queues = world.infos[mind.version].queues
+        timeout_ms = self.settings.send_msg_timeout_ms
+        if send.kind is SendKind.QUEUE:
+            chosen = Queue(*sorted(self.routes[mind.version])[send.argument % len(queues)])
+            step = send_to_queue(self.dialect, chosen, timeout_ms, spent_ms)
+        else:
+            chosen = queues[send.argument % len(queues)]
+            step = send_by_selector(self.dialect, chosen, timeout_ms, spent_ms)
+        if isinstance(step, Try) and send.error == "MQClientException" and self.demon.choose(2):
+            return direct_send_ended(_UNSEEN)
+        return step
+
+    def _enter(self, world: World, send: SendTrace) -> Mind:
+        """The thread's mind with a publish list the call may have used; a new list has a counter of its own."""
+        versions = self.versions_of(send)
+        version = versions[self.demon.choose(len(versions)) if len(versions) > 1 else 0]
+        mind = world.mind(send.thread)
+        mind.finish = None
+        if mind.version != version:
+            if version not in world.infos:
+                world.infos[version] = PublishInfo.of(self.routes[version])
+            mind.version = version
+            mind.index = ThreadIndex(self.dialect.index)
+            world.forget_unused_lists()
+        self.tape.modulus = self._moduli[version]
+        return mind
+
+    def _force(self, world: World, moment: Moment) -> None:
+        now_ms = self._now(moment)
+        direct = moment.send.kind in (SendKind.QUEUE, SendKind.SELECTOR)
+        if moment.number == 0 and moment.settled is None:
+            mind = self._enter(world, moment.send)
+            if not direct:
+                loop = self._new_loop(mind, world)
+                loop.began_ms = as_ms(Interval(*wall_ms(moment.from_ns, moment.to_ns), self.demon))
+        else:
+            mind = world.minds[moment.send.thread]
+        if direct:
+            return
+        loop = _loop(mind)
+        if moment.settled is not None:
+            loop.settle(now_ms, _result_of(moment.settled))
+        mind.finish = None
+        mind.index.value = None
+        if moment.followed_by is not None:
+            queue = Queue(moment.followed_by.broker, moment.followed_by.queue_id)
+            queues = world.infos[mind.version].queues
+            loop.pick = queues.index(queue) if queue in queues else queue
+            loop.attempt_began_ms = +now_ms
+
+    def _new_loop(self, mind: Mind, world: World) -> SendLoop:
+        mind.loop = SendLoop(self.dialect, self.settings, world.selector(mind, self.tape))
+        return mind.loop
+
+    def _now(self, moment: Moment) -> int:
+        return as_ms(Reading(*wall_ms(moment.from_ns, moment.to_ns), self.demon))
+
+    def _may_be_unseen(self, send: SendTrace, queue: Queue) -> bool:
+        """
+        Whether an attempt at this queue can have failed for want of an address.
+
+        Only a broker that has left the route has none, or the call itself says so at its end.
+        """
+        if send.error == "MQClientException" and send.code == BROKER_NOT_EXIST:
+            return True
+        if send.route != send.route_after:
+            return True
+        return all(queue.broker != broker for broker, _ in self.routes[send.route])
+
+    def _modulus(self, queues: tuple[tuple[str, int], ...]) -> int:
+        """Indexes that are equal modulo this select alike: list length, write queues of each broker, fault items."""
+        write_queues: dict[str, int] = {}
+        for broker, _ in queues:
+            write_queues[broker] = write_queues.get(broker, 0) + 1
+        # Tables that only extend avoidances came with the end of the fallback, which alone counts write queues.
+        fallback = () if self.dialect.fault_table.extends_only else (*write_queues.values(), self._worst_modulus)
+        return lcm(len(queues) or 1, *fallback)
+
+
+def _loop(mind: Mind) -> SendLoop:
+    if mind.loop is None:
+        raise AssertionError("a call without a beginning")
+    return mind.loop
+
+
+def _result_of(attempt: AttemptTrace) -> AttemptResult:
+    if attempt.error is not None:
+        return AttemptResult.failed(attempt.error, attempt.code)
+    return AttemptResult.ok(attempt.status or "SEND_OK")
+
+
+def _normalise(index: ThreadIndex, modulus: int) -> None:
+    if index.value is not None:
+        index.value = INDEX_BASE * modulus + index.value % modulus
+
+
+def _worst_modulus(routes: Routes) -> int:
+    """The second counter is taken modulo half the number of fault items, of which there is one a broker at most."""
+    brokers = {broker for queues in routes.values() for broker, _ in queues}
+    return lcm(*range(1, max(len(brokers) // 2, 1) + 1))
+
+
+def finish_of(world: World, thread: int) -> Finish | None:
+    """How the thread's call ends in this world, if that is settled."""
+    mind = world.minds.get(thread)
+    return None if mind is None else mind.finish

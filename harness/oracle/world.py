@@ -1,0 +1,135 @@
+"""
+One hidden state of a producer: fault table, publish lists, and what each thread has in hand.
+
+Mutable while the rules run on a copy of it; ``key`` tells two worlds apart.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from harness.oracle.demon import Demon
+from harness.oracle.interval import Interval, bounds
+from reference_impl.rules.attempt import Finish
+from reference_impl.rules.dialect import Dialect
+from reference_impl.rules.events import Event
+from reference_impl.rules.fault_table import FaultTable
+from reference_impl.rules.index import ThreadIndex
+from reference_impl.rules.publish import PublishInfo
+from reference_impl.rules.selection import Selector
+from reference_impl.rules.send_loop import SendLoop
+from reference_impl.rules.tape import Tape
+
+Key = tuple[object, ...]
+
+
+@dataclass(slots=True)
+class Mind:
+    """
+    What one thread knows: its counter for the publish list of ``version``, its other counter, and the call under way.
+
+    finish: how the call ends, once that is settled.
+    """
+
+    index: ThreadIndex
+    worst_index: ThreadIndex
+    version: int = 0
+    loop: SendLoop | None = None
+    finish: Finish | None = None
+
+
+class World:
+    """A hidden state; ``story`` collects the rules' events when somebody wants an explanation."""
+
+    __slots__ = ("dialect", "faults", "infos", "latency_on", "minds", "story")
+
+    def __init__(self, dialect: Dialect, *, latency_on: bool) -> None:
+        self.dialect = dialect
+        self.latency_on = latency_on
+        self.faults = FaultTable(dialect.fault_table)
+        self.infos: dict[int, PublishInfo] = {}
+        self.minds: dict[int, Mind] = {}
+        self.story: list[Event] | None = None
+
+    def mind(self, thread: int) -> Mind:
+        """The thread's mind, a fresh one at its first call."""
+        mind = self.minds.get(thread)
+        if mind is None:
+            mind = self.minds[thread] = Mind(ThreadIndex(self.dialect.index), ThreadIndex(self.dialect.index))
+        return mind
+
+    def selector(self, mind: Mind, tape: Tape) -> Selector:
+        """What the rules select with in this world."""
+        observer = None if self.story is None else self.story.append
+        return Selector(self.infos[mind.version], mind.index, self.faults, mind.worst_index, tape, observer)
+
+    def copy(self, tape: Tape) -> "World":
+        """A world to run the rules in; without fault latency nothing but the minds ever changes."""
+        clone = World.__new__(World)
+        clone.dialect = self.dialect
+        clone.latency_on = self.latency_on
+        clone.story = None if self.story is None else self.story.copy()
+        if self.latency_on:
+            clone.faults = self.faults.copy()
+            clone.infos = {version: info.copy() for version, info in self.infos.items()}
+        else:
+            clone.faults = self.faults
+            clone.infos = self.infos.copy()
+        clone.minds = {thread: _copy_mind(clone, mind, tape) for thread, mind in self.minds.items()}
+        return clone
+
+    def forget_unused_lists(self) -> None:
+        """Drop publish lists no thread holds any more."""
+        used = {mind.version for mind in self.minds.values()}
+        for version in [version for version in self.infos if version not in used]:
+            del self.infos[version]
+
+    def key(self) -> tuple[Key, Key]:
+        """(what is discrete, the bounds of every uncertain time); equal keys mean equal worlds."""
+        return self._discrete(), tuple(bounds(getattr(owner, name)) for owner, name in self._time_slots())
+
+    def set_times(self, times: Iterable[tuple[int, int]], demon: Demon) -> None:
+        """Replace the uncertain times, in the order in which ``key`` gives their bounds."""
+        for (owner, name), (lo, hi) in zip(self._time_slots(), times, strict=True):
+            setattr(owner, name, Interval(lo, hi, demon))
+
+    def forget_ended_avoidances(self, now_ms: int) -> None:
+        """
+        Where avoidances are only ever extended, one that is over leaves no trace: put its start at 0.
+
+        now_ms: a time that is certainly past.
+        """
+        if self.dialect.fault_table.extends_only:
+            for item in self.faults.items.values():
+                if bounds(item.start_ms)[1] <= now_ms:
+                    item.start_ms = 0
+
+    def _discrete(self) -> Key:
+        parts: list[object] = []
+        for thread in sorted(self.minds):
+            mind = self.minds[thread]
+            parts.append((thread, mind.index.value, mind.worst_index.value, mind.version, mind.finish))
+            if mind.loop is not None:
+                parts.append((mind.loop.attempts, mind.loop.pick, mind.loop.result_kept))
+        if self.latency_on:
+            parts.extend((item.broker, item.reachable) for item in self.faults.items.values())
+            parts.extend((version, tuple(info.queues)) for version, info in self.infos.items())
+        return tuple(parts)
+
+    def _time_slots(self) -> list[tuple[object, str]]:
+        slots: list[tuple[object, str]] = []
+        for thread in sorted(self.minds):
+            loop = self.minds[thread].loop
+            if loop is not None:
+                slots += [(loop, "began_ms"), (loop, "attempt_began_ms")]
+        if self.latency_on:
+            # A table that only extends avoidances is never sorted, so the latencies in it are never looked at.
+            names = ("start_ms",) if self.dialect.fault_table.extends_only else ("start_ms", "latency_ms")
+            slots += [(item, name) for item in self.faults.items.values() for name in names]
+        return slots
+
+
+def _copy_mind(world: World, mind: Mind, tape: Tape) -> Mind:
+    clone = Mind(mind.index.copy(), mind.worst_index.copy(), mind.version, None, mind.finish)
+    if mind.loop is not None:
+        clone.loop = mind.loop.copy(world.selector(clone, tape))
+    return clone

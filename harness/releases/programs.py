@@ -1,0 +1,53 @@
+"""Programs of the machine that single features use: a Chromium for tests of the report page, a container engine."""
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ENGINES = ("docker", "podman")
+# A healthy engine answers at once; one whose daemon hangs must not hang us.
+ENGINE_ANSWER_S = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerEngine:
+    """What is known of the engine: `version` of the running one, None when none runs; `seen` in words."""
+
+    version: str | None
+    seen: str
+
+
+def chromium() -> Path | None:
+    """The first Chromium or Chrome on PATH."""
+    found = (shutil.which(name) for name in CHROMIUM_NAMES)
+    return next((Path(path) for path in found if path), None)
+
+
+def container_engine() -> ContainerEngine:
+    """The first engine that answers, or the reason why none does."""
+    silent = "none on PATH"
+    for name in ENGINES:
+        program = shutil.which(name)
+        if program is None:
+            continue
+        answer = _ask(program)
+        if answer.version is not None:
+            return answer
+        silent = answer.seen
+    return ContainerEngine(None, silent)
+
+
+def _ask(program: str) -> ContainerEngine:
+    command = [program, "version", "--format", "{{.Server.Version}}"]
+    try:
+        ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=ENGINE_ANSWER_S)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return ContainerEngine(None, f"{program} does not answer: {error}")
+    version = ran.stdout.strip()
+    if ran.returncode != 0 or not version:
+        return ContainerEngine(
+            None, f"{program} is installed, but: {(ran.stderr or ran.stdout).strip()[:200] or 'no answer'}"
+        )
+    return ContainerEngine(version, f"{program} {version}")

@@ -1,0 +1,143 @@
+"""The page: one HTML file with everything inside, so that it opens from a CI artefact on a machine without network."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from harness.report import page
+from harness.report.charts import palette
+from harness.report.document import Document
+from harness.report.example_words import attempt_text, plain_text
+from harness.report.files import replace_file
+from harness.report.matrix import Cell, matrix_of
+from harness.report.pictures import CasePictures, draw_cases, draw_pools
+from harness.report.words import (
+    MEASURED,
+    RUN_TONE,
+    SIGNS,
+    duration,
+    headline,
+    measure_text,
+    moment,
+    number,
+    short_case,
+    subline,
+)
+from harness.verdict.judgement import RunVerdict
+
+FILE_NAME = "report.html"
+LIMIT_BYTES = 5_000_000
+
+COLOURS = (
+    (palette.INK, "--ink"),
+    (palette.MUTED, "--muted"),
+    (palette.GRID, "--grid"),
+    (palette.BASELINE, "--baseline"),
+    (palette.CANDIDATE, "--candidate"),
+    (palette.FAILED, "--failed"),
+    (palette.UNKNOWN, "--unknown"),
+    (palette.PAUSE, "--pause"),
+    (palette.PAUSED_LANE, "--paused-lane"),
+    *((colour, f"--broker-{number}") for number, colour in enumerate(palette.BROKERS, start=1)),
+)
+"""Drawn colour and the variable of report.css that replaces it, so that pictures follow the page's scheme."""
+
+_MARKS = {RunVerdict.CONFORMS: "✓", RunVerdict.DIVERGES: "✗", RunVerdict.STALE: "∅", RunVerdict.INCONCLUSIVE: "?"}
+
+
+def _nobody_listens(_case: str) -> None:
+    """Take no note."""
+
+
+def write(document: Document, folder: Path, note: Callable[[str], None] = _nobody_listens) -> Path:
+    """Write the page into ``folder`` and return its path; ``note`` hears of every case that has been drawn."""
+    path = folder / FILE_NAME
+    replace_file(path, render(document, note).encode())
+    return path
+
+
+def render(document: Document, note: Callable[[str], None] = _nobody_listens) -> str:
+    """The whole page; should the text leave too little room, it is rendered again without pictures of cases."""
+    order = page.cases_by_interest(document)
+    pictures = draw_cases(order, document.plots, page.subjects_of(document), note)
+    text = _page(document, pictures)
+    if len(text.encode()) > LIMIT_BYTES:
+        text = _page(document, {case: CasePictures(no_room=True) for case in order})
+    return text
+
+
+def _page(document: Document, pictures: dict[str, CasePictures]) -> str:
+    clusters = page.cluster_views(document)
+    matrix = matrix_of(document)
+    used = {cell.sign for row in matrix.rows for cell in row.cells if cell}
+    return (
+        _environment(document)
+        .get_template("report.html.j2")
+        .render(
+            document=document,
+            run=document.run,
+            headline=headline(document),
+            subline=subline(document),
+            tone=RUN_TONE[document.verdict],
+            mark=_MARKS.get(document.verdict, "!"),
+            colours=COLOURS,
+            topologies=", ".join(sorted({case.topology for case in document.run.cases if case.topology})),
+            episodes=sum(case.episodes for case in document.run.cases),
+            guards=page.guards_of(document),
+            matrix=matrix,
+            legend=[sign for sign in (*SIGNS.values(), MEASURED) if sign in used],
+            anchors=page.anchors_of(document),
+            clusters=clusters,
+            clusters_left_out=len(document.clusters) - len(clusters),
+            first_divergence=f"divergence-{clusters[0].item.fingerprint}"
+            if clusters and clusters[0].tone == "bad"
+            else "",
+            unanswered=page.unanswered(document),
+            pools=draw_pools(document.plots, page.subjects_of(document)),
+            pooled_answers=page.pooled_answers(document),
+            cases=page.case_views(document, pictures),
+            limit_mb=LIMIT_BYTES // 1_000_000,
+        )
+    )
+
+
+def _environment(document: Document) -> Environment:
+    environment = Environment(
+        loader=PackageLoader("harness.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        short=lambda case: short_case(case, document.run),
+        measure=measure_text,
+        number=number,
+        duration=duration,
+        moment=moment,
+        attempt=attempt_text,
+        settings=_settings_text,
+        hint=_hint,
+        breakable=_breakable,
+    )
+    return environment
+
+
+def _settings_text(settings: dict[str, object]) -> str:
+    return ", ".join(f"{name} = {plain_text(value)}" for name, value in settings.items())
+
+
+def _hint(cell: Cell) -> str:
+    """What a pointer resting on a cell of the matrix reads."""
+    lines = []
+    for result in cell.results:
+        signatures = ", ".join(divergence.signature for divergence in result.divergences)
+        lines.append(": ".join(filter(None, (cell.sign.word, signatures or result.reason))))
+    return "\n".join(lines)
+
+
+def _breakable(name: str) -> Markup:
+    """A name that may be broken after its hyphens."""
+    return Markup("-<wbr>").join(escape(part) for part in name.split("-"))

@@ -1,0 +1,191 @@
+"""What the page shows, worked out before any template sees it: views with everything decided."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from harness.core.plots import ElapsedQuantiles, LaneAttempt
+from harness.core.run_info import CaseInfo, Guard
+from harness.core.verdict import CheckResult, Verdict
+from harness.report.clusters import Cluster, Weight
+from harness.report.document import Document
+from harness.report.example_words import call_text, detail_lines, stored_text
+from harness.report.pictures import CasePictures, LanesPicture
+from harness.report.words import CHECK_ORDER, Sign, explain_command, plural, sign_of, where_in
+
+CLUSTERS_SHOWN = 60
+"""More signatures than anyone reads; the rest is in the document."""
+
+OPEN_CASES = 2
+"""Cases unfolded from the start: enough to see what there is."""
+
+_BADGES = {
+    Weight.NEW: ("new divergence", "bad"),
+    Weight.WARNING: ("does not gate", "open"),
+    Weight.DECLARED: ("declared in the ledger", "known"),
+    Weight.VOID: ("seen in an invalid run", "warn"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerView:
+    """One line of a table of answers."""
+
+    result: CheckResult
+    sign: Sign
+    gates: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SideView:
+    """What one arm did at an example's send."""
+
+    arm: str
+    subject: str
+    attempts: tuple[LaneAttempt, ...]
+    call: str
+    stored: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterView:
+    """One divergence card."""
+
+    item: Cluster
+    badge: str
+    tone: str
+    where: str
+    explain: str
+    decisions: tuple[SideView, ...]
+    detail: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CaseView:
+    """One case with its answers, pictures and figures."""
+
+    info: CaseInfo
+    anchor: str
+    open: bool
+    answers: tuple[AnswerView, ...]
+    lanes: tuple[LanesPicture, ...]
+    shares: str
+    ambiguity: str
+    no_room: bool
+    elapsed: tuple[ElapsedQuantiles, ...]
+
+
+def subjects_of(document: Document) -> dict[str, str]:
+    """Subject by arm, baseline first."""
+    return {"baseline": document.run.baseline.subject, "candidate": document.run.candidate.subject}
+
+
+def anchors_of(document: Document) -> dict[str, str]:
+    """Fragment identifier of every planned case."""
+    cases = dict.fromkeys(case.case for case in document.run.cases)
+    return {case: f"case-{number}" for number, case in enumerate(cases, start=1)}
+
+
+def cases_by_interest(document: Document) -> tuple[str, ...]:
+    """Planned cases, those of the first clusters first: their pictures are drawn whatever the room."""
+    divergent = (case for cluster in document.clusters for case in (cluster.example_case, *cluster.cases))
+    planned = [case.case for case in document.run.cases]
+    return tuple(dict.fromkeys([*(case for case in divergent if case in planned), *planned]))
+
+
+def answers_of(results: Iterable[CheckResult], document: Document) -> tuple[AnswerView, ...]:
+    """Results in the order of the matrix's columns."""
+    order = {check: rank for rank, check in enumerate(CHECK_ORDER)}
+    ranked = sorted(results, key=lambda result: (order.get(result.check, len(order)), result.check))
+    return tuple(AnswerView(r, sign_of(r.verdict, r.severity), document.policy.gates(r)) for r in ranked)
+
+
+def cluster_views(document: Document) -> tuple[ClusterView, ...]:
+    """Cards of the first clusters."""
+    subjects = subjects_of(document)
+    return tuple(
+        ClusterView(
+            item=cluster,
+            badge=_BADGES[cluster.weight][0],
+            tone=_BADGES[cluster.weight][1],
+            where=where_in(cluster, document.run),
+            explain=explain_command(cluster, document.run),
+            decisions=_sides(cluster, subjects),
+            detail=detail_lines(cluster.example),
+        )
+        for cluster in document.clusters[:CLUSTERS_SHOWN]
+    )
+
+
+def _sides(cluster: Cluster, subjects: Mapping[str, str]) -> tuple[SideView, ...]:
+    """Both arms at the example's send; none where the example is a statistic."""
+    if not cluster.decisions:
+        return ()
+    return tuple(
+        SideView(
+            arm=arm,
+            subject=subject,
+            attempts=tuple(attempt for attempt in cluster.decisions if attempt.arm == arm),
+            call=call_text(_of_arm(cluster.example.detail.get("sends"), arm)),
+            stored=stored_text(_of_arm(cluster.example.detail.get("stored"), arm)),
+        )
+        for arm, subject in subjects.items()
+    )
+
+
+def _of_arm(both: object, arm: str) -> object:
+    return both.get(arm) if isinstance(both, dict) else None
+
+
+def case_views(document: Document, pictures: Mapping[str, CasePictures]) -> tuple[CaseView, ...]:
+    """Every planned case once, in the order of the plan."""
+    anchors = anchors_of(document)
+    unfolded = cases_by_interest(document)[:OPEN_CASES]
+    infos = {case.case: case for case in reversed(document.run.cases)}
+    return tuple(
+        CaseView(
+            info=infos[case],
+            anchor=anchor,
+            open=case in unfolded,
+            answers=answers_of((r for r in document.results if r.case == case), document),
+            lanes=pictures[case].lanes,
+            shares=pictures[case].shares,
+            ambiguity=pictures[case].ambiguity,
+            no_room=pictures[case].no_room,
+            elapsed=tuple(row for row in document.plots.elapsed if row.case == case),
+        )
+        for case, anchor in anchors.items()
+    )
+
+
+def pooled_answers(document: Document) -> tuple[tuple[str, tuple[AnswerView, ...]], ...]:
+    """Answers about all episodes together, by pooled case."""
+    planned = anchors_of(document)
+    pooled = dict.fromkeys(result.case for result in document.results if result.case not in planned)
+    return tuple((case, answers_of((r for r in document.results if r.case == case), document)) for case in pooled)
+
+
+def unanswered(document: Document) -> tuple[AnswerView, ...]:
+    """Gating checks that could not be decided."""
+    open_ends = (Verdict.INCONCLUSIVE, Verdict.INVALID, Verdict.ERROR, Verdict.STALE)
+    return answers_of((r for r in document.results if r.verdict in open_ends and document.policy.gates(r)), document)
+
+
+def guards_of(document: Document) -> tuple[Guard, ...]:
+    """Conditions of the run: the plan was executed, every case was valid, and what the runner measured."""
+    counts = document.counts
+    executed = Guard(
+        "every planned check was executed",
+        counts.checks >= counts.planned,
+        "a check that never ran is no pass",
+        f"{counts.checks} of {counts.planned}",
+    )
+    asked = [result for result in document.results if result.check == "validity"]
+    broken = [result for result in asked if result.verdict is not Verdict.CONFORMS]
+    cases = Guard(
+        "cases are valid",
+        not broken,
+        "pauses proven, rates reached, both arms saw the same route",
+        f"{len(asked) - len(broken)} of {plural(len(asked), 'case')}",
+    )
+    failures = (Guard("case is not valid", False, "the guard behind it", r.reason, r.case) for r in broken)
+    return (executed, *((cases,) if asked else ()), *failures, *document.run.guards)

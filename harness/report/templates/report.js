@@ -1,0 +1,36 @@
+"use strict";
+/* The page is complete without this: it copies a command, opens what a link points into, and unfolds for paper. */
+(function () {
+  function copied(button, said) {
+    var before = button.textContent;
+    button.textContent = said;
+    window.setTimeout(function () { button.textContent = before; }, 1600);
+  }
+  function copyByHand(text) {
+    var area = document.createElement("textarea");
+    area.value = text;
+    document.body.appendChild(area);
+    area.select();
+    var done = document.execCommand("copy");
+    area.remove();
+    return done;
+  }
+  document.querySelectorAll("[data-copy]").forEach(function (button) {
+    button.addEventListener("click", function () {
+      var text = document.getElementById(button.dataset.copy).textContent;
+      var hand = function () { copied(button, copyByHand(text) ? "Copied" : "Select and copy it"); };
+      if (!navigator.clipboard) { hand(); return; }
+      navigator.clipboard.writeText(text).then(function () { copied(button, "Copied"); }, hand);
+    });
+  });
+  function unfold() {
+    var target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    var fold = target && target.closest("details");
+    if (fold && !fold.open) { fold.open = true; target.scrollIntoView(); }
+  }
+  window.addEventListener("hashchange", unfold);
+  unfold();
+  window.addEventListener("beforeprint", function () {
+    document.querySelectorAll("details").forEach(function (fold) { fold.open = true; });
+  });
+})();

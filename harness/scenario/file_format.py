@@ -1,0 +1,122 @@
+"""
+The file format, version 1: what a scenario file may hold, field by field.
+
+This is the only description of the format; the published JSON Schema is generated from it. Rules that need two fields at
+once are in ``rules``.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Unique = Field(json_schema_extra={"uniqueItems": True})
+CheckName = Literal[
+    "queue-choice", "attempts", "avoidance", "error-kind", "timing", "loss", "duplication", "failover-time"
+]
+SuiteName = Literal["quick", "full"]
+TopologyName = Literal["one-master", "two-masters", "three-masters", "two-masters-two-name-servers"]
+Row = Annotated[str, Field(pattern=r"^[A-G][1-9][0-9]?$")]
+BodyBytes = Annotated[int, Field(ge=1, le=4_194_304, description="At most maxMessageSize, 4 MiB in every release.")]
+Argument = Annotated[int, Field(ge=0, le=2**31 - 1)]
+Seconds = Annotated[float, Field(gt=0, le=600, allow_inf_nan=False)]
+PauseSeconds = Annotated[
+    float,
+    Field(
+        ge=0.05, le=600, allow_inf_nan=False, description="Under 50 ms a pause cannot be proven by an unanswered probe."
+    ),
+]
+
+
+class Part(BaseModel):
+    """A mapping of the file: unknown fields are refused and nothing is converted silently."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class TopicPart(Part):
+    """Queues of the topic each arm gets for itself."""
+
+    queues_per_broker: Annotated[int, Field(ge=1, le=64)] = 4
+
+
+class SettingsPart(Part):
+    """The client's own settings under their own names in snake case; what is left out has the client's default."""
+
+    send_latency_fault_enable: bool = False
+    send_msg_timeout_ms: Annotated[int, Field(ge=1, le=600_000)] = 3_000
+    retry_times_when_send_failed: Annotated[int, Field(ge=0, le=100)] = 2
+    retry_another_broker_when_not_store_ok: bool = False
+    compress_msg_body_over_howmuch: Annotated[int, Field(ge=0, le=4_194_304)] = 4_096
+    poll_name_server_interval_ms: Annotated[int, Field(ge=10, le=3_600_000)] = 30_000
+    heartbeat_broker_interval_ms: Annotated[int, Field(ge=10, le=3_600_000)] = 30_000
+    send_msg_max_timeout_per_request_ms: Annotated[int, Field(ge=-1, le=600_000)] = -1
+
+
+class WorkloadPart(Part):
+    """What the application does: a closed loop of sends with due times."""
+
+    mode: Literal["sync"] = "sync"
+    call: Literal["plain", "queue", "selector", "batch"] = "plain"
+    threads: Annotated[int, Field(ge=1, le=64)] = 1
+    rate_per_s: Annotated[float, Field(gt=0, le=5_000, allow_inf_nan=False)]
+    duration_s: Seconds
+    body_bytes: BodyBytes | Annotated[list[BodyBytes], Field(min_length=1)] = 128
+    arguments: Literal["ascending", "random"] | Annotated[list[Argument], Field(min_length=1)] | None = None
+
+
+class PausePart(Part):
+    """Freeze a broker for a while, once or several times at a steady interval."""
+
+    kind: Literal["pause"]
+    broker: Annotated[str, Field(pattern=r"^[a-z]$")]
+    at_s: Seconds
+    for_s: PauseSeconds
+    repeat: Annotated[int, Field(ge=1, le=1_000)] = 1
+    every_s: Seconds | None = None
+
+
+class KillPart(Part):
+    """End a broker's process without notice; with for_s its restart begins then, without it stays dead."""
+
+    kind: Literal["kill"]
+    broker: Annotated[str, Field(pattern=r"^[a-z]$")]
+    at_s: Seconds
+    for_s: PauseSeconds | None = None
+
+
+class NameServerPausePart(Part):
+    """Freeze a name server for a while, once or several times at a steady interval."""
+
+    kind: Literal["pause-name-server"]
+    name_server: Annotated[int, Field(ge=1, le=9)]
+    at_s: Seconds
+    for_s: PauseSeconds
+    repeat: Annotated[int, Field(ge=1, le=1_000)] = 1
+    every_s: Seconds | None = None
+
+
+FaultPart = Annotated[PausePart | KillPart | NameServerPausePart, Field(discriminator="kind")]
+
+
+class TolerancePart(Part):
+    """Durations of the check count as equal within [1/ratio, ratio]; the figure must say why."""
+
+    ratio: Annotated[float, Field(gt=1, le=100, allow_inf_nan=False)]
+    reason: Annotated[str, Field(min_length=20, description="A sentence, not a word.")]
+
+
+class ScenarioFile(Part):
+    """One scenario."""
+
+    format: Literal[1]
+    name: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*(/[a-z0-9]+(-[a-z0-9]+)*)+$")]
+    establishes: Annotated[str, Field(min_length=20, description="What a run of it shows, in a sentence.")]
+    covers: Annotated[list[Row], Unique] = []
+    topology: TopologyName
+    topic: TopicPart = TopicPart()
+    settings: SettingsPart = SettingsPart()
+    workload: WorkloadPart
+    faults: list[FaultPart] = []
+    checks: Annotated[list[CheckName], Field(min_length=1, json_schema_extra={"uniqueItems": True})]
+    suites: Annotated[list[SuiteName], Unique] = ["full"]
+    tolerances: dict[Literal["timing", "failover-time"], TolerancePart] = {}

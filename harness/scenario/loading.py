@@ -1,0 +1,105 @@
+"""From a file, or from the text a run has kept, to a Scenario; refused with one clear message or right."""
+
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from harness.core.errors import UsageError
+from harness.core.plan import SendKind
+from harness.core.settings import ClientSettings
+from harness.scenario.file_format import ScenarioFile, WorkloadPart
+from harness.scenario.model import FORMAT, Scenario, Tolerance, Workload
+from harness.scenario.refusal import first_refusal, refused
+from harness.scenario.rules import require_consistent
+from harness.scenario.schedule import scheduled
+from harness.scenario.yaml_source import YamlSource, parse_yaml, read_text
+
+SUFFIX = ".yaml"
+
+
+def load(path: Path) -> Scenario:
+    """Read one scenario file; UsageError names the file, the line, the field and what was expected."""
+    return parse(read_text(path), str(path))
+
+
+def load_all(root: Path) -> tuple[Scenario, ...]:
+    """
+    Every scenario below a folder, by name.
+
+    Raises UsageError when there is none, when a file is refused, or when a file's name is not the scenario's name: the one
+    name that selects, declares, files and reports must also find the file.
+    """
+    scenarios = tuple(_load_named(path, root) for path in sorted(root.rglob(f"*{SUFFIX}")))
+    if not scenarios:
+        raise UsageError(f"scenario files (*{SUFFIX}) below {root}", seen="none", hint="check --scenarios")
+    return tuple(sorted(scenarios, key=lambda scenario: scenario.name))
+
+
+def parse(text: str, origin: str) -> Scenario:
+    """Read a scenario from its text; ``origin`` says in messages where the text came from."""
+    source = parse_yaml(text, origin)
+    _require_format(source)
+    try:
+        file = ScenarioFile.model_validate(source.data)
+    except ValidationError as problem:
+        raise first_refusal(source, problem) from problem
+    faults = scheduled(file, source)
+    require_consistent(file, faults, source)
+    return Scenario(
+        name=file.name,
+        establishes=" ".join(file.establishes.split()),
+        covers=tuple(file.covers),
+        topology=file.topology,
+        queues_per_broker=file.topic.queues_per_broker,
+        settings=ClientSettings(**file.settings.model_dump()),
+        workload=_workload(file.workload),
+        faults=faults,
+        checks=tuple(file.checks),
+        suites=tuple(file.suites),
+        tolerances=tuple(Tolerance(check, part.ratio, part.reason) for check, part in file.tolerances.items()),
+        text=text,
+        source=origin,
+    )
+
+
+def _load_named(path: Path, root: Path) -> Scenario:
+    scenario = load(path)
+    named = path.relative_to(root).with_suffix("").as_posix()
+    if scenario.name != named:
+        raise UsageError(
+            f"name: {named} in {path}", seen=f"name: {scenario.name}", hint="a file lies where its scenario's name says"
+        )
+    return scenario
+
+
+def _require_format(source: YamlSource) -> None:
+    """Before anything else is looked at: a file of another format may mean something else by every field."""
+    if not isinstance(source.data, dict):
+        raise refused(source, (), expected="a mapping with format, name and so on", seen=type(source.data).__name__)
+    version = source.data.get("format")
+    if version != FORMAT or isinstance(version, bool):
+        raise refused(
+            source,
+            ("format",),
+            expected=f"format: {FORMAT}",
+            seen="none" if version is None else f"format: {version!r}",
+            hint="this rocketdiff reads no other version of the scenario format",
+        )
+
+
+def _workload(part: WorkloadPart) -> Workload:
+    match part.arguments:
+        case "random":
+            arguments: tuple[int, ...] | None = None
+        case None | "ascending":
+            arguments = ()
+        case given:
+            arguments = tuple(given)
+    return Workload(
+        threads=part.threads,
+        rate_per_s=part.rate_per_s,
+        duration_s=part.duration_s,
+        call=SendKind(part.call),
+        arguments=arguments,
+        body_bytes=(part.body_bytes,) if isinstance(part.body_bytes, int) else tuple(part.body_bytes),
+    )

@@ -1,0 +1,72 @@
+"""Rules of the format that need more than one field: what is asked must be answerable."""
+
+from collections.abc import Sequence
+
+from harness.core.fault import FaultKind, FaultSpec
+from harness.core.plan import SendKind
+from harness.scenario.file_format import ScenarioFile
+from harness.scenario.refusal import refused
+from harness.scenario.yaml_source import YamlSource
+
+_ADDRESSED = {SendKind.QUEUE, SendKind.SELECTOR}
+"""Calls that name their queue: no retry, no choice, no failover (producer-behaviour section 3.7)."""
+
+
+def require_consistent(file: ScenarioFile, faults: Sequence[FaultSpec], source: YamlSource) -> None:
+    """Raise UsageError for fields that contradict each other."""
+    _require_unique(file, source)
+    _require_workload(file, source)
+    _require_answerable(file, faults, source)
+
+
+def _require_unique(file: ScenarioFile, source: YamlSource) -> None:
+    lists: dict[str, list[str]] = {"covers": [*file.covers], "checks": [*file.checks], "suites": [*file.suites]}
+    for field, values in lists.items():
+        twice = sorted({value for value in values if values.count(value) > 1})
+        if twice:
+            raise refused(source, (field,), expected="each entry once", seen=f"{', '.join(twice)} twice")
+
+
+def _require_workload(file: ScenarioFile, source: YamlSource) -> None:
+    workload = file.workload
+    if workload.arguments is not None and SendKind(workload.call) not in _ADDRESSED:
+        raise refused(
+            source,
+            ("workload", "arguments"),
+            expected="arguments only with call: queue or selector",
+            seen=f"call: {workload.call}",
+            hint="remove arguments, or choose the call",
+        )
+    sends = workload.rate_per_s * workload.duration_s
+    if sends < workload.threads:
+        raise refused(
+            source,
+            ("workload",),
+            expected="at least one send a thread",
+            seen=f"{sends:g} sends for {workload.threads} threads",
+            hint="raise rate_per_s or duration_s",
+        )
+
+
+def _require_answerable(file: ScenarioFile, faults: Sequence[FaultSpec], source: YamlSource) -> None:
+    """A check that can never be decisive here would look like a pass; it is refused instead."""
+    addressed = SendKind(file.workload.call) in _ADDRESSED
+    on_broker = any(fault.kind is not FaultKind.PAUSE_NAME_SERVER for fault in faults)
+    obstacles = {
+        "avoidance": (not file.settings.send_latency_fault_enable, "send_latency_fault_enable is false"),
+        "failover-time": (not on_broker, "no fault of a broker"),
+    }
+    for check in ("avoidance", "failover-time"):
+        obstacles[check] = obstacles[check] if obstacles[check][0] else (addressed, f"call: {file.workload.call}")
+    for check, (hindered, seen) in obstacles.items():
+        if check in file.checks and hindered:
+            raise refused(
+                source,
+                ("checks",),
+                expected=f"a case in which {check} can be seen",
+                seen=seen,
+                hint=f"remove {check} from checks",
+            )
+    for check in file.tolerances:
+        if check not in file.checks:
+            raise refused(source, ("tolerances", check), expected="a tolerance of a check that is asked", seen=check)

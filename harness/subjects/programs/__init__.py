@@ -1,0 +1,1 @@
+"""Subjects that are Python programs of ours: the reference and the toys."""

@@ -1,0 +1,89 @@
+"""Calls by the application: what the rules ask for is done, attempt by attempt, and how they end is returned or raised."""
+
+import time
+from collections.abc import Callable
+
+from reference_impl.kernel import Kernel
+from reference_impl.listener import AttemptEnded, AttemptStarted, Listener
+from reference_impl.message import Message, SendResult
+from reference_impl.remoting.errors import MQClientException, RemotingTooMuchRequestException, RocketMQException
+from reference_impl.rules.attempt import AttemptResult, Ending, Finish, Step, Try
+from reference_impl.rules.publish import Queue
+
+Outcome = SendResult | RocketMQException
+"""What one attempt came to."""
+
+
+def now_ms() -> int:
+    """The monotonic clock in whole milliseconds, as Java clients count theirs."""
+    return time.monotonic_ns() // 1_000_000
+
+
+class Calls:
+    """Carries out the steps of the rules with a kernel, telling a listener, if there is one, of every attempt."""
+
+    def __init__(self, kernel: Kernel, listener: Listener | None) -> None:
+        self._kernel = kernel
+        self._listener = listener
+
+    def carry_out(self, message: Message, step: Step, ended: Callable[[int, AttemptResult], Step]) -> SendResult:
+        """
+        Do what ``step`` asks for, tell ``ended`` (now in ms, result) and go on with what it answers, to the end.
+
+        Returns a result or raises what the application is to see (sendDefaultImpl, every release). Exceptions that are
+        not RocketMQ's, such as IllegalStateException, end the call at once and untold, as runtime exceptions do in Java.
+        """
+        began_ms = now_ms()
+        outcomes: list[Outcome] = []
+        brokers: list[str] = []
+        while isinstance(step, Try):
+            outcome = self._attempt(message, len(outcomes), step.queue, step.timeout_ms)
+            outcomes.append(outcome)
+            brokers.append(step.queue.broker)
+            step = ended(now_ms(), _result_of(outcome))
+        return _conclude(step, outcomes, message.topic, brokers, now_ms() - began_ms)
+
+    def _attempt(self, message: Message, number: int, queue: Queue, timeout_ms: int) -> Outcome:
+        begin_ms = now_ms()
+        kernel, listener = self._kernel, self._listener
+        try:
+            address = kernel.address_of(message.topic, queue.broker)
+        except RocketMQException as error:
+            return error
+        payload = kernel.payload(message)
+        start_ns = time.monotonic_ns()
+        if listener is not None:
+            listener.attempt_started(AttemptStarted(message, number, queue.broker, queue.queue_id, start_ns))
+        outcome: Outcome
+        try:
+            outcome = kernel.send(message, payload, queue, address, timeout_ms, begin_ms)
+        except RocketMQException as error:
+            outcome = error
+        if listener is not None:
+            end_ns = time.monotonic_ns()
+            listener.attempt_ended(_ended(message, number, queue, start_ns, end_ns, outcome))
+        return outcome
+
+
+def _ended(message: Message, number: int, queue: Queue, start_ns: int, end_ns: int, outcome: Outcome) -> AttemptEnded:
+    status, error = (outcome.status, None) if isinstance(outcome, SendResult) else (None, outcome)
+    return AttemptEnded(message, number, queue.broker, queue.queue_id, start_ns, end_ns, status, error)
+
+
+def _result_of(outcome: Outcome) -> AttemptResult:
+    if isinstance(outcome, SendResult):
+        return AttemptResult(status=outcome.status)
+    return AttemptResult(error=type(outcome).__name__, code=getattr(outcome, "code", None))
+
+
+def _conclude(step: Step, outcomes: list[Outcome], topic: str, brokers: list[str], cost_ms: int) -> SendResult:
+    assert isinstance(step, Finish)
+    outcome = None if step.attempt is None else outcomes[step.attempt]
+    if isinstance(outcome, SendResult):
+        return outcome
+    if step.ending is Ending.CALL_TIMEOUT:
+        raise RemotingTooMuchRequestException("call timeout")
+    if step.ending is Ending.RETHROWN and outcome is not None:
+        raise outcome
+    story = f"Send [{len(outcomes)}] times, still failed, cost [{cost_ms}]ms, Topic: {topic}, BrokersSent: {brokers}"
+    raise MQClientException(story, -1 if step.code is None else step.code) from outcome

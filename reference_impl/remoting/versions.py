@@ -1,0 +1,20 @@
+"""The number by which a client tells servers its release (MQVersion)."""
+
+import re
+
+_OF_4_0_0 = 213
+_RELEASE = re.compile(r"(\d+)\.(\d+)\.(\d+)")
+
+
+def mq_version(release: str) -> int:
+    """
+    Ordinal of a release, 4.0.0 or later, in MQVersion.Version as it stood in 5.3.3: ``5.3.3`` is 479.
+
+    Every patch level from x.y.0 to x.y.9 has two entries, a snapshot and the release. What follows the three numbers is
+    passed over. Raises ValueError for anything else.
+    """
+    match = _RELEASE.match(release)
+    if match is None:
+        raise ValueError(f"expected a release such as 5.3.3, saw {release!r}")
+    major, minor, patch = map(int, match.groups())
+    return _OF_4_0_0 + 2 * ((major - 4) * 100 + minor * 10 + patch)

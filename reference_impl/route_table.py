@@ -1,0 +1,171 @@
+"""Which queues a producer may send to and where their brokers are (MQClientInstance, TopicPublishInfo table)."""
+
+import threading
+import time
+from collections.abc import Callable
+
+from reference_impl.listener import RouteChanged
+from reference_impl.name_servers import NameServers
+from reference_impl.remoting import routes
+from reference_impl.remoting.errors import IllegalStateException, MQClientException, RemotingException
+from reference_impl.remoting.requests import DEFAULT_TOPIC
+from reference_impl.rules.dialect import Dialect
+from reference_impl.rules.publish import PublishInfo
+from reference_impl.rules.route import (
+    QueueData,
+    TopicRoute,
+    publish_info,
+    route_changed,
+    route_of_new_topic,
+)
+from reference_impl.rules.selection import Selector
+from reference_impl.settings import ProducerSettings
+
+_LOCK_TIMEOUT_S = 3.0  # LOCK_TIMEOUT_MILLIS of MQClientInstance
+
+
+class PublishedTopic:
+    """One publish list of a topic, its version (from 1), and what each thread selects from it with."""
+
+    __slots__ = ("_selectors", "info", "topic", "version")
+
+    def __init__(self, topic: str, info: PublishInfo, version: int) -> None:
+        self.topic = topic
+        self.info = info
+        self.version = version
+        self._selectors = threading.local()
+
+    def selector(self, make: Callable[[PublishInfo], Selector]) -> Selector:
+        """Selector of the calling thread; made once a thread and list, so a new list starts every thread's counter anew."""
+        selectors = self._selectors
+        try:
+            found: Selector = selectors.own
+        except AttributeError:
+            found = selectors.own = make(self.info)
+        return found
+
+
+class RouteTable:
+    """
+    Routes of every topic ever sent to, kept fresh by polling; safe for threads.
+
+    A route that changed brings a new publish list; one that did not, or could not be had, leaves the old one for ever
+    (MQClientInstance.updateTopicRouteInfoFromNameServer, 4.0.0-incubating to 5.3.3).
+    """
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        settings: ProducerSettings,
+        name_servers: NameServers,
+        on_change: Callable[[RouteChanged], None],
+    ) -> None:
+        self._dialect = dialect
+        self._settings = settings
+        self._name_servers = name_servers
+        self._on_change = on_change
+        self._lock = threading.Lock()
+        self._published: dict[str, PublishedTopic | None] = {}
+        self._routes: dict[str, TopicRoute] = {}
+        self._addresses: dict[str, dict[int, str]] = {}
+        self._default_topic = DEFAULT_TOPIC if dialect.create_topic_key_ignored else settings.create_topic_key
+        if not dialect.create_topic_key_ignored:
+            self._published[settings.create_topic_key] = None  # polled from the start, to 5.1.0
+
+    def find(self, topic: str) -> PublishedTopic | None:
+        """
+        The publish list of a topic, asking a name server where there is none or it is empty (tryToFindTopicPublishInfo).
+
+        A topic the name server does not know gets the route of the default topic with fewer queues, so that the first
+        send creates it. None: no route. Raises IllegalStateException where no name server answers, from 4.6.0 on; before
+        that it is the same as no route.
+        """
+        published = self._published.get(topic)
+        if published is None or not published.info.queues:
+            self._published.setdefault(topic, None)
+            self._update(topic, topic)
+            published = self._published[topic]
+            if published is None:
+                self._update(topic, self._default_topic)
+                published = self._published[topic]
+        return published if published is not None and published.info.queues else None
+
+    def version(self, topic: str) -> int:
+        """Version of the topic's publish list, 0 where there is none."""
+        published = self._published.get(topic)
+        return 0 if published is None else published.version
+
+    def poll(self) -> None:
+        """
+        Ask anew for every topic.
+
+        Raises IllegalStateException at the first one for which no name server answers, leaving out the rest of the
+        round, from 4.6.0 on.
+        """
+        for topic in list(self._published):
+            self._update(topic, topic)
+
+    def master_address(self, broker: str) -> str | None:
+        """Address of a broker's master; None if no route named one (findBrokerAddressInPublish)."""
+        return self._addresses.get(broker, {}).get(routes.MASTER_ID)
+
+    def addresses(self) -> dict[str, dict[int, str]]:
+        """Addresses by broker name and id, as of now."""
+        with self._lock:
+            return {broker: dict(members) for broker, members in self._addresses.items()}
+
+    def drop_offline(self) -> None:
+        """Forget addresses that no topic's route names any more (cleanOfflineBroker)."""
+        with self._lock:
+            online = {
+                address
+                for route in self._routes.values()
+                for members in route.brokers.values()
+                for address in members.values()
+            }
+            for broker, members in list(self._addresses.items()):
+                kept = {number: address for number, address in members.items() if address in online}
+                if kept:
+                    self._addresses[broker] = kept
+                else:
+                    del self._addresses[broker]
+
+    def _update(self, topic: str, asked_topic: str) -> None:
+        if not self._lock.acquire(timeout=_LOCK_TIMEOUT_S):
+            return
+        try:
+            answer = self._name_servers.get_route(asked_topic, self._settings.mq_client_api_timeout_ms)
+            route = _route_of(answer)
+            if asked_topic != topic:
+                route = route_of_new_topic(route, self._settings.default_topic_queue_nums)
+            published = self._published.get(topic)
+            if route_changed(self._routes.get(topic), route) or published is None or not published.info.queues:
+                self._publish(topic, route, 0 if published is None else published.version)
+        except MQClientException:
+            return
+        except RemotingException as error:
+            if self._dialect.remoting.name_server_failure_is_illegal_state:
+                raise IllegalStateException(f"{type(error).__name__}: {error}") from error
+        finally:
+            self._lock.release()
+
+    def _publish(self, topic: str, route: TopicRoute, last_version: int) -> None:
+        for broker, members in route.brokers.items():
+            self._addresses[broker] = dict(members)
+        self._routes[topic] = route
+        info = publish_info(route, writable_only=self._dialect.write_queues_need_permission)
+        version = last_version + 1
+        self._on_change(
+            RouteChanged(
+                topic, version, time.monotonic_ns(), tuple((queue.broker, queue.queue_id) for queue in info.queues)
+            )
+        )
+        self._published[topic] = PublishedTopic(topic, info, version)
+
+
+def _route_of(answer: routes.TopicRoute) -> TopicRoute:
+    return TopicRoute(
+        queues=tuple(QueueData(data.broker, data.read_queues, data.write_queues, data.perm) for data in answer.queues),
+        brokers={data.broker: dict(data.addresses) for data in answer.brokers},
+        order_conf=answer.order_topic_conf,
+    )

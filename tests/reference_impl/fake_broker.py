@@ -1,0 +1,241 @@
+"""
+A name server and brokers on loopback that speak real frames and do as they are told: answer, delay, keep silent, hang up.
+
+Each server takes its replies from ``script``, one a send request, and answers properly once that is used up. Other
+requests (heartbeats, routes) are answered properly unless ``silent``.
+"""
+
+import contextlib
+import json
+import socket
+import struct
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Self
+
+from reference_impl.remoting.codes import RequestCode, ResponseCode
+from reference_impl.remoting.frames import Command, FrameBuffer, encode, respond_to
+from reference_impl.remoting.sending import parse_send_fields
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A response with this code; 0, 10, 11 and 12 carry a send's header."""
+
+    code: int = ResponseCode.SUCCESS
+    remark: str | None = None
+
+
+@dataclass(frozen=True)
+class Late:
+    """A proper answer after a while."""
+
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Silence:
+    """No answer at all."""
+
+
+@dataclass(frozen=True)
+class HangUp:
+    """Close the connection; rudely (with a reset) or with a plain FIN."""
+
+    reset: bool = False
+
+
+Reply = Answer | Late | Silence | HangUp
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A message that a broker took."""
+
+    topic: str
+    queue_id: int
+    body: bytes
+    fields: dict[str, str]
+
+
+class FakeServer:
+    """Accepts connections on a free port of loopback; every request goes to ``serve`` in its connection's thread."""
+
+    def __init__(self) -> None:
+        self.silent = False
+        self.requests: list[Command] = []
+        self.connections = 0
+        self._open: set[socket.socket] = set()
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.address = "127.0.0.1:{}".format(self._listener.getsockname()[1])
+        self._threads: list[threading.Thread] = []
+        self._spawn(self._accept)
+
+    def serve(self, request: Command) -> Command | Reply:
+        raise NotImplementedError
+
+    def requests_of(self, code: RequestCode) -> list[Command]:
+        return [request for request in self.requests if request.code == code]
+
+    def refuse(self) -> None:
+        """Stop listening and hang up, as a killed process does."""
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self.hang_up()
+
+    def hang_up(self, *, reset: bool = False) -> None:
+        """Close every connection."""
+        for connection in list(self._open):
+            self._close(connection, reset=reset)
+
+    def send_unasked(self, command: Command) -> None:
+        """Send a request of the server's own over every connection."""
+        for connection in list(self._open):
+            connection.sendall(encode(command))
+
+    def close(self) -> None:
+        self.refuse()
+        for thread in self._threads:
+            thread.join(5)
+
+    def _spawn(self, target: Callable[[], None]) -> None:
+        thread = threading.Thread(target=target, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = self._listener.accept()
+                self.connections += 1
+                self._open.add(connection)
+                self._spawn(lambda peer=connection: self._converse(peer))  # type: ignore[misc]
+
+    def _converse(self, connection: socket.socket) -> None:
+        frames = FrameBuffer()
+        with contextlib.suppress(OSError):
+            while data := connection.recv(65_536):
+                for request in frames.feed(data):
+                    self.requests.append(request)
+                    if not self.silent:
+                        self._reply(connection, request)
+        self._close(connection)
+
+    def _reply(self, connection: socket.socket, request: Command) -> None:
+        reply = self.serve(request)
+        match reply:
+            case Command():
+                connection.sendall(encode(reply))
+            case HangUp():
+                self._close(connection, reset=reply.reset)
+            case Late():
+                self._spawn(lambda: self._reply_late(connection, request, reply.seconds))
+            case Answer():
+                connection.sendall(encode(respond_to(request, reply.code, remark=reply.remark)))
+
+    def _reply_late(self, connection: socket.socket, request: Command, seconds: float) -> None:
+        time.sleep(seconds)
+        with contextlib.suppress(OSError):
+            self._reply(connection, request)
+
+    def _close(self, connection: socket.socket, *, reset: bool = False) -> None:
+        self._open.discard(connection)
+        with contextlib.suppress(OSError):
+            if reset:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            else:
+                connection.shutdown(socket.SHUT_RDWR)
+        connection.close()
+
+
+class FakeBroker(FakeServer):
+    """Stores messages; the replies to sends can be scripted."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.script: deque[Reply] = deque()
+        self.stored: list[Stored] = []
+        self.late: set[int] = set()
+        super().__init__()
+
+    def serve(self, request: Command) -> Command | Reply:
+        if request.code not in (RequestCode.SEND_MESSAGE_V2, RequestCode.SEND_MESSAGE, RequestCode.SEND_BATCH_MESSAGE):
+            return respond_to(request, ResponseCode.SUCCESS)
+        if request.opaque in self.late:
+            return self._store(request, 0)
+        reply = self.script.popleft() if self.script else Answer()
+        if isinstance(reply, Late):
+            self.late.add(request.opaque)
+        if isinstance(reply, Answer) and reply.code in (0, 10, 11, 12):
+            return self._store(request, reply.code)
+        return reply
+
+    def _store(self, request: Command, code: int) -> Command:
+        fields = parse_send_fields(request)
+        queue_id = int(fields["queueId"])
+        offset = sum(1 for stored in self.stored if (stored.topic, stored.queue_id) == (fields["topic"], queue_id))
+        self.stored.append(Stored(fields["topic"], queue_id, request.body, fields))
+        header = {"msgId": f"{offset:032X}", "queueId": str(queue_id), "queueOffset": str(offset)}
+        return respond_to(request, code, ext_fields=header)
+
+
+class FakeNameServer(FakeServer):
+    """Knows routes: topic → the document it answers with."""
+
+    def __init__(self) -> None:
+        self.routes: dict[str, dict[str, object]] = {}
+        super().__init__()
+
+    def serve(self, request: Command) -> Command | Reply:
+        if request.code != RequestCode.GET_ROUTEINFO_BY_TOPIC:
+            return respond_to(request, ResponseCode.SUCCESS)
+        topic = request.ext_fields["topic"]
+        if topic not in self.routes:
+            return respond_to(request, ResponseCode.TOPIC_NOT_EXIST, remark=f"No topic route info: {topic}")
+        return respond_to(request, ResponseCode.SUCCESS, body=json.dumps(self.routes[topic]).encode())
+
+
+@dataclass
+class FakeCluster:
+    """One name server and brokers ``broker-a``, ``broker-b`` …, each with four queues of topic T."""
+
+    brokers: dict[str, FakeBroker] = field(default_factory=dict)
+    name_server: FakeNameServer = field(default_factory=FakeNameServer)
+
+    @classmethod
+    def of(cls, *letters: str, topic: str | None = "T", queues: int = 4) -> Self:
+        cluster = cls({f"broker-{letter}": FakeBroker(f"broker-{letter}") for letter in letters})
+        if topic is not None:
+            cluster.set_route(topic, dict.fromkeys(cluster.brokers, queues))
+        return cluster
+
+    def set_route(self, topic: str, queues: dict[str, int], *, perm: int = 6) -> None:
+        """Give a topic this many queues on each of these brokers."""
+        self.name_server.routes[topic] = {
+            "queueDatas": [
+                {"brokerName": name, "readQueueNums": number, "writeQueueNums": number, "perm": perm, "topicSysFlag": 0}
+                for name, number in queues.items()
+            ],
+            "brokerDatas": [
+                {"cluster": "fake", "brokerName": name, "brokerAddrs": {"0": self.brokers[name].address}}
+                for name in queues
+            ],
+            "filterServerTable": {},
+        }
+
+    def __getitem__(self, letter: str) -> FakeBroker:
+        return self.brokers[f"broker-{letter}"]
+
+    def close(self) -> None:
+        for server in (self.name_server, *self.brokers.values()):
+            server.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
