@@ -28,7 +28,9 @@ SubjectOption = Annotated[
     list[str] | None,
     typer.Option("--subject", help="client:release, given twice; the first is the baseline. One: against its own reference."),
 ]
-SuiteOption = Annotated[str, typer.Option(help="quick (about a minute), full, or all.")]
+SuiteOption = Annotated[
+    str | None, typer.Option(help="quick (about a minute), full, or all; quick unless --scenario chooses.")
+]
 ScenarioOption = Annotated[list[str] | None, typer.Option("--scenario", help="Only scenarios whose name matches this glob.")]
 ScenariosOption = Annotated[Path | None, typer.Option("--scenarios", help="Folder of scenario files instead of the shipped ones.")]
 OutOption = Annotated[Path, typer.Option(help="Folder that receives the run directory.")]
@@ -44,7 +46,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Machine-readable outpu
 @app.command()
 def run(
     subject: SubjectOption = None,
-    suite: SuiteOption = "quick",
+    suite: SuiteOption = None,
     scenario: ScenarioOption = None,
     scenarios: ScenariosOption = None,
     out: OutOption = Path("reports"),
@@ -56,13 +58,14 @@ def run(
     strict: StrictOption = False,
 ) -> None:
     """Run two clients side by side on real brokers, break the brokers under them, and judge."""
+    from harness.report.terminal import TerminalListener
     from harness.run import RunRequest, execute
 
     baseline, candidate = pair_of(subject or [])
     request = RunRequest(
         baseline=baseline,
         candidate=candidate,
-        suite=suite,
+        suite=suite_of(suite, scenario),
         patterns=tuple(scenario or ()),
         scenario_root=scenarios,
         out=out,
@@ -72,14 +75,19 @@ def run(
         master=master,
         policy=policy_of(inconclusive, strict=strict),
     )
-    leave(execute(request))
+    listener = TerminalListener(Console(stderr=True))
+    try:
+        code = execute(request, [listener])
+    finally:
+        listener.close()
+    leave(code)
 
 
 @app.command()
 def compare(
     baseline: Annotated[str, typer.Argument(help="client:release that sets the standard.")],
     candidate: Annotated[str, typer.Argument(help="client:release that is measured against it.")],
-    suite: SuiteOption = "quick",
+    suite: SuiteOption = None,
     scenario: ScenarioOption = None,
     scenarios: ScenariosOption = None,
     out: OutOption = Path("reports"),
@@ -107,7 +115,8 @@ def analyze(
     """Judge stored runs again, without a cluster."""
     from harness.judging import judge_runs
 
-    leave(judge_runs(runs, out=out, master=master, policy=policy_of(inconclusive, strict=strict)).exit_code)
+    judgement = judge_runs(runs, out=out, master=master, policy=policy_of(inconclusive, strict=strict))
+    leave(judgement.exit_code)
 
 
 @app.command()
@@ -138,7 +147,7 @@ def explain(
 
 @app.command()
 def scenarios(
-    suite: SuiteOption = "all",
+    suite: SuiteOption = None,
     folder: ScenariosOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -188,9 +197,16 @@ def pair_of(subjects: list[str]) -> tuple[SubjectId, SubjectId]:
     return parsed[0], parsed[1]
 
 
-def policy_of(inconclusive: str, *, strict: bool) -> "object":
+def suite_of(asked: str | None, patterns: list[str] | None) -> str | None:
+    """None is every suite: what `all` says, and what naming scenarios means."""
+    if asked is None:
+        return None if patterns else "quick"
+    return None if asked == "all" else asked
+
+
+def policy_of(inconclusive: str, *, strict: bool) -> "Policy":
     """What gates, from the options."""
-    from harness.verdict.judge import Inconclusive, Policy
+    from harness.verdict.policy import Inconclusive, Policy
 
     try:
         return Policy(inconclusive=Inconclusive(inconclusive), strict=strict)

@@ -1,1 +1,1 @@
-"""From traces to evidence: what both arms did, whether the rules explain it, what the brokers stored; on Spark or without."""
+"""From traces to evidence: what both arms did, whether rules explain it, what brokers stored; on Spark or without."""

@@ -7,6 +7,7 @@ Columns stay in Arrow; Python rows exist for one batch at a time, so a long case
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import pyarrow as pa
 
@@ -24,7 +25,8 @@ BATCH_ROWS = 65_536
 """Rows turned into Python at a time: some 60 MB of objects, and the cost of a batch is long paid for."""
 
 TableKey = tuple[TableName, Arm | None]
-Row = tuple[object, ...]
+Row = tuple[Any, ...]
+"""Values as Arrow gives them; the reader has checked the columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +124,7 @@ def _rows(table: pa.Table, batch_rows: int) -> Iterator[Row]:
 
 
 def _order(row: Row) -> tuple[int, int]:
-    thread, send = row[:2]
-    assert isinstance(thread, int) and isinstance(send, int)
-    return thread, send
+    return row[0], row[1]
 
 
 _ATTEMPT_NAMES = SCHEMAS[TableName.ATTEMPTS].names[4:]

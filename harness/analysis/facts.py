@@ -88,7 +88,7 @@ class CaseFact:
     fact: Fact
 
 
-_TYPES = {
+_TYPES: dict[str, pa.DataType] = {
     "str": pa.string(),
     "int": pa.int64(),
     "int | None": pa.int64(),

@@ -58,15 +58,14 @@ def judge_case(trace: CaseTrace, *, batch_rows: int = BATCH_ROWS) -> Iterator[Ca
     yield from notebook.facts()
 
 
-def _arm(
-    trace: CaseTrace, arm: Arm, scene: Scene, rulebook: Rulebook, batch_rows: int
-) -> Iterator[ReconciledSend]:
+def _arm(trace: CaseTrace, arm: Arm, scene: Scene, rulebook: Rulebook, batch_rows: int) -> Iterator[ReconciledSend]:
     """One arm's sends through all steps that look at one arm only."""
     stored = trace.stored(arm)
     if stored is None:
         scene.notebook.count("unread", str(arm), "", "queues")
     copies = None if stored is None else StoredCopies(stored)
-    if copies is not None and copies.foreign:
+    if copies is not None:
+        scene.notebook.count("stored", str(arm), "", "message", n=copies.rows)
         scene.notebook.count("foreign", str(arm), "", "message", n=copies.foreign)
     in_context = attempts_in_context(trace.sends(arm, batch_rows), scene.times)
-    return reconciled(replayed(in_context, rulebook.replay_of(arm)), copies)
+    return reconciled(replayed(in_context, rulebook.rules.get(arm)), copies)

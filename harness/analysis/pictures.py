@@ -1,8 +1,8 @@
 """
 What pictures and totals need of every send, counted while it goes by; no question is asked here.
 
-Durations are counted in logarithmic buckets two per cent wide, so that quantiles of any number of runs cost a few hundred
-rows and are right to one per cent.
+Durations are counted in logarithmic buckets two per cent wide, so that quantiles of any number of runs cost a few
+hundred rows and are right to one per cent.
 """
 
 from collections import Counter

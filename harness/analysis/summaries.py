@@ -1,5 +1,5 @@
 """
-Facts of many cases, added up: what Spark hands back, and the same sums without Spark for small runs and as a cross-check.
+Facts of many cases, added up: what Spark hands back, and the same sums without it for small runs and as a cross-check.
 
 Both give the same rows in the same order, to the last digit of every integer.
 """
@@ -71,25 +71,13 @@ def ease(difference: Difference) -> tuple[object, ...]:
 
 def in_order(clusters: Iterable[Cluster], tallies: Iterable[CaseFact], loose: Iterable[CaseFact]) -> Summaries:
     """Sort what was added up, in whatever order it came."""
-    episodes: list[tuple[tuple[object, ...], CaseFact]] = []
-    lanes: list[tuple[tuple[object, ...], CaseFact]] = []
-    faults: list[tuple[tuple[object, ...], CaseFact]] = []
-    for row in loose:
-        match row.fact:
-            case EpisodeValue() as value:
-                episodes.append(((row.run, row.number, value.check, value.sample, value.episode, value.arm), row))
-            case LaneBar() as bar:
-                lanes.append(((row.run, row.number, bar.arm, bar.thread, bar.send, bar.attempt), row))
-            case FaultRecord() as fault:
-                faults.append(((row.run, row.number, fault.inject_ns, fault.node, fault.episode), row))
-            case _:
-                raise TypeError(f"{type(row.fact).__name__} is added up, never loose")
+    rows = list(loose)
     return Summaries(
         clusters=tuple(sorted(clusters, key=_cluster_key)),
         tallies=tuple(sorted(tallies, key=_tally_key)),
-        episodes=_sorted(episodes),
-        lanes=_sorted(lanes),
-        faults=_sorted(faults),
+        episodes=tuple(sorted((row for row in rows if isinstance(row.fact, EpisodeValue)), key=_episode_key)),
+        lanes=tuple(sorted((row for row in rows if isinstance(row.fact, LaneBar)), key=_lane_key)),
+        faults=tuple(sorted((row for row in rows if isinstance(row.fact, FaultRecord)), key=_fault_key)),
     )
 
 
@@ -103,5 +91,19 @@ def _tally_key(row: CaseFact) -> tuple[str, int, str, str, str, str]:
     return row.run, row.number, tally.check, tally.arm, tally.phase, tally.key
 
 
-def _sorted(rows: list[tuple[tuple[object, ...], CaseFact]]) -> tuple[CaseFact, ...]:
-    return tuple(row for _, row in sorted(rows, key=lambda keyed: keyed[0]))  # type: ignore[arg-type, return-value]  # keys of one kind compare
+def _episode_key(row: CaseFact) -> tuple[str, int, str, str, int, str]:
+    value = row.fact
+    assert isinstance(value, EpisodeValue)
+    return row.run, row.number, value.check, value.sample, value.episode, value.arm
+
+
+def _lane_key(row: CaseFact) -> tuple[str, int, str, int, int, int]:
+    bar = row.fact
+    assert isinstance(bar, LaneBar)
+    return row.run, row.number, bar.arm, bar.thread, bar.send, bar.attempt
+
+
+def _fault_key(row: CaseFact) -> tuple[str, int, int, str, int]:
+    fault = row.fact
+    assert isinstance(fault, FaultRecord)
+    return row.run, row.number, fault.inject_ns, fault.node, fault.episode

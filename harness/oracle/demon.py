@@ -70,18 +70,18 @@ class DemonTape:
         self.modulus = modulus
 
     def int32(self) -> int:
-        return INDEX_BASE * self.modulus + self._residue()
+        return self._representative()
 
     def below(self, bound: int) -> int:
-        return INDEX_BASE * self.modulus + self._residue()
+        return self._representative() % bound
 
     def shuffle(self, items: MutableSequence[Item]) -> None:
         for last in range(len(items) - 1, 0, -1):
             other = self.demon.choose(last + 1)
             items[last], items[other] = items[other], items[last]
 
-    def _residue(self) -> int:
-        return self.demon.choose(self.modulus) if self.modulus > 1 else 0
+    def _representative(self) -> int:
+        return INDEX_BASE * self.modulus + (self.demon.choose(self.modulus) if self.modulus > 1 else 0)
 
 
 INDEX_BASE = 1_000

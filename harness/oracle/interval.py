@@ -22,18 +22,20 @@ instant at x ms reads as ⌊x⌋ or ⌊x⌋ + 1 of one and the same scale.
 class Interval:
     """Some whole number of milliseconds in lo … hi."""
 
-    __slots__ = ("demon", "hi", "lo")
+    __slots__ = ("demon", "hi", "lo", "was_read")
 
-    def __init__(self, lo: int, hi: int, demon: Demon) -> None:
+    def __init__(self, lo: int, hi: int, demon: Demon, *, was_read: bool = False) -> None:
+        """was_read: it is what the clock showed once, so no later reading is below it."""
         self.lo = lo
         self.hi = hi
         self.demon = demon
+        self.was_read = was_read
 
     def __repr__(self) -> str:
         return f"{self.lo:,}" if self.lo == self.hi else f"{self.lo:,}–{self.hi:,}"
 
     def __pos__(self) -> "Interval":
-        return Interval(self.lo, self.hi, self.demon)
+        return Interval(self.lo, self.hi, self.demon, was_read=self.was_read)
 
     def __add__(self, other: "int | Interval") -> "Interval":
         if isinstance(other, int):
@@ -62,13 +64,11 @@ class Interval:
 
     def raise_to(self, lo: int) -> None:
         """It turned out to be at least lo."""
-        if lo > self.lo:
-            self.lo = lo
+        self.lo = max(self.lo, lo)
 
     def lower_to(self, hi: int) -> None:
         """It turned out to be at most hi."""
-        if hi < self.hi:
-            self.hi = hi
+        self.hi = min(self.hi, hi)
 
     def _is_below(self, bound: int) -> bool:
         if self.hi < bound:
@@ -91,15 +91,24 @@ class Reading(Interval):
 
     __slots__ = ()
 
+    def __add__(self, other: int | Interval) -> Interval:
+        result = super().__add__(other)
+        result.was_read = other == 0
+        return result
+
     def lower_to(self, hi: int) -> None:
         """What one reading was below binds no later reading."""
 
 
 def _less(one: Interval, other: Interval) -> bool:
-    if one.hi < other.lo:
-        return True
     if one.lo >= other.hi:
         return False
+    if other.was_read and isinstance(one, Reading):
+        one.raise_to(other.lo)
+        other.lower_to(one.hi)
+        return False
+    if one.hi < other.lo:
+        return True
     if one.demon.choose(2):
         one.lower_to(other.hi - 1)
         other.raise_to(one.lo + 1)
@@ -114,9 +123,14 @@ def as_ms(interval: Interval) -> int:
     return cast("int", interval)
 
 
-def bounds(time_ms: "int | Interval") -> tuple[int, int]:
+def bounds(time_ms: int | Interval) -> tuple[int, int]:
     """Lowest and highest value of a time the rules have stored."""
     return (time_ms, time_ms) if isinstance(time_ms, int) else (time_ms.lo, time_ms.hi)
+
+
+def was_read(time_ms: int | Interval) -> bool:
+    """Whether a time is one that the clock has already shown."""
+    return not isinstance(time_ms, int) and time_ms.was_read
 
 
 def wall_ms(from_ns: int, to_ns: int) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from harness.oracle.demon import Demon
-from harness.oracle.interval import Interval, bounds
+from harness.oracle.interval import Interval, bounds, was_read
 from reference_impl.rules.attempt import Finish
 from reference_impl.rules.dialect import Dialect
 from reference_impl.rules.events import Event
@@ -90,7 +90,24 @@ class World:
     def set_times(self, times: Iterable[tuple[int, int]], demon: Demon) -> None:
         """Replace the uncertain times, in the order in which ``key`` gives their bounds."""
         for (owner, name), (lo, hi) in zip(self._time_slots(), times, strict=True):
-            setattr(owner, name, Interval(lo, hi, demon))
+            setattr(owner, name, Interval(lo, hi, demon, was_read=was_read(getattr(owner, name))))
+
+    def avoids(self, broker: str, now_ms: int) -> bool:
+        """Whether a broker is certainly avoided at a time; a broker the fault table does not know is not."""
+        item = self.faults.items.get(broker)
+        if item is None:
+            return False
+        unreachable = self.dialect.fault_table.unreachable_is_unavailable and not item.reachable
+        return unreachable or bounds(item.start_ms)[0] > now_ms
+
+    def is_calm(self, now_ms: int) -> bool:
+        """Whether no broker at all can be avoided from a time on, unless something is noted in the fault table."""
+        rules = self.dialect.fault_table
+        return all(
+            (was_read(item.start_ms) or bounds(item.start_ms)[1] <= now_ms)
+            and (item.reachable or not rules.unreachable_is_unavailable)
+            for item in self.faults.items.values()
+        )
 
     def forget_ended_avoidances(self, now_ms: int) -> None:
         """
@@ -111,7 +128,7 @@ class World:
             if mind.loop is not None:
                 parts.append((mind.loop.attempts, mind.loop.pick, mind.loop.result_kept))
         if self.latency_on:
-            parts.extend((item.broker, item.reachable) for item in self.faults.items.values())
+            parts.extend((item.broker, item.reachable, was_read(item.start_ms)) for item in self.faults.items.values())
             parts.extend((version, tuple(info.queues)) for version, info in self.infos.items())
         return tuple(parts)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness.core.errors import UsageError
 from harness.releases.cache import cache_dir
-from harness.releases.exclusive import exclusive
+from harness.releases.exclusive import exclusive, unwritable
 from harness.releases.lock import Artifact, locked
 from harness.releases.progress import OneAtATime, PlainProgress, ProgressListener
 from harness.releases.verified import Condition, condition_of
@@ -71,7 +71,7 @@ def _fetch_missing(what: str, artifacts: Sequence[Artifact], listener: ProgressL
             continue
         if condition is Condition.CORRUPTED:
             listener.noted(f"{path} is corrupted: its sha256 is not the one in the lock; fetching it again")
-            path.unlink()
+            _remove(path)
         missing.append(artifact)
     if not missing:
         return
@@ -83,6 +83,13 @@ def _fetch_missing(what: str, artifacts: Sequence[Artifact], listener: ProgressL
     finally:
         shutil.rmtree(staging, ignore_errors=True)
         listener.finished()
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink()
+    except OSError as error:
+        raise unwritable(path.parent, error) from error
 
 
 def _fetch_side_by_side(missing: Sequence[Artifact], staging: Path, listener: ProgressListener) -> None:

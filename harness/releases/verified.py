@@ -25,11 +25,15 @@ def condition_of(file: Path, artifact: Artifact) -> Condition:
     """Look at the note, and at the content where the note does not speak for it."""
     try:
         seen = _description(file, artifact.sha256)
-    except FileNotFoundError:
-        return Condition.ABSENT
+    except OSError:
+        return Condition.ABSENT  # if the folder itself is unusable, the attempt to write there says why
     if _noted(file) == seen:
         return Condition.WHOLE
-    if sha256_of(file) != artifact.sha256:
+    try:
+        right = sha256_of(file) == artifact.sha256
+    except OSError:
+        right = False  # unreadable is as bad as wrong
+    if not right:
         return Condition.CORRUPTED
     note_verified(file, artifact)
     return Condition.WHOLE

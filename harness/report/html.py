@@ -15,6 +15,7 @@ from harness.report.matrix import Cell, matrix_of
 from harness.report.pictures import CasePictures, draw_cases, draw_pools
 from harness.report.words import (
     MEASURED,
+    RUN_MARKS,
     RUN_TONE,
     SIGNS,
     duration,
@@ -25,7 +26,6 @@ from harness.report.words import (
     short_case,
     subline,
 )
-from harness.verdict.judgement import RunVerdict
 
 FILE_NAME = "report.html"
 LIMIT_BYTES = 5_000_000
@@ -43,8 +43,6 @@ COLOURS = (
     *((colour, f"--broker-{number}") for number, colour in enumerate(palette.BROKERS, start=1)),
 )
 """Drawn colour and the variable of report.css that replaces it, so that pictures follow the page's scheme."""
-
-_MARKS = {RunVerdict.CONFORMS: "✓", RunVerdict.DIVERGES: "✗", RunVerdict.STALE: "∅", RunVerdict.INCONCLUSIVE: "?"}
 
 
 def _nobody_listens(_case: str) -> None:
@@ -81,7 +79,7 @@ def _page(document: Document, pictures: dict[str, CasePictures]) -> str:
             headline=headline(document),
             subline=subline(document),
             tone=RUN_TONE[document.verdict],
-            mark=_MARKS.get(document.verdict, "!"),
+            mark=RUN_MARKS[document.verdict],
             colours=COLOURS,
             topologies=", ".join(sorted({case.topology for case in document.run.cases if case.topology})),
             episodes=sum(case.episodes for case in document.run.cases),

@@ -57,6 +57,16 @@ RUN_TONE = {
     RunVerdict.ERROR: "warn",
 }
 
+RUN_MARKS = {
+    RunVerdict.CONFORMS: "✓",
+    RunVerdict.DIVERGES: "✗",
+    RunVerdict.STALE: "∅",
+    RunVerdict.INCONCLUSIVE: "?",
+    RunVerdict.INVALID: "!",
+    RunVerdict.NOTHING_DECISIVE: "?",
+    RunVerdict.ERROR: "!",
+}
+
 
 def sign_of(verdict: Verdict, severity: Severity) -> Sign:
     """Sign of one answer."""

@@ -1,5 +1,6 @@
 """One clear sentence for whatever is wrong with a file: where it stands, what was expected there, what was seen."""
 
+import reprlib
 from difflib import get_close_matches
 from typing import Any
 
@@ -15,6 +16,23 @@ _PATTERN_IN_WORDS = {
     "broker": "the letter of a broker such as b",
 }
 
+_LIMIT_IN_WORDS = {
+    "greater_than": "more than {gt:g}",
+    "greater_than_equal": "at least {ge:g}",
+    "less_than_equal": "at most {le:.0f}",
+    "too_short": "at least {min_length} entry",
+    "string_too_short": "at least {min_length} characters",
+    "finite_number": "a finite number",
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "string_type": "text",
+    "list_type": "a list",
+    "model_type": "a mapping",
+    "dict_type": "a mapping",
+}
+"""Plain words for pydantic's kinds of error that need nothing but their limits."""
+
 _SHOWN_CHARACTERS = 60
 """How much of a wrong value a message repeats."""
 
@@ -26,15 +44,21 @@ def refused(source: YamlSource, location: Location, *, expected: str, seen: str,
 
 def first_refusal(source: YamlSource, problem: ValidationError) -> UsageError:
     """The first thing wrong by its place in the format, in our own words; the hint tells how many more there are."""
-    # A misspelt field is both unknown and missing; to call it unknown helps more.
-    details = sorted(problem.errors(include_url=False), key=lambda item: item["type"] != "extra_forbidden")
-    detail = details[0]
+    details = problem.errors(include_url=False)
+    fields = [item["loc"][:2] for item in details]
+
+    def rank(item: ErrorDetails) -> tuple[bool, int, int]:
+        # A misspelt field is both unknown and missing, and to call it unknown helps more; of a field that may be one of
+        # several things, the alternative that came furthest is the one that was meant.
+        return item["type"] != "extra_forbidden", fields.index(item["loc"][:2]), -len(_location(source, item))
+
+    detail = min(details, key=rank)
     location = _location(source, detail)
     expected, hint = _worded(detail, location)
     seen = {"missing": "nothing", "extra_forbidden": repr(detail["loc"][-1])}.get(
         detail["type"], _shown(detail["input"])
     )
-    more = len({item["loc"][:3] for item in details}) - 1
+    more = len(set(fields)) - 1
     if more > 0:
         hint = f"{hint}; {more} more to correct after this one" if hint else f"{more} more to correct after this one"
     return refused(source, location, expected=expected, seen=seen, hint=hint)
@@ -52,7 +76,7 @@ def _worded(detail: ErrorDetails, location: Location) -> tuple[str, str]:
     """What was expected, and a hint, for one kind of pydantic error."""
     context: dict[str, Any] = detail.get("ctx", {})
     field = str(location[-1]) if location else ""
-    expected, hint = _sentence(detail["msg"]), ""
+    expected, hint = _LIMIT_IN_WORDS.get(detail["type"], detail["msg"]).format_map(context), ""
     match detail["type"]:
         case "missing":
             expected, hint = "a value", f"add {field}"
@@ -84,7 +108,7 @@ def _unknown_field(name: str, parent: Location) -> tuple[str, str]:
     part = _PARTS[parent[-1]] if parent else file_format.ScenarioFile
     known = list(part.model_fields)
     close = get_close_matches(name, known, n=1)
-    return f"one of the fields {', '.join(known)}", f"did you mean {close[0]}?" if close else ""
+    return f"one of the fields {', '.join(known)}", close[0] if close else ""
 
 
 def _location(source: YamlSource, detail: ErrorDetails) -> Location:
@@ -99,11 +123,8 @@ def _location(source: YamlSource, detail: ErrorDetails) -> Location:
     return (*kept, detail["loc"][-1]) if detail["type"] == "missing" else tuple(kept)
 
 
-def _sentence(message: str) -> str:
-    """Pydantic says ``Input should be a valid integer``; we say what was expected."""
-    return message.removeprefix("Input should be ").removeprefix("have ")
-
-
 def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
+    """Short, on one line, and safe for values that contain themselves (YAML aliases can do that)."""
+    short = reprlib.Repr()
+    short.maxstring = short.maxother = _SHOWN_CHARACTERS
+    return short.repr(value)

@@ -37,7 +37,7 @@ def _no_match(pattern: str, known: tuple[Scenario, ...], suite: str | None) -> U
         hint = f"{elsewhere[0]} is not in suite {suite}; leave the suite out"
     else:
         close = get_close_matches(pattern, names, n=3, cutoff=0.4)
-        hint = "did you mean " + " or ".join(close) + "?" if close else "list the scenarios to see their names"
+        hint = " or ".join(close) if close else "a name from fixtures/scenarios"
     within = f"suite {suite}" if suite else f"{len(names)} scenarios"
     return UsageError(f"a glob that matches a scenario of {within}", seen=repr(pattern), hint=hint)
 

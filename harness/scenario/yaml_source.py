@@ -51,10 +51,10 @@ def parse_yaml(text: str, origin: str) -> YamlSource:
     Raises UsageError, with the line, for anything that is no YAML and for a key written twice (YAML itself would let the
     second one win).
     """
-    loader = yaml.SafeLoader(text)
     try:
+        loader = yaml.SafeLoader(text)
         node = loader.get_single_node()
-        _refuse_double_keys(node, origin)
+        _refuse_double_keys(node, origin, set())
         data = None if node is None else loader.construct_document(node)
     except yaml.MarkedYAMLError as problem:
         mark = problem.problem_mark or problem.context_mark
@@ -63,13 +63,16 @@ def parse_yaml(text: str, origin: str) -> YamlSource:
             f"YAML in {origin}{line}", seen=str(problem.problem), hint="check the indentation"
         ) from problem
     except (yaml.YAMLError, ValueError, RecursionError) as problem:
-        raise UsageError(f"YAML in {origin}", seen=str(problem), hint="write plain UTF-8 text") from problem
-    finally:
-        loader.dispose()
+        seen = " ".join(str(problem).split())
+        raise UsageError(f"YAML in {origin}", seen=seen, hint="write plain UTF-8 text") from problem
     return YamlSource(origin, text, data, node)
 
 
-def _refuse_double_keys(node: yaml.Node | None, origin: str) -> None:
+def _refuse_double_keys(node: yaml.Node | None, origin: str, visited: set[int]) -> None:
+    """``visited``: nodes seen before, since aliases may lead to one node often, and in circles."""
+    if id(node) in visited:
+        return
+    visited.add(id(node))
     if isinstance(node, yaml.MappingNode):
         seen: set[str] = set()
         for key, _ in node.value:
@@ -81,7 +84,7 @@ def _refuse_double_keys(node: yaml.Node | None, origin: str) -> None:
                 )
             seen.add(str(key.value))
     for child in _children(node):
-        _refuse_double_keys(child, origin)
+        _refuse_double_keys(child, origin, visited)
 
 
 def _children(node: yaml.Node | None) -> list[yaml.Node]:

@@ -22,7 +22,7 @@ from harness.traces.arm_tables import arm_rows
 from harness.traces.disk import write_whole
 from harness.traces.journal import ArmJournal, read_arm_journal, read_fault_journal, read_plan_file
 from harness.traces.layout import fault_journal_file, journal_file, logs_folder, plan_file, table_file
-from harness.traces.manifest import ArmSummary, CaseEntry, CaseStatus, ClockAnchor
+from harness.traces.manifest import ArmSummary, Breach, CaseEntry, CaseStatus, ClockAnchor
 from harness.traces.plan_file import digest_of, encode_plan
 from harness.traces.recorder import Recorder
 from harness.traces.schema import ARM_CODES, FAULTS, STORED, TableName
@@ -150,6 +150,12 @@ class CaseDirectory:
         self._write(TableName.FAULTS, self._fault_columns(), None)
         arms = {arm: self._seal_arm(arm, plan) for arm in Arm}
         return self._run.change(self.number, lambda entry: replace(entry, arms=arms))
+
+    def lost(self, arm: Arm, breach: Breach) -> CaseEntry:
+        """Put down that a subject broke the line protocol."""
+        return self._run.change(
+            self.number, lambda entry: replace(entry, breaches=entry.breaches | {arm: breach})
+        )
 
     def complete(self, *, guards: Sequence[Guard] = (), measured: dict[str, int | float] | None = None) -> CaseEntry:
         """Declare that everything planned for this case was done and its tables are sealed."""

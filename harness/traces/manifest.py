@@ -64,6 +64,15 @@ class ArmSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class Breach:
+    """How a subject broke the line protocol (``protocol.died``, ``protocol.answered-twice`` …), as the runner saw it."""
+
+    signature: str
+    expected: str
+    seen: str
+
+
+@dataclass(frozen=True, slots=True)
 class CaseEntry:
     """
     One case of the run.
@@ -71,7 +80,7 @@ class CaseEntry:
     name: the whole path-shaped name; scenario_text: the scenario file as it was. origin_ns: monotonic time at which
     offset 0 of the plan was due. guards: conditions that make the case worth judging, as measured. measured: further
     numbers about the run, their unit in the name (``start_spread_ns``, ``achieved_per_s`` …). reason: why an aborted case
-    was aborted. topics: name of each arm's topic.
+    was aborted. topics: name of each arm's topic. breaches: arms that broke the line protocol; a result, not an error.
     """
 
     number: int
@@ -97,6 +106,7 @@ class CaseEntry:
     guards: tuple[Guard, ...] = ()
     measured: dict[str, int | float] = field(default_factory=dict)
     arms: dict[Arm, ArmSummary] = field(default_factory=dict)
+    breaches: dict[Arm, Breach] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

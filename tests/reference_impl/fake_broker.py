@@ -70,7 +70,7 @@ class FakeServer:
         self.connections = 0
         self._open: set[socket.socket] = set()
         self._listener = socket.create_server(("127.0.0.1", 0))
-        self.address = "127.0.0.1:{}".format(self._listener.getsockname()[1])
+        self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
         self._threads: list[threading.Thread] = []
         self._spawn(self._accept)
 
@@ -121,7 +121,7 @@ class FakeServer:
             while data := connection.recv(65_536):
                 for request in frames.feed(data):
                     self.requests.append(request)
-                    if not self.silent:
+                    if not self.silent and not request.is_response:
                         self._reply(connection, request)
         self._close(connection)
 

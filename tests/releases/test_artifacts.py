@@ -5,10 +5,185 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest_types import Repository, Told
 
 from harness.core.errors import EnvironmentMissing, UsageError
 from harness.releases.artifacts import client_class_path, ensure, server_class_path
+from harness.releases.lock import Artifact
+from tests.releases.loopback import Repository, Told
+
+
+def test_fetches_in_the_given_order_and_tells(cache: Path, repository: Repository, told: Told) -> None:
+    """Paths come back in class path order, under the cache, and the listener hears of sizes and names."""
+    jars = [repository.publish("org.z:last:1.0", b"zz" * 50), repository.publish("org.a:first:2.0:linux", b"a" * 40)]
+    paths = ensure("client 9.9.9", jars, told)
+    assert paths == [
+        cache / "artifacts/org/z/last/1.0/last-1.0.jar",
+        cache / "artifacts/org/a/first/2.0/first-2.0-linux.jar",
+    ]
+    assert [path.read_bytes() for path in paths] == [b"zz" * 50, b"a" * 40]
+    assert told.starts == [("client 9.9.9", 2, 140)]
+    assert told.received_bytes == 140
+    assert sorted(told.names) == ["first-2.0-linux.jar", "last-1.0.jar"]
+    assert told.ends == 1
+
+
+def test_second_time_asks_nobody(cache: Path, repository: Repository, told: Told) -> None:
+    """What is in the cache needs no network and is not announced."""
+    jars = [repository.publish("org.z:last:1.0", b"zz")]
+    ensure("x", jars, told)
+    repository.requests.clear()
+    assert ensure("x", jars, told) == [cache / "artifacts" / jars[0].path]
+    assert not repository.requests
+    assert len(told.starts) == 1
+
+
+@pytest.mark.usefixtures("cache")
+def test_only_missing_files_are_fetched(repository: Repository, told: Told) -> None:
+    """A file that releases share is fetched once."""
+    shared, own = repository.publish("g:shared:1", b"shared"), repository.publish("g:own:1", b"own")
+    ensure("one", [shared], told)
+    ensure("two", [shared, own], told)
+    assert repository.requests == {"shared-1.jar": 1, "own-1.jar": 1}
+    assert told.starts == [("one", 1, 6), ("two", 1, 3)]
+
+
+@pytest.mark.usefixtures("cache")
+def test_corrupted_file_in_the_cache_is_told_and_replaced(repository: Repository, told: Told) -> None:
+    """A jar that changed on disk is noticed by its content, named, and fetched again."""
+    jar = repository.publish("g:a:1", b"right content")
+    (path,) = ensure("x", [jar], told)
+    path.write_bytes(b"wrong content")
+    os.utime(path, ns=(1, 1))
+    assert ensure("x", [jar], told) == [path]
+    assert path.read_bytes() == b"right content"
+    assert told.notes == [f"{path} is corrupted: its sha256 is not the one in the lock; fetching it again"]
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_file_that_arrives_corrupted_is_fetched_once_more(repository: Repository, told: Told) -> None:
+    """One bad transfer is repaired and mentioned."""
+    jar = repository.publish("g:a:1", b"right content")
+    repository.misbehave(jar, "corrupt")
+    (path,) = ensure("x", [jar], told)
+    assert path.read_bytes() == b"right content"
+    assert repository.requests["a-1.jar"] == 2
+    assert len(told.notes) == 1
+    assert told.notes[0].startswith("a-1.jar arrived with sha256")
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_file_that_stays_corrupted_is_an_error_and_never_taken_in(repository: Repository, told: Told) -> None:
+    """Twice wrong is the repository's fault: one clear message, nothing in the cache."""
+    jar = repository.publish("g:a:1", b"right content")
+    repository.misbehave(jar, "corrupt", "corrupt", "corrupt")
+    with pytest.raises(EnvironmentMissing, match=r"expected g:a:1 with sha256 .*; saw sha256 .*, twice; try: "):
+        ensure("x", [jar], told)
+    assert repository.requests["a-1.jar"] == 2
+    assert told.ends == 1
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize("fault", ["cut", "unavailable"])
+def test_a_broken_transfer_is_tried_again(repository: Repository, told: Told, fault: str) -> None:
+    """A line that breaks or a server that is busy for a moment is no reason to give up."""
+    jar = repository.publish("g:a:1", b"right content")
+    repository.misbehave(jar, fault)
+    (path,) = ensure("x", [jar], told)
+    assert path.read_bytes() == b"right content"
+
+
+def test_finished_files_survive_a_failed_fetch(cache: Path, repository: Repository, told: Told) -> None:
+    """A missing artifact ends the fetch; what came before it is kept, and no partial file is left anywhere."""
+    there = repository.publish("g:there:1", b"there " * 10)
+    gone = Artifact("g:gone:1", "0" * 64, 1)
+    with pytest.raises(EnvironmentMissing, match="to fetch g:gone:1 from the Maven repository"):
+        ensure("x", [there, gone], told)
+    left = {path.name for path in cache.rglob("*") if path.is_file()}
+    assert left == {".lock", "there-1.jar", "there-1.jar.verified"}
+    repository.requests.clear()
+    ensure("x", [there], told)
+    assert not repository.requests
+
+
+def test_a_killed_process_leaves_nothing_that_passes_for_whole(cache: Path, repository: Repository, told: Told) -> None:
+    """Kill -9 in the middle of a file: the next process fetches it, and keeps what was finished."""
+    quick, slow = repository.publish("g:quick:1", b"quick"), repository.publish("g:slow:1", b"slow" * 100_000)
+    repository.misbehave(slow, "stall")
+    child = fetching_process([quick, slow])
+    wait_for(lambda: (cache / "artifacts" / quick.path).exists() and bool(list(cache.rglob("slow-1.jar"))))
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    assert not (cache / "artifacts" / slow.path).exists()
+    paths = ensure("x", [quick, slow], told)
+    assert paths[1].read_bytes() == b"slow" * 100_000
+    assert repository.requests == {"quick-1.jar": 1, "slow-1.jar": 2}
+    assert not (cache / "artifacts/.staging").exists()
+
+
+def test_two_processes_at_once_fetch_each_file_once(cache: Path, repository: Repository) -> None:
+    """The second waits for the first and finds everything there."""
+    jars = [repository.publish(f"g:a{number}:1", b"x" * 1000) for number in range(5)]
+    children = [fetching_process(jars) for _ in range(3)]
+    assert [child.wait(timeout=60) for child in children] == [0, 0, 0]
+    assert set(repository.requests.values()) == {1}
+    assert len(list((cache / "artifacts").rglob("*.jar"))) == 5
+
+
+def test_a_cache_that_cannot_be_written_is_one_message(
+    tmp_path: Path, repository: Repository, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file where the folder should be: expectation, observation, remedy, no traceback."""
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("ROCKETDIFF_CACHE", str(tmp_path / "file"))
+    with pytest.raises(EnvironmentMissing, match=r"to be able to write to the cache folder .*ROCKETDIFF_CACHE"):
+        ensure("x", [repository.publish("g:a:1", b"a")], told)
+
+
+def test_a_full_disk_is_one_message(
+    tmp_path: Path, repository: Repository, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a tmpfs of 64 KiB a jar of 1 MiB does not fit, and the message says what to free."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["/bin/mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)], check=False, capture_output=True
+    )
+    if mounted.returncode != 0:
+        pytest.skip(f"cannot mount a small disk: {mounted.stderr.decode().strip()}")
+    try:
+        monkeypatch.setenv("ROCKETDIFF_CACHE", str(disk / "cache"))
+        with pytest.raises(EnvironmentMissing, match=r"saw No space left on device; try: free some disk space"):
+            ensure("x", [repository.publish("g:large:1", b"l" * 2**20)], told)
+    finally:
+        subprocess.run(["/bin/umount", str(disk)], check=True)
+
+
+def test_unknown_releases_are_refused() -> None:
+    """The message names those there are."""
+    with pytest.raises(UsageError, match=r"a known client release; saw 9\.9\.9; try: one of 4\.0\.0-incubating "):
+        client_class_path("9.9.9")
+    with pytest.raises(UsageError, match="a known server release"):
+        server_class_path("4.0.0-incubating")
+
+
+def fetching_process(jars: list[Artifact]) -> subprocess.Popen[bytes]:
+    """Another rocketdiff that fetches these artifacts."""
+    program = (
+        "from harness.releases.artifacts import ensure\n"
+        "from harness.releases.lock import Artifact\n"
+        "from harness.releases.progress import Silent\n"
+        f"ensure('x', [Artifact(*row) for row in {[(j.coordinate, j.sha256, j.size_bytes) for j in jars]}], Silent())\n"
+    )
+    return subprocess.Popen([sys.executable, "-c", program])
+
+
+def wait_for(condition: Callable[[], bool], deadline_s: float = 30) -> None:
+    """Until the condition holds."""
+    end = time.monotonic() + deadline_s
+    while not condition():
+        assert time.monotonic() < end, "the condition did not come true"
+        time.sleep(0.01)

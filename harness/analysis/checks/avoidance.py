@@ -15,7 +15,7 @@ NAME = "avoidance"
 
 
 class Avoidance:
-    """Counts decisions made under avoidance with their legal share; notes use of an avoided broker, or none when due."""
+    """Counts decisions made under avoidance; notes use of an avoided broker, and absence from an available one."""
 
     def __init__(self, scene: Scene) -> None:
         self._notebook = scene.notebook
@@ -38,7 +38,7 @@ class Avoidance:
 
 
 def answer(facts: CaseFacts) -> Evidence:
-    """In: facts of one case. Out: evidence; not applicable without fault latency or when nothing earned an avoidance."""
+    """In: facts of one case. Out: evidence; not applicable without fault latency or where nothing was avoided."""
     if not facts.entry.settings.send_latency_fault_enable:
         return facts.evidence(NAME, Standing.NOT_APPLICABLE, "fault latency is off: the client keeps no fault table")
     if facts.faults and not facts.n("blocked"):

@@ -1,4 +1,4 @@
-"""What the four checks that rest on the replay have in common: noting a difference, and whether there were rules at all."""
+"""What the four checks that rest on the replay share: noting a difference, and whether there were rules at all."""
 
 from harness.analysis.checks.case_facts import LEGAL_SHARE_BOUND, CaseFacts
 from harness.analysis.notebook import Notebook
@@ -48,15 +48,18 @@ def why_unjudged(facts: CaseFacts) -> tuple[Standing, str] | None:
     for arm in Arm:
         for key in facts.keys(RULES, str(arm)):
             if key.startswith(UNAVAILABLE):
-                return Standing.NOT_APPLICABLE, key.removeprefix(UNAVAILABLE)
-        if not facts.n(RULES, JUDGED, arm=str(arm)):
-            return Standing.INDECISIVE, f"no send of {facts.subjects[arm]} returned"
+                return Standing.INDECISIVE, key.removeprefix(UNAVAILABLE)
         if not facts.n("attempt", arm=str(arm)):
-            return Standing.INDECISIVE, f"{facts.subjects[arm]} let nobody witness its attempts"
+            return Standing.INDECISIVE, f"no attempt of {facts.subjects[arm]} was witnessed"
+        if not facts.n(RULES, JUDGED, arm=str(arm)):
+            undecided = ", ".join(facts.keys(RULES, str(arm))) or "none returned"
+            return Standing.INDECISIVE, f"no send of {facts.subjects[arm]} could be judged: {undecided}"
     return None
 
 
-def judged_evidence(facts: CaseFacts, check: str, *keys: str, never: str, measures: tuple[Measure, ...] = ()) -> Evidence:
+def judged_evidence(
+    facts: CaseFacts, check: str, *keys: str, never: str, measures: tuple[Measure, ...] = ()
+) -> Evidence:
     """
     Evidence of a check that counted its relevant observations under ``keys``, their total being legal shares.
 
@@ -78,6 +81,4 @@ def judged_evidence(facts: CaseFacts, check: str, *keys: str, never: str, measur
     elif share is not None and share > LEGAL_SHARE_BOUND:
         standing = Standing.INDECISIVE
         reason = f"{share:.0%} of the queues were legal on average, so nearly any choice would have passed"
-    return facts.evidence(
-        check, standing, reason, decisions=sum(made.values()), legal_share=share, measures=measures
-    )
+    return facts.evidence(check, standing, reason, decisions=sum(made.values()), legal_share=share, measures=measures)

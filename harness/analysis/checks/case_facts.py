@@ -16,6 +16,9 @@ Mean share of legal queues above which a choice shows nothing: at nine queues in
 the rules once in ten decisions, so a handful of decisions would look right by luck.
 """
 
+ABOUT_THE_RUN = frozenset({"protocol", "validity"})
+"""Checks that say whether a run can be judged; a subject that broke off is their business."""
+
 TallyKey = tuple[str, str, str, str]
 
 
@@ -74,8 +77,12 @@ class CaseFacts:
         """
         Evidence of an exact check with this case's divergences.
 
-        A case that did not come to its end is INVALID whatever the check thinks: half a case must not conform.
+        A case that did not come to its end is INVALID whatever the check thinks, and one in which a subject broke off is
+        never decisive: half a case must not conform. Divergences stay what they are.
         """
+        if self.entry.breaches and standing is Standing.DECISIVE and check not in ABOUT_THE_RUN:
+            lost = ", ".join(self.subjects[arm] for arm in self.entry.breaches)
+            standing, reason = Standing.INDECISIVE, f"{lost} broke off"
         if self.entry.status is not CaseStatus.COMPLETE:
             ended = self.entry.reason or "no reason was recorded"
             standing, reason = Standing.INVALID, f"the case did not come to its end: {ended}"

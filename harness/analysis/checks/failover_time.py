@@ -2,14 +2,14 @@
 How long until a thread that ran into a paused broker succeeds elsewhere: the same in both arms?
 
 A thread's failover begins with its first blocked attempt of a spell of pauses and ends with its next successful send.
-FAILOVER: that send succeeded on another broker while the pause lasted. RESUMED: the pause ended first, a competing cause
-(a client that merely waits must not look recovered). OPEN: the case ended first. An arm has failed over when its slowest
-thread has; its ending is the worst of its threads.
+FAILOVER: that send succeeded on another broker while the pause lasted. RESUMED: the pause ended first, a competing
+cause (a client that merely waits must not look recovered). OPEN: the case ended first. An arm has failed over when its
+slowest thread has; its ending is the worst of its threads.
 
 Two samples. ``failover-time`` is what a user feels, but how many attempts run into the broker depends, with plain
-rotation, on where the counter stood: it is pictured and given as restricted means. ``failover-time-per-blocked-attempt``
-is the time spent inside sends divided by the blocked attempts; it is free of that luck and of the plan's pace, and it
-is what is judged. Only calls that leave the choice to the client count: an explicit queue cannot fail over.
+rotation, on where the counter stood: it is pictured and given as restricted means. The one that is judged,
+``failover-time-per-blocked-attempt``, is the time spent inside sends divided by the blocked attempts; it is free of that
+luck and of the plan's pace. Only calls that leave the choice to the client count: an explicit queue cannot fail over.
 """
 
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ PER_BLOCKED_ATTEMPT = Question(
     sample="failover-time-per-blocked-attempt",
     margin=Margin(
         1.2,
-        "a blocked attempt lasts a whole timeout or ends at once, so a client that fails over otherwise is off by far more;"
+        "a blocked attempt lasts a whole timeout or ends at once, so another way of failing over is off by far more;"
         " a fifth of the shortest timeout in use (500 ms) is several times the scheduling noise of two busy cores",
     ),
 )

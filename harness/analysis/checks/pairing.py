@@ -1,9 +1,9 @@
 """
 From one value an arm and spell to paired samples: of one case, and of all cases that can be asked together.
 
-A case of the quick suite has one to six spells, which decides nothing; so the same spells are also pooled over all cases
-of all runs with a pause, by whether fault latency is on (the two are different clients). A ratio has no unit, so cases
-with different timeouts may share a pool. Only the pool gates, and only where there were spells enough to ask.
+A case of the quick suite has one to six spells, which decides nothing; so the same spells are also pooled over all
+cases of all runs with a pause, by whether fault latency is on (the two are different clients). A ratio has no unit, so
+cases with different timeouts may share a pool. Only the pool gates, and only where there were spells enough to ask.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,14 +18,16 @@ from harness.core.verdict import Measure, Severity
 from harness.traces.manifest import CaseStatus
 
 MINIMUM_PAIRS = 4
-MINIMUM_REASON = "an interval from fewer pairs rests on a spread nobody has seen: its t factor is 6.3 at two, 2.4 at four"
+MINIMUM_REASON = (
+    "an interval from fewer pairs rests on a spread nobody has seen: its t factor is 6.3 at two, 2.4 at four"
+)
 
 NS_PER_MS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One statistical question: the sample it is answered from and the margin it has unless the scenario says otherwise."""
+    """One statistical question: its sample, and its margin unless the scenario says otherwise."""
 
     check: str
     sample: str
@@ -45,9 +47,7 @@ def pairs_of(facts: CaseFacts, question: Question) -> tuple[EpisodePair, ...]:
     )
 
 
-def _pair(
-    facts: CaseFacts, episode: int, baseline: EpisodeValue | None, candidate: EpisodeValue | None
-) -> EpisodePair:
+def _pair(facts: CaseFacts, episode: int, baseline: EpisodeValue | None, candidate: EpisodeValue | None) -> EpisodePair:
     return EpisodePair(
         run=facts.run,
         case=facts.entry.name,
@@ -152,8 +152,9 @@ def pooled_evidence(
 
 
 def is_sound(facts: CaseFacts) -> bool:
-    """Whether a case may lend its spells to a pool: it came to its end and every guard held."""
-    return facts.entry.status is CaseStatus.COMPLETE and all(guard.held for guard in facts.entry.guards)
+    """Whether a case may lend its spells to a pool: it came to its end, nobody broke off and every guard held."""
+    entry = facts.entry
+    return entry.status is CaseStatus.COMPLETE and not entry.breaches and all(guard.held for guard in entry.guards)
 
 
 def measures_of(pairs: Sequence[EpisodePair], question: Question) -> tuple[Measure, ...]:

@@ -27,8 +27,8 @@ BLOCKED_SEND = Question(
     sample="blocked-send-duration",
     margin=Margin(
         1.2,
-        "a blocked send lasts whole timeouts, so any other number of them is at least a third off; at the shortest timeout"
-        " in use (500 ms) a fifth is 100 ms, several times the scheduling noise of two busy cores",
+        "a blocked send lasts whole timeouts, so any other number of them is at least a third off; at the shortest"
+        " timeout in use (500 ms) a fifth is 100 ms, several times the scheduling noise of two busy cores",
     ),
 )
 

@@ -102,11 +102,13 @@ class StoredCopies:
 
     def __init__(self, stored: pa.Table) -> None:
         ours = stored.filter(stored.column("send").is_valid())
+        self.rows = stored.num_rows
         self.foreign = stored.num_rows - ours.num_rows
         sends = integers(ours, "send")
         self._rows = np.argsort(sends, kind="stable")
         self._sends = sends[self._rows]
         brokers = ours.column("broker").unify_dictionaries().combine_chunks()
+        assert isinstance(brokers, pa.DictionaryArray), "words are dictionary-coded in every sealed table"
         self._brokers = brokers.dictionary.to_pylist()
         self._broker_codes = brokers.indices.to_numpy()
         self._numbers = {name: integers(ours, name) for name in ("queue_id", "queue_offset", "store_timestamp_ms")}

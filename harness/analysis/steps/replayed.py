@@ -2,19 +2,20 @@
 Every send judged against the rules of one release: the set of hidden states that explains the trace is kept, and a send
 that empties it is a difference.
 
-In: an arm's sends in context, thread by thread. Out: the same with the oracle's judgement. The oracle keeps state over
-a whole thread, so a thread must come whole and in order; the reader has checked that.
+In: an arm's sends in context, by (thread, send). Out: the same with the oracle's judgement. The oracle keeps state over
+a whole thread, so a thread must come whole and in order; the reader has checked that. Threads that share a fault table
+are judged together, which takes the whole arm into memory; all others stream.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from harness.analysis.rulebook import ArmRules
 from harness.analysis.steps.attempts_in_context import SendInContext
-from harness.oracle.replay import Judgement, Replay
+from harness.oracle.judgement import Judgement
+from harness.oracle.replay import Replay
 from harness.oracle.trace import AttemptTrace, SendTrace
 from harness.traces.rows import AttemptRow, SendRow
-
-ReplayOfThread = Callable[[int], Replay]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +26,30 @@ class JudgedSend:
     judgement: Judgement | None
 
 
-def replayed(sends: Iterable[SendInContext], replay_of: ReplayOfThread | None) -> Iterator[JudgedSend]:
-    """Every send with its judgement; a new replay begins with each thread."""
+def replayed(sends: Iterable[SendInContext], rules: ArmRules | None) -> Iterator[JudgedSend]:
+    """Every send with its judgement."""
+    if rules is None:
+        return (JudgedSend(context, None) for context in sends)
+    return _together(sends, rules) if rules.shared else _by_thread(sends, rules)
+
+
+def _by_thread(sends: Iterable[SendInContext], rules: ArmRules) -> Iterator[JudgedSend]:
     thread: int | None = None
     replay: Replay | None = None
     for context in sends:
         traced = context.traced
-        if replay_of is not None and traced.thread != thread:
-            thread, replay = traced.thread, replay_of(traced.thread)
-        if replay is None or traced.row is None:
-            yield JudgedSend(context, None)
-        else:
-            yield JudgedSend(context, replay.judge(_trace(traced.thread, traced.row)))
+        if replay is None or traced.thread != thread:
+            thread, replay = traced.thread, rules.fresh()
+        judgement = None if traced.row is None else replay.judge(_trace(traced.thread, traced.row))
+        yield JudgedSend(context, judgement)
+
+
+def _together(sends: Iterable[SendInContext], rules: ArmRules) -> Iterator[JudgedSend]:
+    held = list(sends)
+    traces = [_trace(one.traced.thread, one.traced.row) for one in held if one.traced.row is not None]
+    judgements = {(judged.thread, judged.send): judged for judged in rules.judge_together(traces)}
+    for context in held:
+        yield JudgedSend(context, judgements.get(context.traced.order))
 
 
 def _trace(thread: int, row: SendRow) -> SendTrace:

@@ -67,17 +67,14 @@ class ProcessCluster:
 
     def launch_and_await_ready(self, timeout_s: float = READY_TIMEOUT_S) -> None:
         """
-        Start every process and prove that the cluster serves.
+        Start every process, all at once, and prove that the cluster serves.
 
-        Name servers go first: a broker that finds none registers for the first time after 10 s. Raises ServerEnded and
-        ClusterError.
+        Raises ServerEnded and ClusterError.
         """
         readiness = self._readiness(self.name_servers, lambda: self._servers.launched, timeout_s)
-        for node in self.name_servers:
-            self._servers.launch(node.name)
+        for seat in self._servers.seats:
+            self._servers.launch(seat.name)
         readiness.await_name_servers()
-        for node in self.brokers:
-            self._servers.launch(node.name)
         readiness.await_brokers(self.brokers)
 
     def create_topic(self, name: str, queues_per_broker: int | Mapping[str, int]) -> None:

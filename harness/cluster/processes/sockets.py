@@ -5,7 +5,9 @@ from pathlib import Path
 
 _TABLE = Path("/proc/net/tcp")
 _LOCAL, _STATE, _QUEUES = 1, 3, 4
-_TIME_WAIT = "06"
+
+# Established, closed by the client only, listening. What has come in on a connection that the server closed is lost.
+_READABLE = {"01", "08", "0A"}
 
 
 def unread_bytes(ports: Collection[int], table: Path = _TABLE) -> int:
@@ -18,7 +20,6 @@ def unread_bytes(ports: Collection[int], table: Path = _TABLE) -> int:
     total = 0
     for line in table.read_text().splitlines()[1:]:
         fields = line.split()
-        if fields[_STATE] == _TIME_WAIT or int(fields[_LOCAL].rpartition(":")[2], 16) not in ports:
-            continue
-        total += int(fields[_QUEUES].rpartition(":")[2], 16)
+        if fields[_STATE] in _READABLE and int(fields[_LOCAL].rpartition(":")[2], 16) in ports:
+            total += int(fields[_QUEUES].rpartition(":")[2], 16)
     return total

@@ -1,0 +1,49 @@
+"""Runs in, evidence out: the whole analysis of one run or of many, on Spark or in this process."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.analysis.conclusions import all_evidence, case_facts, trace_counts
+from harness.analysis.local import summaries_here
+from harness.analysis.plots import plots_of
+from harness.analysis.summaries import Summaries
+from harness.core.errors import UsageError
+from harness.core.evidence import Analysis
+from harness.traces.run_directory import RunDirectory
+
+WITHOUT_SPARK = "none"
+"""Master that means no Spark at all."""
+
+
+def analyze(run_dirs: Sequence[Path], *, master: str | None = None, java_home: Path | None = None) -> Analysis:
+    """
+    Judge stored runs, several at once; spells of pauses are pooled over all of them.
+
+    master: any Spark master, ``local[*]`` by default, ``none`` for this process alone (same evidence). On a cluster the
+    workers must see the run directories under the same paths and have this package. java_home: for Spark; default is
+    the environment's.
+
+    Raises UsageError without a run or with one named twice, TraceError for a directory that is not what it claims to
+    be, EnvironmentMissing without a Java.
+    """
+    runs = [RunDirectory.open(path.resolve()) for path in run_dirs]
+    names = [run.run for run in runs]
+    if not runs or len(set(names)) != len(names):
+        raise UsageError("at least one run directory, each once", seen=", ".join(names) or "none")
+    summaries = summaries_here(runs) if master == WITHOUT_SPARK else _on_spark(runs, master, java_home)
+    manifests = [run.manifest for run in runs]
+    cases = case_facts(manifests, summaries)
+    return Analysis(
+        evidence=all_evidence(cases),
+        plots=plots_of(cases, summaries.lanes),
+        counts=trace_counts(manifests, cases),
+    )
+
+
+def _on_spark(runs: Sequence[RunDirectory], master: str | None, java_home: Path | None) -> Summaries:
+    # Importing Spark takes half a second, which an analysis without it need not spend.
+    from harness.analysis.distributed import summaries_on_spark
+    from harness.analysis.session import session
+
+    with session(master, java_home=java_home) as spark:
+        return summaries_on_spark(spark, runs)

@@ -1,0 +1,79 @@
+"""
+Did each subject keep to the line protocol: every planned send answered, once, in its own thread, and an orderly end?
+
+Looked at: what the journal of each arm turned out to hold when it was sealed. A subject that dies, stalls, or answers
+twice is a result of the case; it never stops the run. Its troubles are told in the words of the trace's own reader.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from harness.analysis.checks.case_facts import CaseFacts
+from harness.core.events import Arm
+from harness.core.evidence import Evidence, Standing
+from harness.core.verdict import Divergence, Example, Measure
+from harness.traces.manifest import ArmSummary, CaseStatus
+
+NAME = "protocol"
+FAILED = "protocol.failed"
+INCOMPLETE = "protocol.incomplete"
+BAD_LINE = "protocol.bad-line"
+
+SIGNATURE_OF_TROUBLE = {
+    "told before": "protocol.answered-twice",
+    "no such send was planned": "protocol.unknown-send",
+    "planned for thread": "protocol.wrong-thread",
+}
+"""Part of a trouble's sentence (``traces.arm_tables``) to the signature; any other is a bad line."""
+
+NO_SEND = -1
+
+
+def answer(facts: CaseFacts) -> Evidence:
+    """In: facts of one case. Out: evidence with one divergence for each way an arm broke the protocol."""
+    arms = facts.entry.arms
+    found = tuple(divergence for arm in Arm if arm in arms for divergence in _broken(facts, arm, arms[arm]))
+    evidence = facts.evidence(
+        NAME,
+        Standing.DECISIVE if len(arms) == len(Arm) else Standing.INVALID,
+        "" if len(arms) == len(Arm) else "the journals of the arms were never sealed",
+        decisions=sum(summary.sends for summary in arms.values()),
+        measures=tuple(
+            Measure(f"answered-sends {arm}", summary.sends, "count", facts.entry.sends_planned)
+            for arm, summary in arms.items()
+        ),
+    )
+    if facts.entry.status is not CaseStatus.COMPLETE:
+        return evidence
+    return replace(evidence, divergences=found)
+
+
+def _broken(facts: CaseFacts, arm: Arm, summary: ArmSummary) -> Iterator[Divergence]:
+    """The breach the runner saw, of which everything missing is a consequence; else what is missing; and troubles."""
+    subject, breach = facts.subjects[arm], facts.entry.breaches.get(arm)
+    troubles = tuple(_troubles(subject, summary))
+    if breach is not None:
+        yield _divergence(breach.signature, subject, 1, breach.expected, breach.seen)
+    elif summary.failure is not None:
+        yield _divergence(FAILED, subject, 1, "a subject that goes on to its last send", summary.failure)
+    elif summary.unanswered or not summary.done:
+        seen = f"{summary.unanswered} of {facts.entry.sends_planned} sends without an answer, done={summary.done}"
+        yield _divergence(INCOMPLETE, subject, max(1, summary.unanswered), "every send answered, then done", seen)
+    yield from (one for one in troubles if breach is None or one.signature != breach.signature)
+
+
+def _troubles(subject: str, summary: ArmSummary) -> Iterator[Divergence]:
+    """Troubles by kind; those beyond the ones told in words count with the first kind."""
+    by_signature: dict[str, list[str]] = {}
+    for trouble in summary.troubles:
+        signature = next((name for end, name in SIGNATURE_OF_TROUBLE.items() if end in trouble), BAD_LINE)
+        by_signature.setdefault(signature, []).append(trouble)
+    untold = summary.trouble_count - len(summary.troubles)
+    for place, (signature, sentences) in enumerate(by_signature.items()):
+        count = len(sentences) + (untold if place == 0 else 0)
+        yield _divergence(signature, subject, count, "every line a record that fits the plan", sentences[0])
+
+
+def _divergence(signature: str, subject: str, count: int, expected: str, observed: str) -> Divergence:
+    example = Example(NO_SEND, 0, None, "protocol", expected, observed)
+    return Divergence(signature, subject, count, example)

@@ -1,0 +1,35 @@
+"""Every check by name, and the two that are asked of every case whether its scenario names them or not."""
+
+from collections.abc import Callable, Sequence
+
+from harness.analysis.checks import (
+    attempts,
+    avoidance,
+    duplication,
+    error_kind,
+    failover_time,
+    loss,
+    protocol,
+    queue_choice,
+    timing,
+    validity,
+)
+from harness.analysis.checks.case_facts import CaseFacts
+from harness.core.evidence import Evidence
+
+ANSWERS: dict[str, Callable[[CaseFacts], Evidence]] = {
+    queue_choice.NAME: queue_choice.answer,
+    attempts.NAME: attempts.answer,
+    avoidance.NAME: avoidance.answer,
+    error_kind.NAME: error_kind.answer,
+    timing.NAME: timing.answer,
+    loss.NAME: loss.answer,
+    duplication.NAME: duplication.answer,
+    failover_time.NAME: failover_time.answer,
+    protocol.NAME: protocol.answer,
+    validity.NAME: validity.answer,
+}
+
+IMPLICIT = (protocol.NAME, validity.NAME)
+
+POOLED: tuple[Callable[[Sequence[CaseFacts]], tuple[Evidence, ...]], ...] = (timing.pooled, failover_time.pooled)

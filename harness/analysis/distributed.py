@@ -1,0 +1,67 @@
+"""The pass on Spark: facts of all runs in one table, three small results back."""
+
+from collections.abc import Sequence
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from harness.analysis.case_trace import BATCH_ROWS
+from harness.analysis.facts import ARROW_SCHEMA, KINDS, CaseFact, Difference, Tally, columns_of
+from harness.analysis.foreign import foreign_facts
+from harness.analysis.layout import Layout, layout_of
+from harness.analysis.source import BATCH_ROWS_OPTION, NAME, RUNS_OPTION, SEPARATOR, RunSource
+from harness.analysis.summaries import Cluster, Summaries, in_order
+from harness.analysis.tables import clusters, differences, loose, tallies
+from harness.core.fault import FaultKind, FaultRecord
+from harness.traces.run_directory import RunDirectory
+
+
+def summaries_on_spark(spark: SparkSession, runs: Sequence[RunDirectory], *, batch_rows: int = BATCH_ROWS) -> Summaries:
+    """Judge every case in a task of its own and add the facts up."""
+    facts = facts_table(spark, runs, batch_rows=batch_rows).persist()
+    try:
+        return in_order(
+            map(_cluster, clusters(differences(facts)).toArrow().to_pylist()),
+            map(_tally, tallies(facts).toArrow().to_pylist()),
+            map(_loose, loose(facts).toArrow().to_pylist()),
+        )
+    finally:
+        facts.unpersist()
+
+
+def facts_table(spark: SparkSession, runs: Sequence[RunDirectory], *, batch_rows: int = BATCH_ROWS) -> DataFrame:
+    """
+    The table ``facts`` of all runs.
+
+    Whole runs are read by the data source, foreign ones shuffled first; columns of ``facts.SPARK_SCHEMA``.
+    """
+    by_layout: dict[Layout, list[Path]] = {}
+    for run in runs:
+        by_layout.setdefault(layout_of(run), []).append(run.path)
+    parts: list[DataFrame] = []
+    if whole := by_layout.get(Layout.WHOLE):
+        spark.dataSource.register(RunSource)
+        reader = spark.read.format(NAME).option(RUNS_OPTION, SEPARATOR.join(map(str, whole)))
+        parts.append(reader.option(BATCH_ROWS_OPTION, str(batch_rows)).load().select(*ARROW_SCHEMA.names))
+    if foreign := by_layout.get(Layout.FOREIGN):
+        parts.append(foreign_facts(spark, foreign, batch_rows=batch_rows))
+    return reduce(DataFrame.unionByName, parts)
+
+
+def _cluster(row: dict[str, Any]) -> Cluster:
+    example = Difference(**{name: row[name] for name in columns_of(Difference)})
+    return Cluster(str(row["run"]), row["number"], row["count"], example)
+
+
+def _tally(row: dict[str, Any]) -> CaseFact:
+    return CaseFact(str(row["run"]), row["number"], Tally(**{name: row[name] for name in columns_of(Tally)}))
+
+
+def _loose(row: dict[str, Any]) -> CaseFact:
+    name, values = next((name, values) for name in KINDS if isinstance(values := row.get(name), dict))
+    kind = KINDS[name]
+    if kind is FaultRecord:
+        values = values | {"kind": FaultKind(values["kind"])}
+    return CaseFact(str(row["run"]), row["number"], kind(**values))

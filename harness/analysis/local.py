@@ -1,0 +1,30 @@
+"""
+The same pass in this process, without Spark: for small runs, and as a cross-check of what Spark adds up.
+
+On one machine it is also the faster way; Spark's case is data beyond one machine's memory, or many machines.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from harness.analysis.case_trace import BATCH_ROWS, read_case
+from harness.analysis.facts import CaseFact
+from harness.analysis.judged_case import judge_case
+from harness.analysis.layout import Layout, foreign_cases, layout_of
+from harness.analysis.summaries import Summaries, summarise
+from harness.traces.manifest import CaseStatus
+from harness.traces.run_directory import RunDirectory
+
+
+def summaries_here(runs: Iterable[RunDirectory], *, batch_rows: int = BATCH_ROWS) -> Summaries:
+    """Facts of all runs, judged and added up one case after another."""
+    return summarise(fact for run in runs for fact in _facts(run, batch_rows))
+
+
+def _facts(run: RunDirectory, batch_rows: int) -> Iterator[CaseFact]:
+    if layout_of(run) is Layout.FOREIGN:
+        for trace in foreign_cases(run):
+            yield from judge_case(trace, batch_rows=batch_rows)
+        return
+    for entry in run.manifest.cases:
+        if entry.status is not CaseStatus.PLANNED:
+            yield from judge_case(read_case(run, entry.number), batch_rows=batch_rows)

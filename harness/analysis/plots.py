@@ -1,0 +1,154 @@
+"""From sums to the finished tables of a report's pictures."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from harness.analysis.checks import failover_time
+from harness.analysis.checks.case_facts import CaseFacts
+from harness.analysis.checks.pairing import pooled_pairs, pools_of
+from harness.analysis.facts import CaseFact, LaneBar
+from harness.analysis.notebook import NS_PER_MS
+from harness.analysis.pictures import BIN_NS, middle_of
+from harness.core.events import Arm
+from harness.core.plots import (
+    AmbiguityCurve,
+    BrokerShare,
+    ElapsedQuantiles,
+    FailoverCurve,
+    FaultWindow,
+    LaneAttempt,
+    Plots,
+    SwimLanes,
+)
+from harness.core.survival import kaplan_meier
+
+CASES_DRAWN = 8
+"""Swim lanes in a report: the cases with most signatures, then one of each scenario, in the order of the plan."""
+
+CASES_CURVED = 40
+"""Cases whose shares, ambiguity and durations are given one by one; a year of runs has more than anybody reads."""
+
+SENDS_FOR_P99 = 100
+
+
+def plots_of(cases: Sequence[CaseFacts], lanes: Sequence[CaseFact]) -> Plots:
+    """Every picture."""
+    shown = cases[:CASES_CURVED]
+    return Plots(
+        lanes=tuple(_lanes(cases, lanes)),
+        failover=tuple(_failover(cases)),
+        shares=tuple(share for facts in shown for share in _shares(facts)),
+        ambiguity=tuple(curve for facts in shown for curve in _ambiguity(facts)),
+        elapsed=tuple(row for facts in shown for row in _elapsed(facts)),
+    )
+
+
+def _lanes(cases: Sequence[CaseFacts], lanes: Sequence[CaseFact]) -> Iterator[SwimLanes]:
+    bars: defaultdict[tuple[str, int], list[LaneBar]] = defaultdict(list)
+    for row in lanes:
+        if isinstance(row.fact, LaneBar):
+            bars[row.run, row.number].append(row.fact)
+    for facts in _drawn(cases):
+        origin_ns, own = facts.entry.origin_ns or 0, bars[facts.run, facts.entry.number]
+        yield SwimLanes(
+            run=facts.run,
+            case=facts.entry.name,
+            attempts=tuple(_lane_attempt(bar, origin_ns) for bar in own),
+            faults=tuple(_windows(facts, origin_ns)),
+            left_out=facts.n("attempt") - len(own),
+        )
+
+
+def _drawn(cases: Sequence[CaseFacts]) -> list[CaseFacts]:
+    """The cases worth a swim lane, in the order of the plan."""
+    by_signatures = sorted(cases, key=lambda facts: -sum(len(found) for found in facts.divergences.values()))
+    chosen = [facts for facts in by_signatures if any(facts.divergences.values())][:CASES_DRAWN]
+    for facts in cases:
+        scenarios = {other.entry.scenario for other in chosen}
+        if len(chosen) < CASES_DRAWN and facts.faults and facts.entry.scenario not in scenarios:
+            chosen.append(facts)
+    return [facts for facts in cases if any(facts is one for one in chosen)]
+
+
+def _windows(facts: CaseFacts, origin_ns: int) -> Iterator[FaultWindow]:
+    for fault in facts.faults:
+        healed_ms = None if fault.healed_ns is None else (fault.healed_ns - origin_ns) / NS_PER_MS
+        start_ms = (fault.inject_ns - origin_ns) / NS_PER_MS
+        yield FaultWindow(fault.episode, str(fault.kind), fault.node, start_ms, healed_ms)
+
+
+def _lane_attempt(bar: LaneBar, origin_ns: int) -> LaneAttempt:
+    return LaneAttempt(
+        arm=bar.arm,
+        thread=bar.thread,
+        send=bar.send,
+        attempt=bar.attempt,
+        broker=bar.broker,
+        queue_id=bar.queue_id,
+        start_ms=(bar.start_ns - origin_ns) / NS_PER_MS,
+        end_ms=(bar.end_ns - origin_ns) / NS_PER_MS,
+        outcome=bar.outcome,
+        reason=bar.reason,
+    )
+
+
+def _failover(cases: Sequence[CaseFacts]) -> Iterator[FailoverCurve]:
+    for pool, members in pools_of(cases, failover_time.NAME).items():
+        pairs = pooled_pairs(members, failover_time.WHOLE)
+        for arm in Arm:
+            durations, observed = failover_time.durations_of(pairs, arm)
+            if durations:
+                points = tuple((step.time, 1 - step.survival) for step in kaplan_meier(durations, observed))
+                yield FailoverCurve(pool, str(arm), points, len(durations), observed.count(False))
+
+
+def _shares(facts: CaseFacts) -> Iterator[BrokerShare]:
+    counts = {
+        (arm, phase, broker): n for (check, arm, phase, broker), (n, _) in facts.tallies.items() if check == "attempt"
+    }
+    for (arm, phase, broker), n in sorted(counts.items()):
+        share = n / facts.n("attempt", arm=arm, phase=phase)
+        yield BrokerShare(facts.run, facts.entry.name, arm, phase, broker, n, share)
+
+
+def _ambiguity(facts: CaseFacts) -> Iterator[AmbiguityCurve]:
+    for arm in map(str, Arm):
+        bins = sorted(
+            (int(key), value)
+            for (check, side, _, key), value in facts.tallies.items()
+            if (check, side) == ("ambiguity", arm)
+        )
+        points = tuple((at_bin * BIN_NS / NS_PER_MS, total / n) for at_bin, (n, total) in bins)
+        if points:
+            yield AmbiguityCurve(facts.run, facts.entry.name, arm, points)
+
+
+def _elapsed(facts: CaseFacts) -> Iterator[ElapsedQuantiles]:
+    buckets: defaultdict[tuple[str, str], dict[int, int]] = defaultdict(dict)
+    for (check, arm, phase, key), (n, _) in facts.tallies.items():
+        if check == "elapsed":
+            buckets[arm, phase][int(key)] = n
+    for (arm, phase), histogram in sorted(buckets.items()):
+        sends = sum(histogram.values())
+        yield ElapsedQuantiles(
+            run=facts.run,
+            case=facts.entry.name,
+            arm=arm,
+            phase=phase,
+            sends=sends,
+            p50_ms=quantile_ms(histogram, 0.50),
+            p95_ms=quantile_ms(histogram, 0.95),
+            p99_ms=quantile_ms(histogram, 0.99) if sends >= SENDS_FOR_P99 else None,
+            max_ms=quantile_ms(histogram, 1.0),
+        )
+
+
+def quantile_ms(histogram: dict[int, int], share: float) -> float:
+    """Smallest duration that at least ``share`` of the sends did not exceed, to the width of a bucket."""
+    wanted = share * sum(histogram.values())
+    seen = 0
+    for bucket, n in sorted(histogram.items()):
+        seen += n
+        if seen >= wanted:
+            return middle_of(bucket) / NS_PER_MS
+    raise ValueError("a quantile of no sends")

@@ -1,0 +1,23 @@
+"""Every kind of fault and how it is done and undone."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from harness.cluster.faults import kill_broker, pause_broker, pause_name_server
+from harness.cluster.interface import Cluster
+from harness.core.fault import FaultKind, FaultRecord, FaultSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """The two halves of a fault; both prove their effect or raise UnprovenFault."""
+
+    inject: Callable[[Cluster, FaultSpec], FaultRecord]
+    heal: Callable[[Cluster, FaultRecord], FaultRecord]
+
+
+FAULTS: Mapping[FaultKind, Fault] = {
+    FaultKind.PAUSE: Fault(pause_broker.inject, pause_broker.heal),
+    FaultKind.KILL: Fault(kill_broker.inject, kill_broker.heal),
+    FaultKind.PAUSE_NAME_SERVER: Fault(pause_name_server.inject, pause_name_server.heal),
+}

@@ -1,0 +1,97 @@
+"""
+Showing that a fault took effect, and that it is over, by a request that gets no answer, is refused, or is answered.
+
+The state of a process shows that it cannot run; the request shows that its clients notice. All times are nanoseconds of
+the monotonic clock.
+"""
+
+import time
+from collections.abc import Callable
+
+from harness.cluster.admin import probe_broker, probe_name_server
+from harness.cluster.interface import Cluster, Node, Role, nodes_of
+from harness.core.errors import ClusterError, FaultNotProven, UsageError
+from harness.core.fault import FaultRecord
+from reference_impl.remoting.errors import RemotingConnectException, RemotingException, RemotingTimeoutException
+
+# A server that runs answers a probe within 1 to 5 ms. Twenty times that is no answer, and still fits into most pauses.
+SILENCE_MS = 100
+
+# Pauses may be as short as 70 ms; a proof may take half of one, so that the pause still ends on time.
+_SHARE_OF_A_PAUSE = 0.5
+_SHORTEST_SILENCE_MS = 10
+
+# After a pause a broker first stores what had piled up; a few hundred ms are normal for that, seconds are not.
+ANSWER_TIMEOUT_MS = 5_000
+
+_PROBES: dict[Role, Callable[[str, int], None]] = {Role.BROKER: probe_broker, Role.NAME_SERVER: probe_name_server}
+
+
+class UnprovenFault(FaultNotProven):
+    """A fault or its healing whose effect was not seen; ``record`` is what is known of it, its proof left out."""
+
+    def __init__(self, record: FaultRecord, expected: str, *, seen: str) -> None:
+        super().__init__(expected, seen=seen, hint="run the case again on a machine that is less busy")
+        self.record = record
+
+
+def node_named(cluster: Cluster, name: str) -> Node:
+    """
+    The node of that name as it is now.
+
+    Raises UsageError for a name that is none.
+    """
+    for node in nodes_of(cluster):
+        if node.name == name:
+            return node
+    raise UsageError(
+        "a node of this cluster", seen=repr(name), hint="one of " + ", ".join(n.name for n in nodes_of(cluster))
+    )
+
+
+def prove_silence(node: Node, for_s: float | None) -> int:
+    """
+    Ask and get no answer; the moment this was certain.
+
+    for_s: how long the fault lasts, of which the proof takes at most half. Raises FaultNotProven.
+    """
+    timeout_ms = SILENCE_MS if for_s is None else min(SILENCE_MS, int(for_s * 1000 * _SHARE_OF_A_PAUSE))
+    try:
+        _PROBES[node.role](node.address, max(timeout_ms, _SHORTEST_SILENCE_MS))
+    except RemotingTimeoutException:
+        return time.monotonic_ns()
+    except RemotingException as error:
+        raise FaultNotProven(f"{node.name} to keep a request waiting while it is paused", seen=str(error)) from error
+    raise FaultNotProven(f"{node.name} not to answer while it is paused", seen="an answer")
+
+
+def prove_refusal(node: Node) -> int:
+    """
+    Be refused a connection; the moment this was certain.
+
+    Raises FaultNotProven.
+    """
+    try:
+        _PROBES[node.role](node.address, SILENCE_MS)
+    except RemotingConnectException:
+        return time.monotonic_ns()
+    except RemotingException as error:
+        raise FaultNotProven(f"{node.name} to refuse connections after it was killed", seen=str(error)) from error
+    raise FaultNotProven(f"{node.name} to refuse connections after it was killed", seen="an answer")
+
+
+def prove_answer(node: Node) -> int:
+    """
+    Ask and get an answer; the moment it came.
+
+    Raises FaultNotProven.
+    """
+    try:
+        _PROBES[node.role](node.address, ANSWER_TIMEOUT_MS)
+    except RemotingException as error:
+        raise FaultNotProven(f"{node.name} to answer after it was healed", seen=str(error)) from error
+    return time.monotonic_ns()
+
+
+PROOF_ERRORS = (FaultNotProven, ClusterError)
+"""What makes a fault unproven: no effect on clients, or none on the process."""

@@ -1,0 +1,74 @@
+"""What is stored: every message of every queue of a topic, read back to the end."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from harness.cluster import admin
+from harness.cluster.interface import Cluster
+from harness.core.errors import ClusterError
+from reference_impl.remoting.channels import Channels
+from reference_impl.remoting.errors import RemotingCommandException
+from reference_impl.remoting.messages import StoredMessage
+
+ID_PROPERTY = "rocketdiff.id"
+"""User property with the identity of a message, ``RUN/TOPIC/SEND``; the body begins with the same text."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRow:
+    """
+    One message as a consumer would get it.
+
+    identity: the id it carries, None if it carries none. send: number of the send it comes from, None if its id is not of
+    this topic. body_ok: the body begins with the id. Timestamps are of the wall clock, in milliseconds.
+    """
+
+    broker: str
+    queue_id: int
+    queue_offset: int
+    identity: str | None
+    send: int | None
+    store_timestamp_ms: int
+    born_timestamp_ms: int
+    body_ok: bool
+
+
+def read_stored(cluster: Cluster, topic: str) -> Iterator[StoredRow]:
+    """
+    Every message of a topic, by broker, queue and offset; all brokers must run.
+
+    Raises ClusterError when a broker does not give them.
+    """
+    addresses = {node.name: node.address for node in cluster.brokers}
+    with Channels() as channels:
+        try:
+            queues = admin.topic_queues(channels, cluster.name_server_addresses[0], topic)
+            for broker in sorted(queues):
+                for queue_id in range(queues[broker]):
+                    for message in admin.read_queue(channels, addresses[broker], topic, queue_id):
+                        yield _row(broker, topic, message)
+        except (*admin.ADMIN_ERRORS, RemotingCommandException) as error:
+            raise ClusterError(f"every queue of {topic} to be read to its end", seen=str(error)) from error
+
+
+def send_number(identity: str | None, topic: str) -> int | None:
+    """Number of the send in an id ``RUN/TOPIC/SEND`` of this topic, None for anything else."""
+    if identity is None:
+        return None
+    parts = identity.rsplit("/", 2)
+    is_ours = len(parts) == 3 and parts[1] == topic and parts[2].isascii() and parts[2].isdigit()
+    return int(parts[2]) if is_ours else None
+
+
+def _row(broker: str, topic: str, message: StoredMessage) -> StoredRow:
+    identity = message.properties.get(ID_PROPERTY)
+    return StoredRow(
+        broker=broker,
+        queue_id=message.queue_id,
+        queue_offset=message.queue_offset,
+        identity=identity,
+        send=send_number(identity, topic),
+        store_timestamp_ms=message.store_timestamp_ms,
+        born_timestamp_ms=message.born_timestamp_ms,
+        body_ok=identity is not None and message.body.startswith(identity.encode()),
+    )

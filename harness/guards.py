@@ -1,0 +1,121 @@
+"""Conditions that make a case worth judging, as measured; a guard that did not hold makes checks INVALID, never a pass."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.core.events import Arm
+from harness.core.fault import FaultKind, FaultRecord, FaultSpec
+from harness.core.run_info import Guard
+from harness.core.subject import SubjectId
+from harness.scenario import Case
+
+START_SPREAD_LIMIT_NS = 50_000_000
+"""Both arms start within 50 ms of each other, a tenth of the shortest pause that both must meet at the same phase."""
+
+LATENESS_LIMIT_NS = 250_000_000
+"""
+Median lateness of an arm's sends in calm. Under load sends start late; by a quarter of a second they no longer meet the
+phases of a fault the plan meant them for. Medians are a few ms even with both cores kept busy.
+"""
+
+SHORTENED_PAUSE_SHARE = 0.5
+"""A pause that lasted less than half of what was asked for is another scenario."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseFacts:
+    """What the runner saw of one case. first_ns: start of each arm's first send; late_ns: median lateness in calm."""
+
+    case: Case
+    case_name: str
+    first_ns: Mapping[Arm, int]
+    late_ns: Mapping[Arm, int]
+    answered: Mapping[Arm, int]
+    faults: Sequence[FaultRecord]
+    fault_errors: Sequence[str]
+    is_read_back: bool
+    lost: Mapping[Arm, SubjectId]
+
+    @property
+    def spread_ns(self) -> int | None:
+        """How far apart the arms' first sends began; None when an arm never sent."""
+        return abs(self.first_ns[Arm.BASELINE] - self.first_ns[Arm.CANDIDATE]) if len(self.first_ns) == len(Arm) else None
+
+    def measured(self) -> dict[str, int | float]:
+        """Numbers for ``run.json``, unit in the name."""
+        numbers: dict[str, int | float] = {f"late_ns_{arm}": late for arm, late in self.late_ns.items()}
+        if self.spread_ns is not None:
+            numbers["start_spread_ns"] = self.spread_ns
+        return numbers
+
+
+def guards_of(facts: CaseFacts) -> tuple[Guard, ...]:
+    """Every guard of a case, held or not; what a lost subject could not do is the protocol check's business."""
+    return (*_start(facts), *_lateness(facts), *_complete(facts), *_faults(facts), _read_back(facts))
+
+
+def _start(facts: CaseFacts) -> tuple[Guard, ...]:
+    spread = facts.spread_ns
+    if spread is None:
+        return ()
+    return (
+        Guard(
+            name="started-together",
+            held=spread <= START_SPREAD_LIMIT_NS,
+            expected=f"first sends within {START_SPREAD_LIMIT_NS / 1e6:.0f} ms of each other",
+            seen=f"{spread / 1e6:.1f} ms",
+            case=facts.case_name,
+        ),
+    )
+
+
+def _lateness(facts: CaseFacts) -> tuple[Guard, ...]:
+    return tuple(
+        Guard(
+            name=f"on-schedule-{arm}",
+            held=late <= LATENESS_LIMIT_NS,
+            expected=f"sends in calm at most {LATENESS_LIMIT_NS / 1e6:.0f} ms late (median)",
+            seen=f"{late / 1e6:.1f} ms",
+            case=facts.case_name,
+        )
+        for arm, late in facts.late_ns.items()
+    )
+
+
+def _complete(facts: CaseFacts) -> tuple[Guard, ...]:
+    planned = len(facts.case.plan.sends)
+    return tuple(
+        Guard(f"plan-done-{arm}", count == planned, f"{planned} sends answered", f"{count}", facts.case_name)
+        for arm, count in facts.answered.items()
+        if arm not in facts.lost
+    )
+
+
+def _faults(facts: CaseFacts) -> tuple[Guard, ...]:
+    held = tuple(_effective(facts, spec) for spec in facts.case.faults)
+    errors = tuple(Guard("fault-schedule", False, "every fault as planned", error, facts.case_name) for error in facts.fault_errors)
+    return held + errors
+
+
+def _effective(facts: CaseFacts, spec: FaultSpec) -> Guard:
+    """Whether one fault was injected, shown, lasted long enough and (unless it is for good) was shown to be over."""
+    expected = f"{spec.kind} of {spec.node} at {spec.at_s:g} s in effect and proven"
+    record = next((r for r in facts.faults if r.episode == spec.episode and r.node == spec.node), None)
+    seen = "not injected" if record is None else _flaw(record, spec)
+    return Guard(f"fault-{spec.episode}", not seen, expected, seen or "proven", facts.case_name)
+
+
+def _flaw(record: FaultRecord, spec: FaultSpec) -> str:
+    if record.proven_ns is None:
+        return "its effect was not shown"
+    if spec.for_s is None or spec.kind is FaultKind.KILL:
+        return ""
+    if record.heal_ns is None or record.heal_proven_ns is None:
+        return "its end was not shown"
+    lasted_s = (record.heal_ns - record.injected_ns) / 1e9
+    return f"it lasted {lasted_s:.2f} s only" if lasted_s < SHORTENED_PAUSE_SHARE * spec.for_s else ""
+
+
+def _read_back(facts: CaseFacts) -> Guard:
+    seen = "read" if facts.is_read_back else "not read"
+    return Guard("read-back", facts.is_read_back, "every queue read to its end after healing", seen, facts.case_name)

@@ -1,0 +1,90 @@
+"""From stored runs to a verdict: analysis, judge, report. It knows nothing of clusters, so any run can be judged anywhere."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from harness.analysis.analyze import analyze
+from harness.core.errors import UsageError
+from harness.core.events import AnalysisStarted, CheckJudged, Listener, ReportWritten, tell
+from harness.releases.jvm import find_java
+from harness.report.document import Document, build
+from harness.report.json_document import load
+from harness.report.summary import print_summary
+from harness.report.write import render_all, write_reports
+from harness.run_description import describe
+from harness.traces.run_directory import RunDirectory
+from harness.verdict.judge import judge
+from harness.verdict.judgement import Judgement
+from harness.verdict.policy import Policy
+
+
+def judge_runs(
+    paths: Sequence[Path],
+    *,
+    policy: Policy,
+    out: Path | None = None,
+    master: str | None = None,
+    listeners: Sequence[Listener] = (),
+) -> Judgement:
+    """
+    Judge one run or several together, write the report, print the summary.
+
+    The report goes into the run directory, or to ``out``, which several runs need. Raises TraceError for what is no run,
+    UsageError when runs of different subjects are to be judged together.
+    """
+    began = time.monotonic()
+    runs = tuple(RunDirectory.open(path) for path in paths)
+    folder = _report_folder(runs, out)
+    for run in runs:
+        run.seal()
+    _require_same_subjects(runs)
+    tell(listeners, AnalysisStarted(cases=sum(len(run.cases()) for run in runs), checks=_planned(runs)))
+    analysis = analyze([run.path for run in runs], master=master, java_home=find_java().home)
+    info = describe(runs, took_s=time.monotonic() - began)
+    judgement = judge(analysis.evidence, info, policy)
+    for result in judgement.results:
+        tell(listeners, CheckJudged(result))
+    document = build(info, judgement, analysis.plots, analysis.counts)
+    files = write_reports(document, folder)
+    tell(listeners, ReportWritten(files))
+    _conclude(document, files, listeners)
+    return judgement
+
+
+def render_again(path: Path, out: Path | None) -> tuple[tuple[str, Path], ...]:
+    """Every format but JSON, from the stored document; TraceError when it is none or too new."""
+    document = load(path)
+    return render_all(document, out or (path if path.is_dir() else path.parent))
+
+
+def _conclude(document: Document, files: Sequence[tuple[str, Path]], listeners: Sequence[Listener]) -> None:
+    """Take progress bars away before the summary, whose last line is for machines and ends the output."""
+    for listener in listeners:
+        close = getattr(listener, "close", None)
+        if close is not None:
+            close()
+    print_summary(document, Console(), dict(files))
+
+
+def _report_folder(runs: Sequence[RunDirectory], out: Path | None) -> Path:
+    if out is not None:
+        return out
+    if len(runs) == 1:
+        return runs[0].path
+    raise UsageError("a folder for a report about several runs", seen=f"{len(runs)} runs", hint="--out FOLDER")
+
+
+def _require_same_subjects(runs: Sequence[RunDirectory]) -> None:
+    pairs = {" against ".join(run.manifest.subjects.values()) for run in runs}
+    if len(pairs) > 1:
+        raise UsageError(
+            "runs of the same two subjects", seen=", ".join(sorted(pairs)), hint="analyze them one by one"
+        )
+
+
+def _planned(runs: Sequence[RunDirectory]) -> int:
+    return sum(len(case.entry.checks) for run in runs for case in run.cases())
+

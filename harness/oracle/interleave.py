@@ -1,0 +1,167 @@
+"""
+Threads that share a fault table: every order of their moments that the times allow.
+
+A moment of one thread is before one of another only if its window ends before the other's begins. The belief is kept
+per *progress* (how many moments of each thread have happened); all ways to the same progress are joined. A difference is
+what no order explains. Where the orders become too many, the sends concerned are undecided, never divergent.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from harness.oracle.belief import Belief, settle_belief
+from harness.oracle.interval import NANOSECONDS
+from harness.oracle.judgement import Judgement
+from harness.oracle.moment import Moment, moments_of
+from harness.oracle.observation import Observation
+from harness.oracle.stepper import Stepper
+from harness.oracle.trace import SendTrace
+from harness.oracle.world import World
+
+ORDERS_FOLLOWED = 64
+"""
+Progresses followed at once. Four threads that overlap in both parts of a step have at most 81; more than this means that
+the machine stood still for a while, and the trace says nothing about the order.
+"""
+
+HARMLESS_MS = 400
+"""Attempts answered sooner, with room for rounding, earn no avoidance in any release (the lowest penalty is at 550 ms)."""
+
+Progress = tuple[int, ...]
+Frontier = dict[Progress, Belief]
+
+
+class _Lane:
+    """One thread: its moments in order, and the observation each belongs to."""
+
+    __slots__ = ("moments", "observations")
+
+    def __init__(self) -> None:
+        self.moments: list[Moment] = []
+        self.observations: list[Observation] = []
+
+    def add(self, observation: Observation) -> None:
+        for moment in moments_of(observation.send, split=True):
+            self.moments.append(moment)
+            self.observations.append(observation)
+
+
+def judge_interleaved(
+    stepper: Stepper, belief: Belief, sends: Sequence[SendTrace], *, witnessed: bool
+) -> Iterator[Judgement]:
+    """Judgements in the order of ``sends``, which are in the order of their start."""
+    observations = [Observation(stepper, send) for send in sends]
+    unjudged = {id(one): one.judged_without_rules(witnessed) for one in observations}
+    threads = sorted({send.thread for send in sends})
+    lanes = {thread: _Lane() for thread in threads}
+    for one in observations:
+        if unjudged[id(one)] is None:
+            lanes[one.send.thread].add(one)
+    states = _follow(stepper, belief, [lanes[thread] for thread in threads])
+    for one in observations:
+        yield unjudged[id(one)] or one.judgement(states[id(one)])
+
+
+def _follow(stepper: Stepper, belief: Belief, lanes: list[_Lane]) -> dict[int, Belief]:
+    """Take all moments of all lanes; gives the belief at the end of each observation."""
+    ends: dict[int, Belief] = {}
+    frontier: Frontier = {(0,) * len(lanes): belief}
+    total = sum(len(lane.moments) for lane in lanes)
+    for _ in range(total):
+        found: dict[Progress, list[World]] = {}
+        for progress, here in frontier.items():
+            for lane in _enabled(lanes, progress, here):
+                worlds = _take(stepper, lanes[lane], progress[lane], here, reopen=False)
+                if worlds:
+                    found.setdefault(_onward(progress, lane), []).extend(worlds)
+        complete = all(here.complete for here in frontier.values())
+        if not found:
+            progress, here = next(iter(frontier.items()))
+            lane = _soonest(lanes, progress)
+            found = {_onward(progress, lane): _take(stepper, lanes[lane], progress[lane], here, reopen=True)}
+        frontier = _settled(stepper, lanes, found, complete)
+        _note_ends(lanes, frontier, ends)
+    return ends
+
+
+def _take(stepper: Stepper, lane: _Lane, number: int, here: Belief, *, reopen: bool) -> list[World]:
+    moment, observation = lane.moments[number], lane.observations[number]
+    if reopen:
+        observation.note_difference(here, moment)
+        worlds = observation.reopened(here.worlds, moment)
+    else:
+        worlds = observation.filter(here.worlds, moment)
+    if moment.chooses and moment.followed_by is None:
+        for world in worlds:
+            stepper.end(world, moment.send.thread)
+    return worlds
+
+
+def _enabled(lanes: list[_Lane], progress: Progress, here: Belief) -> list[int]:
+    """
+    Lanes whose next moment may be the next of all.
+
+    One of them is enough where the orders cannot matter: it only chooses, no broker is avoided, and nothing that might
+    come before it can change that.
+    """
+    pending = [lane for lane in range(len(lanes)) if progress[lane] < len(lanes[lane].moments)]
+    limit_ns = min(lanes[lane].moments[progress[lane]].to_ns for lane in pending)
+    enabled = [lane for lane in pending if lanes[lane].moments[progress[lane]].from_ns <= limit_ns]
+    if len(enabled) > 1:
+        for lane in enabled:
+            moment = lanes[lane].moments[progress[lane]]
+            if moment.settled is None and _is_independent(lanes, progress, lane, moment, here):
+                return [lane]
+    return enabled
+
+
+def _is_independent(lanes: list[_Lane], progress: Progress, lane: int, moment: Moment, here: Belief) -> bool:
+    for other in range(len(lanes)):
+        if other == lane:
+            continue
+        rivals = lanes[other].moments
+        number = progress[other]
+        while number < len(rivals) and rivals[number].from_ns <= moment.to_ns:
+            if rivals[number].settled is not None and not _is_harmless(rivals[number]):
+                return False
+            number += 1
+    now_ms = moment.from_ns // NANOSECONDS
+    return all(world.is_calm(now_ms) for world in here.worlds)
+
+
+def _is_harmless(moment: Moment) -> bool:
+    settled = moment.settled
+    if settled is None or settled.error is not None:
+        return False
+    return moment.to_ns - settled.start_ns < HARMLESS_MS * NANOSECONDS
+
+
+def _soonest(lanes: list[_Lane], progress: Progress) -> int:
+    pending = [lane for lane in range(len(lanes)) if progress[lane] < len(lanes[lane].moments)]
+    return min(pending, key=lambda lane: lanes[lane].moments[progress[lane]].to_ns)
+
+
+def _onward(progress: Progress, lane: int) -> Progress:
+    return (*progress[:lane], progress[lane] + 1, *progress[lane + 1 :])
+
+
+def _settled(stepper: Stepper, lanes: list[_Lane], found: dict[Progress, list[World]], complete: bool) -> Frontier:
+    if len(found) > ORDERS_FOLLOWED:
+        complete = False
+    frontier: Frontier = {}
+    for progress, worlds in list(found.items())[:ORDERS_FOLLOWED]:
+        now_ms = _certainly_past_ms(lanes, progress)
+        frontier[progress] = settle_belief(worlds, stepper.demon, now_ms, complete=complete)
+    return frontier
+
+
+def _certainly_past_ms(lanes: list[_Lane], progress: Progress) -> int:
+    """Every moment still to come reads its clock after this."""
+    pending = [lane for lane in range(len(lanes)) if progress[lane] < len(lanes[lane].moments)]
+    return min((lanes[lane].moments[progress[lane]].from_ns for lane in pending), default=0) // NANOSECONDS
+
+
+def _note_ends(lanes: list[_Lane], frontier: Frontier, ends: dict[int, Belief]) -> None:
+    for progress, here in frontier.items():
+        for lane, number in enumerate(progress):
+            if number and lanes[lane].moments[number - 1].followed_by is None:
+                ends.setdefault(id(lanes[lane].observations[number - 1]), here)

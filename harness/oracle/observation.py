@@ -1,0 +1,123 @@
+"""One send while it is being judged: what was decisive about it so far, and the first thing nothing explains."""
+
+from collections.abc import Sequence
+
+from harness.core.plan import SendKind
+from harness.oracle.belief import Belief
+from harness.oracle.difference import agrees, explained_difference, result_difference, route_difference
+from harness.oracle.interval import wall_ms
+from harness.oracle.judgement import Decision, Difference, Judgement
+from harness.oracle.moment import Moment
+from harness.oracle.stepper import Stepper
+from harness.oracle.trace import SendTrace
+from harness.oracle.world import World
+from reference_impl.rules.attempt import Finish, Step, Try
+from reference_impl.rules.direct_send import no_route
+from reference_impl.rules.publish import Queue
+
+
+class Observation:
+    """Filters beliefs by what was seen of one send."""
+
+    def __init__(self, stepper: Stepper, send: SendTrace) -> None:
+        self.stepper = stepper
+        self.send = send
+        self.difference: Difference | None = None
+        self.undecided: str | None = None
+        self._legal: list[set[Queue]] = [set() for _ in send.attempts]
+        self._avoided = [0] * len(send.attempts)
+        self._total = 0
+        self._brokers = 0
+
+    def judged_without_rules(self, witnessed: bool) -> Judgement | None:
+        """The judgement of a send the rules need not or cannot be asked about."""
+        if not witnessed:
+            self.difference = result_difference(self.send)
+            return self.judgement(None)
+        versions = self.stepper.versions_of(self.send)
+        if versions:
+            queues = self.stepper.routes[versions[0]]
+            self._total, self._brokers = len(queues), len({broker for broker, _ in queues})
+            return None
+        if self.send.attempts:
+            self.undecided = "the queues the client knew are not in the trace"
+        else:
+            self.difference = route_difference(self.send, self._ends_without_route())
+        return self.judgement(None)
+
+    def observe(self, belief: Belief, moment: Moment) -> list[World]:
+        """Worlds left after a moment; if there are none, the difference is noted and the seen step is taken as given."""
+        outcomes = self.filter(belief.worlds, moment)
+        if outcomes:
+            return outcomes
+        self.note_difference(belief, moment)
+        return self.reopened(belief.worlds, moment)
+
+    def filter(self, worlds: list[World], moment: Moment) -> list[World]:
+        """Worlds in which the rules do what was seen, after the moment; notes how decisive it was."""
+        every = self.stepper.every_outcome(worlds, moment)
+        if not moment.chooses:
+            return [world for world, _ in every]
+        survivors = [world for world, step in every if step is not None and agrees(step, moment)]
+        if moment.followed_by is not None and survivors:
+            self._note_decision(every, survivors, moment)
+        return survivors
+
+    def note_difference(self, belief: Belief, moment: Moment) -> None:
+        """Remember why no world explains a moment; only the first such moment of a send counts."""
+        if not belief.complete:
+            self.undecided = "more hidden states were possible than can be followed"
+        if self.difference is not None or self.undecided is not None:
+            return
+        every = self.stepper.every_outcome(belief.worlds, moment)
+        outcomes = [(world, step) for world, step in every if step is not None]
+        pristine = self.stepper.routes[self.stepper.versions_of(self.send)[0]]
+        self.difference = explained_difference(outcomes, moment, pristine)
+        if moment.followed_by is not None:
+            self._note_decision(outcomes, [world for world, _ in outcomes], moment)
+
+    def reopened(self, worlds: list[World], moment: Moment) -> list[World]:
+        """Worlds after a moment that nothing explained; a call that ended, but with another result, says nothing new."""
+        if moment.followed_by is None:
+            every = self.stepper.every_outcome(worlds, moment)
+            ended = [world for world, step in every if isinstance(step, Finish)]
+            if ended:
+                return ended
+        return self.stepper.every_forced(worlds, moment)
+
+    def judgement(self, belief: Belief | None) -> Judgement:
+        """What has been found out."""
+        if self.difference is None and self.undecided is None and belief is not None:
+            self.difference = result_difference(self.send)
+        decisions = tuple(
+            Decision(
+                attempt=number,
+                queues_total=self._total,
+                queues_legal=len(legal),
+                brokers_total=self._brokers,
+                brokers_legal=tuple(sorted({queue.broker for queue in legal})),
+                avoided=self._avoided[number],
+            )
+            for number, legal in enumerate(self._legal)
+            if legal
+        )
+        states = 0 if belief is None else len(belief.worlds)
+        return Judgement(self.send.send, self.send.thread, decisions, self.difference, states, self.undecided)
+
+    def _note_decision(
+        self, outcomes: Sequence[tuple[World, Step | None]], survivors: list[World], moment: Moment
+    ) -> None:
+        self._legal[moment.number].update(step.queue for _, step in outcomes if isinstance(step, Try))
+        if self.stepper.settings.send_latency_fault_enable:
+            _, now_ms = wall_ms(moment.from_ns, moment.to_ns)
+            for world in survivors:
+                brokers = {queue.broker for info in world.infos.values() for queue in info.queues}
+                avoided = sum(world.avoids(broker, now_ms) for broker in brokers)
+                self._avoided[moment.number] = max(self._avoided[moment.number], avoided)
+
+    def _ends_without_route(self) -> list[Finish]:
+        by_selector = self.send.kind is SendKind.SELECTOR
+        return [
+            no_route(self.stepper.dialect, name_servers_set=True, name_server_reached=reached, by_selector=by_selector)
+            for reached in (True, False)
+        ]

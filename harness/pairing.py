@@ -1,0 +1,261 @@
+"""One case: both subjects at the same work at the same time, the faults under them, and everything written down."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Self
+
+from harness.cluster.drain import await_drained
+from harness.cluster.faults.schedule import ScheduleOutcome, run_schedule
+from harness.cluster.interface import Cluster
+from harness.cluster.stored import read_stored
+from harness.core.errors import HarnessError, SubjectBroken
+from harness.core.events import (
+    Arm,
+    ArmLost,
+    ArmsStarted,
+    CaseEnded,
+    CaseStarted,
+    FaultHealed,
+    FaultInjected,
+    Listener,
+    ReadBackStarted,
+    SendsAnswered,
+    tell,
+)
+from harness.core.fault import FaultRecord
+from harness.core.records import SendEnded
+from harness.guards import CaseFacts, guards_of
+from harness.scenario import Case
+from harness.subjects.child import SubjectProcess
+from harness.subjects.program import SubjectProgram
+from harness.subjects.setup import SubjectSetup
+from harness.traces.case_directory import CaseDirectory
+from harness.traces.manifest import Breach, ClockAnchor
+from harness.traces.recorder import Recorder
+
+GO_AHEAD_NS = 200_000_000
+"""Both arms are told this long before the first due time: enough for a loaded machine to wake every sender thread."""
+
+PROGRESS_EVERY_S = 0.25
+"""How often listeners are told how far the arms are; a progress bar needs no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The two programs of a run."""
+
+    programs: Mapping[Arm, SubjectProgram]
+
+    @classmethod
+    def of(cls, baseline: SubjectProgram, candidate: SubjectProgram) -> Self:
+        """First the standard, then what is measured against it."""
+        return cls({Arm.BASELINE: baseline, Arm.CANDIDATE: candidate})
+
+
+def run_case(
+    cluster: Cluster, directory: CaseDirectory, case: Case, pair: Pair, listeners: Sequence[Listener]
+) -> None:
+    """
+    Run one case and seal it.
+
+    A subject that breaks the protocol, or a fault that cannot be proven, ends up in ``run.json`` and is judged; any other
+    error aborts the case and goes on to the caller.
+    """
+    began = time.monotonic()
+    scenario = case.scenario
+    name = str(case.id)
+    tell(
+        listeners, CaseStarted(directory.number, name, len(case.plan.sends), scenario.episodes, scenario.duration_s)
+    )
+    stage = _Stage(cluster, directory, case, pair, listeners)
+    try:
+        with ExitStack() as stack:
+            stage.play(stack)
+        stage.read_back()
+        directory.seal()
+    except BaseException as error:
+        _abandon(directory, str(error) or type(error).__name__)
+        raise
+    facts = stage.facts()
+    directory.complete(guards=guards_of(facts), measured=facts.measured())
+    answered = facts.answered
+    took_s = time.monotonic() - began
+    tell(
+        listeners, CaseEnded(directory.number, name, answered[Arm.BASELINE], answered[Arm.CANDIDATE], took_s)
+    )
+
+
+def _abandon(directory: CaseDirectory, reason: str) -> None:
+    """Leave what there is readable, and say why there is no more."""
+    try:
+        if directory.started:
+            directory.seal()
+    finally:
+        directory.abort(reason)
+
+
+@dataclass(slots=True)
+class _Stage:
+    """What is on stage while a case runs."""
+
+    cluster: Cluster
+    directory: CaseDirectory
+    case: Case
+    pair: Pair
+    listeners: Sequence[Listener]
+    arms: dict[Arm, SubjectProcess] = field(default_factory=dict)
+    faults: dict[tuple[int, str], FaultRecord] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    origin_ns: int = 0
+    is_read_back: bool = False
+
+    def play(self, stack: ExitStack) -> None:
+        """Start both subjects, let them go together, break the cluster under them, wait for both, heal."""
+        self._create_topics()
+        for arm in Arm:
+            self.arms[arm] = stack.enter_context(self._subject(arm, stack))
+        self._each(lambda subject: subject.await_hello())
+        self._each(lambda subject: subject.prepare(self.case.plan, self._setup(subject.arm)))
+        self._each(lambda subject: subject.await_ready())
+        self._go()
+        stop = threading.Event()
+        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="faults") as pool:
+            schedule = pool.submit(
+                run_schedule, self.cluster, self.case.faults, self.origin_ns, self._on_fault, stop
+            )
+            try:
+                self._await_arms()
+            finally:
+                stop.set()
+            self._take(schedule)
+
+    def read_back(self) -> None:
+        """Wait until late writes have drained, then read every queue of both topics to its end."""
+        tell(self.listeners, ReadBackStarted(self.directory.number))
+        try:
+            await_drained(self.cluster, [self._topic(arm) for arm in Arm])
+            for arm in Arm:
+                topic = self._topic(arm)
+                self.directory.write_stored(arm, read_stored(self.cluster, topic, run=self.directory.run))
+        except HarnessError as error:
+            self.problems.append(str(error))
+            return
+        self.is_read_back = True
+
+    def facts(self) -> CaseFacts:
+        """What the guards look at, once everything is over."""
+        sends = {arm: subject.transcript.sends for arm, subject in self.arms.items()}
+        return CaseFacts(
+            case=self.case,
+            case_name=str(self.case.id),
+            first_ns={arm: min(send.start_ns for send in told) for arm, told in sends.items() if told},
+            late_ns={arm: self._lateness_ns(told) for arm, told in sends.items() if told},
+            answered={arm: len(told) for arm, told in sends.items()},
+            faults=tuple(self.faults.values()),
+            fault_errors=tuple(self.problems),
+            is_read_back=self.is_read_back,
+            lost={arm: subject.subject for arm, subject in self.arms.items() if subject.broken},
+        )
+
+    def _subject(self, arm: Arm, stack: ExitStack) -> SubjectProcess:
+        recorder: Recorder = stack.enter_context(self.directory.recorder(arm))
+        return SubjectProcess(
+            self.pair.programs[arm], arm, self.directory.logs / arm.value, on_line=recorder.line
+        )
+
+    def _setup(self, arm: Arm) -> SubjectSetup:
+        return SubjectSetup(
+            name_servers=self.cluster.name_server_addresses,
+            topic=self._topic(arm),
+            warm_topic=self._warm_topic,
+            group=f"rocketdiff-{self.directory.number}-{arm}",
+            run=self.directory.run,
+            settings=self.case.scenario.settings,
+        )
+
+    def _topic(self, arm: Arm) -> str:
+        return f"case-{self.directory.number:03d}-{arm}"
+
+    @property
+    def _warm_topic(self) -> str:
+        return f"case-{self.directory.number:03d}-warm"
+
+    def _create_topics(self) -> None:
+        queues = self.case.scenario.queues_per_broker
+        for topic in (*map(self._topic, Arm), self._warm_topic):
+            self.cluster.create_topic(topic, queues)
+
+    def _each(self, step: Callable[[SubjectProcess], object]) -> None:
+        """Take one step with every arm that is still whole; an arm that breaks is put down and left alone."""
+        for arm, subject in self.arms.items():
+            if subject.broken is None:
+                try:
+                    step(subject)
+                except SubjectBroken:
+                    self._lost(arm, subject)
+
+    def _go(self) -> None:
+        """Fix the instant at which the plan begins and tell both arms."""
+        clock = ClockAnchor(time.monotonic_ns(), time.time_ns() // 1_000_000)
+        self.origin_ns = clock.monotonic_ns + GO_AHEAD_NS
+        self.directory.begin(self.case.plan, clock=clock, origin_ns=self.origin_ns)
+        self._each(lambda subject: subject.go(self.origin_ns))
+        told_ms = (time.monotonic_ns() - clock.monotonic_ns) / 1e6
+        tell(self.listeners, ArmsStarted(self.directory.number, told_ms))
+
+    def _await_arms(self) -> None:
+        """Wait until both arms are done or broken; each has its own deadlines for silence."""
+        waiting = dict(self.arms)
+        while waiting:
+            for arm, subject in list(waiting.items()):
+                if subject.is_over:
+                    del waiting[arm]
+                    self._each_over(arm, subject)
+                tell(self.listeners, SendsAnswered(self.directory.number, arm, subject.answered))
+            if waiting:
+                time.sleep(PROGRESS_EVERY_S)
+
+    def _each_over(self, arm: Arm, subject: SubjectProcess) -> None:
+        if subject.broken is not None:
+            self._lost(arm, subject)
+        else:
+            subject.await_done(0.0)
+
+    def _lost(self, arm: Arm, subject: SubjectProcess) -> None:
+        broken = subject.broken
+        if broken is None or arm in self.directory.entry.breaches:
+            return
+        self.directory.lost(arm, Breach(broken.signature, broken.expected, broken.seen))
+        tell(self.listeners, ArmLost(self.directory.number, arm, broken.signature, str(broken)))
+
+    def _on_fault(self, record: FaultRecord) -> None:
+        self.faults[record.episode, record.node] = record
+        self.directory.write_fault(record)
+        event = FaultInjected if record.heal_ns is None else FaultHealed
+        tell(self.listeners, event(self.directory.number, record))
+
+    def _take(self, schedule: Future[ScheduleOutcome]) -> None:
+        outcome = schedule.result()
+        for record in outcome.records:
+            self.faults[record.episode, record.node] = record
+        self.problems.extend(str(problem) for problem in outcome.problems)
+
+    def _lateness_ns(self, sends: Sequence[SendEnded]) -> int:
+        """
+        Median of how late sends began, counting those whose thread was free when they were due.
+
+        A send that waits for the one before it (the loop is closed) is late because of the fault, not of the machine.
+        """
+        due = {send.send: self.origin_ns + send.due_ns for send in self.case.plan.sends}
+        free: dict[int, int] = {}
+        late = []
+        for send in sorted(sends, key=lambda told: told.start_ns):
+            if free.get(send.thread, 0) <= due[send.send]:
+                late.append(send.start_ns - due[send.send])
+            free[send.thread] = send.end_ns
+        return int(median(late)) if late else 0

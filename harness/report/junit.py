@@ -1,0 +1,148 @@
+"""
+JUnit XML: one test case a check, so that any CI server shows a run without knowing rocketdiff.
+
+DIVERGES (and STALE) is a failure where it gates, ERROR and a gating INVALID are errors, NOT_APPLICABLE is skipped. INCONCLUSIVE is
+skipped with the property ``inconclusive=true``, or a failure under ``--strict``. A divergence that does not gate is a
+pass with the property ``diverges=true``: a CI server knows no third colour.
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+from harness.core import events
+from harness.core.verdict import CheckResult, Verdict
+from harness.report.document import Document
+from harness.report.files import replace_file
+from harness.report.words import check_id, measure_text
+from harness.verdict.policy import Policy
+
+FILE_NAME = "junit.xml"
+
+_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 cannot hold even escaped (section 2.2, Char)."""
+
+
+def write(document: Document, folder: Path) -> Path:
+    """Write the document's checks as JUnit XML into ``folder``."""
+    path = folder / FILE_NAME
+    replace_file(path, render(document.run.run, document.run.seed, document.results, document.policy))
+    return path
+
+
+class JUnitListener:
+    """Rewrites the file after every judged check, so that a job killed half-way still reports what it knew."""
+
+    def __init__(self, path: Path, policy: Policy) -> None:
+        self._path = path
+        self._policy = policy
+        self._results: list[CheckResult] = []
+        self._run, self._seed = "", 0
+
+    def on_event(self, event: events.Event) -> None:
+        """Take note of the run's name and of every answer."""
+        match event:
+            case events.RunStarted():
+                self._run, self._seed = event.run, event.seed
+            case events.CheckJudged():
+                self._results.append(event.result)
+                replace_file(self._path, render(self._run, self._seed, self._results, self._policy))
+            case _:
+                return
+
+
+def render(run: str, seed: int, results: Sequence[CheckResult], policy: Policy) -> bytes:
+    """The whole file: one suite a case, in the order the results come."""
+    root = ET.Element("testsuites", name=_legal(f"rocketdiff {run}"))
+    totals = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
+    for case in dict.fromkeys(result.case for result in results):
+        mine = [result for result in results if result.case == case]
+        suite = ET.SubElement(root, "testsuite", name=_legal(case))
+        _properties(suite, {"run": run, "seed": str(seed)})
+        counts = _counts(suite, [_test_case(suite, result, policy) for result in mine])
+        totals = {name: totals[name] + counts[name] for name in totals}
+    for name, count in totals.items():
+        root.set(name, str(count))
+    ET.indent(root, space=" ")
+    return bytes(ET.tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"
+
+
+def _counts(suite: ET.Element, outcomes: Sequence[str]) -> dict[str, int]:
+    counts = {
+        "tests": len(outcomes),
+        "failures": outcomes.count("failure"),
+        "errors": outcomes.count("error"),
+        "skipped": outcomes.count("skipped"),
+    }
+    for name, count in counts.items():
+        suite.set(name, str(count))
+    return counts
+
+
+def _test_case(suite: ET.Element, result: CheckResult, policy: Policy) -> str:
+    """Add one test case; its outcome is the name of the element that tells it, or ``passed``."""
+    scenario = result.case.rpartition("/")[0] or result.case
+    test = ET.SubElement(suite, "testcase", classname=_legal(scenario.replace("/", ".")), name=_legal(check_id(result)))
+    outcome = outcome_of(result, policy)
+    _properties(test, _told(result))
+    if outcome != "passed":
+        ET.SubElement(test, outcome, message=_legal(_headline(result)), type=result.verdict.value).text = _legal(
+            _story(result)
+        )
+    return outcome
+
+
+def outcome_of(result: CheckResult, policy: Policy) -> str:
+    """``passed``, ``failure``, ``error`` or ``skipped``."""
+    match result.verdict:
+        case Verdict.ERROR:
+            return "error"
+        case Verdict.INVALID:
+            return "error" if policy.gates(result) else "skipped"
+        case Verdict.DIVERGES | Verdict.STALE:
+            return "failure" if policy.gates(result) else "passed"
+        case Verdict.INCONCLUSIVE:
+            return "failure" if policy.strict and policy.gates(result) else "skipped"
+        case Verdict.NOT_APPLICABLE:
+            return "skipped"
+        case Verdict.CONFORMS | Verdict.EQUIVALENT | Verdict.DECLARED:
+            return "passed"
+
+
+def _told(result: CheckResult) -> dict[str, str]:
+    told = {"verdict": result.verdict.value, "severity": result.severity.value}
+    if result.verdict is Verdict.INCONCLUSIVE:
+        told["inconclusive"] = "true"
+    if result.verdict is Verdict.DIVERGES:
+        told["diverges"] = "true"
+    if result.divergences:
+        told["signatures"] = " ".join(divergence.signature for divergence in result.divergences)
+    return told | {f"measure {measure.name}": measure_text(measure) for measure in result.measures}
+
+
+def _properties(parent: ET.Element, values: dict[str, str]) -> None:
+    properties = ET.SubElement(parent, "properties")
+    for name, value in values.items():
+        ET.SubElement(properties, "property", name=_legal(name), value=_legal(value))
+
+
+def _headline(result: CheckResult) -> str:
+    signatures = ", ".join(f"{item.signature} × {item.count:,}" for item in result.divergences)
+    return signatures or result.reason or result.verdict.value
+
+
+def _story(result: CheckResult) -> str:
+    lines = [result.reason] if result.reason else []
+    for item in result.divergences:
+        lines += [
+            f"{item.signature} ({item.subject}, {item.count:,} ×)",
+            f"  expected: {item.example.expected}",
+            f"  observed: {item.example.observed}",
+            f"  example:  send {item.example.send}, thread {item.example.thread}, phase {item.example.phase}",
+        ]
+    return "\n".join(lines)
+
+
+def _legal(text: str) -> str:
+    return _ILLEGAL.sub("", text)

@@ -1,0 +1,177 @@
+"""
+Markdown for a CI step summary, and a short one for a comment on a pull request.
+
+Platforms drop a summary over 1 MiB whole and refuse a comment over 64 KiB, so each has its room and gives up details
+in this order: the cases behind a cluster, clusters beyond the first ten, the matrix.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.core.verdict import Severity, Verdict
+from harness.report.clusters import Cluster, Weight
+from harness.report.document import Document
+from harness.report.files import replace_file
+from harness.report.matrix import Cell, matrix_of
+from harness.report.page import unanswered
+from harness.report.words import (
+    MEASURED,
+    SIGNS,
+    duration,
+    explain_command,
+    headline,
+    plural,
+    short_case,
+    subline,
+    where_in,
+)
+from harness.verdict.judgement import RunVerdict
+
+SUMMARY_FILE, COMMENT_FILE = "summary.md", "comment.md"
+SUMMARY_BYTES = 1_000_000
+COMMENT_BYTES = 60_000
+"""Below 65,536 with room for what the platform or a wrapper adds around it."""
+
+FIRST_CLUSTERS = 10
+
+EMOJI = {
+    Verdict.CONFORMS: "✅",
+    Verdict.EQUIVALENT: "✅",
+    Verdict.DECLARED: "☑️",
+    Verdict.DIVERGES: "❌",
+    Verdict.STALE: "❌",
+    Verdict.INCONCLUSIVE: "⚠️",
+    Verdict.INVALID: "⚠️",
+    Verdict.NOT_APPLICABLE: "➖",
+    Verdict.ERROR: "💥",
+}
+_RUN_EMOJI = {RunVerdict.CONFORMS: "✅", RunVerdict.DIVERGES: "❌", RunVerdict.STALE: "❌", RunVerdict.ERROR: "💥"}
+_EMOJI_OF_MARK = {sign.mark: EMOJI[verdict] for verdict, sign in SIGNS.items()} | {MEASURED.mark: "·"}
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much is told."""
+
+    clusters: int
+    folded_clusters: int
+    matrix: bool
+
+
+_EXTENTS = (
+    Extent(FIRST_CLUSTERS, 1_000, matrix=True),
+    Extent(FIRST_CLUSTERS, 40, matrix=True),
+    Extent(FIRST_CLUSTERS, 0, matrix=True),
+    Extent(FIRST_CLUSTERS, 0, matrix=False),
+    Extent(3, 0, matrix=False),
+)
+_SHORTEST = Extent(0, 0, matrix=False)
+
+
+def write(document: Document, folder: Path) -> tuple[Path, Path]:
+    """Write the step summary and the comment into ``folder``."""
+    summary, comment = folder / SUMMARY_FILE, folder / COMMENT_FILE
+    replace_file(summary, render(document, SUMMARY_BYTES).encode())
+    replace_file(comment, render(document, COMMENT_BYTES, _EXTENTS[2:]).encode())
+    return summary, comment
+
+
+def render(document: Document, limit_bytes: int, extents: Sequence[Extent] = _EXTENTS) -> str:
+    """The fullest text that fits; the verdict, the counts and the command always do."""
+    for extent in extents:
+        text = _text(document, extent)
+        if len(text.encode()) <= limit_bytes:
+            return text
+    return _text(document, _SHORTEST).encode()[:limit_bytes].decode(errors="ignore")
+
+
+def _text(document: Document, extent: Extent) -> str:
+    parts = [_head(document), *_cluster_parts(document, extent), _open_ends(document)]
+    if extent.matrix:
+        parts.append(_matrix(document))
+    parts += [_facts(document), f"```\n{document.run.reproduce}\n```", f"`{document.machine_line}`"]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _head(document: Document) -> str:
+    return f"## {_RUN_EMOJI.get(document.verdict, '⚠️')} {_plain(headline(document))}\n\n{_plain(subline(document))}"
+
+
+def _cluster_parts(document: Document, extent: Extent) -> Iterator[str]:
+    shown = document.clusters[: extent.clusters]
+    folded = document.clusters[extent.clusters : extent.clusters + extent.folded_clusters]
+    for cluster in shown:
+        yield _cluster(cluster, document)
+    if folded:
+        inside = "\n\n".join(_cluster(cluster, document) for cluster in folded)
+        yield f"<details><summary>{plural(len(folded), 'more signature')}</summary>\n\n{inside}\n\n</details>"
+    left = len(document.clusters) - len(shown) - len(folded)
+    if left > 0:
+        yield f"{plural(left, 'more signature')} in the report."
+
+
+def _cluster(cluster: Cluster, document: Document) -> str:
+    mark = {Weight.NEW: "❌", Weight.WARNING: "⚠️", Weight.DECLARED: "☑️", Weight.VOID: "⚠️"}[cluster.weight]
+    lines = [
+        f"### {mark} {_code(cluster.signature)}",
+        f"{cluster.check}, {_plain(cluster.subject)}: {cluster.count:,} × in {plural(len(cluster.cases), 'case')}",
+        "",
+        "| | |\n|---|---|",
+        f"| expected | {_plain(cluster.example.expected)} |",
+        f"| observed | {_plain(cluster.example.observed)} |",
+        f"| example | {_plain(where_in(cluster, document.run))} |",
+    ]
+    if command := explain_command(cluster, document.run):
+        lines.append(f"| explain | {_code(command)} |")
+    return "\n".join(lines)
+
+
+def _open_ends(document: Document) -> str:
+    rows = unanswered(document)
+    if not rows:
+        return ""
+    lines = [
+        f"- {EMOJI[row.result.verdict]} {_plain(short_case(row.result.case, document.run))} {row.result.check}:"
+        f" {_plain(row.result.reason or row.sign.word)}"
+        for row in rows[:FIRST_CLUSTERS]
+    ]
+    if len(rows) > FIRST_CLUSTERS:
+        lines.append(f"- and {len(rows) - FIRST_CLUSTERS:,} more")
+    return "### Without an answer\n\n" + "\n".join(lines)
+
+
+def _matrix(document: Document) -> str:
+    matrix = matrix_of(document)
+    lines = [_row(("case", *matrix.checks)), _row(["---"] + [":-:"] * len(matrix.checks))]
+    lines += [_row([_plain(short_case(row.case, document.run)), *map(_emoji, row.cells)]) for row in matrix.rows]
+    return "### Checks\n\n" + "\n".join(lines)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _emoji(cell: Cell | None) -> str:
+    return "" if cell is None else _EMOJI_OF_MARK[cell.sign.mark]
+
+
+def _facts(document: Document) -> str:
+    run = document.run
+    gating = sum(result.severity is Severity.MUST for result in document.results)
+    return (
+        f"{_plain(run.baseline.subject)} (baseline) against {_plain(run.candidate.subject)}, RocketMQ"
+        f" {run.server_release} on {run.backend}, suite {run.suite}, seed {run.seed}, {duration(run.took_s)},"
+        f" {gating} must checks. Reproduce:"
+    )
+
+
+def _plain(text: str) -> str:
+    """Text that no Markdown reader takes for markup, a mention or an issue."""
+    for character in "\\`*_<>[]|#@":
+        text = text.replace(character, f"\\{character}" if character not in "<>@" else f"&#{ord(character)};")
+    return " ".join(text.split())
+
+
+def _code(text: str) -> str:
+    return f"`{' '.join(text.replace('`', chr(39)).replace('|', chr(92) + '|').split())}`"

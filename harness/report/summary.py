@@ -1,0 +1,170 @@
+"""
+The end of a run on the terminal: what a tired person needs within ten seconds, and one last line for machines.
+
+Verdict first, then what diverged with one example each, then the matrix, then where to look and how to repeat it.
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from harness.report.clusters import Cluster, Weight
+from harness.report.document import Document
+from harness.report.matrix import matrix_of
+from harness.report.page import guards_of, unanswered
+from harness.report.words import (
+    RUN_MARKS,
+    RUN_TONE,
+    SIGNS,
+    Sign,
+    duration,
+    explain_command,
+    headline,
+    plural,
+    short_case,
+    subline,
+    where_in,
+)
+
+STYLES = {"good": "green", "bad": "red", "open": "yellow", "warn": "yellow", "known": "blue", "mute": "dim"}
+CLUSTERS_SHOWN = 6
+UNANSWERED_SHOWN = 6
+
+SHORT_CHECKS = {
+    "validity": "valid",
+    "protocol": "proto",
+    "queue-choice": "queue",
+    "attempts": "tries",
+    "avoidance": "avoid",
+    "error-kind": "error",
+    "failover-time": "f.over",
+    "duplication": "dup",
+}
+"""Column heads narrow enough for ten of them beside a case name on eighty columns."""
+
+
+def print_summary(document: Document, console: Console, files: Mapping[str, Path] | None = None) -> None:
+    """Print the whole summary; the machine line is the last line and is never wrapped."""
+    console.print()
+    console.print(_verdict(document))
+    for title, body in (
+        ("What diverged", _clusters(document)),
+        ("Without an answer", _unanswered(document)),
+        ("Checks", _matrix(document)),
+        ("More", _more(document, files or {})),
+    ):
+        if body is not None:
+            console.print(Text(f"\n{title}", style="bold"))
+            console.print(Padding(body, (0, 0, 0, 2)))
+    console.print()
+    console.print(document.machine_line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _verdict(document: Document) -> RenderableType:
+    run, style = document.run, STYLES[RUN_TONE[document.verdict]]
+    lines = [
+        Text.assemble((f"{RUN_MARKS[document.verdict]} {headline(document)}", f"bold {style}")),
+        Text(f"  {subline(document)}"),
+        Text(
+            f"  {run.baseline.subject} (baseline) against {run.candidate.subject}, RocketMQ {run.server_release}"
+            f" on {run.backend}, suite {run.suite}, seed {run.seed}, {duration(run.took_s)}",
+            style="dim",
+        ),
+    ]
+    lines += [
+        Text(f"  ✗ {guard.name}: {guard.seen} (expected: {guard.expected})", style="red")
+        for guard in guards_of(document)
+        if not guard.held
+    ]
+    return Group(*lines)
+
+
+def _clusters(document: Document) -> RenderableType | None:
+    if not document.clusters:
+        return None
+    shown = document.clusters[:CLUSTERS_SHOWN]
+    parts: list[RenderableType] = [_cluster(number, item, document) for number, item in enumerate(shown, start=1)]
+    if len(document.clusters) > len(shown):
+        parts.append(
+            Text(f"and {plural(len(document.clusters) - len(shown), 'more signature')} in the report", style="dim")
+        )
+    return Group(*parts)
+
+
+def _cluster(number: int, cluster: Cluster, document: Document) -> RenderableType:
+    style = {Weight.NEW: "red", Weight.WARNING: "yellow", Weight.DECLARED: "blue", Weight.VOID: "yellow"}[
+        cluster.weight
+    ]
+    kind = {
+        Weight.NEW: "",
+        Weight.WARNING: " (does not gate)",
+        Weight.DECLARED: " (declared)",
+        Weight.VOID: " (invalid run)",
+    }
+    head = Text.assemble(
+        (f"{number}. {cluster.signature}", f"bold {style}"),
+        f"{kind[cluster.weight]}  {cluster.check}, {cluster.subject},"
+        f" {cluster.count:,} × in {plural(len(cluster.cases), 'case')}",
+    )
+    lines = Table.grid(padding=(0, 1))
+    lines.add_column(style="dim", no_wrap=True)
+    lines.add_column(overflow="fold")
+    lines.add_row("expected", Text(cluster.example.expected))
+    lines.add_row("observed", Text(cluster.example.observed))
+    lines.add_row("example", Text(where_in(cluster, document.run)))
+    if command := explain_command(cluster, document.run):
+        lines.add_row("explain", Text(command))
+    return Group(head, Padding(lines, (0, 0, 0, 3)))
+
+
+def _unanswered(document: Document) -> RenderableType | None:
+    rows = unanswered(document)
+    if not rows:
+        return None
+    lines = [
+        Text.assemble(
+            (f"{row.sign.mark} ", STYLES[row.sign.tone]),
+            f"{short_case(row.result.case, document.run)} {row.result.check}: {row.result.reason or row.sign.word}",
+        )
+        for row in rows[:UNANSWERED_SHOWN]
+    ]
+    if len(rows) > len(lines):
+        lines.append(Text(f"and {len(rows) - len(lines):,} more in the report", style="dim"))
+    return Group(*lines)
+
+
+def _matrix(document: Document) -> RenderableType:
+    matrix = matrix_of(document)
+    table = Table(box=None, padding=(0, 1, 0, 0), header_style="dim", pad_edge=False)
+    table.add_column("case", overflow="fold")
+    for check in matrix.checks:
+        table.add_column(SHORT_CHECKS.get(check, check), justify="center", no_wrap=True)
+    for row in matrix.rows:
+        signs = [Text(" ") if cell is None else _sign(cell.sign) for cell in row.cells]
+        table.add_row(Text(short_case(row.case, document.run)), *signs)
+    used = dict.fromkeys(cell.sign for row in matrix.rows for cell in row.cells if cell is not None)
+    return Group(table, _legend(used))
+
+
+def _legend(used: Iterable[Sign]) -> Text:
+    order = [*SIGNS.values()]
+    ranked = sorted(used, key=lambda sign: order.index(sign) if sign in order else len(order))
+    return Text("  ".join(f"{sign.mark} {sign.word}" for sign in ranked), style="dim")
+
+
+def _sign(sign: Sign) -> Text:
+    return Text(sign.mark, style=STYLES[sign.tone])
+
+
+def _more(document: Document, files: Mapping[str, Path]) -> RenderableType:
+    lines = Table.grid(padding=(0, 1))
+    lines.add_column(style="dim", no_wrap=True)
+    lines.add_column(overflow="fold")
+    for name, path in files.items():
+        lines.add_row(name, Text(str(path)))
+    lines.add_row("reproduce", Text(document.run.reproduce))
+    return lines

@@ -1,0 +1,212 @@
+"""
+The order in which a subject may speak, checked record by record; pure, with the clock handed in.
+
+hello, then (after setup) routes and ready, then (after go) routes, attempts and sends, then done. Within a thread sends
+are answered in the order of the plan, each after its own attempts; every send is answered once.
+"""
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from harness.core.errors import SubjectBroken
+from harness.core.plan import Plan, PlannedSend
+from harness.core.records import (
+    PROTOCOL,
+    AttemptEnded,
+    Done,
+    Hello,
+    Ready,
+    Record,
+    RouteSeen,
+    SendEnded,
+    SubjectFailed,
+)
+from harness.core.subject import SubjectId
+
+_EARLY_TOLERANCE_NS = 1_000_000
+"""Timers of some clients round to whole milliseconds, down as well as up."""
+
+
+class Stage(IntEnum):
+    """What has been said so far; grows only."""
+
+    STARTED = 0
+    HELLO = 1
+    PREPARING = 2
+    READY = 3
+    RUNNING = 4
+    DONE = 5
+
+
+@dataclass(slots=True)
+class Transcript:
+    """Every record of a subject, by kind, in the order it was said."""
+
+    hello: Hello | None = None
+    ready: Ready | None = None
+    routes: list[RouteSeen] = field(default_factory=list)
+    attempts: list[AttemptEnded] = field(default_factory=list)
+    sends: list[SendEnded] = field(default_factory=list)
+    done: Done | None = None
+
+
+@dataclass(slots=True)
+class _Thread:
+    """One sender thread: its sends in order, how many are answered, and the attempts of the next one."""
+
+    plan: list[PlannedSend]
+    answered: int = 0
+    attempts: int = 0
+    progress_ns: int = 0
+
+    @property
+    def expected(self) -> PlannedSend | None:
+        return self.plan[self.answered] if self.answered < len(self.plan) else None
+
+
+class Conversation:
+    """The state of one subject's talk; every method that is told something raises SubjectBroken on a violation."""
+
+    def __init__(self, subject: SubjectId) -> None:
+        self.stage = Stage.STARTED
+        self.transcript = Transcript()
+        self._subject = subject
+        self._threads: list[_Thread] = []
+        self._thread_of: dict[int, int] = {}
+        self._answered: set[int] = set()
+        self._start_ns = 0
+        self._limit_ns = 0
+
+    def prepared(self, plan: Plan) -> None:
+        """The runner has sent the plan and the setup."""
+        self._threads = [_Thread([]) for _ in range(plan.threads)]
+        for send in plan.sends:
+            self._threads[send.thread].plan.append(send)
+            self._thread_of[send.send] = send.thread
+        self.stage = Stage.PREPARING
+
+    def started(self, start_ns: int, limit_ns: int) -> None:
+        """The runner has said go; a send may take ``limit_ns`` from when it could begin."""
+        self._start_ns, self._limit_ns = start_ns, limit_ns
+        for thread in self._threads:
+            thread.progress_ns = start_ns
+        self.stage = Stage.RUNNING
+
+    def take(self, record: Record, now_ns: int) -> None:
+        """Check one record against all before it, and keep it."""
+        match record:
+            case Hello():
+                self._take_hello(record)
+            case RouteSeen():
+                self._take_route(record)
+            case Ready():
+                self._require_stage(Stage.PREPARING, "ready")
+                self.transcript.ready = record
+                self.stage = Stage.READY
+            case AttemptEnded():
+                self._take_attempt(record, now_ns)
+            case SendEnded():
+                self._take_send(record, now_ns)
+            case Done():
+                self._take_done(record)
+            case SubjectFailed():
+                raise _broken("failed", "the subject to go on", f"{record.stage}: {record.message}")
+
+    def overdue(self, now_ns: int) -> SubjectBroken | None:
+        """The first thread that has been silent for longer than its next send can take, as a violation."""
+        for number, thread in enumerate(self._threads):
+            send = thread.expected
+            if send is None:
+                continue
+            begun_ns = max(thread.progress_ns, self._start_ns + send.due_ns)
+            if now_ns - begun_ns > self._limit_ns:
+                expected = f"an answer to send {send.send} of thread {number} within {self._limit_ns / 1e9:.1f} s"
+                return _broken("stalled", expected, f"nothing for {(now_ns - begun_ns) / 1e9:.1f} s")
+        return None
+
+    def is_all_answered(self) -> bool:
+        """Whether nothing is missing but done."""
+        return len(self._answered) == len(self._thread_of)
+
+    def _take_hello(self, hello: Hello) -> None:
+        self._require_stage(Stage.STARTED, "hello")
+        if hello.protocol != PROTOCOL:
+            raise _broken("version", f"protocol {PROTOCOL}", f"protocol {hello.protocol}")
+        if (hello.client, hello.version) != (self._subject.client, self._subject.release):
+            raise _broken("wrong-subject", f"{self._subject}", f"{hello.client}:{hello.version}")
+        self.transcript.hello = hello
+        self.stage = Stage.HELLO
+
+    def _take_route(self, route: RouteSeen) -> None:
+        if self.stage not in (Stage.PREPARING, Stage.READY, Stage.RUNNING):
+            raise _broken("out-of-order", "routes between setup and done", f"a route in stage {self.stage.name}")
+        expected = len(self.transcript.routes) + 1
+        if route.route != expected:
+            raise _broken("route-order", f"route {expected}", f"route {route.route}")
+        self.transcript.routes.append(route)
+
+    def _take_attempt(self, attempt: AttemptEnded, now_ns: int) -> None:
+        thread = self._open_send(attempt.send, attempt.thread, f"attempt {attempt.attempt}", "attempt-after-send")
+        if attempt.attempt != thread.attempts:
+            expected = f"attempt {thread.attempts} of send {attempt.send}"
+            raise _broken("attempt-order", expected, f"attempt {attempt.attempt}")
+        self._require_times(attempt)
+        thread.attempts += 1
+        thread.progress_ns = now_ns
+        self.transcript.attempts.append(attempt)
+
+    def _take_send(self, send: SendEnded, now_ns: int) -> None:
+        thread = self._open_send(send.send, send.thread, "the answer", "answered-twice")
+        self._require_times(send)
+        for route in (send.route, send.route_after):
+            if not 0 <= route <= len(self.transcript.routes):
+                raise _broken("unknown-route", f"send {send.send} to name a reported route", f"route {route}")
+        thread.answered += 1
+        thread.attempts = 0
+        thread.progress_ns = now_ns
+        self._answered.add(send.send)
+        self.transcript.sends.append(send)
+
+    def _take_done(self, done: Done) -> None:
+        self._require_stage(Stage.RUNNING, "done")
+        missing = sorted(self._thread_of.keys() - self._answered)
+        if missing:
+            seen = f"done with {len(missing)} sends unanswered, the first is {missing[0]}"
+            raise _broken("incomplete", f"{len(self._thread_of)} sends answered before done", seen)
+        if done.sends != len(self._answered):
+            raise _broken("incomplete", f"done to count {len(self._answered)} sends", f"{done.sends}")
+        self.transcript.done = done
+        self.stage = Stage.DONE
+
+    def _open_send(self, number: int, thread_number: int, what: str, if_answered: str) -> _Thread:
+        """The thread whose turn send ``number`` is; any other talk about a send is a violation."""
+        self._require_stage(Stage.RUNNING, f"{what} of send {number}")
+        if number not in self._thread_of:
+            raise _broken("unknown-send", "sends of the plan only", f"{what} of send {number}")
+        if number in self._answered:
+            raise _broken(if_answered, f"nothing more about send {number} after its answer", what)
+        if thread_number != self._thread_of[number]:
+            expected = f"send {number} on thread {self._thread_of[number]}"
+            raise _broken("wrong-thread", expected, f"{what} from thread {thread_number}")
+        thread = self._threads[thread_number]
+        if thread.expected is None or thread.expected.send != number:
+            turn = "none" if thread.expected is None else f"send {thread.expected.send}"
+            raise _broken("out-of-order", f"{turn} next on thread {thread_number}", f"{what} of send {number}")
+        return thread
+
+    def _require_times(self, record: AttemptEnded | SendEnded) -> None:
+        if record.end_ns < record.start_ns:
+            raise _broken("impossible-times", "an end after its beginning", f"{record}")
+        expected = self._threads[record.thread].expected
+        due_ns = self._start_ns + (expected.due_ns if expected else 0)
+        if record.start_ns < due_ns - _EARLY_TOLERANCE_NS:
+            early_ms = (due_ns - record.start_ns) / 1e6
+            raise _broken("early", f"send {record.send} not before it is due", f"{early_ms:.1f} ms early")
+
+    def _require_stage(self, stage: Stage, what: str) -> None:
+        if self.stage is not stage:
+            raise _broken("out-of-order", f"{what} in stage {stage.name}", f"{what} in stage {self.stage.name}")
+
+
+def _broken(signature: str, expected: str, seen: str) -> SubjectBroken:
+    return SubjectBroken(f"protocol.{signature}", expected=expected, seen=seen)

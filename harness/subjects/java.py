@@ -1,0 +1,73 @@
+"""The Java client, any release: its own jars behind our one driver."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.core.errors import UsageError
+from harness.core.subject import SubjectId
+from harness.releases.artifacts import client_class_path
+from harness.releases.catalogue import client_releases, is_known_client
+from harness.releases.driver import driver_class_path
+from harness.releases.jvm import find_java
+from harness.subjects.program import Launch, clean_environment
+
+CLIENT = "java"
+MAIN_CLASS = "rocketdiff.driver.Main"
+BARE_LOOP_CLASS = "rocketdiff.driver.BareLoop"
+
+FLAGS = (
+    # The live set of a producer is 15 MB; a fixed small heap keeps two arms, brokers and Spark on one machine.
+    "-Xms64m",
+    "-Xmx256m",
+    # On two cores the simplest collector and the first compiler start fastest, and steal no core while we measure.
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    # A shared file in /tmp that a killed JVM leaves behind.
+    "-XX:-UsePerfData",
+    # What the Netty of releases before 4.9 reaches into.
+    "--add-opens=java.base/java.nio=ALL-UNNAMED",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+    "--add-opens=java.base/java.lang=ALL-UNNAMED",
+)
+
+
+def java_program(subject: SubjectId) -> "JavaProgram":
+    """The program of ``java:<release>``; UsageError for a release that is not in the catalogue."""
+    if not is_known_client(subject.release):
+        raise UsageError(
+            "a published release of the Java client", seen=str(subject), hint=", ".join(client_releases())
+        )
+    return JavaProgram(subject)
+
+
+def java_command(main_class: str, release: str, folder: Path, *arguments: str) -> tuple[str, ...]:
+    """Command line of one of the driver's main classes; logs and temporary files stay below ``folder``."""
+    class_path = [driver_class_path(), *client_class_path(release)]
+    return (
+        str(find_java().java),
+        *FLAGS,
+        f"-Duser.home={folder}",
+        f"-Djava.io.tmpdir={folder}",
+        f"-XX:ErrorFile={folder / 'hs_err.log'}",
+        # The first pair of names is read by the 4 line, the second by the 5 line. What a client warns of is evidence.
+        f"-Drocketmq.client.logRoot={folder}",
+        "-Drocketmq.client.logLevel=WARN",
+        f"-Drocketmq.log.root={folder}",
+        "-Drocketmq.log.level=WARN",
+        "-cp",
+        os.pathsep.join(map(str, class_path)),
+        main_class,
+        *arguments,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class JavaProgram:
+    """One release of the Java client."""
+
+    subject: SubjectId
+
+    def launch(self, folder: Path) -> Launch:
+        """Compiles the driver and fetches the jars if this machine has not got them yet."""
+        return Launch(java_command(MAIN_CLASS, self.subject.release, folder.resolve()), clean_environment())

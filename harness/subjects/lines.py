@@ -1,0 +1,77 @@
+"""What a subject says to the runner: one record a line; both ends of the wire."""
+
+from dataclasses import fields
+from typing import Any
+
+import msgspec
+
+from harness.core.errors import SubjectBroken
+from harness.core.records import (
+    AttemptEnded,
+    Done,
+    Hello,
+    Ready,
+    ReceivedLine,
+    Record,
+    RouteSeen,
+    SendEnded,
+    SubjectFailed,
+)
+
+_RECORDS: dict[str, type[Record]] = {
+    "hello": Hello,
+    "ready": Ready,
+    "route": RouteSeen,
+    "attempt": AttemptEnded,
+    "send": SendEnded,
+    "done": Done,
+    "failed": SubjectFailed,
+}
+_NAMES: dict[type[Record], str] = {record_class: name for name, record_class in _RECORDS.items()}
+_FIELDS = {record_class: tuple(each.name for each in fields(record_class)) for record_class in _NAMES}
+
+_SHOWN_CHARACTERS = 200
+"""How much of a bad line is quoted: enough to recognise it."""
+
+
+def decode_record(line: bytes) -> ReceivedLine:
+    """
+    The record of one line, given without its end; fields this version does not know are kept.
+
+    Raises SubjectBroken (``protocol.bad-line``, ``protocol.unknown-record``) for anything that is no record.
+    """
+    try:
+        members: dict[str, Any] = msgspec.json.decode(line, type=dict[str, Any])
+        kind = members.pop("type", None)
+        record_class = _RECORDS.get(kind) if isinstance(kind, str) else None
+        if record_class is None:
+            raise _unknown_record(kind, line)
+        record = msgspec.convert(members, record_class)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise SubjectBroken(
+            "protocol.bad-line", expected="one JSON record a line", seen=f"{error}: {_shown(line)}"
+        ) from None
+    unknown = members.keys() - set(_FIELDS[record_class])
+    return ReceivedLine(record, {name: members[name] for name in sorted(unknown)})
+
+
+def encode_record(record: Record) -> bytes:
+    """One line with its end, for subjects written in Python; fields that are None are left out."""
+    members: dict[str, object] = {"type": _NAMES[type(record)]}
+    for name in _FIELDS[type(record)]:
+        value = getattr(record, name)
+        if value is not None:
+            members[name] = value
+    return msgspec.json.encode(members) + b"\n"
+
+
+def _unknown_record(kind: object, line: bytes) -> SubjectBroken:
+    return SubjectBroken(
+        "protocol.unknown-record",
+        expected="one of the records " + ", ".join(_RECORDS),
+        seen=f"a record of type {kind!r}: {_shown(line)}",
+    )
+
+
+def _shown(line: bytes) -> str:
+    return line[:_SHOWN_CHARACTERS].decode(errors="replace")

@@ -1,0 +1,22 @@
+"""The golden file is what the real classes print today."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.releases.artifacts import client_class_path
+from harness.releases.compiled import compiled
+from harness.releases.jvm import find_java
+
+
+@pytest.mark.cluster
+def test_golden_file_is_what_java_prints(golden: dict[str, str]) -> None:
+    """Running Golden.java with the client 5.3.3 gives the committed file, line by line."""
+    java = find_java()
+    class_path = client_class_path("5.3.3")
+    classes = compiled("golden-frames", Path(__file__).parent / "golden", class_path, java)
+    command = [str(java.java), "-cp", ":".join(map(str, [classes, *class_path])), "Golden"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    lines = dict(line.split(" ", 1) for line in printed.splitlines() if line.split(" ")[0] in golden)
+    assert lines == golden

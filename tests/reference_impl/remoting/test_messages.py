@@ -1,0 +1,119 @@
+"""Stored messages: as Java writes them, and refused with the reason where they cannot be read."""
+
+import zlib
+
+import pytest
+
+from reference_impl.remoting.errors import RemotingCommandException
+from reference_impl.remoting.messages import (
+    MAGIC_V2,
+    StoredMessage,
+    SysFlag,
+    compress,
+    decode_offset_message_id,
+    decode_stored,
+    decompress,
+    encode_offset_message_id,
+)
+
+_PLAIN = StoredMessage(
+    topic="Topic",
+    queue_id=3,
+    queue_offset=17,
+    physical_offset=4711,
+    body=b"z" * 200,
+    properties={"KEYS": "k", "user": "ü"},
+    flag=5,
+    sys_flag=0,
+    born_timestamp_ms=1795273281683,
+    born_host="127.0.0.1:40001",
+    store_timestamp_ms=1795273281700,
+    store_host="127.0.0.2:10911",
+    reconsume_times=2,
+    body_crc=99,
+)
+
+
+def test_reads_what_java_stored(golden: dict[str, str]) -> None:
+    """Every field of a plain message, and several messages in a row."""
+    assert decode_stored(bytes.fromhex(golden["stored-plain"]) * 2) == [_PLAIN, _PLAIN]
+
+
+def test_reads_compressed_bodies(golden: dict[str, str]) -> None:
+    """A body compressed with zlib comes out as it went in; the flag stays as stored."""
+    (message,) = decode_stored(bytes.fromhex(golden["stored-zlib"]))
+    assert (message.body, message.sys_flag) == (b"z" * 200, 0x301)
+
+
+def test_reads_version_6_hosts(golden: dict[str, str]) -> None:
+    """Hosts with 16 bytes of address are read where the flag says so."""
+    (message,) = decode_stored(bytes.fromhex(golden["stored-v6"]))
+    assert (message.born_host, message.store_host) == ("[::1]:40001", "[::2]:10911")
+
+
+def test_names_a_compression_it_cannot_undo(golden: dict[str, str]) -> None:
+    """LZ4 needs more than the standard library, and the error says so."""
+    with pytest.raises(RemotingCommandException, match="LZ4"):
+        decode_stored(bytes.fromhex(golden["stored-lz4"]))
+    with pytest.raises(RemotingCommandException, match="ZSTD"):
+        decompress(b"x", SysFlag.COMPRESSED | SysFlag.COMPRESSION_ZSTD)
+
+
+def test_long_topics_have_two_length_bytes(golden: dict[str, str]) -> None:
+    """The second magic code means two bytes of topic length."""
+    plain = bytes.fromhex(golden["stored-plain"])
+    at = plain.index(b"\x05Topic")
+    long = (
+        (len(plain) + 1).to_bytes(4, "big") + MAGIC_V2.to_bytes(4, "big") + plain[8:at] + b"\x00\x05" + plain[at + 1 :]
+    )
+    assert decode_stored(long) == [_PLAIN]
+
+
+@pytest.mark.parametrize("size", [1, 60, 90, 300])
+def test_truncated_messages_are_refused(golden: dict[str, str], size: int) -> None:
+    """Half a message is an error that says where, whatever is missing."""
+    with pytest.raises(RemotingCommandException):
+        decode_stored(bytes.fromhex(golden["stored-plain"])[:size])
+
+
+def test_padding_is_named() -> None:
+    """The filler at the end of a commit log file is no message."""
+    with pytest.raises(RemotingCommandException, match="padding"):
+        decode_stored((64).to_bytes(4, "big") + bytes.fromhex("cbd43194") + bytes(80))
+
+
+def test_compression_is_undone() -> None:
+    """What compress() makes, decompress() undoes, with the compression named or not."""
+    packed = compress(b"a" * 5_000, 5)
+    assert packed == zlib.compress(b"a" * 5_000, 5)
+    for flag in (SysFlag.COMPRESSED, SysFlag.COMPRESSED | SysFlag.COMPRESSION_ZLIB):
+        assert decompress(packed, flag) == b"a" * 5_000
+
+
+def test_damaged_compression_is_refused() -> None:
+    """Bytes that are no zlib data are an error of the message, not of zlib."""
+    with pytest.raises(RemotingCommandException, match="zlib"):
+        decompress(b"no zlib", SysFlag.COMPRESSED)
+
+
+def test_offset_message_id_is_java_s(golden: dict[str, str]) -> None:
+    """The broker's message id, both ways."""
+    assert encode_offset_message_id("127.0.0.2:10911", 4711) == golden["id"] == _PLAIN.offset_message_id
+    assert decode_offset_message_id(golden["id"]) == ("127.0.0.2:10911", 4711)
+
+
+def test_offset_message_id_with_version_6_address() -> None:
+    """Sixteen bytes of address make a longer id."""
+    assert decode_offset_message_id(encode_offset_message_id("[::1]:9", 7)) == ("[::1]:9", 7)
+
+
+@pytest.mark.parametrize("text", ["", "xyz", "7F"])
+def test_other_texts_are_no_message_id(text: str) -> None:
+    """What is no id is refused."""
+    with pytest.raises(RemotingCommandException):
+        decode_offset_message_id(text)
+
+
+def test_unique_key_is_the_property() -> None:
+    """The client's id is a property; messages of simpler clients have none."""
+    assert _PLAIN.unique_key is None

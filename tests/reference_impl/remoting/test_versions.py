@@ -1,0 +1,20 @@
+"""MQVersion ordinals, copied from the enum of 5.3.3 by counting its entries."""
+
+import pytest
+
+from reference_impl.remoting.versions import mq_version
+
+
+@pytest.mark.parametrize(
+    ("release", "ordinal"),
+    [("4.0.0-incubating", 213), ("4.7.1", 355), ("4.9.8", 409), ("5.0.0", 413), ("5.2.0", 453), ("5.3.3", 479)],
+)
+def test_ordinals(release: str, ordinal: int) -> None:
+    """Two entries a patch level."""
+    assert mq_version(release) == ordinal
+
+
+def test_other_texts_are_refused() -> None:
+    """A text that is no release is an error."""
+    with pytest.raises(ValueError, match="newest"):
+        mq_version("newest")

@@ -1,0 +1,85 @@
+"""A Maven repository on loopback that serves small made-up jars and misbehaves when told to, and a listener that writes down."""
+
+import hashlib
+import threading
+from collections import Counter
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler
+
+from harness.releases.lock import Artifact
+
+
+@dataclass
+class Repository:
+    """What is served at which path, what goes wrong (`faults`, one taken a request), and how often jars were asked for."""
+
+    url: str = ""
+    files: dict[str, bytes] = field(default_factory=dict)
+    faults: dict[str, list[str]] = field(default_factory=dict)
+    requests: Counter[str] = field(default_factory=Counter)
+
+    def publish(self, coordinate: str, content: bytes) -> Artifact:
+        """Serve this content under the coordinate; the artifact as a lock would state it."""
+        artifact = Artifact(coordinate, hashlib.sha256(content).hexdigest(), len(content))
+        self.files[str(artifact.path)] = content
+        return artifact
+
+    def misbehave(self, artifact: Artifact, *faults: str) -> None:
+        """Answer the next requests for this jar with these faults: corrupt, cut, unavailable, stall."""
+        self.faults[str(artifact.path)] = list(faults)
+
+
+@dataclass
+class Told:
+    """A listener that writes down what it is told."""
+
+    starts: list[tuple[str, int, int]] = field(default_factory=list)
+    received_bytes: int = 0
+    names: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    ends: int = 0
+
+    def started(self, what: str, files: int, size_bytes: int) -> None:
+        """Write down."""
+        self.starts.append((what, files, size_bytes))
+
+    def received(self, size_bytes: int) -> None:
+        """Add up."""
+        self.received_bytes += size_bytes
+
+    def file_finished(self, name: str) -> None:
+        """Write down."""
+        self.names.append(name)
+
+    def noted(self, message: str) -> None:
+        """Write down."""
+        self.notes.append(message)
+
+    def finished(self) -> None:
+        """Count."""
+        self.ends += 1
+
+
+def answer(request: BaseHTTPRequestHandler, served: Repository) -> None:
+    """One request: the file, nothing, or the fault whose turn it is."""
+    path = request.path.removeprefix("/maven/")
+    content = served.files.get(path)
+    if path.endswith(".jar"):
+        served.requests[path.rsplit("/", 1)[1]] += 1
+    faults = served.faults.get(path, [])
+    fault = faults.pop(0) if faults else ""
+    if content is None or fault == "unavailable":
+        request.send_error(503 if fault else 404)
+        return
+    request.send_response(200)
+    request.send_header("Content-Length", str(len(content)))
+    request.end_headers()
+    if fault == "cut":
+        request.wfile.write(content[: len(content) // 2])
+        return
+    if fault == "stall":
+        request.wfile.write(content[: len(content) // 2])
+        request.wfile.flush()
+        threading.Event().wait(60)
+        return
+    request.wfile.write(bytes(byte ^ 1 for byte in content) if fault == "corrupt" else content)

@@ -1,0 +1,66 @@
+"""The catalogue of releases and the order of its lines."""
+
+import pytest
+
+from harness.releases.catalogue import client_releases, is_known_client, parent_of, server_releases
+from harness.releases.line import line_key
+
+
+def test_clients_run_from_the_first_to_the_newest_in_release_line_order() -> None:
+    """The 4 line first, to its end, then the 5 line with the two releases that came before 5.0.0."""
+    assert client_releases() == (
+        *(
+            "4.0.0-incubating",
+            "4.1.0-incubating",
+            "4.2.0",
+            "4.3.0",
+            "4.3.1",
+            "4.3.2",
+            "4.4.0",
+            "4.5.0",
+            "4.5.1",
+            "4.5.2",
+        ),
+        *("4.6.0", "4.6.1", "4.7.0", "4.7.1", "4.8.0", "4.9.0", "4.9.1", "4.9.2", "4.9.3", "4.9.4", "4.9.5", "4.9.6"),
+        *("4.9.7", "4.9.8", "5.0.0-PREVIEW", "5.0.0-ALPHA", "5.0.0", "5.1.0", "5.1.1", "5.1.2", "5.1.3", "5.1.4"),
+        *("5.2.0", "5.3.0", "5.3.1", "5.3.2", "5.3.3", "5.4.0", "5.5.0"),
+    )
+
+
+def test_servers() -> None:
+    """The last published server of the 4 line, the default, and the newest."""
+    assert server_releases() == ("4.9.7", "5.3.3", "5.5.0")
+
+
+def test_known_clients() -> None:
+    """5.3.4 was released as a server only."""
+    assert is_known_client("4.9.8")
+    assert not is_known_client("5.3.4")
+
+
+@pytest.mark.parametrize(
+    ("release", "parent"),
+    [
+        ("4.0.0-incubating", None),
+        ("4.9.8", "4.9.7"),
+        ("5.0.0-PREVIEW", "4.9.0"),
+        ("5.0.0-ALPHA", "4.9.3"),
+        ("5.0.0", "4.9.4"),
+        ("5.1.0", "5.0.0"),
+    ],
+)
+def test_parents_follow_the_history_of_the_source(release: str, parent: str | None) -> None:
+    """The 5 line left the 4 line before that ended."""
+    assert parent_of(release) == parent
+
+
+def test_a_pre_release_comes_before_its_release() -> None:
+    """PREVIEW, then ALPHA, then the release."""
+    shuffled = ["5.0.0", "5.0.0-ALPHA", "4.9.8", "5.0.0-PREVIEW", "4.10.0"]
+    assert sorted(shuffled, key=line_key) == ["4.9.8", "4.10.0", "5.0.0-PREVIEW", "5.0.0-ALPHA", "5.0.0"]
+
+
+def test_an_unknown_spelling_is_an_error() -> None:
+    """A new kind of name needs a decision where it belongs."""
+    with pytest.raises(ValueError, match=r"not a release as RocketMQ writes them: '5\.6\.0-RC1'"):
+        line_key("5.6.0-RC1")

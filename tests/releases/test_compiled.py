@@ -1,0 +1,77 @@
+"""Compiling Java sources once."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.core.errors import EnvironmentMissing, HarnessError
+from harness.releases import compiled as module
+from harness.releases.compiled import compiled
+from harness.releases.jvm import JavaHome, find_java
+
+JAVA_8_CLASS = 52
+
+
+@pytest.fixture
+def java() -> JavaHome:
+    """The machine's own JDK, looked for before the cache moves."""
+    return find_java()
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    """A source folder of one class with a word outside ASCII."""
+    folder = tmp_path / "sources" / "demo"
+    folder.mkdir(parents=True)
+    (folder / "Greeting.java").write_text('package demo; class Greeting { static final String WORD = "grüß"; }')
+    return tmp_path / "sources"
+
+
+@pytest.mark.usefixtures("cache")
+def test_classes_are_of_the_asked_level(java: JavaHome, sources: Path) -> None:
+    """Java 8 classes whatever the compiler, so that one driver serves every JVM."""
+    classes = compiled("demo", sources, [], java)
+    content = (classes / "demo" / "Greeting.class").read_bytes()
+    assert int.from_bytes(content[6:8]) == JAVA_8_CLASS
+    assert "grüß".encode() in content
+
+
+@pytest.mark.usefixtures("cache")
+def test_the_second_time_no_compiler_runs(java: JavaHome, sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Same sources, same compiler: same folder, found."""
+    first = compiled("demo", sources, [], java)
+    monkeypatch.setattr(module, "_run_compiler", lambda _command: pytest.fail("compiled again"))
+    assert compiled("demo", sources, [], java) == first
+
+
+@pytest.mark.usefixtures("cache")
+def test_changed_sources_are_compiled_anew(java: JavaHome, sources: Path) -> None:
+    """The key is the content, not the time."""
+    first = compiled("demo", sources, [], java)
+    (sources / "demo" / "Greeting.java").write_text("package demo; class Greeting { }")
+    assert compiled("demo", sources, [], java) != first
+
+
+def test_a_refusal_of_the_compiler_is_shown_and_leaves_nothing(java: JavaHome, sources: Path, cache: Path) -> None:
+    """Its own words, with file and line."""
+    (sources / "demo" / "Greeting.java").write_text("package demo; class Greeting { oops }")
+    with pytest.raises(HarnessError, match=r"the Java sources to compile; saw .*Greeting\.java:1: error"):
+        compiled("demo", sources, [], java)
+    assert not list((cache / "classes").iterdir())
+
+
+@pytest.mark.usefixtures("cache")
+def test_no_sources_is_an_error(java: JavaHome, tmp_path: Path) -> None:
+    """An empty class folder would fail later and less clearly."""
+    with pytest.raises(HarnessError, match="saw none"):
+        compiled("demo", tmp_path, [], java)
+
+
+def test_a_cache_that_cannot_be_written_is_one_message(
+    java: JavaHome, sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cause and the variable that moves the folder."""
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("ROCKETDIFF_CACHE", str(tmp_path / "file"))
+    with pytest.raises(EnvironmentMissing, match="ROCKETDIFF_CACHE"):
+        compiled("demo", sources, [], java)

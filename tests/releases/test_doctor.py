@@ -1,0 +1,115 @@
+"""What the doctor finds, on machines that lack one thing each."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.releases import doctor, programs
+from harness.releases.doctor import Finding, examine
+from harness.releases.jvm import UnfitJava
+from harness.releases.lock import Artifact, Lock
+from harness.releases.programs import ContainerEngine
+
+EMPTY = Artifact("g:empty:1", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", 0)
+OTHER = Artifact("g:other:1", "0" * 64, 3 * 2**20)
+
+
+def named(name: str) -> Finding:
+    """The finding of this name."""
+    (finding,) = (finding for finding in examine() if finding.name == name)
+    return finding
+
+
+@pytest.fixture(autouse=True)
+def _small_lock(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
+    """Two client releases of made-up jars, an empty cache, and no question to a real container engine."""
+    assert not cache.exists()
+    monkeypatch.setattr(doctor, "locked", lambda: Lock({"1.0": (EMPTY,), "2.0": (EMPTY, OTHER)}, {}))
+    monkeypatch.setattr(programs, "container_engine", lambda: ContainerEngine("27.0", "docker 27.0"))
+
+
+def put(cache: Path, jar: Artifact, content: bytes) -> None:
+    """Lay a file where the cache keeps the jar."""
+    path = cache / "artifacts" / jar.path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def test_everything_is_looked_at_in_order() -> None:
+    """The names, which reports and scripts may rely on."""
+    assert list(dict.fromkeys(finding.name for finding in examine())) == [
+        *("Python", "Java", "Java compiler", "cores", "memory", "cache folder", "disk"),
+        *("server jars", "client jars", "Chromium", "container engine"),
+    ]
+
+
+def test_nothing_is_changed(cache: Path) -> None:
+    """Looking does not even make the cache folder."""
+    examine()
+    assert not cache.exists()
+
+
+def test_what_is_well_has_no_remedy_and_what_is_not_has_one() -> None:
+    """A finding without a way out would not help anyone."""
+    assert all(bool(finding.remedy) != finding.ok for finding in examine())
+
+
+def test_jars_that_are_here_are_named_and_others_fetched_when_used(cache: Path) -> None:
+    """Absent jars are no defect."""
+    put(cache, EMPTY, b"")
+    assert named("client jars") == Finding(
+        "client jars",
+        ok=True,
+        seen="1 of 2 releases here: 1.0; the others (3 MiB) are fetched when first used",
+        remedy="",
+    )
+
+
+def test_a_corrupted_jar_is_a_defect(cache: Path) -> None:
+    """It is named."""
+    put(cache, OTHER, b"wrong")
+    finding = named("client jars")
+    assert not finding.ok
+    assert finding.seen.endswith("corrupted: other-1.jar")
+
+
+def test_a_missing_java_is_named_with_the_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was passed over and what to install."""
+    monkeypatch.setattr(doctor, "local_java", lambda: (None, [UnfitJava(Path("/jdk8"), "version 8 is older than 17")]))
+    finding = named("Java")
+    assert not finding.ok
+    assert finding.seen == "/jdk8: version 8 is older than 17"
+    assert "openjdk-17-jdk-headless" in finding.remedy
+
+
+def test_too_little_memory_cores_and_disk_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bounds are compared with what the system says."""
+    monkeypatch.setattr(doctor, "MEMORY_BYTES", 2**60)
+    monkeypatch.setattr(doctor, "FREE_DISK_BYTES", 2**60)
+    monkeypatch.setattr(doctor, "CORES", 10_000)
+    assert [
+        finding.name for finding in examine() if not finding.ok and finding.name in {"memory", "disk", "cores"}
+    ] == [
+        "cores",
+        "memory",
+        "disk",
+    ]
+
+
+def test_a_cache_folder_that_cannot_be_made_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file is in the way."""
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("ROCKETDIFF_CACHE", str(tmp_path / "file" / "cache"))
+    finding = named("cache folder")
+    assert not finding.ok
+    assert "ROCKETDIFF_CACHE" in finding.remedy
+
+
+def test_an_engine_that_does_not_answer_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Containers are one feature; the remedy says which."""
+    monkeypatch.setattr(
+        programs, "container_engine", lambda: ContainerEngine(None, "docker is installed, but: no daemon")
+    )
+    finding = named("container engine")
+    assert not finding.ok
+    assert finding.remedy.startswith("only for --cluster containers")

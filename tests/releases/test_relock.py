@@ -1,0 +1,90 @@
+"""The maintainer command, without Maven and network: what it makes of Maven's answers."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from harness.core.errors import EnvironmentMissing
+from harness.releases import relock
+from harness.releases.lock import LOCK_FILE, Artifact, Lock, read_lock
+from harness.releases.relock import artifact_of, main, resolve
+
+MAVEN = """#!/bin/sh
+for argument in "$@"; do case $argument in
+  -Dmdep.outputFile=*) listing=${argument#*=} ;;
+  -Dmaven.repo.local=*) repository=${argument#*=} ;;
+esac; done
+"""
+
+
+@pytest.fixture
+def maven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> Path:
+    """A stand-in for Maven on PATH; tests append what it does."""
+    program = tmp_path / "bin" / "mvn"
+    program.parent.mkdir()
+    program.write_text(MAVEN)
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    assert not cache.exists()
+    return program
+
+
+def append(program: Path, script: str) -> None:
+    """Let the stand-in do this."""
+    program.write_text(program.read_text() + script)
+
+
+@pytest.mark.parametrize(
+    ("place", "coordinate"),
+    [
+        ("io/netty/netty-all/4.0.36.Final/netty-all-4.0.36.Final.jar", "io.netty:netty-all:4.0.36.Final"),
+        ("io/netty/n-epoll/4.1/n-epoll-4.1-linux-x86_64.jar", "io.netty:n-epoll:4.1:linux-x86_64"),
+    ],
+)
+def test_a_line_of_mavens_class_path_becomes_an_artifact(tmp_path: Path, place: str, coordinate: str) -> None:
+    """Coordinate from the place, hash and size from the content."""
+    (tmp_path / place).parent.mkdir(parents=True)
+    (tmp_path / place).write_bytes(b"jar")
+    assert artifact_of(f"@/{place}", tmp_path) == Artifact(coordinate, hashlib.sha256(b"jar").hexdigest(), 3)
+
+
+def test_the_order_of_the_class_path_is_kept(maven: Path) -> None:
+    """Maven's order decides which of two classes of one name is loaded."""
+    append(maven, "for n in b a; do mkdir -p $repository/g/$n/1; printf $n >$repository/g/$n/1/$n-1.jar; done\n")
+    append(maven, 'printf "@/g/b/1/b-1.jar|@/g/a/1/a-1.jar" >$listing\n')
+    assert [jar.coordinate for jar in resolve("5.3.3", ("rocketmq-client",))] == ["g:b:1", "g:a:1"]
+
+
+def test_a_release_without_the_artifact_is_empty(maven: Path) -> None:
+    """Metadata names some versions that were published in part only."""
+    append(maven, 'echo "[ERROR] Could not find artifact org.apache.rocketmq:rocketmq-client:jar:5.3.4"; exit 1\n')
+    assert resolve("5.3.4", ("rocketmq-client",)) == ()
+
+
+def test_any_other_failure_of_maven_stops(maven: Path) -> None:
+    """A broken network must not make a lock with holes."""
+    append(maven, 'echo "[ERROR] Connection refused"; exit 1\n')
+    with pytest.raises(EnvironmentMissing, match=r"Maven to resolve 5\.3\.3; saw \[ERROR\] Connection refused"):
+        resolve("5.3.3", ("rocketmq-client",))
+
+
+def test_without_maven_the_message_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is a tool of maintainers; users never need it."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(EnvironmentMissing, match="mvn on PATH"):
+        resolve("5.3.3", ("rocketmq-client",))
+
+
+def test_check_writes_nothing_and_tells_a_difference(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 1 when the lock would change, 0 when not."""
+    before = LOCK_FILE.read_bytes()
+    monkeypatch.setattr(relock, "resolve_all", lambda: Lock({}, {}))
+    assert main(["--check"]) == 1
+    monkeypatch.setattr(relock, "resolve_all", lambda: read_lock(LOCK_FILE))
+    assert main(["--check"]) == 0
+    assert "the lock is current" in capsys.readouterr().out
+    assert LOCK_FILE.read_bytes() == before
+    assert not LOCK_FILE.with_suffix(".new").exists()

@@ -1,0 +1,155 @@
+"""Files and folders that cannot be used, and what a scenario holds once it is loaded."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from harness.core.errors import UsageError
+from harness.core.fault import FaultKind, FaultSpec
+from harness.core.plan import SendKind
+from harness.core.settings import ClientSettings
+from harness.scenario import CHECKS, SUITES, Tolerance, fault_sentence, load, load_all, parse
+from harness.scenario.file_format import ScenarioFile, SettingsPart
+from harness.scenario.topologies import TOPOLOGIES
+
+VALID_PASS = Path(__file__).parents[2] / "fixtures" / "format" / "valid-pass"
+
+
+def test_everything_arrives() -> None:
+    """Each field of the fullest file is where the rest of the harness looks for it."""
+    scenario = load(VALID_PASS / "everything.yaml")
+    assert scenario.establishes == "Every field of the format at once, folded into one line."
+    assert scenario.settings == ClientSettings(True, 500, 10, True, 1024, 1000, 600_000, 100)
+    assert (scenario.workload.threads, scenario.workload.call, scenario.workload.body_bytes) == (
+        3,
+        SendKind.PLAIN,
+        (1, 4096),
+    )
+    assert (scenario.sends, scenario.duration_s, scenario.episodes) == (666, 20, 6)
+    assert scenario.tolerances[1] == Tolerance(
+        "failover-time", 1.5, "One slot of the closed loop, 90 ms, on top of half a second."
+    )
+
+
+def test_repeats_are_written_out_by_time() -> None:
+    """Five pauses of b, one of a, two of a name server and two kills; episodes count from 1 in the order of time."""
+    faults = load(VALID_PASS / "everything.yaml").faults
+    assert faults[:4] == (
+        FaultSpec(1, FaultKind.PAUSE, "broker-b", 1, 0.6),
+        FaultSpec(2, FaultKind.PAUSE_NAME_SERVER, "name-server-2", 1, 0.5),
+        FaultSpec(3, FaultKind.PAUSE, "broker-a", 2, 0.5),
+        FaultSpec(4, FaultKind.PAUSE_NAME_SERVER, "name-server-2", 2, 0.5),
+    )
+    assert [fault.at_s for fault in faults if fault.node == "broker-b"] == [1, 3, 5, 7, 9, 12]
+    assert faults[-2:] == (
+        FaultSpec(9, FaultKind.KILL, "broker-b", 12, 2),
+        FaultSpec(10, FaultKind.KILL, "broker-a", 19, None),
+    )
+
+
+def test_defaults_are_the_clients_own() -> None:
+    """What a file leaves out is what RocketMQ does by default."""
+    scenario = load(VALID_PASS / "smallest.yaml")
+    assert scenario.settings == ClientSettings()
+    assert (scenario.queues_per_broker, scenario.suites, scenario.faults) == (4, ("full",), ())
+
+
+@pytest.mark.parametrize(
+    ("fault", "sentence"),
+    [
+        (FaultSpec(1, FaultKind.PAUSE, "broker-b", 1.5, 1.0), "broker-b paused at 1.5 s for 1 s"),
+        (FaultSpec(1, FaultKind.PAUSE_NAME_SERVER, "name-server-1", 1, 3), "name-server-1 paused at 1 s for 3 s"),
+        (FaultSpec(1, FaultKind.KILL, "broker-a", 2, None), "broker-a killed at 2 s for good"),
+        (FaultSpec(1, FaultKind.KILL, "broker-a", 2, 1), "broker-a killed at 2 s and restarted after 1 s"),
+    ],
+)
+def test_fault_in_a_sentence(fault: FaultSpec, sentence: str) -> None:
+    """Reports tell faults in words."""
+    assert fault_sentence(fault) == sentence
+
+
+def test_format_knows_exactly_the_clients_settings() -> None:
+    """Names and defaults of the file format and of the harness agree."""
+    ours = {field.name: field.default for field in dataclasses.fields(ClientSettings)}
+    assert {name: field.default for name, field in SettingsPart.model_fields.items()} == ours
+
+
+def test_format_knows_exactly_the_checks_suites_and_topologies() -> None:
+    """The closed sets of the schema are those of the model."""
+    schema = ScenarioFile.model_json_schema()
+    properties = schema["properties"]
+    assert tuple(properties["checks"]["items"]["enum"]) == CHECKS
+    assert tuple(properties["suites"]["items"]["enum"]) == SUITES
+    assert properties["topology"]["enum"] == list(TOPOLOGIES)
+
+
+def test_topologies_are_those_of_the_cluster() -> None:
+    """Rooms may not import each other; a test may, and holds their node names together."""
+    cluster = pytest.importorskip("harness.cluster.topology")
+    theirs = {t.name: (t.broker_names, t.name_server_count) for t in cluster.TOPOLOGIES.values()}
+    assert {name: (nodes.brokers, nodes.name_servers) for name, nodes in TOPOLOGIES.items()} == theirs
+
+
+def test_missing_file_is_a_usage_error(tmp_path: Path) -> None:
+    """The message has the path and the system's reason."""
+    with pytest.raises(UsageError, match=r"none\.yaml; saw No such file"):
+        load(tmp_path / "none.yaml")
+
+
+def test_file_that_is_not_text_is_a_usage_error(tmp_path: Path) -> None:
+    """Bytes that are not UTF-8 are told as such."""
+    (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(UsageError, match="utf-8"):
+        load(tmp_path / "binary.yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("format: 1\n  name: x\n", "YAML in bad.yaml line 2"),
+        ("format: [1\n", "YAML in bad.yaml line 2"),
+        ("--- {}\n--- {}\n", "YAML in bad.yaml line 2"),
+        ("name: !!python/object:os.system x\n", "YAML in bad.yaml line 1"),
+        ("name: \x07\n", "YAML in bad.yaml"),
+        ("format: 1\nname: a\nname: b\n", "'name' again on line 3"),
+        ("format: 1\nname: &a [*a]\n", "at name"),
+    ],
+)
+def test_text_that_is_no_yaml_is_a_usage_error(text: str, told: str) -> None:
+    """Broken YAML names the line; code in YAML is never run."""
+    with pytest.raises(UsageError) as raised:
+        parse(text, "bad.yaml")
+    assert told in str(raised.value)
+
+
+def test_line_is_that_of_the_wrong_value() -> None:
+    """In block style the message points at the very line."""
+    text = (
+        "format: 1\nname: a/b\nestablishes: Lines are counted from one.\ntopology: two-masters\n"
+        "workload:\n  rate_per_s: 10\n  duration_s: 10\nchecks: [loss]\n"
+        "faults:\n  - kind: pause\n    broker: b\n    at_s: 1\n    for_s: 1\n  - kind: kill\n    broker: z\n    at_s: 5\n"
+    )
+    with pytest.raises(UsageError, match=r"faults\[1\]\.broker \(x\.yaml line 15\)"):
+        parse(text, "x.yaml")
+
+
+def test_several_mistakes_are_one_message_and_a_count() -> None:
+    """The first is told, the others are counted."""
+    text = "format: 1\nname: X\nestablishes: short\ntopology: moon\nworkload: {rate_per_s: 1, duration_s: 1}\nchecks: [loss]\n"
+    with pytest.raises(UsageError, match="2 more to correct after this one"):
+        parse(text, "x.yaml")
+
+
+def test_folder_without_scenarios_is_a_usage_error(tmp_path: Path) -> None:
+    """Nothing to run must not look like a pass."""
+    with pytest.raises(UsageError, match="scenario files"):
+        load_all(tmp_path)
+
+
+def test_file_lies_where_its_name_says(tmp_path: Path) -> None:
+    """The path-shaped name finds the file."""
+    (tmp_path / "self-test").mkdir()
+    (tmp_path / "self-test" / "other.yaml").write_text((VALID_PASS / "smallest.yaml").read_text())
+    with pytest.raises(UsageError, match="name: self-test/other"):
+        load_all(tmp_path)

@@ -1,0 +1,61 @@
+"""Scenarios are chosen by suite and by globs, and a glob that chooses nothing is an error."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.core.errors import UsageError
+from harness.scenario import Scenario, load, select
+
+SMALLEST = Path(__file__).parents[2] / "fixtures" / "format" / "valid-pass" / "smallest.yaml"
+
+
+@pytest.fixture
+def known() -> tuple[Scenario, ...]:
+    """Four scenarios, one of them in the suite quick."""
+    smallest = load(SMALLEST)
+    names = ("fault-latency/calm", "fault-latency/pause/long", "round-robin/calm", "round-robin/pause")
+    return tuple(
+        replace(smallest, name=name, suites=("quick", "full") if name == "round-robin/calm" else ("full",))
+        for name in names
+    )
+
+
+@pytest.mark.parametrize(
+    ("suite", "patterns", "chosen"),
+    [
+        (None, (), ["fault-latency/calm", "fault-latency/pause/long", "round-robin/calm", "round-robin/pause"]),
+        ("quick", (), ["round-robin/calm"]),
+        (None, ("round-robin/pause",), ["round-robin/pause"]),
+        (None, ("fault-latency/*",), ["fault-latency/calm"]),
+        (None, ("fault-latency/**",), ["fault-latency/calm", "fault-latency/pause/long"]),
+        (None, ("**/calm",), ["fault-latency/calm", "round-robin/calm"]),
+        (None, ("round-robin/p????", "*/calm"), ["fault-latency/calm", "round-robin/calm", "round-robin/pause"]),
+        ("full", ("round-robin/calm",), ["round-robin/calm"]),
+    ],
+)
+def test_selection(
+    known: tuple[Scenario, ...], suite: str | None, patterns: tuple[str, ...], chosen: list[str]
+) -> None:
+    """A star stays within one part of a name, two stars cross parts; any glob is enough."""
+    assert [scenario.name for scenario in select(known, suite, patterns)] == chosen
+
+
+@pytest.mark.parametrize(
+    ("suite", "patterns", "told"),
+    [
+        ("nightly", (), "one of the suites quick, full"),
+        (None, ("round-robin/clam",), "try: round-robin/calm"),
+        (None, ("round-robin/*", "zzz"), "a glob that matches a scenario"),
+        (None, ("round-robin",), "a glob that matches"),
+        ("quick", ("fault-latency/calm",), "fault-latency/calm is not in suite quick"),
+        (None, ("round-robin.calm",), "a glob that matches"),
+    ],
+)
+def test_nothing_chosen_is_an_error(
+    known: tuple[Scenario, ...], suite: str | None, patterns: tuple[str, ...], told: str
+) -> None:
+    """A typing error must not run nothing and pass."""
+    with pytest.raises(UsageError, match=told.replace(".", r"\.")):
+        select(known, suite, patterns)

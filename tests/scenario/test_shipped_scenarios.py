@@ -1,0 +1,128 @@
+"""The scenarios that come with rocketdiff: what they must cover, and what they may cost."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from harness.core.fault import FaultKind
+from harness.core.plan import SendKind
+from harness.scenario import Scenario, load_all, select
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+ALL = load_all(FIXTURES / "scenarios")
+BY_NAME = {scenario.name: scenario for scenario in ALL}
+each = pytest.mark.parametrize("scenario", [pytest.param(scenario, id=scenario.name) for scenario in ALL])
+
+
+@pytest.mark.parametrize("row", ["A1", "A3", "A4", "A5", "B1", "B2", "B3", "B4", "B5", "B10", "C2", "C3", "C4"])
+def test_described_behaviour_has_a_scenario(row: str) -> None:
+    """Each row of the described behaviours that a synchronous producer can show is covered by name."""
+    assert [scenario.name for scenario in ALL if row in scenario.covers]
+
+
+@pytest.mark.parametrize(
+    "situation",
+    [
+        "pause-one-of-two",
+        "pause-one-of-three",
+        "pause-both-of-two",
+        "two-short-pauses",
+        "pause-shorter-than-timeout",
+        "pause-longer-than-timeout",
+        "repeated-pauses",
+        "kill-one-of-two",
+        "calm",
+    ],
+)
+def test_situation_is_there_with_fault_latency_off_and_on(situation: str) -> None:
+    """Every situation is run both ways, on the same number of brokers."""
+    off, on = BY_NAME[f"round-robin/{situation}"], BY_NAME[f"fault-latency/{situation}"]
+    assert not off.settings.send_latency_fault_enable
+    assert on.settings.send_latency_fault_enable
+    assert off.topology == on.topology
+
+
+@pytest.mark.parametrize("suite", ["quick", "full"])
+def test_every_row_of_checks_is_asked_somewhere(suite: str) -> None:
+    """No suite leaves a kind of question out."""
+    asked = {check for scenario in select(ALL, suite) for check in scenario.checks}
+    assert len(asked) == 8
+
+
+def test_calls_and_retries_are_covered() -> None:
+    """Plain, explicit queue, selector and batch; no retry, the default and ten; one thread and several."""
+    assert {scenario.workload.call for scenario in ALL} == set(SendKind)
+    assert {scenario.settings.retry_times_when_send_failed for scenario in ALL} == {0, 2, 10}
+    assert {scenario.workload.threads for scenario in ALL} == {1, 2, 4}
+    assert {fault.kind for scenario in ALL for fault in scenario.faults} == set(FaultKind)
+
+
+def test_fault_latency_is_run_in_one_thread_only() -> None:
+    """Threads share the fault table; with several, one arm alone cannot say what another thread saw first."""
+    assert all(s.workload.threads == 1 for s in ALL if s.settings.send_latency_fault_enable)
+
+
+def test_quick_suite_fits_its_budget() -> None:
+    """At most 45 s of work on one cluster, at least 12 pauses; both-at-once counted as one is still 12 and more."""
+    quick = select(ALL, "quick")
+    assert sum(scenario.duration_s for scenario in quick) <= 45
+    assert {scenario.topology for scenario in quick} == {"two-masters"}
+    moments = {(s.name, f.at_s) for s in quick for f in s.faults if f.kind is FaultKind.PAUSE}
+    assert len(moments) >= 12
+
+
+def test_full_suite_fits_its_budget() -> None:
+    """
+    All of it, ten minutes at the most with what a case costs besides its work, and at least 30 episodes.
+
+    Allowed for: 3 s a case (set-up, warm-up, read-back), 4 s to restart a killed broker, 8 s to start each cluster, and
+    60 s for analysis and report.
+    """
+    full = select(ALL, "full")
+    assert full == ALL
+    kills = sum(fault.kind is FaultKind.KILL for scenario in full for fault in scenario.faults)
+    clusters = len({scenario.topology for scenario in full})
+    work_s = sum(scenario.duration_s for scenario in full)
+    assert work_s + 3 * len(full) + 4 * kills + 8 * clusters + 60 <= 600
+    assert sum(scenario.episodes for scenario in full) >= 30
+
+
+def test_quick_suite_sees_the_end_of_ten_seconds_of_avoidance() -> None:
+    """From 5.1.4 on an isolated broker is used again after 10 s: at least 11 s are left after the failed send."""
+    scenario = BY_NAME["fault-latency/pause-one-of-two"]
+    pause = scenario.faults[0]
+    assert "quick" in scenario.suites
+    # The pause is met within one turn of the other broker's queues; then the whole timeout passes.
+    met_s = pause.at_s + 2 * scenario.queues_per_broker / scenario.workload.rate_per_s
+    failed_s = met_s + scenario.settings.send_msg_timeout_ms / 1000
+    assert scenario.duration_s - failed_s >= 11
+
+
+@each
+def test_schema_accepts_what_is_shipped(scenario: Scenario) -> None:
+    """The published schema and the loader agree on every shipped file."""
+    schema = json.loads((FIXTURES / "schema" / "scenario-1.json").read_text())
+    jsonschema.validate(yaml.safe_load(scenario.text), schema)
+
+
+@each
+def test_faults_begin_after_the_first_heartbeat(scenario: Scenario) -> None:
+    """A producer's first heartbeat comes 1 s after its start; a broker that is ill then would be met by it first."""
+    assert all(fault.at_s >= 1.5 for fault in scenario.faults)
+
+
+@each
+def test_no_heartbeat_meets_an_ill_broker(scenario: Scenario) -> None:
+    """From 4.9.1 on a heartbeat's timeout closes the channel under the sends that are being judged."""
+    if any(fault.kind is not FaultKind.PAUSE_NAME_SERVER for fault in scenario.faults):
+        assert scenario.settings.heartbeat_broker_interval_ms == 600_000
+
+
+@each
+def test_rates_leave_both_arms_room(scenario: Scenario) -> None:
+    """Two arms on two cores: 40 to 200 sends a second each, and short enough to be run often."""
+    assert 40 <= scenario.workload.rate_per_s <= 200
+    assert scenario.duration_s <= 35

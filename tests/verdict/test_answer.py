@@ -1,0 +1,154 @@
+"""From one evidence to one answer."""
+
+from math import inf
+
+import pytest
+
+from harness.core.evidence import Ending, EpisodePair, Evidence, Margin, PairedSample, Standing
+from harness.core.verdict import Divergence, Example, Measure, Severity, Verdict
+from harness.verdict.answer import NO_SINGLE_SEND, answer
+from harness.verdict.samples import decide_samples
+
+OLD, NEW = "java:4.7.1", "java:5.3.3"
+
+
+def divergence(signature: str = "retry/stays", subject: str = NEW) -> Divergence:
+    return Divergence(signature, subject, 3, Example(7, 0, 1, "paused", "broker-a", "broker-b"))
+
+
+def evidence(
+    standing: Standing,
+    *found: Divergence,
+    samples: tuple[PairedSample, ...] = (),
+    measures: tuple[Measure, ...] = (),
+    severity: Severity = Severity.MUST,
+) -> Evidence:
+    return Evidence(
+        runs=("r",),
+        case="c",
+        check="failover-time",
+        standing=standing,
+        reason="as measured",
+        severity=severity,
+        divergences=found,
+        samples=samples,
+        measures=measures,
+    )
+
+
+def sample(ratio: float, n: int = 12, ended: Ending = Ending.FAILOVER, minimum: int = 6) -> PairedSample:
+    """Candidate over baseline is ``ratio`` with a spread of about two per cent."""
+    pairs = tuple(
+        EpisodePair("r", "c", number, 5e8, 5e8 * ratio * (1 + 0.02 * (number % 3 - 1)), Ending.FAILOVER, ended)
+        for number in range(n)
+    )
+    return PairedSample("failover", Margin(1.2, "a fifth of a timeout"), pairs, minimum, "no interval below")
+
+
+def answered(item: Evidence):  # type: ignore[no-untyped-def]  # the result's type is what the tests look at
+    (samples,) = decide_samples([item])
+    return answer(item, samples, baseline=OLD, candidate=NEW)
+
+
+@pytest.mark.parametrize(
+    ("standing", "verdict"),
+    [
+        (Standing.DECISIVE, Verdict.CONFORMS),
+        (Standing.INDECISIVE, Verdict.INCONCLUSIVE),
+        (Standing.NOT_APPLICABLE, Verdict.NOT_APPLICABLE),
+        (Standing.INVALID, Verdict.INVALID),
+    ],
+)
+def test_without_differences_the_standing_is_the_answer(standing: Standing, verdict: Verdict) -> None:
+    """Only decisive evidence conforms."""
+    result = answered(evidence(standing))
+    assert (result.verdict, result.reason) == (verdict, "as measured")
+
+
+@pytest.mark.parametrize("standing", [Standing.DECISIVE, Standing.INDECISIVE, Standing.NOT_APPLICABLE])
+def test_a_difference_is_certain_whatever_the_standing(standing: Standing) -> None:
+    """An exact difference diverges even where a pass would not have been decisive."""
+    assert answered(evidence(standing, divergence())).verdict is Verdict.DIVERGES
+
+
+def test_differences_under_a_broken_set_up_are_listed_and_do_not_count() -> None:
+    """INVALID wins over DIVERGES within one check."""
+    result = answered(evidence(Standing.INVALID, divergence()))
+    assert (result.verdict, len(result.divergences)) == (Verdict.INVALID, 1)
+
+
+def test_rules_that_do_not_explain_the_baseline_are_said_so() -> None:
+    """A rules/ signature of the baseline points at our dialect first."""
+    result = answered(evidence(Standing.DECISIVE, divergence("rules/queue.impossible", OLD)))
+    assert "do not explain the baseline java:4.7.1 itself" in result.reason
+    assert "do not explain" not in answered(evidence(Standing.DECISIVE, divergence("rules/x", NEW))).reason
+
+
+def test_equal_durations_are_equivalent_with_their_interval() -> None:
+    """A ratio of 1 with a small spread lies inside ×1.2."""
+    result = answered(evidence(Standing.DECISIVE, samples=(sample(1.0),)))
+    assert result.verdict is Verdict.EQUIVALENT
+    (measure,) = result.measures
+    assert (measure.unit, measure.n, measure.confidence) == ("ratio", 12, 0.9)
+    assert measure.value == pytest.approx(1.0, abs=0.01)
+
+
+def test_durations_three_times_as_long_diverge_by_statistics() -> None:
+    """The signature is the check's and the sample's; the example is the farthest episode, not a send."""
+    result = answered(evidence(Standing.DECISIVE, samples=(sample(3.0),)))
+    (found,) = result.divergences
+    assert result.verdict is Verdict.DIVERGES
+    assert (found.signature, found.subject, found.count) == ("failover-time.failover-differs", NEW, 12)
+    assert found.example.send == NO_SINGLE_SEND
+    assert found.example.detail["farthest_episode"]["episode"] == 2  # type: ignore[index]  # detail is open
+
+
+def test_too_few_pairs_are_inconclusive_and_say_how_many_are_needed() -> None:
+    """Five of at least six."""
+    result = answered(evidence(Standing.DECISIVE, samples=(sample(3.0, n=5),)))
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "5 of at least 6 complete episode pairs (no interval below)" in result.reason
+
+
+def test_a_ratio_at_the_margin_is_inconclusive_with_the_episodes_it_would_take() -> None:
+    """Neither inside nor outside ×1.2."""
+    result = answered(evidence(Standing.DECISIVE, samples=(sample(1.2),)))
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "would decide at this spread" in result.reason
+
+
+def test_a_client_that_waits_where_the_other_fails_over_diverges_by_cause() -> None:
+    """Twelve discordant episodes: p = 2 · 2^-12, below 0.01 / 2."""
+    result = answered(evidence(Standing.DECISIVE, samples=(sample(1.0, ended=Ending.RESUMED),)))
+    (found,) = result.divergences
+    assert (found.signature, found.count) == ("failover-time.failover-cause-differs", 12)
+    assert "only java:4.7.1 failed over in 12 episodes, only java:5.3.3 in 0" in found.example.observed
+
+
+def test_seven_discordant_episodes_are_not_enough_for_a_gate() -> None:
+    """p = 2 · 2^-7 = 0.016 is above the run's budget of 0.01."""
+    result = answered(evidence(Standing.DECISIVE, samples=(sample(1.0, n=7, ended=Ending.RESUMED),)))
+    assert result.verdict is Verdict.INCONCLUSIVE
+
+
+def test_an_info_sample_never_diverges() -> None:
+    """One case's share of the pool is measured, not judged."""
+    result = answered(evidence(Standing.DECISIVE, samples=(sample(3.0),), severity=Severity.INFO))
+    assert (result.verdict, result.divergences) == (Verdict.INCONCLUSIVE, ())
+
+
+def test_samples_of_indecisive_evidence_are_not_asked() -> None:
+    """A case that says it cannot decide is taken at its word."""
+    assert answered(evidence(Standing.INDECISIVE, samples=(sample(3.0),))).verdict is Verdict.INCONCLUSIVE
+
+
+def test_measures_without_a_bound_are_left_out() -> None:
+    """JSON has no infinity."""
+    bounded, unbounded = Measure("a", 1.0, "ms", 3), Measure("b", 1.0, "ms", 1, 0.0, inf, 0.9)
+    assert answered(evidence(Standing.DECISIVE, measures=(bounded, unbounded))).measures == (bounded,)
+
+
+def test_the_legal_share_is_a_measure_of_its_own() -> None:
+    """With the number of decisions it is a mean of."""
+    item = Evidence(("r",), "c", "queue-choice", Standing.DECISIVE, decisions=40, legal_share=0.25)
+    assert answered(item).measures == (Measure("legal-share", 0.25, "share", 40),)

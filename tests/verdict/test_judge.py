@@ -1,0 +1,93 @@
+"""All evidence in, one judgement out."""
+
+from dataclasses import replace
+
+import pytest
+
+from harness.core.errors import ExitCode
+from harness.core.evidence import Evidence, Standing
+from harness.core.run_info import CaseInfo, Machine, RunInfo, SubjectInfo
+from harness.core.verdict import Divergence, Example, Verdict
+from harness.verdict.judge import judge
+from harness.verdict.judgement import Counts, RunVerdict, machine_line
+
+RUN = RunInfo(
+    run="r1",
+    seed=7,
+    suite="quick",
+    baseline=SubjectInfo("java:5.3.3", "java", "5.3.3"),
+    candidate=SubjectInfo("python:5.3.3", "python", "0.1.0"),
+    server_release="5.3.3",
+    backend="processes",
+    started_at="2026-11-21T12:00:00+00:00",
+    took_s=1.0,
+    machine=Machine("Linux", "", 2, 0, "3.11.7", "17"),
+    cases=(CaseInfo(1, "a", ("loss", "attempts")), CaseInfo(2, "b", ("loss",))),
+    reproduce="rocketdiff run",
+    rocketdiff="0.1.0",
+)
+
+
+def evidence(case: str, check: str, *found: Divergence) -> Evidence:
+    return Evidence(("r1",), case, check, Standing.DECISIVE, divergences=found)
+
+
+COMPLETE = [evidence("a", "loss"), evidence("a", "attempts"), evidence("b", "loss")]
+
+
+def test_a_complete_run_without_differences_conforms() -> None:
+    """Exit 0 and the exact last line."""
+    judgement = judge(COMPLETE, RUN)
+    assert judgement.exit_code is ExitCode.CONFORMS
+    line = "VERDICT conforms new=0 declared=0 stale=0 inconclusive=0 checks=3 seed=7 run=r1"
+    assert judgement.machine_line == line
+
+
+def test_a_new_divergence_is_exit_1() -> None:
+    """One check diverges, with however many differences."""
+    found = Divergence("x/y", "python:5.3.3", 31, Example(1, 0, 0, "calm", "a", "b"))
+    judgement = judge([evidence("a", "loss", found), *COMPLETE[1:]], RUN)
+    assert (judgement.exit_code, judgement.counts.new) == (ExitCode.DIVERGES, 1)
+
+
+def test_a_planned_check_without_an_answer_makes_the_run_invalid() -> None:
+    """Never conforms without the evidence; the check is named, and does not count as executed."""
+    judgement = judge(COMPLETE[:2], RUN)
+    assert (judgement.verdict, judgement.exit_code) == (RunVerdict.INVALID, ExitCode.INCONCLUSIVE)
+    assert judgement.counts == Counts(inconclusive=1, checks=2, planned=3)
+    missing = judgement.results[-1]
+    assert (missing.case, missing.check, missing.verdict) == ("b", "loss", Verdict.INVALID)
+
+
+def test_a_run_without_any_evidence_is_invalid_rather_than_empty() -> None:
+    """A runner killed before its first case leaves a plan and nothing else."""
+    judgement = judge([], RUN)
+    assert (judgement.verdict, judgement.counts.checks) == (RunVerdict.INVALID, 0)
+
+
+def test_a_case_run_twice_must_be_answered_twice() -> None:
+    """Several runs judged together: one entry of the plan a run."""
+    twice = replace(RUN, cases=(*RUN.cases, RUN.cases[1]))
+    assert judge(COMPLETE, twice).verdict is RunVerdict.INVALID
+    assert judge([*COMPLETE, COMPLETE[2]], twice).verdict is RunVerdict.CONFORMS
+
+
+def test_pooled_checks_are_part_of_the_plan() -> None:
+    """And their answers are welcome where they were not planned."""
+    planned = replace(RUN, pooled_checks=(("pooled/pause", "timing"),))
+    pooled = evidence("pooled/pause", "timing")
+    assert judge(COMPLETE, planned).verdict is RunVerdict.INVALID
+    assert judge([*COMPLETE, pooled], planned).verdict is RunVerdict.CONFORMS
+    assert judge([*COMPLETE, pooled], RUN).verdict is RunVerdict.CONFORMS
+
+
+def test_judging_is_a_function_of_the_evidence_alone() -> None:
+    """Twice the same evidence, twice the same judgement."""
+    assert judge(COMPLETE, RUN) == judge(COMPLETE, RUN)
+
+
+@pytest.mark.parametrize(("seed", "run", "end"), [(None, "", "seed=- run=-"), (3, "my run", "seed=3 run=my_run")])
+def test_the_machine_line_has_no_blank_in_its_values(seed: int | None, run: str, end: str) -> None:
+    """A program splits it at blanks."""
+    line = machine_line(RunVerdict.ERROR, Counts(), seed=seed, run=run)
+    assert line == f"VERDICT error new=0 declared=0 stale=0 inconclusive=0 checks=0 {end}"
