@@ -61,7 +61,7 @@ clean: ## Remove .venv and everything generated here, but neither reports nor th
 # The stamp is written last: an installation that broke off is taken up again, and a finished one needs no network.
 $(READY): requirements.lock pyproject.toml
 	@if [ -z "$(PYTHON)" ] || ! $(PYTHON) -c $(SUITABLE) 2>/dev/null; then \
-		echo "rocketdiff needs Python 3.11 or later; seen: $$(python3 --version 2>&1 || echo none). Install it (Debian 12, Ubuntu 24.04:" \
+		echo "rocketdiff needs Python 3.11 or later; seen: $$($(or $(PYTHON),python3) --version 2>/dev/null || echo none). Install it (Debian 12, Ubuntu 24.04:" \
 			"apt-get install python3 python3-venv; macOS: brew install python) or name it: make PYTHON=/path/to/python3.12" >&2; exit 69; fi
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 		echo "$(PYTHON) lacks the venv module that .venv is made with. Debian, Ubuntu: apt-get install python3-venv" >&2; exit 69; }

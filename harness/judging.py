@@ -15,6 +15,7 @@ from harness.report.json_document import load
 from harness.report.summary import print_summary
 from harness.report.write import render_all, write_reports
 from harness.run_description import describe
+from harness.traces.manifest import CaseStatus
 from harness.traces.run_directory import RunDirectory
 from harness.verdict.judge import judge
 from harness.verdict.judgement import Judgement
@@ -39,7 +40,7 @@ def judge_runs(
     runs = tuple(RunDirectory.open(path) for path in paths)
     folder = _report_folder(runs, out)
     for run in runs:
-        run.seal()
+        _seal_leftovers(run)
     _require_same_subjects(runs)
     tell(listeners, AnalysisStarted(cases=sum(len(run.cases()) for run in runs), checks=_planned(runs)))
     analysis = analyze([run.path for run in runs], master=master, java_home=find_java().home)
@@ -67,6 +68,12 @@ def _conclude(document: Document, files: Sequence[tuple[str, Path]], listeners: 
         if close is not None:
             close()
     print_summary(document, Console(), dict(files))
+
+
+def _seal_leftovers(run: RunDirectory) -> None:
+    """A run that was cut off has cases whose journal is not sealed yet; a finished one is left as it is."""
+    if any(case.started and case.entry.status is CaseStatus.PLANNED for case in run.cases()):
+        run.seal()
 
 
 def _report_folder(runs: Sequence[RunDirectory], out: Path | None) -> Path:

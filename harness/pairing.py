@@ -141,7 +141,7 @@ class _Stage:
             await_drained(self.cluster, [self._topic(arm) for arm in Arm])
             for arm in Arm:
                 topic = self._topic(arm)
-                self.directory.write_stored(arm, read_stored(self.cluster, topic, run=self.directory.run))
+                self.directory.write_stored(arm, read_stored(self.cluster, topic))
         except HarnessError as error:
             self.problems.append(str(error))
             return

@@ -194,6 +194,15 @@ class Producer:
         self._check_running()
         return tuple(self._published(topic, by_selector=False).info.queues)
 
+    def heartbeat(self) -> None:
+        """
+        One round of heartbeats now, in the calling thread: opens connections to the masters of all known routes.
+
+        What a broker does not answer is forgotten, as in the rounds that come by themselves.
+        """
+        self._check_running()
+        self._heartbeats.beat()
+
     def route_version(self, topic: str) -> int:
         """How many publish lists the topic has had, 0 for none; a new one starts every thread's counter anew."""
         return self._routes.version(topic)

@@ -42,8 +42,8 @@ def analyze(run_dirs: Sequence[Path], *, master: str | None = None, java_home: P
 
 def _on_spark(runs: Sequence[RunDirectory], master: str | None, java_home: Path | None) -> Summaries:
     # Importing Spark takes half a second, which an analysis without it need not spend.
-    from harness.analysis.distributed import summaries_on_spark
-    from harness.analysis.session import session
+    from harness.analysis.distributed import summaries_on_spark  # noqa: PLC0415
+    from harness.analysis.session import session  # noqa: PLC0415
 
     with session(master, java_home=java_home) as spark:
         return summaries_on_spark(spark, runs)

@@ -118,16 +118,17 @@ def columns_of(kind: type[Fact]) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))
 
 
-ARROW_SCHEMA = pa.schema(
-    [
-        pa.field("run", pa.string()),
-        pa.field("number", pa.int64()),
-        *(
-            pa.field(name, pa.struct([(column, _TYPES[_written(kind, column)]) for column in columns_of(kind)]))
-            for name, kind in KINDS.items()
-        ),
-    ]
-)
+def _struct(kind: type[Fact]) -> pa.DataType:
+    return pa.struct([pa.field(column, _TYPES[_written(kind, column)]) for column in columns_of(kind)])
+
+
+_COLUMN_TYPES: dict[str, pa.DataType] = {
+    "run": pa.string(),
+    "number": pa.int64(),
+    **{name: _struct(kind) for name, kind in KINDS.items()},
+}
+
+ARROW_SCHEMA = pa.schema(_COLUMN_TYPES)
 """Schema of ``facts`` in Arrow."""
 
 SPARK_SCHEMA = "run string, number bigint, " + ", ".join(

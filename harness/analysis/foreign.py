@@ -2,7 +2,7 @@
 The fallback for runs in a foreign layout: one blob a (file, case, arm) is shuffled, never the raw rows.
 
 blobs: (run, case, table, arm, blob), a blob being an Arrow stream of one file's rows of one case and arm. They are
-brought together by (run, case), and a case is judged as soon as the next one begins; cases go on over the edges of batches.
+brought together by (run, case); a case is judged as soon as the next one begins, whatever the edges of batches.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,15 +21,14 @@ from harness.traces.schema import TableName
 
 FILES_SCHEMA = "run string, table string, path string"
 BLOBS_SCHEMA = "run string, number bigint, table string, arm string, blob binary"
-_BLOBS = pa.schema(
-    [
-        pa.field("run", pa.string()),
-        pa.field("number", pa.int64()),
-        pa.field("table", pa.string()),
-        pa.field("arm", pa.string()),
-        pa.field("blob", pa.binary()),
-    ]
-)
+_BLOB_TYPES: dict[str, pa.DataType] = {
+    "run": pa.string(),
+    "number": pa.int64(),
+    "table": pa.string(),
+    "arm": pa.string(),
+    "blob": pa.binary(),
+}
+_BLOBS = pa.schema(_BLOB_TYPES)
 
 CaseKey = tuple[str, int]
 

@@ -70,7 +70,7 @@ class RunSource(DataSource):
         """The table ``facts``."""
         return SPARK_SCHEMA
 
-    def reader(self, schema: StructType) -> DataSourceReader:
+    def reader(self, schema: StructType) -> DataSourceReader:  # noqa: ARG002 - Spark's signature; there is one schema
         """Reader of the runs named in the options."""
         runs = self.options[RUNS_OPTION].split(SEPARATOR)
         return RunReader(runs, int(self.options[BATCH_ROWS_OPTION]))

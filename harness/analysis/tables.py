@@ -5,7 +5,7 @@ Every function states the columns it takes and gives; nothing is shuffled but fa
 """
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812 - the name every Spark programmer reads at once
 
 from harness.analysis.facts import Difference, Tally, columns_of
 

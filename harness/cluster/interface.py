@@ -33,6 +33,14 @@ class NodeState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """An action took effect somewhere between these two moments of the monotonic clock, in nanoseconds."""
+
+    begin_ns: int
+    end_ns: int
+
+
+@dataclass(frozen=True, slots=True)
 class Node:
     """
     One server of a cluster.
@@ -92,19 +100,19 @@ class Cluster(Protocol):
         """Remove a topic from brokers and name servers; a topic that is not there is no error."""
         ...
 
-    def pause(self, node_name: str) -> None:
+    def pause(self, node_name: str) -> Span:
         """Freeze a node; its kernel still accepts connections and bytes. Returns when it is seen to be frozen."""
         ...
 
-    def resume(self, node_name: str) -> None:
+    def resume(self, node_name: str) -> Span:
         """Let a frozen node go on. Returns when it is seen to run."""
         ...
 
-    def kill(self, node_name: str) -> None:
+    def kill(self, node_name: str) -> Span:
         """End a node without notice. Returns when its process is gone."""
         ...
 
-    def restart(self, node_name: str) -> None:
+    def restart(self, node_name: str) -> Span:
         """Start a node that is gone, with its old address and data. Returns when it serves and is registered everywhere."""
         ...
 

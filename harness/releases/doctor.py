@@ -1,7 +1,7 @@
 """
 What this machine has of the things rocketdiff needs, as data; nothing is fetched or changed.
 
-A finding is `ok` or comes with a remedy. Chromium and a container engine serve single features, and their remedies say which.
+A finding is `ok` or comes with a remedy; where a thing serves a single feature only, the remedy says which.
 """
 
 import os
@@ -29,16 +29,22 @@ MEMORY_BYTES = 4 * 2**30
 # With one core the two arms take turns, and what is measured is the scheduler.
 CORES = 2
 OLDEST_PYTHON = (3, 11)
+NEEDED = frozenset({"Python", "Java", "Java compiler", "cache folder", "disk"})
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked for: `seen` says what is there, `remedy` what to do about it (empty when `ok`)."""
+    """
+    One thing that was looked for: `seen` says what is there, `remedy` what to do about it (empty when `ok`).
+
+    Without a `needed` thing the main job does not run; the others are for single features, or make figures less certain.
+    """
 
     name: str
     ok: bool
     seen: str
     remedy: str
+    needed: bool
 
 
 def examine() -> list[Finding]:
@@ -59,7 +65,7 @@ def examine() -> list[Finding]:
 
 
 def _finding(name: str, ok: bool, seen: str, remedy: str) -> Finding:
-    return Finding(name, ok, seen, "" if ok else remedy)
+    return Finding(name, ok, seen, "" if ok else remedy, needed=name in NEEDED)
 
 
 def _python() -> Finding:

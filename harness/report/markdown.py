@@ -166,11 +166,16 @@ def _facts(document: Document) -> str:
     )
 
 
+_MARKUP = str.maketrans(
+    {character: f"\\{character}" for character in "\\`*_~[]|#"}
+    | {character: f"&#{ord(character)};" for character in "<>@"}
+)
+"""Escapes; an at sign becomes an entity because a backslash does not stop a platform from notifying someone."""
+
+
 def _plain(text: str) -> str:
     """Text that no Markdown reader takes for markup, a mention or an issue."""
-    for character in "\\`*_<>[]|#@":
-        text = text.replace(character, f"\\{character}" if character not in "<>@" else f"&#{ord(character)};")
-    return " ".join(text.split())
+    return " ".join(text.translate(_MARKUP).split())
 
 
 def _code(text: str) -> str:

@@ -75,7 +75,7 @@ def _load_named(path: Path, root: Path) -> Scenario:
 def _require_format(source: YamlSource) -> None:
     """Before anything else is looked at: a file of another format may mean something else by every field."""
     if not isinstance(source.data, dict):
-        raise refused(source, (), expected="a mapping with format, name and so on", seen=type(source.data).__name__)
+        raise refused(source, (), expected="a mapping with format, name and so on", seen=_kind(source.data))
     version = source.data.get("format")
     if version != FORMAT or isinstance(version, bool):
         raise refused(
@@ -85,6 +85,10 @@ def _require_format(source: YamlSource) -> None:
             seen="none" if version is None else f"format: {version!r}",
             hint="this rocketdiff reads no other version of the scenario format",
         )
+
+
+def _kind(data: object) -> str:
+    return {type(None): "nothing", list: "a list"}.get(type(data), repr(data)[:60])
 
 
 def _workload(part: WorkloadPart) -> Workload:

@@ -13,6 +13,9 @@ from harness.scenario.yaml_source import Location, YamlSource
 MINIMUM_GAP_S = 0.2
 """Between two faults of one node: the first must be healed, and its healing proven by an answered request, in between."""
 
+RESTART_S = 5.0
+"""What a killed broker is given to start, register and serve again before its next fault; 3 to 4 s are usual."""
+
 _SAME_TIME_S = 1e-9
 """Sums of decimal seconds differ in their last bits; no schedule means a nanosecond."""
 
@@ -97,13 +100,14 @@ def _require_inside(spec: FaultSpec, duration_s: float, source: YamlSource, loca
 
 
 def _require_apart(earlier: FaultSpec, later: FaultSpec, source: YamlSource, location: Location) -> None:
-    if later.at_s - _end_s(earlier) >= MINIMUM_GAP_S - _SAME_TIME_S:
+    gap_s = RESTART_S if earlier.kind is FaultKind.KILL else MINIMUM_GAP_S
+    if later.at_s - _end_s(earlier) >= gap_s - _SAME_TIME_S:
         return
     end = "for good" if earlier.for_s is None else f"until {_end_s(earlier):g} s"
     raise refused(
         source,
         location,
-        expected=f"faults of {later.node} at least {MINIMUM_GAP_S:g} s apart",
+        expected=f"faults of {later.node} at least {gap_s:g} s apart",
         seen=f"one from {earlier.at_s:g} s {end} and another at {later.at_s:g} s",
         hint="leave time to heal the first and to prove it",
     )

@@ -65,6 +65,7 @@ class SubjectProcess:
         self._own_error: Exception | None = None
         self._is_closing = False
         self._unfinished = b""
+        self._send_limit_s = 0.0
         self._process = LeashedProcess(program.launch(folder), folder)
         self._stage_deadline = time.monotonic() + self._deadlines.hello_s
         self._listener = threading.Thread(target=self._listen, name=f"subject-{arm}", daemon=True)
@@ -87,8 +88,8 @@ class SubjectProcess:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more is to come: done, broken, or given up because of an error of ours."""
-        return self._is_over() or self.stage is Stage.DONE
+        """Whether nothing more is to come: done, broken, or given up for an error of ours, which await_done raises."""
+        return self._is_lost() or self.stage is Stage.DONE
 
     @property
     def answered(self) -> int:
@@ -106,9 +107,7 @@ class SubjectProcess:
         with self._changed:
             self._conversation.prepared(plan)
             self._stage_deadline = time.monotonic() + self._deadlines.ready_s
-            self._send_limit_s = (
-                longest_send_s(setup.settings, len(setup.name_servers)) + self._deadlines.send_margin_s
-            )
+            self._send_limit_s = longest_send_s(setup.settings, len(setup.name_servers)) + self._deadlines.send_margin_s
         self._say(b"".join([*encode_plan(plan), encode_setup(setup, plan.threads)]))
 
     def await_ready(self, deadline_s: float | None = None) -> Ready:
@@ -121,6 +120,7 @@ class SubjectProcess:
         """Let it send; offset 0 of the plan is due at ``start_ns`` of the monotonic clock."""
         with self._changed:
             self._conversation.started(start_ns, int(self._send_limit_s * 1e9))
+            self._stage_deadline = max(time.monotonic(), start_ns / 1e9) + self._deadlines.done_s
         self._say(encode_go(start_ns))
 
     def await_done(self, deadline_s: float | None = None) -> Transcript:
@@ -161,7 +161,7 @@ class SubjectProcess:
 
     def _await(self, stage: Stage, deadline_s: float | None) -> None:
         with self._changed:
-            self._changed.wait_for(lambda: self._is_over() or self.stage >= stage, deadline_s)
+            self._changed.wait_for(lambda: self._is_lost() or self.stage >= stage, deadline_s)
             if self._own_error is not None:
                 raise self._own_error
             if self._broken is None and self.stage < stage:
@@ -169,7 +169,7 @@ class SubjectProcess:
             if self._broken is not None:
                 raise self._broken
 
-    def _is_over(self) -> bool:
+    def _is_lost(self) -> bool:
         return self._broken is not None or self._own_error is not None
 
     def _listen(self) -> None:
@@ -181,7 +181,9 @@ class SubjectProcess:
                     return
                 if data is not None:
                     self._receive(data)
-                if not self._is_over():
+                elif self._is_closing and self._process.await_end(0):
+                    return  # something it left behind still holds the pipe
+                if not self._is_lost():
                     self._look_at_clock()
         except Exception as error:  # noqa: BLE001 - a journal that cannot be written is raised to whoever waits
             with self._changed:
@@ -193,7 +195,7 @@ class SubjectProcess:
         *lines, self._unfinished = (self._unfinished + data).split(b"\n")
         for line in lines:
             self._on_line(line)
-            if not self._is_over():
+            if not self._is_lost():
                 self._take(line)
         if len(self._unfinished) > _MAX_LINE_BYTES:
             self._unfinished = b""
@@ -208,7 +210,7 @@ class SubjectProcess:
             received = decode_record(line)
             with self._changed:
                 self._conversation.take(received.record, time.monotonic_ns())
-                if self._conversation.is_all_answered():
+                if self.stage is Stage.RUNNING and self._conversation.is_all_answered():
                     self._stage_deadline = time.monotonic() + self._deadlines.done_s
                 self._changed.notify_all()
         except SubjectBroken as violation:
@@ -231,7 +233,7 @@ class SubjectProcess:
         return SubjectBroken("protocol.stalled", expected=expected, seen=f"silence in stage {self.stage.name}")
 
     def _output_ended(self) -> None:
-        if self._is_closing or self._is_over() or self.stage is Stage.DONE:
+        if self._is_closing or self._is_lost() or self.stage is Stage.DONE:
             return
         self._process.await_end(_EXIT_AFTER_EOF_S)
         seen = f"{self._process.how_it_ended()} in stage {self.stage.name}, {self.answered} sends answered"

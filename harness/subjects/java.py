@@ -35,16 +35,17 @@ FLAGS = (
 def java_program(subject: SubjectId) -> "JavaProgram":
     """The program of ``java:<release>``; UsageError for a release that is not in the catalogue."""
     if not is_known_client(subject.release):
-        raise UsageError(
-            "a published release of the Java client", seen=str(subject), hint=", ".join(client_releases())
-        )
+        raise UsageError("a published release of the Java client", seen=str(subject), hint=", ".join(client_releases()))
     return JavaProgram(subject)
 
 
-def java_command(main_class: str, release: str, folder: Path, *arguments: str) -> tuple[str, ...]:
-    """Command line of one of the driver's main classes; logs and temporary files stay below ``folder``."""
-    class_path = [driver_class_path(), *client_class_path(release)]
-    return (
+def java_launch(main_class: str, release: str, folder: Path, *arguments: str) -> Launch:
+    """
+    How to start one of the driver's main classes; logs and temporary files stay below ``folder``, an absolute path.
+
+    Compiles the driver and fetches the jars if this machine has not got them yet.
+    """
+    command = (
         str(find_java().java),
         *FLAGS,
         f"-Duser.home={folder}",
@@ -55,11 +56,12 @@ def java_command(main_class: str, release: str, folder: Path, *arguments: str) -
         "-Drocketmq.client.logLevel=WARN",
         f"-Drocketmq.log.root={folder}",
         "-Drocketmq.log.level=WARN",
-        "-cp",
-        os.pathsep.join(map(str, class_path)),
         main_class,
         *arguments,
     )
+    # By environment: the hundred jars of a client would bury everything else in a list of processes.
+    class_path = os.pathsep.join(map(str, [driver_class_path(), *client_class_path(release)]))
+    return Launch(command, clean_environment() | {"CLASSPATH": class_path})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,5 +71,5 @@ class JavaProgram:
     subject: SubjectId
 
     def launch(self, folder: Path) -> Launch:
-        """Compiles the driver and fetches the jars if this machine has not got them yet."""
-        return Launch(java_command(MAIN_CLASS, self.subject.release, folder.resolve()), clean_environment())
+        """The driver's main class on the jars of the release."""
+        return java_launch(MAIN_CLASS, self.subject.release, folder.resolve())

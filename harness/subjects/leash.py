@@ -42,7 +42,7 @@ def main() -> None:
             os._exit(_CANNOT_START)  # the leash died between fork and prctl, and will send no signal any more
 
     try:
-        subject = subprocess.Popen(command, preexec_fn=die_with_leash)
+        subject = subprocess.Popen(command, preexec_fn=die_with_leash)  # noqa: PLW1509 - there is no other thread
     except OSError as error:
         sys.stderr.write(f"cannot start {command[0]}: {error}\n")
         sys.exit(_CANNOT_START)

@@ -96,11 +96,10 @@ def _once(
 
 
 def _first_of_each_route(routes: Sequence[RouteSeen], troubles: list[str]) -> list[RouteSeen]:
-    kept: dict[int, RouteSeen] = {}
-    for route in routes:
-        if kept.setdefault(route.route, route) is not route:
-            troubles.append(f"route {route.route}: told before")
-    return list(kept.values())
+    first: dict[int, RouteSeen] = {}
+    again = [route for route in routes if first.setdefault(route.route, route) is not route]
+    troubles.extend(f"route {route.route}: told before" for route in again)
+    return list(first.values())
 
 
 def _send_row(told: SendEnded, asked: PlannedSend, origin_ns: int, attempts: Sequence[Outcome]) -> tuple[object, ...]:

@@ -87,6 +87,11 @@ class CaseDirectory:
         return self._run.entry(self.number)
 
     @property
+    def run(self) -> str:
+        """Id of the run this case belongs to."""
+        return self._run.run
+
+    @property
     def logs(self) -> Path:
         """Folder for the logs of this case; made by whoever writes into it."""
         return self._run.path / logs_folder(self.number)
@@ -153,9 +158,7 @@ class CaseDirectory:
 
     def lost(self, arm: Arm, breach: Breach) -> CaseEntry:
         """Put down that a subject broke the line protocol."""
-        return self._run.change(
-            self.number, lambda entry: replace(entry, breaches=entry.breaches | {arm: breach})
-        )
+        return self._run.change(self.number, lambda entry: replace(entry, breaches=entry.breaches | {arm: breach}))
 
     def complete(self, *, guards: Sequence[Guard] = (), measured: dict[str, int | float] | None = None) -> CaseEntry:
         """Declare that everything planned for this case was done and its tables are sealed."""

@@ -135,8 +135,8 @@ SORT_KEYS = {
 
 def require_known_version(version: object, *, where: str) -> None:
     """Raise TraceError unless ``version`` has the major number this program writes."""
-    known = SCHEMA_VERSION.split(".")[0]
-    if not isinstance(version, str) or version.split(".")[0] != known:
+    known, _, _ = SCHEMA_VERSION.partition(".")
+    if not isinstance(version, str) or version.partition(".")[0] != known:
         raise TraceError(
             f"traces of schema version {known}.x",
             seen=f"version {version!r} in {where}",

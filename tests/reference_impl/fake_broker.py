@@ -14,7 +14,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
 from reference_impl.remoting.codes import RequestCode, ResponseCode
 from reference_impl.remoting.frames import Command, FrameBuffer, encode, respond_to
@@ -187,7 +187,7 @@ class FakeNameServer(FakeServer):
     """Knows routes: topic → the document it answers with."""
 
     def __init__(self) -> None:
-        self.routes: dict[str, dict[str, object]] = {}
+        self.routes: dict[str, dict[str, Any]] = {}
         super().__init__()
 
     def serve(self, request: Command) -> Command | Reply:
@@ -226,6 +226,13 @@ class FakeCluster:
             ],
             "filterServerTable": {},
         }
+
+    def use_vip_ports(self) -> None:
+        """Advertise ports two above the ones the brokers listen on, so that only a client's VIP channel finds them."""
+        for route in self.name_server.routes.values():
+            for broker in route["brokerDatas"]:
+                host, port = self.brokers[broker["brokerName"]].address.split(":")
+                broker["brokerAddrs"] = {"0": f"{host}:{int(port) + 2}"}
 
     def __getitem__(self, letter: str) -> FakeBroker:
         return self.brokers[f"broker-{letter}"]

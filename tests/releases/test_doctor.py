@@ -62,6 +62,7 @@ def test_jars_that_are_here_are_named_and_others_fetched_when_used(cache: Path) 
         ok=True,
         seen="1 of 2 releases here: 1.0; the others (3 MiB) are fetched when first used",
         remedy="",
+        needed=False,
     )
 
 
@@ -113,3 +114,10 @@ def test_an_engine_that_does_not_answer_is_told(monkeypatch: pytest.MonkeyPatch)
     finding = named("container engine")
     assert not finding.ok
     assert finding.remedy.startswith("only for --cluster containers")
+
+
+def test_only_what_the_main_job_cannot_do_without_is_needed() -> None:
+    """A missing browser or container engine must not make `rocketdiff doctor` fail."""
+    assert {finding.name for finding in examine() if finding.needed} == {
+        *("Python", "Java", "Java compiler", "cache folder", "disk"),
+    }

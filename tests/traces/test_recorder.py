@@ -131,9 +131,14 @@ def test_failed_replacement_keeps_the_old_file(tmp_path: Path) -> None:
     """A file is replaced whole or not at all, and no temporary file stays."""
     path = tmp_path / "run.json"
     write_whole(path, b"old")
-    with pytest.raises(EnvironmentMissing, match="no space left"), replacing(path) as temporary:
-        temporary.write_bytes(b"ne")
-        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def half_written() -> None:
+        with replacing(path) as temporary:
+            temporary.write_bytes(b"ne")
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(EnvironmentMissing, match="no space left"):
+        half_written()
     assert [entry.name for entry in tmp_path.iterdir()] == ["run.json"]
     assert path.read_bytes() == b"old"
 
@@ -141,5 +146,5 @@ def test_failed_replacement_keeps_the_old_file(tmp_path: Path) -> None:
 def test_unwritable_folder_is_told_in_the_systems_words(tmp_path: Path) -> None:
     """A folder that is a file cannot hold a journal, and the message says so."""
     (tmp_path / "journal").write_text("not a folder")
-    with pytest.raises(EnvironmentMissing, match="File exists|Not a directory"):
+    with pytest.raises(EnvironmentMissing, match=r"File exists|Not a directory"):
         Recorder(tmp_path / "journal" / "01-baseline.ndjson")

@@ -77,7 +77,7 @@ class CaseFacts:
         """
         Evidence of an exact check with this case's divergences.
 
-        A case that did not come to its end is INVALID whatever the check thinks, and one in which a subject broke off is
+        A case that did not come to its end is INVALID whatever the check thinks, one in which a subject broke off is
         never decisive: half a case must not conform. Divergences stay what they are.
         """
         if self.entry.breaches and standing is Standing.DECISIVE and check not in ABOUT_THE_RUN:

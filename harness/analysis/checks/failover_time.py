@@ -8,8 +8,8 @@ slowest thread has; its ending is the worst of its threads.
 
 Two samples. ``failover-time`` is what a user feels, but how many attempts run into the broker depends, with plain
 rotation, on where the counter stood: it is pictured and given as restricted means. The one that is judged,
-``failover-time-per-blocked-attempt``, is the time spent inside sends divided by the blocked attempts; it is free of that
-luck and of the plan's pace. Only calls that leave the choice to the client count: an explicit queue cannot fail over.
+``failover-time-per-blocked-attempt``, is the time spent inside sends divided by the blocked attempts; it is free of
+that luck and of the plan's pace. Only calls that leave the choice to the client count: an explicit queue has none.
 """
 
 from collections.abc import Sequence

@@ -28,8 +28,8 @@ class Spell:
     """
     Pauses of brokers that overlap in time: one cause, so one unit of statistics, under its lowest episode number.
 
-    From start_ns, when the first of its brokers had stopped, to end_ns, when the last was about to be resumed (None when
-    one never was).
+    From start_ns, when the first of its brokers had stopped, to end_ns, when the last was about to be resumed; None:
+    one never was.
     """
 
     episode: int

@@ -116,8 +116,8 @@ class StoredCopies:
 
     def of(self, send: int) -> tuple[Copy, ...]:
         """Copies of one send, by broker, queue and offset as they were sealed."""
-        first = int(np.searchsorted(self._sends, send, side="left"))
-        last = int(np.searchsorted(self._sends, send, side="right"))
+        first = int(self._sends.searchsorted(send, side="left"))
+        last = int(self._sends.searchsorted(send, side="right"))
         return tuple(self._copy(int(row)) for row in self._rows[first:last])
 
     def _copy(self, row: int) -> Copy:

@@ -1,8 +1,7 @@
 """
-Every send judged against the rules of one release: the set of hidden states that explains the trace is kept, and a send
-that empties it is a difference.
+Every send judged against the rules of one release.
 
-In: an arm's sends in context, by (thread, send). Out: the same with the oracle's judgement. The oracle keeps state over
+The set of hidden states that explains the trace is kept, and a send that empties it is a difference. In: an arm's sends in context, by (thread, send). Out: the same with the oracle's judgement. The oracle keeps state over
 a whole thread, so a thread must come whole and in order; the reader has checked that. Threads that share a fault table
 are judged together, which takes the whole arm into memory; all others stream.
 """

@@ -5,10 +5,8 @@ Name servers drop it from the routes at once, because its connection to them clo
 again at the same address.
 """
 
-import time
-from dataclasses import replace
-
-from harness.cluster.faults.proof import PROOF_ERRORS, UnprovenFault, node_named, prove_answer, prove_refusal
+from harness.cluster.faults.proof import node_named, prove_answer, prove_refusal
+from harness.cluster.faults.record import healed, injected
 from harness.cluster.interface import Cluster
 from harness.core.fault import FaultRecord, FaultSpec
 
@@ -20,16 +18,7 @@ def inject(cluster: Cluster, spec: FaultSpec) -> FaultRecord:
     Raises UnprovenFault, and UsageError for a node that is no broker.
     """
     node = node_named(cluster, cluster.topology.broker_named(spec.node))
-    inject_ns = time.monotonic_ns()
-    injected_ns = None
-    try:
-        cluster.kill(node.name)
-        injected_ns = time.monotonic_ns()
-        proven_ns = prove_refusal(node)
-    except PROOF_ERRORS as error:
-        record = FaultRecord(spec.episode, spec.kind, node.name, inject_ns, injected_ns or time.monotonic_ns(), None)
-        raise UnprovenFault(record, error.expected, seen=error.seen) from error
-    return FaultRecord(spec.episode, spec.kind, node.name, inject_ns, injected_ns, proven_ns)
+    return injected(spec, node.name, lambda: cluster.kill(node.name), lambda: prove_refusal(node))
 
 
 def heal(cluster: Cluster, record: FaultRecord) -> FaultRecord:
@@ -39,13 +28,4 @@ def heal(cluster: Cluster, record: FaultRecord) -> FaultRecord:
     Raises UnprovenFault.
     """
     node = node_named(cluster, record.node)
-    heal_ns = time.monotonic_ns()
-    healed_ns = None
-    try:
-        cluster.restart(record.node)
-        healed_ns = time.monotonic_ns()
-        proven_ns = prove_answer(node)
-    except PROOF_ERRORS as error:
-        unproven = replace(record, heal_ns=heal_ns, healed_ns=healed_ns)
-        raise UnprovenFault(unproven, error.expected, seen=error.seen) from error
-    return replace(record, heal_ns=heal_ns, healed_ns=healed_ns, heal_proven_ns=proven_ns)
+    return healed(record, lambda: cluster.restart(node.name), lambda: prove_answer(node))

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from harness.cluster.faults.catalogue import Fault
-from harness.cluster.faults.proof import UnprovenFault
+from harness.cluster.faults.record import UnprovenFault
 from harness.cluster.interface import Cluster
 from harness.core.errors import FaultNotProven
 from harness.core.fault import FaultKind, FaultRecord, FaultSpec

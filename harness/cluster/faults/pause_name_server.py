@@ -4,7 +4,8 @@ A name server is frozen: clients keep the routes they have, learn no new ones, a
 Brokers go on; their registrations wait in its socket and are read when it goes on.
 """
 
-from harness.cluster.faults.pausing import freeze, thaw
+from harness.cluster.faults.proof import node_named, prove_answer, prove_silence
+from harness.cluster.faults.record import healed, injected
 from harness.cluster.interface import Cluster
 from harness.core.fault import FaultRecord, FaultSpec
 
@@ -15,7 +16,8 @@ def inject(cluster: Cluster, spec: FaultSpec) -> FaultRecord:
 
     Raises UnprovenFault, and UsageError for a node that is no name server.
     """
-    return freeze(cluster, spec, cluster.topology.name_server_named(spec.node))
+    node = node_named(cluster, cluster.topology.name_server_named(spec.node))
+    return injected(spec, node.name, lambda: cluster.pause(node.name), lambda: prove_silence(node, spec.for_s))
 
 
 def heal(cluster: Cluster, record: FaultRecord) -> FaultRecord:
@@ -24,4 +26,5 @@ def heal(cluster: Cluster, record: FaultRecord) -> FaultRecord:
 
     Raises UnprovenFault.
     """
-    return thaw(cluster, record)
+    node = node_named(cluster, record.node)
+    return healed(record, lambda: cluster.resume(node.name), lambda: prove_answer(node))

@@ -10,8 +10,7 @@ from collections.abc import Callable
 
 from harness.cluster.admin import probe_broker, probe_name_server
 from harness.cluster.interface import Cluster, Node, Role, nodes_of
-from harness.core.errors import ClusterError, FaultNotProven, UsageError
-from harness.core.fault import FaultRecord
+from harness.core.errors import FaultNotProven, UsageError
 from reference_impl.remoting.errors import RemotingConnectException, RemotingException, RemotingTimeoutException
 
 # A server that runs answers a probe within 1 to 5 ms. Twenty times that is no answer, and still fits into most pauses.
@@ -27,26 +26,16 @@ ANSWER_TIMEOUT_MS = 5_000
 _PROBES: dict[Role, Callable[[str, int], None]] = {Role.BROKER: probe_broker, Role.NAME_SERVER: probe_name_server}
 
 
-class UnprovenFault(FaultNotProven):
-    """A fault or its healing whose effect was not seen; ``record`` is what is known of it, its proof left out."""
-
-    def __init__(self, record: FaultRecord, expected: str, *, seen: str) -> None:
-        super().__init__(expected, seen=seen, hint="run the case again on a machine that is less busy")
-        self.record = record
-
-
 def node_named(cluster: Cluster, name: str) -> Node:
     """
     The node of that name as it is now.
 
     Raises UsageError for a name that is none.
     """
-    for node in nodes_of(cluster):
-        if node.name == name:
-            return node
-    raise UsageError(
-        "a node of this cluster", seen=repr(name), hint="one of " + ", ".join(n.name for n in nodes_of(cluster))
-    )
+    nodes = {node.name: node for node in nodes_of(cluster)}
+    if name not in nodes:
+        raise UsageError("a node of this cluster", seen=repr(name), hint="one of " + ", ".join(nodes))
+    return nodes[name]
 
 
 def prove_silence(node: Node, for_s: float | None) -> int:
@@ -91,7 +80,3 @@ def prove_answer(node: Node) -> int:
     except RemotingException as error:
         raise FaultNotProven(f"{node.name} to answer after it was healed", seen=str(error)) from error
     return time.monotonic_ns()
-
-
-PROOF_ERRORS = (FaultNotProven, ClusterError)
-"""What makes a fault unproven: no effect on clients, or none on the process."""

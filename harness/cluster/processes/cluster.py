@@ -1,6 +1,7 @@
 """A cluster of JVMs on this host: started under a guardian, paused with SIGSTOP, killed with SIGKILL."""
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -8,7 +9,7 @@ from typing import Self
 
 from harness.cluster import topics
 from harness.cluster.evidence import copy_evidence
-from harness.cluster.interface import Node, NodeState, Role, nodes_of
+from harness.cluster.interface import Node, NodeState, Role, Span, nodes_of
 from harness.cluster.processes.guard import Guard
 from harness.cluster.processes.seat import clear
 from harness.cluster.processes.servers import Servers
@@ -88,20 +89,21 @@ class ProcessCluster:
         topics.delete_everywhere(self._channels, self.name_servers, self.brokers, name)
         self._topics.pop(name, None)
 
-    def pause(self, node_name: str) -> None:
+    def pause(self, node_name: str) -> Span:
         """SIGSTOP; returns when all threads are stopped."""
-        self._servers.stop(node_name)
+        return self._servers.stop(node_name)
 
-    def resume(self, node_name: str) -> None:
+    def resume(self, node_name: str) -> Span:
         """SIGCONT; returns when no thread is stopped."""
-        self._servers.go_on(node_name)
+        return self._servers.go_on(node_name)
 
-    def kill(self, node_name: str) -> None:
+    def kill(self, node_name: str) -> Span:
         """SIGKILL; returns when the process has been waited for."""
-        self._servers.kill(node_name)
+        return self._servers.kill(node_name)
 
-    def restart(self, node_name: str) -> None:
+    def restart(self, node_name: str) -> Span:
         """Start a node that is gone at its old place; returns when it serves and its topics are in the routes again."""
+        begin_ns = time.monotonic_ns()
         self._servers.launch(node_name)
         # A paused name server answers nobody, and learns of the broker when it is resumed.
         name_servers = tuple(node for node in self.name_servers if self.state(node.name) is NodeState.RUNNING)
@@ -112,6 +114,7 @@ class ProcessCluster:
         running = tuple(node for node in affected if self.state(node.name) is NodeState.RUNNING)
         readiness.await_brokers(running)
         readiness.await_topics(running, self._topics)
+        return Span(begin_ns, time.monotonic_ns())
 
     def state(self, node_name: str) -> NodeState:
         """What the node's process is doing now."""

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.cluster.interface import Span
 from harness.cluster.processes.server import ServerProcess
 from harness.core.errors import ClusterError, EnvironmentMissing
 
@@ -56,12 +57,26 @@ class Guard:
         Raises EnvironmentMissing if its program cannot be started.
         """
         order = {"start": name, "argv": list(argv), "cwd": str(cwd), "env": dict(env), "output": str(output)}
-        with self._order:
-            self._say(order)
-            answer = self._await_answer()
+        answer = self._ask(order)
         if "refused" in answer:
             raise EnvironmentMissing(f"to be able to start {argv[0]} for {name}", seen=answer["why"])
         return ServerProcess(answer["pid"])
+
+    def stop(self, pid: int) -> Span:
+        """
+        Stop a server; returns when the kernel says that all its threads have stopped.
+
+        Raises ClusterError if it has ended or does not stop.
+        """
+        return self._signalled("stop", pid)
+
+    def go_on(self, pid: int) -> Span:
+        """
+        Let a stopped server go on; returns when the kernel says that it has.
+
+        Raises ClusterError if it has ended or was not stopped.
+        """
+        return self._signalled("continue", pid)
 
     def await_exit(self, pid: int, timeout_s: float) -> int | None:
         """Exit status as the guardian's waitpid gave it (negative: the signal that ended it), None if not in time."""
@@ -80,6 +95,17 @@ class Guard:
             self._guardian.kill()  # the kernel then kills the servers: see guardian
             self._guardian.wait()
         self._listener.join()
+
+    def _signalled(self, verb: str, pid: int) -> Span:
+        answer = self._ask({verb: pid})
+        if "refused" in answer:
+            raise ClusterError(f"process {pid} to {verb} when told to", seen=answer["why"])
+        return Span(answer["begin_ns"], answer["end_ns"])
+
+    def _ask(self, order: Mapping[str, object]) -> dict[str, Any]:
+        with self._order:
+            self._say(order)
+            return self._await_answer()
 
     def _say(self, order: Mapping[str, object]) -> None:
         assert self._guardian.stdin is not None

@@ -38,15 +38,11 @@ class ServerProcess:
         return bool(poll.poll(timeout_s * 1000))
 
     def state(self) -> NodeState:
-        """PAUSED when every thread is stopped; a process of which some threads are stopped still counts as RUNNING."""
+        """PAUSED when every thread is stopped; a process of which only some threads are stopped counts as RUNNING."""
         if self.await_end(0):
             return NodeState.GONE
         states = self.thread_states()
         return NodeState.PAUSED if states and set(states) == {_STOPPED} else NodeState.RUNNING
-
-    def is_wholly_running(self) -> bool:
-        """Whether it lives and no thread of it is stopped."""
-        return not self.await_end(0) and _STOPPED not in self.thread_states()
 
     def thread_states(self) -> tuple[str, ...]:
         """State letter of every thread as in /proc/PID/task/TID/stat; empty when the process is gone."""

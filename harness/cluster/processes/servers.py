@@ -3,23 +3,19 @@
 import os
 import signal
 import threading
+import time
 from collections import deque
 from collections.abc import Iterable
-from functools import partial
 
-from harness.cluster.conditions import await_condition
-from harness.cluster.interface import Node, NodeState, Role
+from harness.cluster.interface import Node, NodeState, Role, Span
 from harness.cluster.processes.command_line import Installation, environment, java_command
 from harness.cluster.processes.guard import Guard
 from harness.cluster.processes.seat import Seat
 from harness.cluster.processes.server import ServerProcess
 from harness.core.errors import ClusterError, UsageError
 
-# A signal takes effect within a millisecond or two; seconds only where the machine is out of breath.
-_SIGNAL_TIMEOUT_S = 5.0
-
-# Reading the state of a hundred threads takes about a millisecond; times of faults are exact to this.
-_STATE_POLL_S = 0.0005
+# A killed JVM is gone in some ten ms, most of them for giving back its memory.
+_EXIT_TIMEOUT_S = 5.0
 
 
 class ServerEnded(ClusterError):
@@ -42,7 +38,6 @@ class Servers:
         self._guard = guard
         self._lock = threading.Lock()
         self._processes: dict[str, ServerProcess] = {}
-        self._statuses: dict[str, int | None] = {}
 
     @property
     def seats(self) -> tuple[Seat, ...]:
@@ -82,43 +77,48 @@ class Servers:
         with self._lock:
             former = self._processes.get(name)
             self._processes[name] = process
-            self._statuses.pop(name, None)
         if former is not None:
             former.release()
 
-    def stop(self, name: str) -> None:
+    def stop(self, name: str) -> Span:
         """
-        SIGSTOP; returns when every thread is stopped.
+        SIGSTOP; returns when every thread is stopped, as the kernel says and /proc shows.
 
         Raises ClusterError.
         """
         process = self._living(name)
-        process.send(signal.SIGSTOP)
-        self._await(f"all threads of {name} to be stopped", partial(_unless_paused, process))
+        if process.state() is NodeState.PAUSED:
+            return _now()
+        span = self._guard.stop(process.pid)
+        _require(name, process, NodeState.PAUSED)
+        return span
 
-    def go_on(self, name: str) -> None:
+    def go_on(self, name: str) -> Span:
         """
-        SIGCONT; returns when no thread is stopped.
+        SIGCONT; returns when no thread is stopped, as the kernel says and /proc shows.
 
         Raises ClusterError.
         """
         process = self._living(name)
-        process.send(signal.SIGCONT)
-        self._await(f"no thread of {name} to be stopped", partial(_unless_running, process))
+        if process.state() is NodeState.RUNNING:
+            return _now()
+        span = self._guard.go_on(process.pid)
+        _require(name, process, NodeState.RUNNING)
+        return span
 
-    def kill(self, name: str) -> None:
+    def kill(self, name: str) -> Span:
         """
         SIGKILL; returns when the process has been waited for, so that its ports are closed.
 
         Raises ClusterError.
         """
         process = self._living(name)
+        begin_ns = time.monotonic_ns()
         process.send(signal.SIGKILL)
-        status = self._guard.await_exit(process.pid, _SIGNAL_TIMEOUT_S)
+        status = self._guard.await_exit(process.pid, _EXIT_TIMEOUT_S)
         if status is None:
-            raise ClusterError(f"{name} to end within {_SIGNAL_TIMEOUT_S:g} s of SIGKILL", seen="it still lives")
-        with self._lock:
-            self._statuses[name] = status
+            raise ClusterError(f"{name} to end within {_EXIT_TIMEOUT_S:g} s of SIGKILL", seen="it still lives")
+        return Span(begin_ns, time.monotonic_ns())
 
     def state(self, name: str) -> NodeState:
         """What the process is doing; GONE before it is launched as well."""
@@ -133,10 +133,11 @@ class Servers:
                 raise ServerEnded(name, self.exit_status(name), self.log_tail(name))
 
     def exit_status(self, name: str) -> int | None:
-        """How the last process of a node ended (negative: the signal); None while it lives."""
-        if name in self._statuses or name not in self._processes or self.state(name) is not NodeState.GONE:
-            return self._statuses.get(name)
-        return self._guard.await_exit(self._processes[name].pid, _SIGNAL_TIMEOUT_S)
+        """How the last process of a node ended (negative: the signal); None while it lives, or before there was one."""
+        process = self._processes.get(name)
+        if process is None or self.state(name) is not NodeState.GONE:
+            return None
+        return self._guard.await_exit(process.pid, _EXIT_TIMEOUT_S)
 
     def log_tail(self, name: str, lines: int = 20) -> tuple[str, ...]:
         """Last lines of a node's log, empty where there is none."""
@@ -161,16 +162,13 @@ class Servers:
         lives = process is not None and process.state() is not NodeState.GONE
         return Node(seat.role, seat.letter, seat.name, seat.address, process.pid if process and lives else None)
 
-    @staticmethod
-    def _await(name: str, observe: partial[str | None]) -> None:
-        await_condition(name, observe, _SIGNAL_TIMEOUT_S, poll_interval_s=_STATE_POLL_S)
+
+def _now() -> Span:
+    now_ns = time.monotonic_ns()
+    return Span(now_ns, now_ns)
 
 
-def _unless_paused(process: ServerProcess) -> str | None:
-    return None if process.state() is NodeState.PAUSED else f"thread states {set(process.thread_states())}"
-
-
-def _unless_running(process: ServerProcess) -> str | None:
-    return (
-        None if process.is_wholly_running() else f"thread states {set(process.thread_states()) or 'none: it is gone'}"
-    )
+def _require(name: str, process: ServerProcess, state: NodeState) -> None:
+    if process.state() is not state:
+        states = " ".join(sorted(set(process.thread_states()))) or "gone"
+        raise ClusterError(f"every thread of {name} to be {state}", seen=f"thread states {states}")

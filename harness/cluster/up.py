@@ -1,0 +1,182 @@
+"""
+A local RocketMQ for anyone: what ``rocketdiff cluster up`` and ``down`` do.
+
+One cluster at a time, owned by the process that runs serve(); a state file in the cache folder says which process that
+is and where its name servers are. A state file whose process is gone is stale and means nothing.
+"""
+
+import contextlib
+import json
+import os
+import select
+import shutil
+import signal
+import threading
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.cluster.interface import Cluster
+from harness.cluster.start import DEFAULT_SERVER_RELEASE, start_cluster
+from harness.core.errors import ClusterError, UsageError
+from harness.releases.cache import cache_dir
+from harness.releases.progress import ProgressListener
+
+# Ending the servers takes a fraction of a second; this long only when the disk is slow to give back the stores.
+_DOWN_TIMEOUT_S = 15.0
+
+_START_TIME_FIELD = 19
+"""Of /proc/PID/stat, counted after the command name; tells a process from a later one with the same id."""
+
+
+@dataclass(frozen=True, slots=True)
+class UpState:
+    """A cluster that serve() runs: its owner, its addresses, its files."""
+
+    pid: int
+    started_ticks: int
+    topology: str
+    server_release: str
+    name_servers: tuple[str, ...]
+    brokers: dict[str, str]
+    folder: str
+
+
+def serve(
+    stop: threading.Event,
+    announce: Callable[[UpState], None],
+    *,
+    topology: str = "two-masters",
+    server_release: str = DEFAULT_SERVER_RELEASE,
+    name_server_port: int | None = None,
+    progress: ProgressListener | None = None,
+) -> None:
+    """
+    Start a cluster, tell ``announce`` where it is, and keep it until ``stop`` is set or an exception (Ctrl-C) comes.
+
+    All its files are removed in the end; if it does not start, they stay until the next time, for the logs' sake. Raises
+    UsageError if one is up already, and what start_cluster raises.
+    """
+    _refuse_second()
+    _sweep()
+    folder = _home() / f"up-{os.getpid()}"
+    cluster = start_cluster(
+        topology=topology,
+        server_release=server_release,
+        folder=folder,
+        name_server_port=name_server_port,
+        progress=progress,
+    )
+    with cluster:
+        try:
+            _refuse_second()
+            state = _state_of(cluster, folder)
+            _write(state)
+            announce(state)
+            stop.wait()
+        finally:
+            _forget(os.getpid())
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def current() -> UpState | None:
+    """The cluster that is up on this machine for this cache folder, None if there is none."""
+    try:
+        fields: dict[str, Any] = json.loads(_state_file().read_text())
+        state = UpState(**{**fields, "name_servers": tuple(fields["name_servers"])})
+    except (FileNotFoundError, ValueError, TypeError, KeyError):
+        return None
+    return state if _started_ticks(state.pid) == state.started_ticks else None
+
+
+def down() -> UpState | None:
+    """
+    End the cluster that is up, from another process; None if there was none.
+
+    Raises ClusterError if its owner does not end.
+    """
+    state = current()
+    if state is None:
+        return None
+    with contextlib.suppress(ProcessLookupError):
+        owner = os.pidfd_open(state.pid)
+        try:
+            signal.pidfd_send_signal(owner, signal.SIGTERM)
+            if not _ended(owner, _DOWN_TIMEOUT_S):
+                raise ClusterError(
+                    f"process {state.pid} to end within {_DOWN_TIMEOUT_S:g} s of SIGTERM",
+                    seen="it still lives",
+                    hint=f"kill -9 {state.pid}; its servers end with it",
+                )
+        finally:
+            os.close(owner)
+    # An owner that did not catch the signal has left these; its guardian has ended the servers.
+    _forget(state.pid)
+    shutil.rmtree(state.folder, ignore_errors=True)
+    return state
+
+
+def _refuse_second() -> None:
+    state = current()
+    if state is not None:
+        raise UsageError(
+            "no other cluster to be up",
+            seen=f"one at {';'.join(state.name_servers)} (process {state.pid})",
+            hint="use it, or end it with: rocketdiff cluster down",
+        )
+
+
+def _sweep() -> None:
+    """Remove the files of clusters whose owner is gone: they did not start, or were killed."""
+    for folder in _home().glob("up-*"):
+        if _started_ticks(int(folder.name.partition("-")[2])) is None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _state_of(cluster: Cluster, folder: Path) -> UpState:
+    return UpState(
+        pid=os.getpid(),
+        started_ticks=_started_ticks(os.getpid()) or 0,
+        topology=cluster.topology.name,
+        server_release=cluster.server_release,
+        name_servers=cluster.name_server_addresses,
+        brokers={node.name: node.address for node in cluster.brokers},
+        folder=str(folder),
+    )
+
+
+def _write(state: UpState) -> None:
+    draft = _state_file().with_suffix(f".{state.pid}")
+    draft.write_text(json.dumps(asdict(state), indent=2) + "\n")
+    draft.replace(_state_file())
+
+
+def _forget(pid: int) -> None:
+    """Remove the state file if it is that process's."""
+    with contextlib.suppress(FileNotFoundError, ValueError):
+        if json.loads(_state_file().read_text()).get("pid") == pid:
+            _state_file().unlink()
+
+
+def _home() -> Path:
+    return cache_dir() / "cluster"
+
+
+def _state_file() -> Path:
+    return _home() / "up.json"
+
+
+def _started_ticks(pid: int) -> int | None:
+    """When a process started, in clock ticks since boot; None if there is none."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return int(stat.rpartition(")")[2].split()[_START_TIME_FIELD])
+
+
+def _ended(descriptor: int, timeout_s: float) -> bool:
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(timeout_s * 1000))

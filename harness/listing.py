@@ -1,0 +1,61 @@
+"""What the command line prints when it only lists: scenarios, and what this machine has."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from harness.core.errors import ExitCode
+from harness.core.resources import resource
+from harness.releases.doctor import examine
+from harness.scenario import Scenario, load_all, select
+
+
+def print_scenarios(suite: str | None, folder: Path | None, *, as_json: bool) -> None:
+    """Name, suites, rows covered and purpose of every scenario of a suite (None: all)."""
+    chosen = select(load_all(folder or resource("fixtures/scenarios")), suite=suite)
+    if as_json:
+        print(json.dumps([_as_data(scenario) for scenario in chosen], indent=1))
+        return
+    table = Table("scenario", "suites", "covers", "seconds", "pauses", "establishes", show_lines=False)
+    for scenario in chosen:
+        table.add_row(
+            scenario.name,
+            " ".join(scenario.suites),
+            " ".join(scenario.covers),
+            f"{scenario.duration_s:g}",
+            str(scenario.episodes),
+            escape(" ".join(scenario.establishes.split())),
+        )
+    Console().print(table)
+
+
+def _as_data(scenario: Scenario) -> dict[str, object]:
+    return {
+        "name": scenario.name,
+        "suites": scenario.suites,
+        "covers": scenario.covers,
+        "duration_s": scenario.duration_s,
+        "episodes": scenario.episodes,
+        "sends": scenario.sends,
+        "establishes": scenario.establishes,
+    }
+
+
+def print_findings(*, as_json: bool) -> int:
+    """Print what `doctor` found; the exit code says whether anything needed is missing."""
+    findings = examine()
+    if as_json:
+        print(json.dumps([asdict(finding) for finding in findings], indent=1))
+    else:
+        console = Console(highlight=False, soft_wrap=True)
+        for finding in findings:
+            mark = "[green]ok[/]     " if finding.ok else "[red]missing[/]" if finding.needed else "[yellow]absent[/] "
+            console.print(f"{mark} {finding.name}: {escape(finding.seen)}")
+            if not finding.ok:
+                console.print(f"        → {escape(finding.remedy)}")
+    is_fit = all(finding.ok for finding in findings if finding.needed)
+    return int(ExitCode.CONFORMS if is_fit else ExitCode.ENVIRONMENT)

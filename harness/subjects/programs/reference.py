@@ -1,0 +1,180 @@
+"""
+The reference as a subject: ``python -m harness.subjects.programs.reference --release 5.3.3``.
+
+The warm-up is the Java driver's: a second producer, group ``<group>-warm``, on a topic that nobody judges. The two do
+not share connections here, so the measured one opens its own by a heartbeat.
+"""
+
+import argparse
+import contextlib
+import threading
+from dataclasses import fields
+from typing import Any
+
+from harness.core.plan import PlannedSend, SendKind
+from harness.core.records import AttemptEnded, RouteSeen
+from harness.core.subject import SubjectId
+from harness.subjects.programs.client import Answer, Speak
+from harness.subjects.programs.identity import ID_PROPERTY, body_of, message_id
+from harness.subjects.programs.sender import code_of
+from harness.subjects.programs.session import own_stdout, run_subject
+from harness.subjects.programs.writer import RecordWriter
+from harness.subjects.setup import SubjectSetup
+from reference_impl import listener as heard
+from reference_impl.dialects import RELEASES, dialect_of
+from reference_impl.message import Message, SendResult
+from reference_impl.producer import Producer
+from reference_impl.remoting.errors import MQClientException
+from reference_impl.rules.dialect import Dialect
+from reference_impl.rules.publish import Queue
+from reference_impl.settings import ProducerSettings
+
+__all__ = ["RELEASES", "ReferenceClient", "capabilities_of"]
+
+_CLIENT = "python"
+_WARM_ROUNDS = 2
+"""Every broker's connection is opened by the first round; the second shows it in use."""
+_WARM_PLAIN_SENDS = 50
+"""There is nothing to compile; this many make caches and the brokers' side of the connections warm."""
+_WARM_TIMEOUT_MS = 5_000
+"""A healthy cluster answers well within this; the runner's own deadline for ready is longer."""
+_WARM_BODY_BYTES = 128
+_NO_BATCH = ("4.0.0-incubating",)
+"""Releases before MessageBatch."""
+
+
+def capabilities_of(release: str) -> tuple[str, ...]:
+    """What the reference can do as this release; kinds of send, then what it tells, then optional settings."""
+    kinds = [kind.value for kind in SendKind if kind is not SendKind.BATCH or release not in _NO_BATCH]
+    return (*kinds, "attempts", "routes", "setting:poll_name_server_interval_ms")
+
+
+class ReferenceClient:
+    """The reference producer, speaking of its attempts and routes."""
+
+    def __init__(self, dialect: Dialect, setup: SubjectSetup, speak: Speak) -> None:
+        self._dialect = dialect
+        self._setup = setup
+        self._speak = speak
+        self._settings = settings_of(setup)
+        self._current = threading.local()
+        self._queues: tuple[Queue, ...] = ()
+        self._producer = Producer(setup.name_servers, setup.group, dialect, self._settings, self)
+
+    def prepare(self) -> None:
+        """Warm up, start, look the route up, connect."""
+        self._warm_up()
+        self._producer.start()
+        with contextlib.suppress(MQClientException):  # a topic that its first send is to create has no route yet
+            self._producer.queues(self._setup.topic)
+        self._producer._heartbeats.beat()  # noqa: SLF001
+
+    def message(self, send: PlannedSend) -> Message:
+        """A message with our id in a user property and at the start of its body."""
+        return _message(self._setup, self._setup.topic, send)
+
+    def route(self) -> int:
+        """Version of the publish list."""
+        return self._producer.route_version(self._setup.topic)
+
+    def send(self, send: PlannedSend, message: Any) -> Answer:
+        """One call of the reference's interface."""
+        self._current.send, self._current.attempts = send, 0
+        result = self._call(send, message)
+        return Answer(result.status.name, result.broker, result.queue_id, result.queue_offset)
+
+    def shutdown(self) -> None:
+        """Say good-bye to the brokers."""
+        self._producer.shutdown()
+
+    def attempt_started(self, event: heard.AttemptStarted) -> None:
+        """Nothing is told before an attempt has ended."""
+
+    def attempt_ended(self, event: heard.AttemptEnded) -> None:
+        """Numbered anew: like a hook in Java, this sees no attempt whose broker has no address."""
+        current = self._current
+        error = event.error
+        self._speak(
+            AttemptEnded(
+                current.send.send,
+                current.send.thread,
+                current.attempts,
+                event.broker,
+                event.queue_id,
+                event.start_ns,
+                event.end_ns,
+                error=None if error is None else type(error).__name__,
+                code=code_of(error),
+                status=None if event.status is None else event.status.name,
+            )
+        )
+        current.attempts += 1
+
+    def route_changed(self, event: heard.RouteChanged) -> None:
+        """Said before the producer begins to use the list."""
+        if event.topic == self._setup.topic:
+            self._queues = tuple(sorted(Queue(broker, number) for broker, number in event.queues))
+            self._speak(RouteSeen(event.route, event.at_ns, event.queues))
+
+    def _call(self, send: PlannedSend, message: Message) -> SendResult:
+        producer, timeout_ms = self._producer, self._settings.send_msg_timeout_ms
+        match send.kind:
+            case SendKind.PLAIN:
+                return producer.send(message)
+            case SendKind.QUEUE:
+                return producer.send_to_queue(message, self._queues[send.argument % len(self._queues)], timeout_ms)
+            case SendKind.SELECTOR:
+                return producer.send_by_selector(message, _modulo, send.argument, timeout_ms)
+            case SendKind.BATCH:
+                return producer.send_batch([message])
+
+    def _warm_up(self) -> None:
+        setup = self._setup
+        settings = settings_of(setup, send_msg_timeout_ms=_WARM_TIMEOUT_MS)
+        with Producer(setup.name_servers, f"{setup.group}-warm", self._dialect, settings) as warm:
+            queues = warm.queues(setup.warm_topic)
+            for number in range(_WARM_ROUNDS * len(queues)):
+                warm.send_to_queue(self._warm_message(number), queues[number % len(queues)])
+            for number in range(_WARM_PLAIN_SENDS):
+                warm.send(self._warm_message(number))
+
+    def _warm_message(self, number: int) -> Message:
+        send = PlannedSend(number, 0, 0, SendKind.PLAIN, 0, _WARM_BODY_BYTES)
+        return _message(self._setup, self._setup.warm_topic, send)
+
+
+def settings_of(setup: SubjectSetup, **changes: int) -> ProducerSettings:
+    """The scenario's settings under the reference's names, which are the same."""
+    known = {each.name for each in fields(ProducerSettings)}
+    named = {each.name: getattr(setup.settings, each.name) for each in fields(setup.settings) if each.name in known}
+    return ProducerSettings(**{**named, **changes})
+
+
+def _message(setup: SubjectSetup, topic: str, send: PlannedSend) -> Message:
+    identity = message_id(setup, topic, send.send)
+    return Message(topic, body_of(identity, send), {ID_PROPERTY: identity})
+
+
+def _modulo(queues: list[Queue], _message: Message, argument: object) -> Queue:
+    assert isinstance(argument, int)
+    return queues[argument % len(queues)]
+
+
+def main() -> None:
+    """Run until the runner says stop or is gone."""
+    parser = argparse.ArgumentParser(description="The reference producer as a subject of rocketdiff.")
+    parser.add_argument("--release", required=True, choices=RELEASES, help="whose dialect to speak")
+    release = parser.parse_args().release
+    dialect = dialect_of(release)
+    writer = RecordWriter(own_stdout())
+    run_subject(
+        SubjectId(_CLIENT, release),
+        capabilities_of(release),
+        lambda setup, speak: ReferenceClient(dialect, setup, speak),
+        writer,
+        writer.put,
+    )
+
+
+if __name__ == "__main__":
+    main()

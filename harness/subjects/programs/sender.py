@@ -1,0 +1,92 @@
+"""One sender thread: its own sends, in order, one at a time, none before it is due (closed loop)."""
+
+import threading
+import time
+from collections.abc import Sequence
+
+from harness.core.plan import PlannedSend
+from harness.core.records import SendEnded
+from harness.subjects.programs.client import Answer, Client, Speak
+
+_MESSAGE_CHARACTERS = 500
+"""Keeps a line short."""
+
+
+class Sender(threading.Thread):
+    """Sends its share of the plan and speaks a record for each."""
+
+    def __init__(self, number: int, plan: Sequence[PlannedSend], start_ns: int, client: Client, speak: Speak) -> None:
+        super().__init__(name=f"sender-{number}", daemon=True)
+        self._plan = plan
+        self._start_ns = start_ns
+        self._client = client
+        self._speak = speak
+
+    def run(self) -> None:
+        """Send everything."""
+        for send in self._plan:
+            _sleep_until(self._start_ns + send.due_ns)
+            self._send(send)
+
+    def _send(self, send: PlannedSend) -> None:
+        client = self._client
+        message = client.message(send)
+        route = client.route()
+        answer: Answer | None = None
+        error: Exception | None = None
+        start_ns = time.monotonic_ns()
+        try:
+            answer = client.send(send, message)
+        except Exception as raised:  # noqa: BLE001 - whatever the client raises is what it did
+            error = raised
+        end_ns = time.monotonic_ns()
+        self._speak(_record(send, start_ns, end_ns, answer, error, route, client.route()))
+
+
+def code_of(error: BaseException | None) -> int | None:
+    """RocketMQ's response code of an exception; None where it has none, which Java writes as -1."""
+    code = getattr(error, "code", None)
+    return int(code) if isinstance(code, int) and code != -1 else None
+
+
+def _record(
+    send: PlannedSend,
+    start_ns: int,
+    end_ns: int,
+    answer: Answer | None,
+    error: Exception | None,
+    route: int,
+    route_after: int,
+) -> SendEnded:
+    if error is not None:
+        cause = error.__cause__
+        return SendEnded(
+            send.send,
+            send.thread,
+            start_ns,
+            end_ns,
+            error=type(error).__name__,
+            cause=None if cause is None else type(cause).__name__,
+            code=code_of(error),
+            message=str(error)[:_MESSAGE_CHARACTERS],
+            route=route,
+            route_after=route_after,
+        )
+    assert answer is not None
+    return SendEnded(
+        send.send,
+        send.thread,
+        start_ns,
+        end_ns,
+        status=answer.status,
+        broker=answer.broker,
+        queue_id=answer.queue_id,
+        queue_offset=answer.queue_offset,
+        route=route,
+        route_after=route_after,
+    )
+
+
+def _sleep_until(due_ns: int) -> None:
+    while (left_ns := due_ns - time.monotonic_ns()) > 0:
+        time.sleep(left_ns / 1e9)

@@ -1,0 +1,190 @@
+"""
+Toy subjects: ``python -m harness.subjects.programs.toy --defect drops``.
+
+Each is the reference with one defect, so that a run can be shown to find it. A defect strikes at every tenth send of the
+plan, the fatal ones at the first of these; the rest of the time a toy is as good as the reference.
+"""
+
+import argparse
+import os
+import signal
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from harness.core.plan import PlannedSend
+from harness.core.records import AttemptEnded, Record, RouteSeen, SendEnded
+from harness.core.subject import SubjectId
+from harness.subjects.programs.client import Answer, Client, Speak
+from harness.subjects.programs.reference import ReferenceClient, capabilities_of
+from harness.subjects.programs.session import own_stdout, run_subject
+from harness.subjects.programs.writer import RecordWriter
+from harness.subjects.setup import SubjectSetup
+from reference_impl.dialects import dialect_of
+
+_CLIENT = "toy"
+_RELEASE = "5.3.3"
+"""The newest dialect read from its source."""
+
+_PERIOD = 10
+
+
+def strikes(send: int) -> bool:
+    """Whether the defect shows at this send: 9, 19, 29, …"""
+    return send % _PERIOD == _PERIOD - 1
+
+
+class Honest:
+    """No defect: what every toy is between its strikes."""
+
+    def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
+        self._reference = ReferenceClient(dialect_of(_RELEASE), setup, speak)
+
+    def prepare(self) -> None:
+        self._reference.prepare()
+
+    def message(self, send: PlannedSend) -> Any:
+        return self._reference.message(send)
+
+    def route(self) -> int:
+        return self._reference.route()
+
+    def send(self, send: PlannedSend, message: Any) -> Answer:
+        return self._reference.send(send, message)
+
+    def shutdown(self) -> None:
+        self._reference.shutdown()
+
+
+class DiesMidSend(Honest):
+    """Is gone in the middle of a send, without a word."""
+
+    def send(self, send: PlannedSend, message: Any) -> Answer:
+        if strikes(send.send):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().send(send, message)
+
+
+class Stalls(Honest):
+    """Never returns from a send, but stays alive."""
+
+    def send(self, send: PlannedSend, message: Any) -> Answer:
+        if strikes(send.send):
+            threading.Event().wait()
+        return super().send(send, message)
+
+
+class SendsTwice(Honest):
+    """Sends some messages a second time, as a client does that retries after an answer it should have believed."""
+
+    def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
+        self._is_secret = threading.local()
+        super().__init__(setup, lambda record: None if hasattr(self._is_secret, "now") else speak(record))
+
+    def send(self, send: PlannedSend, message: Any) -> Answer:
+        answer = super().send(send, message)
+        if strikes(send.send):
+            self._is_secret.now = True
+            super().send(send, message)
+            del self._is_secret.now
+        return answer
+
+
+class Drops(Honest):
+    """Says ok, on the queue of the thread's last answer, for messages that it never sent."""
+
+    def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
+        super().__init__(setup, speak)
+        self._speak_of = speak
+        self._last = threading.local()
+
+    def send(self, send: PlannedSend, message: Any) -> Answer:
+        if not strikes(send.send):
+            self._last.answer = super().send(send, message)
+        answer: Answer = self._last.answer
+        return answer
+
+
+class IgnoresRetries(Honest):
+    """Gives up after the first failed attempt, whatever was set."""
+
+    def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
+        settings = replace(setup.settings, retry_times_when_send_failed=0)
+        super().__init__(replace(setup, settings=settings), speak)
+
+
+def honest_speech(writer: RecordWriter) -> Speak:
+    """Says what there is to say."""
+    return writer.put
+
+
+def answering_twice(writer: RecordWriter) -> Speak:
+    """Says some answers a second time."""
+
+    def speak(record: Record) -> None:
+        writer.put(record)
+        if isinstance(record, SendEnded) and strikes(record.send):
+            writer.put(record)
+
+    return speak
+
+
+def lying_about_queues(writer: RecordWriter) -> Speak:
+    """Names the next queue of the same broker, in attempts and answers alike."""
+    queues: dict[str, int] = {}
+
+    def speak(record: Record) -> None:
+        if isinstance(record, RouteSeen):
+            for broker, number in record.queues:
+                queues[broker] = max(queues.get(broker, 0), number + 1)
+        writer.put(_on_next_queue(record, queues))
+
+    return speak
+
+
+def speaking_nonsense(writer: RecordWriter) -> Speak:
+    """Says something that is no record now and then."""
+
+    def speak(record: Record) -> None:
+        writer.put(record)
+        if isinstance(record, SendEnded) and strikes(record.send):
+            writer.put(b"Exception in thread main: who is there?\n")
+
+    return speak
+
+
+def _on_next_queue(record: Record, queues: Mapping[str, int]) -> Record:
+    if isinstance(record, AttemptEnded | SendEnded) and strikes(record.send) and record.broker is not None:
+        assert record.queue_id is not None
+        return replace(record, queue_id=(record.queue_id + 1) % queues[record.broker])
+    return record
+
+
+Behaviour = tuple[Callable[[SubjectSetup, Speak], Client], Callable[[RecordWriter], Speak]]
+
+BEHAVIOURS: dict[str, Behaviour] = {
+    "honest": (Honest, honest_speech),
+    "answers-twice": (Honest, answering_twice),
+    "dies-mid-send": (DiesMidSend, honest_speech),
+    "stalls": (Stalls, honest_speech),
+    "lies-about-queue": (Honest, lying_about_queues),
+    "sends-twice": (SendsTwice, honest_speech),
+    "drops": (Drops, honest_speech),
+    "ignores-retries": (IgnoresRetries, honest_speech),
+    "speaks-nonsense": (Honest, speaking_nonsense),
+}
+
+
+def main() -> None:
+    """Run until the runner says stop or is gone."""
+    parser = argparse.ArgumentParser(description="The reference with a known defect, as a subject of rocketdiff.")
+    parser.add_argument("--defect", required=True, choices=tuple(BEHAVIOURS))
+    defect = parser.parse_args().defect
+    make_client, make_speech = BEHAVIOURS[defect]
+    writer = RecordWriter(own_stdout())
+    run_subject(SubjectId(_CLIENT, defect), capabilities_of(_RELEASE), make_client, writer, make_speech(writer))
+
+
+if __name__ == "__main__":
+    main()

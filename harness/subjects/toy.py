@@ -1,0 +1,41 @@
+"""Toy subjects: the reference with one known defect each, which a run must find."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.core.errors import UsageError
+from harness.core.subject import SubjectId
+from harness.subjects.program import Launch
+from harness.subjects.python import module_launch
+
+CLIENT = "toy"
+
+DEFECTS = {
+    "honest": "none at all",
+    "answers-twice": "tells of some sends twice",
+    "dies-mid-send": "is gone in the middle of a send",
+    "stalls": "never returns from a send",
+    "lies-about-queue": "names another queue of the same broker than it sent to",
+    "sends-twice": "sends some messages twice and tells of one",
+    "drops": "says ok without having sent",
+    "ignores-retries": "gives up after the first failed attempt",
+    "speaks-nonsense": "says something that is no record",
+}
+
+
+def toy_program(subject: SubjectId) -> "ToyProgram":
+    """The program of ``toy:<defect>``; UsageError for a defect there is not."""
+    if subject.release not in DEFECTS:
+        raise UsageError("a toy with a known defect", seen=str(subject), hint=", ".join(DEFECTS))
+    return ToyProgram(subject)
+
+
+@dataclass(frozen=True, slots=True)
+class ToyProgram:
+    """One toy."""
+
+    subject: SubjectId
+
+    def launch(self, folder: Path) -> Launch:
+        """Needs nothing that the runner does not have."""
+        return module_launch("harness.subjects.programs.toy", folder, "--defect", self.subject.release)

@@ -1,0 +1,287 @@
+"""
+Runs made by the reference's own rules in virtual time, written as real run directories: two arms, brokers that pause.
+
+A broker answers in a millisecond; a paused one answers when it is resumed, if the client still waits, and stores the
+message then in any case. Only the sends of one thread at a time are played, so threads must not share state.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
+
+import msgspec
+
+from harness.core.events import Arm
+from harness.core.fault import FaultKind, FaultRecord
+from harness.core.plan import Plan, PlannedSend, SendKind
+from harness.core.records import AttemptEnded, Done, Hello, RouteSeen, SendEnded
+from harness.core.run_info import Machine
+from harness.core.settings import ClientSettings
+from harness.traces.manifest import CaseEntry, ClockAnchor, RunManifest
+from harness.traces.plan_file import plan_digest
+from harness.traces.run_directory import RunDirectory
+from reference_impl.dialects import dialect_of
+from reference_impl.rules.attempt import AttemptResult, Finish, Try
+from reference_impl.rules.fault_table import FaultTable
+from reference_impl.rules.index import ThreadIndex
+from reference_impl.rules.publish import PublishInfo
+from reference_impl.rules.selection import Selector
+from reference_impl.rules.send_loop import SendLoop
+from reference_impl.rules.settings import SendSettings
+from reference_impl.rules.tape import RandomTape
+
+MS = 1_000_000
+ORIGIN_NS = 5_000_000_000_000
+CHECKS = (
+    "queue-choice",
+    "attempts",
+    "avoidance",
+    "error-kind",
+    "timing",
+    "loss",
+    "duplication",
+    "failover-time",
+)
+MACHINE = Machine(system="Linux", processor="x", cores=2, memory_mib=4096, python="3.11", java="17")
+
+
+@dataclass(frozen=True)
+class Pause:
+    """One broker, silent for a while; times in ms from the first due send."""
+
+    broker: str
+    at_ms: int
+    for_ms: int
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A message as read back from a broker."""
+
+    broker: str
+    queue_id: int
+    queue_offset: int
+    send: int | None
+    store_timestamp_ms: int = 0
+    born_timestamp_ms: int = 0
+    body_ok: bool = True
+
+
+@dataclass
+class Told:
+    """Everything one arm said and left behind; tests change it to make a liar of it."""
+
+    attempts: list[AttemptEnded] = field(default_factory=list)
+    sends: list[SendEnded] = field(default_factory=list)
+    stored: list[Stored] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Story:
+    """One case to be played: every figure in ms."""
+
+    name: str = "fault-latency/pause-one-of-two"
+    settings: ClientSettings = field(
+        default_factory=lambda: ClientSettings(send_latency_fault_enable=True, send_msg_timeout_ms=500)
+    )
+    brokers: tuple[str, ...] = ("broker-a", "broker-b")
+    pauses: tuple[Pause, ...] = (Pause("broker-b", 1_000, 2_000),)
+    sends: int = 200
+    every_ms: int = 20
+    threads: int = 1
+    kind: SendKind = SendKind.PLAIN
+    checks: tuple[str, ...] = CHECKS
+
+    @property
+    def queues(self) -> tuple[tuple[str, int], ...]:
+        """Publish list: four queues a broker."""
+        return tuple((broker, queue) for broker in self.brokers for queue in range(4))
+
+    def plan(self) -> Plan:
+        """Sends in turn over the threads."""
+        sends = (
+            PlannedSend(n, n % self.threads, n * self.every_ms * MS, self.kind, 0, 64) for n in range(self.sends)
+        )
+        return Plan(seed=1, threads=self.threads, sends=tuple(sends))
+
+
+class Brokers:
+    """Virtual brokers: when they answer, and what they have stored."""
+
+    def __init__(self, story: Story) -> None:
+        self._pauses = story.pauses
+        self._ends: dict[tuple[str, int], int] = {}
+        self.stored: list[Stored] = []
+
+    def ask(self, broker: str, queue_id: int, now_ns: int, timeout_ms: int, send: int) -> tuple[int, int | None]:
+        """(when the client knows, offset or None for a timeout); the message is stored either way."""
+        answer_ns = now_ns + MS
+        for pause in self._pauses:
+            start_ns, end_ns = ORIGIN_NS + pause.at_ms * MS, ORIGIN_NS + (pause.at_ms + pause.for_ms) * MS
+            if pause.broker == broker and start_ns <= now_ns < end_ns:
+                answer_ns = end_ns + MS
+        offset = self._ends.get((broker, queue_id), 0)
+        self._ends[broker, queue_id] = offset + 1
+        self.stored.append(Stored(broker, queue_id, offset, send, store_timestamp_ms=answer_ns // MS))
+        if answer_ns - now_ns > timeout_ms * MS:
+            # A client notices a little late; exactly at the end of its budget it would go on with nothing left.
+            return now_ns + timeout_ms * MS + 1_200_000, None
+        return answer_ns, offset
+
+
+def play(story: Story, release: str, seed: int) -> Told:
+    """What a faithful client of that release does; ``seed`` decides where its counters start."""
+    dialect, brokers, told = dialect_of(release), Brokers(story), Told()
+    settings = SendSettings(
+        send_latency_fault_enable=story.settings.send_latency_fault_enable,
+        send_msg_timeout_ms=story.settings.send_msg_timeout_ms,
+        retry_times_when_send_failed=story.settings.retry_times_when_send_failed,
+    )
+    for thread in range(story.threads):
+        tape = RandomTape(seed * 100 + thread)
+        index, worst = ThreadIndex(dialect.index), ThreadIndex(dialect.index)
+        selector = Selector(PublishInfo.of(story.queues), index, FaultTable(dialect.fault_table), worst, tape)
+        now_ns = ORIGIN_NS
+        for planned in story.plan().sends:
+            if planned.thread == thread:
+                now_ns = max(now_ns + 50_000, ORIGIN_NS + planned.due_ns)
+                loop = SendLoop(dialect, settings, selector)
+                now_ns = _one_send(planned, loop, brokers, now_ns, told)
+    told.stored = brokers.stored
+    return told
+
+
+def _one_send(planned: PlannedSend, loop: SendLoop, brokers: Brokers, start_ns: int, told: Told) -> int:
+    now_ns, number, offsets = start_ns, 0, {}
+    step = loop.begin(start_ns // MS, now_ns // MS)
+    while isinstance(step, Try):
+        began_ns, place = now_ns, (step.queue.broker, step.queue.queue_id)
+        now_ns, offset = brokers.ask(*place, now_ns, step.timeout_ms, planned.send)
+        error = "RemotingTimeoutException" if offset is None else None
+        status = None if offset is None else "SEND_OK"
+        ended = AttemptEnded(planned.send, planned.thread, number, *place, began_ns, now_ns, error, None, status)
+        told.attempts.append(ended)
+        offsets[number] = (*place, offset)
+        number += 1
+        result = AttemptResult.ok() if error is None else AttemptResult.failed(error)
+        step = loop.attempt_ended(now_ns // MS, result)
+    end_ns = now_ns + 20_000
+    told.sends.append(_ended(planned, start_ns, end_ns, step, offsets))
+    return end_ns
+
+
+def _ended(
+    planned: PlannedSend,
+    start_ns: int,
+    end_ns: int,
+    finish: Finish,
+    offsets: dict[int, tuple[str, int, int | None]],
+) -> SendEnded:
+    ended = SendEnded(planned.send, planned.thread, start_ns, end_ns, route=1, route_after=1)
+    if finish.error is not None:
+        return replace(ended, error=finish.error, code=finish.code, cause=finish.cause)
+    broker, queue, offset = offsets[finish.attempt or 0]
+    return replace(ended, status=finish.status, broker=broker, queue_id=queue, queue_offset=offset)
+
+
+Change = Callable[[Told], None]
+
+
+def write_run(
+    root: Path,
+    stories: Sequence[Story] = (Story(),),
+    *,
+    baseline: str = "java:5.3.3",
+    candidate: str = "python:5.3.3",
+    change: Change | None = None,
+    run: str = "run-1",
+    seed: int = 1,
+    complete: bool = True,
+) -> RunDirectory:
+    """A sealed run of all stories; ``change`` spoils what the candidate told."""
+    subjects = {Arm.BASELINE: baseline, Arm.CANDIDATE: candidate}
+    entries = tuple(_entry(number, story, subjects) for number, story in enumerate(stories, start=1))
+    directory = RunDirectory.create(
+        root,
+        RunManifest(
+            run=run,
+            rocketdiff="0.1.0",
+            created_wall_ms=1_790_000_000_000,
+            seed=seed,
+            subjects=subjects,
+            server_release="5.3.3",
+            backend="processes",
+            suite="quick",
+            machine=MACHINE,
+            cases=entries,
+        ),
+    )
+    for number, story in enumerate(stories, start=1):
+        case = directory.case(number)
+        case.begin(story.plan(), clock=ClockAnchor(ORIGIN_NS, ORIGIN_NS // MS), origin_ns=ORIGIN_NS)
+        for arm in Arm:
+            told = play(story, subjects[arm].split(":")[1], seed=Random(f"{seed}/{number}/{arm}").randrange(10_000))
+            if change is not None and arm is Arm.CANDIDATE:
+                change(told)
+            with case.recorder(arm) as recorder:
+                for content in _lines(story, subjects[arm], told):
+                    recorder.line(content)
+            case.write_stored(arm, told.stored)
+        case.write_faults(faults_of(story))
+        directory.seal_case(number)
+        if complete:
+            case.complete()
+    return directory
+
+
+def faults_of(story: Story) -> tuple[FaultRecord, ...]:
+    """The pauses as an injector would record them, each doubtful for a tenth of a millisecond."""
+    return tuple(
+        FaultRecord(
+            episode=number,
+            kind=FaultKind.PAUSE,
+            node=pause.broker,
+            inject_ns=ORIGIN_NS + pause.at_ms * MS - 100_000,
+            injected_ns=ORIGIN_NS + pause.at_ms * MS,
+            proven_ns=ORIGIN_NS + pause.at_ms * MS + 5 * MS,
+            heal_ns=ORIGIN_NS + (pause.at_ms + pause.for_ms) * MS,
+            healed_ns=ORIGIN_NS + (pause.at_ms + pause.for_ms) * MS + 100_000,
+            heal_proven_ns=ORIGIN_NS + (pause.at_ms + pause.for_ms) * MS + 5 * MS,
+        )
+        for number, pause in enumerate(story.pauses, start=1)
+    )
+
+
+def _entry(number: int, story: Story, subjects: dict[Arm, str]) -> CaseEntry:
+    plan = story.plan()
+    return CaseEntry(
+        number=number,
+        name=f"{story.name}/{subjects[Arm.BASELINE]}~{subjects[Arm.CANDIDATE]}",
+        scenario=story.name,
+        scenario_text="format: 1\n",
+        topology="two-masters",
+        queues_per_broker=4,
+        settings=story.settings,
+        threads=story.threads,
+        sends_planned=story.sends,
+        duration_s=story.sends * story.every_ms / 1000,
+        plan_digest=plan_digest(plan),
+        checks=story.checks,
+        brokers=story.brokers,
+    )
+
+
+def _lines(story: Story, subject: str, told: Told) -> Iterable[bytes]:
+    client, version = subject.split(":")
+    yield _line("hello", Hello(1, client, version, ("attempts",), 1, ORIGIN_NS))
+    yield _line("route", RouteSeen(1, ORIGIN_NS - MS, story.queues))
+    for attempt in told.attempts:
+        yield _line("attempt", attempt)
+    for send in told.sends:
+        yield _line("send", send)
+    yield _line("done", Done(len(told.sends)))
+
+
+def _line(kind: str, record: object) -> bytes:
+    return msgspec.json.encode({"type": kind, **msgspec.to_builtins(record)})

@@ -1,0 +1,138 @@
+"""`make` on machines that lack something, with a stand-in for Python so that nothing is installed."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+# Writes down how it was called; "makes" an environment by copying itself there; fails where a test says so.
+STAND_IN = """#!/bin/sh
+echo "$*" >>{log}
+case "$*" in
+  *version_info*) exit {too_old} ;;
+  *ensurepip*) exit {without_venv} ;;
+  "-m venv .venv") mkdir -p .venv/bin && cp "$0" .venv/bin/python ;;
+  *"-r requirements.lock"*) exit {install_fails} ;;
+esac
+"""
+
+
+class Machine:
+    """A folder with the Makefile and what it depends on, and a PATH with a stand-in for Python."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "checkout"
+        self.folder.mkdir()
+        self._bin = folder / "bin"
+        self._bin.mkdir()
+        self._log = folder / "calls"
+        for name in ("Makefile", "requirements.lock", "pyproject.toml"):
+            shutil.copy(ROOT / name, self.folder)
+        for name in ("sh", "awk", "rm", "mkdir", "cp", "touch", "cat"):
+            (self._bin / name).symlink_to(shutil.which(name) or f"/bin/{name}")
+
+    def python(self, *, too_old: int = 0, without_venv: int = 0, install_fails: int = 0) -> None:
+        """Put a Python on PATH; 1 makes it lack the thing."""
+        for name in ("python3", "python"):
+            script = self._bin / name
+            script.write_text(
+                STAND_IN.format(log=self._log, too_old=too_old, without_venv=without_venv, install_fails=install_fails)
+            )
+            script.chmod(0o755)
+
+    def make(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run make with only our PATH."""
+        make = shutil.which("make")
+        assert make is not None
+        environment = {"PATH": str(self._bin)}
+        return subprocess.run(
+            [make, *arguments], cwd=self.folder, env=environment, capture_output=True, text=True, check=False
+        )
+
+    def calls(self) -> list[str]:
+        """How Python was called, without the look at its version."""
+        lines = self._log.read_text().splitlines() if self._log.exists() else []
+        return [line for line in lines if "-c import" not in line]
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """A machine with make and a shell, so far without Python."""
+    return Machine(tmp_path)
+
+
+def test_make_alone_lists_the_targets(machine: Machine) -> None:
+    """Nothing is installed for that."""
+    ran = machine.make()
+    assert ran.returncode == 0
+    for target in ("run", "test", "lint", "bench", "lock", "relock", "doctor", "clean"):
+        assert f"make {target} " in ran.stdout
+
+
+def test_without_a_python_there_is_one_clear_message(machine: Machine) -> None:
+    """What is needed and how to get it."""
+    ran = machine.make("setup")
+    assert ran.returncode != 0
+    assert "rocketdiff needs Python 3.11 or later; seen: none" in ran.stderr
+    assert "apt-get install python3 python3-venv" in ran.stderr
+
+
+def test_with_an_old_python_there_is_one_clear_message(machine: Machine) -> None:
+    """The same message; nothing is set up."""
+    machine.python(too_old=1)
+    ran = machine.make("setup")
+    assert ran.returncode != 0
+    assert "rocketdiff needs Python 3.11 or later" in ran.stderr
+    assert machine.calls() == [] or machine.calls() == ["--version"]
+
+
+def test_without_the_venv_module_there_is_one_clear_message(machine: Machine) -> None:
+    """Debian packs it apart."""
+    machine.python(without_venv=1)
+    ran = machine.make("setup")
+    assert ran.returncode != 0
+    assert "lacks the venv module" in ran.stderr
+    assert machine.calls() == []
+
+
+def test_set_up_installs_by_hash_and_then_the_project_without_a_network(machine: Machine) -> None:
+    """The lock decides; the project itself neither builds in isolation nor brings dependencies."""
+    machine.python()
+    assert machine.make("setup").returncode == 0
+    venv, requirements, project = machine.calls()
+    assert venv == "-m venv .venv"
+    assert "--require-hashes -r requirements.lock" in requirements
+    assert project.endswith("--no-index --no-deps --no-build-isolation --editable .")
+
+
+def test_the_second_time_nothing_is_done(machine: Machine) -> None:
+    """No network, no seconds."""
+    machine.python()
+    machine.make("setup")
+    before = machine.calls()
+    assert machine.make("setup").returncode == 0
+    assert machine.calls() == before
+
+
+def test_a_changed_lock_is_installed(machine: Machine) -> None:
+    """The stamp is older than the lock then."""
+    machine.python()
+    machine.make("setup")
+    before = len(machine.calls())
+    later = (machine.folder / ".venv" / ".ready").stat().st_mtime + 10
+    os.utime(machine.folder / "requirements.lock", (later, later))
+    machine.make("setup")
+    assert len(machine.calls()) > before
+
+
+def test_an_installation_that_broke_off_is_taken_up_again(machine: Machine) -> None:
+    """No stamp without success."""
+    machine.python(install_fails=1)
+    assert machine.make("setup").returncode != 0
+    assert not (machine.folder / ".venv" / ".ready").exists()
+    machine.python()
+    assert machine.make("setup").returncode == 0
+    assert (machine.folder / ".venv" / ".ready").exists()

@@ -1,0 +1,104 @@
+"""The built wheel in another folder and another Python environment has everything it needs."""
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from harness import __version__
+
+ROOT = Path(__file__).parents[2]
+# Folders of the repository whose files are read when rocketdiff runs.
+DATA_FOLDERS = ("fixtures/scenarios", "fixtures/schema", "harness/java/driver", "harness/report/templates")
+DATA_FILES = ("harness/releases/artifacts.lock.json",)
+
+
+class Installed:
+    """A wheel unpacked by pip into a folder, run by a Python that does not know the checkout."""
+
+    def __init__(self, target: Path, elsewhere: Path) -> None:
+        self.target = target
+        self._elsewhere = elsewhere
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """
+        Start the base interpreter, which has no link to the checkout, in another folder.
+
+        Dependencies are those of the running environment, put on the path as a plain folder: its `.pth` files, one of
+        which leads to the checkout, are not followed from there.
+        """
+        path = os.pathsep.join([str(self.target), sysconfig.get_path("purelib")])
+        environment = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "PYTHONPATH": path, "COLUMNS": "120"}
+        base = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
+        command = [str(base if base.exists() else sys.executable), *arguments]
+        return subprocess.run(
+            command, cwd=self._elsewhere, env=environment, capture_output=True, text=True, check=False
+        )
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """Built from this checkout and installed without its dependencies, which are here already."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", str(folder / "dist"), str(ROOT)]
+    subprocess.run(build, check=True, capture_output=True)
+    (wheel,) = (folder / "dist").glob("*.whl")
+    target = folder / "installed"
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--target", str(target)]
+    subprocess.run([*install, str(wheel)], check=True, capture_output=True)
+    elsewhere = folder / "elsewhere"
+    elsewhere.mkdir()
+    return Installed(target, elsewhere)
+
+
+@pytest.mark.slow
+def test_every_file_that_is_read_when_running_travels(installed: Installed) -> None:
+    """Scenarios, schemas, Java sources, templates and the lock, found by the installed package and complete."""
+    wanted = {
+        file.relative_to(ROOT).as_posix(): file.read_bytes()
+        for folder in DATA_FOLDERS
+        for file in (ROOT / folder).rglob("*")
+        if file.is_file()
+    } | {name: (ROOT / name).read_bytes() for name in DATA_FILES}
+    program = (
+        "import json, sys\nfrom harness.core.resources import resource\n"
+        "print(json.dumps({name: str(resource(name)) for name in json.loads(sys.argv[1])}))"
+    )
+    ran = installed.run("-c", program, json.dumps(sorted(wanted)))
+    assert ran.returncode == 0, ran.stderr
+    places = {name: Path(place) for name, place in json.loads(ran.stdout).items()}
+    assert all(place.is_relative_to(installed.target) for place in places.values())
+    assert {name: place.read_bytes() for name, place in places.items()} == wanted
+    assert {Path(folder).parts[0] for folder in wanted} == {"fixtures", "harness"}
+
+
+@pytest.mark.slow
+def test_the_command_answers(installed: Installed) -> None:
+    """The console script that pip made, and the version of this checkout."""
+    script = str(installed.target / "bin" / "rocketdiff")
+    shown = installed.run(script, "--help")
+    assert shown.returncode == 0, shown.stderr
+    assert "Usage: rocketdiff" in shown.stdout
+    assert installed.run(script, "--version").stdout.strip() == f"rocketdiff {__version__}"
+
+
+@pytest.mark.slow
+def test_scenarios_are_listed_from_the_wheel(installed: Installed) -> None:
+    """A command that reads fixtures works away from the checkout."""
+    ran = installed.run(str(installed.target / "bin" / "rocketdiff"), "scenarios", "--json")
+    assert ran.returncode == 0, ran.stderr
+    assert "fault-latency/" in ran.stdout
+
+
+@pytest.mark.slow
+def test_the_wheel_carries_only_what_belongs_to_it(installed: Installed) -> None:
+    """Two packages, the command, the metadata with the licence; no tests, no caches of tools."""
+    top = {path.name for path in installed.target.iterdir()}
+    assert top == {"harness", "reference_impl", "bin", f"rocketdiff-{__version__}.dist-info"}
+    licence = installed.target / f"rocketdiff-{__version__}.dist-info" / "licenses" / "LICENSE"
+    assert "Apache License" in licence.read_text()
+    assert (installed.target / "harness" / "py.typed").exists()

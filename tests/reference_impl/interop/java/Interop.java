@@ -1,0 +1,96 @@
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.zip.CRC32;
+
+import org.apache.rocketmq.client.consumer.DefaultMQPullConsumer;
+import org.apache.rocketmq.client.consumer.PullResult;
+import org.apache.rocketmq.client.consumer.PullStatus;
+import org.apache.rocketmq.client.producer.DefaultMQProducer;
+import org.apache.rocketmq.client.producer.SendResult;
+import org.apache.rocketmq.common.message.Message;
+import org.apache.rocketmq.common.message.MessageExt;
+import org.apache.rocketmq.common.message.MessageQueue;
+
+/**
+ * What the Java client makes of a topic, and a topic made by the Java client.
+ *
+ * Arguments: name server, topic to read to its end, topic to send to. Prints "read ..." and "sent ..." lines.
+ */
+public class Interop {
+
+    public static void main(String[] args) throws Exception {
+        read(args[0], args[1]);
+        send(args[0], args[2]);
+        System.exit(0);
+    }
+
+    private static void read(String nameServer, String topic) throws Exception {
+        DefaultMQPullConsumer consumer = new DefaultMQPullConsumer("interop-reader");
+        consumer.setNamesrvAddr(nameServer);
+        consumer.start();
+        Set<MessageQueue> queues = consumer.fetchSubscribeMessageQueues(topic);
+        List<String> lines = new ArrayList<String>();
+        for (MessageQueue queue : queues) {
+            long offset = consumer.minOffset(queue);
+            while (offset < consumer.maxOffset(queue)) {
+                PullResult pulled = consumer.pull(queue, "*", offset, 32);
+                if (pulled.getPullStatus() == PullStatus.FOUND) {
+                    for (MessageExt message : pulled.getMsgFoundList()) {
+                        lines.add(line("read", queue, message));
+                    }
+                }
+                offset = pulled.getNextBeginOffset();
+            }
+        }
+        Collections.sort(lines);
+        for (String line : lines) {
+            System.out.println(line);
+        }
+        consumer.shutdown();
+    }
+
+    private static void send(String nameServer, String topic) throws Exception {
+        DefaultMQProducer producer = new DefaultMQProducer("interop-writer");
+        producer.setNamesrvAddr(nameServer);
+        producer.start();
+        byte[] large = new byte[20000];
+        for (int i = 0; i < large.length; i++) {
+            large[i] = (byte) (i * 31 % 251);
+        }
+        sent(producer.send(message(topic, "small".getBytes("UTF-8"))), "small".getBytes("UTF-8"));
+        sent(producer.send(message(topic, large)), large);
+        List<Message> batch = Collections.singletonList(message(topic, "batched".getBytes("UTF-8")));
+        sent(producer.send(batch), "batched".getBytes("UTF-8"));
+        producer.shutdown();
+    }
+
+    private static Message message(String topic, byte[] body) {
+        Message message = new Message(topic, "tag", "key1 key2", body);
+        message.putUserProperty("own", "\u00fc");
+        return message;
+    }
+
+    private static void sent(SendResult result, byte[] body) {
+        MessageQueue queue = result.getMessageQueue();
+        System.out.println(String.join(" ", "sent", queue.getBrokerName(), "" + queue.getQueueId(),
+            "" + result.getQueueOffset(), "" + body.length, crc(body), "tag", "own=252", result.getMsgId()));
+    }
+
+    private static String line(String word, MessageQueue queue, MessageExt message) {
+        return String.join(" ", word, queue.getBrokerName(), "" + message.getQueueId(), "" + message.getQueueOffset(),
+            "" + message.getBody().length, crc(message.getBody()), message.getTags(), own(message), message.getMsgId());
+    }
+
+    private static String own(MessageExt message) {
+        String own = message.getUserProperty("own");
+        return "own=" + (own == null ? "none" : "" + (int) own.charAt(0));
+    }
+
+    private static String crc(byte[] body) {
+        CRC32 crc = new CRC32();
+        crc.update(body);
+        return Long.toHexString(crc.getValue());
+    }
+}

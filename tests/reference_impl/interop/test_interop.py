@@ -1,0 +1,125 @@
+"""The reference is a real client: Java reads what it sends, and it reads what Java sends, on a real cluster."""
+
+import subprocess
+import time
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.cluster.interface import Cluster
+from harness.cluster.start import start_cluster
+from harness.releases.artifacts import client_class_path
+from harness.releases.compiled import compiled
+from harness.releases.jvm import find_java
+from reference_impl.dialects import dialect_of
+from reference_impl.message import Message, SendResult
+from reference_impl.producer import Producer
+from reference_impl.remoting import answers, requests
+from reference_impl.remoting.channels import Channels
+from reference_impl.remoting.frames import Serialization
+from reference_impl.remoting.messages import StoredMessage
+from reference_impl.settings import ProducerSettings
+
+pytestmark = pytest.mark.cluster
+
+_SOURCES = Path(__file__).parent / "java"
+_LARGE = bytes(number * 37 % 253 for number in range(30_000))
+# Old clients bring a Netty that reaches into the JDK.
+_OPENED = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in ("java.nio", "sun.nio.ch", "java.lang")]
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A name server and two brokers."""
+    with start_cluster(folder=tmp_path_factory.mktemp("cluster")) as running:
+        yield running
+
+
+def _line(word: str, result: SendResult, body: bytes) -> str:
+    crc = f"{zlib.crc32(body):x}"
+    parts = (word, result.broker, result.queue_id, result.queue_offset, len(body), crc, "tag", "own=252")
+    return " ".join(map(str, (*parts, result.message_id)))
+
+
+def _send_all(producer: Producer, topic: str) -> list[str]:
+    """Lines that Java should print on reading: plain, compressed, batched and to chosen queues."""
+
+    def message(body: bytes) -> Message:
+        return Message(topic, body, {"own": "ü"}, tags="tag", keys="key1 key2")
+
+    queues = producer.queues(topic)
+    sent = [(body, producer.send(message(body))) for body in (b"small", _LARGE, b"again")]
+    sent.append((b"batched", producer.send_batch([message(b"batched")])))
+    sent.append((b"queue", producer.send_to_queue(message(b"queue"), queues[-1])))
+    sent.append((b"selected", producer.send_by_selector(message(b"selected"), lambda given, *_: given[2], 0)))
+    return [_line("read", result, body) for body, result in sent]
+
+
+def _java(release: str, *arguments: str) -> list[str]:
+    java, class_path = find_java(), client_class_path(release)
+    classes = compiled("interop", _SOURCES, client_class_path("4.7.1"), java)
+    command = [str(java.java), *_OPENED, "-cp", ":".join(map(str, [classes, *class_path])), "Interop", *arguments]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    return [line for line in ran.stdout.splitlines() if line.startswith(("read ", "sent "))]
+
+
+@pytest.mark.parametrize(
+    ("release", "serialization"), [("5.3.3", Serialization.JSON), ("4.7.1", Serialization.ROCKETMQ)]
+)
+def test_java_and_the_reference_read_each_other(cluster: Cluster, release: str, serialization: Serialization) -> None:
+    """Bodies, compressed or not, batches, tags, properties and ids arrive as they were sent, both ways."""
+    name_server = cluster.name_server_addresses[0]
+    ours, javas = f"ours-{release.replace('.', '-')}", f"javas-{release.replace('.', '-')}"
+    cluster.create_topic(ours, 4)
+    cluster.create_topic(javas, 4)
+    settings = ProducerSettings(serialization=serialization)
+    with Producer([name_server], "interop", dialect_of(release), settings) as producer:
+        expected = _send_all(producer, ours)
+    _await_stored(name_server, ours, len(expected))
+    lines = _java(release, name_server, ours, javas)
+    assert [line for line in lines if line.startswith("read ")] == sorted(expected)
+    sent = [line.removeprefix("sent ") for line in lines if line.startswith("sent ")]
+    stored = _await_stored(name_server, javas, 3)
+    assert sorted(_seen(broker, message) for broker, message in stored) == sorted(sent)
+
+
+def test_first_send_creates_the_topic(cluster: Cluster) -> None:
+    """A topic nobody created is there after the first send, by way of the default topic."""
+    name_server = cluster.name_server_addresses[0]
+    with Producer([name_server], "interop", dialect_of("5.3.3")) as producer:
+        result = producer.send(Message("nobody-created-me", b"x"))
+        again = producer.send(Message("nobody-created-me", b"y"))
+    assert (result.status, again.status) == ("SEND_OK", "SEND_OK")
+    ((broker, message), *_) = _await_stored(name_server, "nobody-created-me", 2)
+    assert message.properties["UNIQ_KEY"] in (result.message_id, again.message_id)
+
+
+def _seen(broker: str, message: StoredMessage) -> str:
+    own = f"own={ord(message.properties['own'])}"
+    parts = (broker, message.queue_id, message.queue_offset, len(message.body), f"{zlib.crc32(message.body):x}")
+    return " ".join(map(str, (*parts, message.properties["TAGS"], own, message.unique_key)))
+
+
+def _await_stored(name_server: str, topic: str, number: int) -> list[tuple[str, StoredMessage]]:
+    """All messages of a topic, once there are as many as expected; a broker needs a moment to make them readable."""
+    deadline = time.monotonic() + 20
+    with Channels() as channels:
+        while len(stored := _read(channels, name_server, topic)) < number:
+            assert time.monotonic() < deadline, f"expected {number} messages in {topic}, saw {len(stored)}"
+            time.sleep(0.05)
+    return stored
+
+
+def _read(channels: Channels, name_server: str, topic: str) -> list[tuple[str, StoredMessage]]:
+    route = answers.parse_route(channels.invoke(name_server, requests.get_route(topic), 3_000))
+    addresses = route.master_addresses()
+    return [
+        (data.broker, message)
+        for data in route.queues
+        for queue_id in range(data.read_queues)
+        for message in answers.parse_pull(
+            channels.invoke(addresses[data.broker], requests.pull(topic, queue_id, 0), 3_000)
+        ).messages
+    ]

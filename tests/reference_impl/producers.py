@@ -1,0 +1,76 @@
+"""Producers for tests: a scripted random start, quiet background threads, and a listener that remembers."""
+
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from reference_impl.dialects import dialect_of
+from reference_impl.listener import AttemptEnded, AttemptStarted, RouteChanged
+from reference_impl.producer import Producer
+from reference_impl.settings import ProducerSettings
+from tests.reference_impl.fake_broker import FakeCluster
+
+Item = TypeVar("Item")
+
+NEVER_MS = 3_600_000
+
+
+class StartAt:
+    """A tape on which every counter starts at a number; lists stay as they are."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def int32(self) -> int:
+        return self._number
+
+    def below(self, bound: int) -> int:
+        return self._number % bound
+
+    def shuffle(self, items: list[Item]) -> None:
+        pass
+
+
+@dataclass
+class Remembered:
+    """A listener that keeps what it hears."""
+
+    started: list[AttemptStarted] = field(default_factory=list)
+    ended: list[AttemptEnded] = field(default_factory=list)
+    routes: list[RouteChanged] = field(default_factory=list)
+
+    def attempt_started(self, event: AttemptStarted) -> None:
+        self.started.append(event)
+
+    def attempt_ended(self, event: AttemptEnded) -> None:
+        self.ended.append(event)
+
+    def route_changed(self, event: RouteChanged) -> None:
+        self.routes.append(event)
+
+    @property
+    def attempts(self) -> list[tuple[str, int]]:
+        return [(event.broker[-1], event.queue_id) for event in self.ended]
+
+
+def producer_of(
+    cluster: FakeCluster,
+    release: str = "5.3.3",
+    *,
+    start: int = -1,
+    listener: Remembered | None = None,
+    **settings: Any,
+) -> Producer:
+    """
+    A producer not yet started whose threads' first queue is the first of the list, or the one after ``start``.
+
+    It polls and sends heartbeats only if told to.
+    """
+    quiet: dict[str, Any] = {"first_poll_ms": NEVER_MS, "first_heartbeat_ms": NEVER_MS, "unregister_on_shutdown": False}
+    return Producer(
+        [cluster.name_server.address],
+        "G",
+        dialect_of(release),
+        ProducerSettings(**(quiet | settings)),
+        listener,
+        tapes=lambda: StartAt(start),
+    )

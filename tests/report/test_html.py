@@ -1,0 +1,108 @@
+"""The page as text: complete, self-contained, within its size."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from harness.core.plots import Plots
+from harness.core.verdict import Verdict
+from harness.report import html, pictures
+from harness.report.document import Document
+from harness.report.json_document import decode, encode
+from harness.report.page import subjects_of
+from harness.verdict.judgement import RunVerdict
+
+
+def test_nothing_in_the_page_points_outside(document: Document) -> None:
+    """Offline from a CI artefact: no address but the namespaces of SVG."""
+    text = html.render(document)
+    addresses = set(re.findall(r"https?://[^\s\"'<>]+", text))
+    assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+    assert not re.search(r'(?:src|href)="(?!#|data:,)', text)
+
+
+def test_the_page_is_small_and_says_the_same_after_a_round_trip(document: Document) -> None:
+    """The document alone is what is rendered."""
+    text = html.render(document)
+    assert len(text.encode()) < html.LIMIT_BYTES / 5
+    assert html.render(decode(encode(document), where="x")) == text
+
+
+def test_every_fragment_link_has_a_target(document: Document) -> None:
+    """The matrix, the clusters and the first-divergence button lead somewhere."""
+    text = html.render(document)
+    targets = set(re.findall(r'id="([^"]+)"', text))
+    links = set(re.findall(r'href="#([^"]+)"', text))
+    assert links <= targets
+    assert f"divergence-{document.clusters[0].fingerprint}" in links
+
+
+def test_text_of_clients_is_escaped(document: Document) -> None:
+    """An exception message is data."""
+    example = replace(document.clusters[0].example, observed="<script>alert(1)</script>")
+    cluster = replace(document.clusters[0], example=example, signature='"><img src=x>')
+    text = html.render(msgspec.structs.replace(document, clusters=(cluster,), plots=Plots()))
+    assert "<script>alert" not in text
+    assert "<img" not in text
+
+
+def test_a_document_without_any_picture_is_still_a_page(document: Document) -> None:
+    """A run killed before its first send has a verdict and nothing to draw."""
+    bare = msgspec.structs.replace(document, plots=Plots(), clusters=(), results=(), verdict=RunVerdict.INVALID)
+    text = html.render(bare)
+    assert "This run cannot be judged" in text
+    assert "<svg" not in text
+    assert "Jump to the first divergence" not in text
+
+
+def test_every_verdict_of_a_run_has_a_page(document: Document) -> None:
+    """With its own headline."""
+    bare = msgspec.structs.replace(document, plots=Plots())
+    titles = {re.findall(r"<title>(.*?)</title>", html.render(msgspec.structs.replace(bare, verdict=v)))[0] for v in RunVerdict}
+    assert len(titles) == len(RunVerdict)
+
+
+def test_a_full_page_leaves_out_pictures_of_the_less_telling_cases(document: Document) -> None:
+    """Room for three cases: the ones with divergences are drawn, the others say why not."""
+    order = [case.case for case in document.run.cases]
+    one = pictures.draw_cases(order[:1], document.plots, subjects_of(document), lambda _: None)[order[0]].size()
+    heard: list[str] = []
+    drawn = pictures.draw_cases(order, document.plots, subjects_of(document), heard.append, room=3 * one + 2_000)
+    assert sum(not picture.no_room for picture in drawn.values()) == 3
+    assert not drawn[order[0]].no_room
+    assert heard == order
+
+
+def test_cases_with_divergences_are_drawn_first_and_unfolded(document: Document) -> None:
+    """Two of them are open from the start."""
+    text = html.render(document)
+    unfolded = re.findall(r'<details class="card case" id="([^"]+)" open', text)
+    assert len(unfolded) == 2
+    divergent = {f"case-{n}" for n, case in enumerate(document.run.cases, 1) if case.case in document.clusters[0].cases}
+    assert set(unfolded) <= divergent
+
+
+def test_what_gates_and_has_no_answer_is_listed_with_its_reason(document: Document) -> None:
+    """One inconclusive must check in the sample; measured ones are not listed."""
+    section = html.render(document).split('id="unanswered"')[1].split("</section>")[0]
+    assert section.count("<tr>") == 2
+    assert "no send was retried" in section
+
+
+def test_an_invalid_case_is_named_among_the_guards(document: Document) -> None:
+    """With the reason the analysis gave."""
+    results = tuple(
+        replace(r, verdict=Verdict.INVALID, reason="the pause was never proven") if r.check == "validity" and n < 10 else r
+        for n, r in enumerate(document.results)
+    )
+    text = html.render(msgspec.structs.replace(document, results=results, plots=Plots()))
+    assert "the pause was never proven" in text
+    assert "7 of 8 cases" in text
+
+
+def test_the_file_appears_at_once(document: Document, tmp_path: Path) -> None:
+    """And nothing else stays in the folder."""
+    html.write(msgspec.structs.replace(document, plots=Plots()), tmp_path)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]

@@ -1,0 +1,80 @@
+"""The document on disk: same in, same out, and refused when this reader would misread it."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from harness.core.errors import ExitCode, TraceError
+from harness.report.document import SCHEMA_VERSION, Document
+from harness.report.json_document import decode, encode, load, write
+from harness.report.schema import schema
+
+COMMITTED = Path(__file__).parents[2] / "fixtures" / "schema" / "report-1.json"
+
+
+def test_a_document_comes_back_as_it_was_written(document: Document, tmp_path: Path) -> None:
+    """By file and by folder."""
+    path = write(document, tmp_path)
+    assert load(path) == document
+    assert load(tmp_path) == document
+
+
+def test_a_document_satisfies_the_committed_schema(document: Document) -> None:
+    """What we publish as the format is what we write."""
+    jsonschema.validate(json.loads(encode(document)), json.loads(COMMITTED.read_bytes()))
+
+
+def test_the_committed_schema_is_the_one_of_the_types() -> None:
+    """After a change: ``python -m harness.report.schema > fixtures/schema/report-1.json``."""
+    assert COMMITTED.read_bytes() == schema()
+
+
+def test_the_schema_version_is_the_first_key(document: Document) -> None:
+    """A reader in any language finds it under its published name."""
+    assert encode(document).startswith(b'{"schemaVersion":"%s"' % SCHEMA_VERSION.encode())
+
+
+def test_fields_of_a_newer_minor_version_are_ignored(document: Document) -> None:
+    """1.9 may say more than this reader knows."""
+    raw = json.loads(encode(document)) | {"schemaVersion": "1.9.0", "mood": "calm"}
+    read = decode(json.dumps(raw).encode(), where="x")
+    assert read.results == document.results
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "Input data was truncated"),
+        (b'{"schemaVersion": "1.0.0"', "truncated"),
+        (b'{"schemaVersion": "1.0.0"}', "missing required field"),
+        (b"[]", "schemaVersion; saw none"),
+        (b"{}", "schemaVersion; saw none"),
+        (b'{"schemaVersion": 1}', "saw 1"),
+        (b'{"schemaVersion": "2.0.0"}', "saw version 2.0.0; try: read it with a newer rocketdiff"),
+        (b'{"schemaVersion": "0.9.0"}', "saw version 0.9.0; try: judge the run again"),
+        (b"\xff\xfe", "malformed"),
+    ],
+)
+def test_what_is_no_report_of_ours_is_refused_in_one_sentence(content: bytes, said: str) -> None:
+    """With exit code 4: it is the user's file."""
+    with pytest.raises(TraceError) as refused:
+        decode(content, where="report.json")
+    assert said in str(refused.value)
+    assert "report.json" in str(refused.value)
+    assert refused.value.exit_code is ExitCode.USAGE
+
+
+def test_a_wrong_value_is_named_with_its_place(document: Document) -> None:
+    """So that a broken file can be found and mended."""
+    raw = json.loads(encode(document))
+    raw["results"][3]["verdict"] = "PERHAPS"
+    with pytest.raises(TraceError, match=r"PERHAPS.*\$\.results\[3\]\.verdict|results\[\.\.\.\]\.verdict"):
+        decode(json.dumps(raw).encode(), where="report.json")
+
+
+def test_a_folder_without_a_report_is_told_apart_from_a_broken_one(tmp_path: Path) -> None:
+    """The hint is to analyze the run."""
+    with pytest.raises(TraceError, match="No such file.*rocketdiff analyze"):
+        load(tmp_path)

@@ -1,0 +1,87 @@
+"""JUnit XML that any CI server reads."""
+
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from harness.core.events import AnalysisStarted, CheckJudged
+from harness.core.verdict import CheckResult, Divergence, Example, Severity, Verdict
+from harness.report.document import Document
+from harness.report.junit import JUnitListener, outcome_of, render, write
+from harness.verdict.policy import Policy
+
+STRICT = Policy(strict=True)
+
+
+def result(verdict: str, severity: Severity = Severity.MUST, reason: str = "") -> CheckResult:
+    return CheckResult("fault/pause/java:1~java:2", "loss", Verdict(verdict), severity, reason)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "severity", "policy", "outcome"),
+    [
+        ("CONFORMS", Severity.MUST, Policy(), "passed"),
+        ("EQUIVALENT", Severity.MUST, Policy(), "passed"),
+        ("DECLARED", Severity.MUST, Policy(), "passed"),
+        ("DIVERGES", Severity.MUST, Policy(), "failure"),
+        ("DIVERGES", Severity.SHOULD, Policy(), "passed"),
+        ("DIVERGES", Severity.SHOULD, STRICT, "failure"),
+        ("STALE", Severity.MUST, Policy(), "failure"),
+        ("INCONCLUSIVE", Severity.MUST, Policy(), "skipped"),
+        ("INCONCLUSIVE", Severity.MUST, STRICT, "failure"),
+        ("INCONCLUSIVE", Severity.INFO, STRICT, "skipped"),
+        ("NOT_APPLICABLE", Severity.MUST, STRICT, "skipped"),
+        ("INVALID", Severity.MUST, Policy(), "error"),
+        ("INVALID", Severity.INFO, Policy(), "skipped"),
+        ("ERROR", Severity.INFO, Policy(), "error"),
+    ],
+)
+def test_outcome_of_an_answer(verdict: str, severity: Severity, policy: Policy, outcome: str) -> None:
+    """Section 2.3 of the verdict specification."""
+    assert outcome_of(result(verdict, severity), policy) == outcome
+
+
+def test_counts_are_those_of_the_elements(document: Document, tmp_path: Path) -> None:
+    """A server that trusts the attributes and one that counts see the same."""
+    root = ET.parse(write(document, tmp_path)).getroot()
+    for kind, attribute in (("testcase", "tests"), ("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
+        assert int(root.get(attribute, "-1")) == len(root.findall(f".//{kind}"))
+    names = [test.get("name") for test in root.iter("testcase")]
+    assert len(names) == len(set(names)) == len(document.results)
+
+
+def test_characters_that_xml_cannot_hold_are_left_out() -> None:
+    """A client's exception text may contain anything."""
+    odd = result("INVALID", reason="a\x00\x08b\ud800c\ufffed <&>\t\u2603 \U0001f680")
+    (error,) = ET.fromstring(render("r\x1b", 1, [odd], Policy())).iter("error")
+    assert error.text == "abcd <&>\t\u2603 \U0001f680"
+
+
+def test_an_inconclusive_check_says_so_as_a_property() -> None:
+    """A skip alone would look like a choice of ours."""
+    root = ET.fromstring(render("r", 1, [result("INCONCLUSIVE", reason="too few episodes")], Policy()))
+    assert root.find(".//property[@name='inconclusive'][@value='true']") is not None
+    skipped = root.find(".//skipped")
+    assert skipped is not None
+    assert skipped.get("message") == "too few episodes"
+
+
+def test_the_file_is_whole_after_every_check(tmp_path: Path) -> None:
+    """A job killed half-way still reports what was known."""
+    path = tmp_path / "junit.xml"
+    listener = JUnitListener(path, Policy())
+    listener.on_event(AnalysisStarted(1, 3))
+    assert not path.exists()
+    for number in range(1, 4):
+        listener.on_event(CheckJudged(result("CONFORMS")))
+        assert ET.parse(path).getroot().get("tests") == str(number)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["junit.xml"]
+
+
+def test_a_failure_reads_well(snapshot: SnapshotAssertion) -> None:
+    """The whole file for one divergence."""
+    found = Divergence("retry/stays", "java:2", 1_204, Example(7, 1, 1, "paused", "broker-b", "broker-a <again>"))
+    row = CheckResult("fault/pause/java:1~java:2", "queue-choice", Verdict.DIVERGES, divergences=(found,))
+    assert render("r1", 42, [row], Policy()).decode() == snapshot

@@ -1,0 +1,66 @@
+"""Markdown within the platforms' limits."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from harness.core.verdict import Verdict
+from harness.report import markdown
+from harness.report.document import Document
+
+
+def test_a_divergent_run_reads_well(document: Document, snapshot: SnapshotAssertion) -> None:
+    """Verdict, clusters, matrix, command, machine line."""
+    assert markdown.render(document, markdown.SUMMARY_BYTES) == snapshot
+
+
+def crowded(document: Document, clusters: int) -> Document:
+    """The sample with many signatures, each with a long example."""
+    first = document.clusters[0]
+    example = replace(first.example, observed="broker-a " * 60)
+    many = tuple(replace(first, signature=f"kind/{n}", example=example) for n in range(clusters))
+    return msgspec.structs.replace(document, clusters=many)
+
+
+def test_ten_clusters_are_open_and_the_rest_folded(document: Document) -> None:
+    """The reader decides to see more."""
+    text = markdown.render(crowded(document, 30), markdown.SUMMARY_BYTES)
+    assert text.count("\n### ❌") == 30
+    assert "<details><summary>20 more signatures</summary>" in text
+    assert text.index("`kind/9`") < text.index("<details>") < text.index("`kind/10`")
+
+
+@pytest.mark.parametrize("limit", [markdown.SUMMARY_BYTES, markdown.COMMENT_BYTES, 9_000, 2_000, 700])
+def test_the_text_always_fits_and_always_has_the_verdict(document: Document, limit: int) -> None:
+    """However much there is to tell, and however little room."""
+    text = markdown.render(crowded(document, 3_000), limit)
+    assert len(text.encode()) <= limit
+    assert text.startswith("## ❌ java:5.3.3 behaves differently from java:4.7.1")
+
+
+def test_both_files_are_within_the_limits_of_the_platforms(document: Document, tmp_path: Path) -> None:
+    """A summary of at most 1 MiB, a comment of at most 64 KiB."""
+    summary, comment = markdown.write(crowded(document, 5_000), tmp_path)
+    assert summary.stat().st_size <= 1 << 20
+    assert comment.stat().st_size <= 1 << 16
+    assert "more signatures in the report" in comment.read_text(encoding="utf-8")
+
+
+def test_what_clients_say_is_no_markup(document: Document) -> None:
+    """No mention of anyone, no link to an issue, no table torn apart, no HTML."""
+    hostile = replace(document.clusters[0].example, observed="@team #1 | <img src=x> `x`\n## head [a](b)")
+    cluster = replace(document.clusters[0], example=hostile, signature="a`b|c")
+    text = markdown.render(msgspec.structs.replace(document, clusters=(cluster,)), markdown.SUMMARY_BYTES)
+    assert "| observed | &#64;team \\#1 \\| &#60;img src=x&#62; \\`x\\` \\#\\# head \\[a\\](b) |" in text
+    assert "`a'b\\|c`" in text
+
+
+def test_a_conforming_run_is_short(document: Document) -> None:
+    """No divergence, no open end: verdict, matrix, command."""
+    fine = tuple(replace(r, verdict=Verdict.CONFORMS, divergences=()) for r in document.results)
+    text = markdown.render(msgspec.structs.replace(document, results=fine, clusters=()), markdown.SUMMARY_BYTES)
+    assert "### Checks" in text
+    assert "Without an answer" not in text

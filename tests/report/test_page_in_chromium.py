@@ -1,0 +1,159 @@
+"""The page as a browser shows it: headless Chromium through playwright's driver."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from harness.report import html
+from harness.report.document import Document
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+SECTIONS = ("run", "validity", "checks", "divergences", "unanswered", "failover", "cases", "reading")
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine (Debian: apt-get install chromium)"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One headless browser for this file."""
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def address(document: Document, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The sample report on disk."""
+    path: Path = html.write(document, tmp_path_factory.mktemp("report"))
+    return path.as_uri()
+
+
+class Visit:
+    """One page with what it complained about and what it asked for."""
+
+    def __init__(self, browser: Browser, address: str, width: int, **options: str) -> None:
+        self.context = browser.new_context(viewport={"width": width, "height": 900}, **options)  # type: ignore[arg-type]
+        self.page: Page = self.context.new_page()
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(address)
+
+
+@pytest.fixture
+def visit(browser: Browser, address: str) -> Iterator[Visit]:
+    """The page on a desktop."""
+    visit = Visit(browser, address, 1280)
+    yield visit
+    visit.context.close()
+
+
+def test_the_page_is_quiet_and_asks_for_nothing(visit: Visit, address: str) -> None:
+    """No console message, no request but the file itself."""
+    assert visit.complaints == []
+    assert visit.requests == [address]
+
+
+def test_every_section_is_there_with_a_heading(visit: Visit) -> None:
+    """In the order they are read."""
+    found = visit.page.eval_on_selector_all("main > section", "all => all.map(one => one.id)")
+    assert tuple(found) == SECTIONS
+    for section in SECTIONS:
+        assert visit.page.locator(f"#{section} h2").inner_text().strip()
+
+
+def test_charts_are_seen(visit: Visit) -> None:
+    """Lanes, shares, ambiguity of an open case and the failover curves have a size and a text alternative."""
+    for kind in ("figure.lanes svg", "figure.shares svg", "figure.ambiguity svg", "#failover figure svg"):
+        chart = visit.page.locator(kind).first
+        box = chart.bounding_box()
+        assert box is not None
+        assert box["width"] > 250
+        assert box["height"] > 60
+        assert len(chart.get_attribute("aria-label") or "") > 40
+
+
+@pytest.mark.parametrize("width", [390, 768, 1280])
+def test_the_page_is_never_wider_than_the_window(browser: Browser, address: str, width: int) -> None:
+    """Wide tables and lanes scroll inside their own box; also with everything unfolded."""
+    visit = Visit(browser, address, width)
+    visit.page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
+    assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
+    visit.context.close()
+
+
+def test_the_button_leads_to_the_first_divergence(visit: Visit, document: Document) -> None:
+    """The card is in the window afterwards."""
+    visit.page.click("text=Jump to the first divergence")
+    card = visit.page.locator(f"#divergence-{document.clusters[0].fingerprint}")
+    visit.page.wait_for_function(
+        "id => Math.abs(document.getElementById(id).getBoundingClientRect().top) < 200",
+        arg=f"divergence-{document.clusters[0].fingerprint}",
+    )
+    assert card.is_visible()
+
+
+def test_a_sign_of_the_matrix_unfolds_its_case(visit: Visit) -> None:
+    """A link into a folded case opens it."""
+    folded = visit.page.locator("#case-8")
+    assert folded.get_attribute("open") is None
+    visit.page.click(".matrix a[href='#case-8'] >> nth=0")
+    visit.page.wait_for_function("document.getElementById('case-8').open")
+
+
+def test_the_reproduce_command_is_copied(browser: Browser, address: str, document: Document) -> None:
+    """To the clipboard, word for word."""
+    visit = Visit(browser, address, 1280)
+    visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    visit.page.click("text=Copy reproduce command")
+    visit.page.wait_for_selector("button:has-text('Copied')")
+    assert visit.page.evaluate("navigator.clipboard.readText()") == document.run.reproduce
+    visit.context.close()
+
+
+def test_the_dark_scheme_reaches_into_the_charts(browser: Browser, address: str) -> None:
+    """Page and axis text change together."""
+    seen = []
+    for scheme in ("light", "dark"):
+        visit = Visit(browser, address, 1280, color_scheme=scheme)
+        seen.append(
+            visit.page.evaluate(
+                "['body', 'figure.lanes svg text'].map(one => { const style = getComputedStyle(document.querySelector(one));"
+                " return one === 'body' ? style.backgroundColor : style.fill; })"
+            )
+        )
+        visit.context.close()
+    assert all(light != dark for light, dark in zip(*seen, strict=True))
+
+
+def test_paper_shows_everything(visit: Visit) -> None:
+    """Printing unfolds every case."""
+    visit.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert visit.page.evaluate("[...document.querySelectorAll('details')].every(fold => fold.open)")
+
+
+def test_tables_and_headings_can_be_followed_by_a_screen_reader(visit: Visit) -> None:
+    """Every header cell has a scope, no heading level is skipped, every scrolling box has a name."""
+    assert visit.page.locator("th:not([scope])").count() == 0
+    levels = visit.page.eval_on_selector_all("h1, h2, h3, h4", "all => all.map(one => Number(one.tagName[1]))")
+    assert levels[0] == 1
+    assert all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert visit.page.locator("[role=region]:not([aria-label]):not([aria-labelledby])").count() == 0

@@ -1,0 +1,80 @@
+"""What a tired person reads at the end of a run."""
+
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+import msgspec
+import pytest
+from rich.console import Console
+from syrupy.assertion import SnapshotAssertion
+
+from harness.core.run_info import Guard
+from harness.core.verdict import Verdict
+from harness.report.document import Document
+from harness.report.summary import print_summary
+from harness.verdict.judgement import RunVerdict
+
+
+def printed(document: Document, width: int = 100, *, colour: bool = False, files: dict[str, Path] | None = None) -> str:
+    out = StringIO()
+    print_summary(document, Console(file=out, width=width, force_terminal=colour), files)
+    return out.getvalue()
+
+
+def test_a_divergent_run_reads_well(document: Document, snapshot: SnapshotAssertion) -> None:
+    """Verdict, what diverged, what is open, matrix, where to look, how to repeat."""
+    lines = printed(document, files={"html": Path("reports/r/report.html")}).splitlines()
+    assert "\n".join(line.rstrip() for line in lines) == snapshot
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_the_last_line_is_the_machine_line_unbroken(document: Document, width: int) -> None:
+    """However narrow the terminal."""
+    assert printed(document, width).splitlines()[-1] == document.machine_line
+
+
+def test_there_is_no_colour_on_a_pipe_and_some_on_a_terminal(document: Document) -> None:
+    """Escape sequences only where someone sees them."""
+    assert "\x1b[" not in printed(document)
+    assert "\x1b[" in printed(document, colour=True)
+
+
+def test_text_of_clients_is_never_taken_for_markup(document: Document) -> None:
+    """An exception message may look like rich's markup."""
+    example = replace(document.clusters[0].example, observed="[red]queue[/red] [/]")
+    cluster = replace(document.clusters[0], example=example)
+    assert "[red]queue[/red] [/]" in printed(msgspec.structs.replace(document, clusters=(cluster,)))
+
+
+def test_a_broken_guard_is_said_beside_the_verdict(document: Document) -> None:
+    """Before anyone reads the matrix."""
+    guard = Guard("arms started together", False, "at most 50 ms apart", "412 ms")
+    broken = msgspec.structs.replace(document, run=replace(document.run, guards=(guard,)), verdict=RunVerdict.INVALID)
+    text = printed(broken)
+    assert "! This run cannot be judged: its set-up did not hold" in text
+    assert "✗ arms started together: 412 ms (expected: at most 50 ms apart)" in text
+
+
+def test_many_signatures_are_cut_short(document: Document) -> None:
+    """Six are shown, the rest counted."""
+    many = tuple(replace(document.clusters[0], signature=f"kind/{n}") for n in range(20))
+    text = printed(msgspec.structs.replace(document, clusters=many))
+    assert "6. kind/5" in text
+    assert "kind/6" not in text
+    assert "and 14 more signatures in the report" in text
+
+
+def test_rules_that_fail_on_the_baseline_are_not_blamed_on_the_candidate(document: Document) -> None:
+    """The headline names whose behaviour is unexplained."""
+    cluster = replace(document.clusters[0], signature="rules/queue.impossible", subject="java:4.7.1")
+    text = printed(msgspec.structs.replace(document, clusters=(cluster,)))
+    assert "The rules for java:4.7.1 do not explain what it did itself" in text
+
+
+def test_a_conforming_run_has_no_section_about_divergences(document: Document) -> None:
+    """Nothing to read but the verdict and the matrix."""
+    fine = tuple(replace(r, verdict=Verdict.CONFORMS, divergences=()) for r in document.results)
+    text = printed(msgspec.structs.replace(document, results=fine, clusters=(), verdict=RunVerdict.CONFORMS))
+    assert "✓ java:5.3.3 behaves like java:4.7.1" in text
+    assert "What diverged" not in text

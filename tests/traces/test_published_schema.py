@@ -1,0 +1,23 @@
+"""``run.json`` has a published schema, and both stay in step."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+
+from harness.traces.json_schema import rendered
+from harness.traces.run_directory import RunDirectory
+
+SCHEMA = Path(__file__).parents[2] / "fixtures" / "schema" / "run-1.json"
+
+
+def test_published_schema_is_up_to_date() -> None:
+    """``python -m harness.traces.json_schema fixtures/schema/run-1.json`` renews it."""
+    assert SCHEMA.read_text() == rendered()
+
+
+def test_written_run_satisfies_the_published_schema(complete_run: RunDirectory) -> None:
+    """What a run puts down is what is promised to other programs."""
+    schema = json.loads(SCHEMA.read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(json.loads((complete_run.path / "run.json").read_text()), schema)
