@@ -1,16 +1,26 @@
 """The command line: arguments in, one call into the stages, an exit code out; no logic of its own."""
 
+import os
+import signal
 import sys
+import tempfile
+import threading
+import traceback
 from pathlib import Path
-from typing import Annotated, NoReturn
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
-import click
 import typer
 from rich.console import Console
+from rich.markup import escape
+from typer.exceptions import TyperException
 
 from harness import __version__
 from harness.core.errors import ExitCode, HarnessError, UsageError
 from harness.core.subject import SubjectId
+
+if TYPE_CHECKING:
+    from harness.verdict.policy import Policy
 
 app = typer.Typer(
     name="rocketdiff",
@@ -23,6 +33,8 @@ cluster_app = typer.Typer(help="A local RocketMQ in seconds, for anyone.", no_ar
 app.add_typer(cluster_app, name="cluster")
 
 DEFAULT_RELEASE = "5.3.3"
+INTERRUPTED = 130
+"""What a shell reports for a program that ended on Ctrl-C."""
 
 SubjectOption = Annotated[
     list[str] | None,
@@ -158,6 +170,20 @@ def scenarios(
 
 
 @app.command()
+def bench(
+    release: Annotated[str, typer.Option(help="Release of the Java client and of the reference's dialect.")] = DEFAULT_RELEASE,
+    server: ServerOption = DEFAULT_RELEASE,
+    sends: Annotated[int, typer.Option(min=100, help="Sends of each kind in each round.")] = 6_000,
+    rounds: Annotated[int, typer.Option(min=1)] = 5,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure this machine: cluster start, sends a second of each client, cost of the driver."""
+    from harness.bench import bench as measure
+
+    measure(release, server, sends, rounds, as_json=as_json)
+
+
+@app.command()
 def doctor(as_json: JsonOption = False) -> None:
     """Say what this machine has, what is missing, and how to get it."""
     from harness.listing import print_findings
@@ -172,17 +198,23 @@ def cluster_up(
     port: Annotated[int | None, typer.Option(help="Fixed port of the (first) name server; a free one otherwise.")] = None,
 ) -> None:
     """Start a cluster on loopback, print its address, keep it until Ctrl-C or `cluster down`."""
-    from harness.cluster.up import up
+    from harness.cluster.up import UpState, serve
 
-    leave(up(topology=topology, server_release=server, port=port))
+    def announce(state: UpState) -> None:
+        typer.echo(f"RocketMQ {state.server_release}, {state.topology}, is up. Name server address:")
+        typer.echo(";".join(state.name_servers))
+        typer.echo("Ctrl-C, or `rocketdiff cluster down` elsewhere, stops it.")
+
+    serve(threading.Event(), announce, topology=topology, server_release=server, name_server_port=port)
 
 
 @cluster_app.command("down")
 def cluster_down() -> None:
-    """Stop the clusters that `cluster up` left running."""
+    """Stop the cluster that `cluster up` keeps in another terminal."""
     from harness.cluster.up import down
 
-    leave(down())
+    state = down()
+    typer.echo("no cluster is up" if state is None else f"stopped {state.topology} of process {state.pid}")
 
 
 def pair_of(subjects: list[str]) -> tuple[SubjectId, SubjectId]:
@@ -235,7 +267,13 @@ def options(
 
 def main(arguments: list[str] | None = None) -> None:
     """Entry point: every ending is one message and one exit code, never a bare traceback."""
+    signal.signal(signal.SIGTERM, interrupted)
     sys.exit(guarded(arguments))
+
+
+def interrupted(_number: int, _frame: FrameType | None) -> NoReturn:
+    """Being asked to end is the same as Ctrl-C: everything that was started is stopped first."""
+    raise KeyboardInterrupt
 
 
 def guarded(arguments: list[str] | None) -> int:
@@ -243,13 +281,28 @@ def guarded(arguments: list[str] | None) -> int:
     errors = Console(stderr=True, soft_wrap=True, highlight=False)
     try:
         result = app(arguments, standalone_mode=False)
-    except click.UsageError as error:
-        error.show()
-        return ExitCode.USAGE
-    except (click.Abort, KeyboardInterrupt):
-        errors.print("interrupted; everything that was started has been stopped")
-        return 130
     except HarnessError as error:
-        errors.print(f"[bold red]rocketdiff:[/] {error}", markup=True)
+        errors.print(f"[bold red]rocketdiff:[/] {escape(str(error))}")
         return int(error.exit_code)
+    except (typer.Abort, KeyboardInterrupt):
+        errors.print("interrupted; everything that was started has been stopped")
+        return INTERRUPTED
+    except TyperException as error:
+        errors.print(f"[bold red]rocketdiff:[/] {escape(error.format_message())}; see rocketdiff --help")
+        return ExitCode.USAGE
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is our own fault and must say so
+        return own_fault(error, errors)
     return int(result) if isinstance(result, int) else 0
+
+
+def own_fault(error: Exception, errors: Console) -> int:
+    """Exit code 70, one message, and the traceback in a file that a bug report can carry."""
+    path = Path(tempfile.gettempdir()) / f"rocketdiff-fault-{os.getpid()}.txt"
+    path.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
+    errors.print(f"[bold red]rocketdiff:[/] our own fault: {escape(type(error).__name__)}: {escape(str(error))}")
+    errors.print(f"please report it with {path}")
+    return ExitCode.INTERNAL
+
+
+if __name__ == "__main__":
+    main()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.padding import Padding
 
 from harness.core.errors import ExitCode
 from harness.core.resources import resource
@@ -20,17 +20,11 @@ def print_scenarios(suite: str | None, folder: Path | None, *, as_json: bool) ->
     if as_json:
         print(json.dumps([_as_data(scenario) for scenario in chosen], indent=1))
         return
-    table = Table("scenario", "suites", "covers", "seconds", "pauses", "establishes", show_lines=False)
+    console = Console(highlight=False)
     for scenario in chosen:
-        table.add_row(
-            scenario.name,
-            " ".join(scenario.suites),
-            " ".join(scenario.covers),
-            f"{scenario.duration_s:g}",
-            str(scenario.episodes),
-            escape(" ".join(scenario.establishes.split())),
-        )
-    Console().print(table)
+        pauses = f", {scenario.episodes} pauses" if scenario.episodes else ""
+        console.print(f"[bold]{scenario.name}[/]  {scenario.duration_s:g} s{pauses}  {' '.join(scenario.suites)}")
+        console.print(Padding(f"{escape(' '.join(scenario.establishes.split()))} ({' '.join(scenario.covers)})", (0, 0, 0, 4)))
 
 
 def _as_data(scenario: Scenario) -> dict[str, object]:

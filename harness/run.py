@@ -31,7 +31,7 @@ from harness.planned import checks_planned
 from harness.releases.jvm import find_java
 from harness.releases.progress import ProgressListener
 from harness.scenario import Case, expand, load_all, select
-from harness.subjects import subject_for
+from harness.subjects.registry import program_of
 from harness.traces.manifest import CaseEntry, RunManifest, Tolerance
 from harness.traces.plan_file import plan_digest
 from harness.traces.run_directory import RunDirectory
@@ -66,7 +66,7 @@ def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
     began = time.monotonic()
     seed = secrets.randbelow(1 << 31) if request.seed is None else request.seed
     cases = plan_cases(request, seed)
-    pair = Pair.of(subject_for(request.baseline), subject_for(request.candidate))
+    pair = Pair.of(program_of(request.baseline), program_of(request.candidate))
     directory = RunDirectory.create(request.out, manifest_of(request, seed, cases))
     tell(listeners, _started(request, seed, cases, directory))
     run_cases(request, cases, pair, directory, listeners)

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from reference_impl.message import Message, MessageBatch, SendResult
 from reference_impl.remoting.answers import parse_send
 from reference_impl.remoting.channels import Channels
+from reference_impl.remoting.codes import LanguageCode
 from reference_impl.remoting.errors import MQClientException, RemotingTooMuchRequestException
-from reference_impl.remoting.frames import encode
 from reference_impl.remoting.messages import SysFlag, compress
-from reference_impl.remoting.sending import SendRequest, send_message
+from reference_impl.remoting.send_encoder import SendEncoder
+from reference_impl.remoting.sending import SendRequest
 from reference_impl.remoting.versions import mq_version
 from reference_impl.route_table import RouteTable
 from reference_impl.rules.dialect import Dialect
@@ -39,7 +40,8 @@ class Kernel:
         self._group = group
         self._channels = channels
         self._routes = routes
-        self._version = mq_version(dialect.releases.last)
+        version = mq_version(dialect.releases.first)
+        self._encoder = SendEncoder(settings.serialization, language=LanguageCode.PYTHON, version=version)
 
     def payload(self, message: Message) -> Payload:
         """
@@ -79,7 +81,7 @@ class Kernel:
         Time spent since begin_ms counts from 4.3.0 on. Raises RemotingTooMuchRequestException if it was all of it,
         MQBrokerException for an error answer, and what Channels.invoke raises.
         """
-        frame, opaque = self._encode(message, payload, queue)
+        opaque, frame = self._encode(message, payload, queue)
         if self._dialect.loop.shared_budget:
             spent_ms = time.monotonic_ns() // _NS_PER_MS - begin_ms
             if timeout_ms < spent_ms:
@@ -97,7 +99,7 @@ class Kernel:
             transaction_id=answer.transaction_id,
         )
 
-    def _encode(self, message: Message, payload: Payload, queue: Queue) -> tuple[bytes, int]:
+    def _encode(self, message: Message, payload: Payload, queue: Queue) -> tuple[int, bytes]:
         settings = self._settings
         request = SendRequest(
             topic=message.topic,
@@ -113,8 +115,7 @@ class Kernel:
             default_topic=settings.create_topic_key,
             default_topic_queues=settings.default_topic_queue_nums,
         )
-        command = send_message(request, serialization=settings.serialization, version=self._version)
-        return encode(command), command.opaque
+        return self._encoder.encode(request)
 
 
 def _message_id(message: Message) -> str:

@@ -81,7 +81,7 @@ class Producer:
         self._channels = Channels(dialect.remoting, on_connected=self._connected)
         asked = NameServers(name_servers, self._channels, dialect.remoting, self.settings.serialization)
         self._routes = RouteTable(dialect, self.settings, asked, self._route_changed)
-        version = mq_version(dialect.releases.last)
+        version = mq_version(dialect.releases.first)
         client_id = f"127.0.0.1@{os.getpid()}#{time.monotonic_ns()}"
         self._heartbeats = Heartbeats(client_id, group, self.settings, self._channels, self._routes, version)
         self._calls = Calls(Kernel(dialect, self.settings, group, self._channels, self._routes), listener)

@@ -110,25 +110,24 @@ class RouteTable:
         return self._addresses.get(broker, {}).get(routes.MASTER_ID)
 
     def addresses(self) -> dict[str, dict[int, str]]:
-        """Addresses by broker name and id, as of now."""
-        with self._lock:
-            return {broker: dict(members) for broker, members in self._addresses.items()}
+        """Addresses by broker name and id, as of now; never waits for a name server."""
+        return {broker: dict(members) for broker, members in self._addresses.copy().items()}
 
     def drop_offline(self) -> None:
         """Forget addresses that no topic's route names any more (cleanOfflineBroker)."""
-        with self._lock:
-            online = {
-                address
-                for route in self._routes.values()
-                for members in route.brokers.values()
-                for address in members.values()
-            }
+        if not self._lock.acquire(timeout=_LOCK_TIMEOUT_S):
+            return
+        try:
+            members_of = (members for route in self._routes.values() for members in route.brokers.values())
+            online = {address for members in members_of for address in members.values()}
             for broker, members in list(self._addresses.items()):
                 kept = {number: address for number, address in members.items() if address in online}
                 if kept:
                     self._addresses[broker] = kept
                 else:
                     del self._addresses[broker]
+        finally:
+            self._lock.release()
 
     def _update(self, topic: str, asked_topic: str) -> None:
         if not self._lock.acquire(timeout=_LOCK_TIMEOUT_S):

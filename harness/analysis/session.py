@@ -1,7 +1,8 @@
 """
 The one place that makes a Spark session; each setting with its reason.
 
-A Java home is taken from the environment (``JAVA_HOME``, set by whoever found a Java) or handed in.
+A Java home is taken from the environment (``JAVA_HOME``, set by whoever found a Java) or handed in. What the JVM has to
+say goes into a file of the session: standard output and error belong to the caller, and errors arrive as exceptions.
 """
 
 import os
@@ -12,6 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkRuntimeError
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 import harness
@@ -26,14 +30,14 @@ appender.stderr.type = Console
 appender.stderr.name = stderr
 appender.stderr.target = SYSTEM_ERR
 appender.stderr.layout.type = PatternLayout
-appender.stderr.layout.pattern = spark: %p %c{1}: %m%n
+appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n
 """
-"""Standard output belongs to the caller; what Spark warns about on every start says nothing about a run."""
+"""What Spark warns about on every start says nothing about a run."""
 
-_LOCAL_JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto"
+_LOCAL_JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 """
-A session of seconds on few cores: without the optimising compiler and parallel collectors the start and the first query
-took 16 instead of 25 s on a busy two-core machine. Not set for other masters, where queries are long.
+A session of seconds on few cores: without the optimising compiler and parallel collectors, start and first query took 16
+instead of 25 s on a busy machine of two. Not set for other masters, where queries are long.
 """
 
 
@@ -44,8 +48,12 @@ def settings(master: str, folder: Path) -> dict[str, str]:
     folder: private to the session, removed with it.
     """
     chosen = {
+        "spark.master": master,
+        "spark.app.name": "rocketdiff",
         # No web server: nobody looks at it, and it opens a port.
         "spark.ui.enabled": "false",
+        # A progress bar on a terminal that already has one of ours.
+        "spark.ui.showConsoleProgress": "false",
         # No Hive metastore: no table outlives a session, and Derby writes into the working directory.
         "spark.sql.catalogImplementation": "in-memory",
         # Neither does the warehouse folder belong into the user's working directory.
@@ -58,34 +66,31 @@ def settings(master: str, folder: Path) -> dict[str, str]:
         "spark.sql.session.timeZone": "UTC",
         # A new Python worker a task costs more than the judging of a case (measured: 6 instead of 15 s).
         "spark.python.worker.reuse": "true",
-        # The byte limit is measured row by row, which costs three times the hop; facts are small rows.
-        "spark.sql.execution.arrow.maxBytesPerBatch": "-1",
-        # A blob is a row of megabytes: a batch of the default ten thousand of them would not fit anywhere.
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
         # Workers must find this package also when it runs from a checkout that is not installed.
         "spark.executorEnv.PYTHONPATH": str(Path(harness.__file__).parents[1]),
-        # A progress bar on a terminal that already has one of ours.
-        "spark.ui.showConsoleProgress": "false",
     }
     if master.startswith("local"):
         log = folder / "log4j2.properties"
         log.write_text(_QUIET_LOG, encoding="utf-8")
-        # Nothing of a run may be reachable from outside this machine.
-        chosen["spark.driver.bindAddress"] = "127.0.0.1"
-        # The name of the machine may resolve to an address that is not reachable from itself.
-        chosen["spark.driver.host"] = "127.0.0.1"
-        # Facts of a year of runs fit; the raw rows never enter the JVM.
-        chosen["spark.driver.memory"] = "1g"
-        chosen["spark.driver.extraJavaOptions"] = f"{_LOCAL_JAVA} -Dlog4j2.configurationFile={log.as_uri()}"
+        chosen |= {
+            # Nothing of a run may be reachable from outside this machine,
+            "spark.driver.bindAddress": "127.0.0.1",
+            # and the machine's own name may resolve to an address it cannot reach.
+            "spark.driver.host": "127.0.0.1",
+            # Facts of a year of runs fit; the raw rows never enter the JVM.
+            "spark.driver.memory": "1g",
+            "spark.driver.extraJavaOptions": f"{_LOCAL_JAVA} -Dlog4j2.configurationFile={log.as_uri()}",
+        }
     return chosen
 
 
 @contextmanager
 def session(master: str | None = None, *, java_home: Path | None = None) -> Iterator[SparkSession]:
     """
-    A session that is stopped, and leaves nothing behind, at the end of the block.
+    A session that is stopped, and leaves nothing on disk, at the end of the block.
 
-    Raises EnvironmentMissing when there is no Java to start it with.
+    Its JVM serves later sessions of this process and ends with it. Raises EnvironmentMissing when there is no Java to
+    start it with, or the Java there is will not do.
     """
     _require_java(java_home)
     # The interpreter of the workers must be this one: it has the packages.
@@ -97,16 +102,28 @@ def session(master: str | None = None, *, java_home: Path | None = None) -> Iter
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     folder = Path(tempfile.mkdtemp(prefix="rocketdiff-spark-"))
     try:
-        builder = SparkSession.builder.master(master).appName("rocketdiff")
-        for name, value in settings(master, folder).items():
-            builder = builder.config(name, value)
-        spark = builder.getOrCreate()
+        spark = _started(SparkConf().setAll(list(settings(master, folder).items())), folder / "jvm.log")
         try:
             yield spark
         finally:
             spark.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _started(conf: SparkConf, log: Path) -> SparkSession:
+    if SparkContext._gateway is not None:  # noqa: SLF001 - the only way to know whether this process has a JVM already
+        return SparkSession.builder.config(conf=conf).getOrCreate()
+    with log.open("wb") as sink:
+        try:
+            gateway = launch_gateway(conf, {"stderr": sink, "stdout": sink})
+        except PySparkRuntimeError as problem:
+            raise EnvironmentMissing(
+                "a Java that Spark can start with (17 or later, with its incubator modules)",
+                seen=log.read_text(encoding="utf-8", errors="replace")[-500:].strip() or str(problem),
+                hint="rocketdiff doctor says which Java is used; --master none analyses without Spark",
+            ) from problem
+    return SparkSession(SparkContext(conf=conf, gateway=gateway))
 
 
 def _require_java(java_home: Path | None) -> None:
@@ -118,5 +135,5 @@ def _require_java(java_home: Path | None) -> None:
         raise EnvironmentMissing(
             "a Java 17 or later for Spark",
             seen=f"JAVA_HOME={home}" if home else "no java on the path and no JAVA_HOME",
-            hint="rocketdiff doctor says how to get one; --no-spark analyses in this process",
+            hint="rocketdiff doctor says how to get one; --master none analyses without Spark",
         )

@@ -12,6 +12,7 @@ import select
 import shutil
 import signal
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -25,6 +26,10 @@ from harness.releases.progress import ProgressListener
 
 # Ending the servers takes a fraction of a second; this long only when the disk is slow to give back the stores.
 _DOWN_TIMEOUT_S = 15.0
+
+# A guardian notices its owner's end at once and kills; this long only when the machine is very busy.
+_LAST_MOMENTS_S = 5.0
+_REMOVE_POLL_S = 0.02
 
 _START_TIME_FIELD = 19
 """Of /proc/PID/stat, counted after the command name; tells a process from a later one with the same id."""
@@ -68,16 +73,16 @@ def serve(
         name_server_port=name_server_port,
         progress=progress,
     )
-    with cluster:
-        try:
+    try:
+        with cluster:
             _refuse_second()
             state = _state_of(cluster, folder)
             _write(state)
             announce(state)
             stop.wait()
-        finally:
-            _forget(os.getpid())
-    shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        _forget(os.getpid())
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def current() -> UpState | None:
@@ -113,7 +118,7 @@ def down() -> UpState | None:
             os.close(owner)
     # An owner that did not catch the signal has left these; its guardian has ended the servers.
     _forget(state.pid)
-    shutil.rmtree(state.folder, ignore_errors=True)
+    _remove(Path(state.folder))
     return state
 
 
@@ -132,6 +137,14 @@ def _sweep() -> None:
     for folder in _home().glob("up-*"):
         if _started_ticks(int(folder.name.partition("-")[2])) is None:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder that servers may still be writing to in their last moments."""
+    deadline = time.monotonic() + _LAST_MOMENTS_S
+    while folder.exists() and time.monotonic() < deadline:
+        shutil.rmtree(folder, ignore_errors=True)
+        time.sleep(_REMOVE_POLL_S)
 
 
 def _state_of(cluster: Cluster, folder: Path) -> UpState:

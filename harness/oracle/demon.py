@@ -5,18 +5,24 @@ A run asks ``choose(n)`` whenever something is not known: a random number, the o
 then ``advance`` until it says no: the runs in between see every combination of answers exactly once.
 """
 
-from collections.abc import MutableSequence
+from collections.abc import Callable
 from typing import TypeVar
 
+Answer = TypeVar("Answer")
 Item = TypeVar("Item")
 
 
 class Demon:
-    """Enumerates the answers to the questions of a run in depth-first order; 0 comes first."""
+    """
+    Enumerates the answers to the questions of a run in depth-first order; 0 comes first.
 
-    __slots__ = ("_asked", "_choices", "_options")
+    learning: whether an answer narrows what is known (see interval).
+    """
+
+    __slots__ = ("_asked", "_choices", "_options", "learning")
 
     def __init__(self) -> None:
+        self.learning = True
         self._choices: list[int] = []
         self._options: list[int] = []
         self._asked = 0
@@ -49,10 +55,15 @@ class Demon:
         self._options.append(options)
         return 0
 
-    @property
-    def was_asked(self) -> bool:
-        """Whether the run so far depended on an answer."""
-        return self._asked > 0
+    def every_answer(self, question: Callable[[], Answer]) -> set[Answer]:
+        """All answers a question can have by itself, in the midst of a run, which goes on as if nothing was asked."""
+        before = self._choices, self._options, self._asked, self.learning
+        self._choices, self._options, self._asked, self.learning = [], [], 0, False
+        answers = {question()}
+        while self.advance():
+            answers.add(question())
+        self._choices, self._options, self._asked, self.learning = before
+        return answers
 
 
 class DemonTape:
@@ -75,10 +86,8 @@ class DemonTape:
     def below(self, bound: int) -> int:
         return self._representative() % bound
 
-    def shuffle(self, items: MutableSequence[Item]) -> None:
-        for last in range(len(items) - 1, 0, -1):
-            other = self.demon.choose(last + 1)
-            items[last], items[other] = items[other], items[last]
+    def shuffle(self, items: list[Item]) -> None:
+        """Left to UncertainFaultTable: the only thing ever shuffled is a table about to be sorted."""
 
     def _representative(self) -> int:
         return INDEX_BASE * self.modulus + (self.demon.choose(self.modulus) if self.modulus > 1 else 0)

@@ -63,12 +63,14 @@ class Interval:
         return not self > other
 
     def raise_to(self, lo: int) -> None:
-        """It turned out to be at least lo."""
-        self.lo = max(self.lo, lo)
+        """It turned out to be at least lo; the demon may forbid to learn from it."""
+        if lo > self.lo and self.demon.learning:
+            self.lo = lo
 
     def lower_to(self, hi: int) -> None:
         """It turned out to be at most hi."""
-        self.hi = min(self.hi, hi)
+        if hi < self.hi and self.demon.learning:
+            self.hi = hi
 
     def _is_below(self, bound: int) -> bool:
         if self.hi < bound:

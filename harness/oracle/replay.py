@@ -80,7 +80,7 @@ class Replay:
         return fresh
 
     def _unborn(self) -> World:
-        return World(self.dialect, latency_on=self.settings.send_latency_fault_enable)
+        return World(self.dialect, self.stepper.demon, latency_on=self.settings.send_latency_fault_enable)
 
 
 def replay_for(release: str, settings: ClientSettings, routes: Routes, *, witnessed: bool = True) -> Replay:

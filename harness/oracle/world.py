@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from harness.oracle.demon import Demon
 from harness.oracle.interval import Interval, bounds, was_read
+from harness.oracle.uncertain_table import UncertainFaultTable
 from reference_impl.rules.attempt import Finish
 from reference_impl.rules.dialect import Dialect
 from reference_impl.rules.events import Event
-from reference_impl.rules.fault_table import FaultTable
 from reference_impl.rules.index import ThreadIndex
 from reference_impl.rules.publish import PublishInfo
 from reference_impl.rules.selection import Selector
@@ -42,10 +42,10 @@ class World:
 
     __slots__ = ("dialect", "faults", "infos", "latency_on", "minds", "story")
 
-    def __init__(self, dialect: Dialect, *, latency_on: bool) -> None:
+    def __init__(self, dialect: Dialect, demon: Demon, *, latency_on: bool) -> None:
         self.dialect = dialect
         self.latency_on = latency_on
-        self.faults = FaultTable(dialect.fault_table)
+        self.faults = UncertainFaultTable(dialect.fault_table, demon)
         self.infos: dict[int, PublishInfo] = {}
         self.minds: dict[int, Mind] = {}
         self.story: list[Event] | None = None

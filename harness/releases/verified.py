@@ -1,7 +1,7 @@
 """
 Whether a file in the cache is the artifact it claims to be.
 
-Hashing the 120 jars of a broker on every start costs most of a second, so a verified file gets a small note beside it
+Hashing the 120 jars of a broker on every start costs half a second, so a verified file gets a small note beside it
 with the size and modification time that were seen; a file that changed since is hashed again.
 """
 

@@ -132,6 +132,7 @@ class TerminalListener:
         fault: FaultRecord | None = None,
         healed: bool = False,
     ) -> None:
+        """Change the running stage's bar, at once except for answers to checks, which come by the hundred."""
         if self._stage is None:
             return
         if fault is not None:
@@ -141,6 +142,7 @@ class TerminalListener:
             completed=completed,
             advance=advance,
             description=None if description is None else escape(description),
+            refresh=advance is None,
         )
 
     def _end_stage(self) -> None:

@@ -101,6 +101,8 @@ class LeashedProcess:
 
     def await_end(self, timeout_s: float) -> bool:
         """Whether it has ended, waiting for it."""
+        if self._ended < 0:
+            return True
         poll = select.poll()
         poll.register(self._ended, select.POLLIN)
         return bool(poll.poll(timeout_s * 1_000))

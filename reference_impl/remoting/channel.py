@@ -98,12 +98,14 @@ class Channel:
 
         Raises RemotingTimeoutException, and RemotingSendRequestException if the connection is or gets lost. Neither
         says that the request was not served. The channel stays open after a timeout; closing it is the caller's rule.
+        Time is counted as the callers count it, in whole milliseconds: it is up when the clock shows more than
+        ``timeout_ms`` of them. (Java wakes up on time, but has logged a stack trace before it looks at the clock again.)
         """
         return self.invoke_frame(command.opaque, encode(command), timeout_ms)
 
     def invoke_frame(self, opaque: int, frame: bytes, timeout_ms: int) -> Command:
         """As invoke, for a request that is encoded already; ``opaque`` is the number inside the frame."""
-        deadline_ns = time.monotonic_ns() + timeout_ms * _NS_PER_MS
+        deadline_ns = (time.monotonic_ns() // _NS_PER_MS + timeout_ms + 1) * _NS_PER_MS
         call = Call()
         try:
             self._begin(opaque, call, frame)

@@ -14,6 +14,7 @@ from reference_impl.remoting.errors import RemotingCommandException
 # A string is matched first so that nothing inside one is ever touched.
 _STRING_OR_BARE_KEY = re.compile(r'"(?:[^"\\]|\\.)*"|([{,]\s*)(-?\d+)(?=\s*:)')
 
+_DECODER = json.JSONDecoder()
 _ENCODER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 
 
@@ -29,7 +30,9 @@ def read_json(text: bytes) -> Any:
     Raises RemotingCommandException if it is neither.
     """
     try:
-        return json.loads(text)
+        value, end = _DECODER.raw_decode(characters := text.decode())
+        if end == len(characters):
+            return value
     except ValueError:
         pass
     try:

@@ -36,7 +36,7 @@ class SendRequest:
     default_topic_queues: int = 4
 
 
-_LETTERS = {
+LETTERS = {
     "producerGroup": "a",
     "topic": "b",
     "defaultTopic": "c",
@@ -63,17 +63,18 @@ def send_message(
     version: int = 0,
 ) -> Command:
     """A send with the single-letter header: code 310, or 320 for a batch; answer: parse_send."""
-    fields = {_LETTERS[name]: value for name, value in _fields(request).items()}
+    fields = {LETTERS[name]: value for name, value in send_fields(request).items()}
     code = RequestCode.SEND_BATCH_MESSAGE if request.is_batch else RequestCode.SEND_MESSAGE_V2
     return Command(code, fields, request.body, serialization=serialization, language=language, version=version)
 
 
 def send_message_v1(request: SendRequest, *, serialization: Serialization = Serialization.JSON) -> Command:
     """A send with the whole-name header, code 10; batches have no such form; answer: parse_send."""
-    return Command(RequestCode.SEND_MESSAGE, _fields(request), request.body, serialization=serialization)
+    return Command(RequestCode.SEND_MESSAGE, send_fields(request), request.body, serialization=serialization)
 
 
-def _fields(request: SendRequest) -> dict[str, str]:
+def send_fields(request: SendRequest) -> dict[str, str]:
+    """The header under its whole names, all values as text."""
     fields = {
         "producerGroup": request.group,
         "topic": request.topic,
@@ -97,4 +98,4 @@ def parse_send_fields(command: Command) -> dict[str, str]:
     """The header of any send under its whole names, as a broker reads it (SendMessageRequestHeader.parseRequestHeader)."""
     if command.code == RequestCode.SEND_MESSAGE:
         return dict(command.ext_fields)
-    return {name: command.ext_fields[letter] for name, letter in _LETTERS.items() if letter in command.ext_fields}
+    return {name: command.ext_fields[letter] for name, letter in LETTERS.items() if letter in command.ext_fields}

@@ -115,26 +115,28 @@ class FaultTable:
         items = self._in_java_order()
         if self.rules.shuffles:
             tape.shuffle(items)
-        items.sort(key=cmp_to_key(lambda one, other: self._compare(one, other, now_ms)))
         half = len(items) // 2
         if half == 0:
             return items[0].broker
         number = worst_index.next(tape)
         if number < 0 and number % half:
             raise IndexError(number)
-        return items[number % half].broker
+        return self.ranked(items, number % half, now_ms).broker
 
-    def copy(self) -> Self:
-        clone = type(self)(self.rules)
-        clone.items = {broker: item.copy() for broker, item in self.items.items()}
-        return clone
+    def ranked(self, items: list[FaultItem], rank: int, now_ms: int) -> FaultItem:
+        """
+        Item at a rank of the order, the best being 0; equal items keep the order in which they are given.
 
-    def _item_is_available(self, item: FaultItem, now_ms: int) -> bool:
-        if self.rules.unreachable_is_unavailable and not item.reachable:
-            return False
-        return now_ms >= item.start_ms
+        On its own so that the oracle, which knows the order only in part, can say which items may have the rank.
+        """
 
-    def _compare(self, one: FaultItem, other: FaultItem, now_ms: int) -> int:
+        def order(one: FaultItem, other: FaultItem) -> int:
+            return self.compare(one, other, now_ms)
+
+        return sorted(items, key=cmp_to_key(order))[rank]
+
+    def compare(self, one: FaultItem, other: FaultItem, now_ms: int) -> int:
+        """Negative if one is better than the other, positive if it is worse (FaultItem.compareTo)."""
         available = self._item_is_available(one, now_ms)
         if available != self._item_is_available(other, now_ms):
             return -1 if available else 1
@@ -145,6 +147,16 @@ class FaultTable:
         if one.start_ms < other.start_ms:
             return -1
         return 1 if one.start_ms > other.start_ms else 0
+
+    def copy(self) -> Self:
+        clone = type(self)(self.rules)
+        clone.items = {broker: item.copy() for broker, item in self.items.items()}
+        return clone
+
+    def _item_is_available(self, item: FaultItem, now_ms: int) -> bool:
+        if self.rules.unreachable_is_unavailable and not item.reachable:
+            return False
+        return now_ms >= item.start_ms
 
     def _in_java_order(self) -> list[FaultItem]:
         """

@@ -23,19 +23,16 @@ _T_MS = 80  # a timeout that tests wait for
 _ENOUGH_MS = 400  # also waited for, but long enough for a healthy broker on a busy machine
 
 
-def test_silent_broker_eats_the_shared_budget(cluster: FakeCluster) -> None:
-    """
-    From 4.3.0 on the first attempt takes all the time there is, and the call fails.
-
-    If the attempt ends within the very millisecond of the timeout, a second one with 0 ms left follows and ends the call
-    with code 10002 instead; Java has the same race.
-    """
-    cluster["a"].script.append(Silence())
-    expected = (RemotingTooMuchRequestException, MQClientException)
-    with producer_of(cluster, send_msg_timeout_ms=_T_MS) as producer, pytest.raises(expected) as raised:
-        producer.send(Message("T", b"x"))
-    assert getattr(raised.value, "code", 10002) == 10002
-    assert cluster["b"].stored == []
+def test_silent_broker_eats_the_shared_budget() -> None:
+    """From 4.3.0 on the first attempt takes all the time there is, to the millisecond, and the call fails."""
+    heard = Remembered()
+    with FakeCluster.of("a") as cluster:
+        cluster["a"].script.extend([Silence()] * 9)
+        with producer_of(cluster, listener=heard, send_msg_timeout_ms=_T_MS) as producer:
+            for _ in range(3):
+                with pytest.raises(RemotingTooMuchRequestException):
+                    producer.send(Message("T", b"x"))
+    assert [event.attempt for event in heard.ended] == [0, 0, 0]
 
 
 def test_silent_broker_costs_one_attempt_before_4_3(cluster: FakeCluster) -> None:

@@ -26,6 +26,7 @@ from harness.core.plots import (
 )
 from harness.core.run_info import CaseInfo, Guard, Machine, RunInfo, SubjectInfo
 from harness.core.verdict import Divergence, Example, Measure, Severity
+from harness.report import html
 from harness.report.document import Document, build
 from harness.verdict.judge import judge
 
@@ -128,7 +129,10 @@ def ambiguity(case: str, arm: str) -> AmbiguityCurve:
 
 
 def sample_plots() -> Plots:
-    lanes, share, blur, elapsed = [], [], [], []
+    lanes: list[SwimLanes] = []
+    share: list[BrokerShare] = []
+    blur: list[AmbiguityCurve] = []
+    elapsed: list[ElapsedQuantiles] = []
     for scenario, brokers in SCENARIOS.items():
         case, (old, new) = f"{scenario}/{PAIR}", arms(brokers)
         window = FaultWindow(1, "pause", "broker-b", PAUSE_MS, RESUME_MS)
@@ -170,7 +174,8 @@ STAYS = Divergence(
         phase="paused",
         expected="after the timeout on broker-b the retry stays on broker-b (java:4.7.1)",
         observed="the retry went to broker-a",
-        detail=decisions(152) | {"rules": {"index": 172, "queues_total": 8, "queues_legal": 4, "last_broker": "broker-b"}},
+        detail=decisions(152)
+        | {"rules": {"index": 172, "queues_total": 8, "queues_legal": 4, "last_broker": "broker-b"}},
     ),
 )
 AVOIDS = Divergence(
@@ -275,3 +280,9 @@ def sample_document() -> Document:
 def document() -> Document:
     """The sample run, judged under the default policy."""
     return sample_document()
+
+
+@pytest.fixture(scope="session")
+def page_text(document: Document) -> str:
+    """The sample run's page; drawn once, because its pictures take seconds."""
+    return html.render(document)

@@ -12,7 +12,9 @@ def decided(attempts: int) -> dict[str, object]:
     return {"decisions": [bar | {"attempt": n, "outcome": "ok", "reason": "none"} for n in range(attempts)]}
 
 
-def result(case: str, signature: str, *, count: int = 1, send: int = 1, attempts: int = 0, **more: object) -> CheckResult:
+def result(
+    case: str, signature: str, *, count: int = 1, send: int = 1, attempts: int = 0, **more: object
+) -> CheckResult:
     example = Example(send, 0, 0, "calm", "a", "b", decided(attempts) if attempts else {})
     found = Divergence(signature, str(more.pop("subject", "java:1")), count, example)
     verdict = more.pop("verdict", Verdict.DIVERGES)

@@ -76,5 +76,5 @@ def test_a_wrong_value_is_named_with_its_place(document: Document) -> None:
 
 def test_a_folder_without_a_report_is_told_apart_from_a_broken_one(tmp_path: Path) -> None:
     """The hint is to analyze the run."""
-    with pytest.raises(TraceError, match="No such file.*rocketdiff analyze"):
+    with pytest.raises(TraceError, match=r"No such file.*rocketdiff analyze"):
         load(tmp_path)

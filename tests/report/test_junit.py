@@ -46,7 +46,12 @@ def test_outcome_of_an_answer(verdict: str, severity: Severity, policy: Policy, 
 def test_counts_are_those_of_the_elements(document: Document, tmp_path: Path) -> None:
     """A server that trusts the attributes and one that counts see the same."""
     root = ET.parse(write(document, tmp_path)).getroot()
-    for kind, attribute in (("testcase", "tests"), ("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
+    for kind, attribute in (
+        ("testcase", "tests"),
+        ("failure", "failures"),
+        ("error", "errors"),
+        ("skipped", "skipped"),
+    ):
         assert int(root.get(attribute, "-1")) == len(root.findall(f".//{kind}"))
     names = [test.get("name") for test in root.iter("testcase")]
     assert len(names) == len(set(names)) == len(document.results)

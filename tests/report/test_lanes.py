@@ -7,7 +7,9 @@ from harness.report.charts.palette import BASELINE, CANDIDATE, FAILED, UNKNOWN
 SUBJECTS = {"baseline": "java:4.7.1", "candidate": "java:5.3.3"}
 
 
-def bar(start_ms: float, end_ms: float, outcome: str = "ok", arm: str = "baseline", broker: str = "broker-a") -> LaneAttempt:
+def bar(
+    start_ms: float, end_ms: float, outcome: str = "ok", arm: str = "baseline", broker: str = "broker-a"
+) -> LaneAttempt:
     return LaneAttempt(arm, 0, 1, 0, broker, 0, start_ms, end_ms, outcome, "none")
 
 
@@ -17,7 +19,11 @@ def lanes(*attempts: LaneAttempt, faults: tuple[FaultWindow, ...] = ()) -> SwimL
 
 def bars_of(svg: str, colour: str) -> int:
     """Bars of one colour: every bar is one move of the pen in the one line that holds them."""
-    return sum(piece.split('d="')[1].split('"')[0].count("M") for piece in svg.split("<path")[1:] if f'stroke="{colour}"' in piece)
+    return sum(
+        piece.split('d="')[1].split('"')[0].count("M")
+        for piece in svg.split("<path")[1:]
+        if f'stroke="{colour}"' in piece
+    )
 
 
 def test_every_attempt_that_was_not_answered_is_a_bar_of_its_own() -> None:

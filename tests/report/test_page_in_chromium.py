@@ -2,7 +2,8 @@
 
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
+from itertools import pairwise
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -20,6 +21,9 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+PATIENCE_MS = 180_000
+"""Only so that a hung browser ends; a machine with ten other jobs is allowed to be slow."""
+
 SECTIONS = ("run", "validity", "checks", "divergences", "unanswered", "failover", "cases", "reading")
 
 pytestmark = [
@@ -38,18 +42,24 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def address(document: Document, tmp_path_factory: pytest.TempPathFactory) -> str:
+def address(page_text: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The sample report on disk."""
-    path: Path = html.write(document, tmp_path_factory.mktemp("report"))
+    path = tmp_path_factory.mktemp("report") / html.FILE_NAME
+    path.write_text(page_text, encoding="utf-8")
     return path.as_uri()
 
 
 class Visit:
     """One page with what it complained about and what it asked for."""
 
-    def __init__(self, browser: Browser, address: str, width: int, **options: str) -> None:
-        self.context = browser.new_context(viewport={"width": width, "height": 900}, **options)  # type: ignore[arg-type]
+    def __init__(self, browser: Browser, address: str, width: int, scheme: Literal["light", "dark"] = "light") -> None:
+        self.context = browser.new_context(
+            viewport={"width": width, "height": 900},
+            reduced_motion="reduce",
+            color_scheme=scheme,
+        )
         self.page: Page = self.context.new_page()
+        self.page.set_default_timeout(PATIENCE_MS)
         self.complaints: list[str] = []
         self.requests: list[str] = []
         self.page.on("console", lambda message: self.complaints.append(message.text))
@@ -132,8 +142,9 @@ def test_the_reproduce_command_is_copied(browser: Browser, address: str, documen
 def test_the_dark_scheme_reaches_into_the_charts(browser: Browser, address: str) -> None:
     """Page and axis text change together."""
     seen = []
-    for scheme in ("light", "dark"):
-        visit = Visit(browser, address, 1280, color_scheme=scheme)
+    schemes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+    for scheme in schemes:
+        visit = Visit(browser, address, 1280, scheme)
         seen.append(
             visit.page.evaluate(
                 "['body', 'figure.lanes svg text'].map(one => { const style = getComputedStyle(document.querySelector(one));"
@@ -155,5 +166,5 @@ def test_tables_and_headings_can_be_followed_by_a_screen_reader(visit: Visit) ->
     assert visit.page.locator("th:not([scope])").count() == 0
     levels = visit.page.eval_on_selector_all("h1, h2, h3, h4", "all => all.map(one => Number(one.tagName[1]))")
     assert levels[0] == 1
-    assert all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert all(after - before <= 1 for before, after in pairwise(levels))
     assert visit.page.locator("[role=region]:not([aria-label]):not([aria-labelledby])").count() == 0

@@ -15,7 +15,9 @@ from harness.report.terminal import TerminalListener
 CASE = "fault-latency/pause-one-of-two/java:4.7.1~java:5.3.3"
 PAUSED = FaultRecord(1, FaultKind.PAUSE, "broker-b", 1, 2, 3)
 RUN: tuple[events.Event, ...] = (
-    events.RunStarted("r1", 7, "quick", SubjectId("java", "4.7.1"), SubjectId("java", "5.3.3"), (CASE,), 10, Path("runs/r1")),
+    events.RunStarted(
+        "r1", 7, "quick", SubjectId("java", "4.7.1"), SubjectId("java", "5.3.3"), (CASE,), 10, Path("runs/r1")
+    ),
     events.ClusterStarted("two-masters", "processes", "5.3.3"),
     events.ClusterReady("two-masters", "processes", "5.3.3", ("broker-a", "broker-b"), ("name-server-1",), 4.87),
     events.CaseStarted(1, CASE, 450, 1, 9.0),

@@ -18,7 +18,7 @@ import harness
 from harness.core.errors import EnvironmentMissing, TraceError, UsageError
 from harness.core.events import Arm
 from harness.core.plan import Plan
-from harness.traces.manifest import CaseStatus
+from harness.traces.manifest import Breach, CaseStatus
 from harness.traces.reader import has_table, read_table, read_tables, sealed_files
 from harness.traces.run_directory import RunDirectory
 from harness.traces.schema import TableName
@@ -203,3 +203,19 @@ def test_case_that_never_started_cannot_be_sealed(new_run: NewRun) -> None:
         run.seal_case(1)
     with pytest.raises(TraceError, match="case number 5"):
         run.case(5)
+
+
+def test_breach_is_put_down_at_once(new_run: NewRun) -> None:
+    """How a subject broke the protocol is on disk before anything else happens, and survives the end of the case."""
+    run = new_run()
+    run.case(1).lost(Arm.CANDIDATE, Breach("protocol.died", expected="an answer", seen="exit code 3"))
+    assert RunDirectory.open(run.path).entry(1).breaches[Arm.CANDIDATE].signature == "protocol.died"
+    run.case(1).complete()
+    assert list(run.entry(1).breaches) == [Arm.CANDIDATE]
+
+
+def test_end_of_the_run_is_put_down(complete_run: RunDirectory) -> None:
+    """A run that was killed has no end; one that was not says when it ended."""
+    assert RunDirectory.open(complete_run.path).manifest.ended_wall_ms is None
+    complete_run.end(wall_ms=5)
+    assert RunDirectory.open(complete_run.path).manifest.ended_wall_ms == 5

@@ -128,7 +128,7 @@ def test_a_client_that_waits_where_the_other_fails_over_diverges_by_cause() -> N
 
 
 def test_seven_discordant_episodes_are_not_enough_for_a_gate() -> None:
-    """p = 2 · 2^-7 = 0.016 is above the run's budget of 0.01."""
+    """Their p-value, 2 · 2^-7 = 0.016, is above the run's budget of 0.01."""
     result = answered(evidence(Standing.DECISIVE, samples=(sample(1.0, n=7, ended=Ending.RESUMED),)))
     assert result.verdict is Verdict.INCONCLUSIVE
 

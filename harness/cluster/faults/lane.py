@@ -46,6 +46,7 @@ class Lane:
                 self._do(spec, tell)
         except BaseException as error:  # noqa: BLE001  # a thread has nobody to raise to; the schedule raises it
             self.error = error
+            self._stop.set()  # the schedule has failed; lanes that wait for its end must not wait forever
 
     def _do(self, spec: FaultSpec, tell: FaultListener) -> None:
         fault = self._faults[spec.kind]

@@ -71,13 +71,20 @@ def run_schedule(
 class ScheduleThread:
     """A schedule that runs beside the caller; stop() may come at any time and more than once."""
 
-    def __init__(self, cluster: Cluster, specs: Iterable[FaultSpec], origin_ns: int, on_event: FaultListener) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        specs: Iterable[FaultSpec],
+        origin_ns: int,
+        on_event: FaultListener,
+        faults: Mapping[FaultKind, Fault] = FAULTS,
+    ) -> None:
         """Start it. The node names should have been checked before: their UsageError comes out of join()."""
         self._stop = threading.Event()
         self._outcome: ScheduleOutcome | None = None
         self._error: BaseException | None = None
         self._thread = threading.Thread(
-            target=self._run, args=(cluster, tuple(specs), origin_ns, on_event), name="schedule", daemon=True
+            target=self._run, args=(cluster, tuple(specs), origin_ns, on_event, faults), name="schedule", daemon=True
         )
         self._thread.start()
 
@@ -93,9 +100,16 @@ class ScheduleThread:
         assert self._outcome is not None
         return self._outcome
 
-    def _run(self, cluster: Cluster, specs: tuple[FaultSpec, ...], origin_ns: int, on_event: FaultListener) -> None:
+    def _run(
+        self,
+        cluster: Cluster,
+        specs: tuple[FaultSpec, ...],
+        origin_ns: int,
+        on_event: FaultListener,
+        faults: Mapping[FaultKind, Fault],
+    ) -> None:
         try:
-            self._outcome = run_schedule(cluster, specs, origin_ns, on_event, self._stop)
+            self._outcome = run_schedule(cluster, specs, origin_ns, on_event, self._stop, faults)
         except BaseException as error:  # noqa: BLE001  # a thread has nobody to raise to; join() raises it
             self._error = error
 

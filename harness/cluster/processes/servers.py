@@ -17,14 +17,20 @@ from harness.core.errors import ClusterError, UsageError
 # A killed JVM is gone in some ten ms, most of them for giving back its memory.
 _EXIT_TIMEOUT_S = 5.0
 
+# A server that cannot start says why, then ends in order and says a good deal more.
+_LOOKED_AT_LINES = 100
+_SHOWN_LINES = 12
+
+_HINT = "the whole log is server.log in the node's folder"
+
 
 class ServerEnded(ClusterError):
-    """A server ended by itself; ``port_taken`` tells the one cause that another try cures."""
+    """A server ended by itself; ``port_taken`` tells the one cause that another choice of ports cures."""
 
     def __init__(self, node: str, status: int | None, log: tuple[str, ...]) -> None:
-        last = "\n".join(log) or "an empty log"
+        last = "\n".join(log[-_SHOWN_LINES:]) or "nothing"
         super().__init__(
-            f"{node} to live", seen=f"it ended with status {status}, its log ends:\n{last}", hint="read the last lines"
+            f"{node} to live", seen=f"it ended with status {status}; the last it said:\n{last}", hint=_HINT
         )
         self.port_taken = any(sign in line for line in log for sign in ("Address already in use", "BindException"))
 
@@ -130,7 +136,7 @@ class Servers:
         """Raise ServerEnded for the first of these that has ended."""
         for name in names:
             if self.state(name) is NodeState.GONE:
-                raise ServerEnded(name, self.exit_status(name), self.log_tail(name))
+                raise ServerEnded(name, self.exit_status(name), self.log_tail(name, _LOOKED_AT_LINES))
 
     def exit_status(self, name: str) -> int | None:
         """How the last process of a node ended (negative: the signal); None while it lives, or before there was one."""
@@ -140,10 +146,11 @@ class Servers:
         return self._guard.await_exit(process.pid, _EXIT_TIMEOUT_S)
 
     def log_tail(self, name: str, lines: int = 20) -> tuple[str, ...]:
-        """Last lines of a node's log, empty where there is none."""
+        """Last lines of a node's log without stack frames, which hide what matters; empty where there is none."""
         try:
             with self.seat(name).log.open(errors="replace") as log:
-                return tuple(line.rstrip("\n") for line in deque(log, maxlen=lines))
+                said = (line.rstrip("\n") for line in log if not line.startswith("\tat "))
+                return tuple(deque(said, maxlen=lines))
         except FileNotFoundError:
             return ()
 
@@ -154,7 +161,7 @@ class Servers:
 
     def _living(self, name: str) -> ServerProcess:
         if self.state(name) is NodeState.GONE:
-            raise ServerEnded(name, self.exit_status(name), self.log_tail(name))
+            raise ServerEnded(name, self.exit_status(name), self.log_tail(name, _LOOKED_AT_LINES))
         return self._processes[name]
 
     def _node(self, seat: Seat) -> Node:

@@ -67,7 +67,7 @@ class ReferenceClient:
         self._producer.start()
         with contextlib.suppress(MQClientException):  # a topic that its first send is to create has no route yet
             self._producer.queues(self._setup.topic)
-        self._producer._heartbeats.beat()  # noqa: SLF001
+        self._producer.heartbeat()
 
     def message(self, send: PlannedSend) -> Message:
         """A message with our id in a user property and at the start of its body."""

@@ -79,10 +79,9 @@ def test_java_and_the_reference_read_each_other(cluster: Cluster, release: str, 
         expected = _send_all(producer, ours)
     _await_stored(name_server, ours, len(expected))
     lines = _java(release, name_server, ours, javas)
-    assert [line for line in lines if line.startswith("read ")] == sorted(expected)
-    sent = [line.removeprefix("sent ") for line in lines if line.startswith("sent ")]
-    stored = _await_stored(name_server, javas, 3)
-    assert sorted(_seen(broker, message) for broker, message in stored) == sorted(sent)
+    assert _comparable(lines, "read ") == _comparable(expected, "read ")
+    stored = [_seen(broker, message) for broker, message in _await_stored(name_server, javas, 3)]
+    assert _comparable(stored, "sent ") == _comparable(lines, "sent ")
 
 
 def test_first_send_creates_the_topic(cluster: Cluster) -> None:
@@ -92,13 +91,23 @@ def test_first_send_creates_the_topic(cluster: Cluster) -> None:
         result = producer.send(Message("nobody-created-me", b"x"))
         again = producer.send(Message("nobody-created-me", b"y"))
     assert (result.status, again.status) == ("SEND_OK", "SEND_OK")
-    ((broker, message), *_) = _await_stored(name_server, "nobody-created-me", 2)
+    ((_, message), *_) = _await_stored(name_server, "nobody-created-me", 2)
     assert message.properties["UNIQ_KEY"] in (result.message_id, again.message_id)
+
+
+def _comparable(lines: list[str], word: str) -> list[str]:
+    """Lines of one kind, in order; from 5.0.0 on a broker stores the batch's id in place of the message's, so those go."""
+    return sorted(
+        line.rpartition(" ")[0] if line.split()[4] == str(len(b"batched")) else line
+        for line in lines
+        if line.startswith(word)
+    )
 
 
 def _seen(broker: str, message: StoredMessage) -> str:
     own = f"own={ord(message.properties['own'])}"
-    parts = (broker, message.queue_id, message.queue_offset, len(message.body), f"{zlib.crc32(message.body):x}")
+    crc = f"{zlib.crc32(message.body):x}"
+    parts = ("sent", broker, message.queue_id, message.queue_offset, len(message.body), crc)
     return " ".join(map(str, (*parts, message.properties["TAGS"], own, message.unique_key)))
 
 

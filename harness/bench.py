@@ -1,0 +1,140 @@
+"""
+Speed, measured on this machine at this minute: cluster start, sends a second of each client, cost of the driver.
+
+The kinds take turns round by round, because machines are shared and noisy: figures of one run may be compared as ratios,
+figures of two runs may not.
+"""
+
+import json
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+
+from rich.console import Console
+from rich.table import Table
+
+from harness.cluster.interface import Cluster
+from harness.cluster.start import start_cluster
+from harness.core.errors import HarnessError
+from harness.core.events import Arm
+from harness.core.plan import Plan, PlannedSend, SendKind
+from harness.core.settings import ClientSettings
+from harness.core.subject import SubjectId
+from harness.subjects.child import SubjectProcess
+from harness.subjects.java import BARE_LOOP_CLASS, java_launch
+from harness.subjects.registry import program_of
+from harness.subjects.setup import SubjectSetup
+
+BODY_BYTES = 128
+BARE_TIMEOUT_S = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One turn of every kind, in sends a second of one thread."""
+
+    bare_per_s: float
+    driver_per_s: float
+    reference_per_s: float
+
+    @property
+    def driver_cost(self) -> float:
+        """Share of the bare loop's rate that our driver takes away; below 0 is noise."""
+        return 1 - self.driver_per_s / self.bare_per_s
+
+    @property
+    def reference_ratio(self) -> float:
+        """Rate of the Python reference over that of the Java client behind the same kind of driver."""
+        return self.reference_per_s / self.driver_per_s
+
+
+def bench(release: str, server_release: str, sends: int, rounds: int, *, as_json: bool) -> None:
+    """Measure and print; nothing is asserted, because the machine decides as much as we do."""
+    with TemporaryDirectory(prefix="rocketdiff-bench-") as name:
+        folder = Path(name)
+        began = time.monotonic()
+        with start_cluster(topology="two-masters", server_release=server_release, folder=folder / "cluster") as cluster:
+            ready_s = time.monotonic() - began
+            measured = [_round(cluster, release, sends, folder, number) for number in range(rounds)]
+    if as_json:
+        print(json.dumps({"cluster_ready_s": ready_s, "rounds": [asdict(one) for one in measured]}, indent=1))
+        return
+    Console().print(f"cluster of one name server and two brokers ready in {ready_s:.1f} s")
+    Console().print(_table(release, sends, measured))
+
+
+def _round(cluster: Cluster, release: str, sends: int, folder: Path, number: int) -> Round:
+    """Each kind once, in an order that changes with the round, so that none always comes after the same one."""
+    kinds: list[tuple[str, Callable[[str], float]]] = [
+        ("bare", lambda topic: _bare(cluster, release, sends, topic, folder)),
+        ("java", lambda topic: _driven(cluster, SubjectId("java", release), sends, topic, folder / topic)),
+        ("python", lambda topic: _driven(cluster, SubjectId("python", release), sends, topic, folder / topic)),
+    ]
+    turn = number % len(kinds)
+    rates = {}
+    for kind, measure in kinds[turn:] + kinds[:turn]:
+        topic = f"bench-{number}-{kind}"
+        cluster.create_topic(topic, 4)
+        rates[kind] = measure(topic)
+    return Round(rates["bare"], rates["java"], rates["python"])
+
+
+def _bare(cluster: Cluster, release: str, sends: int, topic: str, folder: Path) -> float:
+    servers = ";".join(cluster.name_server_addresses)
+    arguments = (servers, topic, f"group-{topic}", str(sends), str(sends // 4), str(BODY_BYTES))
+    launch = java_launch(BARE_LOOP_CLASS, release, folder, *arguments)
+    done = subprocess.run(
+        launch.command, env=launch.environment, capture_output=True, text=True, timeout=BARE_TIMEOUT_S, check=False
+    )
+    if done.returncode:
+        raise HarnessError("the bare loop to finish", seen=f"exit {done.returncode}: {done.stderr[-400:]}")
+    return float(json.loads(done.stdout)["sends_per_s"])
+
+
+def _driven(cluster: Cluster, subject: SubjectId, sends: int, topic: str, folder: Path) -> float:
+    """Rate of a subject behind the line protocol; a first part of the plan, as long as the bare loop's, is warm-up."""
+    warm_up = sends // 4
+    plan = Plan(0, 1, tuple(PlannedSend(n, 0, 0, SendKind.PLAIN, 0, BODY_BYTES) for n in range(warm_up + sends)))
+    setup = SubjectSetup(
+        cluster.name_server_addresses, topic, topic, f"group-{topic}", "bench", ClientSettings()
+    )
+    with SubjectProcess(program_of(subject), Arm.BASELINE, folder, on_line=_forget) as process:
+        process.await_hello()
+        process.prepare(plan, setup)
+        process.await_ready()
+        process.go(time.monotonic_ns())
+        told = process.await_done().sends[warm_up:]
+    return len(told) * 1e9 / (told[-1].end_ns - told[0].start_ns)
+
+
+def _forget(_line: bytes) -> None:
+    """Nothing is recorded here."""
+
+
+def _table(release: str, sends: int, rounds: Sequence[Round]) -> Table:
+    table = Table(title=f"{sends} sends of {BODY_BYTES} bytes, one thread, release {release}, sends a second")
+    for column in ("round", "java, bare loop", "java, our driver", "python reference", "driver takes", "python ÷ java"):
+        table.add_column(column, justify="right")
+    for number, one in enumerate(rounds, start=1):
+        table.add_row(str(number), *_cells(one))
+    if len(rounds) > 1:
+        table.add_section()
+        table.add_row("median", *_cells(_medians(rounds)), style="bold")
+    return table
+
+
+def _cells(one: Round) -> tuple[str, ...]:
+    rates = (f"{rate:,.0f}" for rate in (one.bare_per_s, one.driver_per_s, one.reference_per_s))
+    return (*rates, f"{one.driver_cost:.1%}", f"{one.reference_ratio:.2f}")
+
+
+def _medians(rounds: Sequence[Round]) -> Round:
+    return Round(
+        median(one.bare_per_s for one in rounds),
+        median(one.driver_per_s for one in rounds),
+        median(one.reference_per_s for one in rounds),
+    )

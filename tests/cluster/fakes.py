@@ -1,0 +1,99 @@
+"""A cluster without servers: it keeps a list of what was done to it."""
+
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from harness.cluster.interface import Node, NodeState, Role, Span
+from harness.cluster.topology import Topology, topology_named
+
+
+class FakeCluster:
+    """Two masters that do as told at once; ``done`` lists actions in order as ``verb node``."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+        self.states: dict[str, NodeState] = {}
+        self.unread: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def topology(self) -> Topology:
+        return topology_named("two-masters")
+
+    @property
+    def server_release(self) -> str:
+        return "0"
+
+    @property
+    def name_servers(self) -> tuple[Node, ...]:
+        return (Node(Role.NAME_SERVER, "1", "name-server-1", "127.0.0.1:1", None),)
+
+    @property
+    def brokers(self) -> tuple[Node, ...]:
+        return tuple(Node(Role.BROKER, letter, f"broker-{letter}", "127.0.0.1:1", None) for letter in "ab")
+
+    @property
+    def name_server_addresses(self) -> tuple[str, ...]:
+        return ("127.0.0.1:1",)
+
+    def create_topic(self, name: str, queues_per_broker: int | Mapping[str, int]) -> None:
+        self._note(f"create {name} {queues_per_broker}")
+
+    def delete_topic(self, name: str) -> None:
+        self._note(f"delete {name}")
+
+    def pause(self, node_name: str) -> Span:
+        return self._become("pause", node_name, NodeState.PAUSED)
+
+    def resume(self, node_name: str) -> Span:
+        return self._become("resume", node_name, NodeState.RUNNING)
+
+    def kill(self, node_name: str) -> Span:
+        return self._become("kill", node_name, NodeState.GONE)
+
+    def restart(self, node_name: str) -> Span:
+        return self._become("restart", node_name, NodeState.RUNNING)
+
+    def state(self, node_name: str) -> NodeState:
+        return self.states.get(node_name, NodeState.RUNNING)
+
+    def heal_all(self) -> None:
+        for name, state in list(self.states.items()):
+            if state is NodeState.PAUSED:
+                self.resume(name)
+            if state is NodeState.GONE:
+                self.restart(name)
+
+    def unread_bytes(self, node_name: str) -> int | None:
+        return self.unread.get(node_name)
+
+    def log_tail(self, node_name: str, lines: int = 20) -> tuple[str, ...]:
+        return (f"{node_name} said nothing",)[:lines]
+
+    def collect_evidence(self, folder: Path) -> None:
+        self._note(f"evidence {folder}")
+
+    def close(self) -> None:
+        self._note("close")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _become(self, verb: str, name: str, state: NodeState) -> Span:
+        begin_ns = time.monotonic_ns()
+        self._note(f"{verb} {name}")
+        self.states[name] = state
+        return Span(begin_ns, time.monotonic_ns())
+
+    def _note(self, what: str) -> None:
+        with self._lock:
+            self.done.append(what)

@@ -1,0 +1,45 @@
+"""Sending by hand, as a client would that does nothing else."""
+
+import time
+
+from harness.cluster.interface import Node
+from reference_impl.remoting import answers, sending
+from reference_impl.remoting.channel import Channel
+from reference_impl.remoting.errors import RemotingTimeoutException
+from reference_impl.remoting.frames import Command
+
+_TIMEOUT_MS = 10_000
+
+
+def send(broker: Node, topic: str, queue_id: int, body: bytes, identity: str | None) -> int:
+    """Store one message; its queue offset."""
+    channel = Channel.connect(broker.address)
+    try:
+        return answers.parse_send(channel.invoke(_command(topic, queue_id, body, identity), _TIMEOUT_MS)).queue_offset
+    finally:
+        channel.close()
+
+
+def send_unanswered(broker: Node, topic: str, queue_id: int, body: bytes, identity: str) -> None:
+    """Send to a broker that is paused, give up after 50 ms and close the connection, as clients from 4.9.1 on do."""
+    channel = Channel.connect(broker.address)
+    try:
+        channel.invoke(_command(topic, queue_id, body, identity), 50)
+    except RemotingTimeoutException:
+        return
+    finally:
+        channel.close()
+    raise AssertionError("the broker answered")
+
+
+def _command(topic: str, queue_id: int, body: bytes, identity: str | None) -> Command:
+    return sending.send_message(
+        sending.SendRequest(
+            topic=topic,
+            queue_id=queue_id,
+            body=body,
+            group="tests",
+            born_timestamp_ms=time.time_ns() // 1_000_000,
+            properties={} if identity is None else {"rocketdiff.id": identity},
+        )
+    )

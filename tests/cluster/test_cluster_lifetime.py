@@ -1,0 +1,99 @@
+"""How clusters begin and end: ports, folders, and nothing that survives."""
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.cluster.ports import ReservedPort, reserve_free
+from harness.cluster.processes import seat as seat_module
+from harness.cluster.start import start_cluster
+from harness.core.errors import EnvironmentMissing, UsageError
+from tests.cluster.processes import await_gone, listening_hosts
+
+pytestmark = pytest.mark.cluster
+
+ROOT = Path(__file__).parents[2]
+
+RUNNER = """
+import sys, time
+from pathlib import Path
+from harness.cluster.start import start_cluster
+from harness.cluster.interface import nodes_of
+cluster = start_cluster(topology="one-master", folder=Path(sys.argv[1]))
+cluster.pause("broker-a")
+print(*(node.pid for node in nodes_of(cluster)), flush=True)
+time.sleep(60)
+"""
+
+
+def test_kill_9_of_the_runner_leaves_no_server_even_if_one_is_paused(cluster_folder: Path) -> None:
+    """Beside the cluster of the other tests, which notices nothing."""
+    command = [sys.executable, "-c", RUNNER, str(cluster_folder)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as runner:
+        assert runner.stdout is not None
+        pids = [int(word) for word in runner.stdout.readline().split()]
+        assert len(pids) == 2
+        runner.kill()
+    await_gone(pids)
+
+
+def test_closing_ends_paused_servers_and_removes_stores_only(cluster_folder: Path) -> None:
+    """Closing twice does nothing more; the oldest servers, which listen on all addresses unless kept from it."""
+    cluster = start_cluster(topology="one-master", server_release="4.9.7", folder=cluster_folder)
+    pids = [node.pid for node in (*cluster.name_servers, *cluster.brokers) if node.pid is not None]
+    hosts = [host for pid in pids for host in listening_hosts(pid)]
+    cluster.pause("broker-a")
+    cluster.close()
+    cluster.close()
+    await_gone(pids)
+    assert hosts == ["127.0.0.1"] * (1 + 3)
+    assert not (cluster_folder / "broker-a" / "store").exists()
+    assert (cluster_folder / "broker-a" / "server.log").exists()
+
+
+def test_a_port_taken_at_the_last_moment_is_chosen_again(cluster_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another program was faster between our look and the server's start."""
+    with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as thief:
+        lost = iter([ReservedPort(thief.getsockname()[1], ())])
+        monkeypatch.setattr(seat_module, "reserve_free", lambda offsets: next(lost, None) or reserve_free(offsets))
+        with start_cluster(topology="one-master", folder=cluster_folder) as cluster:
+            assert cluster.name_server_addresses != (f"127.0.0.1:{thief.getsockname()[1]}",)
+
+
+def test_a_port_that_the_user_chose_and_is_taken_is_one_clear_message(cluster_folder: Path) -> None:
+    """Nothing is started, and nothing is chosen instead."""
+    with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(EnvironmentMissing, match=f"port {port} to be free"):
+            start_cluster(folder=cluster_folder, name_server_port=port)
+    assert not any(cluster_folder.iterdir())
+
+
+def test_a_folder_that_cannot_be_written_is_one_clear_message(tmp_path: Path) -> None:
+    """Here it would lie beneath a file, which not even root can write to."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(EnvironmentMissing, match="write the cluster's files"):
+        start_cluster(folder=tmp_path / "file" / "cluster")
+
+
+def test_a_folder_with_an_earlier_clusters_files_is_refused(cluster_folder: Path) -> None:
+    """Its logs may be evidence, its store somebody's data."""
+    (cluster_folder / "broker-a").mkdir(parents=True)
+    with pytest.raises(UsageError, match="earlier cluster"):
+        start_cluster(folder=cluster_folder)
+
+
+@pytest.mark.parametrize(
+    ("backend", "topology", "release"),
+    [("clouds", "one-master", "5.3.3"), ("processes", "ring", "5.3.3"), ("processes", "one-master", "0.0.0")],
+)
+def test_what_there_is_not_is_refused(cluster_folder: Path, backend: str, topology: str, release: str) -> None:
+    """As a mistake of the user."""
+    with pytest.raises(UsageError):
+        start_cluster(backend, topology, release, folder=cluster_folder)

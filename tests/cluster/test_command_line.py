@@ -1,0 +1,35 @@
+"""How a server's JVM is started."""
+
+from pathlib import Path
+
+from harness.cluster.interface import Role
+from harness.cluster.processes.command_line import Installation, environment, java_command
+
+INSTALLATION = Installation("5.3.3", Path("/java/bin/java"), (Path("/launcher"), Path("/jars/a.jar")))
+
+
+def test_a_broker_is_started_through_the_launcher() -> None:
+    """The launcher's class, then the broker's, then its settings file."""
+    command = java_command(INSTALLATION, Role.BROKER, Path("/c/broker-a"))
+    assert command[0] == "/java/bin/java"
+    assert command[-6:] == [
+        "-cp",
+        "/launcher:/jars/a.jar",
+        "rocketdiff.server.Loopback",
+        "org.apache.rocketmq.broker.BrokerStartup",
+        "-c",
+        "/c/broker-a/server.properties",
+    ]
+
+
+def test_a_server_writes_into_its_own_folder_only() -> None:
+    """Home, temporary files, crash report, logging."""
+    command = java_command(INSTALLATION, Role.NAME_SERVER, Path("/c/n"))
+    for flag in ("-Duser.home=", "-Djava.io.tmpdir=", "-XX:ErrorFile=", "-Drocketmq.home.dir="):
+        assert any(part.startswith(flag + "/c/n") for part in command)
+
+
+def test_variables_that_change_a_jvm_are_not_handed_on() -> None:
+    """The user's other ones are."""
+    given = {"PATH": "/bin", "JAVA_TOOL_OPTIONS": "-Xmx1g", "NAMESRV_ADDR": "somewhere:9876"}
+    assert environment(given) == {"PATH": "/bin"}

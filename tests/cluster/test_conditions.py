@@ -1,0 +1,30 @@
+"""Waiting for a named condition."""
+
+import pytest
+
+from harness.cluster.conditions import await_condition
+from harness.core.errors import ClusterError
+
+
+def test_it_asks_until_nothing_is_missing() -> None:
+    """And not once more."""
+    answers = iter(["not yet", "nearly", None])
+    await_condition("the thing", lambda: next(answers), 5.0, poll_interval_s=0)
+    assert next(answers, "exhausted") == "exhausted"
+
+
+def test_a_condition_that_does_not_come_says_what_was_missing_last() -> None:
+    """With the evidence and the hint."""
+    with pytest.raises(ClusterError) as raised:
+        await_condition("the thing", lambda: "two are missing", 0.0, evidence=lambda: "last log line", hint="wait")
+    assert str(raised.value) == "expected the thing within 0 s; saw two are missing\nlast log line; try: wait"
+
+
+def test_an_error_while_looking_ends_the_wait() -> None:
+    """A server that has ended will not answer later."""
+
+    def look() -> str | None:
+        raise ClusterError("a living server", seen="a dead one")
+
+    with pytest.raises(ClusterError, match="a dead one"):
+        await_condition("the thing", look, 5.0)

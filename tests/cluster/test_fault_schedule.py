@@ -1,0 +1,198 @@
+"""Faults at their times, on a cluster without servers; proofs are faked with the servers."""
+
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+from harness.cluster.faults import schedule as schedule_module
+from harness.cluster.faults.catalogue import Fault
+from harness.cluster.faults.record import healed, injected
+from harness.cluster.faults.schedule import ScheduleThread, run_schedule
+from harness.cluster.interface import Cluster, NodeState, Span
+from harness.core.errors import ClusterError, FaultNotProven, UsageError
+from harness.core.fault import FaultKind, FaultRecord, FaultSpec
+from tests.cluster.fakes import FakeCluster
+
+MS = 1_000_000
+
+
+def unproven() -> int:
+    raise FaultNotProven("silence", seen="an answer")
+
+
+def fault(
+    do: Callable[[Cluster, str], Span],
+    undo: Callable[[Cluster, str], Span],
+    prove: Callable[[], int] = time.monotonic_ns,
+) -> Fault:
+    return Fault(
+        lambda cluster, spec: injected(spec, spec.node, lambda: do(cluster, spec.node), prove),
+        lambda cluster, record: healed(record, lambda: undo(cluster, record.node), time.monotonic_ns),
+    )
+
+
+PAUSE = fault(lambda cluster, name: cluster.pause(name), lambda cluster, name: cluster.resume(name))
+KILL = fault(lambda cluster, name: cluster.kill(name), lambda cluster, name: cluster.restart(name))
+FAULTS = {FaultKind.PAUSE: PAUSE, FaultKind.KILL: KILL, FaultKind.PAUSE_NAME_SERVER: PAUSE}
+
+
+def pause(episode: int, node: str, at_s: float, for_s: float | None) -> FaultSpec:
+    return FaultSpec(episode, FaultKind.PAUSE, node, at_s, for_s)
+
+
+@pytest.fixture(autouse=True)
+def nodes_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is nobody to ask at the end."""
+    monkeypatch.setattr(schedule_module, "prove_answer", lambda _: time.monotonic_ns())
+
+
+@pytest.fixture
+def cluster() -> FakeCluster:
+    return FakeCluster()
+
+
+def run(
+    cluster: FakeCluster, *specs: FaultSpec, faults: dict[FaultKind, Fault] = FAULTS
+) -> schedule_module.ScheduleOutcome:
+    return run_schedule(cluster, specs, time.monotonic_ns(), lambda _: None, threading.Event(), faults)
+
+
+def test_episodes_of_one_node_come_one_after_the_other(cluster: FakeCluster) -> None:
+    """Each is over before the next begins, in the order of their times."""
+    run(cluster, pause(2, "broker-b", 0.02, 0.01), pause(1, "broker-b", 0.0, 0.01))
+    assert cluster.done == ["pause broker-b", "resume broker-b"] * 2
+
+
+def test_nothing_begins_before_its_time_and_nothing_ends_early(cluster: FakeCluster) -> None:
+    """Times count from the origin, the duration from the fault's own beginning."""
+    origin_ns = time.monotonic_ns()
+    outcome = run_schedule(
+        cluster, [pause(1, "broker-a", 0.02, 0.03)], origin_ns, lambda _: None, threading.Event(), FAULTS
+    )
+    (record,) = outcome.records
+    assert record.inject_ns >= origin_ns + 20 * MS
+    assert record.heal_ns is not None
+    assert record.heal_ns >= record.inject_ns + 30 * MS
+
+
+def test_two_brokers_are_paused_at_once(cluster: FakeCluster) -> None:
+    """Neither waits for the other to be healed."""
+    both = threading.Barrier(2, timeout=10)
+
+    def pause_and_meet(cluster: Cluster, name: str) -> Span:
+        span = cluster.pause(name)
+        both.wait()
+        return span
+
+    meeting = {FaultKind.PAUSE: fault(pause_and_meet, lambda cluster, name: cluster.resume(name))}
+    outcome = run(cluster, pause(1, "broker-a", 0.0, 0.01), pause(2, "broker-b", 0.0, 0.01), faults=meeting)
+    assert sorted(cluster.done[:2]) == ["pause broker-a", "pause broker-b"]
+    assert not outcome.problems
+
+
+def test_every_fault_is_told_when_it_begins_and_when_it_is_over(cluster: FakeCluster) -> None:
+    """The second time with its healing."""
+    told: list[FaultRecord] = []
+    run_schedule(cluster, [pause(1, "broker-a", 0.0, 0.0)], time.monotonic_ns(), told.append, threading.Event(), FAULTS)
+    begun, over = told
+    assert (begun.node, begun.heal_ns) == ("broker-a", None)
+    assert over.heal_proven_ns is not None
+
+
+def test_a_kill_without_end_lasts_until_stop_and_its_record_has_no_healing(cluster: FakeCluster) -> None:
+    """The broker is started again all the same, for the next case."""
+    stop = threading.Event()
+    told: list[FaultRecord] = []
+
+    def listen(record: FaultRecord) -> None:
+        told.append(record)
+        assert cluster.state("broker-a") is NodeState.GONE
+        stop.set()
+
+    spec = FaultSpec(1, FaultKind.KILL, "broker-a", 0.0, None)
+    outcome = run_schedule(cluster, [spec], time.monotonic_ns(), listen, stop, FAULTS)
+    assert cluster.done == ["kill broker-a", "restart broker-a"]
+    assert len(told) == 1
+    assert outcome.records == (told[0],)
+    assert outcome.records[0].heal_ns is None
+
+
+def test_stop_ends_what_is_under_way_and_begins_nothing_more(cluster: FakeCluster) -> None:
+    """However long it should have lasted."""
+    stop = threading.Event()
+    specs = [pause(1, "broker-a", 0.0, 3_600.0), pause(2, "broker-b", 3_600.0, 1.0)]
+    run_schedule(cluster, specs, time.monotonic_ns(), lambda _: stop.set(), stop, FAULTS)
+    assert cluster.done == ["pause broker-a", "resume broker-a"]
+
+
+def test_a_fault_that_could_not_be_shown_is_data(cluster: FakeCluster) -> None:
+    """The record lacks its proof, the problem says why, and the node is healed."""
+    broken = {
+        FaultKind.PAUSE: fault(lambda cluster, n: cluster.pause(n), lambda cluster, n: cluster.resume(n), unproven)
+    }
+    outcome = run(cluster, pause(1, "broker-a", 0.0, 0.0), faults=broken)
+    (record,) = outcome.records
+    assert record.proven_ns is None
+    assert record.heal_proven_ns is not None
+    assert [problem.seen for problem in outcome.problems] == ["an answer"]
+
+
+def test_an_action_without_effect_is_data_too(cluster: FakeCluster) -> None:
+    """As is what was seen of the process."""
+
+    def fail(cluster: Cluster, name: str) -> Span:
+        raise ClusterError(f"{name} to stop", seen="it ended by itself")
+
+    broken = {FaultKind.PAUSE: fault(fail, lambda cluster, name: cluster.resume(name))}
+    outcome = run(cluster, pause(1, "broker-a", 0.0, 0.0), faults=broken)
+    assert [problem.seen for problem in outcome.problems] == ["it ended by itself"]
+
+
+def test_what_a_fault_left_behind_is_healed_in_the_end(cluster: FakeCluster) -> None:
+    """Even if its own healing did nothing."""
+    lazy = {FaultKind.PAUSE: fault(lambda cluster, name: cluster.pause(name), lambda _cluster, _name: Span(1, 1))}
+    run(cluster, pause(1, "broker-a", 0.0, 0.0), faults=lazy)
+    assert cluster.state("broker-a") is NodeState.RUNNING
+
+
+def test_a_node_that_does_not_answer_in_the_end_is_a_problem(
+    cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without any fault as well: the next case could not run on it."""
+
+    def silent(_: object) -> int:
+        raise FaultNotProven("an answer", seen="none")
+
+    monkeypatch.setattr(schedule_module, "prove_answer", silent)
+    assert len(run(cluster).problems) == 3
+
+
+def test_an_unknown_node_is_refused_before_anything_is_done(cluster: FakeCluster) -> None:
+    """It is a mistake in the scenario."""
+    with pytest.raises(UsageError):
+        run(cluster, pause(1, "broker-a", 0.0, 0.0), pause(2, "broker-c", 0.0, 0.0))
+    assert cluster.done == []
+
+
+def test_a_listener_that_fails_is_raised_after_healing(cluster: FakeCluster) -> None:
+    """It is our own fault, and no reason to leave a broker frozen."""
+
+    def broken(_: FaultRecord) -> None:
+        raise OSError("disk full")
+
+    schedule = ScheduleThread(cluster, [FaultSpec(1, FaultKind.PAUSE, "broker-a", 0.0, None)], 0, broken, FAULTS)
+    with pytest.raises(OSError, match="disk full"):
+        schedule.join()
+    assert cluster.state("broker-a") is NodeState.RUNNING
+
+
+def test_a_schedule_beside_the_caller_can_be_stopped_at_any_time(cluster: FakeCluster) -> None:
+    """Also twice."""
+    schedule = ScheduleThread(
+        cluster, [pause(1, "broker-a", 3_600.0, 1.0)], time.monotonic_ns(), lambda _: None, FAULTS
+    )
+    schedule.stop()
+    schedule.stop()
+    assert schedule.join().records == ()

@@ -1,0 +1,161 @@
+"""
+Nothing survives the runner: shown with programs that only sleep, which die as a JVM does.
+
+The runner is a process of its own here, so that it can be killed.
+"""
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.cluster.interface import NodeState
+from harness.cluster.processes.guard import Guard
+from harness.core.errors import ClusterError, EnvironmentMissing
+from tests.cluster.processes import DEADLINE_S, await_gone
+
+ROOT = Path(__file__).parents[2]
+
+# Ends by itself, so that a test that fails leaves nothing for long.
+SLEEPER = (
+    sys.executable,
+    "-I",
+    "-S",
+    "-c",
+    "import threading, time; [threading.Thread(target=time.sleep, args=(60,)).start() for _ in range(5)]",
+)
+
+RUNNER = """
+import os, signal, sys, time
+from pathlib import Path
+from harness.cluster.processes.guard import Guard
+guard = Guard(Path(sys.argv[1]) / "guardian.log")
+servers = [guard.start(name, sys.argv[2:], Path(sys.argv[1]), {}, Path(sys.argv[1]) / name) for name in "ab"]
+guard.stop(servers[1].pid)
+print(guard.pid, *(server.pid for server in servers), flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.fixture
+def guard(tmp_path: Path) -> Iterator[Guard]:
+    guard = Guard(tmp_path / "guardian.log")
+    yield guard
+    guard.close()
+
+
+@contextlib.contextmanager
+def runner_with_two_servers(folder: Path) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
+    """A runner with a guardian and two servers, of which the second is stopped; the process ids of the three."""
+    command = [sys.executable, "-c", RUNNER, str(folder), *SLEEPER]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as runner:
+        assert runner.stdout is not None
+        yield runner, [int(word) for word in runner.stdout.readline().split()]
+        runner.kill()
+
+
+def test_kill_9_of_the_runner_ends_every_server_also_a_stopped_one(tmp_path: Path) -> None:
+    """The guardian sees its pipe end, kills, waits and goes."""
+    with runner_with_two_servers(tmp_path) as (runner, pids):
+        runner.kill()
+        await_gone(pids)
+
+
+def test_kill_9_of_the_guardian_ends_every_server_too(tmp_path: Path) -> None:
+    """The kernel sends the death signal that each server was started with."""
+    with runner_with_two_servers(tmp_path) as (_, pids):
+        guardian, *servers = pids
+        handles = [os.pidfd_open(pid) for pid in servers]
+        os.kill(guardian, signal.SIGKILL)
+        for handle in handles:
+            # Ended is enough: as orphans they are for whoever is init here to wait for.
+            assert select.select([handle], [], [], DEADLINE_S)[0]
+            os.close(handle)
+
+
+def test_a_terminated_guardian_takes_its_servers_with_it(tmp_path: Path) -> None:
+    """Whoever sends the signal."""
+    with runner_with_two_servers(tmp_path) as (_, pids):
+        os.kill(pids[0], signal.SIGTERM)
+        await_gone(pids[1:])
+
+
+def test_the_guardian_is_out_of_reach_of_ctrl_c(tmp_path: Path) -> None:
+    """A terminal signals its own session; guardian and servers have others."""
+    with runner_with_two_servers(tmp_path) as (runner, pids):
+        sessions = [os.getsid(pid) for pid in (runner.pid, *pids)]
+    assert len(set(sessions)) == 4
+
+
+def test_a_server_is_stopped_as_a_whole_and_goes_on(guard: Guard, tmp_path: Path) -> None:
+    """The kernel says so to the guardian, and /proc to us."""
+    server = guard.start("a", SLEEPER, tmp_path, {}, tmp_path / "log")
+    before_ns = time.monotonic_ns()
+    span = guard.stop(server.pid)
+    assert before_ns <= span.begin_ns <= span.end_ns <= time.monotonic_ns()
+    assert server.state() is NodeState.PAUSED
+    guard.go_on(server.pid)
+    assert server.state() is NodeState.RUNNING
+    server.release()
+
+
+def test_how_a_server_ended_is_told(guard: Guard, tmp_path: Path) -> None:
+    """By its exit status, or by the signal."""
+    server = guard.start("a", [sys.executable, "-c", "raise SystemExit(7)"], tmp_path, {}, tmp_path / "log")
+    assert guard.await_exit(server.pid, DEADLINE_S) == 7
+    assert server.state() is NodeState.GONE
+    other = guard.start("b", SLEEPER, tmp_path, {}, tmp_path / "log")
+    other.send(signal.SIGKILL)
+    assert guard.await_exit(other.pid, DEADLINE_S) == -9
+    server.release()
+    other.release()
+
+
+def test_stopping_a_server_that_has_ended_is_an_error(guard: Guard, tmp_path: Path) -> None:
+    """There is nothing to wait for."""
+    server = guard.start("a", [sys.executable, "-c", ""], tmp_path, {}, tmp_path / "log")
+    guard.await_exit(server.pid, DEADLINE_S)
+    with pytest.raises(ClusterError, match="it has ended"):
+        guard.stop(server.pid)
+    server.release()
+
+
+def test_a_signal_to_a_server_that_is_gone_reaches_nobody(guard: Guard, tmp_path: Path) -> None:
+    """Not even a process that has got its id since: it is held by a descriptor."""
+    server = guard.start("a", [sys.executable, "-c", ""], tmp_path, {}, tmp_path / "log")
+    guard.await_exit(server.pid, DEADLINE_S)
+    server.send(signal.SIGKILL)
+    server.release()
+
+
+def test_a_program_that_is_not_there_is_one_clear_message(guard: Guard, tmp_path: Path) -> None:
+    """Not a traceback of the guardian's."""
+    with pytest.raises(EnvironmentMissing, match="No such file"):
+        guard.start("a", ["/no/such/java"], tmp_path, {}, tmp_path / "log")
+
+
+def test_what_a_server_says_is_kept(guard: Guard, tmp_path: Path) -> None:
+    """Both its outputs, in one file."""
+    program = "import sys; print('out', flush=True); print('err', file=sys.stderr)"
+    server = guard.start("a", [sys.executable, "-c", program], tmp_path, {}, tmp_path / "log")
+    guard.await_exit(server.pid, DEADLINE_S)
+    server.release()
+    assert (tmp_path / "log").read_text() == "out\nerr\n"
+
+
+def test_a_lost_guardian_is_reported(tmp_path: Path) -> None:
+    """With what can be done about it."""
+    guard = Guard(tmp_path / "guardian.log")
+    os.kill(guard.pid, signal.SIGKILL)
+    with pytest.raises(ClusterError, match="guardian"):
+        guard.start("a", SLEEPER, tmp_path, {}, tmp_path / "log")
+    guard.close()
+    guard.close()

@@ -1,0 +1,76 @@
+"""Choosing ports that nobody else has or will get."""
+
+import contextlib
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from harness.cluster.ports import BROKER_PORTS, NAME_SERVER_PORTS, reserve_free, reserve_given
+from harness.core.errors import EnvironmentMissing, UsageError
+
+
+@contextlib.contextmanager
+def listening() -> Iterator[int]:
+    """A port with a server on it."""
+    with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as server:
+        yield server.getsockname()[1]
+
+
+def test_a_reserved_port_is_not_given_twice() -> None:
+    """The second caller is led on to its next draw."""
+    first = reserve_free(NAME_SERVER_PORTS)
+    draws = iter([first.port, first.port, first.port + 50])
+    second = reserve_free(NAME_SERVER_PORTS, lambda *_: next(draws))
+    assert second.port == first.port + 50
+    first.release()
+    second.release()
+
+
+def test_a_released_port_may_be_reserved_again() -> None:
+    """Releasing twice does no harm either."""
+    first = reserve_free(BROKER_PORTS)
+    first.release()
+    first.release()
+    reserve_given(first.port, BROKER_PORTS, "broker-a").release()
+
+
+def test_the_ports_beside_a_brokers_are_reserved_too() -> None:
+    """A broker listens on its port, two below and one above."""
+    broker = reserve_free(BROKER_PORTS)
+    for offset in (-2, 1):
+        with pytest.raises(EnvironmentMissing):
+            reserve_given(broker.port + offset, NAME_SERVER_PORTS, "name-server-1")
+    broker.release()
+
+
+def test_a_port_with_a_server_is_passed_over() -> None:
+    """Also if only one of the ports beside it is taken."""
+    with listening() as taken:
+        draws = iter([taken, taken - 1, taken + 2, taken + 100])
+        reserved = reserve_free(BROKER_PORTS, lambda *_: next(draws))
+    assert reserved.port == taken + 100
+    reserved.release()
+
+
+def test_a_taken_port_that_the_user_chose_is_one_clear_message() -> None:
+    """It says which port, for what, and how to find who has it."""
+    with listening() as taken, pytest.raises(EnvironmentMissing) as raised:
+        reserve_given(taken, NAME_SERVER_PORTS, "name-server-1")
+    assert str(raised.value).startswith(
+        f"expected port {taken} to be free for the name-server-1; saw address already in use"
+    )
+    assert f"sport = :{taken}" in raised.value.hint
+
+
+@pytest.mark.parametrize("port", [0, -1, 65_536])
+def test_a_number_that_is_no_port_is_refused(port: int) -> None:
+    """As a mistake of the user, not of the machine."""
+    with pytest.raises(UsageError):
+        reserve_given(port, NAME_SERVER_PORTS, "name-server-1")
+
+
+def test_a_machine_without_free_ports_is_reported() -> None:
+    """After many draws, not after forever."""
+    with listening() as taken, pytest.raises(EnvironmentMissing, match="free ports"):
+        reserve_free(NAME_SERVER_PORTS, lambda *_: taken)

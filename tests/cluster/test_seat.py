@@ -1,0 +1,78 @@
+"""A server's place: ports, folder, settings, room on the disk."""
+
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from harness.cluster.interface import Role
+from harness.cluster.processes.seat import clear, prepare, require_room, take_seats
+from harness.cluster.topology import topology_named
+from harness.core.errors import EnvironmentMissing
+
+GIB = 2**30
+
+
+def pretend(monkeypatch: pytest.MonkeyPatch, used: int, free: int) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(used=used, free=free))
+
+
+def test_name_servers_come_first_and_all_ports_differ(tmp_path: Path) -> None:
+    """Each broker keeps its two neighbours free of others."""
+    seats = take_seats(topology_named("two-masters-two-name-servers"), tmp_path, None)
+    assert [seat.name for seat in seats] == ["name-server-1", "name-server-2", "broker-a", "broker-b"]
+    taken = [
+        port for seat in seats for port in (*seat.client_ports, *([seat.port + 1] if seat.role is Role.BROKER else []))
+    ]
+    assert len(set(taken)) == len(taken) == 2 + 2 * 3
+    for seat in seats:
+        seat.reserved.release()
+
+
+def test_clearing_removes_the_store_and_keeps_logs_and_settings(tmp_path: Path) -> None:
+    """The rest is evidence."""
+    seats = take_seats(topology_named("one-master"), tmp_path, None)
+    seat = seats[1]
+    prepare(seat, ["127.0.0.1:20000"])
+    seat.store.mkdir()
+    seat.log.write_text("said")
+    clear(seat)
+    for taken in seats:
+        taken.reserved.release()
+    assert not seat.store.exists()
+    assert not (seat.folder / "tmp").exists()
+    assert seat.log.read_text() == "said"
+    assert seat.settings.exists()
+
+
+def test_a_disk_without_room_is_one_clear_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is started on it."""
+    pretend(monkeypatch, used=GIB, free=10 * 2**20)
+    with pytest.raises(EnvironmentMissing, match=r"192 MiB free .* saw 10 MiB"):
+        require_room(tmp_path, nodes=3)
+
+
+def test_a_disk_so_full_that_brokers_refuse_to_write_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However much is free in absolute terms."""
+    pretend(monkeypatch, used=950 * GIB, free=50 * GIB)
+    with pytest.raises(EnvironmentMissing, match=r"brokers refuse to write above 90 %; saw 95.0%"):
+        require_room(tmp_path, nodes=3)
+
+
+def test_a_disk_with_room_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is raised."""
+    pretend(monkeypatch, used=50 * GIB, free=50 * GIB)
+    require_room(tmp_path, nodes=4)
+
+
+def test_settings_are_there_for_both_ways_of_finding_logging(tmp_path: Path) -> None:
+    """5.x is told a file, 4.9.x looks for one name per kind of server."""
+    seats = take_seats(topology_named("one-master"), tmp_path, None)
+    for seat in seats:
+        prepare(seat, ["127.0.0.1:20000"])
+        seat.reserved.release()
+    names = {"logback.xml", "logback_broker.xml", "logback_namesrv.xml"}
+    assert {file.name for file in (seats[0].folder / "conf").iterdir()} == names

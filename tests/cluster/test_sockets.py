@@ -1,0 +1,43 @@
+"""What the kernel holds for a server, from tables as the kernel writes them and from real sockets."""
+
+import contextlib
+import socket
+from pathlib import Path
+
+from harness.cluster.processes.sockets import unread_bytes
+
+HEADER = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
+
+
+def line(port: int, state: str, unread: int) -> str:
+    return f"   0: 0100007F:{port:04X} 0100007F:C350 {state} 00000000:{unread:08X} 00:00000000 00000000 0 0 1 1 0\n"
+
+
+def test_only_the_ports_asked_for_count(tmp_path: Path) -> None:
+    """Neighbours have their own affairs."""
+    table = tmp_path / "tcp"
+    table.write_text(HEADER + line(21_000, "01", 100) + line(21_001, "01", 7))
+    assert unread_bytes({21_000}, table) == 100
+
+
+def test_bytes_of_a_connection_that_its_client_has_closed_count(tmp_path: Path) -> None:
+    """They are read, and stored, once the server runs again; those of connections the server has closed are lost."""
+    table = tmp_path / "tcp"
+    table.write_text(
+        HEADER + line(21_000, "08", 33) + line(21_000, "0A", 2) + line(21_000, "06", 5) + line(21_000, "09", 9)
+    )
+    assert unread_bytes({21_000}, table) == 35
+
+
+def test_a_real_server_that_does_not_read() -> None:
+    """A connection not accepted counts one; its bytes count once it is accepted; nothing is left when they are read."""
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(contextlib.closing(socket.create_server(("127.0.0.1", 0))))
+        port = server.getsockname()[1]
+        client = stack.enter_context(contextlib.closing(socket.create_connection(("127.0.0.1", port))))
+        client.sendall(b"12345")
+        assert unread_bytes({port}) >= 1
+        accepted = stack.enter_context(contextlib.closing(server.accept()[0]))
+        assert unread_bytes({port}) == 5
+        accepted.recv(5)
+        assert unread_bytes({port}) == 0

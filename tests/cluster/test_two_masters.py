@@ -1,0 +1,182 @@
+"""A real cluster: ready, on loopback, its topics, its faults, what is stored in it."""
+
+import json
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.cluster import admin
+from harness.cluster.drain import await_drained
+from harness.cluster.faults import kill_broker, pause_broker, pause_name_server
+from harness.cluster.faults.schedule import run_schedule
+from harness.cluster.interface import Cluster, Node, NodeState, nodes_of
+from harness.cluster.stored import StoredRow, read_stored
+from harness.core.errors import ClusterError, UsageError
+from harness.core.fault import FaultKind, FaultRecord, FaultSpec
+from reference_impl.remoting.channels import Channels
+from tests.cluster.processes import listening_hosts
+from tests.cluster.sending import send, send_unanswered
+
+pytestmark = pytest.mark.cluster
+
+
+def broker(cluster: Cluster, letter: str) -> Node:
+    return next(node for node in cluster.brokers if node.letter == letter)
+
+
+def times_of(record: FaultRecord) -> list[int]:
+    times = [record.inject_ns, record.injected_ns, record.proven_ns, record.heal_ns, record.healed_ns]
+    return [time_ns for time_ns in (*times, record.heal_proven_ns) if time_ns is not None]
+
+
+def test_every_broker_is_known_and_may_create_topics(two_masters: Cluster) -> None:
+    """TBW102 stands in for topics that do not exist yet."""
+    with Channels() as channels:
+        address = two_masters.name_server_addresses[0]
+        known = admin.registered_brokers(channels, address)
+        default = admin.queues_in_route(admin.route(channels, address, "TBW102"))
+    assert known == {node.name: node.address for node in two_masters.brokers}
+    assert set(default) == {"broker-a", "broker-b"}
+
+
+def test_no_port_is_open_to_the_network(two_masters: Cluster) -> None:
+    """Every listening socket of every server is on loopback."""
+    hosts = [host for node in nodes_of(two_masters) if node.pid is not None for host in listening_hosts(node.pid)]
+    assert hosts == ["127.0.0.1"] * (1 + 2 * 3)
+
+
+def test_a_topic_has_the_queues_asked_for_on_each_broker(two_masters: Cluster) -> None:
+    """In the route that clients get, and no more after it is deleted."""
+    two_masters.create_topic("lopsided", {"a": 3, "b": 1})
+    with Channels() as channels:
+        address = two_masters.name_server_addresses[0]
+        assert admin.queues_in_route(admin.route(channels, address, "lopsided")) == {"broker-a": 3, "broker-b": 1}
+        two_masters.delete_topic("lopsided")
+        two_masters.delete_topic("lopsided")
+        assert admin.route(channels, address, "lopsided") is None
+
+
+@pytest.mark.parametrize("queues", [0, {"c": 1}, {}])
+def test_queues_that_cannot_be_are_refused(two_masters: Cluster, queues: int | dict[str, int]) -> None:
+    """None at all, or on a broker that there is not."""
+    with pytest.raises(UsageError):
+        two_masters.create_topic("impossible", queues)
+
+
+def test_a_pause_of_a_broker_and_its_end_are_proven(two_masters: Cluster) -> None:
+    """By the state of its threads and by a request; the times are in order."""
+    record = pause_broker.inject(two_masters, FaultSpec(1, FaultKind.PAUSE, "b", 0.0, 0.2))
+    assert two_masters.state("broker-b") is NodeState.PAUSED
+    assert two_masters.state("broker-a") is NodeState.RUNNING
+    record = pause_broker.heal(two_masters, record)
+    assert two_masters.state("broker-b") is NodeState.RUNNING
+    assert record.node == "broker-b"
+    assert len(times_of(record)) == 6
+    assert times_of(record) == sorted(times_of(record))
+
+
+def test_a_pause_of_a_name_server_and_its_end_are_proven(two_masters: Cluster) -> None:
+    """As with a broker."""
+    record = pause_name_server.inject(two_masters, FaultSpec(1, FaultKind.PAUSE_NAME_SERVER, "1", 0.0, None))
+    assert two_masters.state("name-server-1") is NodeState.PAUSED
+    record = pause_name_server.heal(two_masters, record)
+    assert len(times_of(record)) == 6
+
+
+def test_a_killed_broker_is_gone_and_comes_back_with_its_data(two_masters: Cluster) -> None:
+    """Same address, same topics, same messages; the route lacks it meanwhile."""
+    two_masters.create_topic("kept", 2)
+    before = broker(two_masters, "a")
+    send(before, "kept", 1, b"x", None)
+    record = kill_broker.inject(two_masters, FaultSpec(1, FaultKind.KILL, "a", 0.0, None))
+    assert two_masters.state("broker-a") is NodeState.GONE
+    assert broker(two_masters, "a").pid is None
+    record = kill_broker.heal(two_masters, record)
+    after = broker(two_masters, "a")
+    assert after.address == before.address
+    assert after.pid != before.pid
+    assert [(row.broker, row.queue_id, row.queue_offset) for row in read_stored(two_masters, "kept")] == [
+        ("broker-a", 1, 0)
+    ]
+    assert len(times_of(record)) == 6
+
+
+def test_what_a_paused_broker_had_not_read_is_stored_before_drained_says_so(two_masters: Cluster) -> None:
+    """Also that of connections which their clients have closed long ago."""
+    two_masters.create_topic("late", 4)
+    paused = broker(two_masters, "b")
+    two_masters.pause("broker-b")
+    for number in range(5):
+        send_unanswered(paused, "late", number % 4, f"r/late/{number}".encode() + b" and more", f"r/late/{number}")
+    unread = two_masters.unread_bytes("broker-b")
+    assert unread is not None
+    assert unread > 0
+    two_masters.resume("broker-b")
+    drained = await_drained(two_masters, ["late"])
+    assert sum(drained.ends.values()) == 5
+    rows = sorted(read_stored(two_masters, "late"), key=lambda row: row.send or 0)
+    assert [row.send for row in rows] == [0, 1, 2, 3, 4]
+    assert all(row.body_ok and row.broker == "broker-b" for row in rows)
+
+
+def test_stored_messages_are_read_in_order_to_the_end(two_masters: Cluster) -> None:
+    """More than fit into one answer by default; foreign ones and damaged ones are told apart."""
+    two_masters.create_topic("many", 1)
+    for number in range(100):
+        send(broker(two_masters, "a"), "many", 0, f"r/many/{number}".encode(), f"r/many/{number}")
+    send(broker(two_masters, "b"), "many", 0, b"r/many/7", "r/many/77")
+    send(broker(two_masters, "b"), "many", 0, b"hello", None)
+    await_drained(two_masters, ["many"])
+    rows = list(read_stored(two_masters, "many"))
+    assert [(row.send, row.queue_offset) for row in rows[:100]] == [(number, number) for number in range(100)]
+    assert [brief(row) for row in rows[100:]] == [("broker-b", 77, False), ("broker-b", None, False)]
+
+
+def brief(row: StoredRow) -> tuple[str, int | None, bool]:
+    return row.broker, row.send, row.body_ok
+
+
+def test_a_schedule_of_overlapping_faults_leaves_a_whole_cluster(two_masters: Cluster) -> None:
+    """Two brokers at once and a name server, one of them so short that its proof has 35 ms."""
+    specs = [
+        FaultSpec(1, FaultKind.PAUSE, "broker-a", 0.0, 0.3),
+        FaultSpec(2, FaultKind.PAUSE, "broker-b", 0.0, 0.07),
+        FaultSpec(3, FaultKind.PAUSE_NAME_SERVER, "name-server-1", 0.1, 0.2),
+        FaultSpec(4, FaultKind.PAUSE, "broker-b", 0.3, 0.07),
+    ]
+    outcome = run_schedule(two_masters, specs, time.monotonic_ns(), lambda _: None, threading.Event())
+    assert not outcome.problems
+    assert sorted(record.episode for record in outcome.records) == [1, 2, 3, 4]
+    assert all(len(times_of(record)) == 6 for record in outcome.records)
+    assert {two_masters.state(node.name) for node in nodes_of(two_masters)} == {NodeState.RUNNING}
+
+
+def test_two_actions_that_make_no_sense_are_refused(two_masters: Cluster) -> None:
+    """Starting what lives, naming what there is not."""
+    with pytest.raises(ClusterError, match="running"):
+        two_masters.restart("broker-a")
+    with pytest.raises(UsageError, match="broker-a"):
+        two_masters.pause("broker-z")
+
+
+def test_a_restarted_name_server_knows_every_topic_at_once(two_masters: Cluster) -> None:
+    """Not only after the brokers' next turn."""
+    two_masters.create_topic("remembered", 4)
+    two_masters.kill("name-server-1")
+    two_masters.heal_all()
+    with Channels() as channels:
+        route = admin.route(channels, two_masters.name_server_addresses[0], "remembered")
+    assert admin.queues_in_route(route) == {"broker-a": 4, "broker-b": 4}
+
+
+def test_evidence_holds_logs_settings_and_state(two_masters: Cluster, tmp_path: Path) -> None:
+    """One folder a node, none of the stores."""
+    two_masters.collect_evidence(tmp_path / "evidence")
+    facts = json.loads((tmp_path / "evidence" / "nodes.json").read_text())
+    assert facts["nodes"]["broker-a"]["state"] == "running"
+    assert "boot success" in (tmp_path / "evidence" / "broker-a" / "server.log").read_text()
+    files = {file.name for file in (tmp_path / "evidence" / "broker-b").iterdir()}
+    assert files == {"server.log", "server.properties"}
+    assert "boot success" in "\n".join(two_masters.log_tail("name-server-1", 1_000))

@@ -1,0 +1,149 @@
+"""A local RocketMQ for anyone: up, where it is, down."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.cluster import admin, up
+from harness.core.errors import UsageError
+from reference_impl.remoting.channels import Channels
+from tests.cluster.fakes import FakeCluster
+from tests.cluster.processes import await_gone
+
+ROOT = Path(__file__).parents[2]
+
+OWNER = """
+import sys, threading
+from pathlib import Path
+from harness.cluster import up
+up._home = lambda: Path(sys.argv[1])
+up.serve(threading.Event(), lambda state: print(state.name_servers[0], flush=True), topology="one-master")
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """In place of the cache folder."""
+    monkeypatch.setattr(up, "_home", lambda: tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> FakeCluster:
+    """In place of a real cluster."""
+    cluster = FakeCluster()
+
+    def start(folder: Path, **_: object) -> FakeCluster:
+        folder.mkdir()
+        return cluster
+
+    monkeypatch.setattr(up, "start_cluster", start)
+    return cluster
+
+
+def write_state(home: Path, **changes: object) -> None:
+    """A state file of this process, which lives."""
+    fields = {
+        "pid": os.getpid(),
+        "started_ticks": up._started_ticks(os.getpid()),
+        "topology": "one-master",
+        "server_release": "5.3.3",
+        "name_servers": ["127.0.0.1:1"],
+        "brokers": {"broker-a": "127.0.0.1:2"},
+        "folder": str(home / "x"),
+    }
+    (home / "up.json").write_text(json.dumps({**fields, **changes}))
+
+
+def test_it_says_where_it_is_while_it_is_up(home: Path, fake: FakeCluster) -> None:
+    """And is forgotten, with all its files, when it is stopped."""
+    seen: list[up.UpState | None] = []
+    stop = threading.Event()
+
+    def announce(state: up.UpState) -> None:
+        seen.extend([state, up.current()])
+        stop.set()
+
+    up.serve(stop, announce)
+    assert seen[0] == seen[1]
+    assert seen[0] is not None
+    assert seen[0].name_servers == ("127.0.0.1:1",)
+    assert fake.done == ["close"]
+    assert up.current() is None
+    assert list(home.iterdir()) == []
+
+
+def test_ctrl_c_closes_it(home: Path, fake: FakeCluster) -> None:
+    """Whatever ends the wait goes on to the caller afterwards."""
+
+    def interrupt(_: up.UpState) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        up.serve(threading.Event(), interrupt)
+    assert fake.done == ["close"]
+    assert list(home.iterdir()) == []
+
+
+def test_a_second_one_is_refused(home: Path, fake: FakeCluster) -> None:
+    """With the address of the first, and nothing is started."""
+    write_state(home)
+    with pytest.raises(UsageError, match=r"127.0.0.1:1 .*cluster down"):
+        up.serve(threading.Event(), lambda _: None)
+    assert fake.done == []
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"pid": 1}'])
+def test_a_state_file_that_is_none_means_nothing(home: Path, text: str) -> None:
+    """Somebody wrote to it, or the disk was full."""
+    (home / "up.json").write_text(text)
+    assert up.current() is None
+
+
+def test_a_state_file_of_a_process_that_is_gone_means_nothing(home: Path) -> None:
+    """Even if its process id belongs to somebody else by now."""
+    write_state(home, started_ticks=1)
+    assert up.current() is None
+    assert up.down() is None
+
+
+def test_files_of_owners_that_are_gone_are_swept_away(home: Path, fake: FakeCluster) -> None:
+    """When the next one starts."""
+    (home / "up-999999999").mkdir()
+    stop = threading.Event()
+    stop.set()
+    up.serve(stop, lambda _: None)
+    assert list(home.iterdir()) == []
+    assert fake.done == ["close"]
+
+
+@contextlib.contextmanager
+def owner(home: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A process that runs a cluster, and the address of its name server."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        [sys.executable, "-c", OWNER, str(home)], stdout=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        assert process.stdout is not None
+        yield process, process.stdout.readline().strip()
+        process.kill()
+
+
+@pytest.mark.cluster
+def test_down_ends_a_real_one_from_another_process(home: Path) -> None:
+    """Even if its owner does not catch the signal: its guardian ends the servers."""
+    with owner(home) as (process, address), Channels() as channels:
+        assert list(admin.registered_brokers(channels, address)) == ["broker-a"]
+        state = up.down()
+        assert state is not None
+        assert state.name_servers == (address,)
+        assert state.pid == process.pid
+        await_gone([process.pid])
+    assert list(home.iterdir()) == []

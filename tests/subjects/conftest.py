@@ -1,0 +1,93 @@
+"""A scripted subject, and the plan and setup it is given."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.core.events import Arm
+from harness.core.plan import Plan, PlannedSend, SendKind
+from harness.core.settings import ClientSettings
+from harness.core.subject import SubjectId
+from harness.subjects.child import SubjectProcess
+from harness.subjects.deadlines import Deadlines
+from harness.subjects.program import Launch, clean_environment
+from harness.subjects.setup import SubjectSetup
+
+SCRIPT = Path(__file__).with_name("scripted.py")
+HELLO = {
+    "type": "hello",
+    "protocol": 1,
+    "client": "toy",
+    "version": "scripted",
+    "capabilities": [],
+    "pid": 1,
+    "clock_ns": 1,
+}
+READY = {"type": "ready", "clock_ns": 1}
+
+
+@dataclass(frozen=True)
+class Scripted:
+    """A SubjectProgram that plays a script."""
+
+    script: list[list[Any]]
+    subject: SubjectId = field(default_factory=lambda: SubjectId("toy", "scripted"))
+
+    def launch(self, folder: Path) -> Launch:  # noqa: ARG002 - writes nothing
+        return Launch((sys.executable, "-I", "-S", str(SCRIPT), json.dumps(self.script)), clean_environment())
+
+
+Start = Callable[..., SubjectProcess]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Start a script as a subject whose deadlines are short unless others are given; it is closed after the test."""
+    with ExitStack() as stack:
+
+        def started(
+            *script: list[Any], arm: Arm = Arm.BASELINE, lines: list[bytes] | None = None, **deadlines: float
+        ) -> SubjectProcess:
+            heard = lines if lines is not None else []
+            limits = Deadlines(**{"exit_s": 1.0, **deadlines})
+            process = SubjectProcess(
+                Scripted(list(script)), arm, tmp_path / arm.value, on_line=heard.append, deadlines=limits
+            )
+            return stack.enter_context(process)
+
+        yield started
+
+
+def plan_of(*threads: int) -> Plan:
+    """One send a number, on that thread, all due at once."""
+    sends = tuple(PlannedSend(send, thread, 0, SendKind.PLAIN, 0, 64) for send, thread in enumerate(threads))
+    return Plan(1, max(threads, default=0) + 1, sends)
+
+
+def setup_of(**settings: Any) -> SubjectSetup:
+    """A setup nobody connects to."""
+    return SubjectSetup(("127.0.0.1:9876",), "topic", "warm", "group", "run", ClientSettings(**settings))
+
+
+def attempt(send: int, number: int = 0, thread: int = 0) -> dict[str, Any]:
+    """An attempt line."""
+    return {
+        "type": "attempt", "send": send, "thread": thread, "attempt": number, "broker": "broker-a", "queue_id": 0,
+        "start_ns": "@now", "end_ns": "@now", "status": "SEND_OK",
+    }  # fmt: skip
+
+
+def answer(send: int, thread: int = 0) -> dict[str, Any]:
+    """A send line."""
+    return {"type": "send", "send": send, "thread": thread, "start_ns": "@now", "end_ns": "@now", "status": "SEND_OK"}
+
+
+def done(sends: int) -> dict[str, Any]:
+    """The last line."""
+    return {"type": "done", "sends": sends}

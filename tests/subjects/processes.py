@@ -1,0 +1,23 @@
+"""What the system knows about processes, for tests that end them."""
+
+import time
+from pathlib import Path
+
+
+def gone(pid: int, within_s: float = 5.0) -> bool:
+    """Whether a process is gone, or dead and waiting for its new parent to notice."""
+    deadline = time.monotonic() + within_s
+    while time.monotonic() < deadline:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def only_child(pid: int) -> int:
+    """Process id of the one child of a process."""
+    return int(Path(f"/proc/{pid}/task/{pid}/children").read_text())

@@ -1,0 +1,23 @@
+"""A runner for tests: starts the scripted subject of its arguments, prints the process id of its leash, and waits to be killed."""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+from harness.core.events import Arm
+from harness.subjects.child import SubjectProcess
+from tests.subjects.conftest import Scripted
+
+
+def main() -> None:
+    """Print the leash's process id once the subject has said hello."""
+    subject = SubjectProcess(Scripted(json.loads(sys.argv[2])), Arm.BASELINE, Path(sys.argv[1]), on_line=lambda _: None)
+    subject.await_hello()
+    sys.stdout.write(json.dumps({"leash": subject._process.pid}) + "\n")
+    sys.stdout.flush()
+    time.sleep(60)
+
+
+if __name__ == "__main__":
+    main()

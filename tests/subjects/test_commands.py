@@ -1,0 +1,50 @@
+"""Commands on the wire, at both ends."""
+
+import json
+
+import pytest
+
+from harness.core.plan import Plan, PlannedSend, SendKind
+from harness.core.settings import ClientSettings
+from harness.subjects.commands import STOP, Go, Prepare, Stop, decode_command, encode_go, encode_plan, encode_setup
+from harness.subjects.setup import SubjectSetup
+
+SETUP = SubjectSetup(("127.0.0.1:1", "127.0.0.1:2"), "T", "W", "G", "R", ClientSettings(send_msg_timeout_ms=500))
+
+
+def test_a_plan_line_is_one_send() -> None:
+    """Field names are those of PlannedSend."""
+    send = PlannedSend(3, 1, 20_000_000, SendKind.SELECTOR, 7, 128)
+    (line,) = encode_plan(Plan(1, 2, (send,)))
+    assert line == (
+        b'{"type":"plan","send":3,"thread":1,"due_ns":20000000,"kind":"selector","argument":7,"body_bytes":128}\n'
+    )
+    assert decode_command(line) == send
+
+
+def test_setup_names_everything_a_client_needs() -> None:
+    """Settings go under the client's own names; threads are the plan's."""
+    line = encode_setup(SETUP, 2)
+    told = json.loads(line)
+    assert (told["type"], told["protocol"], told["threads"]) == ("setup", 1, 2)
+    assert told["name_servers"] == ["127.0.0.1:1", "127.0.0.1:2"]
+    assert told["settings"]["send_msg_timeout_ms"] == 500
+    assert decode_command(line) == Prepare(SETUP, 2)
+
+
+def test_go_and_stop() -> None:
+    """The two short commands."""
+    assert decode_command(encode_go(123)) == Go(123)
+    assert decode_command(STOP) == Stop()
+
+
+def test_unknown_fields_of_a_command_are_ignored() -> None:
+    """A later runner may say more."""
+    assert decode_command(b'{"type":"go","start_ns":5,"hurry":true}') == Go(5)
+
+
+@pytest.mark.parametrize("line", [b"go", b'{"type":"run"}', b'{"type":"go"}', b'{"type":"setup","protocol":2}', b"[]"])
+def test_anything_else_is_refused(line: bytes) -> None:
+    """A subject must not guess."""
+    with pytest.raises(ValueError, match=r"."):
+        decode_command(line)

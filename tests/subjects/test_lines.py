@@ -1,0 +1,55 @@
+"""Records on the wire: every kind there and back, unknown fields kept, everything else refused."""
+
+import pytest
+
+from harness.core.errors import SubjectBroken
+from harness.core.records import AttemptEnded, Done, Hello, Ready, Record, RouteSeen, SendEnded, SubjectFailed
+from harness.subjects.lines import decode_record, encode_record
+
+EVERY_KIND: list[Record] = [
+    Hello(1, "java", "5.3.3", ("plain", "batch"), 17, 2**62),
+    Ready(5),
+    RouteSeen(1, 7, (("broker-a", 0), ("broker-b", 3))),
+    AttemptEnded(3, 0, 1, "broker-a", 2, 10, 20, error="MQBrokerException", code=2),
+    SendEnded(3, 0, 9, 21, error="MQClientException", cause="RemotingTimeoutException", code=10002, message='a "b"\n'),
+    SendEnded(4, 1, 9, 21, status="SEND_OK", broker="broker-b", queue_id=1, queue_offset=77, route=1, route_after=2),
+    Done(5),
+    SubjectFailed("setup", "no route"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("record", EVERY_KIND, ids=lambda record: type(record).__name__)
+def test_a_record_comes_back_as_it_went(record: Record) -> None:
+    """What one end writes the other reads."""
+    line = encode_record(record)
+    assert line.endswith(b"\n") and line.count(b"\n") == 1
+    assert decode_record(line[:-1]).record == record
+
+
+def test_absent_fields_are_not_written() -> None:
+    """None says nothing, so a line does not say it."""
+    assert encode_record(Done(5)) == b'{"type":"done","sends":5}\n'
+    assert b"error" not in encode_record(AttemptEnded(0, 0, 0, "b", 0, 1, 2))
+
+
+def test_unknown_fields_are_kept() -> None:
+    """A later client may tell more than this version knows."""
+    received = decode_record(b'{"type":"done","sends":5,"mood":"fine","at":[1]}')
+    assert received.record == Done(5)
+    assert received.extra == {"mood": "fine", "at": [1]}
+
+
+@pytest.mark.parametrize("line", [b"hello?", b"", b"[]", b'{"type":"done"}', b'{"type":"done","sends":"5"}', b"\xff"])
+def test_what_is_no_record_is_a_bad_line(line: bytes) -> None:
+    """No JSON, no object, a missing or a wrong field."""
+    with pytest.raises(SubjectBroken) as raised:
+        decode_record(line)
+    assert raised.value.signature == "protocol.bad-line"
+
+
+@pytest.mark.parametrize("line", [b'{"type":"doner","sends":5}', b"{}", b'{"type":["done"]}'])
+def test_unknown_records_are_refused(line: bytes) -> None:
+    """A record type is the protocol, and has a version for its growth."""
+    with pytest.raises(SubjectBroken) as raised:
+        decode_record(line)
+    assert raised.value.signature == "protocol.unknown-record"
