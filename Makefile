@@ -32,10 +32,12 @@ test: lint ## Lint, then all tests
 	@$(BIN)/python -m pytest $(TESTS) $(ARGS)
 
 lint: $(READY) ## ruff, mypy and the import arrows of DESIGN.md
-	@$(BIN)/ruff check .
-	@$(BIN)/ruff format --check .
-	@$(BIN)/mypy
-	@$(BIN)/lint-imports --no-cache
+	@failed=0; \
+	$(BIN)/ruff check . || failed=1; \
+	$(BIN)/ruff format --check . || failed=1; \
+	$(BIN)/mypy || failed=1; \
+	$(BIN)/lint-imports --no-cache || failed=1; \
+	exit $$failed
 
 format: $(READY) ## Let ruff rewrite what it can
 	@$(BIN)/ruff check --fix .
@@ -65,7 +67,7 @@ $(READY): requirements.lock pyproject.toml
 			"apt-get install python3 python3-venv; macOS: brew install python) or name it: make PYTHON=/path/to/python3.12" >&2; exit 69; fi
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 		echo "$(PYTHON) lacks the venv module that .venv is made with. Debian, Ubuntu: apt-get install python3-venv" >&2; exit 69; }
-	@echo "setting up $(VENV) from requirements.lock: some 700 MB, one to three minutes the first time" >&2
+	@echo "setting up $(VENV) from requirements.lock: some 1.5 GB on disk, one to three minutes the first time" >&2
 	@rm -f $@
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --disable-pip-version-check --require-hashes -r requirements.lock

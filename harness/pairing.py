@@ -179,11 +179,11 @@ class _Stage:
         )
 
     def _topic(self, arm: Arm) -> str:
-        return f"case-{self.directory.number:03d}-{arm}"
+        return f"rocketdiff-{self.directory.run}-{self.directory.number:03d}-{arm}"
 
     @property
     def _warm_topic(self) -> str:
-        return f"case-{self.directory.number:03d}-warm"
+        return f"rocketdiff-{self.directory.run}-{self.directory.number:03d}-warm"
 
     def _create_topics(self) -> None:
         queues = self.case.scenario.queues_per_broker

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.analysis.conclusions import all_evidence, case_facts, trace_counts
 from harness.analysis.local import summaries_here
@@ -11,17 +12,26 @@ from harness.core.errors import UsageError
 from harness.core.evidence import Analysis
 from harness.traces.run_directory import RunDirectory
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 WITHOUT_SPARK = "none"
 """Master that means no Spark at all."""
 
 
-def analyze(run_dirs: Sequence[Path], *, master: str | None = None, java_home: Path | None = None) -> Analysis:
+def analyze(
+    run_dirs: Sequence[Path],
+    *,
+    master: str | None = None,
+    java_home: Path | None = None,
+    spark: "SparkSession | None" = None,
+) -> Analysis:
     """
     Judge stored runs, several at once; spells of pauses are pooled over all of them.
 
     master: any Spark master, ``local[*]`` by default, ``none`` for this process alone (same evidence). On a cluster the
     workers must see the run directories under the same paths and have this package. java_home: for Spark; default is
-    the environment's.
+    the environment's. spark: a session that is there already (``session``), started while something else went on.
 
     Raises UsageError without a run or with one named twice, TraceError for a directory that is not what it claims to
     be, EnvironmentMissing without a Java.
@@ -30,7 +40,7 @@ def analyze(run_dirs: Sequence[Path], *, master: str | None = None, java_home: P
     names = [run.run for run in runs]
     if not runs or len(set(names)) != len(names):
         raise UsageError("at least one run directory, each once", seen=", ".join(names) or "none")
-    summaries = summaries_here(runs) if master == WITHOUT_SPARK else _on_spark(runs, master, java_home)
+    summaries = summaries_here(runs) if master == WITHOUT_SPARK else _on_spark(runs, master, java_home, spark)
     manifests = [run.manifest for run in runs]
     cases = case_facts(manifests, summaries)
     return Analysis(
@@ -40,10 +50,14 @@ def analyze(run_dirs: Sequence[Path], *, master: str | None = None, java_home: P
     )
 
 
-def _on_spark(runs: Sequence[RunDirectory], master: str | None, java_home: Path | None) -> Summaries:
+def _on_spark(
+    runs: Sequence[RunDirectory], master: str | None, java_home: Path | None, spark: "SparkSession | None"
+) -> Summaries:
     # Importing Spark takes half a second, which an analysis without it need not spend.
     from harness.analysis.distributed import summaries_on_spark  # noqa: PLC0415
     from harness.analysis.session import session  # noqa: PLC0415
 
-    with session(master, java_home=java_home) as spark:
+    if spark is not None:
         return summaries_on_spark(spark, runs)
+    with session(master, java_home=java_home) as own:
+        return summaries_on_spark(own, runs)

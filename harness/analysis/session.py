@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -77,6 +78,9 @@ def settings(master: str, folder: Path) -> dict[str, str]:
             "spark.driver.bindAddress": "127.0.0.1",
             # and the machine's own name may resolve to an address it cannot reach.
             "spark.driver.host": "127.0.0.1",
+            # Rows are few and queries new: compiling code for them costs the JVM more (3 s) than running it saves.
+            "spark.sql.codegen.wholeStage": "false",
+            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
             # Facts of a year of runs fit; the raw rows never enter the JVM.
             "spark.driver.memory": "1g",
             "spark.driver.extraJavaOptions": f"{_LOCAL_JAVA} -Dlog4j2.configurationFile={log.as_uri()}",
@@ -93,6 +97,8 @@ def session(master: str | None = None, *, java_home: Path | None = None) -> Iter
     start it with, or the Java there is will not do.
     """
     _require_java(java_home)
+    # True of this pandas and of no use to anybody: no data frame of pandas is ever made here.
+    warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)
     # The interpreter of the workers must be this one: it has the packages.
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
@@ -116,7 +122,7 @@ def _started(conf: SparkConf, log: Path) -> SparkSession:
         return SparkSession.builder.config(conf=conf).getOrCreate()
     with log.open("wb") as sink:
         try:
-            gateway = launch_gateway(conf, {"stderr": sink, "stdout": sink})
+            gateway = launch_gateway(conf, {"stderr": sink, "stdout": sink})  # type: ignore[no-untyped-call]  # pyspark's own
         except PySparkRuntimeError as problem:
             raise EnvironmentMissing(
                 "a Java that Spark can start with (17 or later, with its incubator modules)",

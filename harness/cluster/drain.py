@@ -44,8 +44,10 @@ def await_drained(cluster: Cluster, topics: Iterable[str], timeout_s: float = DR
     """
     Wait until late writes to these topics have ended; every node must run.
 
-    Raises ClusterError after ``timeout_s`` seconds, with what still moved.
+    Raises ClusterError after ``timeout_s`` seconds, with what still moved, and EnvironmentMissing if the cluster's machine
+    has failed it, because then what is stored means nothing.
     """
+    cluster.require_sound()
     topics = tuple(topics)
     begin_ns = time.monotonic_ns()
     with Channels() as channels:

@@ -124,6 +124,14 @@ class Cluster(Protocol):
         """Resume what is paused and restart what is gone."""
         ...
 
+    def require_sound(self) -> None:
+        """
+        See that nothing under the nodes has failed them, such as a disk that is full, on which brokers answer oddly.
+
+        Raises EnvironmentMissing; what was measured since the last time it did not is worth nothing.
+        """
+        ...
+
     def unread_bytes(self, node_name: str) -> int | None:
         """
         Bytes and connections that clients have sent to a node and it has not taken yet.

@@ -13,6 +13,7 @@ from harness.oracle.uncertain_table import UncertainFaultTable
 from reference_impl.rules.attempt import Finish
 from reference_impl.rules.dialect import Dialect
 from reference_impl.rules.events import Event
+from reference_impl.rules.fault_table import FaultItem
 from reference_impl.rules.index import ThreadIndex
 from reference_impl.rules.publish import PublishInfo
 from reference_impl.rules.selection import Selector
@@ -128,7 +129,7 @@ class World:
             if mind.loop is not None:
                 parts.append((mind.loop.attempts, mind.loop.pick, mind.loop.result_kept))
         if self.latency_on:
-            parts.extend((item.broker, item.reachable, was_read(item.start_ms)) for item in self.faults.items.values())
+            parts.extend((item.broker, item.reachable, was_read(item.start_ms)) for item in self._items())
             parts.extend((version, tuple(info.queues)) for version, info in self.infos.items())
         return tuple(parts)
 
@@ -141,8 +142,15 @@ class World:
         if self.latency_on:
             # A table that only extends avoidances is never sorted, so the latencies in it are never looked at.
             names = ("start_ms",) if self.dialect.fault_table.extends_only else ("start_ms", "latency_ms")
-            slots += [(item, name) for item in self.faults.items.values() for name in names]
+            slots += [(item, name) for item in self._items() for name in names]
         return slots
+
+    def _items(self) -> list[FaultItem]:
+        """Fault items in an order in which two tables that behave alike list them alike."""
+        rules = self.dialect.fault_table
+        if rules.extends_only or rules.shuffles:
+            return sorted(self.faults.items.values(), key=lambda item: item.broker)
+        return self.faults.in_java_order()
 
 
 def _copy_mind(world: World, mind: Mind, tape: Tape) -> Mind:

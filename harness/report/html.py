@@ -1,6 +1,6 @@
 """The page: one HTML file with everything inside, so that it opens from a CI artefact on a machine without network."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -20,7 +20,7 @@ from harness.report.words import (
     SIGNS,
     duration,
     headline,
-    measure_text,
+    measure_lines,
     moment,
     number,
     short_case,
@@ -111,12 +111,13 @@ def _environment(document: Document) -> Environment:
     )
     environment.filters.update(
         short=lambda case: short_case(case, document.run),
-        measure=measure_text,
+        measure_lines=measure_lines,
         number=number,
         duration=duration,
         moment=moment,
         attempt=attempt_text,
         settings=_settings_text,
+        briefly=_briefly,
         hint=_hint,
         breakable=_breakable,
     )
@@ -125,6 +126,12 @@ def _environment(document: Document) -> Environment:
 
 def _settings_text(settings: dict[str, object]) -> str:
     return ", ".join(f"{name} = {plain_text(value)}" for name, value in settings.items())
+
+
+def _briefly(sentences: Sequence[str]) -> str:
+    """The first two, and how many more there are."""
+    more = f"; and {len(sentences) - 2} more" if len(sentences) > 2 else ""
+    return "; ".join(sentences[:2]) + more
 
 
 def _hint(cell: Cell) -> str:

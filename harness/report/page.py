@@ -1,6 +1,6 @@
 """What the page shows, worked out before any template sees it: views with everything decided."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.core.plots import ElapsedQuantiles, LaneAttempt
@@ -10,7 +10,7 @@ from harness.report.clusters import Cluster, Weight
 from harness.report.document import Document
 from harness.report.example_words import call_text, detail_lines, stored_text
 from harness.report.pictures import CasePictures, LanesPicture
-from harness.report.words import CHECK_ORDER, Sign, explain_command, plural, sign_of, where_in
+from harness.report.words import CHECK_ORDER, PHASES, Sign, explain_command, plural, sign_of, where_in
 
 CLUSTERS_SHOWN = 60
 """More signatures than anyone reads; the rest is in the document."""
@@ -151,10 +151,17 @@ def case_views(document: Document, pictures: Mapping[str, CasePictures]) -> tupl
             shares=pictures[case].shares,
             ambiguity=pictures[case].ambiguity,
             no_room=pictures[case].no_room,
-            elapsed=tuple(row for row in document.plots.elapsed if row.case == case),
+            elapsed=_elapsed(document, case),
         )
         for case, anchor in anchors.items()
     )
+
+
+def _elapsed(document: Document, case: str) -> tuple[ElapsedQuantiles, ...]:
+    """Durations in the order of time, the arms side by side."""
+    rows = [row for row in document.plots.elapsed if row.case == case]
+    order = {phase: rank for rank, phase in enumerate(PHASES)}
+    return tuple(sorted(rows, key=lambda row: (row.run, order.get(row.phase, len(order)), row.phase, row.arm)))
 
 
 def pooled_answers(document: Document) -> tuple[tuple[str, tuple[AnswerView, ...]], ...]:
@@ -175,9 +182,9 @@ def guards_of(document: Document) -> tuple[Guard, ...]:
     counts = document.counts
     executed = Guard(
         "every planned check was executed",
-        counts.checks >= counts.planned,
+        counts.unanswered == 0,
         "a check that never ran is no pass",
-        f"{counts.checks} of {counts.planned}",
+        f"{counts.planned - counts.unanswered} of {counts.planned}",
     )
     asked = [result for result in document.results if result.check == "validity"]
     broken = [result for result in asked if result.verdict is not Verdict.CONFORMS]
@@ -187,5 +194,22 @@ def guards_of(document: Document) -> tuple[Guard, ...]:
         "pauses proven, rates reached, both arms saw the same route",
         f"{len(asked) - len(broken)} of {plural(len(asked), 'case')}",
     )
-    failures = (Guard("case is not valid", False, "the guard behind it", r.reason, r.case) for r in broken)
-    return (executed, *((cases,) if asked else ()), *failures, *document.run.guards)
+    failures = (Guard("case is not valid", False, "a case worth judging", r.reason, r.case) for r in broken)
+    return (executed, *((cases,) if asked else ()), *failures, *_gathered(document.run.guards))
+
+
+def _gathered(guards: Sequence[Guard]) -> Iterator[Guard]:
+    """Broken guards one by one, then one line for all guards of a kind that held; ``fault-1``, ``fault-2`` are a kind."""
+    kinds: dict[str, list[Guard]] = {}
+    for guard in guards:
+        kinds.setdefault(guard.name.rstrip("0123456789").rstrip("-"), []).append(guard)
+        if not guard.held:
+            yield guard
+    for kind, members in kinds.items():
+        held = [guard for guard in members if guard.held]
+        if len(members) == 1 and held:
+            yield members[0]
+        elif held:
+            alike = len({guard.expected for guard in held}) == 1
+            expected = held[0].expected if alike else f"for example {held[0].expected}"
+            yield Guard(kind, True, expected, f"{len(held)} of {len(members)} hold")

@@ -1,5 +1,7 @@
 """The sentences and signs all formats share, so that the terminal, the page and the comment say the same thing."""
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -21,6 +23,9 @@ CHECK_ORDER = (
     "loss",
     "duplication",
 )
+
+PHASES = ("calm", "paused", "after")
+"""In the order of time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +85,12 @@ def headline(document: Document) -> str:
     baseline, candidate = document.run.baseline.subject, document.run.candidate.subject
     if document.verdict is RunVerdict.DIVERGES and not _about_the_candidate(document):
         return f"The rules for {baseline} do not explain what it did itself"
+    other = "itself" if baseline == candidate else baseline
     return {
-        RunVerdict.CONFORMS: f"{candidate} behaves like {baseline}",
-        RunVerdict.DIVERGES: f"{candidate} behaves differently from {baseline}",
+        RunVerdict.CONFORMS: f"{candidate} behaves like {other}",
+        RunVerdict.DIVERGES: f"{candidate} behaves differently from {other}",
         RunVerdict.STALE: f"{candidate} no longer shows a divergence the ledger declares",
-        RunVerdict.INCONCLUSIVE: f"Not enough evidence to compare {candidate} with {baseline}",
+        RunVerdict.INCONCLUSIVE: f"Not enough evidence to compare {candidate} with {other}",
         RunVerdict.INVALID: "This run cannot be judged: its set-up did not hold",
         RunVerdict.NOTHING_DECISIVE: f"Nothing decisive ran for {candidate} and {baseline}",
         RunVerdict.ERROR: "rocketdiff itself failed; this says nothing about the clients",
@@ -98,24 +104,23 @@ def _about_the_candidate(document: Document) -> bool:
 
 
 def subline(document: Document) -> str:
-    """What is behind the headline, in figures."""
+    """What is behind the headline, in figures: what diverged, then how all checks were answered."""
     new = [cluster for cluster in document.clusters if cluster.weight is Weight.NEW]
     parts = []
     if new:
         cases = {case for cluster in new for case in cluster.cases}
         parts.append(f"{plural(len(new), 'new kind')} of divergence in {plural(len(cases), 'case')}")
-    passed = sum(result.verdict in (Verdict.CONFORMS, Verdict.EQUIVALENT) for result in document.results)
+    answered = Counter(sign_of(result.verdict, result.severity) for result in document.results)
+    passed = sum(answered.pop(SIGNS[verdict], 0) for verdict in (Verdict.CONFORMS, Verdict.EQUIVALENT))
     parts.append(f"{passed} of {plural(document.counts.checks, 'check')} conform")
-    if document.counts.declared:
-        parts.append(f"{document.counts.declared} diverge as declared")
-    if document.counts.stale:
-        parts.append(f"{document.counts.stale} stale")
+    order = [*SIGNS.values(), MEASURED]
+    words = {SIGNS[Verdict.DIVERGES]: "diverge"}
+    parts += [f"{answered[sign]:,} {words.get(sign, sign.word)}" for sign in sorted(answered, key=order.index)]
     if document.counts.inconclusive:
         verb = "has" if document.counts.inconclusive == 1 else "have"
         parts.append(f"{plural(document.counts.inconclusive, 'gating check')} {verb} no answer")
-    missing = document.counts.planned - document.counts.checks
-    if missing > 0:
-        parts.append(f"{missing} planned never ran")
+    if document.counts.unanswered:
+        parts.append(f"{document.counts.unanswered} planned never ran")
     return " · ".join(parts)
 
 
@@ -153,7 +158,9 @@ def explain_command(cluster: Cluster, run: RunInfo) -> str:
 
 
 def measure_text(measure: Measure) -> str:
-    """A figure with its unit, interval and sample size."""
+    """A figure with its unit, interval and sample size; a count is given out of its sample."""
+    if measure.unit == "count":
+        return f"{number(measure.value)} of {measure.n:,}" if measure.n >= measure.value else number(measure.value)
     text = _with_unit(measure.value, measure.unit)
     if measure.low is not None and measure.high is not None:
         sure = "" if measure.confidence is None else f", {measure.confidence:.0%} interval"
@@ -161,11 +168,25 @@ def measure_text(measure: Measure) -> str:
     return f"{text}, n = {measure.n:,}"
 
 
+def measure_lines(measures: Sequence[Measure]) -> tuple[tuple[str, str], ...]:
+    """Name and text of every figure; figures of both arms under one name share a line."""
+    lines: dict[str, list[str]] = {}
+    for measure in measures:
+        name, _, arm = measure.name.rpartition(" ")
+        if arm in ("baseline", "candidate"):
+            lines.setdefault(name, []).append(f"{arm} {measure_text(measure)}")
+        else:
+            lines.setdefault(measure.name, []).append(measure_text(measure))
+    return tuple((name, "; ".join(texts)) for name, texts in lines.items())
+
+
 def _with_unit(value: float, unit: str) -> str:
     if unit == "ratio":
         return f"×{value:.2f}"
     if unit == "share":
         return f"{value:.1%}"
+    if unit == "ns":
+        return f"{number(value / 1e6)} ms"
     return f"{number(value)} {unit}".rstrip()
 
 

@@ -132,7 +132,7 @@ def _legal_share(evidence: Evidence) -> tuple[Measure, ...]:
 
 def _ratios(samples: Sequence[SampleAnswer]) -> tuple[Measure, ...]:
     return tuple(
-        Measure(f"{item.sample.name}, candidate ÷ baseline", r.ratio, "ratio", r.n, r.low, r.high, r.confidence)
+        Measure(f"{item.sample.name} ratio (candidate ÷ baseline)", r.ratio, "ratio", r.n, r.low, r.high, r.confidence)
         for item in samples
         if (r := item.ratio) is not None
     )

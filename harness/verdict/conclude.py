@@ -12,10 +12,10 @@ ABOUT_THE_RUN = frozenset({"protocol", "validity"})
 
 
 def conclude(
-    results: Sequence[CheckResult], policy: Policy, *, executed: int, planned: int
+    results: Sequence[CheckResult], policy: Policy, *, planned: int = 0, unanswered: int = 0
 ) -> tuple[RunVerdict, Counts]:
     """
-    Verdict and counts of a run.
+    Verdict and counts of a run; ``unanswered`` of the results stand for planned checks that never ran.
 
     ERROR, then DIVERGES, dominate. STALE names the run only when nothing gating is left without an answer: its exit
     code promises that repairing the ledger is enough.
@@ -27,8 +27,9 @@ def conclude(
         declared=seen[Verdict.DECLARED],
         stale=seen[Verdict.STALE],
         inconclusive=seen[Verdict.INCONCLUSIVE] + seen[Verdict.INVALID],
-        checks=executed,
+        checks=len(results) - unanswered,
         planned=planned,
+        unanswered=unanswered,
     )
     return _word(gating, seen, policy), counts
 

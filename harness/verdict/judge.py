@@ -36,7 +36,8 @@ def answers(evidence: Sequence[Evidence], run_info: RunInfo) -> tuple[CheckResul
 
 def judged(results: Sequence[CheckResult], run_info: RunInfo, policy: Policy) -> Judgement:
     """What executed results add up to against the plan; the ledger, where there is one, has been applied to them."""
-    everything = (*results, *unanswered(run_info.planned, results))
-    verdict, counts = conclude(everything, policy, executed=len(results), planned=len(run_info.planned))
+    missing = unanswered(run_info.planned, results)
+    everything = (*results, *missing)
+    verdict, counts = conclude(everything, policy, planned=len(run_info.planned), unanswered=len(missing))
     line = machine_line(verdict, counts, seed=run_info.seed, run=run_info.run)
     return Judgement(everything, verdict, EXIT_CODE[verdict], counts, policy, line)

@@ -36,8 +36,8 @@ class Counts:
     """
     Checks by answer: new, declared, stale and inconclusive are of gating checks only, so that ``new=0`` means no failure.
 
-    inconclusive: gating checks without an answer, INVALID ones included. checks: all that were executed, gating or not;
-    planned: all that should have been, pooled ones included.
+    inconclusive: gating checks without an answer, INVALID ones included. checks: all that were executed, gating or not
+    and planned or not. planned: all that had to be; unanswered: those of them that never were.
     """
 
     new: int = 0
@@ -46,6 +46,7 @@ class Counts:
     inconclusive: int = 0
     checks: int = 0
     planned: int = 0
+    unanswered: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,7 @@ class FaultTable:
         """
         if not self.items:
             return None
-        items = self._in_java_order()
+        items = self.in_java_order()
         if self.rules.shuffles:
             tape.shuffle(items)
         half = len(items) // 2
@@ -148,17 +148,7 @@ class FaultTable:
             return -1
         return 1 if one.start_ms > other.start_ms else 0
 
-    def copy(self) -> Self:
-        clone = type(self)(self.rules)
-        clone.items = {broker: item.copy() for broker, item in self.items.items()}
-        return clone
-
-    def _item_is_available(self, item: FaultItem, now_ms: int) -> bool:
-        if self.rules.unreachable_is_unavailable and not item.reachable:
-            return False
-        return now_ms >= item.start_ms
-
-    def _in_java_order(self) -> list[FaultItem]:
+    def in_java_order(self) -> list[FaultItem]:
         """
         Items as a ConcurrentHashMap made with capacity 16 lists them: by bucket, within a bucket as inserted.
 
@@ -169,3 +159,13 @@ class FaultTable:
         while len(self.items) > buckets * 3 // 4:
             buckets *= 2
         return sorted(self.items.values(), key=lambda item: spread_hash(item.broker) % buckets)
+
+    def copy(self) -> Self:
+        clone = type(self)(self.rules)
+        clone.items = {broker: item.copy() for broker, item in self.items.items()}
+        return clone
+
+    def _item_is_available(self, item: FaultItem, now_ms: int) -> bool:
+        if self.rules.unreachable_is_unavailable and not item.reachable:
+            return False
+        return now_ms >= item.start_ms

@@ -68,6 +68,9 @@ class FakeCluster:
             if state is NodeState.GONE:
                 self.restart(name)
 
+    def require_sound(self) -> None:
+        self._note("sound")
+
     def unread_bytes(self, node_name: str) -> int | None:
         return self.unread.get(node_name)
 

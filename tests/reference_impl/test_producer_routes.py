@@ -161,6 +161,14 @@ def test_heartbeats_name_client_and_group(cluster: FakeCluster) -> None:
     assert farewell.ext_fields == {"clientID": body["clientID"], "producerGroup": "G"}
 
 
+def test_heartbeat_on_demand_opens_the_connections(cluster: FakeCluster) -> None:
+    """Every master of a known route is connected to and hears of the producer, before any send."""
+    with producer_of(cluster, "4.7.1") as producer:
+        producer.queues("T")
+        producer.heartbeat()
+    assert [len(cluster[letter].requests_of(RequestCode.HEART_BEAT)) for letter in "ab"] == [1, 1]
+
+
 @pytest.mark.parametrize(("release", "beats"), [("5.1.4", 0), ("5.2.0", 1)])
 def test_new_connections_get_a_heartbeat_from_5_2(cluster: FakeCluster, release: str, beats: int) -> None:
     """The first send's connection brings a heartbeat with it; the name server gets none."""

@@ -2,7 +2,7 @@
 
 from harness.core.plots import FaultWindow, LaneAttempt, SwimLanes
 from harness.report.charts.lanes import draw_lanes
-from harness.report.charts.palette import BASELINE, CANDIDATE, FAILED, UNKNOWN
+from harness.report.charts.palette import BASELINE, CANDIDATE, FAILED, PAUSED_LANE, UNKNOWN
 
 SUBJECTS = {"baseline": "java:4.7.1", "candidate": "java:5.3.3"}
 
@@ -24,6 +24,10 @@ def bars_of(svg: str, colour: str) -> int:
         for piece in svg.split("<path")[1:]
         if f'stroke="{colour}"' in piece
     )
+
+
+def view_box(svg: str) -> str:
+    return svg.split('viewBox="')[1].split('"', maxsplit=1)[0]
 
 
 def test_every_attempt_that_was_not_answered_is_a_bar_of_its_own() -> None:
@@ -54,7 +58,28 @@ def test_the_picture_says_in_words_what_it_shows() -> None:
     assert 'role="img"' in svg
 
 
-def test_a_full_lane_stays_under_forty_kilobytes() -> None:
+def test_faults_outside_the_window_do_not_stretch_it() -> None:
+    """A pause long after the last attempt is not drawn; one that began before it is cut."""
+    calm = (bar(1_000, 1_001), bar(2_000, 2_001))
+    plain = draw_lanes(lanes(*calm), SUBJECTS)
+    later = FaultWindow(1, "pause", "broker-a", 60_000, 61_000)
+    assert bars_of(draw_lanes(lanes(*calm, faults=(later,)), SUBJECTS), BASELINE) == bars_of(plain, BASELINE)
+    across = draw_lanes(lanes(*calm, faults=(FaultWindow(1, "pause", "broker-a", 0, 90_000),)), SUBJECTS)
+    assert view_box(across) == view_box(plain)
+    assert PAUSED_LANE in across
+    assert PAUSED_LANE not in draw_lanes(lanes(*calm, faults=(later,)), SUBJECTS)
+
+
+def test_a_paused_name_server_shades_every_lane_and_has_none() -> None:
+    """A paused broker that got no attempt has a lane all the same."""
+    server = FaultWindow(1, "pause-name-server", "name-server-1", 500, 900)
+    broker = FaultWindow(2, "pause", "broker-c", 500, 900)
+    attempts = (bar(0, 1), bar(1_000, 1_001))
+    assert ">name-server-1<" not in draw_lanes(lanes(*attempts, faults=(server,)), SUBJECTS)
+    assert ">broker-c<" in draw_lanes(lanes(*attempts, faults=(broker,)), SUBJECTS)
+
+
+def test_a_full_lane_stays_under_ninety_kilobytes() -> None:
     """A bar in every pixel of four lanes is the most a case can cost."""
     attempts = [
         bar(10.0 * n, 10.0 * n + 1, arm=arm, broker=broker)

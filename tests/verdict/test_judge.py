@@ -54,7 +54,7 @@ def test_a_planned_check_without_an_answer_makes_the_run_invalid() -> None:
     """Never conforms without the evidence; the check is named, and does not count as executed."""
     judgement = judge(COMPLETE[:2], RUN)
     assert (judgement.verdict, judgement.exit_code) == (RunVerdict.INVALID, ExitCode.INCONCLUSIVE)
-    assert judgement.counts == Counts(inconclusive=1, checks=2, planned=3)
+    assert judgement.counts == Counts(inconclusive=1, checks=2, planned=3, unanswered=1)
     missing = judgement.results[-1]
     assert (missing.case, missing.check, missing.verdict) == ("b", "loss", Verdict.INVALID)
 

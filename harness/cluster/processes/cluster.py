@@ -11,7 +11,7 @@ from harness.cluster import topics
 from harness.cluster.evidence import copy_evidence
 from harness.cluster.interface import Node, NodeState, Role, Span, nodes_of
 from harness.cluster.processes.guard import Guard
-from harness.cluster.processes.seat import clear
+from harness.cluster.processes.seat import ROOM_TO_GO_ON_BYTES, clear, require_room
 from harness.cluster.processes.servers import Servers
 from harness.cluster.processes.sockets import unread_bytes
 from harness.cluster.readiness import READY_TIMEOUT_S, Readiness
@@ -129,6 +129,10 @@ class ProcessCluster:
         for name in names:
             if self.state(name) is NodeState.GONE:
                 self.restart(name)
+
+    def require_sound(self) -> None:
+        """See that the disk has room for each broker's next commit log file."""
+        require_room(self._folder, len(self._topology.broker_letters), ROOM_TO_GO_ON_BYTES)
 
     def unread_bytes(self, node_name: str) -> int | None:
         """Bytes and connections that the kernel holds for the node's client ports."""

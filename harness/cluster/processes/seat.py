@@ -12,7 +12,10 @@ from harness.cluster.topology import Topology
 from harness.core.errors import EnvironmentMissing
 
 # Empty commit logs, queues and logs of one node; a run of the full suite stays below it as well.
-_ROOM_NEEDED_BYTES = 64 * 1024 * 1024
+ROOM_TO_START_BYTES = 64 * 1024 * 1024
+
+# The next commit log file. A broker that cannot write a page it has mapped answers with errors no client should see.
+ROOM_TO_GO_ON_BYTES = 16 * 1024 * 1024
 
 # Above 90 % a broker answers every send with SERVICE_NOT_AVAILABLE (DefaultMessageStore.CleanCommitLogService); one
 # percent less, because the disk fills a little while we look.
@@ -106,14 +109,14 @@ def clear(seat: Seat) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def require_room(folder: Path, nodes: int) -> None:
+def require_room(folder: Path, nodes: int, bytes_each: int = ROOM_TO_START_BYTES) -> None:
     """
-    See that the disk under ``folder`` can hold the cluster.
+    See that the disk under ``folder`` can hold so many nodes.
 
     Raises EnvironmentMissing for too little space, and for a disk so full that brokers would refuse to write.
     """
     usage = shutil.disk_usage(folder)
-    needed = nodes * _ROOM_NEEDED_BYTES
+    needed = nodes * bytes_each
     hint = "free some space, or give another folder"
     if usage.free < needed:
         raise EnvironmentMissing(

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import altair as alt
 
+from harness.core.fault import FaultKind
 from harness.core.plots import FaultWindow, LaneAttempt, SwimLanes
 from harness.report.charts.drawing import Rows, draw
 from harness.report.charts.palette import ARM_COLOURS, FAILED, PAUSE, PAUSED_LANE, UNKNOWN
@@ -24,9 +25,15 @@ OUTCOMES = {"ok": THIN, "unknown": THICK, "failed": THICK}
 
 def draw_lanes(lanes: SwimLanes, subjects: dict[str, str]) -> str:
     """SVG of one case; ``subjects`` names the arms."""
-    brokers = sorted({attempt.broker for attempt in lanes.attempts})
+    brokers = sorted(
+        {attempt.broker for attempt in lanes.attempts} | {f.node for f in lanes.faults if _is_of_broker(f)}
+    )
     start, end = _span(lanes)
-    datasets: dict[str, Rows] = {"faults": [_shade(fault, end) for fault in lanes.faults]}
+    seen = [fault for fault in lanes.faults if _is_seen(fault, start, end)]
+    datasets: dict[str, Rows] = {
+        "faults": [_shade(fault, start, end) for fault in seen],
+        "broker-faults": [_shade(fault, start, end) for fault in seen if _is_of_broker(fault)],
+    }
     panels = []
     for arm, subject in subjects.items():
         mine = [attempt for attempt in lanes.attempts if attempt.arm == arm]
@@ -43,18 +50,23 @@ def _span(lanes: SwimLanes) -> tuple[float, float]:
     return min(starts, default=0.0), max(ends, default=1.0)
 
 
-def _shade(fault: FaultWindow, end_ms: float) -> dict[str, object]:
+def _is_seen(fault: FaultWindow, start_ms: float, end_ms: float) -> bool:
+    return fault.start_ms < end_ms and (fault.end_ms is None or fault.end_ms > start_ms)
+
+
+def _is_of_broker(fault: FaultWindow) -> bool:
+    """A name server has no lane: its pause shades all of them."""
+    return fault.kind != FaultKind.PAUSE_NAME_SERVER
+
+
+def _shade(fault: FaultWindow, start_ms: float, end_ms: float) -> dict[str, object]:
+    """A fault as far as it lies in the picture, whose scale it must not stretch."""
     until = end_ms if fault.end_ms is None else min(fault.end_ms, end_ms)
-    return {
-        "from": fault.start_ms / 1e3,
-        "to": until / 1e3,
-        "broker": fault.node,
-        "text": f"{fault.node} {_past(fault)}",
-    }
+    return {"from": max(fault.start_ms, start_ms) / 1e3, "to": until / 1e3, "broker": fault.node}
 
 
 def _past(fault: FaultWindow) -> str:
-    return "killed" if fault.kind == "kill" else "paused"
+    return "killed" if fault.kind == FaultKind.KILL else "paused"
 
 
 def _segments(attempts: Iterable[LaneAttempt], outcome: str, pixel_ms: float) -> list[dict[str, object]]:
@@ -93,11 +105,15 @@ def _panel(
         {"title": "seconds since the first send was due"} if last else {"title": None, "labels": False, "ticks": False}
     )
     axis = alt.Axis(tickCount=10, **words)
-    x = alt.X("at:Q", scale=alt.Scale(domain=list(span), nice=False), axis=axis)
+    scale = alt.Scale(domain=list(span), nice=False, zero=False)
+    x, since = alt.X("at:Q", scale=scale, axis=axis), alt.X("from:Q", scale=scale, axis=axis)
     y = alt.Y("broker:N", scale=alt.Scale(domain=list(brokers)), axis=alt.Axis(title=None, domain=False, ticks=False))
-    shaded = alt.Chart(alt.NamedData("faults")).encode(x=alt.X("from:Q"), x2="to:Q")
-    whole = shaded.mark_rect(color=PAUSE, opacity=0.35)
-    lane = shaded.mark_rect(color=PAUSED_LANE, opacity=0.45).encode(y="broker:N")
+    whole = alt.Chart(alt.NamedData("faults")).mark_rect(color=PAUSE, opacity=0.35).encode(x=since, x2="to:Q")
+    lane = (
+        alt.Chart(alt.NamedData("broker-faults"))
+        .mark_rect(color=PAUSED_LANE, opacity=0.45)
+        .encode(x=since, x2="to:Q", y="broker:N")
+    )
     colours = {"ok": ARM_COLOURS[arm], "unknown": UNKNOWN, "failed": FAILED}
     bars = [
         alt.Chart(alt.NamedData(f"{arm}-{outcome}"))

@@ -7,9 +7,9 @@ import altair as alt
 from harness.core.plots import BrokerShare
 from harness.report.charts.drawing import draw
 from harness.report.charts.palette import BROKERS
+from harness.report.words import PHASES
 
 WIDTH, ROW_HEIGHT = 330, 17
-PHASES = ("calm", "paused", "after")
 
 
 def draw_shares(shares: Sequence[BrokerShare]) -> str:

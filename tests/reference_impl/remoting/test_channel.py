@@ -59,6 +59,14 @@ def test_answer_of_a_request(channel: Channel, serialization: Serialization) -> 
     assert (answer.ext_fields, answer.body, answer.serialization) == ({"n": "1"}, b"body", serialization)
 
 
+def test_descriptors_beyond_select_are_polled(channel: Channel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process with very many files open gets its answers and timeouts all the same."""
+    monkeypatch.setattr("reference_impl.remoting.channel._SELECT_LIMIT", 0)
+    assert channel.invoke(Command(0, {"n": "1"}, bytes(8_000_000)), _LONG_MS).ext_fields == {"n": "1"}
+    with pytest.raises(RemotingTimeoutException):
+        channel.invoke(Command(2), _SHORT_MS)
+
+
 def test_many_threads_get_their_own_answers(channel: Channel) -> None:
     """Eight threads share the connection, some answers come late and out of order, and none is mixed up."""
     wrong: list[str] = []

@@ -1,0 +1,37 @@
+"""Synthetic runs in a folder of the test's own, and one small Spark session for all tests that need one."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from harness.analysis.analyze import WITHOUT_SPARK, analyze
+from harness.analysis.session import session
+from harness.core.evidence import Evidence
+from harness.traces.run_directory import RunDirectory
+from tests.analysis.synthetic import write_run
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """Two cores, everything else as in production."""
+    with session("local[2]") as started:
+        yield started
+
+
+@pytest.fixture
+def new_run(tmp_path: Path) -> Callable[..., RunDirectory]:
+    """Write a synthetic run; arguments of ``synthetic.write_run``."""
+    return lambda *arguments, **named: write_run(tmp_path / "runs", *arguments, **named)
+
+
+@pytest.fixture
+def evidence_of() -> Callable[[RunDirectory], dict[tuple[str, str], Evidence]]:
+    """Analyse a run without Spark; evidence by (scenario or pool, check)."""
+
+    def analysed(run: RunDirectory) -> dict[tuple[str, str], Evidence]:
+        found = analyze([run.path], master=WITHOUT_SPARK).evidence
+        return {(one.case.rsplit("/", 1)[0], one.check): one for one in found}
+
+    return analysed

@@ -1,0 +1,32 @@
+"""The merge of both arms, on literal rows."""
+
+from harness.analysis.case_trace import TracedSend
+from harness.analysis.steps.aligned import aligned
+from harness.analysis.steps.attempts_in_context import Phase, SendInContext
+from harness.analysis.steps.reconciled import ReconciledSend
+from harness.analysis.steps.replayed import JudgedSend
+from harness.core.events import Arm
+
+
+def side(arm: Arm, thread: int, send: int) -> ReconciledSend:
+    traced = TracedSend(arm, thread, send, None, ())
+    return ReconciledSend(JudgedSend(SendInContext(traced, Phase.CALM, ()), None), None, None)
+
+
+def test_every_send_appears_once_with_whoever_began_it() -> None:
+    """Sends are ordered by thread, then number; send 2 of thread 0 is missing in one arm, send 1 of thread 1 in the other."""
+    baseline = [side(Arm.BASELINE, 0, 0), side(Arm.BASELINE, 0, 2), side(Arm.BASELINE, 1, 3)]
+    candidate = [side(Arm.CANDIDATE, 0, 0), side(Arm.CANDIDATE, 1, 1), side(Arm.CANDIDATE, 1, 3)]
+    merged = list(aligned(baseline, candidate))
+    assert [(one.thread, one.send, [str(each.arm) for each in one.sides]) for one in merged] == [
+        (0, 0, ["baseline", "candidate"]),
+        (0, 2, ["baseline"]),
+        (1, 1, ["candidate"]),
+        (1, 3, ["baseline", "candidate"]),
+    ]
+
+
+def test_an_arm_that_said_nothing_leaves_the_other_alone() -> None:
+    """A dead subject has no sends."""
+    (only,) = aligned([], [side(Arm.CANDIDATE, 0, 5)])
+    assert only.baseline is None and only.side(Arm.CANDIDATE) is only.candidate

@@ -1,0 +1,88 @@
+"""The interval join of attempts with faults, on literal rows."""
+
+import pytest
+
+from harness.analysis.case_trace import TracedSend
+from harness.analysis.steps.attempts_in_context import Context, FaultTimes, Phase, attempts_in_context
+from harness.core.events import Arm
+from harness.core.fault import FaultKind, FaultRecord
+from harness.core.outcome import Outcome, Reason
+from harness.traces.rows import AttemptRow
+
+PAUSE = FaultRecord(1, FaultKind.PAUSE, "broker-b", 100, 110, 120, 200, 210, 220)
+AGAIN = FaultRecord(2, FaultKind.PAUSE, "broker-b", 500, 510, 520, 600, 610, 620)
+
+
+def attempt(broker: str, start_ns: int, end_ns: int, outcome: Outcome = Outcome.OK) -> AttemptRow:
+    return AttemptRow(0, broker, 0, start_ns, end_ns, outcome, Reason.NONE, None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("instant_ns", "phase"),
+    [
+        (99, Phase.CALM),
+        (100, Phase.PAUSED),
+        (209, Phase.PAUSED),
+        (210, Phase.AFTER),
+        (500, Phase.PAUSED),
+        (999, Phase.AFTER),
+    ],
+)
+def test_phases_run_from_the_first_to_the_last_doubtful_instant(instant_ns: int, phase: Phase) -> None:
+    """Injection lasts from 100 to 110, healing from 200 to 210; both count as paused."""
+    assert FaultTimes([PAUSE, AGAIN]).phase_at(instant_ns) is phase
+
+
+def test_an_attempt_on_the_other_broker_is_never_hit() -> None:
+    """Only the broker of the attempt matters."""
+    assert FaultTimes([PAUSE]).context_of(attempt("broker-a", 150, 160)) == Context(Phase.PAUSED)
+
+
+def test_an_attempt_without_an_answer_during_the_pause_is_blocked() -> None:
+    """It overlaps the certain part of the pause and timed out."""
+    context = FaultTimes([PAUSE]).context_of(attempt("broker-b", 90, 190, Outcome.UNKNOWN))
+    assert context == Context(Phase.CALM, hit=PAUSE, blocked=True)
+
+
+def test_an_attempt_answered_only_when_the_broker_was_resumed_is_blocked() -> None:
+    """It waited for the end of the pause."""
+    assert FaultTimes([PAUSE]).context_of(attempt("broker-b", 150, 205)).blocked
+
+
+def test_an_answer_that_was_under_way_when_the_pause_began_is_hit_but_not_blocked() -> None:
+    """The broker had answered before it was stopped; the client read the answer a little later."""
+    context = FaultTimes([PAUSE]).context_of(attempt("broker-b", 90, 112))
+    assert context.hit == PAUSE and not context.blocked
+
+
+def test_an_attempt_that_ended_while_injection_was_doubtful_is_not_hit() -> None:
+    """The pause was only certain from 110 on."""
+    assert FaultTimes([PAUSE]).context_of(attempt("broker-b", 90, 110)).hit is None
+
+
+def test_a_paused_name_server_hits_no_attempt() -> None:
+    """It does set the phase."""
+    fault = FaultRecord(1, FaultKind.PAUSE_NAME_SERVER, "broker-b", 100, 110, 120, 200, 210, 220)
+    assert FaultTimes([fault]).context_of(attempt("broker-b", 150, 160)) == Context(Phase.PAUSED)
+
+
+def test_a_killed_broker_hits_to_the_end() -> None:
+    """A kill is never healed."""
+    kill = FaultRecord(1, FaultKind.KILL, "broker-b", 100, 110, 120)
+    assert FaultTimes([kill]).context_of(attempt("broker-b", 10_000, 10_001, Outcome.FAILED)).blocked
+
+
+def test_overlapping_pauses_are_one_spell() -> None:
+    """Two brokers paused at once share their cause; a later pause is a spell of its own."""
+    other = FaultRecord(3, FaultKind.PAUSE, "broker-a", 150, 160, 170, 300, 310, 320)
+    times = FaultTimes([PAUSE, other, AGAIN])
+    assert [(spell.episode, spell.start_ns, spell.end_ns) for spell in times.spells] == [(1, 110, 300), (2, 510, 600)]
+    assert times.spell_of(other) == times.spell_of(PAUSE)
+
+
+def test_a_send_has_the_phase_of_its_first_attempt() -> None:
+    """A retry may come after the pause, the send still belongs to it."""
+    attempts = (attempt("broker-b", 150, 205, Outcome.UNKNOWN), attempt("broker-a", 300, 301))
+    sends = [TracedSend(Arm.BASELINE, 0, 7, None, attempts)]
+    (send,) = attempts_in_context(sends, FaultTimes([PAUSE]))
+    assert (send.phase, [context.phase for context in send.contexts]) == (Phase.PAUSED, [Phase.PAUSED, Phase.AFTER])

@@ -1,0 +1,48 @@
+"""Sends against what is stored, on literal rows."""
+
+import pytest
+
+from harness.analysis.steps.reconciled import Copy, Fate, StoredCopies, fate_of
+from harness.traces.schema import TableName
+from harness.traces.sealed_file import sorted_table
+
+ROWS: dict[str, list[object]] = {
+    "case": [1, 1, 1, 1],
+    "arm": [0, 0, 0, 0],
+    "broker": ["broker-b", "broker-a", "broker-a", "broker-a"],
+    "queue_id": [0, 3, 0, 0],
+    "queue_offset": [9, 0, 1, 0],
+    "send": [5, None, 7, 5],
+    "store_timestamp_ms": [30, 20, 20, 10],
+    "born_timestamp_ms": [1, 1, 1, 1],
+    "body_ok": [False, True, True, True],
+}
+
+
+def test_copies_of_a_send_are_found_in_queue_order() -> None:
+    """Send 5 is stored twice, its second copy damaged; send 6 nowhere; one row is not ours."""
+    stored = StoredCopies(sorted_table(TableName.STORED, ROWS))
+    assert stored.of(5) == (Copy("broker-a", 0, 0, 10, body_ok=True), Copy("broker-b", 0, 9, 30, body_ok=False))
+    assert stored.of(7) == (Copy("broker-a", 0, 1, 20, body_ok=True),)
+    assert stored.of(6) == ()
+    assert (stored.rows, stored.foreign) == (4, 1)
+
+
+def test_empty_queues_hold_no_copies() -> None:
+    """Nothing was stored at all; that is a witness, not a missing one."""
+    stored = StoredCopies(sorted_table(TableName.STORED, {name: [] for name in ROWS}))
+    assert (stored.of(0), stored.rows, stored.foreign) == ((), 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("succeeded", "is_stored", "fate"),
+    [
+        (True, True, Fate.STORED),
+        (True, False, Fate.LOST),
+        (False, True, Fate.GHOST),
+        (False, False, Fate.ABSENT),
+    ],
+)
+def test_fate_follows_from_two_facts(succeeded: bool, is_stored: bool, fate: Fate) -> None:
+    """Only an acknowledged message can be lost."""
+    assert fate_of(succeeded, is_stored) is fate

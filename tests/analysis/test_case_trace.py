@@ -1,0 +1,60 @@
+"""Streaming the sends of a sealed case."""
+
+from collections.abc import Callable
+
+import pytest
+
+from harness.analysis.case_trace import read_case
+from harness.core.errors import TraceError
+from harness.core.events import Arm
+from harness.core.fault import FaultKind
+from harness.traces.run_directory import RunDirectory
+from tests.analysis.synthetic import ORIGIN_NS, Story, Told
+
+NewRun = Callable[..., RunDirectory]
+
+
+@pytest.mark.parametrize("batch_rows", [1, 7, 1_000])
+def test_batches_do_not_show_in_the_stream(new_run: NewRun, batch_rows: int) -> None:
+    """State is carried over the edge of every batch, wherever it falls."""
+    trace = read_case(new_run([Story(threads=2)]), 1)
+    whole = list(trace.sends(Arm.BASELINE, 1_000_000))
+    assert list(trace.sends(Arm.BASELINE, batch_rows)) == whole
+    assert [send.order for send in whole] == [(n % 2, n) for n in sorted(range(200), key=lambda n: (n % 2, n))]
+
+
+def test_a_send_that_never_returned_keeps_its_attempts(new_run: NewRun) -> None:
+    """The subject died in send 3: there is no row of it, but an attempt."""
+
+    def die(told: Told) -> None:
+        told.sends = [send for send in told.sends if send.send != 3]
+
+    trace = read_case(new_run(change=die), 1)
+    unfinished = [send for send in trace.sends(Arm.CANDIDATE) if send.row is None]
+    assert [(send.send, len(send.attempts)) for send in unfinished] == [(3, 1)]
+
+
+def test_faults_and_routes_are_read(new_run: NewRun) -> None:
+    """One pause, one publish list of eight queues."""
+    trace = read_case(new_run(), 1)
+    assert [(fault.kind, fault.node, fault.injected_ns) for fault in trace.faults] == [
+        (FaultKind.PAUSE, "broker-b", ORIGIN_NS + 1_000_000_000)
+    ]
+    assert trace.routes(Arm.CANDIDATE) == {1: Story().queues}
+
+
+def test_queues_that_were_not_read_back_are_no_empty_table(new_run: NewRun) -> None:
+    """A missing witness is told apart from one that saw nothing."""
+    run = new_run(complete=False)
+    (run.path / "stored" / "01-candidate.parquet").unlink()
+    trace = read_case(run, 1)
+    assert trace.stored(Arm.CANDIDATE) is None and trace.stored(Arm.BASELINE) is not None
+
+
+def test_a_file_of_another_run_is_refused(new_run: NewRun) -> None:
+    """Its statement names the run it belongs to."""
+    run, other = new_run(), new_run(run="run-2")
+    name = "attempts/01-baseline.parquet"
+    (run.path / name).write_bytes((other.path / name).read_bytes())
+    with pytest.raises(TraceError, match="copied from another run"):
+        read_case(run, 1)

@@ -1,0 +1,147 @@
+"""What the page decides before any template sees it."""
+
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from harness.core.run_info import Guard
+from harness.core.verdict import Measure
+from harness.report.document import Document
+from harness.report.example_words import call_text, detail_lines, stored_text
+from harness.report.matrix import matrix_of
+from harness.report.page import case_views, guards_of
+from harness.report.pictures import CasePictures
+from harness.report.words import headline, measure_lines, measure_text, moment, number, subline
+from harness.verdict.judgement import Counts
+
+
+def with_guards(document: Document, *guards: Guard) -> Document:
+    return msgspec.structs.replace(document, run=replace(document.run, guards=guards))
+
+
+def test_guards_of_a_kind_that_hold_share_a_line_and_broken_ones_do_not(document: Document) -> None:
+    """Thirty cases with seven guards each are seven lines, and one for every broken guard."""
+    guards = (
+        *(Guard(f"fault-{n}", True, f"pause {n} proven", "proven", "a") for n in range(1, 4)),
+        Guard("fault-4", False, "pause 4 proven", "not injected", "a"),
+        Guard("started-together", True, "within 50 ms", "3 ms", "a"),
+    )
+    _, _, broken, faults, start = guards_of(with_guards(document, *guards))
+    assert (broken.name, broken.held, broken.seen) == ("fault-4", False, "not injected")
+    assert (faults.name, faults.seen, faults.expected) == ("fault", "3 of 4 hold", "for example pause 1 proven")
+    assert start.seen == "3 ms"
+
+
+def test_the_first_guard_is_that_the_plan_was_executed(document: Document) -> None:
+    """Unplanned answers beside it do not hide a missing one."""
+    counts = Counts(checks=23, planned=19, unanswered=1)
+    first = guards_of(msgspec.structs.replace(document, counts=counts))[0]
+    assert (first.held, first.seen) == (False, "18 of 19")
+
+
+def test_durations_are_listed_in_the_order_of_time(document: Document) -> None:
+    """calm, paused, after; the arms side by side."""
+    pictures = {case.case: CasePictures() for case in document.run.cases}
+    first = case_views(document, pictures)[0]
+    seen = [(row.phase, row.arm) for row in first.elapsed]
+    assert seen[:3] == [("calm", "baseline"), ("calm", "candidate"), ("paused", "baseline")]
+
+
+def test_rows_of_the_matrix_follow_the_plan_and_pooled_ones_come_last(document: Document) -> None:
+    """A check that was not asked is an empty cell."""
+    matrix = matrix_of(document)
+    assert [row.case for row in matrix.rows[:-1]] == [case.case for case in document.run.cases]
+    assert matrix.rows[-1].case.startswith("pooled/")
+    assert matrix.checks[:3] == ("validity", "protocol", "queue-choice")
+    assert matrix.rows[-1].cells[0] is None
+
+
+def test_the_subline_accounts_for_every_check(document: Document) -> None:
+    """53 + 8 + 1 + 4 + 16 are the sample's 82."""
+    assert subline(document) == (
+        "2 new kinds of divergence in 4 cases · 53 of 82 checks conform · 8 diverge · 1 inconclusive"
+        " · 4 not applicable · 16 measured only · 1 gating check has no answer"
+    )
+
+
+def test_a_control_run_is_compared_with_itself(document: Document) -> None:
+    """The same subject twice."""
+    control = replace(document.run, baseline=document.run.candidate)
+    said = headline(msgspec.structs.replace(document, run=control))
+    assert said == "java:5.3.3 behaves differently from itself"
+
+
+@pytest.mark.parametrize(
+    ("measure", "text"),
+    [
+        (Measure("retries", 20, "count", 1_050), "20 of 1,050"),
+        (Measure("offset", 74_394, "count", 1), "74,394"),
+        (Measure("spread", 376_698, "ns", 1), "0.377 ms, n = 1"),
+        (Measure("legal-share", 0.1331, "share", 2_115), "13.3%, n = 2,115"),
+        (Measure("r", 0.9962, "ratio", 10, 0.95, 1.049, 0.9), "×1.00 (×0.95 to ×1.05, 90% interval), n = 10"),
+        (Measure("t", 302.4, "ms", 8, 298.0, 310.4), "302 ms (298 ms to 310 ms), n = 8"),
+    ],
+)
+def test_a_figure_has_its_unit_and_its_sample(measure: Measure, text: str) -> None:
+    """And its interval, where it has one."""
+    assert measure_text(measure) == text
+
+
+def test_figures_of_both_arms_share_a_line() -> None:
+    """In the order they come."""
+    measures = [
+        Measure("retries baseline", 2, "count", 9),
+        Measure("x", 1, "s", 1),
+        Measure("retries candidate", 3, "count", 9),
+    ]
+    assert measure_lines(measures) == (("retries", "baseline 2 of 9; candidate 3 of 9"), ("x", "1 s, n = 1"))
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (None, ""),
+        ({"error": None, "status": "SEND_OK", "elapsed_ms": 1.64}, "returned SEND_OK after 1.64 ms"),
+        ({"error": "MQClientException", "cause": None, "code": 10005}, "threw MQClientException, code 10005"),
+        (
+            {"error": "MQClientException", "cause": "RemotingTimeoutException", "code": 10002, "elapsed_ms": 3_001.2},
+            "threw MQClientException, caused by RemotingTimeoutException, code 10002 after 3,001 ms",
+        ),
+    ],
+)
+def test_how_a_call_ended(call: object, text: str) -> None:
+    """What the application saw."""
+    assert call_text(call) == text
+
+
+@pytest.mark.parametrize(
+    ("copies", "text"),
+    [
+        (None, ""),
+        ([], "stored nowhere"),
+        ([["broker-a", 3, 12]], "stored at broker-a queue 3 offset 12"),
+        ([["a", 0, 1], ["b", 2, 3]], "stored 2 times: a queue 0 offset 1; b queue 2 offset 3"),
+    ],
+)
+def test_where_a_message_is_stored(copies: object, text: str) -> None:
+    """Nowhere, once, or more often than anyone asked for."""
+    assert stored_text(copies) == text
+
+
+def test_details_of_a_check_are_named_values(document: Document) -> None:
+    """What is shown elsewhere is left out."""
+    stays = next(cluster for cluster in document.clusters if cluster.check == "queue-choice")
+    assert detail_lines(stays.example) == (
+        ("rules.index", "172"),
+        ("rules.queues_total", "8"),
+        ("rules.queues_legal", "4"),
+        ("rules.last_broker", "broker-b"),
+    )
+
+
+def test_numbers_and_moments_are_for_people() -> None:
+    """Three digits, and a date one can read; what is no date is left alone."""
+    assert [number(value) for value in (3, 1_234_567.8, 0.000123, 12.345)] == ["3", "1,234,568", "0.000123", "12.3"]
+    assert moment("2026-11-21T14:22:33+00:00") == "2026-11-21 14:22:33 UTC"
+    assert moment("yesterday") == "yesterday"

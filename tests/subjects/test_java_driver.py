@@ -1,0 +1,93 @@
+"""The Java driver without a cluster: its own JSON, its first line in every release, and how it ends."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.core.subject import SubjectId
+from harness.releases.artifacts import client_class_path
+from harness.releases.catalogue import client_releases
+from harness.releases.compiled import compiled
+from harness.releases.driver import API_RELEASE, driver_class_path
+from harness.releases.jvm import find_java
+from harness.subjects import subject_for
+from harness.subjects.java import java_program
+from harness.subjects.lines import decode_record
+
+pytestmark = pytest.mark.cluster
+
+
+def echo(*texts: str) -> list[str]:
+    """What the driver's reader makes of JSON texts; the last line is the driver's writer."""
+    java = find_java()
+    class_path = [driver_class_path(), *client_class_path(API_RELEASE)]
+    classes = compiled("json-echo", Path(__file__).parent / "java", class_path, java)
+    command = [str(java.java), "-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8", "-cp"]
+    path = ":".join(map(str, [classes, *class_path]))
+    ran = subprocess.run([*command, path, "rocketdiff.driver.JsonEcho", *texts], capture_output=True, check=True)
+    return ran.stdout.decode().splitlines()
+
+
+def conversation(release: str, folder: Path, commands: bytes) -> tuple[int, list[bytes]]:
+    """Exit status and lines of a driver that is given these commands and then the end of stdin."""
+    launch = subject_for(SubjectId("java", release)).launch(folder)
+    environment = dict(launch.environment)
+    ran = subprocess.run(
+        launch.command, input=commands, env=environment, capture_output=True, cwd=folder, timeout=60, check=False
+    )
+    return ran.returncode, ran.stdout.splitlines()
+
+
+def test_json_is_read_and_written() -> None:
+    """Every kind of value, blanks and escapes; long numbers exactly; characters outside ASCII."""
+    told = echo(
+        ' {"a" : [1, -2.5e1, true, null], "b": {}, "c": [] } ',
+        '"x\\u00e9\\n\\"\\\\\\/"',
+        str(2**63 - 1),
+    )
+    assert told[0] == "{a=[Long:1 Double:-25.0 Boolean:true null ] b={} c=[] }"
+    assert told[1:3] == ["String:xé", '"\\/']
+    assert told[3] == "Long:9223372036854775807"
+    assert json.loads(told[-1]) == {"type": "echo", "text": 'a"b\\c\né🚀', "number": -(2**63)}
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"a"}', '{"a":1,}', "[1 2]", "nul", "1 2", '"a', '"\\x"', "--1", "{'a':1}"])
+def test_what_is_no_json_is_refused(text: str) -> None:
+    """The reader says what it expected and where."""
+    assert echo(text)[0].startswith("refused: ")
+
+
+def test_a_command_it_does_not_know_ends_the_driver(tmp_path: Path) -> None:
+    """It says so, and exits with a status."""
+    status, lines = conversation("5.3.3", tmp_path, b'{"type":"sing"}\n')
+    assert status == 1
+    assert json.loads(lines[-1])["type"] == "failed"
+    assert "unknown command" in json.loads(lines[-1])["message"]
+
+
+def test_the_end_of_stdin_ends_the_driver(tmp_path: Path) -> None:
+    """A runner that is gone leaves nothing running; the plan alone starts nothing."""
+    plan = b'{"type":"plan","send":0,"thread":0,"due_ns":0,"kind":"plain","argument":0,"body_bytes":1}\n'
+    status, lines = conversation("5.3.3", tmp_path, plan)
+    assert status == 0
+    assert len(lines) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("release", client_releases())
+def test_every_release_says_hello(release: str, tmp_path: Path) -> None:
+    """One driver, compiled once, starts on the jars of every release, and says which it found."""
+    status, lines = conversation(release, tmp_path, b"")
+    hello = decode_record(lines[0]).record
+    assert status == 0
+    assert (hello.client, hello.version) == ("java", release)  # type: ignore[union-attr]
+    assert {"plain", "queue", "selector"} <= set(hello.capabilities)  # type: ignore[union-attr]
+
+
+def test_a_process_list_stays_readable(tmp_path: Path) -> None:
+    """A hundred jars go into the environment, not onto the command line."""
+    launch = java_program(SubjectId("java", "5.3.3")).launch(tmp_path)
+    assert not any(".jar" in word for word in launch.command)
+    assert "rocketmq-client-5.3.3.jar" in launch.environment["CLASSPATH"]

@@ -1,0 +1,262 @@
+"""
+Real subjects on real brokers, one of which is paused: what they send, what they tell, what is stored.
+
+The outcomes follow from producer-behaviour sections 3.6 and 3.7: up to 4.2.0 every attempt has the whole timeout, so the
+send goes on to the other broker; from 4.3.0 on the send has one budget, and the paused broker eats it.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harness.cluster.drain import await_drained
+from harness.cluster.interface import Cluster
+from harness.cluster.start import start_cluster
+from harness.cluster.stored import read_stored
+from harness.core.errors import SubjectBroken
+from harness.core.events import Arm
+from harness.core.plan import Plan, PlannedSend, SendKind
+from harness.core.records import AttemptEnded
+from harness.core.settings import ClientSettings
+from harness.core.subject import SubjectId
+from harness.subjects import subject_for
+from harness.subjects.child import SubjectProcess
+from harness.subjects.conversation import Transcript
+from harness.subjects.deadlines import Deadlines
+from harness.subjects.setup import SubjectSetup
+
+pytestmark = pytest.mark.cluster
+
+HANDFUL = ("4.0.0-incubating", "4.5.0", "4.7.1", "4.9.8", "5.1.4", "5.3.3", "5.5.0")
+TIMEOUT_MS = 300
+NUMBERS = count(1)
+MS = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with start_cluster(topology="two-masters", folder=tmp_path_factory.mktemp("cluster")) as started:
+        yield started
+
+
+@dataclass
+class Stage:
+    """A cluster, and a subject on it that is ready to go."""
+
+    cluster: Cluster
+    subject: SubjectProcess
+    topic: str
+    start_ns: int = 0
+
+    def go(self) -> None:
+        self.start_ns = time.monotonic_ns() + 50 * MS
+        self.subject.go(self.start_ns)
+
+    def stored(self) -> Counter[int | None]:
+        """How often each send is stored, once late writes have drained."""
+        await_drained(self.cluster, [self.topic])
+        return Counter(row.send for row in read_stored(self.cluster, self.topic))
+
+
+@pytest.fixture
+def stage(cluster: Cluster, tmp_path: Path) -> Iterator["Staging"]:
+    with ExitStack() as stack:
+        yield Staging(cluster, tmp_path, stack)
+    cluster.heal_all()
+
+
+@dataclass
+class Staging:
+    """Brings a subject to ready."""
+
+    cluster: Cluster
+    folder: Path
+    stack: ExitStack
+
+    def __call__(self, name: str, plan: Plan, **deadlines: float) -> Stage:
+        topic = f"subjects-{next(NUMBERS)}"
+        for each in (topic, f"{topic}-warm"):
+            self.cluster.create_topic(each, 4)
+        subject = SubjectProcess(
+            subject_for(SubjectId.parse(name)), Arm.BASELINE, self.folder / "subject", on_line=lambda _: None,
+            deadlines=Deadlines(**deadlines),
+        )  # fmt: skip
+        self.stack.enter_context(subject)
+        subject.await_hello()
+        settings = ClientSettings(send_msg_timeout_ms=TIMEOUT_MS)
+        addresses = self.cluster.name_server_addresses
+        subject.prepare(plan, SubjectSetup(addresses, topic, f"{topic}-warm", f"{topic}-group", "run", settings))
+        subject.await_ready()
+        return Stage(self.cluster, subject, topic)
+
+
+def plan_of(sends: int, *kinds: SendKind, threads: int = 1, every_ms: int = 10) -> Plan:
+    """Kinds in turn, threads in turn; arguments and sizes vary with the send."""
+    planned = (
+        PlannedSend(send, send % threads, send * every_ms * MS, kinds[send // threads % len(kinds)], send, 40 * send)
+        for send in range(sends)
+    )
+    return Plan(1, threads, tuple(planned))
+
+
+def attempts_of(transcript: Transcript) -> dict[int, list[AttemptEnded]]:
+    attempts: dict[int, list[AttemptEnded]] = {send.send: [] for send in transcript.sends}
+    for attempt in transcript.attempts:
+        attempts[attempt.send].append(attempt)
+    return attempts
+
+
+@pytest.mark.parametrize("name", [f"{client}:{release}" for release in HANDFUL for client in ("java", "python")])
+def test_a_paused_broker(name: str, stage: Staging) -> None:
+    """Attempts at it time out and are told by the hook; what the send makes of that is the release's."""
+    set_up = stage(name, plan_of(80, SendKind.PLAIN))
+    set_up.go()
+    time.sleep(0.25)
+    stage.cluster.pause("broker-b")
+    time.sleep(0.7)
+    stage.cluster.resume("broker-b")
+    transcript = set_up.subject.await_done(30)
+
+    assert [len(route.queues) for route in transcript.routes] == [8]
+    attempts = attempts_of(transcript)
+    hit = [send for send in transcript.sends if any(attempt.error for attempt in attempts[send.send])]
+    assert hit
+    for send in hit:
+        first = attempts[send.send][0]
+        assert (first.broker, first.error) == ("broker-b", "RemotingTimeoutException")
+        assert first.end_ns - first.start_ns >= (TIMEOUT_MS - 5) * MS
+        if name.endswith("4.0.0-incubating"):
+            assert send.status == "SEND_OK"
+            assert [attempt.status for attempt in attempts[send.send]] == [None, "SEND_OK"]
+        else:
+            # A budget used up to the very millisecond lets one more attempt begin, with nothing left for it.
+            told = (send.error, send.cause, send.code)
+            assert told in (
+                ("RemotingTooMuchRequestException", None, None),
+                ("MQClientException", "RemotingTimeoutException", 10002),
+                ("MQClientException", "RemotingTooMuchRequestException", None),
+            )
+    fine = [send for send in transcript.sends if send not in hit]
+    assert all(send.status == "SEND_OK" and len(attempts[send.send]) == 1 for send in fine)
+    stored = set_up.stored()
+    assert all(stored[send.send] == 1 for send in fine)
+    assert None not in stored
+
+
+@pytest.mark.parametrize("name", ["java:4.0.0-incubating", "java:4.9.8", "java:5.5.0", "python:5.3.3"])
+def test_every_kind_of_send_on_four_threads(name: str, stage: Staging) -> None:
+    """Explicit queues and selectors go where the argument says; each thread keeps its order; bodies of any size arrive."""
+    kinds = list(SendKind)
+    if name.endswith("4.0.0-incubating"):
+        kinds.remove(SendKind.BATCH)  # that release has none, and says so in its hello
+    set_up = stage(name, plan_of(128, *kinds, threads=4, every_ms=2))
+    hello = set_up.subject.transcript.hello
+    assert hello is not None and {kind.value for kind in kinds} <= set(hello.capabilities)
+    set_up.go()
+    transcript = set_up.subject.await_done(30)
+
+    order = sorted((broker, queue) for broker in ("broker-a", "broker-b") for queue in range(4))
+    for send in transcript.sends:
+        assert send.status == "SEND_OK"
+        kind = kinds[send.send // 4 % len(kinds)]
+        if kind in (SendKind.QUEUE, SendKind.SELECTOR):
+            assert (send.broker, send.queue_id) == order[send.send % 8]
+    assert set_up.stored() == Counter(range(128))
+    rows = list(read_stored(stage.cluster, set_up.topic))
+    assert all(row.body_ok and row.identity == f"run/{set_up.topic}/{row.send}" for row in rows)
+
+
+@pytest.mark.parametrize("release", ["4.7.1", "5.3.3"])
+def test_warm_and_measured_producer_share_their_connections(release: str, stage: Staging) -> None:
+    """One client id: when ready, the process has one connection to each server."""
+    set_up = stage(f"java:{release}", plan_of(1, SendKind.PLAIN))
+    hello = set_up.subject.transcript.hello
+    assert hello is not None
+    servers = {int(node.address.rpartition(":")[2]) for node in (*stage.cluster.brokers, *stage.cluster.name_servers)}
+    connections = [each for each in psutil.Process(hello.pid).net_connections("tcp") if each.raddr]
+    assert Counter(each.raddr.port for each in connections if each.status == "ESTABLISHED") == Counter(servers)
+
+
+def test_stop_ends_a_java_client_whose_broker_is_paused(stage: Staging) -> None:
+    """Unregistering would block for 3 s; the driver halts before the runner has to kill it."""
+    set_up = stage("java:5.3.3", plan_of(1, SendKind.PLAIN), exit_s=10)
+    stage.cluster.pause("broker-a")
+    began = time.monotonic()
+    set_up.subject.close()
+    assert time.monotonic() - began < 3
+    assert set_up.subject.broken is None
+
+
+def test_a_killed_broker_refuses_connections(stage: Staging) -> None:
+    """The send goes on elsewhere within its budget; attempts at the dead broker name the failed connection."""
+    set_up = stage("java:5.3.3", plan_of(40, SendKind.PLAIN))
+    stage.cluster.kill("broker-b")
+    set_up.go()
+    transcript = set_up.subject.await_done(30)
+    assert {send.status for send in transcript.sends} == {"SEND_OK"}
+    errors = {attempt.error for attempt in transcript.attempts if attempt.broker == "broker-b"}
+    assert errors
+    assert errors <= {"RemotingConnectException", "RemotingSendRequestException"}
+
+
+@pytest.mark.parametrize(
+    ("defect", "signature"),
+    [
+        ("answers-twice", "protocol.answered-twice"),
+        ("dies-mid-send", "protocol.died"),
+        ("stalls", "protocol.stalled"),
+        ("speaks-nonsense", "protocol.bad-line"),
+    ],
+)
+def test_a_toy_that_breaks_the_protocol(defect: str, signature: str, stage: Staging) -> None:
+    """Its first strike is send 9; what it said before that is kept (a sudden death loses the last 10 ms of it)."""
+    set_up = stage(f"toy:{defect}", plan_of(20, SendKind.PLAIN), send_margin_s=-6)
+    set_up.go()
+    with pytest.raises(SubjectBroken) as raised:
+        set_up.subject.await_done(30)
+    assert raised.value.signature == signature
+    assert 5 <= set_up.subject.answered <= 10
+
+
+def test_a_toy_that_sends_twice(stage: Staging) -> None:
+    """Sends 9 and 19 are stored twice; nothing it tells gives that away."""
+    set_up = stage("toy:sends-twice", plan_of(20, SendKind.PLAIN))
+    set_up.go()
+    transcript = set_up.subject.await_done(30)
+    assert len(transcript.attempts) == 20
+    assert set_up.stored() == Counter(range(20)) + Counter([9, 19])
+
+
+def test_a_toy_that_drops(stage: Staging) -> None:
+    """Sends 9 and 19 are ok and not stored."""
+    set_up = stage("toy:drops", plan_of(20, SendKind.PLAIN))
+    set_up.go()
+    transcript = set_up.subject.await_done(30)
+    assert {send.status for send in transcript.sends} == {"SEND_OK"}
+    assert set_up.stored() == Counter(set(range(20)) - {9, 19})
+
+
+def test_a_toy_that_lies_about_its_queue(stage: Staging) -> None:
+    """Sends 9 and 19 are stored in another queue than the one it names."""
+    set_up = stage("toy:lies-about-queue", plan_of(20, SendKind.PLAIN))
+    set_up.go()
+    transcript = set_up.subject.await_done(30)
+    await_drained(stage.cluster, [set_up.topic])
+    stored = {row.send: (row.broker, row.queue_id) for row in read_stored(stage.cluster, set_up.topic)}
+    lies = [send.send for send in transcript.sends if stored[send.send] != (send.broker, send.queue_id)]
+    assert lies == [9, 19]
+
+
+def test_an_honest_toy_is_the_reference(stage: Staging) -> None:
+    """No defect, nothing to find."""
+    set_up = stage("toy:honest", plan_of(20, SendKind.PLAIN))
+    set_up.go()
+    assert len(set_up.subject.await_done(30).sends) == 20
+    assert set_up.stored() == Counter(range(20))

@@ -1,0 +1,109 @@
+"""What the tests of whole runs share: one pair on a cluster that is up already, judged without Spark."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from harness.analysis.analyze import WITHOUT_SPARK
+from harness.cluster.interface import Cluster
+from harness.core.subject import SubjectId
+from harness.judging import judge_runs
+from harness.pairing import Pair, run_case
+from harness.run import RunRequest, manifest_of, plan_cases
+from harness.subjects.registry import program_of
+from harness.traces.run_directory import RunDirectory
+from harness.verdict.judgement import Judgement
+from harness.verdict.policy import Policy
+
+SCENARIOS = Path(__file__).parent / "scenarios"
+
+
+def run_pair(cluster: Cluster, folder: Path, baseline: str, candidate: str, scenario: str = "whole/dead-broker") -> Path:
+    """Run one scenario of this folder with two subjects; returns the run directory."""
+    request = RunRequest(
+        SubjectId.parse(baseline),
+        SubjectId.parse(candidate),
+        patterns=(scenario,),
+        scenario_root=SCENARIOS,
+        out=folder,
+        seed=5,
+    )
+    cases = plan_cases(request, 5)
+    directory = RunDirectory.create(folder, manifest_of(request, 5, cases))
+    pair = Pair.of(program_of(request.baseline), program_of(request.candidate))
+    for number, case in enumerate(cases, start=1):
+        run_case(cluster, directory.case(number), case, pair, ())
+    directory.end(wall_ms=time.time_ns() // 1_000_000)
+    return directory.path
+
+
+def judge(run: Path) -> Judgement:
+    """Judge a stored run in this process; the evidence is the same as Spark's."""
+    return judge_runs([run], policy=Policy(), master=WITHOUT_SPARK)
+
+
+def signatures(judgement: Judgement) -> set[str]:
+    """Every signature that was found."""
+    return {divergence.signature for result in judgement.results for divergence in result.divergences}
+
+
+def started_run(folder: Path, *arguments: str) -> "subprocess.Popen[bytes]":
+    """`rocketdiff run` in a process of its own, in a session of its own, with its output in files of `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "harness.cli", "run", "--out", str(folder), "--scenarios", str(SCENARIOS), *arguments]
+    with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
+        return subprocess.Popen(command, stdout=out, stderr=err, start_new_session=True)
+
+
+def await_run(folder: Path, condition: Callable[[dict[str, Any], Path], bool], what: str) -> Path:
+    """The run directory below `folder`, once its manifest and files are as asked; AssertionError after a minute."""
+    deadline = time.monotonic() + 90
+    while time.monotonic() < deadline:
+        for manifest in folder.glob("*/run.json"):
+            if condition(json.loads(manifest.read_bytes()), manifest.parent):
+                return manifest.parent
+        time.sleep(0.05)
+    raise AssertionError(f"{what} within 90 s; stderr: {(folder / 'stderr').read_text()}")
+
+
+def sends_are_flowing(_manifest: dict[str, Any], run: Path) -> bool:
+    """Both arms of the first case have answered some sends."""
+    journals = [run / "journal" / f"01-{arm}.ndjson" for arm in ("baseline", "candidate")]
+    return all(journal.exists() and journal.read_bytes().count(b'"type":"send"') > 10 for journal in journals)
+
+
+def processes_of(run: Path) -> dict[int, str]:
+    """Every live process whose command line or working folder is inside a run directory."""
+    return {pid: line for pid, line in _command_lines() if str(run) in line}
+
+
+def await_no_process_of(run: Path) -> dict[int, str]:
+    """What still lives of a run after ten seconds of patience; empty is what a test wants."""
+    deadline = time.monotonic() + 10
+    while (left := processes_of(run)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return left
+
+
+def _command_lines() -> Iterator[tuple[int, str]]:
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            state = (folder / "stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+        if state != "Z" and int(folder.name) != os.getpid():
+            yield int(folder.name), line
+
+
+def kill_one(run: Path, marker: str) -> int:
+    """SIGKILL the first process of a run whose command line holds `marker`; returns its id."""
+    pid = next(pid for pid, line in sorted(processes_of(run).items()) if marker in line)
+    os.kill(pid, signal.SIGKILL)
+    return pid
