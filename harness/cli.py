@@ -8,7 +8,7 @@ import threading
 import traceback
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
@@ -16,11 +16,25 @@ from rich.markup import escape
 from typer.exceptions import TyperException
 
 from harness import __version__
-from harness.core.errors import ExitCode, HarnessError, UsageError
-from harness.core.subject import SubjectId
-
-if TYPE_CHECKING:
-    from harness.verdict.policy import Policy
+from harness.cli_options import (
+    DEFAULT_RELEASE,
+    ClusterOption,
+    InconclusiveOption,
+    JsonOption,
+    MasterOption,
+    OutOption,
+    ScenarioOption,
+    ScenariosOption,
+    SeedOption,
+    ServerOption,
+    StrictOption,
+    SubjectOption,
+    SuiteOption,
+    pair_of,
+    policy_of,
+    suite_of,
+)
+from harness.core.errors import ExitCode, HarnessError
 
 app = typer.Typer(
     name="rocketdiff",
@@ -32,27 +46,10 @@ app = typer.Typer(
 cluster_app = typer.Typer(help="A local RocketMQ in seconds, for anyone.", no_args_is_help=True)
 app.add_typer(cluster_app, name="cluster")
 
-DEFAULT_RELEASE = "5.3.3"
 INTERRUPTED = 130
-"""What a shell reports for a program that ended on Ctrl-C."""
+"""What a shell reports for a program that ended on Ctrl-C; typer turns the exception into this code."""
 
-SubjectOption = Annotated[
-    list[str] | None,
-    typer.Option("--subject", help="client:release, given twice; the first is the baseline. One: against its own reference."),
-]
-SuiteOption = Annotated[
-    str | None, typer.Option(help="quick (about a minute), full, or all; quick unless --scenario chooses.")
-]
-ScenarioOption = Annotated[list[str] | None, typer.Option("--scenario", help="Only scenarios whose name matches this glob.")]
-ScenariosOption = Annotated[Path | None, typer.Option("--scenarios", help="Folder of scenario files instead of the shipped ones.")]
-OutOption = Annotated[Path, typer.Option(help="Folder that receives the run directory.")]
-SeedOption = Annotated[int | None, typer.Option(help="Seed of plans and phases; drawn and printed when not given.", min=0)]
-ServerOption = Annotated[str, typer.Option("--server", help="Release of name servers and brokers.")]
-ClusterOption = Annotated[str, typer.Option("--cluster", help="Where brokers run: processes.")]
-MasterOption = Annotated[str | None, typer.Option("--master", help="Spark master; local[*] when not given.")]
-InconclusiveOption = Annotated[str, typer.Option(help="What an inconclusive gating check does: fail, warn or pass.")]
-StrictOption = Annotated[bool, typer.Option("--strict", help="Checks of severity 'should' gate too.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+INTERRUPTED_MESSAGE = "interrupted; everything that was started has been stopped"
 
 
 @app.command()
@@ -111,15 +108,15 @@ def compare(
     strict: StrictOption = False,
 ) -> None:
     """What changes for us if we move from one client to the other?"""
-    run(
-        [baseline, candidate], suite, scenario, scenarios, out, seed, server, cluster, master, inconclusive, strict
-    )
+    run([baseline, candidate], suite, scenario, scenarios, out, seed, server, cluster, master, inconclusive, strict)
 
 
 @app.command()
 def analyze(
     runs: Annotated[list[Path], typer.Argument(help="Run directories; several are judged together.")],
-    out: Annotated[Path | None, typer.Option(help="Folder for the report; the run directory when it is only one.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the report; the run directory when it is only one.")
+    ] = None,
     master: MasterOption = None,
     inconclusive: InconclusiveOption = "fail",
     strict: StrictOption = False,
@@ -134,7 +131,9 @@ def analyze(
 @app.command()
 def report(
     run_dir: Annotated[Path, typer.Argument(metavar="RUN", help="Run directory, or the JSON document itself.")],
-    out: Annotated[Path | None, typer.Option(help="Folder for the rendered files; beside the document when not given.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the rendered files; beside the document when not given.")
+    ] = None,
 ) -> None:
     """Render the stored JSON document again: HTML, JUnit, Markdown."""
     from harness.judging import render_again
@@ -171,7 +170,9 @@ def scenarios(
 
 @app.command()
 def bench(
-    release: Annotated[str, typer.Option(help="Release of the Java client and of the reference's dialect.")] = DEFAULT_RELEASE,
+    release: Annotated[
+        str, typer.Option(help="Release of the Java client and of the reference's dialect.")
+    ] = DEFAULT_RELEASE,
     server: ServerOption = DEFAULT_RELEASE,
     sends: Annotated[int, typer.Option(min=100, help="Sends of each kind in each round.")] = 6_000,
     rounds: Annotated[int, typer.Option(min=1)] = 5,
@@ -193,9 +194,13 @@ def doctor(as_json: JsonOption = False) -> None:
 
 @cluster_app.command("up")
 def cluster_up(
-    topology: Annotated[str, typer.Option(help="one-master, two-masters, three-masters, two-masters-two-name-servers.")] = "two-masters",
+    topology: Annotated[
+        str, typer.Option(help="one-master, two-masters, three-masters, two-masters-two-name-servers.")
+    ] = "two-masters",
     server: ServerOption = DEFAULT_RELEASE,
-    port: Annotated[int | None, typer.Option(help="Fixed port of the (first) name server; a free one otherwise.")] = None,
+    port: Annotated[
+        int | None, typer.Option(help="Fixed port of the (first) name server; a free one otherwise.")
+    ] = None,
 ) -> None:
     """Start a cluster on loopback, print its address, keep it until Ctrl-C or `cluster down`."""
     from harness.cluster.up import UpState, serve
@@ -215,35 +220,6 @@ def cluster_down() -> None:
 
     state = down()
     typer.echo("no cluster is up" if state is None else f"stopped {state.topology} of process {state.pid}")
-
-
-def pair_of(subjects: list[str]) -> tuple[SubjectId, SubjectId]:
-    """Both subjects; one alone is compared with the reference of its release, none is the newest documented pair."""
-    if not subjects:
-        subjects = [f"java:{DEFAULT_RELEASE}"]
-    parsed = [SubjectId.parse(text) for text in subjects]
-    if len(parsed) == 1:
-        return parsed[0], SubjectId("python", parsed[0].release)
-    if len(parsed) > 2:
-        raise UsageError("two subjects", seen=f"{len(parsed)}", hint="--subject java:5.3.3 --subject python:5.3.3")
-    return parsed[0], parsed[1]
-
-
-def suite_of(asked: str | None, patterns: list[str] | None) -> str | None:
-    """None is every suite: what `all` says, and what naming scenarios means."""
-    if asked is None:
-        return None if patterns else "quick"
-    return None if asked == "all" else asked
-
-
-def policy_of(inconclusive: str, *, strict: bool) -> "Policy":
-    """What gates, from the options."""
-    from harness.verdict.policy import Inconclusive, Policy
-
-    try:
-        return Policy(inconclusive=Inconclusive(inconclusive), strict=strict)
-    except ValueError as error:
-        raise UsageError("--inconclusive fail, warn or pass", seen=inconclusive) from error
 
 
 def leave(code: int) -> NoReturn:
@@ -285,14 +261,17 @@ def guarded(arguments: list[str] | None) -> int:
         errors.print(f"[bold red]rocketdiff:[/] {escape(str(error))}")
         return int(error.exit_code)
     except (typer.Abort, KeyboardInterrupt):
-        errors.print("interrupted; everything that was started has been stopped")
+        errors.print(INTERRUPTED_MESSAGE)
         return INTERRUPTED
     except TyperException as error:
         errors.print(f"[bold red]rocketdiff:[/] {escape(error.format_message())}; see rocketdiff --help")
         return ExitCode.USAGE
     except Exception as error:  # noqa: BLE001 - whatever it is, it is our own fault and must say so
         return own_fault(error, errors)
-    return int(result) if isinstance(result, int) else 0
+    code = int(result) if isinstance(result, int) else 0
+    if code == INTERRUPTED:
+        errors.print(INTERRUPTED_MESSAGE)
+    return code
 
 
 def own_fault(error: Exception, errors: Console) -> int:

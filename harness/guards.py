@@ -24,7 +24,13 @@ SHORTENED_PAUSE_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class CaseFacts:
-    """What the runner saw of one case. first_ns: start of each arm's first send; late_ns: median lateness in calm."""
+    """
+    What the runner saw of one case.
+
+    first_ns: start of each arm's first send; late_ns: median lateness in calm.
+
+    problems: whatever the cluster did that was not asked for, or did not do, as sentences.
+    """
 
     case: Case
     case_name: str
@@ -32,14 +38,16 @@ class CaseFacts:
     late_ns: Mapping[Arm, int]
     answered: Mapping[Arm, int]
     faults: Sequence[FaultRecord]
-    fault_errors: Sequence[str]
+    problems: Sequence[str]
     is_read_back: bool
     lost: Mapping[Arm, SubjectId]
 
     @property
     def spread_ns(self) -> int | None:
         """How far apart the arms' first sends began; None when an arm never sent."""
-        return abs(self.first_ns[Arm.BASELINE] - self.first_ns[Arm.CANDIDATE]) if len(self.first_ns) == len(Arm) else None
+        return (
+            abs(self.first_ns[Arm.BASELINE] - self.first_ns[Arm.CANDIDATE]) if len(self.first_ns) == len(Arm) else None
+        )
 
     def measured(self) -> dict[str, int | float]:
         """Numbers for ``run.json``, unit in the name."""
@@ -93,8 +101,13 @@ def _complete(facts: CaseFacts) -> tuple[Guard, ...]:
 
 def _faults(facts: CaseFacts) -> tuple[Guard, ...]:
     held = tuple(_effective(facts, spec) for spec in facts.case.faults)
-    errors = tuple(Guard("fault-schedule", False, "every fault as planned", error, facts.case_name) for error in facts.fault_errors)
-    return held + errors
+    wrong = tuple(
+        Guard(
+            "cluster", held=False, expected="the cluster to do what the schedule says", seen=seen, case=facts.case_name
+        )
+        for seen in facts.problems
+    )
+    return held + wrong
 
 
 def _effective(facts: CaseFacts, spec: FaultSpec) -> Guard:

@@ -87,11 +87,8 @@ def _report_folder(runs: Sequence[RunDirectory], out: Path | None) -> Path:
 def _require_same_subjects(runs: Sequence[RunDirectory]) -> None:
     pairs = {" against ".join(run.manifest.subjects.values()) for run in runs}
     if len(pairs) > 1:
-        raise UsageError(
-            "runs of the same two subjects", seen=", ".join(sorted(pairs)), hint="analyze them one by one"
-        )
+        raise UsageError("runs of the same two subjects", seen=", ".join(sorted(pairs)), hint="analyze them one by one")
 
 
 def _planned(runs: Sequence[RunDirectory]) -> int:
     return sum(len(case.entry.checks) for run in runs for case in run.cases())
-

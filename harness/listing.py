@@ -24,7 +24,9 @@ def print_scenarios(suite: str | None, folder: Path | None, *, as_json: bool) ->
     for scenario in chosen:
         pauses = f", {scenario.episodes} pauses" if scenario.episodes else ""
         console.print(f"[bold]{scenario.name}[/]  {scenario.duration_s:g} s{pauses}  {' '.join(scenario.suites)}")
-        console.print(Padding(f"{escape(' '.join(scenario.establishes.split()))} ({' '.join(scenario.covers)})", (0, 0, 0, 4)))
+        console.print(
+            Padding(f"{escape(' '.join(scenario.establishes.split()))} ({' '.join(scenario.covers)})", (0, 0, 0, 4))
+        )
 
 
 def _as_data(scenario: Scenario) -> dict[str, object]:

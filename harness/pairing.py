@@ -11,7 +11,7 @@ from typing import Self
 
 from harness.cluster.drain import await_drained
 from harness.cluster.faults.schedule import ScheduleOutcome, run_schedule
-from harness.cluster.interface import Cluster
+from harness.cluster.interface import Cluster, NodeState, nodes_of
 from harness.cluster.stored import read_stored
 from harness.core.errors import HarnessError, SubjectBroken
 from harness.core.events import (
@@ -27,7 +27,7 @@ from harness.core.events import (
     SendsAnswered,
     tell,
 )
-from harness.core.fault import FaultRecord
+from harness.core.fault import FaultKind, FaultRecord
 from harness.core.records import SendEnded
 from harness.guards import CaseFacts, guards_of
 from harness.scenario import Case
@@ -57,9 +57,7 @@ class Pair:
         return cls({Arm.BASELINE: baseline, Arm.CANDIDATE: candidate})
 
 
-def run_case(
-    cluster: Cluster, directory: CaseDirectory, case: Case, pair: Pair, listeners: Sequence[Listener]
-) -> None:
+def run_case(cluster: Cluster, directory: CaseDirectory, case: Case, pair: Pair, listeners: Sequence[Listener]) -> None:
     """
     Run one case and seal it.
 
@@ -69,9 +67,7 @@ def run_case(
     began = time.monotonic()
     scenario = case.scenario
     name = str(case.id)
-    tell(
-        listeners, CaseStarted(directory.number, name, len(case.plan.sends), scenario.episodes, scenario.duration_s)
-    )
+    tell(listeners, CaseStarted(directory.number, name, len(case.plan.sends), scenario.episodes, scenario.duration_s))
     stage = _Stage(cluster, directory, case, pair, listeners)
     try:
         with ExitStack() as stack:
@@ -85,9 +81,7 @@ def run_case(
     directory.complete(guards=guards_of(facts), measured=facts.measured())
     answered = facts.answered
     took_s = time.monotonic() - began
-    tell(
-        listeners, CaseEnded(directory.number, name, answered[Arm.BASELINE], answered[Arm.CANDIDATE], took_s)
-    )
+    tell(listeners, CaseEnded(directory.number, name, answered[Arm.BASELINE], answered[Arm.CANDIDATE], took_s))
 
 
 def _abandon(directory: CaseDirectory, reason: str) -> None:
@@ -110,7 +104,7 @@ class _Stage:
     listeners: Sequence[Listener]
     arms: dict[Arm, SubjectProcess] = field(default_factory=dict)
     faults: dict[tuple[int, str], FaultRecord] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
+    problems: dict[str, str] = field(default_factory=dict)
     origin_ns: int = 0
     is_read_back: bool = False
 
@@ -125,11 +119,10 @@ class _Stage:
         self._go()
         stop = threading.Event()
         with ThreadPoolExecutor(max_workers=1, thread_name_prefix="faults") as pool:
-            schedule = pool.submit(
-                run_schedule, self.cluster, self.case.faults, self.origin_ns, self._on_fault, stop
-            )
+            schedule = pool.submit(run_schedule, self.cluster, self.case.faults, self.origin_ns, self._on_fault, stop)
             try:
                 self._await_arms()
+                self._look_for_deaths()
             finally:
                 stop.set()
             self._take(schedule)
@@ -143,7 +136,7 @@ class _Stage:
                 topic = self._topic(arm)
                 self.directory.write_stored(arm, read_stored(self.cluster, topic))
         except HarnessError as error:
-            self.problems.append(str(error))
+            self.problems["read-back"] = str(error)
             return
         self.is_read_back = True
 
@@ -157,16 +150,14 @@ class _Stage:
             late_ns={arm: self._lateness_ns(told) for arm, told in sends.items() if told},
             answered={arm: len(told) for arm, told in sends.items()},
             faults=tuple(self.faults.values()),
-            fault_errors=tuple(self.problems),
+            problems=tuple(self.problems.values()),
             is_read_back=self.is_read_back,
             lost={arm: subject.subject for arm, subject in self.arms.items() if subject.broken},
         )
 
     def _subject(self, arm: Arm, stack: ExitStack) -> SubjectProcess:
         recorder: Recorder = stack.enter_context(self.directory.recorder(arm))
-        return SubjectProcess(
-            self.pair.programs[arm], arm, self.directory.logs / arm.value, on_line=recorder.line
-        )
+        return SubjectProcess(self.pair.programs[arm], arm, self.directory.logs / arm.value, on_line=recorder.line)
 
     def _setup(self, arm: Arm) -> SubjectSetup:
         return SubjectSetup(
@@ -212,6 +203,7 @@ class _Stage:
         """Wait until both arms are done or broken; each has its own deadlines for silence."""
         waiting = dict(self.arms)
         while waiting:
+            self._look_for_deaths()
             for arm, subject in list(waiting.items()):
                 if subject.is_over:
                     del waiting[arm]
@@ -219,6 +211,17 @@ class _Stage:
                 tell(self.listeners, SendsAnswered(self.directory.number, arm, subject.answered))
             if waiting:
                 time.sleep(PROGRESS_EVERY_S)
+
+    def _look_for_deaths(self) -> None:
+        """A server that nobody killed and that is gone makes the case invalid; healing would hide it."""
+        killed = {fault.node for fault in self.case.faults if fault.kind is FaultKind.KILL}
+        for node in nodes_of(self.cluster):
+            if node.name not in killed and self.cluster.state(node.name) is NodeState.GONE:
+                self.problems.setdefault(node.name, f"{node.name} died by itself: {self._last_words(node.name)}")
+
+    def _last_words(self, node: str) -> str:
+        lines = [line.strip() for line in self.cluster.log_tail(node, 3) if line.strip()]
+        return lines[-1] if lines else "its log is empty"
 
     def _each_over(self, arm: Arm, subject: SubjectProcess) -> None:
         if subject.broken is not None:
@@ -243,7 +246,7 @@ class _Stage:
         outcome = schedule.result()
         for record in outcome.records:
             self.faults[record.episode, record.node] = record
-        self.problems.extend(str(problem) for problem in outcome.problems)
+        self.problems |= {f"fault {n}": str(problem) for n, problem in enumerate(outcome.problems)}
 
     def _lateness_ns(self, sends: Sequence[SendEnded]) -> int:
         """

@@ -105,9 +105,7 @@ def run_cases(
         tell(listeners, ClusterClosed(topology))
 
 
-def started(
-    request: RunRequest, topology: str, directory: RunDirectory, listeners: Sequence[Listener]
-) -> Cluster:
+def started(request: RunRequest, topology: str, directory: RunDirectory, listeners: Sequence[Listener]) -> Cluster:
     """A cluster of one topology, ready; its files lie in the run directory."""
     began = time.monotonic()
     tell(listeners, ClusterStarted(topology, request.backend, request.server_release))
@@ -122,9 +120,7 @@ def started(
     took_s = time.monotonic() - began
     tell(
         listeners,
-        ClusterReady(
-            topology, request.backend, request.server_release, brokers, cluster.name_server_addresses, took_s
-        ),
+        ClusterReady(topology, request.backend, request.server_release, brokers, cluster.name_server_addresses, took_s),
     )
     return cluster
 

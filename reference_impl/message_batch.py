@@ -12,11 +12,14 @@ from reference_impl.unique_key import UniqueKeys
 _RETRY_TOPIC_PREFIX = "%RETRY%"
 
 
-def batch_of(messages: Sequence[Message], keys: UniqueKeys, max_message_size: int) -> MessageBatch:
+def batch_of(
+    messages: Sequence[Message], keys: UniqueKeys, max_message_size: int, *, has_own_key: bool
+) -> MessageBatch:
     """
-    A batch: one topic, one WAIT property, no delays and no retry topics; each message gets an id, and the batch too.
+    A batch: one topic, one WAIT property, no delays and no retry topics; each message gets an id.
 
-    Raises MQClientException, with what was wrong as its cause.
+    has_own_key: the batch gets one too, which brokers then store in place of the messages' (from 5.0.0 on). Raises
+    MQClientException, with what was wrong as its cause.
     """
     try:
         if not messages:
@@ -29,7 +32,9 @@ def batch_of(messages: Sequence[Message], keys: UniqueKeys, max_message_size: in
     except RocketMQException as error:
         raise MQClientException("Failed to initiate the MessageBatch") from error
     first = messages[0]
-    properties = {WAIT: first.properties[WAIT], UNIQ_KEY: keys.create()}
+    properties = {WAIT: first.properties[WAIT]}
+    if has_own_key:
+        properties[UNIQ_KEY] = keys.create()
     return MessageBatch(first.topic, body, properties, messages=tuple(messages))
 
 

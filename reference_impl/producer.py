@@ -19,7 +19,7 @@ from reference_impl.checks import check_group, check_message
 from reference_impl.heartbeat import Heartbeats
 from reference_impl.kernel import Kernel
 from reference_impl.listener import Listener, RouteChanged
-from reference_impl.message import Message, SendResult
+from reference_impl.message import Message, MessageBatch, SendResult
 from reference_impl.message_batch import batch_of
 from reference_impl.name_servers import NameServers
 from reference_impl.remoting.channels import Channels
@@ -42,6 +42,8 @@ from reference_impl.unique_key import UniqueKeys
 
 QueueSelector = Callable[[list[Queue], Message, object], Queue | None]
 """Chooses from a copy of the publish list, given the message and the application's argument; None chooses nothing."""
+
+_BATCH_HAS_OWN_KEY_FROM = mq_version("5.0.0")  # seen in every tag; a wire form, not worth a dialect's field
 
 
 class _State(Enum):
@@ -81,9 +83,9 @@ class Producer:
         self._channels = Channels(dialect.remoting, on_connected=self._connected)
         asked = NameServers(name_servers, self._channels, dialect.remoting, self.settings.serialization)
         self._routes = RouteTable(dialect, self.settings, asked, self._route_changed)
-        version = mq_version(dialect.releases.first)
+        self._version = mq_version(dialect.releases.first)
         client_id = f"127.0.0.1@{os.getpid()}#{time.monotonic_ns()}"
-        self._heartbeats = Heartbeats(client_id, group, self.settings, self._channels, self._routes, version)
+        self._heartbeats = Heartbeats(client_id, group, self.settings, self._channels, self._routes, self._version)
         self._calls = Calls(Kernel(dialect, self.settings, group, self._channels, self._routes), listener)
         self._schedule = Schedule(f"scheduled-{group}")
 
@@ -149,7 +151,9 @@ class Producer:
         Raises also MQClientException for messages that do not fit together.
         """
         self._check_running()
-        return self.send(batch_of(messages, self._keys, self.settings.max_message_size), timeout_ms)
+        has_own_key = self._version >= _BATCH_HAS_OWN_KEY_FROM
+        batch = batch_of(messages, self._keys, self.settings.max_message_size, has_own_key=has_own_key)
+        return self.send(batch, timeout_ms)
 
     def send_to_queue(self, message: Message, queue: Queue, timeout_ms: int | None = None) -> SendResult:
         """
@@ -210,7 +214,7 @@ class Producer:
     def _check(self, message: Message) -> None:
         self._check_running()
         check_message(message, self.settings.max_message_size)
-        if UNIQ_KEY not in message.properties:
+        if UNIQ_KEY not in message.properties and not isinstance(message, MessageBatch):
             message.properties[UNIQ_KEY] = self._keys.create()
 
     def _check_running(self) -> None:

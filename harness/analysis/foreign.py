@@ -36,9 +36,11 @@ CaseKey = tuple[str, int]
 def foreign_facts(spark: SparkSession, runs: Iterable[Path], *, batch_rows: int = BATCH_ROWS) -> DataFrame:
     """The table ``facts`` of runs whose groups are split over files."""
     files = [
-        (str(path), str(table), str(file)) for path in runs for table, file in foreign_files(RunDirectory.open(path))
+        {"run": str(path), "table": str(table), "path": str(file)}
+        for path in runs
+        for table, file in foreign_files(RunDirectory.open(path))
     ]
-    listed = spark.createDataFrame(files, FILES_SCHEMA).select("run", "table", "path")
+    listed = spark.createDataFrame(pa.Table.from_pylist(files), FILES_SCHEMA).select("run", "table", "path")
     blobs = listed.repartition(len(files) or 1, "path").mapInArrow(blobs_of_files, BLOBS_SCHEMA)
     gathered = blobs.select("run", "number", "table", "arm", "blob").repartition("run", "number")
     ordered = gathered.sortWithinPartitions("run", "number")

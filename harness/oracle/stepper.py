@@ -24,6 +24,8 @@ from reference_impl.rules.settings import SendSettings
 
 Routes = Mapping[int, tuple[tuple[str, int], ...]]
 
+_DIRECT = (SendKind.QUEUE, SendKind.SELECTOR)
+
 _UNSEEN = AttemptResult.failed("MQClientException")
 """A broker whose address is unknown fails an attempt before the hook inside the client can see it."""
 
@@ -57,7 +59,12 @@ class Stepper:
         return outcomes
 
     def every_forced(self, worlds: list[World], moment: Moment) -> list[World]:
-        """Worlds in which the client did at this moment what was seen, whatever the rules say; its index is unknown."""
+        """
+        Worlds in which the client did at this moment what was seen, whatever the rules say.
+
+        Its index is unknown from here on, and its publish list is as the route gives it: what the rules would have
+        rewritten in the list, a client that does not follow them has not.
+        """
         forced: list[World] = []
         for world in worlds:
             self.demon.restart()
@@ -83,7 +90,7 @@ class Stepper:
     def _run(self, world: World, moment: Moment) -> Step | None:
         send = moment.send
         now_ms = self._now(moment)
-        if send.kind in (SendKind.QUEUE, SendKind.SELECTOR):
+        if send.kind in _DIRECT:
             return self._run_direct(world, moment, now_ms)
         if moment.number == 0 and moment.settled is None:
             mind = self._enter(world, send)
@@ -141,7 +148,7 @@ class Stepper:
 
     def _force(self, world: World, moment: Moment) -> None:
         now_ms = self._now(moment)
-        direct = moment.send.kind in (SendKind.QUEUE, SendKind.SELECTOR)
+        direct = moment.send.kind in _DIRECT
         if moment.number == 0 and moment.settled is None:
             mind = self._enter(world, moment.send)
             if not direct:
@@ -156,6 +163,7 @@ class Stepper:
             loop.settle(now_ms, _result_of(moment.settled))
         mind.finish = None
         mind.index.value = None
+        world.infos[mind.version].queues[:] = [Queue(*queue) for queue in self.routes[mind.version]]
         if moment.followed_by is not None:
             queue = Queue(moment.followed_by.broker, moment.followed_by.queue_id)
             queues = world.infos[mind.version].queues

@@ -197,6 +197,8 @@ class SubjectProcess:
             self._on_line(line)
             if not self._is_lost():
                 self._take(line)
+        with self._changed:
+            self._changed.notify_all()
         if len(self._unfinished) > _MAX_LINE_BYTES:
             self._unfinished = b""
             self._break(
@@ -212,7 +214,6 @@ class SubjectProcess:
                 self._conversation.take(received.record, time.monotonic_ns())
                 if self.stage is Stage.RUNNING and self._conversation.is_all_answered():
                     self._stage_deadline = time.monotonic() + self._deadlines.done_s
-                self._changed.notify_all()
         except SubjectBroken as violation:
             self._break(violation)
 

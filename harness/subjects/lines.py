@@ -29,6 +29,9 @@ _RECORDS: dict[str, type[Record]] = {
 }
 _NAMES: dict[type[Record], str] = {record_class: name for name, record_class in _RECORDS.items()}
 _FIELDS = {record_class: tuple(each.name for each in fields(record_class)) for record_class in _NAMES}
+_KNOWN = {record_class: frozenset(names) for record_class, names in _FIELDS.items()}
+_OBJECT = msgspec.json.Decoder(dict[str, Any])
+_NOTHING: dict[str, object] = {}
 
 _SHOWN_CHARACTERS = 200
 """How much of a bad line is quoted: enough to recognise it."""
@@ -41,7 +44,7 @@ def decode_record(line: bytes) -> ReceivedLine:
     Raises SubjectBroken (``protocol.bad-line``, ``protocol.unknown-record``) for anything that is no record.
     """
     try:
-        members: dict[str, Any] = msgspec.json.decode(line, type=dict[str, Any])
+        members = _OBJECT.decode(line)
         kind = members.pop("type", None)
         record_class = _RECORDS.get(kind) if isinstance(kind, str) else None
         if record_class is None:
@@ -51,8 +54,9 @@ def decode_record(line: bytes) -> ReceivedLine:
         raise SubjectBroken(
             "protocol.bad-line", expected="one JSON record a line", seen=f"{error}: {_shown(line)}"
         ) from None
-    unknown = members.keys() - set(_FIELDS[record_class])
-    return ReceivedLine(record, {name: members[name] for name in sorted(unknown)})
+    if members.keys() <= _KNOWN[record_class]:
+        return ReceivedLine(record, _NOTHING)
+    return ReceivedLine(record, {name: value for name, value in members.items() if name not in _KNOWN[record_class]})
 
 
 def encode_record(record: Record) -> bytes:

@@ -125,8 +125,8 @@ class Brokers:
         self._ends[broker, queue_id] = offset + 1
         self.stored.append(Stored(broker, queue_id, offset, send, store_timestamp_ms=answer_ns // MS))
         if answer_ns - now_ns > timeout_ms * MS:
-            # A client notices a little late; exactly at the end of its budget it would go on with nothing left.
-            return now_ns + timeout_ms * MS + 1_200_000, None
+            # A client notices a little late; at the end of its budget, to the millisecond, it might go on with nothing left.
+            return now_ns + timeout_ms * MS + 3 * MS, None
         return answer_ns, offset
 
 

@@ -67,10 +67,11 @@ def test_bodies_from_the_threshold_on_are_compressed(cluster: FakeCluster, relea
     assert len(large.body) < 100 and len(message.body) == 4_096
 
 
-def test_batch_of_one(cluster: FakeCluster) -> None:
+@pytest.mark.parametrize(("release", "has_own_key"), [("4.9.8", False), ("5.0.0", True), ("5.3.3", True)])
+def test_batch_of_one(cluster: FakeCluster, release: str, has_own_key: bool) -> None:
     """A batch travels under its own code, uncompressed, each message with properties of its own."""
     message = Message("T", b"y" * 5_000, {"own": "1"})
-    with producer_of(cluster) as producer:
+    with producer_of(cluster, release, start=7) as producer:
         result = producer.send_batch([message])
     (stored,) = cluster["a"].stored
     (entry,) = decode_batch(stored.body)
@@ -78,6 +79,7 @@ def test_batch_of_one(cluster: FakeCluster) -> None:
     assert (stored.fields["batch"], stored.fields["sysFlag"]) == ("true", "0")
     assert result.message_id == message.unique_key == entry.properties["UNIQ_KEY"]
     assert len(cluster["a"].requests_of(RequestCode.SEND_BATCH_MESSAGE)) == 1
+    assert ("UNIQ_KEY" in decode_properties(stored.fields["properties"])) is has_own_key
 
 
 def test_batches_that_do_not_fit_together_are_refused(cluster: FakeCluster) -> None:

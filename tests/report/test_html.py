@@ -75,6 +75,20 @@ def test_a_full_page_leaves_out_pictures_of_the_less_telling_cases(document: Doc
     assert heard == order
 
 
+def test_ten_thousand_signatures_stay_a_page(document: Document) -> None:
+    """The first sixty are shown, eight in a line of answers; the rest is counted."""
+    first, shown = document.results[0], document.clusters[0]
+    many = tuple(replace(first.divergences[0], signature=f"kind/{n}") for n in range(10_000))
+    clusters = tuple(replace(shown, signature=f"kind/{n}", fingerprint=f"{n:012x}") for n in range(10_000))
+    crowded = msgspec.structs.replace(
+        document, results=(replace(first, divergences=many), *document.results[1:]), clusters=clusters, plots=Plots()
+    )
+    text = html.render(crowded)
+    assert len(text.encode()) < html.LIMIT_BYTES
+    assert "9940 more signatures are in report.json" in text
+    assert "and 9992 more signatures" in text
+
+
 def test_cases_with_divergences_are_drawn_first_and_unfolded(document: Document, page_text: str) -> None:
     """Two of them are open from the start."""
     unfolded = re.findall(r'<details class="card case" id="([^"]+)" open', page_text)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,9 @@ from harness.verdict.policy import Policy
 SCENARIOS = Path(__file__).parent / "scenarios"
 
 
-def run_pair(cluster: Cluster, folder: Path, baseline: str, candidate: str, scenario: str = "whole/dead-broker") -> Path:
+def run_pair(
+    cluster: Cluster, folder: Path, baseline: str, candidate: str, scenario: str = "whole/dead-broker"
+) -> Path:
     """Run one scenario of this folder with two subjects; returns the run directory."""
     request = RunRequest(
         SubjectId.parse(baseline),
@@ -53,12 +56,32 @@ def signatures(judgement: Judgement) -> set[str]:
     return {divergence.signature for result in judgement.results for divergence in result.divergences}
 
 
-def started_run(folder: Path, *arguments: str) -> "subprocess.Popen[bytes]":
-    """`rocketdiff run` in a process of its own, in a session of its own, with its output in files of `folder`."""
+@contextmanager
+def started_run(folder: Path, *arguments: str) -> "Iterator[subprocess.Popen[bytes]]":
+    """
+    `rocketdiff run` in a process and session of its own, with its output in files of `folder`.
+
+    Killed at the end if it still lives, which is a failure of the test before it is a mess.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "harness.cli", "run", "--out", str(folder), "--scenarios", str(SCENARIOS), *arguments]
+    command = [
+        sys.executable,
+        "-m",
+        "harness.cli",
+        "run",
+        "--out",
+        str(folder),
+        "--scenarios",
+        str(SCENARIOS),
+        *arguments,
+    ]
     with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
-        return subprocess.Popen(command, stdout=out, stderr=err, start_new_session=True)
+        runner = subprocess.Popen(command, stdout=out, stderr=err, start_new_session=True)
+    try:
+        yield runner
+    finally:
+        runner.kill()
+        runner.wait()
 
 
 def await_run(folder: Path, condition: Callable[[dict[str, Any], Path], bool], what: str) -> Path:
@@ -102,8 +125,13 @@ def _command_lines() -> Iterator[tuple[int, str]]:
             yield int(folder.name), line
 
 
-def kill_one(run: Path, marker: str) -> int:
-    """SIGKILL the first process of a run whose command line holds `marker`; returns its id."""
-    pid = next(pid for pid, line in sorted(processes_of(run).items()) if marker in line)
+def kill_server(run: Path, node: str) -> None:
+    """SIGKILL the server of a run that is called `node`."""
+    pid = next(pid for pid, line in sorted(processes_of(run).items()) if node in line)
     os.kill(pid, signal.SIGKILL)
-    return pid
+
+
+def kill_subject(run: Path, arm: str) -> None:
+    """SIGKILL the subject of the first case, whose id is in its hello."""
+    hello = (run / "journal" / f"01-{arm}.ndjson").read_bytes().splitlines()[0]
+    os.kill(json.loads(hello)["pid"], signal.SIGKILL)

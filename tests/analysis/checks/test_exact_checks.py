@@ -1,0 +1,161 @@
+"""The checks that rest on the rules: faithful clients conform, and every way of being wrong reaches the check of its kind."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from harness.core.evidence import Evidence, Standing
+from harness.core.settings import ClientSettings
+from harness.traces.run_directory import RunDirectory
+from tests.analysis.synthetic import Story, Told
+
+NewRun = Callable[..., RunDirectory]
+EvidenceOf = Callable[[RunDirectory], dict[tuple[str, str], Evidence]]
+
+NAME = "fault-latency/pause-one-of-two"
+PLAIN = Story(name="plain", settings=ClientSettings(send_msg_timeout_ms=500))
+CALM = replace(PLAIN, name="calm", pauses=())
+BY_RULES = ("queue-choice", "attempts", "avoidance", "error-kind")
+
+
+def signatures(evidence: Evidence) -> set[str]:
+    """Signatures and whom they are about."""
+    return {f"{divergence.subject} {divergence.signature}" for divergence in evidence.divergences}
+
+
+def test_two_faithful_clients_leave_nothing_to_say(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """Every exact check is decisive and finds nothing; the rules excluded most queues at most decisions."""
+    evidence = evidence_of(new_run())
+    for check in (*BY_RULES, "loss", "duplication", "protocol", "validity"):
+        assert (evidence[NAME, check].standing, evidence[NAME, check].divergences) == (Standing.DECISIVE, ()), check
+    assert (evidence[NAME, "queue-choice"].legal_share or 1) < 0.2
+    assert evidence[NAME, "queue-choice"].decisions == 400
+
+
+def test_without_fault_latency_avoidance_is_no_question(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """The client keeps no fault table."""
+    evidence = evidence_of(new_run([PLAIN]))
+    assert evidence["plain", "avoidance"].standing is Standing.NOT_APPLICABLE
+    assert evidence["plain", "queue-choice"].standing is Standing.DECISIVE
+
+
+def test_where_nothing_fails_there_is_nothing_to_retry(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """Neither attempts nor errors can be judged in a calm case, and both say so."""
+    evidence = evidence_of(new_run([CALM]))
+    assert evidence["calm", "attempts"].standing is Standing.NOT_APPLICABLE
+    assert evidence["calm", "error-kind"].standing is Standing.NOT_APPLICABLE
+    assert evidence["calm", "error-kind"].reason == "no send failed in either arm"
+
+
+def test_a_queue_out_of_turn_is_found_with_both_arms_side_by_side(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """Send 20 goes to the queue after the one whose turn it is, and is stored there."""
+
+    def skip(told: Told) -> None:
+        told.attempts = [
+            replace(one, queue_id=(one.queue_id + 1) % 4) if one.send == 20 else one for one in told.attempts
+        ]
+        told.sends = [
+            replace(one, queue_id=((one.queue_id or 0) + 1) % 4) if one.send == 20 else one for one in told.sends
+        ]
+        told.stored = [
+            replace(one, queue_id=(one.queue_id + 1) % 4, queue_offset=one.queue_offset + 1_000)
+            if one.send == 20
+            else one
+            for one in told.stored
+        ]
+
+    evidence = evidence_of(new_run([CALM], change=skip))["calm", "queue-choice"]
+    assert "python:5.3.3 queue.out-of-turn/first" in signatures(evidence)
+    example = next(one.example for one in evidence.divergences if one.signature == "queue.out-of-turn/first")
+    assert example.send == 20 and example.phase == "calm"
+    decisions = example.detail["decisions"]
+    assert isinstance(decisions, list)
+    assert [(one["arm"], one["send"]) for one in decisions] == [("baseline", 20), ("candidate", 20)]
+
+
+def test_a_result_that_points_elsewhere_is_a_wrong_witness(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """The client names offset 77 777 for a message that lies at another one."""
+
+    def lie(told: Told) -> None:
+        told.sends[5] = replace(told.sends[5], queue_offset=77_777)
+
+    evidence = evidence_of(new_run([CALM], change=lie))
+    assert signatures(evidence["calm", "queue-choice"]) == {"python:5.3.3 witness.queue-or-offset-wrong"}
+    assert not evidence["calm", "duplication"].divergences
+
+
+def test_an_older_release_avoids_for_longer(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """5.1.3 stays away for ten minutes where 5.3.3 comes back after ten seconds."""
+    story = Story(sends=1_000)
+    evidence = evidence_of(new_run([story], baseline="java:5.3.3", candidate="java:5.1.3"))
+    assert any("avoidance.stayed-away" in one for one in signatures(evidence[NAME, "avoidance"]))
+    assert not any(one.startswith("java:5.3.3") for check in BY_RULES for one in signatures(evidence[NAME, check]))
+
+
+def test_a_missing_exception_class_is_an_error_kind(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """A blocked send must end with RemotingTooMuchRequestException; this one says something else."""
+
+    def rename(told: Told) -> None:
+        told.sends = [replace(one, error="RuntimeException") if one.error else one for one in told.sends]
+
+    evidence = evidence_of(new_run(change=rename))[NAME, "error-kind"]
+    assert all("error.other-class" in one for one in signatures(evidence)) and evidence.divergences
+
+
+def test_one_attempt_too_many_is_an_attempts_difference(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """A client that tries again after the shared budget is spent, as C++ does."""
+
+    def insist(told: Told) -> None:
+        failed = next(one for one in told.sends if one.error)
+        last = [one for one in told.attempts if one.send == failed.send][-1]
+        extra = replace(
+            last,
+            attempt=last.attempt + 1,
+            broker="broker-a",
+            start_ns=last.end_ns + 1_000,
+            end_ns=last.end_ns + 5_000,
+            error=None,
+            status="SEND_OK",
+        )
+        told.attempts.insert(told.attempts.index(last) + 1, extra)
+
+    evidence = evidence_of(new_run(change=insist))[NAME, "attempts"]
+    assert any("attempts.went-on" in one for one in signatures(evidence))
+
+
+def test_a_baseline_that_its_own_rules_do_not_explain_is_our_fault(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """The signature says that the rules are wrong about it; here the baseline plays another release than it names."""
+    run = new_run([Story(sends=1_000)], baseline="java:5.1.3", candidate="java:5.1.3")
+    renamed = (run.path / "run.json").read_text().replace("java:5.1.3", "java:5.3.3")
+    (run.path / "run.json").write_text(renamed)
+    found = {one for check in BY_RULES for one in signatures(evidence_of(RunDirectory.open(run.path))[NAME, check])}
+    assert any(one.startswith("java:5.3.3 rules/avoidance.") for one in found)
+
+
+def test_a_baseline_without_rules_is_indecisive(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """Nothing exact can be said against a client nobody has rules for; it must not conform by silence."""
+    run = new_run()
+    spoilt = (run.path / "run.json").read_text().replace('"java:5.3.3"', '"cpp:2.1.0"')
+    (run.path / "run.json").write_text(spoilt)
+    evidence = evidence_of(RunDirectory.open(run.path))
+    assert {evidence[NAME, check].standing for check in BY_RULES} == {Standing.INDECISIVE}
+    assert "no rules are known for the baseline cpp:2.1.0" in evidence[NAME, "attempts"].reason
+
+
+def test_a_candidate_without_a_witness_of_its_attempts_is_indecisive(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """A client without a hook shows only its results."""
+
+    def hide(told: Told) -> None:
+        told.attempts.clear()
+
+    evidence = evidence_of(new_run(change=hide))
+    assert evidence[NAME, "queue-choice"].standing is Standing.INDECISIVE
+    assert evidence[NAME, "queue-choice"].reason == "no attempt of python:5.3.3 was witnessed"
+    assert evidence[NAME, "duplication"].standing is Standing.INDECISIVE
+    assert evidence[NAME, "loss"].standing is Standing.DECISIVE
+
+
+def test_threads_that_share_a_fault_table_are_judged_together(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """Two threads of a calm client with fault latency on share an empty table; nothing may be found."""
+    story = replace(CALM, settings=ClientSettings(send_latency_fault_enable=True), threads=2, sends=60)
+    evidence = evidence_of(new_run([story]))["calm", "queue-choice"]
+    assert (evidence.standing, evidence.divergences, evidence.decisions) == (Standing.DECISIVE, (), 120)

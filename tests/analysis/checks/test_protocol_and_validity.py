@@ -1,0 +1,105 @@
+"""What the runner and the reader of the journal found out, as evidence."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from harness.core.events import Arm
+from harness.core.evidence import Evidence, Standing
+from harness.core.run_info import Guard
+from harness.traces.manifest import Breach
+from harness.traces.run_directory import RunDirectory
+from tests.analysis.synthetic import Story, Told, faults_of
+
+NewRun = Callable[..., RunDirectory]
+EvidenceOf = Callable[[RunDirectory], dict[tuple[str, str], Evidence]]
+
+CALM = Story(name="calm", pauses=(), sends=40)
+
+
+def signatures(evidence: Evidence) -> list[tuple[str, str]]:
+    """Subject and signature of every divergence."""
+    return [(one.subject, one.signature) for one in evidence.divergences]
+
+
+def test_a_second_answer_is_a_divergence(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """Send 3 is answered twice; the first answer stands, so the other checks go on."""
+
+    def twice(told: Told) -> None:
+        told.sends.insert(4, told.sends[3])
+
+    evidence = evidence_of(new_run([CALM], change=twice))
+    assert signatures(evidence["calm", "protocol"]) == [("python:5.3.3", "protocol.answered-twice")]
+    assert evidence["calm", "queue-choice"].standing is Standing.DECISIVE
+
+
+def test_an_answer_to_an_unplanned_send_is_a_divergence(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """Nobody asked for send 4 711."""
+
+    def invent(told: Told) -> None:
+        told.sends.append(replace(told.sends[0], send=4_711))
+
+    evidence = evidence_of(new_run([CALM], change=invent))["calm", "protocol"]
+    assert signatures(evidence) == [("python:5.3.3", "protocol.unknown-send")]
+
+
+def test_missing_answers_are_counted(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """Ten sends were never answered and nobody recorded a breach."""
+
+    def stop(told: Told) -> None:
+        told.sends = told.sends[:30]
+
+    (divergence,) = evidence_of(new_run([CALM], change=stop))["calm", "protocol"].divergences
+    assert (divergence.signature, divergence.count) == ("protocol.incomplete", 10)
+
+
+def test_a_breach_is_a_divergence_and_nothing_else_conforms(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """The candidate died; what it did before is judged, but shows nothing by being right."""
+
+    def die(told: Told) -> None:
+        told.sends = told.sends[:20]
+        told.attempts = told.attempts[:21]
+
+    run = new_run([CALM], change=die)
+    run.case(1).lost(Arm.CANDIDATE, Breach("protocol.died", "a living subject", "exit code 137"))
+    evidence = evidence_of(run)
+    assert signatures(evidence["calm", "protocol"]) == [("python:5.3.3", "protocol.died")]
+    for check in ("queue-choice", "loss", "duplication"):
+        assert evidence["calm", check].standing is Standing.INDECISIVE
+        assert evidence["calm", check].reason == "python:5.3.3 broke off"
+
+
+def test_a_broken_guard_makes_the_case_invalid(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """And its spells of pauses take no part in any pool."""
+    story = Story(sends=200)
+    run = new_run([story], complete=False)
+    run.case(1).complete(guards=(Guard("start-spread", held=False, expected="at most 50 ms", seen="70 ms"),))
+    evidence = evidence_of(run)
+    validity = evidence[story.name, "validity"]
+    assert (validity.standing, validity.reason) == (
+        Standing.INVALID,
+        "start-spread: expected at most 50 ms, saw 70 ms",
+    )
+    assert evidence["pooled/pause/fault-latency-on", "timing"].samples[0].pairs == ()
+
+
+def test_a_pause_that_was_never_shown_is_invalid(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """The injector could not prove it."""
+    run = new_run(complete=False)
+    case = run.case(1)
+    for fault in faults_of(Story()):
+        case.write_fault(replace(fault, proven_ns=None))
+    run.seal_case(1)
+    case.complete()
+    evidence = evidence_of(run)[Story().name, "validity"]
+    assert evidence.standing is Standing.INVALID
+    assert evidence.reason == "pause of broker-b in episode 1 was never shown to be in effect"
+
+
+def test_a_case_that_never_began_is_invalid_throughout(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """The runner was killed before its second case; every planned check still has an answer."""
+    run = new_run([CALM, replace(CALM, name="later")])
+    spoilt = (run.path / "run.json").read_text()
+    head, tail = spoilt.rsplit('"complete"', 1)
+    (run.path / "run.json").write_text(head + '"planned"' + tail)
+    evidence = evidence_of(RunDirectory.open(run.path))
+    assert {evidence["later", check].standing for check in (*CALM.checks, "protocol", "validity")} == {Standing.INVALID}

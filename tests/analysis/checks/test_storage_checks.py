@@ -1,0 +1,111 @@
+"""Loss and duplication: what the brokers hold against what the client said."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from harness.core.evidence import Evidence, Standing
+from harness.traces.run_directory import RunDirectory
+from tests.analysis.synthetic import Stored, Story, Told
+
+NewRun = Callable[..., RunDirectory]
+EvidenceOf = Callable[[RunDirectory], dict[tuple[str, str], Evidence]]
+
+NAME = "fault-latency/pause-one-of-two"
+CALM = Story(name="calm", pauses=(), sends=40)
+
+
+def found(evidence: Evidence) -> list[tuple[str, str, int]]:
+    """Signature, subject and count of every divergence."""
+    return [(one.signature, one.subject, one.count) for one in evidence.divergences]
+
+
+def measures(evidence: Evidence) -> dict[str, float]:
+    """Measures by name."""
+    return {measure.name: measure.value for measure in evidence.measures}
+
+
+def test_an_acknowledged_message_that_is_not_stored_is_lost(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """Two of the candidate's messages are in no queue."""
+
+    def lose(told: Told) -> None:
+        told.stored = [one for one in told.stored if one.send not in (3, 4)]
+
+    evidence = evidence_of(new_run([CALM], change=lose))["calm", "loss"]
+    assert found(evidence) == [("loss.acknowledged-not-stored", "python:5.3.3", 2)]
+    assert evidence.divergences[0].example.send == 3
+
+
+def test_another_body_than_was_sent_is_damage(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """The message is there, its body is not."""
+
+    def damage(told: Told) -> None:
+        told.stored[7] = replace(told.stored[7], body_ok=False)
+
+    assert found(evidence_of(new_run([CALM], change=damage))["calm", "loss"]) == [
+        ("loss.body-damaged", "python:5.3.3", 1)
+    ]
+
+
+def test_ghosts_are_counted_and_are_no_divergence(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """The send that was blocked by the pause failed, and its message was stored when the broker was resumed."""
+    evidence = evidence_of(new_run())[NAME, "loss"]
+    assert (evidence.standing, evidence.divergences) == (Standing.DECISIVE, ())
+    counted = measures(evidence)
+    assert counted["ghosts baseline"] == counted["ghosts candidate"] == 1
+    assert counted["stored-late candidate"] == 1
+
+
+def test_foreign_messages_are_counted(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """Somebody else's message in our topic is no send of ours."""
+
+    def intrude(told: Told) -> None:
+        told.stored.append(Stored("broker-a", 3, 50_000, None))
+
+    evidence = evidence_of(new_run([CALM], change=intrude))["calm", "loss"]
+    assert (measures(evidence)["foreign-messages candidate"], evidence.divergences) == (1, ())
+
+
+def test_more_copies_than_attempts_are_a_divergence(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """A client that sends twice and tells of one attempt; the second copy is in the same queue."""
+
+    def double(told: Told) -> None:
+        first = next(one for one in told.stored if one.send == 9)
+        told.stored.append(replace(first, queue_offset=first.queue_offset + 10_000))
+
+    evidence = evidence_of(new_run([CALM], change=double))["calm", "duplication"]
+    assert found(evidence) == [("duplication.stored-more-than-attempted", "python:5.3.3", 1)]
+    assert measures(evidence)["stored-more-than-once candidate"] == 1
+
+
+def test_a_copy_where_no_attempt_went_is_a_divergence(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """The client says queue n, the broker holds it in queue n + 1."""
+
+    def stray(told: Told) -> None:
+        told.stored = [
+            replace(one, queue_id=(one.queue_id + 1) % 4, queue_offset=9_000) if one.send == 9 else one
+            for one in told.stored
+        ]
+
+    evidence = evidence_of(new_run([CALM], change=stray))
+    assert found(evidence["calm", "duplication"]) == [
+        ("duplication.stored-elsewhere-than-claimed", "python:5.3.3", 1)
+    ]
+    assert found(evidence["calm", "queue-choice"]) == [("witness.queue-or-offset-wrong", "python:5.3.3", 1)]
+
+
+def test_copies_that_attempts_explain_are_only_counted(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """4.2.0 tries the other broker after the timeout; both requests are stored in the end."""
+    evidence = evidence_of(new_run(baseline="java:4.2.0", candidate="python:4.2.0"))[NAME, "duplication"]
+    assert evidence.divergences == ()
+    assert measures(evidence)["stored-more-than-once baseline"] >= 1
+
+
+def test_without_read_back_nothing_is_said_about_storage(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """A missing witness makes both checks indecisive; the case was declared aborted, so it is invalid on top."""
+    run = new_run([CALM], complete=False)
+    (run.path / "stored" / "01-baseline.parquet").unlink()
+    run.case(1).abort("read-back failed")
+    evidence = evidence_of(run)
+    for check in ("loss", "duplication", "queue-choice"):
+        assert evidence["calm", check].standing is Standing.INVALID
+        assert evidence["calm", check].reason == "the case did not come to its end: read-back failed"

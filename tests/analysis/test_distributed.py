@@ -1,0 +1,64 @@
+"""The pass on Spark gives what the pass in one process gives, whatever the batches and however the files lie."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from pyspark.sql import SparkSession
+
+from harness.analysis.analyze import WITHOUT_SPARK, analyze
+from harness.analysis.distributed import summaries_on_spark
+from harness.analysis.local import summaries_here
+from harness.core.settings import ClientSettings
+from harness.traces.run_directory import RunDirectory
+from tests.analysis.foreign import rewrite
+from tests.analysis.synthetic import Story, Told
+
+pytestmark = [
+    pytest.mark.spark,
+    # pytest forgets the filter the session has installed; see there.
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+]
+
+NewRun = Callable[..., RunDirectory]
+
+PLAIN = Story(name="plain", settings=ClientSettings(send_msg_timeout_ms=500), threads=2)
+
+
+def spoil(told: Told) -> None:
+    """Lose a message, tell a wrong offset, send one twice: something for every kind of fact."""
+    told.stored = [one for one in told.stored if one.send != 3]
+    told.sends[5] = replace(told.sends[5], queue_offset=77_777)
+    told.stored.append(replace(told.stored[9], queue_offset=88_888))
+
+
+def test_spark_and_one_process_agree_to_the_last_digit(spark: SparkSession, new_run: NewRun) -> None:
+    """Two runs, three cases, divergences in each candidate."""
+    runs = [
+        new_run([Story(), PLAIN], change=spoil),
+        new_run([Story()], run="run-2", seed=9, baseline="java:5.3.3", candidate="java:4.7.1"),
+    ]
+    here, there = summaries_here(runs), summaries_on_spark(spark, runs)
+    assert there == here
+    assert {cluster.example.check for cluster in here.clusters} >= {"loss", "duplication", "queue-choice"}
+
+
+def test_small_batches_change_nothing(spark: SparkSession, new_run: NewRun) -> None:
+    """State is carried over the edges of Arrow batches."""
+    run = new_run([PLAIN], change=spoil)
+    assert summaries_on_spark(spark, [run], batch_rows=13) == summaries_here([run])
+
+
+def test_groups_split_over_files_are_brought_together(spark: SparkSession, new_run: NewRun) -> None:
+    """Another program rewrote every table into files of 50 rows, both arms mixed, in no order."""
+    run = new_run([Story(), PLAIN], change=spoil)
+    expected = summaries_here([run])
+    rewrite(run, rows_a_file=50)
+    assert summaries_on_spark(spark, [run]) == expected
+    assert summaries_here([run]) == expected
+
+
+def test_the_same_evidence_with_a_session_of_its_own(new_run: NewRun, spark: SparkSession) -> None:
+    """``analyze`` with a session handed in, and without Spark."""
+    run = new_run([Story()])
+    assert analyze([run.path], spark=spark) == analyze([run.path], master=WITHOUT_SPARK)
