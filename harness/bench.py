@@ -78,7 +78,8 @@ def _round(cluster: Cluster, release: str, sends: int, folder: Path, number: int
     rates = {}
     for kind, measure in kinds[turn:] + kinds[:turn]:
         topic = f"bench-{number}-{kind}"
-        cluster.create_topic(topic, 4)
+        for name in (topic, f"{topic}-warm"):
+            cluster.create_topic(name, 4)
         rates[kind] = measure(topic)
     return Round(rates["bare"], rates["java"], rates["python"])
 
@@ -99,7 +100,9 @@ def _driven(cluster: Cluster, subject: SubjectId, sends: int, topic: str, folder
     """Rate of a subject behind the line protocol; a first part of the plan, as long as the bare loop's, is warm-up."""
     warm_up = sends // 4
     plan = Plan(0, 1, tuple(PlannedSend(n, 0, 0, SendKind.PLAIN, 0, BODY_BYTES) for n in range(warm_up + sends)))
-    setup = SubjectSetup(cluster.name_server_addresses, topic, topic, f"group-{topic}", "bench", ClientSettings())
+    setup = SubjectSetup(
+        cluster.name_server_addresses, topic, f"{topic}-warm", f"group-{topic}", "bench", ClientSettings()
+    )
     with SubjectProcess(program_of(subject), Arm.BASELINE, folder, on_line=_forget) as process:
         process.await_hello()
         process.prepare(plan, setup)

@@ -150,7 +150,7 @@ def explain(
     case: Annotated[str | None, typer.Option(help="Case name or number, when the run has several.")] = None,
 ) -> None:
     """Print the rule chain behind one send, and what the other arm did."""
-    from harness.judging import explain_send
+    from harness.explaining import explain_send
 
     for line in explain_send(run_dir, subject, send, case):
         typer.echo(line)

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from harness.oracle.demon import Demon
 from harness.oracle.world import Key, World
 
-STATES_KEPT = 256
+STATES_KEPT = 128
 """
-More worlds than this are not followed: replays of paused brokers had at most 40, and the time of a step is proportional.
+More worlds than this are not followed: the time of a step is proportional, and random histories of one thread in every
+release never had more than 40.
 """
 
 Box = list[tuple[int, int]]
@@ -28,21 +29,21 @@ class Belief:
     complete: bool = True
 
 
-def settle_belief(worlds: list[World], demon: Demon, now_ms: int, *, complete: bool) -> Belief:
-    """Join what can be joined; now_ms: a time that is certainly past."""
+def settle_belief(worlds: list[World], demon: Demon, now_ms: int, *, complete: bool, kept: int = STATES_KEPT) -> Belief:
+    """Join what can be joined, down to ``kept`` worlds; now_ms: a time that is certainly past."""
     if len(worlds) == 1:
         return Belief(worlds, complete)
     for world in worlds:
         world.forget_ended_avoidances(now_ms)
     worlds = _joined(worlds, demon, lossless=True)
-    if len(worlds) > STATES_KEPT:
+    if len(worlds) > kept:
         worlds = _joined(worlds, demon, lossless=False)
-    if len(worlds) > STATES_KEPT:
+    if len(worlds) > kept:
         for world in worlds:
             for mind in world.minds.values():
                 mind.index.value = mind.worst_index.value = None
         worlds = _joined(worlds, demon, lossless=False)
-    return Belief(worlds[:STATES_KEPT], complete and len(worlds) <= STATES_KEPT)
+    return Belief(worlds[:kept], complete and len(worlds) <= kept)
 
 
 def _joined(worlds: list[World], demon: Demon, *, lossless: bool) -> list[World]:

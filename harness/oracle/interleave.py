@@ -8,13 +8,12 @@ what no order explains. Where the orders become too many, the sends concerned ar
 
 from collections.abc import Iterator, Sequence
 
-from harness.oracle.belief import Belief, settle_belief
+from harness.oracle.belief import STATES_KEPT, Belief, settle_belief
 from harness.oracle.interval import NANOSECONDS
 from harness.oracle.judgement import Judgement
 from harness.oracle.moment import Moment, moments_of
 from harness.oracle.observation import Observation
 from harness.oracle.stepper import Stepper
-from harness.oracle.trace import SendTrace
 from harness.oracle.world import World
 
 ORDERS_FOLLOWED = 64
@@ -22,6 +21,9 @@ ORDERS_FOLLOWED = 64
 Progresses followed at once. Four threads that overlap in both parts of a step have at most 81; more than this means that
 the machine stood still for a while, and the trace says nothing about the order.
 """
+
+WORLDS_OF_AN_ORDER = 8
+"""However many orders are followed, so many worlds are kept of each."""
 
 HARMLESS_MS = 400
 """Attempts answered sooner, with room for rounding, earn no avoidance in any release (the lowest penalty is at 550 ms)."""
@@ -46,12 +48,11 @@ class _Lane:
 
 
 def judge_interleaved(
-    stepper: Stepper, belief: Belief, sends: Sequence[SendTrace], *, witnessed: bool
+    stepper: Stepper, belief: Belief, observations: Sequence[Observation], *, witnessed: bool
 ) -> Iterator[Judgement]:
-    """Judgements in the order of ``sends``, which are in the order of their start."""
-    observations = [Observation(stepper, send) for send in sends]
+    """Judgements in the order of the observations, which are in the order of the starts of their sends."""
     unjudged = {id(one): one.judged_without_rules(witnessed) for one in observations}
-    threads = sorted({send.thread for send in sends})
+    threads = sorted({one.send.thread for one in observations})
     lanes = {thread: _Lane() for thread in threads}
     for one in observations:
         if unjudged[id(one)] is None:
@@ -147,10 +148,11 @@ def _onward(progress: Progress, lane: int) -> Progress:
 def _settled(stepper: Stepper, lanes: list[_Lane], found: dict[Progress, list[World]], complete: bool) -> Frontier:
     if len(found) > ORDERS_FOLLOWED:
         complete = False
+    kept = max(STATES_KEPT // len(found), WORLDS_OF_AN_ORDER)
     frontier: Frontier = {}
     for progress, worlds in list(found.items())[:ORDERS_FOLLOWED]:
         now_ms = _certainly_past_ms(lanes, progress)
-        frontier[progress] = settle_belief(worlds, stepper.demon, now_ms, complete=complete)
+        frontier[progress] = settle_belief(worlds, stepper.demon, now_ms, complete=complete, kept=kept)
     return frontier
 
 

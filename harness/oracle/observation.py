@@ -13,14 +13,17 @@ from harness.oracle.trace import SendTrace
 from harness.oracle.world import World
 from reference_impl.rules.attempt import Finish, Step, Try
 from reference_impl.rules.direct_send import no_route
+from reference_impl.rules.events import Event
 from reference_impl.rules.publish import Queue
 
 
 class Observation:
-    """Filters beliefs by what was seen of one send."""
+    """Filters beliefs by what was seen of one send; narrated: collect in ``story`` what the rules tell meanwhile."""
 
-    def __init__(self, stepper: Stepper, send: SendTrace) -> None:
+    def __init__(self, stepper: Stepper, send: SendTrace, *, narrated: bool = False) -> None:
         self.stepper = stepper
+        self.narrated = narrated
+        self.story: list[Event] = []
         self.send = send
         self.difference: Difference | None = None
         self.undecided: str | None = None
@@ -55,12 +58,16 @@ class Observation:
 
     def filter(self, worlds: list[World], moment: Moment) -> list[World]:
         """Worlds in which the rules do what was seen, after the moment; notes how decisive it was."""
+        if self.narrated and moment.number == 0:
+            for world in worlds:
+                world.tell(self.send.thread)
         every = self.stepper.every_outcome(worlds, moment)
         if not moment.chooses:
             return [world for world, _ in every]
         survivors = [world for world, step in every if step is not None and agrees(step, moment)]
         if moment.followed_by is not None and survivors:
             self._note_decision(every, survivors, moment)
+        self._note_story(survivors)
         return survivors
 
     def note_difference(self, belief: Belief, moment: Moment) -> None:
@@ -72,6 +79,7 @@ class Observation:
         every = self.stepper.every_outcome(belief.worlds, moment)
         outcomes = [(world, step) for world, step in every if step is not None]
         pristine = self.stepper.routes[self.stepper.versions_of(self.send)[0]]
+        self._note_story([world for world, _ in outcomes])
         self.difference = explained_difference(outcomes, moment, pristine)
         if moment.followed_by is not None:
             self._note_decision(outcomes, [world for world, _ in outcomes], moment)
@@ -114,6 +122,10 @@ class Observation:
                 brokers = {queue.broker for info in world.infos.values() for queue in info.queues}
                 avoided = sum(world.avoids(broker, now_ms) for broker in brokers)
                 self._avoided[moment.number] = max(self._avoided[moment.number], avoided)
+
+    def _note_story(self, worlds: list[World]) -> None:
+        if self.difference is None and worlds and worlds[0].story is not None:
+            self.story = worlds[0].story.copy()
 
     def _ends_without_route(self) -> list[Finish]:
         by_selector = self.send.kind is SendKind.SELECTOR

@@ -41,7 +41,11 @@ class Replay:
 
     def judge(self, send: SendTrace) -> Judgement:
         """The next send of the thread."""
-        observation = Observation(self.stepper, send)
+        return self.judge_observation(Observation(self.stepper, send))
+
+    def judge_observation(self, observation: Observation) -> Judgement:
+        """As ``judge``, for somebody who wants to keep the observation."""
+        send = observation.send
         unjudged = observation.judged_without_rules(self.witnessed)
         if unjudged is not None:
             return unjudged
@@ -60,14 +64,18 @@ class Replay:
 
         Threads that share state are judged together: moments whose windows overlap are tried in every order.
         """
-        ordered = sorted(sends, key=lambda send: (send.start_ns, send.thread, send.send))
-        threads = {send.thread for send in ordered}
+        yield from self.judge_observed([Observation(self.stepper, send) for send in sends])
+
+    def judge_observed(self, observations: Iterable[Observation]) -> Iterator[Judgement]:
+        """As ``judge_all``, for somebody who wants to keep the observations."""
+        ordered = sorted(observations, key=lambda one: (one.send.start_ns, one.send.thread, one.send.send))
+        threads = {one.send.thread for one in ordered}
         if len(threads) < 2:
-            yield from map(self.judge, ordered)
+            yield from map(self.judge_observation, ordered)
         elif not self.settings.send_latency_fault_enable:
             replays = {thread: self._fresh() for thread in threads}
-            for send in ordered:
-                yield replays[send.thread].judge(send)
+            for one in ordered:
+                yield replays[one.send.thread].judge_observation(one)
         else:
             yield from judge_interleaved(self.stepper, self.belief, ordered, witnessed=self.witnessed)
 

@@ -31,6 +31,12 @@ def duration_text(lo_ms: int, hi_ms: int) -> str:
     return f"{lo_ms:,} ms" if lo_ms == hi_ms else f"{lo_ms:,}–{hi_ms:,} ms"
 
 
+def ms_text(time_ms: int | Interval) -> str:
+    """A duration as the rules have it; rounding may put a very short one below zero, which nobody wants to read."""
+    lo, hi = bounds(time_ms)
+    return duration_text(max(lo, 0), max(hi, 0))
+
+
 def remaining_ms(worlds: Iterable[World], now: tuple[int, int]) -> dict[str, tuple[int, int]]:
     """What is left of the avoidance of every broker that is avoided in some world: lowest and highest value."""
     remaining: dict[str, tuple[int, int]] = {}
@@ -69,9 +75,7 @@ def finish_text(finish: Finish) -> str:
 
 def try_text(step: Try) -> str:
     """The attempt the rules ask for."""
-    left: object = step.timeout_ms
-    text = repr(left) if isinstance(left, Interval) else f"{left:,}"
-    return f"another attempt, on {queue_text(step.queue)}, with {text} ms to wait"
+    return f"another attempt, on {queue_text(step.queue)}, with {ms_text(step.timeout_ms)} to wait"
 
 
 def end_text(send: SendTrace) -> str:

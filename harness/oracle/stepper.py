@@ -14,7 +14,7 @@ from harness.oracle.interval import Interval, Reading, as_ms, wall_ms
 from harness.oracle.moment import Moment
 from harness.oracle.trace import AttemptTrace, SendTrace
 from harness.oracle.world import Mind, World
-from reference_impl.rules.attempt import BROKER_NOT_EXIST, AttemptResult, Finish, Step, Try
+from reference_impl.rules.attempt import BROKER_NOT_EXIST, AttemptResult, Step, Try
 from reference_impl.rules.dialect import Dialect
 from reference_impl.rules.direct_send import direct_send_ended, send_by_selector, send_to_queue
 from reference_impl.rules.index import ThreadIndex
@@ -78,6 +78,7 @@ class Stepper:
 
     def end(self, world: World, thread: int) -> None:
         """The call is over: bring the counters back to their representatives."""
+        world.story = None
         mind = world.mind(thread)
         mind.loop = mind.finish = None
         _normalise(mind.index, self._moduli.get(mind.version, 1))
@@ -109,7 +110,7 @@ class Stepper:
 
     def _begin(self, mind: Mind, world: World, moment: Moment, now_ms: int) -> Step:
         began_ms = as_ms(Interval(*wall_ms(moment.from_ns, moment.to_ns), self.demon))
-        return self._new_loop(mind, world).begin(began_ms, now_ms)
+        return self._new_loop(moment.send.thread, mind, world).begin(began_ms, now_ms)
 
     def _run_direct(self, world: World, moment: Moment, now_ms: int) -> Step | None:
         send = moment.send
@@ -152,7 +153,7 @@ class Stepper:
         if moment.number == 0 and moment.settled is None:
             mind = self._enter(world, moment.send)
             if not direct:
-                loop = self._new_loop(mind, world)
+                loop = self._new_loop(moment.send.thread, mind, world)
                 loop.began_ms = as_ms(Interval(*wall_ms(moment.from_ns, moment.to_ns), self.demon))
         else:
             mind = world.minds[moment.send.thread]
@@ -170,8 +171,8 @@ class Stepper:
             loop.pick = queues.index(queue) if queue in queues else queue
             loop.attempt_began_ms = +now_ms
 
-    def _new_loop(self, mind: Mind, world: World) -> SendLoop:
-        mind.loop = SendLoop(self.dialect, self.settings, world.selector(mind, self.tape))
+    def _new_loop(self, thread: int, mind: Mind, world: World) -> SendLoop:
+        mind.loop = SendLoop(self.dialect, self.settings, world.selector(thread, mind, self.tape))
         return mind.loop
 
     def _now(self, moment: Moment) -> int:
@@ -220,9 +221,3 @@ def _worst_modulus(routes: Routes) -> int:
     """The second counter is taken modulo half the number of fault items, of which there is one a broker at most."""
     brokers = {broker for queues in routes.values() for broker, _ in queues}
     return lcm(*range(1, max(len(brokers) // 2, 1) + 1))
-
-
-def finish_of(world: World, thread: int) -> Finish | None:
-    """How the thread's call ends in this world, if that is settled."""
-    mind = world.minds.get(thread)
-    return None if mind is None else mind.finish

@@ -39,9 +39,13 @@ class Mind:
 
 
 class World:
-    """A hidden state; ``story`` collects the rules' events when somebody wants an explanation."""
+    """
+    A hidden state.
 
-    __slots__ = ("dialect", "faults", "infos", "latency_on", "minds", "story")
+    story: collects what the rules tell while they decide for the thread ``storyteller``, when somebody wants to know.
+    """
+
+    __slots__ = ("dialect", "faults", "infos", "latency_on", "minds", "story", "storyteller")
 
     def __init__(self, dialect: Dialect, demon: Demon, *, latency_on: bool) -> None:
         self.dialect = dialect
@@ -50,6 +54,12 @@ class World:
         self.infos: dict[int, PublishInfo] = {}
         self.minds: dict[int, Mind] = {}
         self.story: list[Event] | None = None
+        self.storyteller = -1
+
+    def tell(self, thread: int) -> None:
+        """From now on, collect what the rules tell while they decide for a thread."""
+        self.story = []
+        self.storyteller = thread
 
     def mind(self, thread: int) -> Mind:
         """The thread's mind, a fresh one at its first call."""
@@ -58,9 +68,9 @@ class World:
             mind = self.minds[thread] = Mind(ThreadIndex(self.dialect.index), ThreadIndex(self.dialect.index))
         return mind
 
-    def selector(self, mind: Mind, tape: Tape) -> Selector:
-        """What the rules select with in this world."""
-        observer = None if self.story is None else self.story.append
+    def selector(self, thread: int, mind: Mind, tape: Tape) -> Selector:
+        """What the rules select with in this world, for a thread and its mind."""
+        observer = self.story.append if self.story is not None and thread == self.storyteller else None
         return Selector(self.infos[mind.version], mind.index, self.faults, mind.worst_index, tape, observer)
 
     def copy(self, tape: Tape) -> "World":
@@ -69,13 +79,14 @@ class World:
         clone.dialect = self.dialect
         clone.latency_on = self.latency_on
         clone.story = None if self.story is None else self.story.copy()
+        clone.storyteller = self.storyteller
         if self.latency_on:
             clone.faults = self.faults.copy()
             clone.infos = {version: info.copy() for version, info in self.infos.items()}
         else:
             clone.faults = self.faults
             clone.infos = self.infos.copy()
-        clone.minds = {thread: _copy_mind(clone, mind, tape) for thread, mind in self.minds.items()}
+        clone.minds = {thread: _copy_mind(clone, thread, mind, tape) for thread, mind in self.minds.items()}
         return clone
 
     def forget_unused_lists(self) -> None:
@@ -153,8 +164,8 @@ class World:
         return self.faults.in_java_order()
 
 
-def _copy_mind(world: World, mind: Mind, tape: Tape) -> Mind:
+def _copy_mind(world: World, thread: int, mind: Mind, tape: Tape) -> Mind:
     clone = Mind(mind.index.copy(), mind.worst_index.copy(), mind.version, None, mind.finish)
     if mind.loop is not None:
-        clone.loop = mind.loop.copy(world.selector(clone, tape))
+        clone.loop = mind.loop.copy(world.selector(thread, clone, tape))
     return clone

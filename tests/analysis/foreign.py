@@ -16,7 +16,7 @@ def rewrite(run: RunDirectory, *, rows_a_file: int) -> None:
         content = pa.concat_tables([_plain(read_tables(run, table))]).combine_chunks()
         for old in (run.path / table).glob("*.parquet"):
             old.unlink()
-        mixed = content.take(pa.array(generator.permutation(content.num_rows)))
+        mixed = content.take(generator.permutation(content.num_rows))
         for number, start in enumerate(range(0, max(1, content.num_rows), rows_a_file)):
             pq.write_table(mixed.slice(start, rows_a_file), run.path / table / f"part-{number:05d}.snappy.parquet")
 

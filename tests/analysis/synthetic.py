@@ -100,9 +100,7 @@ class Story:
 
     def plan(self) -> Plan:
         """Sends in turn over the threads."""
-        sends = (
-            PlannedSend(n, n % self.threads, n * self.every_ms * MS, self.kind, 0, 64) for n in range(self.sends)
-        )
+        sends = (PlannedSend(n, n % self.threads, n * self.every_ms * MS, self.kind, 0, 64) for n in range(self.sends))
         return Plan(seed=1, threads=self.threads, sends=tuple(sends))
 
 

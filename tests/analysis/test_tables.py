@@ -59,7 +59,16 @@ def test_each_kind_of_fact_goes_to_its_own_table(spark: SparkSession) -> None:
     (only,) = collected(differences(every))
     assert (only["at_ns"], only["attempt"], only["send"]) == (ns, None, 3)
     assert collected(tallies(every)) == [
-        {"run": "r", "number": 1, "check": "sends", "arm": "baseline", "phase": "calm", "key": "ok", "n": 5, "total": 0.0}
+        {
+            "run": "r",
+            "number": 1,
+            "check": "sends",
+            "arm": "baseline",
+            "phase": "calm",
+            "key": "ok",
+            "n": 5,
+            "total": 0.0,
+        }
     ]
     rows = collected(loose(every))
     assert [[kind for kind in ("episode", "lane", "fault") if row[kind]] for row in rows] == [

@@ -80,7 +80,7 @@ class Staging:
     folder: Path
     stack: ExitStack
 
-    def __call__(self, name: str, plan: Plan, **deadlines: float) -> Stage:
+    def __call__(self, name: str, plan: Plan, *, poll_ms: int = 30_000, **deadlines: float) -> Stage:
         topic = f"subjects-{next(NUMBERS)}"
         for each in (topic, f"{topic}-warm"):
             self.cluster.create_topic(each, 4)
@@ -90,7 +90,7 @@ class Staging:
         )  # fmt: skip
         self.stack.enter_context(subject)
         subject.await_hello()
-        settings = ClientSettings(send_msg_timeout_ms=TIMEOUT_MS)
+        settings = ClientSettings(send_msg_timeout_ms=TIMEOUT_MS, poll_name_server_interval_ms=poll_ms)
         addresses = self.cluster.name_server_addresses
         subject.prepare(plan, SubjectSetup(addresses, topic, f"{topic}-warm", f"{topic}-group", "run", settings))
         subject.await_ready()
@@ -171,6 +171,22 @@ def test_every_kind_of_send_on_four_threads(name: str, stage: Staging) -> None:
     assert set_up.stored() == Counter(range(128))
     rows = list(read_stored(stage.cluster, set_up.topic))
     assert all(row.body_ok and row.identity == f"run/{set_up.topic}/{row.send}" for row in rows)
+
+
+@pytest.mark.parametrize("name", ["java:4.7.1", "java:5.3.3", "python:5.3.3"])
+def test_a_changed_route_is_a_new_version(name: str, stage: Staging) -> None:
+    """The topic grows from 8 to 12 queues while it is sent to; the sends say from when on the new list was used."""
+    set_up = stage(name, plan_of(100, SendKind.PLAIN), poll_ms=100)
+    set_up.go()
+    time.sleep(0.3)
+    stage.cluster.create_topic(set_up.topic, 6)
+    transcript = set_up.subject.await_done(30)
+    sizes = [len(route.queues) for route in transcript.routes]
+    assert (sizes[0], sizes[-1]) == (8, 12)
+    assert transcript.sends[0].route == 1
+    assert transcript.sends[-1].route == len(sizes)
+    versions = [version for send in transcript.sends for version in (send.route, send.route_after)]
+    assert versions == sorted(versions)
 
 
 @pytest.mark.parametrize("release", ["4.7.1", "5.3.3"])

@@ -41,6 +41,6 @@ def answer(facts: CaseFacts) -> Evidence:
     """In: facts of one case. Out: evidence; not applicable without fault latency or where nothing was avoided."""
     if not facts.entry.settings.send_latency_fault_enable:
         return facts.evidence(NAME, Standing.NOT_APPLICABLE, "fault latency is off: the client keeps no fault table")
-    if facts.faults and not facts.n("blocked"):
+    if facts.faults and not facts.n("blocked") and not facts.n(NAME, "decision"):
         return facts.evidence(NAME, Standing.INDECISIVE, "no attempt of either arm met a faulty broker")
     return judged_evidence(facts, NAME, "decision", never="no attempt was slow enough to have its broker avoided")

@@ -3,12 +3,14 @@ How long is the application held up by a send whose first attempt went to a paus
 
 Looked at: sends whose first attempt began inside a pause with at least the send timeout left of it, so that the end of
 the pause cannot cut the wait short (a shorter wait would measure when the send began, not what the client does). One
-value an arm and spell of pauses: the geometric mean over its sends. Statistical; the unit is the spell.
+value an arm and spell of pauses: the upper median over its sends, because a client that has just closed a connection
+after a timeout may see its next attempt fail at once (seen in Java), and one such send must not decide a spell.
+Statistical; the unit is the spell.
 """
 
 from collections import defaultdict
 from collections.abc import Sequence
-from math import exp, log
+from statistics import median_high
 
 from harness.analysis.checks.case_facts import CaseFacts
 from harness.analysis.checks.pairing import Question, case_evidence, pooled_evidence, pools_of
@@ -51,9 +53,9 @@ class Timing:
     def end(self) -> None:
         """One value for each arm and spell."""
         for (arm, episode), durations in self._durations.items():
-            mean_ns = exp(sum(map(log, durations)) / len(durations))
+            usual_ns = float(median_high(durations))
             self._scene.notebook.note(
-                EpisodeValue(NAME, BLOCKED_SEND.sample, arm, episode, mean_ns, len(durations), Ending.FAILOVER)
+                EpisodeValue(NAME, BLOCKED_SEND.sample, arm, episode, usual_ns, len(durations), Ending.FAILOVER)
             )
 
     def _blocking_spell(self, side: ReconciledSend) -> Spell | None:

@@ -36,9 +36,9 @@ def _broken(facts: CaseFacts) -> Iterator[str]:
             yield f"the end of the {what} was never shown"
 
 
-_UNITS = {"_ns": "ns", "_ms": "ms", "_per_s": "1/s", "_s": "s"}
+_UNITS = {"ns": "ns", "ms": "ms", "per_s": "1/s", "s": "s"}
 
 
 def _unit_of(name: str) -> str:
-    """Unit at the end of a measured number's name."""
-    return next((unit for ending, unit in _UNITS.items() if name.endswith(ending)), "count")
+    """Unit a measured number has in its name, as in ``start_spread_ns`` or ``late_ns_baseline``."""
+    return next((unit for word, unit in _UNITS.items() if f"_{word}_" in f"_{name}_"), "count")

@@ -43,8 +43,8 @@ class Context:
     """
     Fault context of one attempt.
 
-    hit: the fault of its own broker that was certainly in force during part of it. blocked: it was hit and got no
-    answer before that fault was being healed (an answer already under way may still arrive in the first instant).
+    hit: the fault of its own broker that may have been in force during part of it. blocked: it was hit and got no answer
+    before that fault was being healed (an answer already under way may still arrive in the first instant).
     """
 
     phase: Phase
@@ -104,7 +104,7 @@ def attempts_in_context(sends: Iterable[TracedSend], times: FaultTimes) -> Itera
 def _hits(fault: FaultRecord, attempt: AttemptRow) -> bool:
     if fault.kind is FaultKind.PAUSE_NAME_SERVER or fault.node != attempt.broker:
         return False
-    return attempt.end_ns > fault.injected_ns and (fault.heal_ns is None or attempt.start_ns < fault.heal_ns)
+    return attempt.end_ns > fault.inject_ns and (fault.heal_ns is None or attempt.start_ns < fault.heal_ns)
 
 
 def _spells(pauses: Iterable[FaultRecord]) -> tuple[Spell, ...]:

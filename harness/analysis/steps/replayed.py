@@ -39,19 +39,19 @@ def _by_thread(sends: Iterable[SendInContext], rules: ArmRules) -> Iterator[Judg
         traced = context.traced
         if replay is None or traced.thread != thread:
             thread, replay = traced.thread, rules.fresh()
-        judgement = None if traced.row is None else replay.judge(_trace(traced.thread, traced.row))
+        judgement = None if traced.row is None else replay.judge(trace_of(traced.thread, traced.row))
         yield JudgedSend(context, judgement)
 
 
 def _together(sends: Iterable[SendInContext], rules: ArmRules) -> Iterator[JudgedSend]:
     held = list(sends)
-    traces = [_trace(one.traced.thread, one.traced.row) for one in held if one.traced.row is not None]
+    traces = [trace_of(one.traced.thread, one.traced.row) for one in held if one.traced.row is not None]
     judgements = {(judged.thread, judged.send): judged for judged in rules.judge_together(traces)}
     for context in held:
         yield JudgedSend(context, judgements.get(context.traced.order))
 
 
-def _trace(thread: int, row: SendRow) -> SendTrace:
+def trace_of(thread: int, row: SendRow) -> SendTrace:
     return SendTrace(
         send=row.send,
         thread=thread,

@@ -87,9 +87,7 @@ def test_a_copy_where_no_attempt_went_is_a_divergence(new_run: NewRun, evidence_
         ]
 
     evidence = evidence_of(new_run([CALM], change=stray))
-    assert found(evidence["calm", "duplication"]) == [
-        ("duplication.stored-elsewhere-than-claimed", "python:5.3.3", 1)
-    ]
+    assert found(evidence["calm", "duplication"]) == [("duplication.stored-elsewhere-than-claimed", "python:5.3.3", 1)]
     assert found(evidence["calm", "queue-choice"]) == [("witness.queue-or-offset-wrong", "python:5.3.3", 1)]
 
 

@@ -39,7 +39,7 @@ def test_an_attempt_on_the_other_broker_is_never_hit() -> None:
 
 
 def test_an_attempt_without_an_answer_during_the_pause_is_blocked() -> None:
-    """It overlaps the certain part of the pause and timed out."""
+    """It overlaps the pause and timed out."""
     context = FaultTimes([PAUSE]).context_of(attempt("broker-b", 90, 190, Outcome.UNKNOWN))
     assert context == Context(Phase.CALM, hit=PAUSE, blocked=True)
 
@@ -55,9 +55,10 @@ def test_an_answer_that_was_under_way_when_the_pause_began_is_hit_but_not_blocke
     assert context.hit == PAUSE and not context.blocked
 
 
-def test_an_attempt_that_ended_while_injection_was_doubtful_is_not_hit() -> None:
-    """The pause was only certain from 110 on."""
-    assert FaultTimes([PAUSE]).context_of(attempt("broker-b", 90, 110)).hit is None
+def test_a_failure_while_injection_was_doubtful_is_blocked() -> None:
+    """A killed broker resets connections before anybody can prove that it is gone; injection lasted from 100 to 110."""
+    assert FaultTimes([PAUSE]).context_of(attempt("broker-b", 90, 105, Outcome.UNKNOWN)).blocked
+    assert FaultTimes([PAUSE]).context_of(attempt("broker-b", 90, 100, Outcome.UNKNOWN)).hit is None
 
 
 def test_a_paused_name_server_hits_no_attempt() -> None:

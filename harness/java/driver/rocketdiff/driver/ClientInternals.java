@@ -12,7 +12,7 @@ final class ClientInternals {
     private ClientInternals() {
     }
 
-    /** The producer's live table of publish lists, by topic; found by name, as its declared type changed at 4.2.0. */
+    /** The producer's live table of publish lists, by topic; found by name, as its declared type changed at 4.1.0. */
     @SuppressWarnings("unchecked")
     static Map<String, TopicPublishInfo> publishTable(DefaultMQProducer producer) {
         try {

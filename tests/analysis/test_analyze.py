@@ -1,0 +1,70 @@
+"""The whole analysis by its one entrance, without Spark."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.analysis.analyze import WITHOUT_SPARK, analyze
+from harness.core.errors import TraceError, UsageError
+from harness.traces.run_directory import RunDirectory
+from tests.analysis.synthetic import Story
+
+NewRun = Callable[..., RunDirectory]
+
+
+def test_every_planned_check_has_an_answer(new_run: NewRun) -> None:
+    """The scenario's checks, the two that are asked of every case, and two pools."""
+    run = new_run()
+    answered = [(one.case, one.check) for one in analyze([run.path], master=WITHOUT_SPARK).evidence]
+    case, pool = run.entry(1).name, "pooled/pause/fault-latency-on/java:5.3.3~python:5.3.3"
+    assert answered == [
+        *((case, check) for check in (*Story().checks, "protocol", "validity")),
+        (pool, "timing"),
+        (pool, "failover-time"),
+    ]
+
+
+def test_a_check_that_is_planned_explicitly_is_answered_once(new_run: NewRun) -> None:
+    """The runner plans protocol and validity itself."""
+    run = new_run([Story(name="calm", pauses=(), checks=("loss", "protocol", "validity"))])
+    answered = [one.check for one in analyze([run.path], master=WITHOUT_SPARK).evidence]
+    assert answered == ["loss", "protocol", "validity"]
+
+
+def test_runs_are_pooled_with_one_another(new_run: NewRun) -> None:
+    """Four runs of one spell each make one pool of four."""
+    runs = [new_run(run=f"run-{number}", seed=number) for number in range(4)]
+    analysis = analyze([run.path for run in runs], master=WITHOUT_SPARK)
+    pooled = next(one for one in analysis.evidence if one.case.startswith("pooled") and one.check == "timing")
+    assert pooled.runs == ("run-0", "run-1", "run-2", "run-3")
+    assert len(pooled.samples[0].complete()) == 4
+    assert (analysis.counts.runs, analysis.counts.cases, analysis.counts.sends) == (4, 4, 1_600)
+
+
+def test_a_run_may_be_moved(new_run: NewRun, tmp_path: Path) -> None:
+    """Nothing in it knows where it was made."""
+    run = new_run()
+    before = analyze([run.path], master=WITHOUT_SPARK)
+    moved = run.path.rename(tmp_path / "elsewhere")
+    assert analyze([moved], master=WITHOUT_SPARK) == before
+
+
+def test_a_check_nobody_can_answer_is_refused(new_run: NewRun) -> None:
+    """A question must not go unanswered without a sound."""
+    run = new_run([Story(name="calm", pauses=(), checks=("loss", "telepathy"))])
+    with pytest.raises(TraceError, match="telepathy"):
+        analyze([run.path], master=WITHOUT_SPARK)
+
+
+def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
+    """There is no run.json in it."""
+    with pytest.raises(TraceError, match=r"run\.json"):
+        analyze([tmp_path], master=WITHOUT_SPARK)
+
+
+def test_the_same_run_twice_is_refused(new_run: NewRun) -> None:
+    """Its episodes would count double."""
+    run = new_run()
+    with pytest.raises(UsageError, match="each once"):
+        analyze([run.path, run.path], master=WITHOUT_SPARK)

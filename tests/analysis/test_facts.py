@@ -1,0 +1,51 @@
+"""The schema of facts, in Arrow and as Spark writes it."""
+
+import pyarrow as pa
+
+from harness.analysis.facts import ARROW_SCHEMA, SPARK_SCHEMA, CaseFact, Tally, batches
+from harness.core.fault import FaultKind, FaultRecord
+
+
+def test_both_schemas_name_the_same_columns_with_the_same_types() -> None:
+    """One is derived from the other by hand; a difference would show as nulls."""
+    words = {pa.string(): "string", pa.int64(): "bigint", pa.float64(): "double"}
+
+    def spelled(kind: pa.DataType) -> str:
+        if isinstance(kind, pa.StructType):
+            return f"struct<{', '.join(f'{field.name}: {spelled(field.type)}' for field in kind)}>"
+        return words[kind]
+
+    assert ", ".join(f"{field.name} {spelled(field.type)}" for field in ARROW_SCHEMA) == SPARK_SCHEMA
+
+
+def test_facts_come_in_batches_of_the_size_asked_for() -> None:
+    """Five facts in batches of two: two, two, one."""
+    facts = [CaseFact("r", 1, Tally("sends", "baseline", "calm", "ok", n, 0.0)) for n in range(5)]
+    found = list(batches(facts, rows=2))
+    assert [batch.num_rows for batch in found] == [2, 2, 1]
+    assert [row["tally"]["n"] for batch in found for row in batch.to_pylist()] == [0, 1, 2, 3, 4]
+
+
+def test_a_row_has_exactly_one_kind() -> None:
+    """The other columns are null, not empty structs."""
+    (batch,) = batches([CaseFact("r", 3, FaultRecord(1, FaultKind.KILL, "broker-a", 10, 20, None))])
+    (row,) = batch.to_pylist()
+    assert row == {
+        "run": "r",
+        "number": 3,
+        "difference": None,
+        "tally": None,
+        "episode": None,
+        "lane": None,
+        "fault": {
+            "episode": 1,
+            "kind": "kill",
+            "node": "broker-a",
+            "inject_ns": 10,
+            "injected_ns": 20,
+            "proven_ns": None,
+            "heal_ns": None,
+            "healed_ns": None,
+            "heal_proven_ns": None,
+        },
+    }

@@ -1,0 +1,85 @@
+"""The tables behind the pictures of a report."""
+
+from collections.abc import Callable
+
+import pytest
+
+from harness.analysis.analyze import WITHOUT_SPARK, analyze
+from harness.analysis.pictures import bucket_of, middle_of
+from harness.analysis.plots import quantile_ms
+from harness.core.plots import Plots
+from harness.core.settings import ClientSettings
+from harness.traces.run_directory import RunDirectory
+from tests.analysis.synthetic import Pause, Story
+
+NewRun = Callable[..., RunDirectory]
+
+
+def plots(run: RunDirectory) -> Plots:
+    return analyze([run.path], master=WITHOUT_SPARK).plots
+
+
+def test_lanes_show_the_attempts_around_the_first_pause(new_run: NewRun) -> None:
+    """The pause is shaded from 1 000 to 3 000 ms; nothing before 500 or after 4 500 ms is drawn."""
+    (lane,) = plots(new_run([Story(sends=600)])).lanes
+    (window,) = lane.faults
+    assert (window.node, window.start_ms, window.end_ms) == (
+        "broker-b",
+        pytest.approx(1_000, abs=1),
+        pytest.approx(3_000, abs=1),
+    )
+    assert all(499 <= bar.start_ms <= 4_501 for bar in lane.attempts)
+    assert {bar.arm for bar in lane.attempts} == {"baseline", "candidate"}
+    assert lane.left_out == 1_200 - len(lane.attempts) > 0
+    assert {bar.outcome for bar in lane.attempts} == {"ok", "unknown"}
+
+
+def test_shares_of_a_phase_add_up_to_one(new_run: NewRun) -> None:
+    """While broker-b is paused and avoided, nearly everything goes to broker-a."""
+    shares = plots(new_run()).shares
+    paused = {row.broker: row.share for row in shares if (row.arm, row.phase) == ("candidate", "paused")}
+    assert sum(paused.values()) == pytest.approx(1)
+    assert paused["broker-a"] > 0.9
+    calm = [row.attempts for row in shares if (row.arm, row.phase) == ("candidate", "calm")]
+    assert calm == [25, 25]
+
+
+def test_ambiguity_ends_after_the_first_choice(new_run: NewRun) -> None:
+    """All eight queues are legal at first; once the start is known, one is."""
+    curves = plots(new_run([Story(name="calm", pauses=(), sends=40)])).ambiguity
+    (baseline, _) = curves
+    assert baseline.points[0][0] == 0.0 and baseline.points[0][1] > 1 / 8
+    assert [share for _, share in baseline.points[1:]] == [1 / 8] * (len(baseline.points) - 1)
+
+
+def test_failover_is_a_curve_over_episodes(new_run: NewRun) -> None:
+    """Two episodes of 504 ms each: nothing before, all after."""
+    story = Story(pauses=(Pause("broker-b", 1_000, 1_500), Pause("broker-b", 13_000, 1_500)), sends=1_000)
+    curves = {(curve.pool, curve.arm): curve for curve in plots(new_run([story])).failover}
+    curve = curves["pooled/pause/fault-latency-on/java:5.3.3~python:5.3.3", "candidate"]
+    assert curve.points[-1] == (pytest.approx(504.09), pytest.approx(1.0))
+    assert (curve.episodes, curve.censored) == (2, 0)
+
+
+def test_durations_have_quantiles_and_few_sends_no_p99(new_run: NewRun) -> None:
+    """Calm sends last 1.02 ms, to the width of a bucket."""
+    story = Story(name="plain", settings=ClientSettings(send_msg_timeout_ms=500))
+    rows = {(row.arm, row.phase): row for row in plots(new_run([story])).elapsed}
+    calm, paused = rows["baseline", "calm"], rows["baseline", "paused"]
+    assert calm.p50_ms == pytest.approx(1.02, rel=0.01)
+    assert (paused.sends < 100, paused.p99_ms) == (True, None)
+    assert paused.max_ms == pytest.approx(503, rel=0.01)
+
+
+@pytest.mark.parametrize("duration_ns", [1, 999, 1_000_000, 501_200_000, 600_000_000_000])
+def test_a_bucket_stands_for_its_durations_to_one_per_cent(duration_ns: int) -> None:
+    """Buckets are two per cent wide and stood for by their middle."""
+    assert middle_of(bucket_of(duration_ns)) == pytest.approx(duration_ns, rel=0.0101)
+
+
+def test_quantiles_of_a_histogram() -> None:
+    """Ninety short and ten long durations."""
+    short, long = bucket_of(1_000_000), bucket_of(500_000_000)
+    histogram = {long: 10, short: 90}
+    assert quantile_ms(histogram, 0.9) == pytest.approx(1, rel=0.0101)
+    assert quantile_ms(histogram, 0.91) == pytest.approx(500, rel=0.0101)
