@@ -11,11 +11,14 @@ from harness.analysis.case_trace import BATCH_ROWS
 from harness.analysis.facts import ARROW_SCHEMA, KINDS, CaseFact, Difference, Tally, columns_of
 from harness.analysis.foreign import foreign_facts
 from harness.analysis.layout import Layout, layout_of
-from harness.analysis.source import BATCH_ROWS_OPTION, NAME, RUNS_OPTION, SEPARATOR, RunSource
+from harness.analysis.source import BATCH_ROWS_OPTION, NAME, RUNS_OPTION, SEPARATOR, TASKS_OPTION, RunSource
 from harness.analysis.summaries import Cluster, Summaries, in_order
 from harness.analysis.tables import clusters, differences, loose, tallies
 from harness.core.fault import FaultKind, FaultRecord
 from harness.traces.run_directory import RunDirectory
+
+TASKS_A_CORE = 4
+"""A few, so that cores even out; each Python task more costs some 66 ms (trial), which a thousand cases would feel."""
 
 
 def summaries_on_spark(spark: SparkSession, runs: Sequence[RunDirectory], *, batch_rows: int = BATCH_ROWS) -> Summaries:
@@ -44,7 +47,9 @@ def facts_table(spark: SparkSession, runs: Sequence[RunDirectory], *, batch_rows
     if whole := by_layout.get(Layout.WHOLE):
         spark.dataSource.register(RunSource)
         reader = spark.read.format(NAME).option(RUNS_OPTION, SEPARATOR.join(map(str, whole)))
-        parts.append(reader.option(BATCH_ROWS_OPTION, str(batch_rows)).load().select(*ARROW_SCHEMA.names))
+        tasks = TASKS_A_CORE * spark.sparkContext.defaultParallelism
+        reader = reader.option(BATCH_ROWS_OPTION, str(batch_rows)).option(TASKS_OPTION, str(tasks))
+        parts.append(reader.load().select(*ARROW_SCHEMA.names))
     if foreign := by_layout.get(Layout.FOREIGN):
         parts.append(foreign_facts(spark, foreign, batch_rows=batch_rows))
     return reduce(DataFrame.unionByName, parts)

@@ -1,12 +1,13 @@
 """
 ``rocketdiff``: a Spark data source that reads run directories and gives the table ``facts``.
 
-One partition a case: its files hold whole groups (checked when they are read), so both arms are paired, put into fault
-context, replayed and reconciled where they are read, and nothing but facts ever leaves the Python worker. A run in a
-foreign layout has no partition here; see ``foreign``.
+A partition is a handful of whole cases: their files hold whole groups (checked when they are read), so both arms are
+paired, put into fault context, replayed and reconciled where they are read, and nothing but facts ever leaves the Python
+worker. A run in a foreign layout has no partition here; see ``foreign``.
 """
 
-from collections.abc import Iterator, Sequence
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,39 +24,55 @@ from harness.traces.run_directory import RunDirectory
 NAME = "rocketdiff"
 BATCH_ROWS_OPTION = "batchRows"
 RUNS_OPTION = "runs"
+TASKS_OPTION = "tasks"
 SEPARATOR = "\n"
 
 
-@dataclass
-class CasePartition(InputPartition):
-    """One case of one run; the worker opens the directory itself, so workers must see the same file system."""
+CaseOfRun = tuple[str, int]
 
-    run: str
-    number: int
+
+@dataclass
+class CasesPartition(InputPartition):
+    """Cases (run directory, number) judged one after another in one task; its worker must see the same file system."""
+
+    cases: tuple[CaseOfRun, ...]
 
 
 class RunReader(DataSourceReader):
-    """Plans a partition for every case that has tables, and judges it."""
+    """Deals out all cases that have tables to a given number of tasks, and judges them."""
 
-    def __init__(self, runs: Sequence[str], batch_rows: int) -> None:
+    def __init__(self, runs: Sequence[str], batch_rows: int, tasks: int) -> None:
         self._runs = tuple(runs)
         self._batch_rows = batch_rows
+        self._tasks = tasks
 
     def partitions(self) -> Sequence[InputPartition]:
-        """Largest cases first, so that the last task to end is a short one."""
-        cases = [
-            (entry.sends_planned, CasePartition(run, entry.number))
+        """Tasks of about the same number of sends."""
+        sized = [
+            (entry.sends_planned, (run, entry.number))
             for run in self._runs
             for entry in RunDirectory.open(Path(run)).manifest.cases
             if entry.status is not CaseStatus.PLANNED
         ]
-        return [case for _, case in sorted(cases, key=lambda sized: -sized[0])]
+        return [CasesPartition(cases) for cases in dealt(sized, self._tasks)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Facts of one case as Arrow batches."""
-        assert isinstance(partition, CasePartition), "planned by this reader"
-        trace = read_case(RunDirectory.open(Path(partition.run)), partition.number)
-        return batches(judge_case(trace, batch_rows=self._batch_rows))
+        """Facts of some cases as Arrow batches."""
+        assert isinstance(partition, CasesPartition), "planned by this reader"
+        for run, number in partition.cases:
+            trace = read_case(RunDirectory.open(Path(run)), number)
+            yield from batches(judge_case(trace, batch_rows=self._batch_rows))
+
+
+def dealt(sized: Iterable[tuple[int, CaseOfRun]], hands: int) -> list[tuple[CaseOfRun, ...]]:
+    """Cases dealt to at most ``hands`` hands, the largest first and always to the lightest hand; no hand is empty."""
+    piles: list[list[CaseOfRun]] = [[] for _ in range(hands)]
+    lightest = [(0, number) for number in range(hands)]
+    for size, case in sorted(sized, key=lambda one: (-one[0], one[1])):
+        weight, number = heapq.heappop(lightest)
+        piles[number].append(case)
+        heapq.heappush(lightest, (weight + size, number))
+    return [tuple(pile) for pile in piles if pile]
 
 
 class RunSource(DataSource):
@@ -73,4 +90,4 @@ class RunSource(DataSource):
     def reader(self, schema: StructType) -> DataSourceReader:  # noqa: ARG002 - Spark's signature; there is one schema
         """Reader of the runs named in the options."""
         runs = self.options[RUNS_OPTION].split(SEPARATOR)
-        return RunReader(runs, int(self.options[BATCH_ROWS_OPTION]))
+        return RunReader(runs, int(self.options[BATCH_ROWS_OPTION]), int(self.options[TASKS_OPTION]))

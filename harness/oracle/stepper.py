@@ -39,7 +39,7 @@ class Stepper:
         self.routes = routes
         self.demon = Demon()
         self.tape = DemonTape(self.demon)
-        self._worst_modulus = _worst_modulus(routes)
+        self._worst_modulus = 1 if dialect.fault_table.extends_only else _worst_modulus(routes)
         self._moduli = {version: self._modulus(queues) for version, queues in routes.items()}
 
     def every_outcome(self, worlds: list[World], moment: Moment) -> list[tuple[World, Step | None]]:
@@ -102,7 +102,7 @@ class Stepper:
                 mind.finish = _loop(mind).settle(now_ms, _result_of(moment.settled))
             if not moment.chooses:
                 return mind.finish
-            self.tape.modulus = self._moduli[mind.version]
+            self.tape.modulus = lcm(self._moduli[mind.version], self._worst_modulus)
             step = mind.finish or _loop(mind).choose(now_ms)
         while isinstance(step, Try) and self._may_be_unseen(send, step.queue) and self.demon.choose(2):
             step = _loop(mind).attempt_ended(now_ms, _UNSEEN)
@@ -144,7 +144,7 @@ class Stepper:
             mind.version = version
             mind.index = ThreadIndex(self.dialect.index)
             world.forget_unused_lists()
-        self.tape.modulus = self._moduli[version]
+        self.tape.modulus = lcm(self._moduli[version], self._worst_modulus)
         return mind
 
     def _force(self, world: World, moment: Moment) -> None:
@@ -191,12 +191,12 @@ class Stepper:
         return all(queue.broker != broker for broker, _ in self.routes[send.route])
 
     def _modulus(self, queues: tuple[tuple[str, int], ...]) -> int:
-        """Indexes that are equal modulo this select alike: list length, write queues of each broker, fault items."""
+        """Indexes that are equal modulo this select alike: list length and write queues of each broker."""
         write_queues: dict[str, int] = {}
         for broker, _ in queues:
             write_queues[broker] = write_queues.get(broker, 0) + 1
         # Tables that only extend avoidances came with the end of the fallback, which alone counts write queues.
-        fallback = () if self.dialect.fault_table.extends_only else (*write_queues.values(), self._worst_modulus)
+        fallback = () if self.dialect.fault_table.extends_only else tuple(write_queues.values())
         return lcm(len(queues) or 1, *fallback)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
+from _pytest.mark import ParameterSet
 
 from harness.core.errors import ExitCode, UsageError
 from harness.scenario import load, parse
@@ -21,7 +22,7 @@ SCHEMA = FIXTURES / "schema" / "scenario-1.json"
 VALIDATOR = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
 
 
-def files(folder: str) -> list[pytest.param]:
+def files(folder: str) -> list[ParameterSet]:
     """Files of a self-test folder; an empty folder would test nothing."""
     found = sorted((FIXTURES / "format" / folder).glob("*.yaml"))
     assert found, f"no self-tests in {folder}"

@@ -1,6 +1,7 @@
 """What an arm said becomes rows once, and contradictions are told."""
 
 from types import SimpleNamespace
+from typing import TypeVar
 
 import msgspec
 import pytest
@@ -13,8 +14,10 @@ from harness.traces.journal import ArmJournal
 
 OK, FAILED, UNKNOWN = Outcome.OK, Outcome.FAILED, Outcome.UNKNOWN
 
+Told = TypeVar("Told")
 
-def ended(line: bytes, kind: type) -> object:
+
+def ended(line: bytes, kind: type[Told]) -> Told:
     """The record of one line."""
     return msgspec.convert(msgspec.json.decode(line), kind)
 

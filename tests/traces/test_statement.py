@@ -140,6 +140,6 @@ def test_any_rows_can_be_sealed(keys: list[tuple[int, int, int]]) -> None:
 def test_words_rank_as_words_over_several_dictionaries() -> None:
     """Chunks may number their words differently; the rank is that of the word."""
     chunks = [pa.array(words).dictionary_encode() for words in (["b", "a"], ["c", "a"])]
-    table = pa.table({"broker": pa.chunked_array(chunks)})
+    table = pa.Table.from_arrays([pa.chunked_array(chunks)], names=["broker"])
     assert integers(table, "broker").tolist() == [1, 0, 2, 0]
     assert integers(table, "broker").dtype == np.int64

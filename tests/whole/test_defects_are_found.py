@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from stage import judge, run_pair, signatures
 
 from harness.cluster.interface import Cluster
 from harness.core.errors import ExitCode
+from tests.whole.stage import judge, run_pair, signatures
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 

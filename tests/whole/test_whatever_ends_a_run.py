@@ -7,7 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from stage import (
+
+from harness.core.errors import ExitCode
+from harness.core.events import Arm
+from harness.traces.reader import read_table
+from harness.traces.run_directory import RunDirectory
+from harness.traces.schema import TableName
+from tests.whole.stage import (
     await_no_process_of,
     await_run,
     judge,
@@ -17,12 +23,6 @@ from stage import (
     signatures,
     started_run,
 )
-
-from harness.core.errors import ExitCode
-from harness.core.events import Arm
-from harness.traces.reader import read_table
-from harness.traces.run_directory import RunDirectory
-from harness.traces.schema import TableName
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 

@@ -1,11 +1,11 @@
 """
 How long is the application held up by a send whose first attempt went to a paused broker: the same in both arms?
 
-Looked at: sends whose first attempt began inside a pause with at least the send timeout left of it, so that the end of
-the pause cannot cut the wait short (a shorter wait would measure when the send began, not what the client does). One
-value an arm and spell of pauses: the upper median over its sends, because a client that has just closed a connection
-after a timeout may see its next attempt fail at once (seen in Java), and one such send must not decide a spell.
-Statistical; the unit is the spell.
+Looked at: sends whose first attempt was blocked and began at least one send timeout before the end of the pause, so that
+the end cannot cut the wait short (a shorter wait would measure when the send began, not what the client does). One value
+an arm and spell of pauses: the upper median over its sends, because a client that has just closed a connection after a
+timeout may see its next attempt fail at once (seen in Java). Such a send is never the first of its spell, so it does not
+decide one. Statistical; the unit is the spell.
 """
 
 from collections import defaultdict
@@ -59,13 +59,11 @@ class Timing:
             )
 
     def _blocking_spell(self, side: ReconciledSend) -> Spell | None:
-        """The spell whose pause the first attempt ran into with a whole timeout left."""
+        """The spell whose pause the first attempt ran into with a whole timeout left of it."""
         if not side.contexts or not side.contexts[0].blocked:
             return None
         pause, attempt = side.contexts[0].hit, side.attempts[0]
-        if pause is None or attempt.start_ns < pause.injected_ns:
-            return None
-        if pause.heal_ns is not None and attempt.start_ns + self._timeout_ns > pause.heal_ns:
+        if pause is None or (pause.heal_ns is not None and attempt.start_ns + self._timeout_ns > pause.heal_ns):
             return None
         return self._scene.times.spell_of(pause)
 

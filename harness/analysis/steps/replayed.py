@@ -52,6 +52,7 @@ def _together(sends: Iterable[SendInContext], rules: ArmRules) -> Iterator[Judge
 
 
 def trace_of(thread: int, row: SendRow) -> SendTrace:
+    """A send as the oracle reads it."""
     return SendTrace(
         send=row.send,
         thread=thread,

@@ -25,7 +25,6 @@ from reference_impl.dialects import RELEASES, dialect_of
 from reference_impl.message import Message, SendResult
 from reference_impl.producer import Producer
 from reference_impl.remoting.errors import MQClientException
-from reference_impl.rules.dialect import Dialect
 from reference_impl.rules.publish import Queue
 from reference_impl.settings import ProducerSettings
 
@@ -52,8 +51,8 @@ def capabilities_of(release: str) -> tuple[str, ...]:
 class ReferenceClient:
     """The reference producer, speaking of its attempts and routes."""
 
-    def __init__(self, dialect: Dialect, setup: SubjectSetup, speak: Speak) -> None:
-        self._dialect = dialect
+    def __init__(self, release: str, setup: SubjectSetup, speak: Speak) -> None:
+        dialect = self._dialect = dialect_of(release)
         self._setup = setup
         self._speak = speak
         self._settings = settings_of(setup)
@@ -165,12 +164,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="The reference producer as a subject of rocketdiff.")
     parser.add_argument("--release", required=True, choices=RELEASES, help="whose dialect to speak")
     release = parser.parse_args().release
-    dialect = dialect_of(release)
     writer = RecordWriter(own_stdout())
     run_subject(
         SubjectId(_CLIENT, release),
         capabilities_of(release),
-        lambda setup, speak: ReferenceClient(dialect, setup, speak),
+        lambda setup, speak: ReferenceClient(release, setup, speak),
         writer,
         writer.put,
     )

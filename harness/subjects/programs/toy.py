@@ -21,7 +21,6 @@ from harness.subjects.programs.reference import ReferenceClient, capabilities_of
 from harness.subjects.programs.session import own_stdout, run_subject
 from harness.subjects.programs.writer import RecordWriter
 from harness.subjects.setup import SubjectSetup
-from reference_impl.dialects import dialect_of
 
 _CLIENT = "toy"
 _RELEASE = "5.3.3"
@@ -39,7 +38,7 @@ class Honest:
     """No defect: what every toy is between its strikes."""
 
     def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
-        self._reference = ReferenceClient(dialect_of(_RELEASE), setup, speak)
+        self._reference = ReferenceClient(_RELEASE, setup, speak)
 
     def prepare(self) -> None:
         self._reference.prepare()

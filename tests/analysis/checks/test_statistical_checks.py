@@ -105,8 +105,9 @@ def test_what_a_client_does_besides_waiting_counts(new_run: NewRun, evidence_of:
 
 
 def test_a_client_that_merely_waits_has_not_failed_over(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """Plain rotation runs into all four queues of the paused broker, which is resumed before they are through."""
-    plain = Story(name="plain", settings=ClientSettings(send_msg_timeout_ms=500))
+    """Both brokers are paused for a while, and the next success comes when they are resumed."""
+    pauses = (Pause("broker-a", 1_000, 1_200), Pause("broker-b", 1_000, 1_200))
+    plain = Story(name="plain", settings=ClientSettings(send_msg_timeout_ms=500), pauses=pauses)
     evidence = evidence_of(new_run([plain]))["pooled/pause/fault-latency-off", "failover-time"]
     (sample,) = evidence.samples
     assert [(pair.baseline_ended, pair.candidate_ended) for pair in sample.pairs] == [(Ending.RESUMED, Ending.RESUMED)]
