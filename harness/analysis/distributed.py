@@ -8,12 +8,13 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from harness.analysis.case_trace import BATCH_ROWS
-from harness.analysis.facts import ARROW_SCHEMA, KINDS, CaseFact, Difference, Tally, columns_of
+from harness.analysis.facts import ARROW_SCHEMA, KINDS, CaseFact, Difference, Tally, Trouble, columns_of
 from harness.analysis.foreign import foreign_facts
 from harness.analysis.layout import Layout, layout_of
 from harness.analysis.source import BATCH_ROWS_OPTION, NAME, RUNS_OPTION, SEPARATOR, TASKS_OPTION, RunSource
 from harness.analysis.summaries import Cluster, Summaries, in_order
 from harness.analysis.tables import clusters, differences, loose, tallies
+from harness.core.errors import TraceError
 from harness.core.fault import FaultKind, FaultRecord
 from harness.traces.run_directory import RunDirectory
 
@@ -22,7 +23,11 @@ TASKS_A_CORE = 4
 
 
 def summaries_on_spark(spark: SparkSession, runs: Sequence[RunDirectory], *, batch_rows: int = BATCH_ROWS) -> Summaries:
-    """Judge every case in a task of its own and add the facts up."""
+    """
+    Judge every case and add the facts up.
+
+    Raises TraceError when a task met one.
+    """
     facts = facts_table(spark, runs, batch_rows=batch_rows).persist()
     try:
         return in_order(
@@ -67,6 +72,8 @@ def _tally(row: dict[str, Any]) -> CaseFact:
 def _loose(row: dict[str, Any]) -> CaseFact:
     name, values = next((name, values) for name in KINDS if isinstance(values := row.get(name), dict))
     kind = KINDS[name]
+    if kind is Trouble:
+        raise TraceError(values["expected"], seen=values["seen"], hint=values["hint"])
     if kind is FaultRecord:
         values = values | {"kind": FaultKind(values["kind"])}
     return CaseFact(str(row["run"]), row["number"], kind(**values))

@@ -1,7 +1,7 @@
 """
-What the pass over one case writes down: small rows of five kinds, the only thing that ever crosses into Spark.
+What the pass over one case writes down: small rows of six kinds, the only thing that ever crosses into Spark.
 
-A row of the table ``facts`` has the run, the case's number and exactly one of the five kinds filled in.
+A row of the table ``facts`` has the run, the case's number and exactly one of the six kinds filled in.
 """
 
 from collections.abc import Iterable, Iterator
@@ -9,6 +9,7 @@ from dataclasses import astuple, dataclass, fields
 
 import pyarrow as pa
 
+from harness.core.errors import TraceError
 from harness.core.fault import FaultRecord
 
 
@@ -76,7 +77,21 @@ class LaneBar:
     reason: str
 
 
-Fact = Difference | Tally | EpisodeValue | LaneBar | FaultRecord
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A TraceError met where the case was read, on its way to where somebody can be told."""
+
+    expected: str
+    seen: str
+    hint: str
+
+    @classmethod
+    def of(cls, error: TraceError) -> "Trouble":
+        """The parts of an error; a worker's traceback would reach the user as one."""
+        return cls(error.expected, error.seen, error.hint)
+
+
+Fact = Difference | Tally | EpisodeValue | LaneBar | FaultRecord | Trouble
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +118,7 @@ KINDS: dict[str, type[Fact]] = {
     "episode": EpisodeValue,
     "lane": LaneBar,
     "fault": FaultRecord,
+    "trouble": Trouble,
 }
 """Column of ``facts`` to the kind of row in it."""
 

@@ -8,13 +8,15 @@ brought together by (run, case); a case is judged as soon as the next one begins
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import msgspec
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from harness.analysis.case_trace import BATCH_ROWS, TableKey
-from harness.analysis.facts import ARROW_SCHEMA, SPARK_SCHEMA, CaseFact, batches
+from harness.analysis.facts import ARROW_SCHEMA, SPARK_SCHEMA, CaseFact, Trouble, batches
 from harness.analysis.judged_case import judge_case
 from harness.analysis.layout import assembled, foreign_files, pieces
+from harness.core.errors import TraceError
 from harness.core.events import Arm
 from harness.traces.run_directory import RunDirectory
 from harness.traces.schema import TableName
@@ -29,6 +31,12 @@ _BLOB_TYPES: dict[str, pa.DataType] = {
     "blob": pa.binary(),
 }
 _BLOBS = pa.schema(_BLOB_TYPES)
+
+TROUBLE = "trouble"
+"""Stands for the table of a blob that is no rows but the reason why a file could not be read."""
+
+NO_CASE = 0
+"""Number of the case of such a blob; cases count from 1."""
 
 CaseKey = tuple[str, int]
 
@@ -55,9 +63,12 @@ def blobs_of_files(listed: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]
     """In: run, table, path. Out: one blob a file, case and arm."""
     for batch in listed:
         for row in batch.to_pylist():
-            for number, arm, rows in pieces(TableName(row["table"]), Path(row["path"])):
-                blob = {"run": row["run"], "number": number, "table": row["table"], "arm": arm, "blob": _packed(rows)}
-                yield pa.RecordBatch.from_pylist([blob], schema=_BLOBS)
+            table, path = TableName(row["table"]), Path(row["path"])
+            try:
+                for number, arm, rows in pieces(table, path):
+                    yield _blob(row["run"], number, str(table), arm, _packed(rows))
+            except TraceError as error:
+                yield _blob(row["run"], NO_CASE, TROUBLE, None, msgspec.json.encode(Trouble.of(error)))
 
 
 def facts_of_blobs(arriving: Iterable[pa.RecordBatch], *, batch_rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
@@ -67,6 +78,9 @@ def facts_of_blobs(arriving: Iterable[pa.RecordBatch], *, batch_rows: int = BATC
     for batch in arriving:
         for row in batch.to_pylist():
             key = row["run"], row["number"]
+            if row["table"] == TROUBLE:
+                yield from batches([CaseFact(row["run"], NO_CASE, msgspec.json.decode(row["blob"], type=Trouble))])
+                continue
             if current is not None and key != current:
                 yield from batches(_judged(current, parts, batch_rows))
                 parts.clear()
@@ -78,7 +92,16 @@ def facts_of_blobs(arriving: Iterable[pa.RecordBatch], *, batch_rows: int = BATC
 
 
 def _judged(key: CaseKey, parts: list[tuple[TableKey, pa.Table]], batch_rows: int) -> Iterator[CaseFact]:
-    return judge_case(assembled(RunDirectory.open(Path(key[0])), key[1], parts), batch_rows=batch_rows)
+    run = RunDirectory.open(Path(key[0]))
+    try:
+        yield from judge_case(assembled(run, key[1], parts), batch_rows=batch_rows)
+    except TraceError as error:
+        yield CaseFact(run.run, key[1], Trouble.of(error))
+
+
+def _blob(run: str, number: int, table: str, arm: Arm | None, blob: bytes) -> pa.RecordBatch:
+    row = {"run": run, "number": number, "table": table, "arm": arm, "blob": blob}
+    return pa.RecordBatch.from_pylist([row], schema=_BLOBS)
 
 
 def _packed(rows: pa.Table) -> bytes:

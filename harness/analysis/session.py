@@ -70,22 +70,25 @@ def settings(master: str, folder: Path) -> dict[str, str]:
         # Workers must find this package also when it runs from a checkout that is not installed.
         "spark.executorEnv.PYTHONPATH": str(Path(harness.__file__).parents[1]),
     }
-    if master.startswith("local"):
-        log = folder / "log4j2.properties"
-        log.write_text(_QUIET_LOG, encoding="utf-8")
-        chosen |= {
-            # Nothing of a run may be reachable from outside this machine,
-            "spark.driver.bindAddress": "127.0.0.1",
-            # and the machine's own name may resolve to an address it cannot reach.
-            "spark.driver.host": "127.0.0.1",
-            # Rows are few and queries new: compiling code for them costs the JVM more (3 s) than running it saves.
-            "spark.sql.codegen.wholeStage": "false",
-            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-            # Facts of a year of runs fit; the raw rows never enter the JVM.
-            "spark.driver.memory": "1g",
-            "spark.driver.extraJavaOptions": f"{_LOCAL_JAVA} -Dlog4j2.configurationFile={log.as_uri()}",
-        }
-    return chosen
+    return chosen | _local_settings(folder) if master.startswith("local") else chosen
+
+
+def _local_settings(folder: Path) -> dict[str, str]:
+    """Settings for a session that lives for seconds on the user's own machine."""
+    log = folder / "log4j2.properties"
+    log.write_text(_QUIET_LOG, encoding="utf-8")
+    return {
+        # Nothing of a run may be reachable from outside this machine,
+        "spark.driver.bindAddress": "127.0.0.1",
+        # and the machine's own name may resolve to an address it cannot reach.
+        "spark.driver.host": "127.0.0.1",
+        # Rows are few and queries new: compiling code for them costs the JVM more (3 s) than running it saves.
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        # Facts of a year of runs fit; the raw rows never enter the JVM.
+        "spark.driver.memory": "1g",
+        "spark.driver.extraJavaOptions": f"{_LOCAL_JAVA} -Dlog4j2.configurationFile={log.as_uri()}",
+    }
 
 
 @contextmanager

@@ -16,8 +16,9 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from harness.analysis.case_trace import read_case
-from harness.analysis.facts import SPARK_SCHEMA, batches
+from harness.analysis.facts import SPARK_SCHEMA, CaseFact, Trouble, batches
 from harness.analysis.judged_case import judge_case
+from harness.core.errors import TraceError
 from harness.traces.manifest import CaseStatus
 from harness.traces.run_directory import RunDirectory
 
@@ -54,14 +55,18 @@ class RunReader(DataSourceReader):
             for entry in RunDirectory.open(Path(run)).manifest.cases
             if entry.status is not CaseStatus.PLANNED
         ]
-        return [CasesPartition(cases) for cases in dealt(sized, self._tasks)]
+        # Spark makes up a partition of its own where there is none.
+        return [CasesPartition(cases) for cases in dealt(sized, self._tasks) or [()]]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Facts of some cases as Arrow batches."""
+        """Facts of some cases as Arrow batches; a case that cannot be read gives its trouble instead."""
         assert isinstance(partition, CasesPartition), "planned by this reader"
-        for run, number in partition.cases:
-            trace = read_case(RunDirectory.open(Path(run)), number)
-            yield from batches(judge_case(trace, batch_rows=self._batch_rows))
+        for path, number in partition.cases:
+            run = RunDirectory.open(Path(path))
+            try:
+                yield from batches(judge_case(read_case(run, number), batch_rows=self._batch_rows))
+            except TraceError as error:
+                yield from batches([CaseFact(run.run, number, Trouble.of(error))])
 
 
 def dealt(sized: Iterable[tuple[int, CaseOfRun]], hands: int) -> list[tuple[CaseOfRun, ...]]:

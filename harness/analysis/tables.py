@@ -51,12 +51,12 @@ def tallies(facts: DataFrame) -> DataFrame:
 
 def loose(facts: DataFrame) -> DataFrame:
     """
-    What is not added up: values of episodes, bars of lanes, faults.
+    What is not added up: values of episodes, bars of lanes, faults, troubles.
 
-    In: run, number, episode, lane, fault, and the others. Out: run, number, episode, lane, fault.
+    In: the columns of facts. Out: run, number, episode, lane, fault, trouble.
     """
-    kept = F.coalesce("episode.arm", "lane.arm", "fault.node").isNotNull()
-    return facts.select("run", "number", "episode", "lane", "fault").where(kept)
+    kept = F.coalesce("episode.arm", "lane.arm", "fault.node", "trouble.expected").isNotNull()
+    return facts.select("run", "number", "episode", "lane", "fault", "trouble").where(kept)
 
 
 def _others(kind: type[Difference], *named: tuple[str, ...]) -> tuple[str, ...]:

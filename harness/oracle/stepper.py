@@ -54,6 +54,7 @@ class Stepper:
             while True:
                 clone = world.copy(self.tape)
                 outcomes.append((clone, self._run(clone, moment)))
+                self._normalise(clone.minds[moment.send.thread])
                 if not self.demon.advance():
                     break
         return outcomes
@@ -77,12 +78,10 @@ class Stepper:
         return forced
 
     def end(self, world: World, thread: int) -> None:
-        """The call is over: bring the counters back to their representatives."""
+        """The call is over, and nothing of it matters any more."""
         world.story = None
         mind = world.mind(thread)
         mind.loop = mind.finish = None
-        _normalise(mind.index, self._moduli.get(mind.version, 1))
-        _normalise(mind.worst_index, self._worst_modulus)
 
     def versions_of(self, send: SendTrace) -> list[int]:
         """Versions of the publish list the call may have used, of those whose queues are known."""
@@ -107,6 +106,15 @@ class Stepper:
         while isinstance(step, Try) and self._may_be_unseen(send, step.queue) and self.demon.choose(2):
             step = _loop(mind).attempt_ended(now_ms, _UNSEEN)
         return step
+
+    def _normalise(self, mind: Mind) -> None:
+        """Bring the counters back to their representatives, so that equal worlds look equal."""
+        modulus = self._moduli[mind.version]
+        if mind.index.value is not None:
+            mind.index.value = INDEX_BASE * modulus + mind.index.value % modulus
+        modulus = self._worst_modulus
+        if mind.worst_index.value is not None:
+            mind.worst_index.value = INDEX_BASE * modulus + mind.worst_index.value % modulus
 
     def _begin(self, mind: Mind, world: World, moment: Moment, now_ms: int) -> Step:
         began_ms = as_ms(Interval(*wall_ms(moment.from_ns, moment.to_ns), self.demon))
@@ -210,11 +218,6 @@ def _result_of(attempt: AttemptTrace) -> AttemptResult:
     if attempt.error is not None:
         return AttemptResult.failed(attempt.error, attempt.code)
     return AttemptResult.ok(attempt.status or "SEND_OK")
-
-
-def _normalise(index: ThreadIndex, modulus: int) -> None:
-    if index.value is not None:
-        index.value = INDEX_BASE * modulus + index.value % modulus
 
 
 def _worst_modulus(routes: Routes) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import isfinite, log
 
 from harness.core.evidence import EpisodePair, Evidence, Standing
-from harness.core.verdict import CheckResult, Divergence, Example, Measure, Verdict, dominant
+from harness.core.verdict import CheckResult, Divergence, Example, Measure, Severity, Verdict, dominant
 from harness.verdict.samples import SampleAnswer
 
 NO_SINGLE_SEND = -1
@@ -25,11 +25,12 @@ def answer(evidence: Evidence, samples: Sequence[SampleAnswer], *, baseline: str
     are listed and do not count. Otherwise a divergence is certain whatever the standing.
     """
     divergences = (*evidence.divergences, *statistical(evidence.check, samples, baseline, candidate))
+    verdict = _verdict(evidence, divergences, samples)
     return CheckResult(
         case=evidence.case,
         check=evidence.check,
-        verdict=_verdict(evidence, divergences, samples),
-        severity=evidence.severity,
+        verdict=verdict,
+        severity=_severity(evidence, verdict),
         reason=_reason(evidence, divergences, samples, baseline),
         divergences=divergences,
         measures=tuple(filter(_is_finite, (*evidence.measures, *_legal_share(evidence), *_ratios(samples)))),
@@ -44,6 +45,18 @@ def _verdict(evidence: Evidence, divergences: Sequence[Divergence], samples: Seq
     if evidence.standing is not Standing.DECISIVE:
         return _WITHOUT_ANSWER[evidence.standing]
     return dominant([sample.verdict for sample in samples]) if samples else Verdict.CONFORMS
+
+
+def _severity(evidence: Evidence, verdict: Verdict) -> Severity:
+    """
+    What the answer is worth; a statistical question without the power to answer is ``should``.
+
+    How much the durations of a handful of episodes scatter is the machine's doing. A difference still gates; its absence
+    not shown gates under ``--strict`` only, and the exact checks of the same episodes stand as they are.
+    """
+    if evidence.samples and verdict is Verdict.INCONCLUSIVE and evidence.severity is Severity.MUST:
+        return Severity.SHOULD
+    return evidence.severity
 
 
 def _reason(

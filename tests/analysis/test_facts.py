@@ -48,4 +48,5 @@ def test_a_row_has_exactly_one_kind() -> None:
             "healed_ns": None,
             "heal_proven_ns": None,
         },
+        "trouble": None,
     }

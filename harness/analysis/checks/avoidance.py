@@ -5,6 +5,7 @@ Looked at: choices made while some hidden state that explains the trace avoided 
 client keeps no table and the question does not arise.
 """
 
+from harness.analysis.checks.absence import Absences, absence_measures
 from harness.analysis.checks.by_rules import judged_evidence, note_differences
 from harness.analysis.checks.case_facts import CaseFacts
 from harness.analysis.checks.scene import Scene
@@ -19,11 +20,13 @@ class Avoidance:
 
     def __init__(self, scene: Scene) -> None:
         self._notebook = scene.notebook
+        self._absences = Absences(scene.notebook)
 
     def see(self, send: AlignedSend) -> None:
         """Look at both sides."""
         note_differences(NAME, send, self._notebook)
         for side in send.sides:
+            self._absences.see(side)
             if side.judged.judgement is None:
                 continue
             for decision in side.judged.judgement.decisions:
@@ -34,7 +37,8 @@ class Avoidance:
                     self._notebook.count(f"{NAME}.legal", str(side.arm), phase, "decision", total=legal)
 
     def end(self) -> None:
-        """Nothing is kept from send to send."""
+        """Threads that never went back to a broker are counted now."""
+        self._absences.end()
 
 
 def answer(facts: CaseFacts) -> Evidence:
@@ -43,4 +47,5 @@ def answer(facts: CaseFacts) -> Evidence:
         return facts.evidence(NAME, Standing.NOT_APPLICABLE, "fault latency is off: the client keeps no fault table")
     if facts.faults and not facts.n("blocked") and not facts.n(NAME, "decision"):
         return facts.evidence(NAME, Standing.INDECISIVE, "no attempt of either arm met a faulty broker")
-    return judged_evidence(facts, NAME, "decision", never="no attempt was slow enough to have its broker avoided")
+    never = "no attempt was slow enough to have its broker avoided"
+    return judged_evidence(facts, NAME, "decision", never=never, measures=absence_measures(facts))

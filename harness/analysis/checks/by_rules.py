@@ -1,11 +1,13 @@
 """What the four checks that rest on the replay share: noting a difference, and whether there were rules at all."""
 
+from dataclasses import replace
+
 from harness.analysis.checks.case_facts import LEGAL_SHARE_BOUND, CaseFacts
 from harness.analysis.notebook import Notebook
 from harness.analysis.steps.aligned import AlignedSend
 from harness.core.events import Arm
 from harness.core.evidence import Evidence, Standing
-from harness.core.verdict import Measure
+from harness.core.verdict import Measure, Severity
 
 RULES = "rules"
 """Tally of what could be judged at all, and why not."""
@@ -74,8 +76,9 @@ def judged_evidence(
     """
     Evidence of a check that counted its relevant observations under ``keys``, their total being legal shares.
 
-    Both arms must have made one, and the set of legal queues must have excluded something in both; ``never`` is said
-    when neither did. A share that was never counted (no choice among queues) is not asked for.
+    The candidate must have made one, and the set of legal queues must have excluded something; ``never`` is said when
+    neither arm did. That only one arm met a situation is luck (a connection reset or merely closed, the phase of a pause),
+    so it is shown but worth ``should`` only. A share that was never counted (no choice among queues) is not asked for.
     """
     unjudged = why_unjudged(facts)
     if unjudged is not None:
@@ -85,11 +88,14 @@ def judged_evidence(
         return facts.evidence(check, Standing.NOT_APPLICABLE, never, measures=measures)
     shares = [share for arm in Arm if (share := facts.mean(f"{check}.legal", arm=str(arm))) is not None]
     share = max(shares, default=None)
-    standing, reason = Standing.DECISIVE, ""
-    lacking = [facts.subjects[arm] for arm in Arm if not made[arm]]
-    if lacking:
-        standing, reason = Standing.INDECISIVE, f"{lacking[0]} never came into the situation this check asks about"
+    standing, reason, severity = Standing.DECISIVE, "", Severity.MUST
+    if not made[Arm.CANDIDATE]:
+        standing, severity = Standing.INDECISIVE, Severity.SHOULD
+        reason = f"{facts.subjects[Arm.CANDIDATE]} never came into the situation this check asks about"
     elif share is not None and share > LEGAL_SHARE_BOUND:
         standing = Standing.INDECISIVE
         reason = f"{share:.0%} of the queues were legal on average, so nearly any choice would have passed"
-    return facts.evidence(check, standing, reason, decisions=sum(made.values()), legal_share=share, measures=measures)
+    evidence = facts.evidence(
+        check, standing, reason, decisions=sum(made.values()), legal_share=share, measures=measures
+    )
+    return replace(evidence, severity=severity)

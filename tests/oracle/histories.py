@@ -1,0 +1,110 @@
+"""
+A micro-language for histories: sends of a trace on one line.
+
+    "0 a1 2 | 20 b0 500 timeout > a1 3 | 540 a2 2"
+
+Sends are parted by "|". Each begins with its start in ms, then come its attempts, parted by ">": queue, duration in ms,
+and how it ended: nothing for SEND_OK, ``timeout``, ``refused``, ``lost``, ``busy`` (code 2), ``error`` (code 1), or a status in
+capitals. The call returns what its last attempt says, or throws what follows "!": an exception's name, with "/code" where
+it has one. Everything the client does between, before and after attempts takes 0.1 ms; "t1" before the start is the
+thread, "r2" or "r1-2" the route (version, or versions before and after; 1 if not given), "=q5" and "=s5" an explicit queue and
+a selector argument.
+"""
+
+from harness.core.plan import SendKind
+from harness.oracle.trace import AttemptTrace, SendTrace
+
+MS = 1_000_000
+STEP_NS = MS // 10
+
+ENDS = {
+    "timeout": ("RemotingTimeoutException", None),
+    "refused": ("RemotingConnectException", None),
+    "lost": ("RemotingSendRequestException", None),
+    "busy": ("MQBrokerException", 2),
+    "error": ("MQBrokerException", 1),
+}
+
+EXCEPTIONS = {
+    "too-much": "RemotingTooMuchRequestException",
+    "client": "MQClientException",
+    "broker": "MQBrokerException",
+    "timeout": "RemotingTimeoutException",
+    "state": "IllegalStateException",
+}
+
+Routes = dict[int, tuple[tuple[str, int], ...]]
+
+
+def routes(*lists: str) -> Routes:
+    """Versions 1, 2, … of a publish list, each written "a4 b4"."""
+    return {
+        version: tuple((part[0], number) for part in text.split() for number in range(int(part[1:])))
+        for version, text in enumerate(lists, 1)
+    }
+
+
+def history(text: str) -> list[SendTrace]:
+    """The sends of a line, numbered from 0."""
+    return [_send(number, part.strip()) for number, part in enumerate(text.split("|"))]
+
+
+def _send(number: int, text: str) -> SendTrace:
+    text, _, thrown = (part.strip() for part in text.partition("!"))
+    head, *rest = text.split(">")
+    words = head.split()
+    thread = int(words.pop(0)[1:]) if words[0].startswith("t") else 0
+    start_ns = round(float(words.pop(0)) * MS)
+    before = after = 1
+    if words and words[0].startswith("r") and words[0][1:2].isdigit():
+        versions = [int(version) for version in words.pop(0)[1:].split("-")]
+        before, after = versions[0], versions[-1]
+    kind, argument = SendKind.PLAIN, 0
+    if words and words[0].startswith("="):
+        word = words.pop(0)
+        kind, argument = {"q": SendKind.QUEUE, "s": SendKind.SELECTOR}[word[1]], int(word[2:])
+    attempts: list[AttemptTrace] = []
+    now_ns = start_ns
+    for part in [words, *(attempt.split() for attempt in rest)] if words else []:
+        attempts.append(_attempt(len(attempts), now_ns + STEP_NS, part))
+        now_ns = attempts[-1].end_ns
+    last = attempts[-1] if attempts else None
+    error, code = (last.error, last.code) if last else (None, None)
+    if thrown:
+        name, _, digits = thrown.partition("/")
+        error, code = EXCEPTIONS[name], int(digits) if digits else None
+    return SendTrace(
+        send=number,
+        thread=thread,
+        kind=kind,
+        argument=argument,
+        start_ns=start_ns,
+        end_ns=now_ns + STEP_NS,
+        error=error,
+        code=code,
+        status=last.status if last and not error else None,
+        broker=last.broker if last and not error else None,
+        queue_id=last.queue_id if last and not error else None,
+        route=before,
+        route_after=after,
+        attempts=tuple(attempts),
+    )
+
+
+def _attempt(number: int, start_ns: int, words: list[str]) -> AttemptTrace:
+    queue, duration, *how = words
+    error, code, status = None, None, "SEND_OK"
+    if how and how[0].isupper():
+        status = how[0]
+    elif how:
+        error, code = ENDS[how[0]]
+    return AttemptTrace(
+        attempt=number,
+        broker=queue[0],
+        queue_id=int(queue[1:]),
+        start_ns=start_ns,
+        end_ns=start_ns + round(float(duration) * MS),
+        error=error,
+        code=code,
+        status=None if error else status,
+    )

@@ -1,0 +1,39 @@
+"""Judging a line of history, and saying what came out in few words."""
+
+from harness.core.settings import ClientSettings
+from harness.oracle.judgement import Judgement
+from harness.oracle.replay import replay_for
+from tests.oracle.histories import history, routes
+
+
+def judged(
+    release: str,
+    text: str,
+    *lists: str,
+    on: bool = False,
+    timeout: int = 3_000,
+    retries: int = 2,
+    not_store_ok: bool = False,
+) -> list[Judgement]:
+    """Judgements of a history; publish lists default to one, "a4 b4"."""
+    settings = ClientSettings(
+        send_latency_fault_enable=on,
+        send_msg_timeout_ms=timeout,
+        retry_times_when_send_failed=retries,
+        retry_another_broker_when_not_store_ok=not_store_ok,
+    )
+    return list(replay_for(release, settings, routes(*(lists or ("a4 b4",)))).judge_all(history(text)))
+
+
+def signatures(release: str, text: str, *lists: str, **settings: object) -> list[str]:
+    """Signatures of the differences, in order; an undecided send is "undecided"."""
+    return [
+        "undecided" if one.undecided else one.difference.signature
+        for one in judged(release, text, *lists, **settings)  # type: ignore[arg-type]
+        if one.undecided or one.difference
+    ]
+
+
+def legal(judgements: list[Judgement]) -> list[list[int]]:
+    """Legal queues of every choice of every send."""
+    return [[decision.queues_legal for decision in one.decisions] for one in judgements]

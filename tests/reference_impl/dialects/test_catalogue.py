@@ -1,0 +1,39 @@
+"""Which release speaks which dialect: no overlap, no gap, nobody forgotten."""
+
+import pytest
+
+from harness.releases.catalogue import client_releases
+from reference_impl.dialects import DIALECTS, RELEASES, dialect_of, releases_of
+
+
+def test_every_release_belongs_to_exactly_one_dialect() -> None:
+    """Neither overlap nor gap, in the order of the release lines."""
+    assert tuple(release for dialect in DIALECTS for release in releases_of(dialect)) == RELEASES
+
+
+def test_every_published_release_has_a_dialect() -> None:
+    """The two previews of 5.0.0 speak a dialect of 4.9."""
+    assert {release for release in client_releases() if release not in RELEASES} == {"5.0.0-PREVIEW", "5.0.0-ALPHA"}
+    assert set(RELEASES) <= set(client_releases())
+    assert (dialect_of("5.0.0-PREVIEW").name, dialect_of("5.0.0-ALPHA").name) == ("java-4.9.0", "java-4.9.2")
+
+
+def test_names_are_unique_and_parents_come_first() -> None:
+    """The first dialect alone has no parent."""
+    known: list[str] = []
+    for dialect in DIALECTS:
+        assert dialect.name not in known
+        assert dialect.parent in known if known else dialect.parent is None
+        known.append(dialect.name)
+
+
+def test_the_5_line_leaves_the_4_line_before_its_end() -> None:
+    """Fixes of 4.9.8 are not in 5.0.0."""
+    assert dialect_of("5.0.0").parent == "java-4.9.4"
+
+
+@pytest.mark.parametrize("release", ["3.6.2", "5.3.4", "", "java:5.3.3"])
+def test_an_unknown_release_is_an_error_that_lists_the_known(release: str) -> None:
+    """Never the nearest one."""
+    with pytest.raises(ValueError, match=r"4\.0\.0-incubating.*5\.5\.0"):
+        dialect_of(release)

@@ -1,0 +1,161 @@
+"""Every field in which a dialect differs from its parent can be told by a script; nothing differs for nothing."""
+
+from collections.abc import Callable
+
+import pytest
+
+from reference_impl.dialects import DIALECTS, dialect_of, difference, flatten
+from reference_impl.rules.attempt import AttemptResult
+from reference_impl.rules.dialect import Dialect
+from reference_impl.rules.java import INT_MAX
+from tests.reference_impl.rules.toys import OK, REFUSED, TIMEOUT, Toy
+
+BY_NAME = {dialect.name: dialect for dialect in DIALECTS}
+
+
+def toy(dialect: Dialect, *arguments: object, **named: object) -> Toy:
+    return Toy(dialect.releases.first, *arguments, **named)  # type: ignore[arg-type]
+
+
+def index_numbers(dialect: Dialect) -> object:
+    """Around the overflow, and after a negative start; a reset is told by the retry of a send."""
+    numbers: list[object] = []
+    for start, draw in ((INT_MAX - 1, 0), (None, -5)):
+        made = toy(dialect, index=start, draws=[draw])
+        numbers += [made.index.next(made.tape) for _ in range(4)]
+    made = toy(dialect, draws=[2], send_latency_fault_enable=True)
+    made.send((1, REFUSED), (2, OK))
+    return [*numbers, made.index.value]
+
+
+def plain_retry(dialect: Dialect) -> object:
+    """A retry and what follows it."""
+    made = toy(dialect, index=0)
+    return [made.plain("a"), made.plain()]
+
+
+def avoiding(dialect: Dialect) -> object:
+    """A retry with nothing known, both brokers faulted, a list with its rewritten elements, an overflow."""
+    made = toy(dialect)
+    told: list[object] = [made.avoiding("b"), made.avoiding("a")]
+    made.note("a", 5, failed=True)
+    made.note("b", 4, failed=True)
+    told += [made.avoiding(), made.listed]
+    made = toy(dialect, "a2 b1", index=INT_MAX - 1)
+    made.note("b", 1, failed=True)
+    made.note("a", 5, failed=True)
+    return [*told, made.avoiding()]
+
+
+def remembered(dialect: Dialect) -> object:
+    """A success after a failure, an unreachable broker, and which of two equals is best."""
+    made = toy(dialect)
+    made.note("a", 5, failed=True)
+    made.note("a", 5)
+    made.note("b", 5, reachable=False)
+    available = [made.faults.is_available(broker, 1) for broker in "ab"]
+    for broker in "ab":
+        made.faults.update(broker, 5, 1_000_000, True, 0)
+    return available, made.faults.pick_one_at_least(made.worst, made.tape, 0)
+
+
+def code_retried(code: int) -> Callable[[Dialect], object]:
+    return lambda dialect: toy(dialect).send((1, AttemptResult.failed("MQBrokerException", code)))
+
+
+PROBES: dict[str, Callable[[Dialect], object]] = {
+    "index.name": index_numbers,
+    "index.start": index_numbers,
+    "index.step": index_numbers,
+    "index.resets": index_numbers,
+    "select_plain": plain_retry,
+    "select_queue": avoiding,
+    "fault_table.extends_only": remembered,
+    "fault_table.unreachable_is_unavailable": remembered,
+    "fault_table.shuffles": remembered,
+    "penalties.slower_than_ms": lambda dialect: [
+        dialect.avoidance_ms(latency, False) for latency in (1_000, 1_900, 4_000)
+    ],
+    "penalties.avoid_for_ms": lambda dialect: [dialect.avoidance_ms(latency, False) for latency in (600, 15_000)],
+    "failure_counts_as_ms": lambda dialect: dialect.avoidance_ms(5, True),
+    "write_queues_need_permission": lambda dialect: dialect.write_queues_need_permission,
+    "create_topic_key_ignored": lambda dialect: dialect.create_topic_key_ignored,
+    "loop.shared_budget": lambda dialect: toy(dialect).send((3_001, TIMEOUT)),
+    "loop.retry_codes": lambda dialect: [code_retried(code)(dialect) for code in (2, 1500)],
+    "loop.codes_can_be_added": lambda dialect: toy(dialect, added_retry_response_codes=frozenset({13})).send(
+        (1, AttemptResult.failed("MQBrokerException", 13))
+    ),
+    "loop.client_error_isolates": lambda dialect: failure_noted(dialect, AttemptResult.failed("MQClientException")),
+    "loop.broker_error_is_unreachable": lambda dialect: failure_noted(
+        dialect, AttemptResult.failed("MQBrokerException", 13)
+    ),
+    "loop.per_request_cap": lambda dialect: toy(dialect, send_msg_max_timeout_per_request_ms=100).loop().begin(0, 0),
+    "remoting.budgeted": lambda dialect: dialect.remoting.time_left_ms(100, 200),
+    "remoting.writes_without_time_left": lambda dialect: dialect.remoting.time_left_ms(100, 100),
+    "remoting.close_on_timeout": lambda dialect: [
+        dialect.remoting.closes_connection(3_000, left) for left in (3_000, 50)
+    ],
+    "remoting.fails_fast_on_close": lambda dialect: dialect.remoting.fails_fast_on_close,
+    "remoting.fin_fails_pending": lambda dialect: dialect.remoting.fin_fails_pending,
+    "remoting.name_server_failure_is_illegal_state": lambda dialect: (
+        dialect.remoting.name_server_failure_is_illegal_state
+    ),
+    "remoting.tries_every_name_server": lambda dialect: dialect.remoting.tries_every_name_server,
+    "remoting.vip_channel": lambda dialect: dialect.remoting.vip_channel,
+    "remoting.heartbeat_on_connect": lambda dialect: dialect.remoting.heartbeat_on_connect,
+    "remoting.names_compression": lambda dialect: dialect.remoting.names_compression,
+}
+"""A script for every field; what only a connection shows is told by the live client's tests, and here by the value."""
+
+
+def failure_noted(dialect: Dialect, result: AttemptResult) -> object:
+    made = toy(dialect, send_latency_fault_enable=True, retry_times_when_send_failed=0)
+    made.send((1, result))
+    item = made.faults.items["a"]
+    return item.start_ms > 1, item.reachable
+
+
+EDGES = [
+    pytest.param(BY_NAME[child.parent], child, field, id=f"{child.name}-{field}")
+    for child in DIALECTS
+    if child.parent is not None
+    for field in difference(BY_NAME[child.parent], child)
+]
+
+
+@pytest.mark.parametrize(("parent", "child", "field"), EDGES)
+def test_a_differing_field_can_be_told(parent: Dialect, child: Dialect, field: str) -> None:
+    """Its script answers otherwise in parent and child."""
+    assert PROBES[field](parent) != PROBES[field](child)
+
+
+def test_every_field_has_a_script() -> None:
+    """A new field without one is noticed here."""
+    assert set(PROBES) == set(flatten(DIALECTS[0]))
+
+
+def test_every_dialect_differs_from_its_parent() -> None:
+    """Else it would not be one."""
+    assert all(difference(BY_NAME[child.parent], child) for child in DIALECTS if child.parent is not None)
+
+
+def test_a_flat_view_is_readable() -> None:
+    """Names of rules, numbers with spaces, codes in order."""
+    flat = flatten(dialect_of("5.3.3"))
+    assert flat["select_queue"] == "available_then_reachable_then_any"
+    assert flat["penalties.avoid_for_ms"] == "0 0 2000 5000 6000 10000 30000"
+    assert flat["loop.retry_codes"] == "1 2 14 16 17 204 205 1500"
+
+
+def test_releases_that_behave_alike_have_no_difference() -> None:
+    """Cosmetic edges: nothing to report."""
+    for one, other in (("4.1.0-incubating", "4.2.0"), ("5.1.1", "5.1.2"), ("5.3.1", "5.3.2"), ("5.3.3", "5.5.0")):
+        assert difference(dialect_of(one), dialect_of(other)) == {}
+
+
+def test_the_difference_of_two_releases() -> None:
+    """Old value, new value."""
+    assert difference(dialect_of("5.1.4"), dialect_of("5.2.0")) == {
+        "fault_table.unreachable_is_unavailable": ("True", "False"),
+        "remoting.heartbeat_on_connect": ("False", "True"),
+    }

@@ -1,0 +1,67 @@
+"""Sends to a queue the application decides, and sends without a route."""
+
+import pytest
+
+from reference_impl.dialects import dialect_of
+from reference_impl.rules.attempt import AttemptResult, Ending, Finish, Try
+from reference_impl.rules.direct_send import direct_send_ended, no_route, send_by_selector, send_to_queue
+from reference_impl.rules.publish import Queue
+
+QUEUE = Queue("a", 1)
+TOO_MUCH = Finish(Ending.CALL_TIMEOUT, error="RemotingTooMuchRequestException")
+
+
+@pytest.mark.parametrize("release", ["4.0.0-incubating", "4.7.1", "5.3.3"])
+def test_an_explicit_queue_gets_the_whole_timeout(release: str) -> None:
+    """Whatever checking the message took."""
+    assert send_to_queue(dialect_of(release), QUEUE, 2_000, 5) == Try(QUEUE, 2_000)
+
+
+def test_a_selector_leaves_the_rest_of_the_timeout() -> None:
+    """From 4.3.0."""
+    assert send_by_selector(dialect_of("4.2.0"), QUEUE, 2_000, 5) == Try(QUEUE, 2_000)
+    assert send_by_selector(dialect_of("4.3.0"), QUEUE, 2_000, 5) == Try(QUEUE, 1_995)
+
+
+def test_overspending_before_the_attempt() -> None:
+    """From 4.3.0; spending exactly the timeout is not overspending."""
+    for send in (send_to_queue, send_by_selector):
+        assert send(dialect_of("4.3.0"), QUEUE, 2_000, 2_001) == TOO_MUCH
+        assert isinstance(send(dialect_of("4.3.0"), QUEUE, 2_000, 2_000), Try)
+        assert isinstance(send(dialect_of("4.2.0"), QUEUE, 2_000, 2_001), Try)
+
+
+def test_a_selector_without_an_answer() -> None:
+    """It returned null or threw."""
+    assert send_by_selector(dialect_of("5.3.3"), None, 2_000, 0) == Finish(Ending.GAVE_UP, error="MQClientException")
+
+
+def test_the_only_attempt_decides() -> None:
+    """No retry, no wrapping."""
+    assert direct_send_ended(AttemptResult.ok("FLUSH_DISK_TIMEOUT")).status == "FLUSH_DISK_TIMEOUT"
+    ended = direct_send_ended(AttemptResult.failed("RemotingTimeoutException"))
+    assert ended == Finish(Ending.RETHROWN, 0, error="RemotingTimeoutException")
+
+
+@pytest.mark.parametrize(
+    ("release", "reached", "by_selector", "error", "code"),
+    [
+        ("4.5.2", False, False, "MQClientException", 10005),
+        ("4.6.0", False, False, "IllegalStateException", None),
+        ("4.6.0", True, False, "MQClientException", 10005),
+        ("5.3.3", True, True, "MQClientException", None),
+    ],
+)
+def test_no_route(release: str, reached: bool, by_selector: bool, error: str, code: int | None) -> None:
+    """What an unknown topic or an unreachable name server looks like."""
+    finish = no_route(dialect_of(release), name_servers_set=True, name_server_reached=reached, by_selector=by_selector)
+    assert (finish.ending, finish.error, finish.code) == (Ending.NO_ROUTE, error, code)
+
+
+def test_no_name_server_set() -> None:
+    """Code 10004, for a selector only from 4.6.0."""
+    codes = [
+        no_route(dialect_of(release), name_servers_set=False, name_server_reached=False, by_selector=by_selector).code
+        for release, by_selector in (("4.5.2", False), ("4.5.2", True), ("4.6.0", True))
+    ]
+    assert codes == [10004, None, 10004]

@@ -1,0 +1,68 @@
+"""The counter of a thread, around its overflow and at its start (numbers seen by running the Java classes)."""
+
+import pytest
+
+from reference_impl.rules import index
+from reference_impl.rules.index import IndexRule, ThreadIndex
+from reference_impl.rules.java import INT_MAX, INT_MIN
+from tests.reference_impl.rules.toys import ScriptedTape
+
+
+@pytest.mark.parametrize(
+    ("rule", "numbers"),
+    [
+        (index.CLAMPED, [INT_MAX, 0, 1, 2]),
+        (index.ABSOLUTE, [INT_MAX, INT_MIN, INT_MAX, INT_MIN]),
+        (index.READ_ABSOLUTE, [INT_MAX, INT_MIN, INT_MAX, INT_MAX - 1]),
+        (index.MASKED, [INT_MAX, 0, 1, 2]),
+        (index.MASKED_RAW_START, [INT_MAX, 0, 1, 2]),
+        (index.RESETTABLE, [INT_MAX, 0, 1, 2]),
+    ],
+)
+def test_overflow(rule: IndexRule, numbers: list[int]) -> None:
+    """What comes after the largest number."""
+    counter = ThreadIndex(rule, INT_MAX - 1)
+    assert [counter.next(ScriptedTape()) for _ in numbers] == numbers
+
+
+@pytest.mark.parametrize(
+    ("rule", "first"),
+    [
+        (index.CLAMPED, 6),
+        (index.ABSOLUTE, 6),
+        (index.READ_ABSOLUTE, 6),
+        (index.MASKED, 6),
+        (index.MASKED_RAW_START, INT_MAX - 3),
+        (index.RESETTABLE, INT_MAX - 3),
+    ],
+)
+def test_a_negative_start(rule: IndexRule, first: int) -> None:
+    """Drawn −5: made positive before use to 4.9.8, only masked from 5.0.0."""
+    assert ThreadIndex(rule).next(ScriptedTape(-5)) == first
+
+
+def test_the_most_negative_start_is_clamped_by_the_oldest_only() -> None:
+    """abs(MIN) is MIN: T1 takes 0 instead, T2 goes on from it."""
+    assert ThreadIndex(index.CLAMPED).next(ScriptedTape(INT_MIN)) == 1
+    assert ThreadIndex(index.ABSOLUTE).next(ScriptedTape(INT_MIN)) == INT_MAX
+
+
+def test_only_the_first_use_draws() -> None:
+    """Three numbers from one draw."""
+    counter = ThreadIndex(index.MASKED)
+    tape = ScriptedTape(10)
+    assert [counter.next(tape) for _ in range(3)] == [11, 12, 13]
+
+
+def test_a_reset_starts_anew() -> None:
+    """The drawn number is where it stands, so the next is one more."""
+    counter = ThreadIndex(index.RESETTABLE, 100)
+    counter.reset(ScriptedTape(7))
+    assert counter.next(ScriptedTape()) == 8
+
+
+def test_a_copy_counts_by_itself() -> None:
+    """Replays that branch must not share a counter."""
+    counter = ThreadIndex(index.MASKED, 1)
+    counter.copy().next(ScriptedTape())
+    assert counter.value == 1

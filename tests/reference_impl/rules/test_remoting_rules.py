@@ -1,0 +1,38 @@
+"""Connections: how long to wait, and what a timeout costs."""
+
+import pytest
+
+from reference_impl.dialects import dialect_of
+
+
+@pytest.mark.parametrize(
+    ("release", "spent", "left"),
+    [
+        ("4.2.0", 4_000, 3_000),
+        ("4.3.0", 1_000, 2_000),
+        ("4.3.0", 3_000, 0),
+        ("4.3.0", 3_001, None),
+        ("5.1.3", 3_000, 0),
+        ("5.1.4", 3_000, None),
+        ("5.1.4", 2_999, 1),
+    ],
+)
+def test_time_left_to_wait(release: str, spent: int, left: int | None) -> None:
+    """Of 3 000 ms: connecting counts from 4.3.0; with exactly nothing left nothing is written from 5.1.4."""
+    assert dialect_of(release).remoting.time_left_ms(3_000, spent) == left
+
+
+@pytest.mark.parametrize(
+    ("release", "timeout", "left", "closes"),
+    [
+        ("4.9.0", 3_000, 3_000, False),
+        ("4.9.1", 3_000, 1, True),
+        ("5.1.4", 3_000, 101, True),
+        ("5.1.4", 3_000, 100, False),
+        ("5.1.4", 80, 21, True),
+        ("5.1.4", 80, 20, False),
+    ],
+)
+def test_whether_a_timeout_closes_the_connection(release: str, timeout: int, left: int, closes: bool) -> None:
+    """Always from 4.9.1; from 5.1.4 only if more than 100 ms or a quarter of the timeout were left."""
+    assert dialect_of(release).remoting.closes_connection(timeout, left) is closes
