@@ -67,6 +67,7 @@ def run(
     strict: StrictOption = False,
 ) -> None:
     """Run two clients side by side on real brokers, break the brokers under them, and judge."""
+    from harness.releases.progress import PlainProgress
     from harness.report.terminal import TerminalListener
     from harness.run import RunRequest, execute
 
@@ -83,6 +84,7 @@ def run(
         backend=cluster,
         master=master,
         policy=policy_of(inconclusive, strict=strict),
+        progress=PlainProgress(),
     )
     listener = TerminalListener(Console(stderr=True))
     try:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness import __version__
 from harness.cluster.interface import Cluster
-from harness.cluster.start import start_cluster
+from harness.cluster.start import require_backend, start_cluster
 from harness.core.errors import UsageError
 from harness.core.events import (
     Arm,
@@ -28,9 +28,12 @@ from harness.judging import judge_runs
 from harness.machine import this_machine
 from harness.pairing import Pair, run_case
 from harness.planned import checks_planned
+from harness.releases.artifacts import client_class_path, server_class_path
+from harness.releases.driver import driver_class_path
 from harness.releases.jvm import find_java
 from harness.releases.progress import ProgressListener
 from harness.scenario import Case, expand, load_all, select
+from harness.subjects import java
 from harness.subjects.registry import program_of
 from harness.traces.manifest import CaseEntry, RunManifest, Tolerance
 from harness.traces.plan_file import plan_digest
@@ -67,6 +70,7 @@ def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
     seed = secrets.randbelow(1 << 31) if request.seed is None else request.seed
     cases = plan_cases(request, seed)
     pair = Pair.of(program_of(request.baseline), program_of(request.candidate))
+    fetch(request)
     directory = RunDirectory.create(request.out, manifest_of(request, seed, cases))
     tell(listeners, _started(request, seed, cases, directory))
     run_cases(request, cases, pair, directory, listeners)
@@ -75,6 +79,16 @@ def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
     code = int(judgement.exit_code)
     tell(listeners, RunEnded(directory.run, code, judgement.machine_line, time.monotonic() - began))
     return code
+
+
+def fetch(request: RunRequest) -> None:
+    """Everything that may have to be downloaded or compiled, before anything is started or written."""
+    require_backend(request.backend)
+    server_class_path(request.server_release, request.progress)
+    for subject in (request.baseline, request.candidate):
+        if subject.client == java.CLIENT:
+            client_class_path(subject.release, request.progress)
+            driver_class_path()
 
 
 def plan_cases(request: RunRequest, seed: int) -> tuple[Case, ...]:

@@ -15,6 +15,12 @@ DEFAULT_SERVER_RELEASE = "5.3.3"
 BACKENDS = ("processes",)
 
 
+def require_backend(backend: str) -> None:
+    """UsageError for a backend there is not."""
+    if backend not in BACKENDS:
+        raise UsageError("a known backend", seen=repr(backend), hint="one of " + ", ".join(BACKENDS))
+
+
 def start_cluster(
     backend: str = "processes",
     topology: str = "two-masters",
@@ -32,8 +38,7 @@ def start_cluster(
     backend, topology or release; folder in use), EnvironmentMissing (no Java, no jars, port taken, folder not writable,
     disk full) and ClusterError (not ready within ``timeout_s`` seconds, with the last log lines).
     """
-    if backend not in BACKENDS:
-        raise UsageError("a known backend", seen=repr(backend), hint="one of " + ", ".join(BACKENDS))
+    require_backend(backend)
     shape = topology_named(topology)
     installation = installed(server_release, progress)
     return start_processes(shape, installation, folder, name_server_port=name_server_port, timeout_s=timeout_s)

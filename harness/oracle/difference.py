@@ -90,22 +90,41 @@ def _why_not(
     pristine: Sequence[tuple[str, int]],
 ) -> tuple[DifferenceKind, str]:
     brokers = {queue.broker for queue in legal}
-    if observed.broker in brokers:
-        rewritten = any(
-            [*info.queues] != [*pristine] for world, _ in tries for info in world.infos.values() if world.latency_on
-        )
-        return DifferenceKind.QUEUE, "queue.mutated-list" if rewritten else "queue.out-of-turn"
-    if all(world.avoids(observed.broker, now[1]) for world, _ in tries):
+    elsewhere = observed.broker not in brokers
+    if elsewhere and all(world.avoids(observed.broker, now[1]) for world, _ in tries):
         return DifferenceKind.AVOIDANCE, "avoidance.used-avoided-broker"
-    if observed.broker == last_broker:
+    if elsewhere and observed.broker == last_broker:
         return DifferenceKind.QUEUE, "retry.returned-to-failed-broker"
-    if any(world.latency_on and _is_next_past(brokers, world, step, observed) for world, step in tries):
+    if any(_is_rewritten(world, step, observed, pristine, elsewhere=elsewhere) for world, step in tries):
+        return DifferenceKind.QUEUE, "queue.mutated-list"
+    if elsewhere and any(_is_next_past(brokers, world, step, observed) for world, step in tries):
         return DifferenceKind.AVOIDANCE, "avoidance.stayed-away-from-available-broker"
     return DifferenceKind.QUEUE, "queue.out-of-turn"
 
 
+def _is_rewritten(
+    world: World, step: Try, observed: Queue, pristine: Sequence[tuple[str, int]], *, elsewhere: bool
+) -> bool:
+    """
+    Whether a rewritten list accounts for the difference.
+
+    On another broker, if the chosen element would have been the observed queue; on the same, if anything is rewritten.
+    """
+    for info in world.infos.values():
+        if len(info.queues) != len(pristine) or info.queues == [*pristine]:
+            continue
+        if not elsewhere:
+            return True
+        pairs = zip(info.queues, pristine, strict=True)
+        if any(now == step.queue and before == observed for now, before in pairs):
+            return True
+    return False
+
+
 def _is_next_past(brokers: set[str], world: World, step: Try, observed: Queue) -> bool:
-    """Whether the walk would have reached the observed queue next, had it skipped the brokers it should have used."""
+    """Whether the walk would have reached the observed queue next, had it avoided the brokers it should have used."""
+    if not any(world.has_cause_to_avoid(broker) for broker in brokers):
+        return False
     for info in world.infos.values():
         if step.queue not in info.queues:
             continue

@@ -22,6 +22,12 @@ from reference_impl.rules.tape import Tape
 
 Key = tuple[object, ...]
 
+OVER_MS = 1
+"""Start of an avoidance that is over; 0 is that of a broker that was never avoided."""
+
+SLOW_MS = 50
+"""The lowest threshold of every release's penalties."""
+
 
 @dataclass(slots=True)
 class Mind:
@@ -123,14 +129,22 @@ class World:
 
     def forget_ended_avoidances(self, now_ms: int) -> None:
         """
-        Where avoidances are only ever extended, one that is over leaves no trace: put its start at 0.
+        Where avoidances are only ever extended, when one that is over began does not matter: put its start at OVER_MS.
 
         now_ms: a time that is certainly past.
         """
         if self.dialect.fault_table.extends_only:
             for item in self.faults.items.values():
-                if bounds(item.start_ms)[1] <= now_ms:
-                    item.start_ms = 0
+                if 0 < bounds(item.start_ms)[1] <= now_ms:
+                    item.start_ms = OVER_MS
+
+    def has_cause_to_avoid(self, broker: str) -> bool:
+        """Whether a broker was ever avoided, or slow enough for a client to think of it, by its last attempts."""
+        item = self.faults.items.get(broker)
+        if item is None:
+            return False
+        was_avoided = bounds(item.start_ms)[0] > 0 and not was_read(item.start_ms)
+        return was_avoided or bounds(item.latency_ms)[1] >= SLOW_MS
 
     def _discrete(self) -> Key:
         parts: list[object] = []

@@ -1,5 +1,7 @@
 """Judging a line of history, and saying what came out in few words."""
 
+from typing import Any
+
 from harness.core.settings import ClientSettings
 from harness.oracle.judgement import Judgement
 from harness.oracle.replay import replay_for
@@ -25,13 +27,15 @@ def judged(
     return list(replay_for(release, settings, routes(*(lists or ("a4 b4",)))).judge_all(history(text)))
 
 
-def signatures(release: str, text: str, *lists: str, **settings: object) -> list[str]:
+def signatures(release: str, text: str, *lists: str, **settings: Any) -> list[str]:
     """Signatures of the differences, in order; an undecided send is "undecided"."""
-    return [
-        "undecided" if one.undecided else one.difference.signature
-        for one in judged(release, text, *lists, **settings)  # type: ignore[arg-type]
-        if one.undecided or one.difference
-    ]
+    found: list[str] = []
+    for one in judged(release, text, *lists, **settings):
+        if one.undecided is not None:
+            found.append("undecided")
+        elif one.difference is not None:
+            found.append(one.difference.signature)
+    return found
 
 
 def legal(judgements: list[Judgement]) -> list[list[int]]:

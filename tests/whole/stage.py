@@ -56,6 +56,20 @@ def signatures(judgement: Judgement) -> set[str]:
     return {divergence.signature for result in judgement.results for divergence in result.divergences}
 
 
+def finished_run(folder: Path, command: str, *arguments: str, out: bool = True) -> "subprocess.CompletedProcess[str]":
+    """A command of the command line in a process of its own, with its reports below `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    where = ("--out", str(folder)) if out else ()
+    line = [sys.executable, "-m", "harness.cli", command, *arguments, *where]
+    return subprocess.run(line, capture_output=True, text=True, timeout=300, check=False)
+
+
+def run_of(folder: Path) -> Path:
+    """The one run directory below a folder."""
+    (manifest,) = folder.glob("*/run.json")
+    return manifest.parent
+
+
 @contextmanager
 def started_run(folder: Path, *arguments: str) -> "Iterator[subprocess.Popen[bytes]]":
     """

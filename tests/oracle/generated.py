@@ -1,0 +1,211 @@
+"""
+Traces made by running the rules themselves in virtual time, and then seen as a witness would see them.
+
+Nanoseconds pass between everything the client does; its own clock shows whole milliseconds of a scale whose phase is
+drawn. Several threads share fault table and publish list and run in the order of their times.
+"""
+
+import heapq
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from harness.core.plan import SendKind
+from harness.core.settings import ClientSettings
+from harness.oracle.trace import AttemptTrace, SendTrace
+from reference_impl.dialects import dialect_of
+from reference_impl.rules.attempt import AttemptResult, Finish, Try
+from reference_impl.rules.fault_table import FaultTable
+from reference_impl.rules.index import ThreadIndex
+from reference_impl.rules.publish import PublishInfo, Queue
+from reference_impl.rules.selection import Selector
+from reference_impl.rules.send_loop import SendLoop
+from reference_impl.rules.settings import SendSettings
+from reference_impl.rules.tape import RandomTape
+
+MS = 1_000_000
+START_NS = 1_000 * MS
+
+TROUBLES = (
+    "paused",
+    "refused",
+    "lost",
+    "busy",
+    "error",
+    "status",
+    "slow-50",
+    "slow-100",
+    "slow-550",
+    "slow-700",
+    "slow-1800",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A broker misbehaves from one second to another, counted from the start."""
+
+    broker: str
+    from_s: float
+    to_s: float
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What a trace is generated from."""
+
+    release: str
+    queues: tuple[tuple[str, int], ...]
+    settings: ClientSettings
+    troubles: tuple[Trouble, ...]
+    sends: int
+    threads: int
+    gap_ms: float
+    seed: int
+
+
+def random_world(seed: int, release: str, *, threads: int = 1, sends: int = 150) -> World:
+    """Some brokers, some settings, some troubles."""
+    draw = random.Random(f"{seed} {release}")
+    names = [f"broker-{letter}" for letter in "abcde"[: draw.choice([1, 2, 2, 3, 3, 4, 5])]]
+    numbers = draw.choice([1, 2, 3, 4, 4])
+    troubles = []
+    for _ in range(draw.randint(1, 6)):
+        from_s = draw.uniform(0, 4)
+        troubles.append(Trouble(draw.choice(names), from_s, from_s + draw.uniform(0.05, 2), draw.choice(TROUBLES)))
+    settings = ClientSettings(
+        send_latency_fault_enable=draw.random() < 0.75,
+        send_msg_timeout_ms=draw.choice([100, 500, 700, 3_000]),
+        retry_times_when_send_failed=draw.choice([0, 1, 2, 2, 5]),
+        retry_another_broker_when_not_store_ok=draw.random() < 0.5,
+        send_msg_max_timeout_per_request_ms=draw.choice([-1, -1, 50]),
+    )
+    queues = tuple((name, number) for name in names for number in range(numbers))
+    return World(release, queues, settings, tuple(troubles), sends, threads, draw.choice([0.001, 1, 15]), seed)
+
+
+def generated(world: World) -> list[SendTrace]:
+    """The trace, in order of the starts of its sends."""
+    run = _Run(world)
+    threads = [run.thread(number) for number in range(world.threads)]
+    due = [(next(thread), number) for number, thread in enumerate(threads)]
+    heapq.heapify(due)
+    while due:
+        _, number = heapq.heappop(due)
+        wakes = next(threads[number], None)
+        if wakes is not None:
+            heapq.heappush(due, (wakes, number))
+    return sorted(run.seen, key=lambda send: (send.start_ns, send.thread))
+
+
+class _Run:
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.draw = random.Random(world.seed)
+        self.tape = RandomTape(world.seed)
+        self.phase_ns = self.draw.randrange(MS)
+        self.dialect = dialect_of(world.release)
+        self.info = PublishInfo.of(world.queues)
+        self.faults = FaultTable(self.dialect.fault_table)
+        self.seen: list[SendTrace] = []
+        self.begun = 0
+        settings = world.settings
+        self.settings = SendSettings(
+            settings.send_latency_fault_enable,
+            settings.send_msg_timeout_ms,
+            settings.retry_times_when_send_failed,
+            settings.retry_another_broker_when_not_store_ok,
+            settings.send_msg_max_timeout_per_request_ms,
+        )
+
+    def thread(self, number: int) -> Iterator[int]:
+        """Yields the time of everything that other threads could come before."""
+        index, worst = ThreadIndex(self.dialect.index), ThreadIndex(self.dialect.index)
+        selector = Selector(self.info, index, self.faults, worst, self.tape)
+        now_ns = START_NS + self.draw.randrange(MS)
+        while self.begun < self.world.sends:
+            send = self.begun
+            self.begun += 1
+            yield now_ns
+            start_ns = now_ns
+            began_ms = self._clock(now_ns := now_ns + self._pause())
+            yield (now_ns := now_ns + self._pause())
+            loop = SendLoop(self.dialect, self.settings, selector)
+            step = loop.begin(began_ms, self._clock(now_ns))
+            attempts: list[AttemptTrace] = []
+            while isinstance(step, Try):
+                now_ns += self._pause()
+                result, took_ns = self._attempt(step.queue, step.timeout_ms, now_ns)
+                attempts.append(_seen(len(attempts), step.queue, now_ns, now_ns + took_ns, result))
+                yield (now_ns := now_ns + took_ns + self._pause())
+                step = loop.attempt_ended(self._clock(now_ns), result)
+            now_ns += self._pause()
+            self.seen.append(_ended(send, number, start_ns, now_ns, step, tuple(attempts)))
+            now_ns += self.draw.randrange(max(1, int(self.world.gap_ms * 2 * MS)))
+
+    def _clock(self, now_ns: int) -> int:
+        return (now_ns + self.phase_ns) // MS
+
+    def _pause(self) -> int:
+        """Nanoseconds of the client's own work; now and then the machine is busy elsewhere."""
+        rare = self.draw.random() < 0.02
+        return self.draw.choice([200_000, 3_000_000] if rare else [1_000, 20_000, 50_000])
+
+    def _attempt(self, queue: Queue, timeout_ms: int, now_ns: int) -> tuple[AttemptResult, int]:
+        at_s = (now_ns - START_NS) / MS / 1_000
+        for trouble in self.world.troubles:
+            if trouble.broker == queue.broker and trouble.from_s <= at_s < trouble.to_s:
+                return self._troubled(trouble.kind, timeout_ms)
+        return AttemptResult.ok(), self.draw.randrange(300_000, 3_000_000)
+
+    def _troubled(self, kind: str, timeout_ms: int) -> tuple[AttemptResult, int]:
+        quick_ns = self.draw.randrange(100_000, 900_000)
+        if kind.startswith("slow-"):
+            latency_ms = int(kind[5:])
+            if latency_ms > timeout_ms:
+                kind = "paused"
+            else:
+                return AttemptResult.ok(), latency_ms * MS + self.draw.randrange(-600_000, 600_000)
+        if kind == "paused":
+            late_ns = self.draw.randrange(1_500_000)
+            return AttemptResult.failed("RemotingTimeoutException"), timeout_ms * MS + late_ns
+        results = {
+            "refused": AttemptResult.failed("RemotingConnectException"),
+            "lost": AttemptResult.failed("RemotingSendRequestException"),
+            "busy": AttemptResult.failed("MQBrokerException", 2),
+            "error": AttemptResult.failed("MQBrokerException", 1),
+            "status": AttemptResult.ok("SLAVE_NOT_AVAILABLE"),
+        }
+        return results[kind], quick_ns
+
+
+def _seen(number: int, queue: Queue, start_ns: int, end_ns: int, result: AttemptResult) -> AttemptTrace:
+    return AttemptTrace(
+        number, queue.broker, queue.queue_id, start_ns, end_ns, result.error, result.code, result.status
+    )
+
+
+def _ended(
+    send: int, thread: int, start_ns: int, end_ns: int, finish: Finish, attempts: tuple[AttemptTrace, ...]
+) -> SendTrace:
+    return SendTrace(
+        send=send,
+        thread=thread,
+        kind=SendKind.PLAIN,
+        argument=0,
+        start_ns=start_ns,
+        end_ns=end_ns,
+        error=finish.error,
+        cause=finish.cause,
+        code=finish.code,
+        status=finish.status,
+        route=1,
+        route_after=1,
+        attempts=attempts,
+    )
+
+
+def changed(sends: list[SendTrace], number: int, change: Callable[[SendTrace], SendTrace]) -> list[SendTrace]:
+    """The trace with one of its sends changed."""
+    return [change(send) if place == number else send for place, send in enumerate(sends)]

@@ -1,0 +1,152 @@
+"""A trace the rules themselves made is always explained by them; a changed one, or one of other rules, is not."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from harness.core.settings import ClientSettings
+from harness.oracle.judgement import DifferenceKind, Judgement
+from harness.oracle.replay import replay_for
+from harness.oracle.trace import SendTrace
+from reference_impl.dialects import DIALECTS
+from tests.oracle.generated import Trouble, World, changed, generated, random_world
+
+RELEASES = [dialect.releases.first for dialect in DIALECTS]
+
+TWO_BROKERS = tuple((broker, number) for broker in ("broker-a", "broker-b") for number in range(4))
+
+PAUSES = (
+    Trouble("broker-b", 1, 2, "paused"),
+    Trouble("broker-a", 2.5, 2.7, "refused"),
+    Trouble("broker-b", 3, 3.2, "busy"),
+    Trouble("broker-a", 4, 5, "paused"),
+    Trouble("broker-b", 4, 5, "paused"),
+    Trouble("broker-b", 16, 17, "slow-700"),
+)
+"""One broker after the other, both at once, and later a slow one; avoidance of ten seconds ends in between."""
+
+
+def judge(world: World, trace: list[SendTrace], release: str | None = None) -> list[Judgement]:
+    replay = replay_for(release or world.release, world.settings, {1: world.queues})
+    return list(replay.judge_all(trace))
+
+
+def differences(judgements: list[Judgement]) -> list[str]:
+    assert all(one.undecided is None for one in judgements)
+    return [one.difference.signature for one in judgements if one.difference is not None]
+
+
+def steady(release: str, *, on: bool, sends: int = 1_000, threads: int = 1) -> World:
+    """Two brokers of four queues, a timeout of half a second, the troubles of PAUSES."""
+    made = ClientSettings(send_latency_fault_enable=on, send_msg_timeout_ms=500)
+    return World(release, TWO_BROKERS, made, PAUSES, sends, threads, 15, seed=1)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(seed=st.integers(0, 10**9), release=st.sampled_from(RELEASES))
+def test_no_false_alarm(seed: int, release: str) -> None:
+    """One thread, any release, any troubles."""
+    world = random_world(seed, release)
+    assert differences(judge(world, generated(world))) == []
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(seed=st.integers(0, 10**9), release=st.sampled_from(RELEASES), threads=st.sampled_from([2, 2, 4]))
+def test_no_false_alarm_with_threads(seed: int, release: str, threads: int) -> None:
+    """Threads that share a fault table; too many hidden states may leave a send undecided, never wrong."""
+    world = random_world(seed, release, threads=threads, sends=100)
+    assert [one.difference for one in judge(world, generated(world)) if one.difference is not None] == []
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(seed=st.integers(0, 10**9), release=st.sampled_from(RELEASES), place=st.integers(20, 79), step=st.integers(1, 7))
+def test_a_queue_taken_out_of_turn_is_noticed(seed: int, release: str, place: int, step: int) -> None:
+    """Nothing is wrong with the brokers, and one send goes to another queue than it should."""
+    made = ClientSettings(send_latency_fault_enable=seed % 2 == 1)
+    world = World(release, TWO_BROKERS, made, (), 100, 1, 15, seed)
+    trace = generated(world)
+
+    def elsewhere(send: SendTrace) -> SendTrace:
+        seen = send.attempts[0]
+        at = TWO_BROKERS.index((seen.broker, seen.queue_id))
+        broker, number = TWO_BROKERS[(at + step) % 8]
+        return replace(send, attempts=(replace(seen, broker=broker, queue_id=number),))
+
+    found = [one for one in judge(world, changed(trace, place, elsewhere)) if one.difference is not None]
+    assert found and found[0].send == trace[place].send
+    assert found[0].difference is not None and found[0].difference.kind is DifferenceKind.QUEUE
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(seed=st.integers(0, 10**9), release=st.sampled_from(RELEASES))
+def test_a_missing_last_attempt_is_noticed(seed: int, release: str) -> None:
+    """The retry that succeeded is taken out of the trace."""
+    world = random_world(seed, release)
+    trace = generated(world)
+    retried = [place for place, send in enumerate(trace) if len(send.attempts) > 1 and send.attempts[0].code is None]
+    if not retried:
+        return
+    place = retried[0]
+
+    def cut(send: SendTrace) -> SendTrace:
+        first = send.attempts[0]
+        return replace(send, attempts=(first,), error=first.error, status=first.status, end_ns=first.end_ns + 1_000)
+
+    found = [one for one in judge(world, changed(trace, place, cut)[: place + 1]) if one.difference is not None]
+    assert [one.send for one in found] == [trace[place].send]
+
+
+@pytest.mark.parametrize(
+    ("subject", "rules", "on", "expected"),
+    [
+        ("4.7.1", "5.3.3", True, "avoidance.used-avoided-broker/retry"),
+        ("5.3.3", "4.7.1", True, "queue.mutated-list/retry"),
+        ("4.7.1", "5.3.3", False, "queue.out-of-turn/first"),
+        ("5.1.3", "5.1.4", True, "avoidance.stayed-away-from-available-broker/first"),
+        ("5.1.4", "5.1.3", True, "avoidance.used-avoided-broker/first"),
+        ("4.9.8", "4.9.7", True, "queue.mutated-list/first"),
+        ("4.9.7", "4.9.8", True, "queue.out-of-turn/first"),
+        ("5.2.0", "5.3.0", False, "attempts.stopped-early/retry"),
+        ("4.2.0", "4.3.0", False, "attempts.went-on/retry"),
+        ("4.3.0", "4.2.0", False, "attempts.stopped-early/retry"),
+        ("4.8.0", "4.7.1", True, "queue.mutated-list/retry"),
+    ],
+)
+def test_other_rules_are_noticed(subject: str, rules: str, on: bool, expected: str) -> None:
+    """The same troubles, judged by the rules of another release."""
+    world = steady(subject, on=on)
+    assert expected in differences(judge(world, generated(world), rules))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "on"),
+    [
+        ("4.7.1", "4.0.0-incubating", False),
+        ("4.9.0", "4.9.3", True),
+        ("5.3.2", "5.3.3", True),
+        ("5.0.0", "4.9.7", True),
+    ],
+)
+def test_rules_that_cannot_be_told_apart_are_not(one: str, other: str, on: bool) -> None:
+    """Without a call that ran out of time, an overflow or a cap, these releases behave alike."""
+    calm = tuple(trouble for trouble in PAUSES if trouble.kind in ("refused", "busy"))
+    world = replace(steady(one, on=on), troubles=calm)
+    assert differences(judge(world, generated(world), other)) == []
+
+
+def test_other_rules_are_noticed_with_threads() -> None:
+    """Ten seconds instead of ten minutes, two threads."""
+    world = steady("5.1.4", on=True, threads=2, sends=1_500)
+    found = differences(judge(world, generated(world), "5.1.3"))
+    assert "avoidance.used-avoided-broker/first" in found
+
+
+def test_the_oracle_is_decisive() -> None:
+    """In a run with pauses almost every choice is determined: that is what makes a silent oracle mean something."""
+    for release in ("4.7.1", "4.9.8", "5.1.3", "5.3.3"):
+        world = steady(release, on=True)
+        decisions = [decision for one in judge(world, generated(world)) for decision in one.decisions]
+        assert sum(decision.queues_legal for decision in decisions) / len(decisions) < 1.2
+        assert sum(decision.avoided > 0 for decision in decisions) > 300

@@ -1,0 +1,203 @@
+"""Histories without fault latency, judged by hand-worked rules."""
+
+import pytest
+
+from harness.core.errors import UsageError
+from harness.core.settings import ClientSettings
+from harness.oracle.replay import replay_for
+from tests.oracle.histories import history, routes
+from tests.oracle.judging import judged, legal, signatures
+
+
+def test_the_first_choice_is_free_and_the_second_is_not() -> None:
+    """The start of the index is random: all eight queues; after that one."""
+    judgements = judged("5.3.3", "0 b2 2 | 20 b3 2 | 40 a0 2")
+    assert legal(judgements) == [[8], [1], [1]]
+    assert [one.difference for one in judgements] == [None] * 3
+    assert judgements[0].decisions[0].brokers_legal == ("a", "b")
+
+
+def test_a_queue_out_of_turn_is_reported_once() -> None:
+    """After the skip the index is taken from what was seen."""
+    assert signatures("5.3.3", "0 a0 2 | 20 a1 2 | 40 b0 2 | 60 b1 2") == ["queue.out-of-turn/first"]
+
+
+def test_a_difference_is_said_in_sentences() -> None:
+    """For operators."""
+    (difference,) = [one.difference for one in judged("5.3.3", "0 a0 2 | 20 b3 2") if one.difference]
+    assert difference.expected == "queue 1 of a (1 of 8 queues)"
+    assert difference.observed == "attempt 0 went to queue 3 of b"
+    assert difference.detail["legal"] == [["a", 1]]
+
+
+@pytest.mark.parametrize(("release", "next_queue"), [("4.7.1", "a3"), ("4.8.0", "b1"), ("5.3.3", "b1")])
+def test_the_ticks_of_a_retry_are_seen_in_the_next_send(release: str, next_queue: str) -> None:
+    """A4: from a1 past a2 and a3 to b0 is one tick in P1, three in P2."""
+    for candidate in ("a3", "b1"):
+        found = signatures(release, f"0 a0 2 | 20 a1 1 refused > b0 1 | 40 {candidate} 1")
+        assert found == ([] if candidate == next_queue else ["queue.out-of-turn/first"])
+
+
+def test_a_retry_on_the_failed_broker() -> None:
+    """A3."""
+    assert signatures("5.3.3", "0 a1 1 refused > a2 1") == ["retry.returned-to-failed-broker/retry"]
+
+
+def test_a_retry_on_the_only_broker() -> None:
+    """P2 has passed all four queues and takes the next, which is the one after the last tried."""
+    assert signatures("5.3.3", "0 a1 1 refused > a2 1 | 20 a3 1", "a4") == []
+    assert signatures("4.7.1", "0 a1 1 refused > a3 1 | 20 a0 1", "a4") == []
+
+
+def test_a_timeout_uses_up_the_budget_from_4_3_0() -> None:
+    """A paused broker: no second attempt."""
+    ended = "0 a1 3002 timeout ! too-much"
+    went_on = "0 a1 3002 timeout > b0 2"
+    assert [signatures("4.3.0", text) for text in (ended, went_on)] == [[], ["attempts.went-on/retry"]]
+    assert [signatures("4.2.0", text) for text in (ended, went_on)] == [["attempts.stopped-early/retry"], []]
+
+
+def test_the_last_millisecond_of_the_budget_may_go_either_way() -> None:
+    """The attempt ends 3 000.1–3 000.2 ms after the call, so whole milliseconds read as 3 000 or 3 001."""
+    for end in ("! too-much", "> b0 1 timeout > a0 1 timeout ! client/10002"):
+        assert signatures("5.3.3", f"0 a3 3000 timeout {end}") in ([], ["attempts.went-on/retry"])
+    assert signatures("5.3.3", "0 a3 3000 timeout ! too-much") == []
+    assert signatures("5.3.3", "0 a3 3000 timeout > b0 0.1 timeout ! too-much") == []
+
+
+def test_a_call_that_times_out_has_moved_the_index() -> None:
+    """Selected before the budget is looked at: a1, then past a2 and a3 to b0, so the next is b1."""
+    assert signatures("5.3.3", "0 a0 1 | 20 a1 3002 timeout ! too-much | 4000 b1 1") == []
+    assert signatures("5.3.3", "0 a0 1 | 20 a1 3002 timeout ! too-much | 4000 a2 1") == ["queue.out-of-turn/first"]
+
+
+@pytest.mark.parametrize(
+    ("thrown", "signature"),
+    [
+        ("client/10001", []),
+        ("client/10002", ["error.other-code/expected=10001/seen=10002/retry"]),
+        ("too-much", ["error.other-class/expected=MQClientException/seen=RemotingTooMuchRequestException/retry"]),
+    ],
+)
+def test_what_the_call_throws_in_the_end(thrown: str, signature: list[str]) -> None:
+    """Three refused attempts: MQClientException, code 10001."""
+    assert signatures("5.3.3", f"0 a1 1 refused > b0 1 refused > a0 1 refused ! {thrown}") == signature
+
+
+def test_a_code_of_minus_one_is_no_code() -> None:
+    """Java leaves −1 where there is none; a lost connection gives none."""
+    text = "0 a1 1 lost > b0 1 lost > a0 1 lost ! client/-1"
+    assert signatures("5.3.3", text) == []
+
+
+def test_success_after_an_error_that_is_not_retried() -> None:
+    """Busy is retried from 5.3.0 only."""
+    assert signatures("5.3.0", "0 a1 1 busy > b0 1") == []
+    assert signatures("5.2.0", "0 a1 1 busy > b0 1") == ["attempts.went-on/retry"]
+    assert signatures("5.2.0", "0 a1 1 busy") == []
+    assert signatures("5.3.0", "0 a1 1 busy") == ["attempts.stopped-early/retry"]
+
+
+def test_more_and_fewer_attempts_than_set() -> None:
+    """C2."""
+    refused = "0 a1 1 refused > b0 1 refused"
+    assert signatures("5.3.3", refused + " ! client/10001", retries=1) == []
+    assert signatures("5.3.3", refused + " ! client/10001", retries=2) == ["attempts.stopped-early/retry"]
+    assert signatures("5.3.3", refused + " > a0 1 refused ! client/10001", retries=1) == ["attempts.went-on/retry"]
+
+
+def test_a_status_other_than_ok() -> None:
+    """Returned, or with the setting retried and returned in the end."""
+    assert signatures("5.3.3", "0 a1 1 SLAVE_NOT_AVAILABLE") == []
+    assert signatures("5.3.3", "0 a1 1 SLAVE_NOT_AVAILABLE", not_store_ok=True) == ["attempts.stopped-early/retry"]
+    assert signatures("5.3.3", "0 a1 1 SLAVE_NOT_AVAILABLE > b0 1", not_store_ok=True) == []
+
+
+def test_an_explicit_queue_costs_no_tick() -> None:
+    """Queue 5 in publish order is b1; the rotation goes on where it was."""
+    assert signatures("5.3.3", "0 a0 1 | 20 =q5 b1 1 | 40 =q13 b1 1 | 60 a1 1") == []
+    assert signatures("5.3.3", "0 =q5 b2 1") == ["queue.out-of-turn/first"]
+
+
+def test_an_explicit_queue_is_not_retried_and_its_error_not_wrapped() -> None:
+    """Section 3.7."""
+    assert signatures("5.3.3", "0 =q5 b1 1 refused") == []
+    assert signatures("5.3.3", "0 =q5 b1 1 refused ! client/10001") == [
+        "error.other-class/expected=RemotingConnectException/seen=MQClientException/first"
+    ]
+    assert signatures("5.3.3", "0 =q5 b1 1 refused > b1 1") == ["attempts.went-on/retry"]
+
+
+def test_a_selector_takes_its_queue_of_the_list() -> None:
+    """A5: argument modulo the number of queues."""
+    assert signatures("5.3.3", "0 =s10 a2 1 | 20 =s7 b3 1") == []
+
+
+def test_a_new_route_means_a_new_start() -> None:
+    """All queues of the new list are legal again."""
+    judgements = judged("5.3.3", "0 a0 1 | 20 r2 c1 1 | 40 r2 a0 1", "a4 b4", "a2 c2")
+    assert legal(judgements) == [[8], [4], [1]]
+    assert [one.difference for one in judgements] == [None] * 3
+
+
+def test_a_route_that_changes_during_a_call_leaves_both_lists_possible() -> None:
+    """Queue a1 in the old list, or anything in the new."""
+    lists = ("a4 b4", "a2 c2")
+    for queue in ("a1", "c0"):
+        assert signatures("5.3.3", f"0 a0 1 | 20 r1-2 {queue} 1", *lists) == []
+    assert signatures("5.3.3", "0 a0 1 | 20 r1-2 b3 1", *lists) == ["queue.out-of-turn/first"]
+
+
+def test_an_attempt_without_an_address_cannot_be_seen() -> None:
+    """The call says so at its end; three brokers, b's address is gone."""
+    assert signatures("5.3.3", "0 ! client/10003") == []
+    assert signatures("5.3.3", "0 a3 1 refused ! client/10003", retries=1) == []
+
+
+def test_an_unseen_attempt_is_not_assumed_without_need() -> None:
+    """Else every skipped broker would be excused."""
+    assert signatures("5.3.3", "0 a2 1 | 20 a3 1 | 40 c0 1", "a4 b1 c1") == ["queue.out-of-turn/first"]
+
+
+def test_no_route() -> None:
+    """An unknown topic, or a name server that cannot be reached."""
+    assert signatures("4.5.2", "0 r0 ! client/10005") == signatures("5.3.3", "0 r0 ! client/10005") == []
+    assert signatures("5.3.3", "0 r0 ! state") == []
+    assert signatures("4.5.2", "0 r0 ! state") == [
+        "error.other-class/expected=MQClientException/seen=IllegalStateException/first"
+    ]
+
+
+def test_an_unknown_list_leaves_a_send_undecided() -> None:
+    """Attempts, but no queues to judge them by."""
+    assert signatures("5.3.3", "0 r7 a0 1") == ["undecided"]
+
+
+def test_a_send_without_attempts() -> None:
+    """With a witness the rules want one; without, nothing is said."""
+    assert signatures("5.3.3", "0") == ["attempts.stopped-early/first"]
+    replay = replay_for("5.3.3", ClientSettings(), routes("a4"), witnessed=False)
+    (judgement,) = replay.judge_all(history("0"))
+    assert (judgement.difference, judgement.decisions) == (None, ())
+
+
+def test_a_result_that_names_another_queue() -> None:
+    """What the client says it chose against where its attempt went."""
+    (send,) = history("0 a0 1")
+    lied = type(send)(**{name: getattr(send, name) for name in send.__slots__} | {"queue_id": 3})
+    (judgement,) = replay_for("5.3.3", ClientSettings(), routes("a4")).judge_all([lied])
+    assert judgement.difference is not None
+    assert judgement.difference.signature == "queue.result-names-other-queue/first"
+
+
+def test_an_unknown_release_is_the_users_mistake() -> None:
+    """With the list of the known."""
+    with pytest.raises(UsageError, match=r"5\.5\.0"):
+        replay_for("6.0.0", ClientSettings(), routes("a4"))
+
+
+def test_threads_without_fault_latency_have_nothing_in_common() -> None:
+    """Each its own start."""
+    judgements = judged("5.3.3", "t0 0 a0 1 | t1 0.5 b2 1 | t0 20 a1 1 | t1 20.5 b3 1")
+    assert legal(judgements) == [[8], [8], [1], [1]]
+    assert [one.difference for one in judgements] == [None] * 4

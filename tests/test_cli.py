@@ -1,0 +1,105 @@
+"""The command line's own promises: one clear message and the right exit code for whatever is typed."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.cli import guarded
+from harness.core.errors import ExitCode
+
+BAD_SCENARIO = "format: 1\nname: bad/settings\nestablishes: nothing\nsettings: {send_latency_fault_enabled: true}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run", "--subject", "java"], "client:release"),
+        (["run", "--subject", "java:9.9.9"], "java:9.9.9"),
+        (["run", "--subject", "rust:1.0.0"], "rust:1.0.0"),
+        (["run", "--suite", "nope"], "nope"),
+        (["run", "--scenario", "no/such"], "no/such"),
+        (["run", "--inconclusive", "maybe"], "maybe"),
+        (["run", "--cluster", "clouds"], "clouds"),
+        (["run", "--no-such-option"], "--no-such-option"),
+        (["nothing"], "nothing"),
+        (["analyze", "no-such-run"], "no-such-run"),
+        (["report", "no-such-run"], "no-such-run"),
+        (["explain", "no-such-run", "baseline", "1"], "no-such-run"),
+        (["compare", "java:5.3.3"], "candidate"),
+    ],
+)
+def test_bad_arguments_are_named_with_exit_code_4(
+    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The message holds what was typed; nothing is left in the folder."""
+    monkeypatch.chdir(tmp_path)
+    assert guarded(arguments) == ExitCode.USAGE
+    output = capsys.readouterr()
+    assert said in output.err
+    assert "Traceback" not in output.err
+    assert not list(tmp_path.glob("reports/*"))
+
+
+def test_a_bad_scenario_is_named_with_file_line_and_field(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An unknown setting is found where it stands."""
+    folder = tmp_path / "bad"
+    folder.mkdir()
+    (folder / "settings.yaml").write_text(BAD_SCENARIO)
+    assert guarded(["run", "--scenarios", str(tmp_path), "--out", str(tmp_path / "out")]) == ExitCode.USAGE
+    said = capsys.readouterr().err
+    assert "settings.yaml" in said
+    assert "send_latency_fault_enabled" in said
+
+
+def test_our_own_fault_has_its_own_exit_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A defect of ours is one message, a file for the report, and 70; never a verdict."""
+
+    def broken(**_: object) -> int:
+        raise ZeroDivisionError("on purpose")
+
+    monkeypatch.setattr("harness.listing.print_findings", broken)
+    assert guarded(["doctor"]) == ExitCode.INTERNAL
+    said = capsys.readouterr().err
+    assert "our own fault: ZeroDivisionError: on purpose" in said
+    traceback = Path(said.split("please report it with ")[1].strip())
+    assert "ZeroDivisionError" in traceback.read_text()
+    traceback.unlink()
+
+
+def test_a_folder_that_cannot_be_written_is_an_environment_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file where the reports should go."""
+    (tmp_path / "out").write_text("in the way")
+    assert guarded(["run", "--out", str(tmp_path / "out")]) == ExitCode.ENVIRONMENT
+    assert str(tmp_path / "out") in capsys.readouterr().err
+
+
+def test_a_full_disk_is_one_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A small tmpfs, as only root can make one: exit 69, before any verdict."""
+    small = tmp_path / "small"
+    small.mkdir()
+    mount = shutil.which("mount") or "mount"
+    mounted = subprocess.run(
+        [mount, "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(small)], capture_output=True, text=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip(f"a tmpfs cannot be mounted here: {mounted.stderr.strip()}")
+    try:
+        assert guarded(["run", "--out", str(small), "--scenario", "round-robin/calm"]) == ExitCode.ENVIRONMENT
+    finally:
+        subprocess.run([shutil.which("umount") or "umount", str(small)], check=True)
+    output = capsys.readouterr()
+    assert "Traceback" not in output.err
+    assert "VERDICT" not in output.out
+
+
+def test_version_and_help_are_no_errors(capsys: pytest.CaptureFixture[str]) -> None:
+    """Both leave with 0 and say something."""
+    assert guarded(["--version"]) == ExitCode.CONFORMS
+    assert guarded(["run", "--help"]) == ExitCode.CONFORMS
+    assert "rocketdiff 0." in capsys.readouterr().out
