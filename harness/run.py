@@ -71,7 +71,7 @@ def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
     cases = plan_cases(request, seed)
     pair = Pair.of(program_of(request.baseline), program_of(request.candidate))
     fetch(request)
-    directory = RunDirectory.create(request.out, manifest_of(request, seed, cases))
+    directory = RunDirectory.create(request.out.resolve(), manifest_of(request, seed, cases))
     tell(listeners, _started(request, seed, cases, directory))
     run_cases(request, cases, pair, directory, listeners)
     directory.end(wall_ms=time.time_ns() // 1_000_000)

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import harness
 from harness.analysis.analyze import WITHOUT_SPARK
 from harness.cluster.interface import Cluster
 from harness.core.subject import SubjectId
@@ -57,17 +58,24 @@ def signatures(judgement: Judgement) -> set[str]:
 
 
 def finished_run(folder: Path, command: str, *arguments: str, out: bool = True) -> "subprocess.CompletedProcess[str]":
-    """A command of the command line in a process of its own, with its reports below `folder`."""
+    """A command of the command line in a process of its own that works in `folder`, where its reports go."""
     folder.mkdir(parents=True, exist_ok=True)
-    where = ("--out", str(folder)) if out else ()
+    where = ("--out", ".") if out else ()
     line = [sys.executable, "-m", "harness.cli", command, *arguments, *where]
-    return subprocess.run(line, capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(
+        line, cwd=folder, env=_environment(), capture_output=True, text=True, timeout=300, check=False
+    )
 
 
 def run_of(folder: Path) -> Path:
     """The one run directory below a folder."""
     (manifest,) = folder.glob("*/run.json")
     return manifest.parent
+
+
+def _environment() -> dict[str, str]:
+    """Ours, with this checkout on the path: the command works in another folder."""
+    return os.environ | {"PYTHONPATH": str(Path(harness.__file__).parents[1])}
 
 
 @contextmanager

@@ -34,6 +34,8 @@ def start_processes(
     not writable, disk full, port taken), UsageError (folder in use), ClusterError (not ready in time).
     """
     _require_linux()
+    # Servers have working folders of their own, in which a relative path would mean something else.
+    folder = folder.resolve()
     _take_folder(folder, topology)
     for tries_left in reversed(range(_TRIES)):
         cluster = _set_up(topology, installation, folder, name_server_port)

@@ -18,6 +18,7 @@ from harness.core.errors import ClusterError, UsageError
 _EXIT_TIMEOUT_S = 5.0
 
 # A server that cannot start says why, then ends in order and says a good deal more.
+_LOGBACK = "|-INFO in "
 _LOOKED_AT_LINES = 100
 _SHOWN_LINES = 12
 
@@ -146,10 +147,14 @@ class Servers:
         return self._guard.await_exit(process.pid, _EXIT_TIMEOUT_S)
 
     def log_tail(self, name: str, lines: int = 20) -> tuple[str, ...]:
-        """Last lines of a node's log without stack frames, which hide what matters; empty where there is none."""
+        """
+        Last lines of a node's log, empty where there is none.
+
+        Without stack frames and what logback says about its own set-up, which hide what matters.
+        """
         try:
             with self.seat(name).log.open(errors="replace") as log:
-                said = (line.rstrip("\n") for line in log if not line.startswith("\tat "))
+                said = (line.rstrip("\n") for line in log if not line.startswith("\tat ") and _LOGBACK not in line)
                 return tuple(deque(said, maxlen=lines))
         except FileNotFoundError:
             return ()
