@@ -7,6 +7,7 @@ figures of two runs may not.
 
 import json
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -31,6 +32,7 @@ from harness.subjects.setup import SubjectSetup
 
 BODY_BYTES = 128
 BARE_TIMEOUT_S = 300
+SUITE_TIMEOUT_S = 900
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class Round:
         return self.reference_per_s / self.driver_per_s
 
 
-def bench(release: str, server_release: str, sends: int, rounds: int, *, as_json: bool) -> None:
+def bench(release: str, server_release: str, sends: int, rounds: int, *, with_verdict: bool, as_json: bool) -> None:
     """Measure and print; nothing is asserted, because the machine decides as much as we do."""
     with TemporaryDirectory(prefix="rocketdiff-bench-") as name:
         folder = Path(name)
@@ -60,11 +62,24 @@ def bench(release: str, server_release: str, sends: int, rounds: int, *, as_json
         with start_cluster(topology="two-masters", server_release=server_release, folder=folder / "cluster") as cluster:
             ready_s = time.monotonic() - began
             measured = [_round(cluster, release, sends, folder, number) for number in range(rounds)]
+        verdict_s = _seconds_to_verdict(release, server_release, folder) if with_verdict else None
     if as_json:
-        print(json.dumps({"cluster_ready_s": ready_s, "rounds": [asdict(one) for one in measured]}, indent=1))
+        rows = [asdict(one) for one in measured]
+        print(json.dumps({"cluster_ready_s": ready_s, "rounds": rows, "quick_suite_s": verdict_s}, indent=1))
         return
     Console().print(f"cluster of one name server and two brokers ready in {ready_s:.1f} s")
     Console().print(_table(release, sends, measured))
+    if verdict_s is not None:
+        Console().print(f"from `rocketdiff run` (suite quick) to its verdict: {verdict_s:.0f} s")
+
+
+def _seconds_to_verdict(release: str, server_release: str, folder: Path) -> float:
+    """A whole quick suite in a process of its own, warm: jars, driver and classes have just been used."""
+    command = [sys.executable, "-m", "harness.cli", "run", "--suite", "quick", "--out", str(folder / "reports")]
+    command += ["--subject", f"java:{release}", "--subject", f"python:{release}", "--server", server_release]
+    began = time.monotonic()
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=SUITE_TIMEOUT_S, check=False)
+    return time.monotonic() - began
 
 
 def _round(cluster: Cluster, release: str, sends: int, folder: Path, number: int) -> Round:

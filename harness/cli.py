@@ -178,12 +178,13 @@ def bench(
     server: ServerOption = DEFAULT_RELEASE,
     sends: Annotated[int, typer.Option(min=100, help="Sends of each kind in each round.")] = 6_000,
     rounds: Annotated[int, typer.Option(min=1)] = 5,
+    verdict: Annotated[bool, typer.Option(help="Time a whole quick suite too.")] = True,
     as_json: JsonOption = False,
 ) -> None:
     """Measure this machine: cluster start, sends a second of each client, cost of the driver."""
     from harness.bench import bench as measure
 
-    measure(release, server, sends, rounds, as_json=as_json)
+    measure(release, server, sends, rounds, with_verdict=verdict, as_json=as_json)
 
 
 @app.command()

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from pathlib import Path
 
 from harness import __version__
 from harness.core.events import Arm
@@ -35,7 +36,7 @@ def describe(runs: Sequence[RunDirectory], *, took_s: float) -> RunInfo:
         reproduce=_reproduce(first),
         rocketdiff=__version__,
         guards=tuple(_guards(manifests)),
-        explain=f"rocketdiff explain {runs[0].path} {{subject}} {{send}} --case {{case}}",
+        explain=f"rocketdiff explain {_as_typed(runs[0].path)} {{subject}} {{send}} --case {{case}}",
     )
 
 
@@ -85,6 +86,12 @@ def _guards(manifests: Sequence[RunManifest]) -> Iterator[Guard]:
     for manifest in manifests:
         for entry in manifest.cases:
             yield from entry.guards
+
+
+def _as_typed(path: Path) -> Path:
+    """A path as a person here would type it: short where it is below the working folder."""
+    path, here = path.resolve(), Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def _reproduce(manifest: RunManifest) -> str:

@@ -25,8 +25,8 @@ the machine stood still for a while, and the trace says nothing about the order.
 WORLDS_OF_AN_ORDER = 8
 """However many orders are followed, so many worlds are kept of each."""
 
-HARMLESS_MS = 400
-"""Attempts answered sooner, with room for rounding, earn no avoidance in any release (the lowest penalty is at 550 ms)."""
+HARMLESS_MS = 500
+"""Attempts chosen and answered within this time earn no avoidance in any release: the lowest penalty is at 550 ms."""
 
 Progress = tuple[int, ...]
 Frontier = dict[Progress, Belief]
@@ -130,10 +130,11 @@ def _is_independent(lanes: list[_Lane], progress: Progress, lane: int, moment: M
 
 
 def _is_harmless(moment: Moment) -> bool:
-    settled = moment.settled
-    if settled is None or settled.error is not None:
+    if moment.settled is None or moment.settled.error is not None:
         return False
-    return moment.to_ns - settled.start_ns < HARMLESS_MS * NANOSECONDS
+    before = moment.number - 2
+    chosen_after_ns = moment.send.attempts[before].end_ns if before >= 0 else moment.send.start_ns
+    return moment.to_ns - chosen_after_ns < HARMLESS_MS * NANOSECONDS
 
 
 def _soonest(lanes: list[_Lane], progress: Progress) -> int:

@@ -194,9 +194,8 @@ class Stepper:
         """
         if send.error == "MQClientException" and send.code == BROKER_NOT_EXIST:
             return True
-        if send.route != send.route_after:
-            return True
-        return all(queue.broker != broker for broker, _ in self.routes[send.route])
+        versions = self.versions_of(send)
+        return len(versions) > 1 or all(queue.broker != broker for broker, _ in self.routes[versions[0]])
 
     def _modulus(self, queues: tuple[tuple[str, int], ...]) -> int:
         """Indexes that are equal modulo this select alike: list length and write queues of each broker."""

@@ -1,4 +1,8 @@
-"""A trace the rules themselves made is always explained by them; a changed one, or one of other rules, is not."""
+"""
+A trace the rules themselves made is always explained by them; a changed one, or one of other rules, is not.
+
+The examples are the same in every run of the tests; for a wider search raise max_examples and drop derandomize.
+"""
 
 from dataclasses import replace
 
@@ -44,7 +48,7 @@ def steady(release: str, *, on: bool, sends: int = 1_000, threads: int = 1) -> W
     return World(release, TWO_BROKERS, made, PAUSES, sends, threads, 15, seed=1)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 10**9), release=st.sampled_from(RELEASES))
 def test_no_false_alarm(seed: int, release: str) -> None:
     """One thread, any release, any troubles."""
@@ -52,7 +56,7 @@ def test_no_false_alarm(seed: int, release: str) -> None:
     assert differences(judge(world, generated(world))) == []
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 10**9), release=st.sampled_from(RELEASES), threads=st.sampled_from([2, 2, 4]))
 def test_no_false_alarm_with_threads(seed: int, release: str, threads: int) -> None:
     """Threads that share a fault table; too many hidden states may leave a send undecided, never wrong."""
@@ -60,7 +64,7 @@ def test_no_false_alarm_with_threads(seed: int, release: str, threads: int) -> N
     assert [one.difference for one in judge(world, generated(world)) if one.difference is not None] == []
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 10**9), release=st.sampled_from(RELEASES), place=st.integers(20, 79), step=st.integers(1, 7))
 def test_a_queue_taken_out_of_turn_is_noticed(seed: int, release: str, place: int, step: int) -> None:
     """Nothing is wrong with the brokers, and one send goes to another queue than it should."""
@@ -79,7 +83,7 @@ def test_a_queue_taken_out_of_turn_is_noticed(seed: int, release: str, place: in
     assert found[0].difference is not None and found[0].difference.kind is DifferenceKind.QUEUE
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 10**9), release=st.sampled_from(RELEASES))
 def test_a_missing_last_attempt_is_noticed(seed: int, release: str) -> None:
     """The retry that succeeded is taken out of the trace."""

@@ -1,0 +1,79 @@
+"""The set of hidden states is kept small without forgetting any, or vaguer where it would be too large."""
+
+from harness.oracle.belief import settle_belief
+from harness.oracle.demon import Demon
+from harness.oracle.interval import Interval, as_ms, bounds
+from harness.oracle.world import OVER_MS, World
+from reference_impl.dialects import dialect_of
+from reference_impl.rules.publish import PublishInfo
+
+DEMON = Demon()
+
+
+def world(
+    start: tuple[int, int], latency: tuple[int, int] = (1, 2), *, release: str = "4.9.7", index: int = 0
+) -> World:
+    """One broker a with an avoidance until start, one thread with an index."""
+    made = World(dialect_of(release), DEMON, latency_on=True)
+    made.infos[1] = PublishInfo.of([("a", 0)])
+    mind = made.mind(0)
+    mind.version, mind.index.value = 1, index
+    made.faults.update("a", as_ms(Interval(*latency, DEMON)), 1_000, True, 0)
+    made.faults.items["a"].start_ms = as_ms(Interval(*start, DEMON))
+    return made
+
+
+def starts(worlds: list[World], *, now: int = 0, kept: int = 100) -> tuple[list[tuple[int, int]], bool]:
+    belief = settle_belief(worlds, DEMON, now, complete=True, kept=kept)
+    return [bounds(one.faults.items["a"].start_ms) for one in belief.worlds], belief.complete
+
+
+def test_equal_worlds_are_one() -> None:
+    """Whatever way led there."""
+    assert starts([world((5, 6)), world((5, 6))]) == ([(5, 6)], True)
+
+
+def test_touching_intervals_are_joined() -> None:
+    """Nothing is lost: 5–6 and 7–9 are 5–9."""
+    assert starts([world((5, 6)), world((7, 9))]) == ([(5, 9)], True)
+
+
+def test_intervals_with_a_gap_are_not() -> None:
+    """7 is not possible."""
+    assert starts([world((5, 6)), world((8, 9))]) == ([(5, 6), (8, 9)], True)
+
+
+def test_worlds_that_differ_in_two_intervals_are_not_joined() -> None:
+    """Their hull would hold more than they do."""
+    assert len(starts([world((5, 6), (1, 2)), world((7, 9), (3, 4))])[0]) == 2
+
+
+def test_a_world_within_another_is_dropped() -> None:
+    """In all its intervals."""
+    assert starts([world((5, 9), (1, 4)), world((6, 7), (2, 3))]) == ([(5, 9)], True)
+
+
+def test_too_many_are_made_vaguer() -> None:
+    """Two are too many here: the hull, which may hold more, and is still complete."""
+    assert starts([world((5, 6)), world((8, 9))], kept=1) == ([(5, 9)], True)
+
+
+def test_too_many_indexes_are_forgotten() -> None:
+    """Unknown is more than 0 or 5, and complete."""
+    belief = settle_belief([world((5, 6)), world((5, 6), index=5)], DEMON, 0, complete=True, kept=1)
+    assert ([one.mind(0).index.value for one in belief.worlds], belief.complete) == ([None], True)
+
+
+def test_what_cannot_be_made_vaguer_is_left_out_and_said() -> None:
+    """Two lists."""
+    other = world((5, 6))
+    other.infos[1] = PublishInfo.of([("b", 0)])
+    belief = settle_belief([world((5, 6)), other], DEMON, 0, complete=True, kept=1)
+    assert (len(belief.worlds), belief.complete) == (1, False)
+
+
+def test_avoidances_that_are_over_are_alike_where_they_are_only_extended() -> None:
+    """From 5.1.4; before, their order counts."""
+    two = [world((5, 6), release="5.3.3"), world((8, 9), release="5.3.3")]
+    assert starts(two, now=10) == ([(OVER_MS, OVER_MS)], True)
+    assert len(starts([world((5, 6)), world((8, 9))], now=10)[0]) == 2

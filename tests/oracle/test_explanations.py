@@ -1,0 +1,91 @@
+"""The chain of rules behind one send, in lines for a terminal."""
+
+import pytest
+
+from harness.core.errors import UsageError
+from harness.core.settings import ClientSettings
+from harness.oracle.explain import explain
+from tests.oracle.histories import history, routes
+
+ON = ClientSettings(send_latency_fault_enable=True, send_msg_timeout_ms=500)
+
+
+def told(release: str, text: str, send: int, *, settings: ClientSettings = ON, lists: str = "a2 b2") -> list[str]:
+    return explain(release, settings, routes(lists), history(text), send=send)
+
+
+def test_a_failed_attempt_and_its_retry() -> None:
+    """Where the index stood, what was skipped and why, what was noted, what was left of the budget."""
+    assert told("5.3.3", "0 a0 1 | 20 a1 1 refused > b1 2", 1) == [
+        "send 1 of thread 0 (plain), 3.3 ms, by the rules of release 5.3.3",
+        "  index after position 0 (of 0–3)",
+        "  took queue 1 of a: the first that is acceptable and whose broker is available",
+        "  spent so far: 0–1 ms, of 500 ms",
+        "  seen: attempt 0 on queue 1 of a, 1.0 ms, RemotingConnectException",
+        "  noted a: took 0–2 ms, counts as failed: avoided for 10,000 ms",
+        "  a retry restarts the index at random",
+        "  index after position 2 (of 0–3)",
+        "  took queue 1 of b: the first that is acceptable and whose broker is available",
+        "  spent so far: 0–2 ms, of 500 ms",
+        "  seen: attempt 1 on queue 1 of b, 2.0 ms, SEND_OK",
+        "  noted b: took 1–3 ms, counts by its latency: not avoided",
+        "  seen: the call returned SEND_OK after 2 attempts",
+        "  1 hidden state left",
+    ]
+
+
+def test_skipped_queues_of_an_avoided_broker() -> None:
+    """With what remains of the avoidance."""
+    lines = told("5.3.3", "0 a0 1 | 20 b0 1 refused > a1 2 | 100 a0 1", 2)
+    assert "  skipped queues 0, 1 of b: the broker is avoided for another 9,920–9,922 ms" in lines
+
+
+def test_a_retry_of_4_7_1_is_explained() -> None:
+    """B9: it insists on the failed broker, falls back, and rewrites the list."""
+    lines = told("4.7.1", "0 a0 1 | 20 a1 1 refused > a0 1", 1)
+    assert "  skipped queues 0, 1 of b: a retry of this release wants the broker that failed" in lines
+    assert "  took queue 0 of a: no queue is acceptable; the best known broker, written into the shared list" in lines
+
+
+def test_a_difference_is_explained_by_what_the_rules_would_have_done() -> None:
+    """And by what was seen instead."""
+    lines = told("5.3.3", "0 a0 1 | 20 b1 1", 1)
+    assert lines[-4:] == [
+        "  1 hidden state left",
+        "  DIFFERS queue.out-of-turn/first",
+        "    expected: queue 1 of a (1 of 4 queues)",
+        "    observed: attempt 0 went to queue 1 of b",
+    ]
+    assert "  took queue 1 of a: the first that is acceptable and whose broker is available" in lines
+
+
+def test_without_fault_latency() -> None:
+    """Plain rotation has less to say."""
+    assert told("5.3.3", "0 a0 1 | 20 a1 1", 1, settings=ClientSettings())[1:4] == [
+        "  index after position 0 (of 0–3)",
+        "  took queue 1 of a: next in turn",
+        "  spent so far: 0–1 ms, of 3,000 ms",
+    ]
+
+
+def test_an_explicit_queue_has_no_rule_to_tell_of() -> None:
+    """Only what was seen."""
+    assert told("5.3.3", "0 =q1 a1 1", 0)[1:3] == [
+        "  seen: attempt 0 on queue 1 of a, 1.0 ms, SEND_OK",
+        "  seen: the call returned SEND_OK after 1 attempt",
+    ]
+
+
+def test_a_send_of_one_thread_among_several() -> None:
+    """The other thread's rules do not get into the story."""
+    lines = explain(
+        "5.3.3", ON, routes("a2 b2"), history("t0 0 a0 1 | t1 0 b0 1 | t0 20 a1 1 | t1 20 b1 1"), send=3, thread=1
+    )
+    assert lines[2] == "  took queue 1 of b: the first that is acceptable and whose broker is available"
+    assert not any("of a" in line for line in lines)
+
+
+def test_an_unknown_send_is_the_users_mistake() -> None:
+    """It says how many there are."""
+    with pytest.raises(UsageError, match="2 sends"):
+        told("5.3.3", "0 a0 1 | 20 a1 1", 7)

@@ -1,0 +1,58 @@
+"""Two threads of one producer with fault latency on, judged by hand-worked rules."""
+
+from tests.oracle.judging import judged, legal, signatures
+
+BOTH_BEGIN = "t0 0 a3 1 | t1 0.05 a0 1 | t0 20 b0 1 refused > a1 1"
+"""Thread 1 has sent to a0; b failed under thread 0 at 21.1 ms."""
+
+
+def test_a_failure_of_one_thread_keeps_the_other_away() -> None:
+    """Well after it, thread 1 may not use b."""
+    assert signatures("5.3.3", f"{BOTH_BEGIN} | t1 40 a1 1 | t1 60 a2 1 | t1 80 a3 1 | t1 100 a0 1", on=True) == []
+    used = signatures("5.3.3", f"{BOTH_BEGIN} | t1 40 a1 1 | t1 60 a2 1 | t1 80 a3 1 | t1 100 b0 1", on=True)
+    assert used == ["avoidance.used-avoided-broker/first"]
+
+
+def test_a_choice_at_the_same_instant_may_come_before_or_after() -> None:
+    """B fails under thread 0 at 82.1–82.2 ms; thread 1, next in turn for b0, chooses at 82.05–82.15 ms."""
+    start = "t0 0 a3 1 | t1 0 a1 1 | t1 20 a2 1 | t1 40 a3 1 | t0 81 b0 1 refused > a0 1"
+    for queue in ("b0", "a0"):
+        assert signatures("5.3.3", f"{start} | t1 82.05 {queue} 1", on=True) == []
+    assert signatures("5.3.3", f"{start} | t1 82.25 b0 1", on=True) == ["avoidance.used-avoided-broker/first"]
+    assert signatures("5.3.3", f"{start} | t1 81.5 a0 0.1", on=True) != []
+
+
+def test_each_thread_has_its_own_index() -> None:
+    """Neither disturbs the other's turn."""
+    text = "t0 0 a0 1 | t1 0.3 b2 1 | t0 20 a1 1 | t1 20.3 b3 1 | t1 40 a0 1 | t0 40.3 a2 1"
+    judgements = judged("5.3.3", text, on=True)
+    assert [one.difference for one in judgements] == [None] * 6
+    assert legal(judgements) == [[8], [8], [1], [1], [1], [1]]
+
+
+def test_a_difference_belongs_to_the_thread_that_made_it() -> None:
+    """Thread 1 skips a queue."""
+    judgements = judged("5.3.3", "t0 0 a0 1 | t1 0.3 b2 1 | t0 20 a1 1 | t1 20.3 a0 1 | t0 40 a2 1", on=True)
+    assert [(one.thread, one.send) for one in judgements if one.difference] == [(1, 3)]
+
+
+def test_a_list_rewritten_by_one_thread_is_seen_by_the_other() -> None:
+    """
+    List a0 a1 b0, no retries; under thread 0 b0 and then a0 fail, so its third send falls back on a, the faster one.
+
+    Its walk stands at a1, the element after that is b0, which in 4.9.7 becomes the queue seen, a1, for everybody. Thread 1,
+    which has come as far as a1, then finds a1 where b0 was; in 4.9.8 it passes over b0 to a0.
+    """
+    text = (
+        "t1 0 a1 1 | t0 10 b0 5 refused ! client/10001 | t0 20 a0 0.1 refused ! client/10001 | t0 40 a1 1 | t1 60 {} 1"
+    )
+    for release, queue in (("4.9.7", "a1"), ("4.9.8", "a0")):
+        for candidate in ("a0", "a1"):
+            found = signatures(release, text.format(candidate), "a2 b1", on=True, retries=0)
+            assert (found == []) is (candidate == queue)
+
+
+def test_a_standstill_leaves_the_order_open_and_alarms_nobody() -> None:
+    """Everything of both threads within one window of 50 ms: all orders are tried."""
+    text = "t0 0 a0 1 | t1 0 a0 1 | t0 2 a1 1 refused > b0 1 | t1 2 a1 1 refused > b2 1"
+    assert signatures("5.3.3", text, on=True) == []
