@@ -31,7 +31,7 @@ doctor: $(READY) ## Say what this machine has, what is missing and how to get it
 test: lint ## Lint, then all tests
 	@$(BIN)/python -m pytest $(TESTS) $(ARGS)
 
-lint: $(READY) ## ruff, mypy and the import arrows of DESIGN.md
+lint: $(READY) ## ruff, mypy and the import arrows of ARCHITECTURE.md
 	@failed=0; \
 	$(BIN)/ruff check . || failed=1; \
 	$(BIN)/ruff format --check . || failed=1; \

@@ -78,7 +78,9 @@ def _seconds_to_verdict(release: str, server_release: str, folder: Path) -> floa
     command = [sys.executable, "-m", "harness.cli", "run", "--suite", "quick", "--out", str(folder / "reports")]
     command += ["--subject", f"java:{release}", "--subject", f"python:{release}", "--server", server_release]
     began = time.monotonic()
-    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=SUITE_TIMEOUT_S, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SUITE_TIMEOUT_S, check=False)
+    if "VERDICT" not in done.stdout:
+        raise HarnessError("a quick suite to reach a verdict", seen=f"exit {done.returncode}: {done.stderr[-400:]}")
     return time.monotonic() - began
 
 

@@ -6,9 +6,11 @@ import sys
 import tempfile
 import threading
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from rich.console import Console
@@ -35,6 +37,9 @@ from harness.cli_options import (
     suite_of,
 )
 from harness.core.errors import ExitCode, HarnessError
+
+if TYPE_CHECKING:
+    from harness.report.terminal import TerminalListener
 
 app = typer.Typer(
     name="rocketdiff",
@@ -68,14 +73,13 @@ def run(
 ) -> None:
     """Run two clients side by side on real brokers, break the brokers under them, and judge."""
     from harness.releases.progress import PlainProgress
-    from harness.report.terminal import TerminalListener
     from harness.run import RunRequest, execute
 
     baseline, candidate = pair_of(subject or [])
     request = RunRequest(
         baseline=baseline,
         candidate=candidate,
-        suite=suite_of(suite, scenario),
+        suite=suite_of(suite, is_chosen=bool(scenario or scenarios)),
         patterns=tuple(scenario or ()),
         scenario_root=scenarios,
         out=out,
@@ -86,11 +90,8 @@ def run(
         policy=policy_of(inconclusive, strict=strict),
         progress=PlainProgress(),
     )
-    listener = TerminalListener(Console(stderr=True))
-    try:
+    with shown_on_terminal() as listener:
         code = execute(request, [listener])
-    finally:
-        listener.close()
     leave(code)
 
 
@@ -126,7 +127,9 @@ def analyze(
     """Judge stored runs again, without a cluster."""
     from harness.judging import judge_runs
 
-    judgement = judge_runs(runs, out=out, master=master, policy=policy_of(inconclusive, strict=strict))
+    with shown_on_terminal() as listener:
+        policy = policy_of(inconclusive, strict=strict)
+        judgement = judge_runs(runs, out=out, master=master, policy=policy, listeners=[listener])
     leave(judgement.exit_code)
 
 
@@ -167,7 +170,7 @@ def scenarios(
     """List the scenarios, what each establishes and the rows of the behaviour table it covers."""
     from harness.listing import print_scenarios
 
-    print_scenarios(suite, folder, as_json=as_json)
+    print_scenarios(suite_of(suite, is_chosen=True), folder, as_json=as_json)
 
 
 @app.command()
@@ -207,13 +210,21 @@ def cluster_up(
 ) -> None:
     """Start a cluster on loopback, print its address, keep it until Ctrl-C or `cluster down`."""
     from harness.cluster.up import UpState, serve
+    from harness.releases.progress import PlainProgress
 
     def announce(state: UpState) -> None:
         typer.echo(f"RocketMQ {state.server_release}, {state.topology}, is up. Name server address:")
         typer.echo(";".join(state.name_servers))
         typer.echo("Ctrl-C, or `rocketdiff cluster down` elsewhere, stops it.")
 
-    serve(threading.Event(), announce, topology=topology, server_release=server, name_server_port=port)
+    serve(
+        threading.Event(),
+        announce,
+        topology=topology,
+        server_release=server,
+        name_server_port=port,
+        progress=PlainProgress(),
+    )
 
 
 @cluster_app.command("down")
@@ -223,6 +234,18 @@ def cluster_down() -> None:
 
     state = down()
     typer.echo("no cluster is up" if state is None else f"stopped {state.topology} of process {state.pid}")
+
+
+@contextmanager
+def shown_on_terminal() -> "Iterator[TerminalListener]":
+    """Progress on standard error; the bars are gone when the block is left, however."""
+    from harness.report.terminal import TerminalListener
+
+    listener = TerminalListener(Console(stderr=True))
+    try:
+        yield listener
+    finally:
+        listener.close()
 
 
 def leave(code: int) -> NoReturn:
@@ -267,6 +290,8 @@ def guarded(arguments: list[str] | None) -> int:
         errors.print(INTERRUPTED_MESSAGE)
         return INTERRUPTED
     except TyperException as error:
+        if not error.format_message():  # no arguments at all: the help has been printed
+            return ExitCode.USAGE
         errors.print(f"[bold red]rocketdiff:[/] {escape(error.format_message())}; see rocketdiff --help")
         return ExitCode.USAGE
     except Exception as error:  # noqa: BLE001 - whatever it is, it is our own fault and must say so

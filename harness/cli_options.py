@@ -18,7 +18,7 @@ SubjectOption = Annotated[
     ),
 ]
 SuiteOption = Annotated[
-    str | None, typer.Option(help="quick (about a minute), full, or all; quick unless --scenario chooses.")
+    str | None, typer.Option(help="quick (about a minute), full, or all; quick unless scenarios are chosen.")
 ]
 ScenarioOption = Annotated[
     list[str] | None, typer.Option("--scenario", help="Only scenarios whose name matches this glob.")
@@ -32,14 +32,16 @@ SeedOption = Annotated[
 ]
 ServerOption = Annotated[str, typer.Option("--server", help="Release of name servers and brokers.")]
 ClusterOption = Annotated[str, typer.Option("--cluster", help="Where brokers run: processes.")]
-MasterOption = Annotated[str | None, typer.Option("--master", help="Spark master; local[*] when not given.")]
+MasterOption = Annotated[
+    str | None, typer.Option("--master", help="Spark master, or none for this process alone; local[*] when not given.")
+]
 InconclusiveOption = Annotated[str, typer.Option(help="What an inconclusive gating check does: fail, warn or pass.")]
 StrictOption = Annotated[bool, typer.Option("--strict", help="Checks of severity 'should' gate too.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 
 
 def pair_of(subjects: list[str]) -> tuple[SubjectId, SubjectId]:
-    """Both subjects; one alone is compared with the reference of its release, none is the newest documented pair."""
+    """Both subjects; one alone is compared with the reference of its release, none at all is java:5.3.3 with its reference."""
     if not subjects:
         subjects = [f"java:{DEFAULT_RELEASE}"]
     parsed = [SubjectId.parse(text) for text in subjects]
@@ -50,10 +52,10 @@ def pair_of(subjects: list[str]) -> tuple[SubjectId, SubjectId]:
     return parsed[0], parsed[1]
 
 
-def suite_of(asked: str | None, patterns: list[str] | None) -> str | None:
-    """None is every suite: what `all` says, and what naming scenarios means."""
+def suite_of(asked: str | None, *, is_chosen: bool) -> str | None:
+    """None is every suite: what `all` says, and what choosing scenarios by name or folder means."""
     if asked is None:
-        return None if patterns else "quick"
+        return None if is_chosen else "quick"
     return None if asked == "all" else asked
 
 

@@ -18,6 +18,12 @@ Median lateness of an arm's sends in calm. Under load sends start late; by a qua
 phases of a fault the plan meant them for. Medians are a few ms even with both cores kept busy.
 """
 
+CLOCK_SLIP_LIMIT_MS = 5
+"""
+Java's budget and avoidance are counted on the wall clock, the oracle's intervals on the monotonic one, padded by a
+millisecond. A clock being disciplined slips 0.5 ms a second at the very most, over seconds well under this; a step is more.
+"""
+
 SHORTENED_PAUSE_SHARE = 0.5
 """A pause that lasted less than half of what was asked for is another scenario."""
 
@@ -40,6 +46,7 @@ class CaseFacts:
     faults: Sequence[FaultRecord]
     problems: Sequence[str]
     is_read_back: bool
+    clock_slip_ms: int
     lost: Mapping[Arm, SubjectId]
 
     @property
@@ -59,7 +66,7 @@ class CaseFacts:
 
 def guards_of(facts: CaseFacts) -> tuple[Guard, ...]:
     """Every guard of a case, held or not; what a lost subject could not do is the protocol check's business."""
-    return (*_start(facts), *_lateness(facts), *_complete(facts), *_faults(facts), _read_back(facts))
+    return (*_start(facts), *_lateness(facts), *_complete(facts), *_faults(facts), _clock(facts), _read_back(facts))
 
 
 def _start(facts: CaseFacts) -> tuple[Guard, ...]:
@@ -127,6 +134,17 @@ def _flaw(record: FaultRecord, spec: FaultSpec) -> str:
         return "its end was not shown"
     lasted_s = (record.heal_ns - record.injected_ns) / 1e9
     return f"it lasted {lasted_s:.2f} s only" if lasted_s < SHORTENED_PAUSE_SHARE * spec.for_s else ""
+
+
+def _clock(facts: CaseFacts) -> Guard:
+    slip = facts.clock_slip_ms
+    return Guard(
+        name="clock-steady",
+        held=abs(slip) <= CLOCK_SLIP_LIMIT_MS,
+        expected=f"wall and monotonic clock within {CLOCK_SLIP_LIMIT_MS} ms of each other from begin to end",
+        seen=f"{slip} ms",
+        case=facts.case_name,
+    )
 
 
 def _read_back(facts: CaseFacts) -> Guard:

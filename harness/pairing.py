@@ -1,16 +1,14 @@
 """One case: both subjects at the same work at the same time, the faults under them, and everything written down."""
 
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Self
 
 from harness.cluster.drain import await_drained
-from harness.cluster.faults.schedule import ScheduleOutcome, run_schedule
+from harness.cluster.faults.schedule import ScheduleThread
 from harness.cluster.interface import Cluster, NodeState, nodes_of
 from harness.cluster.stored import read_stored
 from harness.core.errors import HarnessError, SubjectBroken
@@ -105,6 +103,7 @@ class _Stage:
     arms: dict[Arm, SubjectProcess] = field(default_factory=dict)
     faults: dict[tuple[int, str], FaultRecord] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
+    clock: ClockAnchor | None = None
     origin_ns: int = 0
     is_read_back: bool = False
 
@@ -117,15 +116,14 @@ class _Stage:
         self._each(lambda subject: subject.prepare(self.case.plan, self._setup(subject.arm)))
         self._each(lambda subject: subject.await_ready())
         self._go()
-        stop = threading.Event()
-        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="faults") as pool:
-            schedule = pool.submit(run_schedule, self.cluster, self.case.faults, self.origin_ns, self._on_fault, stop)
-            try:
-                self._await_arms()
-                self._look_for_deaths()
-            finally:
-                stop.set()
-            self._take(schedule)
+        schedule = ScheduleThread(self.cluster, self.case.faults, self.origin_ns, self._on_fault)
+        try:
+            self._await_arms()
+            self._look_for_deaths()
+        finally:
+            schedule.stop()
+            outcome = schedule.join()
+        self.problems |= {f"fault {n}": str(problem) for n, problem in enumerate(outcome.problems)}
 
     def read_back(self) -> None:
         """Wait until late writes have drained, then read every queue of both topics to its end."""
@@ -152,6 +150,7 @@ class _Stage:
             faults=tuple(self.faults.values()),
             problems=tuple(self.problems.values()),
             is_read_back=self.is_read_back,
+            clock_slip_ms=self._clock_slip_ms(),
             lost={arm: subject.subject for arm, subject in self.arms.items() if subject.broken},
         )
 
@@ -192,7 +191,7 @@ class _Stage:
 
     def _go(self) -> None:
         """Fix the instant at which the plan begins and tell both arms."""
-        clock = ClockAnchor(time.monotonic_ns(), time.time_ns() // 1_000_000)
+        clock = self.clock = ClockAnchor(time.monotonic_ns(), time.time_ns() // 1_000_000)
         self.origin_ns = clock.monotonic_ns + GO_AHEAD_NS
         self.directory.begin(self.case.plan, clock=clock, origin_ns=self.origin_ns)
         self._each(lambda subject: subject.go(self.origin_ns))
@@ -207,7 +206,7 @@ class _Stage:
             for arm, subject in list(waiting.items()):
                 if subject.is_over:
                     del waiting[arm]
-                    self._each_over(arm, subject)
+                    self._ended(arm, subject)
                 tell(self.listeners, SendsAnswered(self.directory.number, arm, subject.answered))
             if waiting:
                 time.sleep(PROGRESS_EVERY_S)
@@ -223,7 +222,7 @@ class _Stage:
         lines = [line.strip() for line in self.cluster.log_tail(node, 3) if line.strip()]
         return lines[-1] if lines else "its log is empty"
 
-    def _each_over(self, arm: Arm, subject: SubjectProcess) -> None:
+    def _ended(self, arm: Arm, subject: SubjectProcess) -> None:
         if subject.broken is not None:
             self._lost(arm, subject)
         else:
@@ -242,11 +241,12 @@ class _Stage:
         event = FaultInjected if record.heal_ns is None else FaultHealed
         tell(self.listeners, event(self.directory.number, record))
 
-    def _take(self, schedule: Future[ScheduleOutcome]) -> None:
-        outcome = schedule.result()
-        for record in outcome.records:
-            self.faults[record.episode, record.node] = record
-        self.problems |= {f"fault {n}": str(problem) for n, problem in enumerate(outcome.problems)}
+    def _clock_slip_ms(self) -> int:
+        """How far the wall clock, which Java's rules read, has moved against the monotonic one since the arms began."""
+        if self.clock is None:
+            return 0
+        passed_ms = (time.monotonic_ns() - self.clock.monotonic_ns) // 1_000_000
+        return time.time_ns() // 1_000_000 - self.clock.wall_ms - passed_ms
 
     def _lateness_ns(self, sends: Sequence[SendEnded]) -> int:
         """

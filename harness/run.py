@@ -1,6 +1,7 @@
 """The main job: select cases, start a cluster for each topology, run every case, judge. Only the order of stages is here."""
 
 import secrets
+import shlex
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from pathlib import Path
 from harness import __version__
 from harness.cluster.interface import Cluster
 from harness.cluster.start import require_backend, start_cluster
-from harness.core.errors import UsageError
+from harness.core.errors import HarnessError, UsageError
 from harness.core.events import (
     Arm,
     ClusterClosed,
@@ -32,13 +33,16 @@ from harness.releases.artifacts import client_class_path, server_class_path
 from harness.releases.driver import driver_class_path
 from harness.releases.jvm import find_java
 from harness.releases.progress import ProgressListener
+from harness.report import junit
+from harness.report.junit import JUnitListener
 from harness.scenario import Case, expand, load_all, select
 from harness.subjects import java
 from harness.subjects.registry import program_of
 from harness.traces.manifest import CaseEntry, RunManifest, Tolerance
 from harness.traces.plan_file import plan_digest
 from harness.traces.run_directory import RunDirectory
-from harness.verdict.policy import Policy
+from harness.verdict.judgement import Counts, RunVerdict, machine_line
+from harness.verdict.policy import Inconclusive, Policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +76,14 @@ def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
     pair = Pair.of(program_of(request.baseline), program_of(request.candidate))
     fetch(request)
     directory = RunDirectory.create(request.out.resolve(), manifest_of(request, seed, cases))
+    listeners = (*listeners, JUnitListener(directory.path / junit.FILE_NAME, request.policy))
     tell(listeners, _started(request, seed, cases, directory))
-    run_cases(request, cases, pair, directory, listeners)
+    try:
+        run_cases(request, cases, pair, directory, listeners)
+    except HarnessError:
+        # The reason goes up to the user; whoever reads only the last line must see that there is no verdict.
+        print(machine_line(RunVerdict.ERROR, Counts(), seed=seed, run=directory.run))  # noqa: T201 - for machines
+        raise
     directory.end(wall_ms=time.time_ns() // 1_000_000)
     judgement = judge_runs([directory.path], master=request.master, policy=request.policy, listeners=listeners)
     code = int(judgement.exit_code)
@@ -151,9 +161,24 @@ def manifest_of(request: RunRequest, seed: int, cases: Sequence[Case]) -> RunMan
         server_release=request.server_release,
         backend=request.backend,
         suite=request.suite or "all",
+        reproduce=command_line(request, seed),
         machine=this_machine(f"JDK {find_java(request.progress).version}"),
         cases=tuple(_entry(number, case) for number, case in enumerate(cases, start=1)),
     )
+
+
+def command_line(request: RunRequest, seed: int) -> str:
+    """What to type to repeat the run: everything that decides what it does and how it is judged."""
+    words = ["rocketdiff", "run", "--subject", str(request.baseline), "--subject", str(request.candidate)]
+    words += ["--suite", request.suite or "all"]
+    for pattern in request.patterns:
+        words += ["--scenario", pattern]
+    if request.scenario_root is not None:
+        words += ["--scenarios", str(request.scenario_root)]
+    words += ["--server", request.server_release, "--seed", str(seed)]
+    if request.policy.inconclusive is not Inconclusive.FAIL:
+        words += ["--inconclusive", request.policy.inconclusive]
+    return shlex.join(words + ["--strict"] * request.policy.strict)
 
 
 def _entry(number: int, case: Case) -> CaseEntry:

@@ -33,7 +33,7 @@ def describe(runs: Sequence[RunDirectory], *, took_s: float) -> RunInfo:
         took_s=took_s + sum(_ran_s(manifest) for manifest in manifests),
         machine=first.machine,
         cases=tuple(_case(entry) for manifest in manifests for entry in manifest.cases),
-        reproduce=_reproduce(first),
+        reproduce=first.reproduce,
         rocketdiff=__version__,
         guards=tuple(_guards(manifests)),
         explain=f"rocketdiff explain {_as_typed(runs[0].path)} {{subject}} {{send}} --case {{case}}",
@@ -92,12 +92,3 @@ def _as_typed(path: Path) -> Path:
     """A path as a person here would type it: short where it is below the working folder."""
     path, here = path.resolve(), Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
-
-
-def _reproduce(manifest: RunManifest) -> str:
-    subjects = " ".join(f"--subject {manifest.subjects[arm]}" for arm in Arm)
-    names = sorted({entry.scenario for entry in manifest.cases})
-    chosen = f"--suite {manifest.suite}" if manifest.suite != "all" or len(names) > 3 else ""
-    only = "" if chosen else " ".join(f"--scenario '{name}'" for name in names)
-    words = ["rocketdiff run", subjects, chosen, only, f"--server {manifest.server_release}", f"--seed {manifest.seed}"]
-    return " ".join(word for word in words if word)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ClientSettings:
-    """Defaults are those of DefaultMQProducer and ClientConfig in every release (producer-behaviour section 2)."""
+    """Defaults are those of DefaultMQProducer and ClientConfig in every release."""
 
     send_latency_fault_enable: bool = False
     send_msg_timeout_ms: int = 3_000

@@ -54,7 +54,12 @@ class Cluster:
 
 
 def clusters_of(results: Sequence[CheckResult], policy: Policy) -> tuple[Cluster, ...]:
-    """Clusters of all results: what gates first, then by number of differences."""
+    """
+    Clusters of all results: what gates first, then causes before their consequences, then by number of differences.
+
+    Of the differences of one subject in one case only the first is certain to be a cause: after it the rules follow the
+    subject as well as they can.
+    """
     gathered: defaultdict[tuple[Weight, str, str, str], list[tuple[CheckResult, Divergence]]] = defaultdict(list)
     for result in results:
         for divergence in result.divergences:
@@ -62,7 +67,32 @@ def clusters_of(results: Sequence[CheckResult], policy: Policy) -> tuple[Cluster
             gathered[key].append((result, divergence))
     order = list(Weight)
     clusters = [_cluster(key[0], members) for key, members in gathered.items()]
-    return tuple(sorted(clusters, key=lambda c: (order.index(c.weight), -c.count, c.check, c.signature, c.subject)))
+    causes = _first_in_their_case(results)
+
+    def place(cluster: Cluster) -> tuple[int, bool, int, str, str, str]:
+        is_cause = (cluster.check, cluster.signature, cluster.subject) in causes
+        return (
+            order.index(cluster.weight),
+            not is_cause,
+            -cluster.count,
+            cluster.check,
+            cluster.signature,
+            cluster.subject,
+        )
+
+    return tuple(sorted(clusters, key=place))
+
+
+def _first_in_their_case(results: Sequence[CheckResult]) -> set[tuple[str, str, str]]:
+    """(check, signature, subject) of the earliest example of each subject in each case; a statistic has no place in it."""
+    first: dict[tuple[str, str], tuple[int, tuple[str, str, str]]] = {}
+    for result in results:
+        for shown in result.divergences:
+            if shown.example.send < 0:
+                continue
+            where, found = (result.case, shown.subject), (result.check, shown.signature, shown.subject)
+            first[where] = min(first.get(where, (shown.example.send, found)), (shown.example.send, found))
+    return {found for _, found in first.values()}
 
 
 def weight_of(result: CheckResult, policy: Policy) -> Weight:

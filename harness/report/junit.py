@@ -16,7 +16,7 @@ from harness.core.verdict import CheckResult, Verdict
 from harness.report.document import Document
 from harness.report.files import replace_file
 from harness.report.words import check_id, measure_text
-from harness.verdict.policy import Policy
+from harness.verdict.policy import Inconclusive, Policy
 
 FILE_NAME = "junit.xml"
 
@@ -103,7 +103,8 @@ def outcome_of(result: CheckResult, policy: Policy) -> str:
         case Verdict.DIVERGES | Verdict.STALE:
             return "failure" if policy.gates(result) else "passed"
         case Verdict.INCONCLUSIVE:
-            return "failure" if policy.strict and policy.gates(result) else "skipped"
+            gates = policy.inconclusive is Inconclusive.FAIL and policy.gates(result)
+            return "failure" if gates else "skipped"
         case Verdict.NOT_APPLICABLE:
             return "skipped"
         case Verdict.CONFORMS | Verdict.EQUIVALENT | Verdict.DECLARED:

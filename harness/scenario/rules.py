@@ -9,7 +9,7 @@ from harness.scenario.refusal import refused
 from harness.scenario.yaml_source import YamlSource
 
 _ADDRESSED = {SendKind.QUEUE, SendKind.SELECTOR}
-"""Calls that name their queue: no retry, no choice, no failover (producer-behaviour section 3.7)."""
+"""Calls that name their queue: no retry, no choice, no failover (sendKernelImpl is called once)."""
 
 
 def require_consistent(file: ScenarioFile, faults: Sequence[FaultSpec], source: YamlSource) -> None:

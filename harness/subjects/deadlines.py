@@ -27,7 +27,7 @@ class Deadlines:
     exit_s: float = 2.0
 
 
-# Java's fixed limit for a request to a name server (producer-behaviour section 2).
+# Java's fixed limit for a request to a name server (MQClientAPIImpl, all releases).
 _NAME_SERVER_TIMEOUT_S = 3.0
 
 # A send without a route asks for its topic and then for the default topic.

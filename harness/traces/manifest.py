@@ -114,7 +114,7 @@ class RunManifest:
     """
     One run: the identity of both subjects, the cluster, the machine, the seed and the cases in their order.
 
-    subjects: ``client:release`` by arm. ended_wall_ms is None while the run goes on, and for ever when it was killed.
+    subjects: ``client:release`` by arm. reproduce: the command line that repeats the run, seed included. ended_wall_ms is None while the run goes on, and for ever when it was killed.
     """
 
     run: str
@@ -128,6 +128,7 @@ class RunManifest:
     machine: Machine
     cases: tuple[CaseEntry, ...]
     schema: str = SCHEMA_VERSION
+    reproduce: str = ""
     ended_wall_ms: int | None = None
 
     def case(self, number: int) -> CaseEntry:

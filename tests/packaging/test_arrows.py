@@ -1,4 +1,4 @@
-"""The import arrows of DESIGN.md, as import-linter is told them in pyproject.toml."""
+"""The import arrows between the rooms, as import-linter is told them in pyproject.toml."""
 
 import shutil
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-# DESIGN.md, "Rooms and arrows": what a room may import of ours. A new room gets its row here and its contract there.
+# What a room may import of ours. A new room gets its row here and its contract there.
 MAY_IMPORT = {
     "harness.core": (),
     "harness.scenario": ("harness.core",),

@@ -10,7 +10,7 @@ from harness.core.events import AnalysisStarted, CheckJudged
 from harness.core.verdict import CheckResult, Divergence, Example, Severity, Verdict
 from harness.report.document import Document
 from harness.report.junit import JUnitListener, outcome_of, render, write
-from harness.verdict.policy import Policy
+from harness.verdict.policy import Inconclusive, Policy
 
 STRICT = Policy(strict=True)
 
@@ -29,7 +29,8 @@ def result(verdict: str, severity: Severity = Severity.MUST, reason: str = "") -
         ("DIVERGES", Severity.SHOULD, Policy(), "passed"),
         ("DIVERGES", Severity.SHOULD, STRICT, "failure"),
         ("STALE", Severity.MUST, Policy(), "failure"),
-        ("INCONCLUSIVE", Severity.MUST, Policy(), "skipped"),
+        ("INCONCLUSIVE", Severity.MUST, Policy(), "failure"),
+        ("INCONCLUSIVE", Severity.MUST, Policy(inconclusive=Inconclusive.WARN), "skipped"),
         ("INCONCLUSIVE", Severity.MUST, STRICT, "failure"),
         ("INCONCLUSIVE", Severity.INFO, STRICT, "skipped"),
         ("NOT_APPLICABLE", Severity.MUST, STRICT, "skipped"),
@@ -66,7 +67,8 @@ def test_characters_that_xml_cannot_hold_are_left_out() -> None:
 
 def test_an_inconclusive_check_says_so_as_a_property() -> None:
     """A skip alone would look like a choice of ours."""
-    root = ET.fromstring(render("r", 1, [result("INCONCLUSIVE", reason="too few episodes")], Policy()))
+    lenient = Policy(inconclusive=Inconclusive.WARN)
+    root = ET.fromstring(render("r", 1, [result("INCONCLUSIVE", reason="too few episodes")], lenient))
     assert root.find(".//property[@name='inconclusive'][@value='true']") is not None
     skipped = root.find(".//skipped")
     assert skipped is not None

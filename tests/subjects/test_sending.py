@@ -1,7 +1,7 @@
 """
 Real subjects on real brokers, one of which is paused: what they send, what they tell, what is stored.
 
-The outcomes follow from producer-behaviour sections 3.6 and 3.7: up to 4.2.0 every attempt has the whole timeout, so the
+The outcomes follow from sendDefaultImpl and sendKernelImpl: up to 4.2.0 every attempt has the whole timeout, so the
 send goes on to the other broker; from 4.3.0 on the send has one budget, and the paused broker eats it.
 """
 

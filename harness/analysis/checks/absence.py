@@ -43,6 +43,16 @@ class Absences:
                 self.failed[key] = attempt.end_ns
             self.latest[arm, side.thread] = attempt.start_ns
 
+    def remark(self, side: ReconciledSend, attempt: int | None) -> str:
+        """How long after its last failure a broker is used again; for a sentence about a send not seen yet."""
+        tried = next((one for one in side.attempts if one.attempt == attempt), None)
+        if tried is None:
+            return ""
+        failed_ns = self.failed.get((str(side.arm), side.thread, tried.broker))
+        if failed_ns is None:
+            return ""
+        return f", {(tried.start_ns - failed_ns) / 1e9:,.1f} s after its last failed attempt there"
+
     def end(self) -> None:
         """Whoever is still away was so until the last attempt at least."""
         for (arm, thread, _), failed_ns in self.failed.items():

@@ -24,7 +24,7 @@ class Avoidance:
 
     def see(self, send: AlignedSend) -> None:
         """Look at both sides."""
-        note_differences(NAME, send, self._notebook)
+        note_differences(NAME, send, self._notebook, self._absences.remark)
         for side in send.sides:
             self._absences.see(side)
             if side.judged.judgement is None:

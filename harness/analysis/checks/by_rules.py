@@ -1,10 +1,12 @@
 """What the four checks that rest on the replay share: noting a difference, and whether there were rules at all."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from harness.analysis.checks.case_facts import LEGAL_SHARE_BOUND, CaseFacts
 from harness.analysis.notebook import Notebook
 from harness.analysis.steps.aligned import AlignedSend
+from harness.analysis.steps.reconciled import ReconciledSend
 from harness.core.events import Arm
 from harness.core.evidence import Evidence, Standing
 from harness.core.verdict import Measure, Severity
@@ -16,7 +18,11 @@ JUDGED = "judged"
 UNAVAILABLE = "unavailable: "
 
 
-def note_differences(check: str, send: AlignedSend, notebook: Notebook) -> None:
+Remark = Callable[[ReconciledSend, int | None], str]
+"""What a check adds to the sentence about what was seen, given the side and the attempt."""
+
+
+def note_differences(check: str, send: AlignedSend, notebook: Notebook, remark: Remark = lambda _side, _n: "") -> None:
     """
     Note each side's difference of the kind this check asks about.
 
@@ -35,7 +41,7 @@ def note_differences(check: str, send: AlignedSend, notebook: Notebook) -> None:
             send,
             side,
             expected=found.expected,
-            observed=found.observed,
+            observed=found.observed + remark(side, found.attempt),
             attempt=found.attempt,
             rules=found.detail,
         )
