@@ -12,6 +12,7 @@ from pathlib import Path
 from harness import __version__
 from harness.cluster.interface import Cluster
 from harness.cluster.start import require_backend, start_cluster
+from harness.cluster.topology import topology_named
 from harness.core.errors import HarnessError, UsageError
 from harness.core.events import (
     Arm,
@@ -196,6 +197,7 @@ def _entry(number: int, case: Case) -> CaseEntry:
         duration_s=scenario.duration_s,
         plan_digest=plan_digest(case.plan),
         checks=checks_planned(scenario),
+        brokers=topology_named(scenario.topology).broker_names,
         tolerances=tuple(Tolerance(one.check, one.ratio, one.reason) for one in scenario.tolerances),
         covers=scenario.covers,
     )

@@ -1,7 +1,8 @@
-"""From sums to evidence: every planned check of every case answered, and the pooled ones."""
+"""From sums to evidence: every planned check of every case answered, those that found something, and the pooled ones."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import msgspec
@@ -14,7 +15,7 @@ from harness.core.errors import TraceError
 from harness.core.events import Arm
 from harness.core.evidence import Evidence, TraceCounts
 from harness.core.fault import FaultRecord
-from harness.core.verdict import Divergence, Example
+from harness.core.verdict import Divergence, Example, Severity
 from harness.traces.manifest import RunManifest
 
 Kind = TypeVar("Kind", EpisodeValue, FaultRecord)
@@ -74,7 +75,9 @@ def trace_counts(manifests: Sequence[RunManifest], cases: Iterable[CaseFacts]) -
 
 
 def _answers(facts: CaseFacts) -> Iterable[Evidence]:
-    for check in dict.fromkeys((*facts.entry.checks, *IMPLICIT)):
+    """Of a check nobody planned only a difference is told: all watchers look at every send, and what they saw is real."""
+    planned = dict.fromkeys((*facts.entry.checks, *IMPLICIT))
+    for check in planned:
         if check not in ANSWERS:
             raise TraceError(
                 f"checks among {', '.join(ANSWERS)}",
@@ -82,6 +85,9 @@ def _answers(facts: CaseFacts) -> Iterable[Evidence]:
                 hint="analyse the run with the rocketdiff that recorded it, or a newer one",
             )
         yield ANSWERS[check](facts)
+    for check in facts.divergences:
+        if check not in planned:
+            yield replace(ANSWERS[check](facts), severity=Severity.MUST)
 
 
 def _by_case(rows: Iterable[CaseFact], kind: type[Kind]) -> defaultdict[CaseKey, list[Kind]]:

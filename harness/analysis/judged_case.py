@@ -14,6 +14,7 @@ from harness.analysis.checks.duplication import Duplication
 from harness.analysis.checks.error_kind import ErrorKind
 from harness.analysis.checks.failover_time import FailoverTime
 from harness.analysis.checks.loss import Loss
+from harness.analysis.checks.publish_lists import compare_publish_lists
 from harness.analysis.checks.queue_choice import QueueChoice
 from harness.analysis.checks.scene import Scene, Watcher
 from harness.analysis.checks.timing import Timing
@@ -38,6 +39,7 @@ def judge_case(trace: CaseTrace, *, batch_rows: int = BATCH_ROWS) -> Iterator[Ca
     if rulebook.missing:
         for arm in Arm:
             notebook.count(RULES, str(arm), "", UNAVAILABLE + rulebook.missing)
+    compare_publish_lists(trace, notebook)
     watchers: tuple[Watcher, ...] = (
         Pictures(scene),
         QueueChoice(scene),

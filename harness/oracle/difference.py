@@ -49,6 +49,20 @@ def result_difference(send: SendTrace) -> Difference | None:
     )
 
 
+def incomplete_difference(send: SendTrace) -> Difference | None:
+    """A call that returned a result without a status, though its client shows its attempts."""
+    if send.error is not None or send.status is not None:
+        return None
+    return Difference(
+        DifferenceKind.ERROR,
+        "error.result-incomplete",
+        None,
+        "a result that says its status",
+        "the call returned a result without a status",
+        {"broker": send.broker, "queue": send.queue_id},
+    )
+
+
 def route_difference(send: SendTrace, legal: Sequence[Finish]) -> Difference | None:
     """A call whose topic had no queues, and that ended otherwise than without a route."""
     if any(_ends_alike(finish, send) for finish in legal):

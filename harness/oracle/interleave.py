@@ -57,28 +57,36 @@ def judge_interleaved(
     for one in observations:
         if unjudged[id(one)] is None:
             lanes[one.send.thread].add(one)
-    states = _follow(stepper, belief, [lanes[thread] for thread in threads])
+    unknown_ns = min((one.send.start_ns for one in observations if one.moved_unseen), default=None)
+    states = _follow(stepper, belief, [lanes[thread] for thread in threads], unknown_ns)
     for one in observations:
         yield unjudged[id(one)] or one.judgement(states[id(one)])
 
 
-def _follow(stepper: Stepper, belief: Belief, lanes: list[_Lane]) -> dict[int, Belief]:
-    """Take all moments of all lanes; gives the belief at the end of each observation."""
+def _follow(stepper: Stepper, belief: Belief, lanes: list[_Lane], unknown_ns: int | None) -> dict[int, Belief]:
+    """
+    Take all moments of all lanes; gives the belief at the end of each observation.
+
+    unknown_ns: from then on an unjudged call may have changed the shared state, so no belief is complete.
+    """
     ends: dict[int, Belief] = {}
     frontier: Frontier = {(0,) * len(lanes): belief}
     total = sum(len(lane.moments) for lane in lanes)
     for _ in range(total):
         found: dict[Progress, list[World]] = {}
+        complete = True
         for progress, here in frontier.items():
-            for lane in _enabled(lanes, progress, here):
+            enabled = _enabled(lanes, progress, here)
+            complete = complete and here.complete and not _reach(lanes, progress, enabled, unknown_ns)
+            for lane in enabled:
                 worlds = _take(stepper, lanes[lane], progress[lane], here, reopen=False)
                 if worlds:
                     found.setdefault(_onward(progress, lane), []).extend(worlds)
-        complete = all(here.complete for here in frontier.values())
         if not found:
             progress, here = next(iter(frontier.items()))
             lane = _soonest(lanes, progress)
-            found = {_onward(progress, lane): _take(stepper, lanes[lane], progress[lane], here, reopen=True)}
+            blamed = Belief(here.worlds, complete)
+            found = {_onward(progress, lane): _take(stepper, lanes[lane], progress[lane], blamed, reopen=True)}
         frontier = _settled(stepper, lanes, found, complete)
         _note_ends(lanes, frontier, ends)
     return ends
@@ -113,6 +121,11 @@ def _enabled(lanes: list[_Lane], progress: Progress, here: Belief) -> list[int]:
             if moment.settled is None and _is_independent(lanes, progress, lane, moment, here):
                 return [lane]
     return enabled
+
+
+def _reach(lanes: list[_Lane], progress: Progress, enabled: list[int], unknown_ns: int | None) -> bool:
+    """Whether a moment that may be next may be as late as that."""
+    return unknown_ns is not None and any(lanes[lane].moments[progress[lane]].to_ns >= unknown_ns for lane in enabled)
 
 
 def _is_independent(lanes: list[_Lane], progress: Progress, lane: int, moment: Moment, here: Belief) -> bool:

@@ -4,7 +4,14 @@ from collections.abc import Sequence
 
 from harness.core.plan import SendKind
 from harness.oracle.belief import Belief
-from harness.oracle.difference import agrees, explained_difference, result_difference, route_difference
+from harness.oracle.difference import (
+    agrees,
+    explained_difference,
+    incomplete_difference,
+    result_difference,
+    route_difference,
+)
+from harness.oracle.durations import Allowance, allowance_of, duration_difference
 from harness.oracle.interval import wall_ms
 from harness.oracle.judgement import Decision, Difference, Judgement
 from harness.oracle.moment import Moment
@@ -29,6 +36,7 @@ class Observation:
         self.undecided: str | None = None
         self._legal: list[set[Queue]] = [set() for _ in send.attempts]
         self._avoided = [0] * len(send.attempts)
+        self._allowed: dict[int, Allowance] = {}
         self._total = 0
         self._brokers = 0
 
@@ -48,6 +56,11 @@ class Observation:
             self.difference = route_difference(self.send, self._ends_without_route())
         return self.judgement(None)
 
+    @property
+    def moved_unseen(self) -> bool:
+        """Whether the call went unjudged and yet moved the hidden state; one with a given queue leaves it alone."""
+        return self.undecided is not None and self.send.kind is SendKind.PLAIN and bool(self.send.attempts)
+
     def observe(self, belief: Belief, moment: Moment) -> list[World]:
         """Worlds left after a moment; if there are none, the difference is noted and the seen step is taken as given."""
         outcomes = self.filter(belief.worlds, moment)
@@ -64,7 +77,9 @@ class Observation:
         every = self.stepper.every_outcome(worlds, moment)
         if not moment.chooses:
             return [world for world, _ in every]
-        survivors = [world for world, step in every if step is not None and agrees(step, moment)]
+        agreeing = [(world, step) for world, step in every if step is not None and agrees(step, moment)]
+        survivors = [world for world, _ in agreeing]
+        self._note_allowance([step for _, step in agreeing if isinstance(step, Try)], moment)
         if moment.followed_by is not None and survivors:
             self._note_decision(every, survivors, moment)
         self._note_story(survivors)
@@ -96,7 +111,9 @@ class Observation:
     def judgement(self, belief: Belief | None) -> Judgement:
         """What has been found out."""
         if self.difference is None and self.undecided is None and belief is not None:
-            self.difference = result_difference(self.send)
+            self.difference = (
+                self._unkept_timeout(belief) or result_difference(self.send) or incomplete_difference(self.send)
+            )
         decisions = tuple(
             Decision(
                 attempt=number,
@@ -111,6 +128,21 @@ class Observation:
         )
         states = 0 if belief is None else len(belief.worlds)
         return Judgement(self.send.send, self.send.thread, decisions, self.difference, states, self.undecided)
+
+    def _note_allowance(self, tries: list[Try], moment: Moment) -> None:
+        for step in tries:
+            allowed = self._allowed.setdefault(moment.number, allowance_of(step, moment.from_ns))
+            allowed.widen(step)
+
+    def _unkept_timeout(self, belief: Belief) -> Difference | None:
+        """The first attempt that did not keep its timeout; unknown where hidden states have been left out."""
+        counts = self.stepper.dialect.remoting.budgeted
+        found = (
+            duration_difference(self.send.attempts[number], allowed, connecting_counts=counts)
+            for number, allowed in sorted(self._allowed.items())
+            if belief.complete
+        )
+        return next((difference for difference in found if difference is not None), None)
 
     def _note_decision(
         self, outcomes: Sequence[tuple[World, Step | None]], survivors: list[World], moment: Moment

@@ -48,6 +48,8 @@ class Replay:
         send = observation.send
         unjudged = observation.judged_without_rules(self.witnessed)
         if unjudged is not None:
+            if observation.moved_unseen:
+                self._reopen(send.thread)
             return unjudged
         for moment in moments_of(send, split=False):
             worlds = observation.observe(self.belief, moment)
@@ -78,6 +80,13 @@ class Replay:
                 yield replays[one.send.thread].judge_observation(one)
         else:
             yield from judge_interleaved(self.stepper, self.belief, ordered, witnessed=self.witnessed)
+
+    def _reopen(self, thread: int) -> None:
+        """A call went unjudged; with fault latency on, what it left in the fault table cannot be followed."""
+        for world in self.belief.worlds:
+            self.stepper.forget(world, thread)
+        if self.settings.send_latency_fault_enable:
+            self.belief.complete = False
 
     def _fresh(self) -> "Replay":
         fresh = Replay.__new__(Replay)

@@ -77,6 +77,14 @@ class Stepper:
                     break
         return forced
 
+    def forget(self, world: World, thread: int) -> None:
+        """A call of a thread went unjudged: its counters may stand anywhere, and the lists are as the route gives them."""
+        mind = world.mind(thread)
+        mind.index.value = mind.worst_index.value = None
+        if world.latency_on:
+            for version, info in world.infos.items():
+                info.queues[:] = [Queue(*queue) for queue in self.routes[version]]
+
     def end(self, world: World, thread: int) -> None:
         """The call is over, and nothing of it matters any more."""
         world.story = None

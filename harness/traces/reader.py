@@ -8,11 +8,14 @@ import pyarrow as pa
 from harness.core.errors import TraceError
 from harness.core.events import Arm
 from harness.traces.layout import case_and_arm, table_file
-from harness.traces.manifest import CaseStatus
+from harness.traces.manifest import CaseEntry, CaseStatus
 from harness.traces.run_directory import RunDirectory
 from harness.traces.schema import SCHEMAS, TableName
 from harness.traces.sealed_file import read_file_statement, read_sealed
 from harness.traces.statement import FileStatement
+
+READ_BACK = "read-back"
+"""The guard that held when every queue was read to its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,8 @@ def sealed_files(run: RunDirectory, table: TableName) -> tuple[SealedFile, ...]:
     Every file of a table, ordered by case and arm.
 
     Raises TraceError when a file belongs to another run, says something else than its name, or when a complete case
-    lacks one: judging half a case would be wrong without a sound. Files of aborted cases are given if they exist.
+    lacks one: judging half a case would be wrong without a sound. Files of aborted cases are given if they exist, and so
+    is ``stored`` of a case whose guard says that its queues were not read back.
     """
     files = tuple(SealedFile(path, read_file_statement(path)) for path in sorted((run.path / table).glob("*.parquet")))
     for file in files:
@@ -37,13 +41,19 @@ def sealed_files(run: RunDirectory, table: TableName) -> tuple[SealedFile, ...]:
     arms: tuple[Arm | None, ...] = (None,) if table is TableName.FAULTS else tuple(Arm)
     for entry in run.manifest.cases:
         lacking = [table_file(table, entry.number, arm) for arm in arms if (entry.number, arm) not in present]
-        if entry.status is CaseStatus.COMPLETE and lacking:
+        if lacking and _is_required(table, entry):
             raise TraceError(
                 f"all files of the complete case {entry.number} in run {run.run}",
                 seen=f"no {', '.join(map(str, lacking))}",
                 hint="copy the whole run directory, or seal it again",
             )
     return tuple(sorted(files, key=lambda file: (file.statement.case, file.statement.arm or "")))
+
+
+def _is_required(table: TableName, entry: CaseEntry) -> bool:
+    if entry.status is not CaseStatus.COMPLETE:
+        return False
+    return table is not TableName.STORED or all(guard.held for guard in entry.guards if guard.name == READ_BACK)
 
 
 def _require_own(run: RunDirectory, table: TableName, file: SealedFile) -> None:

@@ -75,6 +75,7 @@ class Told:
     attempts: list[AttemptEnded] = field(default_factory=list)
     sends: list[SendEnded] = field(default_factory=list)
     stored: list[Stored] = field(default_factory=list)
+    routes: list[RouteSeen] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -147,6 +148,7 @@ def play(story: Story, release: str, seed: int) -> Told:
                 loop = SendLoop(dialect, settings, selector)
                 now_ns = _one_send(planned, loop, brokers, now_ns, told)
     told.stored = brokers.stored
+    told.routes = [RouteSeen(1, ORIGIN_NS - MS, story.queues)]
     return told
 
 
@@ -273,7 +275,8 @@ def _entry(number: int, story: Story, subjects: dict[Arm, str]) -> CaseEntry:
 def _lines(story: Story, subject: str, told: Told) -> Iterable[bytes]:
     client, version = subject.split(":")
     yield _line("hello", Hello(1, client, version, ("attempts",), 1, ORIGIN_NS))
-    yield _line("route", RouteSeen(1, ORIGIN_NS - MS, story.queues))
+    for route in told.routes:
+        yield _line("route", route)
     for attempt in told.attempts:
         yield _line("attempt", attempt)
     for send in told.sends:

@@ -1,5 +1,11 @@
 """Two threads of one producer with fault latency on, judged by hand-worked rules."""
 
+from typing import Any
+
+import pytest
+
+from harness.oracle import interleave
+from harness.oracle.belief import Belief
 from tests.oracle.judging import judged, legal, signatures
 
 BOTH_BEGIN = "t0 0 a3 1 | t1 0.05 a0 1 | t0 20 b0 1 refused > a1 1"
@@ -56,3 +62,30 @@ def test_a_standstill_leaves_the_order_open_and_alarms_nobody() -> None:
     """Everything of both threads within one window of 50 ms: all orders are tried."""
     text = "t0 0 a0 1 | t1 0 a0 1 | t0 2 a1 1 refused > b0 1 | t1 2 a1 1 refused > b2 1"
     assert signatures("5.3.3", text, on=True) == []
+
+
+def test_after_an_undecided_send_of_one_thread_no_thread_differs() -> None:
+    """Thread 0 fails on b unjudged; before it thread 1 is judged with certainty, after it never."""
+    text = "t0 0 a3 1 | t1 0.05 a0 1 | t1 10 {} 1 | t0 20 r0 b0 1 refused > a1 1 | t1 40 a2 1 | t1 60 a0 1 | t0 80 a2 1"
+    assert "undecided" in signatures("5.3.3", text.format("a1"), on=True)
+    assert [one for one in signatures("5.3.3", text.format("a1"), on=True) if one != "undecided"] == []
+    found = [one for one in signatures("5.3.3", text.format("b3"), on=True) if one != "undecided"]
+    assert found == ["queue.out-of-turn/first"]
+
+
+def test_a_dead_end_is_undecided_if_any_order_has_left_states_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two orders are left after step 10, and neither explains b0; the second has just been cut short."""
+    settle, orders = interleave._settled, []
+
+    def cut_short_in_step_10(*arguments: Any) -> dict[tuple[int, ...], Belief]:
+        frontier = settle(*arguments)
+        orders.append(len(frontier))
+        if len(orders) == 10:
+            list(frontier.values())[-1].complete = False
+        return frontier
+
+    text = "t0 0 a0 1 | t1 0 a0 1 | t0 2 a1 1 refused > b0 1 | t1 2 a1 1 refused > a3 1"
+    assert signatures("5.3.3", text, on=True) == ["avoidance.used-avoided-broker/retry"]
+    monkeypatch.setattr(interleave, "_settled", cut_short_in_step_10)
+    assert signatures("5.3.3", text, on=True) == ["undecided"]
+    assert orders[9] == 2

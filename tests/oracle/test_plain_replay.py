@@ -1,5 +1,7 @@
 """Histories without fault latency, judged by hand-worked rules."""
 
+from dataclasses import replace
+
 import pytest
 
 from harness.core.errors import UsageError
@@ -173,6 +175,19 @@ def test_an_unknown_list_leaves_a_send_undecided() -> None:
     assert signatures("5.3.3", "0 r7 a0 1") == ["undecided"]
 
 
+def test_after_an_undecided_send_the_index_is_open() -> None:
+    """The client's own counter went on; a queue given by the application moves nothing, so there it stays known."""
+    assert signatures("5.3.3", "0 a0 1 | 20 r0 a1 1 | 40 a2 1 | 60 a3 1") == ["undecided"]
+    assert signatures("5.3.3", "0 a0 1 | 20 r0 a1 1 | 40 a2 1 | 60 b0 1") == ["undecided", "queue.out-of-turn/first"]
+    assert signatures("5.3.3", "0 a0 1 | 20 r0 =q5 b1 1 | 40 a2 1") == ["undecided", "queue.out-of-turn/first"]
+
+
+def test_after_an_undecided_send_nothing_is_certain_about_avoidance() -> None:
+    """It may have failed on any broker, and put it into the fault table."""
+    text = "0 a3 1 | 20 r0 b0 1 refused > a1 1 | 40 a2 1 | 60 a3 1 | 80 a0 1 | 100 a1 1"
+    assert signatures("5.3.3", text, on=True) == ["undecided", "undecided"]
+
+
 def test_a_send_without_attempts() -> None:
     """With a witness the rules want one; without, nothing is said."""
     assert signatures("5.3.3", "0") == ["attempts.stopped-early/first"]
@@ -188,6 +203,16 @@ def test_a_result_that_names_another_queue() -> None:
     (judgement,) = replay_for("5.3.3", ClientSettings(), routes("a4")).judge_all([lied])
     assert judgement.difference is not None
     assert judgement.difference.signature == "queue.result-names-other-queue/first"
+
+
+def test_a_result_without_a_status() -> None:
+    """A subject that shows its attempts can say how they ended; others are excused."""
+    (send,) = history("0 a0 1")
+    for witnessed in (True, False):
+        bare = replace(send, status=None, broker=None, queue_id=None)
+        (judgement,) = replay_for("5.3.3", ClientSettings(), routes("a4"), witnessed=witnessed).judge_all([bare])
+        found = None if judgement.difference is None else judgement.difference.signature
+        assert found == ("error.result-incomplete" if witnessed else None)
 
 
 def test_an_unknown_release_is_the_users_mistake() -> None:

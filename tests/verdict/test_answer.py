@@ -154,3 +154,11 @@ def test_the_legal_share_is_a_measure_of_its_own() -> None:
     """With the number of decisions it is a mean of."""
     item = Evidence(("r",), "c", "queue-choice", Standing.DECISIVE, decisions=40, legal_share=0.25)
     assert answered(item).measures == (Measure("legal-share", 0.25, "share", 40),)
+
+
+def test_a_statistical_question_without_power_is_worth_should() -> None:
+    """It is shown and does not gate; a difference of the same sample does."""
+    few = answered(evidence(Standing.DECISIVE, samples=(sample(1.0, n=3),)))
+    assert (few.verdict, few.severity) == (Verdict.INCONCLUSIVE, Severity.SHOULD)
+    slow = answered(evidence(Standing.DECISIVE, samples=(sample(2.0),)))
+    assert (slow.verdict, slow.severity) == (Verdict.DIVERGES, Severity.MUST)

@@ -31,8 +31,9 @@ class Absences:
     latest: dict[tuple[str, int], int] = field(default_factory=dict)
 
     def see(self, side: ReconciledSend) -> None:
-        """Take note of the attempts of one send."""
+        """Take note of the attempts of one send; a retry within it is no return."""
         arm = str(side.arm)
+        failed_here: dict[tuple[str, int, str], int] = {}
         for attempt in side.attempts:
             key = (arm, side.thread, attempt.broker)
             failed_ns = self.failed.pop(key, None)
@@ -40,8 +41,9 @@ class Absences:
                 away_ms = (attempt.start_ns - failed_ns) / _NS_PER_MS
                 self.notebook.count(NAME, arm, str(side.phase), RETURNED, total=away_ms)
             if attempt.error is not None:
-                self.failed[key] = attempt.end_ns
+                failed_here[key] = attempt.end_ns
             self.latest[arm, side.thread] = attempt.start_ns
+        self.failed |= failed_here
 
     def remark(self, side: ReconciledSend, attempt: int | None) -> str:
         """How long after its last failure a broker is used again; for a sentence about a send not seen yet."""

@@ -2,10 +2,10 @@
 Did the client make as many attempts as the rules say, no more and no fewer?
 
 Looked at: every send. Relevant are attempts that failed (was there another one, and should there have been?) and
-attempts after the first. Exact, never statistical.
+attempts after the first, of sends the rules could judge; the measures count all. Exact, never statistical.
 """
 
-from harness.analysis.checks.by_rules import judged_evidence, note_differences
+from harness.analysis.checks.by_rules import is_judged, judged_evidence, note_differences, or_missed
 from harness.analysis.checks.case_facts import CaseFacts, counted
 from harness.analysis.checks.scene import Scene
 from harness.analysis.steps.aligned import AlignedSend
@@ -13,6 +13,8 @@ from harness.core.evidence import Evidence
 from harness.core.outcome import Outcome
 
 NAME = "attempts"
+SEEN = "attempts.seen"
+"""Tally of all attempts, judged or not."""
 
 
 class Attempts:
@@ -25,12 +27,14 @@ class Attempts:
         """Look at both sides."""
         note_differences(NAME, send, self._notebook)
         for side in send.sides:
+            tallies = (SEEN, NAME) if is_judged(side) else (SEEN,)
             for attempt in side.attempts:
                 phase = str(side.phase_of(attempt.attempt))
-                if attempt.outcome is not Outcome.OK:
-                    self._notebook.count(NAME, str(side.arm), phase, "failed")
-                if attempt.attempt > 0:
-                    self._notebook.count(NAME, str(side.arm), phase, "retry")
+                for tally in tallies:
+                    if attempt.outcome is not Outcome.OK:
+                        self._notebook.count(tally, str(side.arm), phase, "failed")
+                    if attempt.attempt > 0:
+                        self._notebook.count(tally, str(side.arm), phase, "retry")
 
     def end(self) -> None:
         """Nothing is kept from send to send."""
@@ -38,5 +42,6 @@ class Attempts:
 
 def answer(facts: CaseFacts) -> Evidence:
     """In: facts of one case. Out: evidence with failed attempts and retries of each arm."""
-    measures = (*counted(facts, "failed-attempts", NAME, "failed"), *counted(facts, "retries", NAME, "retry"))
-    return judged_evidence(facts, NAME, "failed", "retry", never="no attempt failed in either arm", measures=measures)
+    measures = (*counted(facts, "failed-attempts", SEEN, "failed"), *counted(facts, "retries", SEEN, "retry"))
+    never = "no attempt failed in either arm"
+    return or_missed(facts, judged_evidence(facts, NAME, "failed", "retry", never=never, measures=measures))

@@ -9,6 +9,7 @@ from harness.analysis.steps.aligned import AlignedSend
 from harness.analysis.steps.reconciled import ReconciledSend
 from harness.core.events import Arm
 from harness.core.evidence import Evidence, Standing
+from harness.core.fault import FaultKind
 from harness.core.verdict import Measure, Severity
 
 RULES = "rules"
@@ -58,6 +59,12 @@ what a route change or two costs; more, and a client could be wrong most of the 
 """
 
 
+def is_judged(side: ReconciledSend) -> bool:
+    """Whether the rules said anything about a send; one they could not judge shows nothing by having no difference."""
+    judgement = side.judged.judgement
+    return judgement is not None and judgement.undecided is None
+
+
 def why_unjudged(facts: CaseFacts) -> tuple[Standing, str] | None:
     """The standing of a case that the rules could not judge, with the reason; None when they could."""
     for arm in Arm:
@@ -105,3 +112,16 @@ def judged_evidence(
         check, standing, reason, decisions=sum(made.values()), legal_share=share, measures=measures
     )
     return replace(evidence, severity=severity)
+
+
+def or_missed(facts: CaseFacts, evidence: Evidence) -> Evidence:
+    """
+    The evidence, unless its question did not arise only because every faulty broker was missed by both arms.
+
+    That is luck of the schedule, not a case without faults; it is shown and worth ``should``.
+    """
+    is_broker_faulty = any(fault.kind is not FaultKind.PAUSE_NAME_SERVER for fault in facts.faults)
+    if evidence.standing is not Standing.NOT_APPLICABLE or not is_broker_faulty or facts.n("blocked"):
+        return evidence
+    reason = "no attempt of either arm met a faulty broker"
+    return replace(evidence, standing=Standing.INDECISIVE, reason=reason, severity=Severity.SHOULD)

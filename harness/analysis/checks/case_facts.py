@@ -7,6 +7,7 @@ from harness.analysis.facts import EpisodeValue
 from harness.core.events import Arm
 from harness.core.evidence import Evidence, Standing
 from harness.core.fault import FaultRecord
+from harness.core.run_info import Guard
 from harness.core.verdict import Divergence, Measure
 from harness.traces.manifest import CaseEntry, CaseStatus
 
@@ -18,6 +19,12 @@ the rules once in ten decisions, so a handful of decisions would look right by l
 
 ABOUT_THE_RUN = frozenset({"protocol", "validity"})
 """Checks that say whether a run can be judged; a subject that broke off is their business."""
+
+CLUSTER_GUARDS = ("cluster", "fault-", "read-back", "clock-steady", "started-together")
+"""
+How the names of guards begin that are about the scene both arms share: once such a one is broken, no difference can be
+laid at a client's door. The guards of one arm (``plan-done-*``, ``on-schedule-*``) say something about its client.
+"""
 
 TallyKey = tuple[str, str, str, str]
 
@@ -77,12 +84,16 @@ class CaseFacts:
         """
         Evidence of an exact check with this case's divergences.
 
-        A case that did not come to its end is INVALID whatever the check thinks, one in which a subject broke off is
-        never decisive: half a case must not conform. Divergences stay what they are.
+        A case that did not come to its end, or whose cluster was not what the plan asked for, is INVALID whatever the
+        check thinks (the protocol does not depend on the cluster); one in which a subject broke off is never decisive:
+        half a case must not conform. Divergences stay what they are.
         """
         if self.entry.breaches and standing is Standing.DECISIVE and check not in ABOUT_THE_RUN:
             lost = ", ".join(self.subjects[arm] for arm in self.entry.breaches)
             standing, reason = Standing.INDECISIVE, f"{lost} broke off"
+        broken = [guard for guard in self.entry.guards if not guard.held and guard.name.startswith(CLUSTER_GUARDS)]
+        if broken and check not in ABOUT_THE_RUN:
+            standing, reason = Standing.INVALID, "; ".join(map(broken_guard, broken))
         if self.entry.status is not CaseStatus.COMPLETE:
             ended = self.entry.reason or "no reason was recorded"
             standing, reason = Standing.INVALID, f"the case did not come to its end: {ended}"
@@ -97,6 +108,11 @@ class CaseFacts:
             divergences=self.divergences.get(check, ()),
             measures=measures,
         )
+
+
+def broken_guard(guard: Guard) -> str:
+    """A guard that did not hold, in words."""
+    return f"{guard.name}: expected {guard.expected}, saw {guard.seen}"
 
 
 def counted(facts: CaseFacts, name: str, check: str, *keys: str) -> tuple[Measure, ...]:

@@ -1,10 +1,12 @@
 """
 Is a message stored as often as its client can account for, and only where its client sent it?
 
-Looked at: every send against all queues. Each attempt may leave one copy (a timed-out one is stored when the broker is
-resumed), so several copies after several attempts are counted for both arms and are no divergence; a copy beyond the
-number of attempts, or in a queue no attempt went to, is.
+Looked at: every send against all queues. Each attempt may leave one copy in its queue (a timed-out one is stored when the
+broker is resumed) unless it certainly failed, so several copies after several attempts are counted for both arms and are
+no divergence; a copy in a queue beyond the number of such attempts there, or in a queue no attempt went to, is.
 """
+
+from collections import Counter
 
 from harness.analysis.checks.case_facts import CaseFacts, counted
 from harness.analysis.checks.loss import unread
@@ -13,6 +15,7 @@ from harness.analysis.steps.aligned import AlignedSend
 from harness.analysis.steps.reconciled import ReconciledSend
 from harness.core.events import Arm
 from harness.core.evidence import Evidence, Standing
+from harness.core.outcome import Outcome
 
 NAME = "duplication"
 TOO_MANY = "duplication.stored-more-than-attempted"
@@ -43,15 +46,24 @@ class Duplication:
     def _account(self, send: AlignedSend, side: ReconciledSend) -> None:
         copies, attempts = side.copies or (), side.attempts
         self._notebook.count(NAME, str(side.arm), str(side.phase), "accounted")
-        if len(copies) > len(attempts):
-            expected, observed = f"at most {len(attempts)} copies, one an attempt", f"{len(copies)} copies"
+        stored = Counter((copy.broker, copy.queue_id) for copy in copies)
+        claimed = {(one.broker, one.queue_id) for one in attempts}
+        may_hold = Counter((one.broker, one.queue_id) for one in attempts if one.outcome is not Outcome.FAILED)
+        over = sorted(place for place in stored if place in claimed and stored[place] > may_hold[place])
+        if over:
+            expected = "at most " + ", ".join(_copies(may_hold[place], place) for place in over)
+            expected += ", one an attempt that did not certainly fail"
+            observed = ", ".join(_copies(stored[place], place) for place in over)
             self._notebook.differ(NAME, TOO_MANY, send, side, expected=expected, observed=observed)
-        claimed = {(attempt.broker, attempt.queue_id) for attempt in attempts}
-        astray = [copy for copy in copies if (copy.broker, copy.queue_id) not in claimed]
+        astray = sorted(place for place in stored if place not in claimed)
         if astray:
-            expected = "copies in " + ", ".join(f"{broker} queue {queue}" for broker, queue in sorted(claimed))
-            observed = "a copy in " + ", ".join(f"{copy.broker} queue {copy.queue_id}" for copy in astray)
+            expected = "copies only in " + ", ".join(f"{broker} queue {queue}" for broker, queue in sorted(claimed))
+            observed = ", ".join(_copies(stored[place], place) for place in astray)
             self._notebook.differ(NAME, ELSEWHERE, send, side, expected=expected, observed=observed)
+
+
+def _copies(count: int, place: tuple[str, int]) -> str:
+    return f"{count} {'copy' if count == 1 else 'copies'} in {place[0]} queue {place[1]}"
 
 
 def answer(facts: CaseFacts) -> Evidence:

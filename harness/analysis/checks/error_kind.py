@@ -1,10 +1,11 @@
 """
 Did a failed send fail with the exception, cause and code that the rules say?
 
-Looked at: every send; relevant are those that did not succeed. Exact, never statistical.
+Looked at: every send; relevant are those that did not succeed and that the rules could judge; the measures
+count all. Exact, never statistical.
 """
 
-from harness.analysis.checks.by_rules import judged_evidence, note_differences
+from harness.analysis.checks.by_rules import is_judged, judged_evidence, note_differences, or_missed
 from harness.analysis.checks.case_facts import CaseFacts
 from harness.analysis.checks.scene import Scene
 from harness.analysis.steps.aligned import AlignedSend
@@ -14,6 +15,8 @@ from harness.core.outcome import Outcome
 from harness.core.verdict import Measure
 
 NAME = "error-kind"
+SEEN = "error-kind.seen"
+"""Tally of all failed sends, judged or not."""
 
 
 class ErrorKind:
@@ -27,7 +30,8 @@ class ErrorKind:
         note_differences(NAME, send, self._notebook)
         for side in send.sides:
             if side.row is not None and side.row.outcome is not Outcome.OK:
-                self._notebook.count(NAME, str(side.arm), str(side.phase), side.row.error or "none")
+                for tally in (SEEN, NAME) if is_judged(side) else (SEEN,):
+                    self._notebook.count(tally, str(side.arm), str(side.phase), side.row.error or "none")
 
     def end(self) -> None:
         """Nothing is kept from send to send."""
@@ -36,8 +40,9 @@ class ErrorKind:
 def answer(facts: CaseFacts) -> Evidence:
     """In: facts of one case. Out: evidence with the number of failed sends by exception class and arm."""
     measures = tuple(
-        Measure(f"{error} {arm}", facts.n(NAME, error, arm=str(arm)), "count", facts.n("sends", arm=str(arm)))
+        Measure(f"{error} {arm}", facts.n(SEEN, error, arm=str(arm)), "count", facts.n("sends", arm=str(arm)))
         for arm in Arm
-        for error in facts.keys(NAME, str(arm))
+        for error in facts.keys(SEEN, str(arm))
     )
-    return judged_evidence(facts, NAME, never="no send failed in either arm", measures=measures)
+    never = "no send failed in either arm"
+    return or_missed(facts, judged_evidence(facts, NAME, never=never, measures=measures))

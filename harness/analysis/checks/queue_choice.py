@@ -2,7 +2,7 @@
 Did the client choose, at every attempt, a queue that the rules allow, and is the message where the client says it is?
 
 Looked at: every choice among more than one queue, against the queues that some surviving hidden state would have
-taken; and, of every acknowledged send, the queue and offset in the result against what the brokers hold (two witnesses
+taken; the publish list itself (``publish_lists``); and, of every acknowledged send, the queue and offset in the result against what the brokers hold (two witnesses
 of one fact, so a disagreement is an error of one of them, never a tolerance).
 """
 

@@ -7,7 +7,7 @@ the same queues. A broken guard is no statement about a client; it only keeps th
 
 from collections.abc import Iterator
 
-from harness.analysis.checks.case_facts import CaseFacts
+from harness.analysis.checks.case_facts import CaseFacts, broken_guard
 from harness.core.evidence import Evidence, Standing
 from harness.core.fault import FaultKind
 from harness.core.verdict import Measure
@@ -27,7 +27,7 @@ def answer(facts: CaseFacts) -> Evidence:
 def _broken(facts: CaseFacts) -> Iterator[str]:
     for guard in facts.entry.guards:
         if not guard.held:
-            yield f"{guard.name}: expected {guard.expected}, saw {guard.seen}"
+            yield broken_guard(guard)
     for fault in facts.faults:
         what = f"{fault.kind} of {fault.node} in episode {fault.episode}"
         if fault.proven_ns is None:

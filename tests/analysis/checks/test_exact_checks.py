@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from harness.core.evidence import Evidence, Standing
 from harness.core.settings import ClientSettings
+from harness.core.verdict import Severity
 from harness.traces.run_directory import RunDirectory
-from tests.analysis.synthetic import Story, Told
+from tests.analysis.synthetic import Pause, Story, Told
 
 NewRun = Callable[..., RunDirectory]
 EvidenceOf = Callable[[RunDirectory], dict[tuple[str, str], Evidence]]
@@ -159,3 +160,41 @@ def test_threads_that_share_a_fault_table_are_judged_together(new_run: NewRun, e
     story = replace(CALM, settings=ClientSettings(send_latency_fault_enable=True), threads=2, sends=60)
     evidence = evidence_of(new_run([story]))["calm", "queue-choice"]
     assert (evidence.standing, evidence.divergences, evidence.decisions) == (Standing.DECISIVE, (), 120)
+
+
+def test_a_failed_send_nobody_could_judge_is_not_relevant(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """The candidate's only failed send names a route it never told of: it is counted, but shows nothing."""
+
+    def unroute(told: Told) -> None:
+        told.sends = [replace(one, route=7, route_after=7) if one.error else one for one in told.sends]
+
+    # Late in the case: a thread stays undecided for a while after such a send, and few sends may be.
+    story = Story(pauses=(Pause("broker-b", 3_900, 2_000),))
+    evidence = evidence_of(new_run([story], change=unroute))
+    for check in ("attempts", "error-kind"):
+        assert (evidence[NAME, check].standing, evidence[NAME, check].severity) == (
+            Standing.INDECISIVE,
+            Severity.SHOULD,
+        ), check
+        assert evidence[NAME, check].reason == "python:5.3.3 never came into the situation this check asks about"
+        assert [measure.value for measure in evidence[NAME, check].measures[:2]] == [1, 1], check
+
+
+def test_a_fault_nobody_met_is_no_calm_case(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """The pause began after the last send: had anybody failed there, we would not know."""
+    evidence = evidence_of(new_run([replace(PLAIN, pauses=(Pause("broker-b", 8_000, 500),))]))
+    for check in ("attempts", "error-kind"):
+        assert (evidence["plain", check].standing, evidence["plain", check].severity) == (
+            Standing.INDECISIVE,
+            Severity.SHOULD,
+        ), check
+        assert evidence["plain", check].reason == "no attempt of either arm met a faulty broker"
+
+
+def test_the_absence_from_a_broker_that_failed_is_measured(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """Both arms of the newest rules stay away for ten seconds at the least, or to the end of a shorter case."""
+    measures = {one.name: one for one in evidence_of(new_run())[NAME, "avoidance"].measures}
+    for arm in ("baseline", "candidate"):
+        away = measures.get(f"away-at-least {arm}") or measures[f"away-until-return {arm}"]
+        assert away.unit == "ms"
+        assert away.value > 1_000

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
+
 from harness.core.events import Arm
 from harness.core.evidence import Evidence, Standing
 from harness.core.run_info import Guard
@@ -80,6 +82,29 @@ def test_a_broken_guard_makes_the_case_invalid(new_run: NewRun, evidence_of: Evi
         "start-spread: expected at most 50 ms, saw 70 ms",
     )
     assert evidence["pooled/pause/fault-latency-on", "timing"].samples[0].pairs == ()
+
+
+@pytest.mark.parametrize("name", ["cluster", "fault-2", "read-back", "clock-steady", "started-together"])
+def test_a_broken_cluster_guard_makes_every_check_but_the_protocol_invalid(
+    new_run: NewRun, evidence_of: EvidenceOf, name: str
+) -> None:
+    """What was measured in a broken scene is no client's doing, right or wrong."""
+    run = new_run([CALM], complete=False)
+    run.case(1).complete(guards=(Guard(name, held=False, expected="a sound cluster", seen="broker-b died by itself"),))
+    evidence = evidence_of(run)
+    for check in (*CALM.checks, "validity"):
+        assert evidence["calm", check].standing is Standing.INVALID, check
+        assert evidence["calm", check].reason == f"{name}: expected a sound cluster, saw broker-b died by itself"
+    assert evidence["calm", "protocol"].standing is Standing.DECISIVE
+
+
+def test_a_broken_guard_of_one_arm_leaves_the_other_checks_alone(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """A late arm is no fault of the cluster."""
+    run = new_run([CALM], complete=False)
+    run.case(1).complete(guards=(Guard("on-schedule-candidate", held=False, expected="250 ms", seen="900 ms"),))
+    evidence = evidence_of(run)
+    assert evidence["calm", "validity"].standing is Standing.INVALID
+    assert evidence["calm", "queue-choice"].standing is Standing.DECISIVE
 
 
 def test_a_pause_that_was_never_shown_is_invalid(new_run: NewRun, evidence_of: EvidenceOf) -> None:

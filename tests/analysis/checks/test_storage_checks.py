@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from harness.core.evidence import Evidence, Standing
+from harness.core.run_info import Guard
+from harness.core.verdict import Severity
 from harness.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import Stored, Story, Told
 
@@ -107,3 +109,65 @@ def test_without_read_back_nothing_is_said_about_storage(new_run: NewRun, eviden
     for check in ("loss", "duplication", "queue-choice"):
         assert evidence["calm", check].standing is Standing.INVALID
         assert evidence["calm", check].reason == "the case did not come to its end: read-back failed"
+
+
+def test_a_read_back_that_failed_does_not_void_the_run(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """The case is complete, its guard says that nobody read the queues: the other case is judged as ever."""
+    run = new_run([CALM, replace(CALM, name="sound")], complete=False)
+    run.case(2).complete()
+    for arm in ("baseline", "candidate"):
+        (run.path / "stored" / f"01-{arm}.parquet").unlink()
+    run.case(1).complete(guards=(Guard("read-back", held=False, expected="every queue read", seen="not read"),))
+    evidence = evidence_of(run)
+    for check in ("loss", "duplication"):
+        assert evidence["calm", check].standing is Standing.INVALID
+        assert evidence["calm", check].reason == "read-back: expected every queue read, saw not read"
+        assert evidence["sound", check].standing is Standing.DECISIVE
+
+
+def test_a_copy_after_an_attempt_that_certainly_failed_is_one_too_many(
+    new_run: NewRun, evidence_of: EvidenceOf
+) -> None:
+    """The broker refused send 9 in queue 3 and took it in another; yet queue 3 holds it, within the number of attempts."""
+
+    def refuse(told: Told) -> None:
+        place = next(n for n, one in enumerate(told.attempts) if one.send == 9)
+        taken = told.attempts[place]
+        refused = replace(taken, queue_id=(taken.queue_id + 1) % 4, error="MQBrokerException", code=1, status=None)
+        told.attempts[place : place + 1] = [refused, replace(taken, attempt=1)]
+        told.stored.append(Stored(refused.broker, refused.queue_id, 9_000, 9))
+
+    evidence = evidence_of(new_run([CALM], change=refuse))["calm", "duplication"]
+    assert found(evidence) == [("duplication.stored-more-than-attempted", "python:5.3.3", 1)]
+    assert evidence.divergences[0].example.expected.startswith("at most 0 copies in broker-")
+
+
+def test_two_copies_in_one_queue_are_not_excused_by_an_attempt_elsewhere(
+    new_run: NewRun, evidence_of: EvidenceOf
+) -> None:
+    """4.2.0 made one attempt on each broker; both copies lie with the first."""
+
+    def gather(told: Told) -> None:
+        twice = next(one.send for one in told.attempts if one.attempt == 1)
+        first = next(one for one in told.attempts if one.send == twice)
+        told.stored = [
+            replace(one, broker=first.broker, queue_id=first.queue_id, queue_offset=9_000)
+            if one.send == twice and (one.broker, one.queue_id) != (first.broker, first.queue_id)
+            else one
+            for one in told.stored
+        ]
+
+    evidence = evidence_of(new_run(baseline="java:4.2.0", candidate="python:4.2.0", change=gather))
+    assert found(evidence[NAME, "duplication"]) == [("duplication.stored-more-than-attempted", "python:4.2.0", 1)]
+
+
+def test_a_difference_of_a_check_nobody_planned_is_told(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """A scenario about queues alone still fails for a lost message; unplanned checks that found nothing stay silent."""
+
+    def lose(told: Told) -> None:
+        told.stored = [one for one in told.stored if one.send != 3]
+
+    evidence = evidence_of(new_run([replace(CALM, checks=("queue-choice",))], change=lose))
+    assert found(evidence["calm", "loss"]) == [("loss.acknowledged-not-stored", "python:5.3.3", 1)]
+    assert evidence["calm", "loss"].severity is Severity.MUST
+    assert {check for _, check in evidence} == {"queue-choice", "loss", "protocol", "validity"}

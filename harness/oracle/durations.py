@@ -1,0 +1,85 @@
+"""
+Attempts that lasted longer than their timeout allows, or gave up before it was over.
+
+What the client may do within its timeout is not looked at; only what no client that keeps it can do, however busy the
+machine, is a difference. Finer ones are left to statistics.
+"""
+
+from dataclasses import dataclass
+
+from harness.oracle.interval import NANOSECONDS, bounds
+from harness.oracle.judgement import Difference, DifferenceKind
+from harness.oracle.sentences import duration_text
+from harness.oracle.trace import AttemptTrace
+from reference_impl.rules.attempt import Try
+
+BUSY_MS = 1_000
+"""
+What a client on a loaded machine may be late, at least; else as long as the timeout itself.
+
+A pause for garbage, classes loaded at a first call and a crowded processor cost a few hundred milliseconds. A client that
+ignores its timeout is late by as long as its broker is paused.
+"""
+
+CONNECTING_MS = 6_000
+"""3 s waiting for another thread that is connecting, and 3 s for the connection itself (constants of every release)."""
+
+ROUNDED_MS = 5
+"""A client that adds up whole milliseconds of two or three stages gives up so much early, at most."""
+
+ANSWERS = (None, "MQBrokerException")
+"""Ends of an attempt that a broker's answer brings about."""
+
+UNBOUNDED = ("RemotingConnectException",)
+"""Connecting includes looking up the broker's name, which no timeout of the client ends."""
+
+
+@dataclass(slots=True)
+class Allowance:
+    """
+    Timeout of one attempt by the rules, in every hidden state that explains it.
+
+    chosen_ns: before this the client had not yet begun to count.
+    """
+
+    lo_ms: int
+    hi_ms: int
+    chosen_ns: int
+
+    def widen(self, step: Try) -> None:
+        """Another hidden state explains the attempt, too."""
+        lo_ms, hi_ms = bounds(step.timeout_ms)
+        self.lo_ms, self.hi_ms = min(self.lo_ms, lo_ms), max(self.hi_ms, hi_ms)
+
+
+def allowance_of(step: Try, chosen_ns: int) -> Allowance:
+    """What one hidden state allows."""
+    return Allowance(*bounds(step.timeout_ms), chosen_ns)
+
+
+def duration_difference(attempt: AttemptTrace, allowed: Allowance, *, connecting_counts: bool) -> Difference | None:
+    """
+    An attempt that certainly did not keep its timeout.
+
+    connecting_counts: the timeout covers the connection (from 4.3.0), so an answer never comes later than it.
+    """
+    lo_ms, hi_ms = max(allowed.lo_ms, 0), max(allowed.hi_ms, 0)
+    took_ms = (attempt.end_ns - attempt.start_ns) // NANOSECONDS
+    connecting_ms = 0 if connecting_counts and attempt.error in ANSWERS else CONNECTING_MS
+    if attempt.error not in UNBOUNDED and took_ms > hi_ms + connecting_ms + max(BUSY_MS, hi_ms):
+        return _difference("attempts.outlasted-timeout", attempt, (lo_ms, hi_ms), took_ms)
+    since_chosen_ms = (attempt.end_ns - allowed.chosen_ns) // NANOSECONDS
+    if attempt.error == "RemotingTimeoutException" and since_chosen_ms < lo_ms - ROUNDED_MS:
+        return _difference("attempts.gave-up-before-timeout", attempt, (lo_ms, hi_ms), took_ms)
+    return None
+
+
+def _difference(signature: str, attempt: AttemptTrace, timeout_ms: tuple[int, int], took_ms: int) -> Difference:
+    return Difference(
+        DifferenceKind.ATTEMPTS,
+        signature,
+        attempt.attempt,
+        f"attempt {attempt.attempt} keeps its timeout of {duration_text(*timeout_ms)}",
+        f"attempt {attempt.attempt} ended after {took_ms:,} ms with {attempt.error or attempt.status or 'an answer'}",
+        {"timeout_ms": list(timeout_ms), "took_ms": took_ms, "error": attempt.error},
+    )

@@ -1,0 +1,72 @@
+"""The first publish list of each arm: whole and in order, or a difference."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from harness.core.evidence import Evidence
+from harness.traces.run_directory import RunDirectory
+from tests.analysis.synthetic import Story, Told
+
+NewRun = Callable[..., RunDirectory]
+EvidenceOf = Callable[[RunDirectory], dict[tuple[str, str], Evidence]]
+
+CALM = Story(name="calm", pauses=(), sends=40)
+
+
+def reverse(told: Told) -> None:
+    """The same queues the other way round."""
+    told.routes = [replace(route, queues=tuple(reversed(route.queues))) for route in told.routes]
+
+
+def lists(evidence: Evidence) -> list[tuple[str, str, int]]:
+    """Subject, signature and count of what was found about publish lists."""
+    found = [one for one in evidence.divergences if one.signature.endswith("queue.other-publish-list")]
+    return [(one.subject, one.signature, one.count) for one in found]
+
+
+def without_brokers(run: RunDirectory) -> RunDirectory:
+    """The same run, its ``run.json`` naming no brokers."""
+    run.change(1, lambda entry: replace(entry, brokers=()))
+    return RunDirectory.open(run.path)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_another_order_is_a_difference(new_run: NewRun, evidence_of: EvidenceOf, named: bool) -> None:
+    """Whether the brokers are named in run.json or only the baseline shows them."""
+    run = new_run([CALM], change=reverse)
+    evidence = evidence_of(run if named else without_brokers(run))["calm", "queue-choice"]
+    assert lists(evidence) == [("python:5.3.3", "queue.other-publish-list", 1)]
+    example = next(one.example for one in evidence.divergences if one.signature == "queue.other-publish-list")
+    assert example.expected == "turns taken along the list broker-a 0 1 2 3, broker-b 0 1 2 3"
+    assert example.observed == "the client's first list is broker-b 3 2 1 0, broker-a 3 2 1 0"
+
+
+def test_a_client_that_never_saw_a_broker_differs(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """Its choices are right by its own list, which is why the list is asked about."""
+    run = new_run([replace(CALM, brokers=("broker-a",))])
+    run.change(1, lambda entry: replace(entry, brokers=("broker-b", "broker-a")))
+    evidence = evidence_of(RunDirectory.open(run.path))["calm", "queue-choice"]
+    assert lists(evidence) == [
+        ("python:5.3.3", "queue.other-publish-list", 1),
+        ("java:5.3.3", "rules/queue.other-publish-list", 1),
+    ]
+
+
+def test_an_arm_without_a_route_is_not_asked(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """A client that cannot tell its list is not held against one."""
+
+    def forget(told: Told) -> None:
+        told.routes = []
+
+    assert lists(evidence_of(new_run([CALM], change=forget))["calm", "queue-choice"]) == []
+
+
+def test_a_later_list_may_be_another(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """A killed broker leaves the route; only the first list is compared."""
+
+    def shrink(told: Told) -> None:
+        told.routes.append(replace(told.routes[0], route=2, queues=told.routes[0].queues[:4]))
+
+    assert lists(evidence_of(new_run([CALM], change=shrink))["calm", "queue-choice"]) == []

@@ -1,0 +1,71 @@
+"""Each guard holds for a sound case and breaks for the flaw it is there for."""
+
+from dataclasses import replace
+
+import pytest
+
+from harness.core.events import Arm
+from harness.core.fault import FaultRecord
+from harness.core.resources import resource
+from harness.core.subject import SubjectId
+from harness.guards import CaseFacts, guards_of
+from harness.scenario import expand, load
+
+CASE = expand(
+    load(resource("fixtures/scenarios/fault-latency/pause-one-of-two.yaml")),
+    SubjectId("java", "5.3.3"),
+    SubjectId("python", "5.3.3"),
+    seed=1,
+)
+SPEC = CASE.faults[0]
+S = 1_000_000_000
+PAUSE = FaultRecord(SPEC.episode, SPEC.kind, SPEC.node, 0, 1, 2, 1 * S, 1 * S + 1, 1 * S + 2)
+SENDS = len(CASE.plan.sends)
+SOUND = CaseFacts(
+    case=CASE,
+    case_name=str(CASE.id),
+    first_ns={Arm.BASELINE: 0, Arm.CANDIDATE: 1_000_000},
+    late_ns={Arm.BASELINE: 100_000, Arm.CANDIDATE: 100_000},
+    answered={Arm.BASELINE: SENDS, Arm.CANDIDATE: SENDS},
+    faults=(PAUSE,),
+    problems=(),
+    is_read_back=True,
+    clock_slip_ms=0,
+    lost={},
+)
+
+
+def broken(facts: CaseFacts) -> set[str]:
+    return {guard.name for guard in guards_of(facts) if not guard.held}
+
+
+def test_a_sound_case_breaks_no_guard() -> None:
+    """And has one for each thing that can go wrong."""
+    assert broken(SOUND) == set()
+    assert len(guards_of(SOUND)) == 8
+
+
+@pytest.mark.parametrize(
+    ("flawed", "guard"),
+    [
+        (replace(SOUND, first_ns={Arm.BASELINE: 0, Arm.CANDIDATE: 51_000_000}), "started-together"),
+        (replace(SOUND, late_ns={Arm.BASELINE: 251_000_000}), "on-schedule-baseline"),
+        (replace(SOUND, answered={Arm.CANDIDATE: SENDS - 1}), "plan-done-candidate"),
+        (replace(SOUND, faults=()), "fault-1"),
+        (replace(SOUND, faults=(replace(PAUSE, proven_ns=None),)), "fault-1"),
+        (replace(SOUND, faults=(replace(PAUSE, heal_proven_ns=None),)), "fault-1"),
+        (replace(SOUND, faults=(replace(PAUSE, heal_ns=S // 3),)), "fault-1"),
+        (replace(SOUND, problems=("broker-a died by itself",)), "cluster"),
+        (replace(SOUND, is_read_back=False), "read-back"),
+        (replace(SOUND, clock_slip_ms=-9), "clock-steady"),
+    ],
+)
+def test_a_flaw_breaks_its_guard_and_no_other(flawed: CaseFacts, guard: str) -> None:
+    """One flaw, one guard: the reason a user reads is the right one."""
+    assert broken(flawed) == {guard}
+
+
+def test_an_arm_that_was_lost_owes_no_more_sends() -> None:
+    """What it could not do is the protocol check's business."""
+    lost = replace(SOUND, answered={Arm.CANDIDATE: 3}, lost={Arm.CANDIDATE: SubjectId("python", "5.3.3")})
+    assert broken(lost) == set()
