@@ -50,9 +50,17 @@ def remaining_ms(worlds: Iterable[World], now: tuple[int, int]) -> dict[str, tup
     return remaining
 
 
+_ROUNDING_MS = 2
+"""A broker just used successfully is available from that very millisecond on; in intervals that looks like a moment left."""
+
+
 def reasons_text(last_broker: str | None, remaining: dict[str, tuple[int, int]]) -> str:
     """Why brokers are not legal, as a subordinate clause; empty if there is nothing to say."""
-    reasons = [f"{broker} is avoided for another {duration_text(*left)}" for broker, left in sorted(remaining.items())]
+    reasons = [
+        f"{broker} is avoided for another {duration_text(*left)}"
+        for broker, left in sorted(remaining.items())
+        if left[1] > _ROUNDING_MS
+    ]
     if last_broker is not None:
         reasons.append(f"{last_broker} failed the attempt before")
     return "; " + " and ".join(reasons) if reasons else ""

@@ -73,8 +73,8 @@ def test_after_an_undecided_send_of_one_thread_no_thread_differs() -> None:
     assert found == ["queue.out-of-turn/first"]
 
 
-def test_a_dead_end_is_undecided_if_any_order_has_left_states_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two orders are left after step 10, and neither explains b0; the second has just been cut short."""
+def test_a_dead_end_is_undecided_if_one_of_its_orders_was_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second of two orders is cut short in step 10; the two join in step 11, after which nothing explains b0."""
     settle, orders = interleave._settled, []
 
     def cut_short_in_step_10(*arguments: Any) -> dict[tuple[int, ...], Belief]:
