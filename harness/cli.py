@@ -4,7 +4,6 @@ import os
 import signal
 import sys
 import tempfile
-import threading
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from rich.markup import escape
 from typer.exceptions import TyperException
 
 from harness import __version__
+from harness.cli_cluster import cluster_app
 from harness.cli_options import (
     DEFAULT_RELEASE,
     ClusterOption,
@@ -48,7 +48,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-cluster_app = typer.Typer(help="A local RocketMQ in seconds, for anyone.", no_args_is_help=True)
 app.add_typer(cluster_app, name="cluster")
 
 INTERRUPTED = 130
@@ -196,44 +195,6 @@ def doctor(as_json: JsonOption = False) -> None:
     from harness.listing import print_findings
 
     leave(print_findings(as_json=as_json))
-
-
-@cluster_app.command("up")
-def cluster_up(
-    topology: Annotated[
-        str, typer.Option(help="one-master, two-masters, three-masters, two-masters-two-name-servers.")
-    ] = "two-masters",
-    server: ServerOption = DEFAULT_RELEASE,
-    port: Annotated[
-        int | None, typer.Option(help="Fixed port of the (first) name server; a free one otherwise.")
-    ] = None,
-) -> None:
-    """Start a cluster on loopback, print its address, keep it until Ctrl-C or `cluster down`."""
-    from harness.cluster.up import UpState, serve
-    from harness.releases.progress import PlainProgress
-
-    def announce(state: UpState) -> None:
-        typer.echo(f"RocketMQ {state.server_release}, {state.topology}, is up. Name server address:")
-        typer.echo(";".join(state.name_servers))
-        typer.echo("Ctrl-C, or `rocketdiff cluster down` elsewhere, stops it.")
-
-    serve(
-        threading.Event(),
-        announce,
-        topology=topology,
-        server_release=server,
-        name_server_port=port,
-        progress=PlainProgress(),
-    )
-
-
-@cluster_app.command("down")
-def cluster_down() -> None:
-    """Stop the cluster that `cluster up` keeps in another terminal."""
-    from harness.cluster.up import down
-
-    state = down()
-    typer.echo("no cluster is up" if state is None else f"stopped {state.topology} of process {state.pid}")
 
 
 @contextmanager

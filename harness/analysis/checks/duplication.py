@@ -55,6 +55,10 @@ class Duplication:
             expected += ", one an attempt that did not certainly fail"
             observed = ", ".join(_copies(stored[place], place) for place in over)
             self._notebook.differ(NAME, TOO_MANY, send, side, expected=expected, observed=observed)
+        elif stored.total() > may_hold.total():
+            expected = f"at most {may_hold.total()} in all, one an attempt that did not certainly fail"
+            observed = ", ".join(_copies(count, place) for place, count in sorted(stored.items()))
+            self._notebook.differ(NAME, TOO_MANY, send, side, expected=expected, observed=observed)
         astray = sorted(place for place in stored if place not in claimed)
         if astray:
             expected = "copies only in " + ", ".join(f"{broker} queue {queue}" for broker, queue in sorted(claimed))

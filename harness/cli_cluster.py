@@ -1,0 +1,51 @@
+"""`rocketdiff cluster up` and `down`: a local RocketMQ in seconds, for anyone."""
+
+import contextlib
+import threading
+from typing import Annotated
+
+import typer
+
+from harness.cli_options import DEFAULT_RELEASE, ServerOption
+
+cluster_app = typer.Typer(help="A local RocketMQ in seconds, for anyone.", no_args_is_help=True)
+
+
+@cluster_app.command("up")
+def cluster_up(
+    topology: Annotated[
+        str, typer.Option(help="one-master, two-masters, three-masters, two-masters-two-name-servers.")
+    ] = "two-masters",
+    server: ServerOption = DEFAULT_RELEASE,
+    port: Annotated[
+        int | None, typer.Option(help="Fixed port of the (first) name server; a free one otherwise.")
+    ] = None,
+) -> None:
+    """Start a cluster on loopback, print its address, keep it until Ctrl-C or `cluster down`."""
+    from harness.cluster.up import UpState, serve
+    from harness.releases.progress import PlainProgress
+
+    def announce(state: UpState) -> None:
+        typer.echo(f"RocketMQ {state.server_release}, {state.topology}, is up. Name server address:")
+        typer.echo(";".join(state.name_servers))
+        typer.echo("Ctrl-C, or `rocketdiff cluster down` elsewhere, stops it.")
+
+    # Ctrl-C, and the signal that `cluster down` sends, are the ordinary end of this command.
+    with contextlib.suppress(KeyboardInterrupt):
+        serve(
+            threading.Event(),
+            announce,
+            topology=topology,
+            server_release=server,
+            name_server_port=port,
+            progress=PlainProgress(),
+        )
+
+
+@cluster_app.command("down")
+def cluster_down() -> None:
+    """Stop the cluster that `cluster up` keeps in another terminal."""
+    from harness.cluster.up import down
+
+    state = down()
+    typer.echo("no cluster is up" if state is None else f"stopped {state.topology} of process {state.pid}")
