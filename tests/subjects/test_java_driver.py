@@ -12,9 +12,9 @@ from harness.releases.catalogue import client_releases
 from harness.releases.compiled import compiled
 from harness.releases.driver import API_RELEASE, driver_class_path
 from harness.releases.jvm import find_java
-from harness.subjects import subject_for
 from harness.subjects.java import java_program
 from harness.subjects.lines import decode_record
+from harness.subjects.registry import program_of
 
 pytestmark = pytest.mark.cluster
 
@@ -32,7 +32,7 @@ def echo(*texts: str) -> list[str]:
 
 def conversation(release: str, folder: Path, commands: bytes) -> tuple[int, list[bytes]]:
     """Exit status and lines of a driver that is given these commands and then the end of stdin."""
-    launch = subject_for(SubjectId("java", release)).launch(folder)
+    launch = program_of(SubjectId("java", release)).launch(folder)
     environment = dict(launch.environment)
     ran = subprocess.run(
         launch.command, input=commands, env=environment, capture_output=True, cwd=folder, timeout=60, check=False

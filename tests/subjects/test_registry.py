@@ -4,15 +4,14 @@ import pytest
 
 from harness.core.errors import UsageError
 from harness.core.subject import SubjectId
-from harness.subjects import subject_for
-from harness.subjects.registry import known_subjects
+from harness.subjects.registry import known_subjects, program_of
 
 
 @pytest.mark.parametrize("name", ["java:4.0.0-incubating", "java:5.5.0", "python:5.3.3", "toy:drops"])
 def test_a_known_subject_has_a_program(name: str) -> None:
     """Its name is its own."""
     subject = SubjectId.parse(name)
-    assert subject_for(subject).subject == subject
+    assert program_of(subject).subject == subject
 
 
 @pytest.mark.parametrize(
@@ -21,7 +20,7 @@ def test_a_known_subject_has_a_program(name: str) -> None:
 def test_an_unknown_subject_is_a_usage_error_that_names_the_known(name: str, hint: str) -> None:
     """The message helps."""
     with pytest.raises(UsageError) as raised:
-        subject_for(SubjectId.parse(name))
+        program_of(SubjectId.parse(name))
     assert hint in raised.value.hint
 
 
@@ -29,4 +28,4 @@ def test_every_known_subject_can_be_had() -> None:
     """The list and the look-up agree."""
     for client, releases in known_subjects().items():
         for release in releases:
-            subject_for(SubjectId(client, release))
+            program_of(SubjectId(client, release))

@@ -26,10 +26,10 @@ from harness.core.plan import Plan, PlannedSend, SendKind
 from harness.core.records import AttemptEnded
 from harness.core.settings import ClientSettings
 from harness.core.subject import SubjectId
-from harness.subjects import subject_for
 from harness.subjects.child import SubjectProcess
 from harness.subjects.conversation import Transcript
 from harness.subjects.deadlines import Deadlines
+from harness.subjects.registry import program_of
 from harness.subjects.setup import SubjectSetup
 
 pytestmark = pytest.mark.cluster
@@ -85,7 +85,7 @@ class Staging:
         for each in (topic, f"{topic}-warm"):
             self.cluster.create_topic(each, 4)
         subject = SubjectProcess(
-            subject_for(SubjectId.parse(name)), Arm.BASELINE, self.folder / "subject", on_line=lambda _: None,
+            program_of(SubjectId.parse(name)), Arm.BASELINE, self.folder / "subject", on_line=lambda _: None,
             deadlines=Deadlines(**deadlines),
         )  # fmt: skip
         self.stack.enter_context(subject)
