@@ -14,7 +14,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 ARGS ?=
 TESTS ?= tests
 
-.PHONY: help setup run doctor test lint format bench lock relock wheel clean
+.PHONY: help setup run doctor image test lint format bench calibrate mutants lock relock wheel clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -28,23 +28,34 @@ run: $(READY) ## The main job: Java client and Python reference side by side on 
 doctor: $(READY) ## Say what this machine has, what is missing and how to get it
 	@$(BIN)/rocketdiff doctor $(ARGS)
 
-test: lint ## Lint, then all tests
-	@$(BIN)/python -m pytest $(TESTS) $(ARGS)
+image: $(READY) ## Make the image for --cluster containers; ARGS names releases of servers
+	@[ -n "$$ROCKETDIFF_BASE_IMAGE" ] || docker/base.sh >/dev/null
+	@$(BIN)/python -m harness.cluster.containers.make_images $(ARGS)
 
-lint: $(READY) ## ruff, mypy and the import arrows of ARCHITECTURE.md
+test: lint ## Lint, then all tests
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(TESTS) $(ARGS)
+
+lint: $(READY) ## ruff, mypy, the import arrows of ARCHITECTURE.md and the shipped ledgers
 	@failed=0; \
 	$(BIN)/ruff check . || failed=1; \
 	$(BIN)/ruff format --check . || failed=1; \
 	$(BIN)/mypy || failed=1; \
 	$(BIN)/lint-imports --no-cache || failed=1; \
+	$(BIN)/python -m harness.cli ledger lint || failed=1; \
 	exit $$failed
 
 format: $(READY) ## Let ruff rewrite what it can
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-bench: $(READY) ## Measure: cluster start, sends a second of each client, seconds to a verdict
+bench: $(READY) ## Measure: cluster start, sends a second of each client, seconds to a verdict, speed of the simulation
 	@$(BIN)/rocketdiff bench $(ARGS)
+
+calibrate: $(READY) ## How often does the gate alarm falsely? 300 control cases (about an hour; stop it and go on later), into fixtures/calibration.json
+	@$(BIN)/rocketdiff calibrate --write fixtures/calibration.json $(ARGS)
+
+mutants: $(READY) ## Change the rules of the reference in every small way and see whether scripts and tests notice
+	@$(BIN)/python -m tests.mutants $(ARGS)
 
 lock: $(READY) ## Write requirements.lock anew (maintainers; network)
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \

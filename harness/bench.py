@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -57,8 +58,10 @@ class Round:
         return self.reference_per_s / self.driver_per_s
 
 
-def bench(release: str, server_release: str, sends: int, rounds: int, *, with_verdict: bool, as_json: bool) -> None:
-    """Measure and print; nothing is asserted, because the machine decides as much as we do."""
+def bench(
+    release: str, server_release: str, sends: int, rounds: int, *, with_verdict: bool, as_json: bool
+) -> dict[str, Any]:
+    """Measure, and print it or (as_json) only return it; nothing is asserted, because the machine decides as much as we do."""
     with TemporaryDirectory(prefix="rocketdiff-bench-") as name:
         folder = Path(name)
         began = time.monotonic()
@@ -67,13 +70,16 @@ def bench(release: str, server_release: str, sends: int, rounds: int, *, with_ve
             measured = [_round(cluster, release, sends, folder, number) for number in range(rounds)]
         verdict_s = _seconds_to_verdict(release, server_release, folder) if with_verdict else None
     if as_json:
-        rows = [asdict(one) for one in measured]
-        print(json.dumps({"cluster_ready_s": ready_s, "rounds": rows, "quick_suite_s": verdict_s}, indent=1))
-        return
+        return {
+            "cluster_ready_s": ready_s,
+            "rounds": [asdict(one) for one in measured],
+            "quick_suite_s": verdict_s,
+        }
     Console().print(f"cluster of one name server and two brokers ready in {ready_s:.1f} s")
     Console().print(_table(release, sends, measured))
     if verdict_s is not None:
         Console().print(f"from `rocketdiff run` (suite quick) to its verdict: {verdict_s:.0f} s")
+    return {}
 
 
 def _seconds_to_verdict(release: str, server_release: str, folder: Path) -> float:

@@ -17,13 +17,23 @@ from rich.markup import escape
 from typer.exceptions import TyperException
 
 from harness import __version__
+from harness.cli_bench import bench
+from harness.cli_calibrate import calibrate
 from harness.cli_cluster import cluster_app
+from harness.cli_fuzz import fuzz
+from harness.cli_history import bisect, changelog, groups, identify
+from harness.cli_ledger import ledger_app
+from harness.cli_listing import doctor, scenarios
 from harness.cli_options import (
     DEFAULT_RELEASE,
+    BisectOption,
     ClusterOption,
+    ControlOption,
+    DryRunOption,
     InconclusiveOption,
-    JsonOption,
+    LedgerOption,
     MasterOption,
+    NoLedgerOption,
     OutOption,
     ScenarioOption,
     ScenariosOption,
@@ -32,10 +42,13 @@ from harness.cli_options import (
     StrictOption,
     SubjectOption,
     SuiteOption,
+    WireOption,
+    for_bisect,
     pair_of,
     policy_of,
     suite_of,
 )
+from harness.cli_simulation import simulate
 from harness.core.errors import ExitCode, HarnessError
 
 if TYPE_CHECKING:
@@ -49,6 +62,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(cluster_app, name="cluster")
+app.add_typer(ledger_app, name="ledger")
 
 INTERRUPTED = 130
 """What a shell reports for a program that ended on Ctrl-C; typer turns the exception into this code."""
@@ -69,8 +83,15 @@ def run(
     master: MasterOption = None,
     inconclusive: InconclusiveOption = "fail",
     strict: StrictOption = False,
+    ledger: LedgerOption = None,
+    no_ledger: NoLedgerOption = False,
+    wire: WireOption = False,
+    control: ControlOption = False,
+    dry_run: DryRunOption = False,
+    as_bisect_script: BisectOption = False,  # noqa: ARG001 - main() looks for it
 ) -> None:
     """Run two clients side by side on real brokers, break the brokers under them, and judge."""
+    from harness.ledgers import LedgerChoice
     from harness.releases.progress import PlainProgress
     from harness.run import RunRequest, execute
 
@@ -87,6 +108,10 @@ def run(
         backend=cluster,
         master=master,
         policy=policy_of(inconclusive, strict=strict),
+        ledgers=LedgerChoice(tuple(ledger or ()), shipped=not no_ledger),
+        is_wire_wanted=wire,
+        is_control_wanted=control,
+        is_dry=dry_run,
         progress=PlainProgress(),
     )
     with shown_on_terminal() as listener:
@@ -108,9 +133,14 @@ def compare(
     master: MasterOption = None,
     inconclusive: InconclusiveOption = "fail",
     strict: StrictOption = False,
+    ledger: LedgerOption = None,
+    wire: WireOption = False,
+    control: ControlOption = False,
+    dry_run: DryRunOption = False,
 ) -> None:
-    """What changes for us if we move from one client to the other?"""
-    run([baseline, candidate], suite, scenario, scenarios, out, seed, server, cluster, master, inconclusive, strict)
+    """What changes for us if we move from one client to the other? Known changes count too: no shipped ledger applies."""
+    subjects, judged_by = [baseline, candidate], (inconclusive, strict, ledger, True, wire, control, dry_run)
+    run(subjects, suite, scenario, scenarios, out, seed, server, cluster, master, *judged_by)
 
 
 @app.command()
@@ -122,13 +152,17 @@ def analyze(
     master: MasterOption = None,
     inconclusive: InconclusiveOption = "fail",
     strict: StrictOption = False,
+    ledger: LedgerOption = None,
+    no_ledger: NoLedgerOption = False,
 ) -> None:
     """Judge stored runs again, without a cluster."""
     from harness.judging import judge_runs
+    from harness.ledgers import LedgerChoice, load_for
 
+    policy = policy_of(inconclusive, strict=strict)
+    known = load_for(LedgerChoice(tuple(ledger or ()), shipped=not no_ledger), runs)
     with shown_on_terminal() as listener:
-        policy = policy_of(inconclusive, strict=strict)
-        judgement = judge_runs(runs, out=out, master=master, policy=policy, listeners=[listener])
+        judgement = judge_runs(runs, out=out, master=master, policy=policy, ledger=known, listeners=[listener])
     leave(judgement.exit_code)
 
 
@@ -139,7 +173,7 @@ def report(
         Path | None, typer.Option(help="Folder for the rendered files; beside the document when not given.")
     ] = None,
 ) -> None:
-    """Render the stored JSON document again: HTML, JUnit, Markdown."""
+    """Render the stored JSON document again: HTML, JUnit, Markdown, SARIF, badge."""
     from harness.judging import render_again
 
     for name, path in render_again(run_dir, out):
@@ -160,41 +194,8 @@ def explain(
         typer.echo(line)
 
 
-@app.command()
-def scenarios(
-    suite: SuiteOption = None,
-    folder: ScenariosOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """List the scenarios, what each establishes and the rows of the behaviour table it covers."""
-    from harness.listing import print_scenarios
-
-    print_scenarios(suite_of(suite, is_chosen=True), folder, as_json=as_json)
-
-
-@app.command()
-def bench(
-    release: Annotated[
-        str, typer.Option(help="Release of the Java client and of the reference's dialect.")
-    ] = DEFAULT_RELEASE,
-    server: ServerOption = DEFAULT_RELEASE,
-    sends: Annotated[int, typer.Option(min=100, help="Sends of each kind in each round.")] = 6_000,
-    rounds: Annotated[int, typer.Option(min=1)] = 5,
-    verdict: Annotated[bool, typer.Option(help="Time a whole quick suite too.")] = True,
-    as_json: JsonOption = False,
-) -> None:
-    """Measure this machine: cluster start, sends a second of each client, cost of the driver."""
-    from harness.bench import bench as measure
-
-    measure(release, server, sends, rounds, with_verdict=verdict, as_json=as_json)
-
-
-@app.command()
-def doctor(as_json: JsonOption = False) -> None:
-    """Say what this machine has, what is missing, and how to get it."""
-    from harness.listing import print_findings
-
-    leave(print_findings(as_json=as_json))
+for command in (scenarios, doctor, simulate, fuzz, bisect, changelog, groups, identify, bench, calibrate):
+    app.command()(command)
 
 
 @contextmanager
@@ -231,7 +232,10 @@ def options(
 def main(arguments: list[str] | None = None) -> None:
     """Entry point: every ending is one message and one exit code, never a bare traceback."""
     signal.signal(signal.SIGTERM, interrupted)
-    sys.exit(guarded(arguments))
+    code = guarded(arguments)
+    # Looked for here, because a command line that is refused, or a fault of ours, ends with a code of its own too.
+    asked = "--bisect" in (sys.argv[1:] if arguments is None else arguments)
+    sys.exit(for_bisect(code) if asked else code)
 
 
 def interrupted(_number: int, _frame: FrameType | None) -> NoReturn:

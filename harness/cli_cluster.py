@@ -1,4 +1,4 @@
-"""`rocketdiff cluster up` and `down`: a local RocketMQ in seconds, for anyone."""
+"""`rocketdiff cluster up`, `down`: a local RocketMQ in seconds, for anyone; `clean`: what killed runs left at clusters of others."""
 
 import contextlib
 import threading
@@ -20,6 +20,9 @@ def cluster_up(
     port: Annotated[
         int | None, typer.Option(help="Fixed port of the (first) name server; a free one otherwise.")
     ] = None,
+    cluster: Annotated[
+        str, typer.Option("--cluster", help="Where brokers run: processes, containers, containers:host.")
+    ] = "processes",
 ) -> None:
     """Start a cluster on loopback, print its address, keep it until Ctrl-C or `cluster down`."""
     from harness.cluster.up import UpState, serve
@@ -39,6 +42,7 @@ def cluster_up(
             server_release=server,
             name_server_port=port,
             progress=PlainProgress(),
+            backend=cluster,
         )
 
 
@@ -49,3 +53,11 @@ def cluster_down() -> None:
 
     state = down()
     typer.echo("no cluster is up" if state is None else f"stopped {state.topology} of process {state.pid}")
+
+
+@cluster_app.command("clean")
+def cluster_clean() -> None:
+    """Resume, restart and delete whatever runs that were killed still owe to clusters of your own."""
+    from harness.cluster.external.cleaning import clean
+
+    clean(typer.echo)

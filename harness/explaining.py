@@ -7,6 +7,7 @@ from harness.analysis.case_trace import CaseTrace, TracedSend, read_case
 from harness.analysis.steps.replayed import trace_of
 from harness.core.errors import UsageError
 from harness.core.events import Arm
+from harness.core.plan import SendMode
 from harness.core.subject import SubjectId
 from harness.oracle.explain import explain
 from harness.traces.run_directory import RunDirectory
@@ -34,6 +35,12 @@ def explain_send(run_dir: Path, subject: str, send: int, case: str | None) -> It
             f"a send that {subject} answered in {trace.entry.name}", seen=f"{send}", hint=f"it has {numbers}"
         )
     yield f"{trace.entry.name}, {run.subject(arm)}"
+    if wanted.row is not None and wanted.row.mode is SendMode.ASYNC:
+        # Its first queue is chosen by a thread of the client's, among sends of all others, and the rest by other threads.
+        yield "an asynchronous send: the rules behind it are not told one by one; what was seen of it:"
+        yield from _what_it_did(wanted)
+        yield from _other_arm(trace, run, arm, send)
+        return
     settings, routes = trace.entry.settings, trace.routes(arm)
     told = (trace_of(one.thread, one.row) for one in sends if one.row is not None)
     yield from explain(baseline.release, settings, routes, told, send=send, thread=wanted.thread)

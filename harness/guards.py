@@ -1,13 +1,18 @@
 """Conditions that make a case worth judging, as measured; a guard that did not hold makes checks INVALID, never a pass."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
 
 from harness.core.events import Arm
-from harness.core.fault import FaultKind, FaultRecord, FaultSpec
+from harness.core.fault import KILLS, FaultRecord, FaultSpec
+from harness.core.plan import Plan
+from harness.core.records import SendEnded
 from harness.core.run_info import Guard
 from harness.core.subject import SubjectId
 from harness.scenario import Case
+from harness.stalls import Stalls
+from harness.witnessing import WireStory
 
 START_SPREAD_LIMIT_NS = 50_000_000
 """Both arms start within 50 ms of each other, a tenth of the shortest pause that both must meet at the same phase."""
@@ -24,6 +29,12 @@ Java's budget and avoidance are counted on the wall clock, the oracle's interval
 millisecond. A clock being disciplined slips 0.5 ms a second at the very most, over seconds well under this; a step is more.
 """
 
+STALL_LIMIT_NS = 1_000_000_000
+"""
+How late a sleeping thread may be woken while no subject shows a sign of life either. With both cores kept busy it is a few
+hundredths of a second; a second is a machine that was suspended or that has no processor to give.
+"""
+
 SHORTENED_PAUSE_SHARE = 0.5
 """A pause that lasted less than half of what was asked for is another scenario."""
 
@@ -33,7 +44,8 @@ class CaseFacts:
     """
     What the runner saw of one case.
 
-    first_ns: start of each arm's first send; late_ns: median lateness in calm.
+    first_ns: start of each arm's first send; late_ns: median lateness in calm. wire: what the recording relay of an arm
+    saw, if it had one. stalls: whether the machine and the subjects were let run.
 
     problems: whatever the cluster did that was not asked for, or did not do, as sentences.
     """
@@ -48,6 +60,8 @@ class CaseFacts:
     is_read_back: bool
     clock_slip_ms: int
     lost: Mapping[Arm, SubjectId]
+    wire: Mapping[Arm, WireStory] = field(default_factory=dict)
+    stalls: Stalls = field(default_factory=Stalls)
 
     @property
     def spread_ns(self) -> int | None:
@@ -64,9 +78,30 @@ class CaseFacts:
         return numbers
 
 
+def median_lateness_ns(plan: Plan, told: Mapping[Arm, Sequence[SendEnded]], origin_ns: int) -> dict[Arm, int]:
+    """
+    Of each arm that sent, the median of how late sends began, counting those whose thread was free when they were due.
+
+    A send that waits for the one before it (the loop is closed) is late because of the fault, not of the machine.
+    """
+    due = {send.send: origin_ns + send.due_ns for send in plan.sends}
+    return {arm: _median_lateness_ns(due, sends) for arm, sends in told.items() if sends}
+
+
+def _median_lateness_ns(due: Mapping[int, int], sends: Iterable[SendEnded]) -> int:
+    free: dict[int, int] = {}
+    late = []
+    for send in sorted(sends, key=lambda told: told.start_ns):
+        if free.get(send.thread, 0) <= due[send.send]:
+            late.append(send.start_ns - due[send.send])
+        free[send.thread] = send.end_ns
+    return int(median(late)) if late else 0
+
+
 def guards_of(facts: CaseFacts) -> tuple[Guard, ...]:
     """Every guard of a case, held or not; what a lost subject could not do is the protocol check's business."""
-    return (*_start(facts), *_lateness(facts), *_complete(facts), *_faults(facts), _clock(facts), _read_back(facts))
+    each = (*_start(facts), *_lateness(facts), *_complete(facts), *_faults(facts), _clock(facts), _read_back(facts))
+    return (*each, *_awake(facts), *_witnesses(facts))
 
 
 def _start(facts: CaseFacts) -> tuple[Guard, ...]:
@@ -128,7 +163,7 @@ def _effective(facts: CaseFacts, spec: FaultSpec) -> Guard:
 def _flaw(record: FaultRecord, spec: FaultSpec) -> str:
     if record.proven_ns is None:
         return "its effect was not shown"
-    if spec.for_s is None or spec.kind is FaultKind.KILL:
+    if spec.for_s is None or spec.kind in KILLS:
         return ""
     if record.heal_ns is None or record.heal_proven_ns is None:
         return "its end was not shown"
@@ -144,6 +179,40 @@ def _clock(facts: CaseFacts) -> Guard:
         expected=f"wall and monotonic clock within {CLOCK_SLIP_LIMIT_MS} ms of each other from begin to end",
         seen=f"{slip} ms",
         case=facts.case_name,
+    )
+
+
+def _awake(facts: CaseFacts) -> Iterator[Guard]:
+    """The machine, and each subject: what was not let run cannot be blamed for standing still."""
+    gap_ns = facts.stalls.longest_gap_ns
+    yield Guard(
+        name="awake-machine",
+        held=gap_ns <= STALL_LIMIT_NS,
+        expected=f"a sleeping thread woken at most {STALL_LIMIT_NS / 1e6:.0f} ms late",
+        seen=f"{gap_ns / 1e6:.0f} ms",
+        case=facts.case_name,
+    )
+    for arm, stopped_ns in facts.stalls.stopped_ns.items():
+        seen = f"stopped for about {stopped_ns / 1e6:.0f} ms" if stopped_ns else "never stopped"
+        yield Guard(f"awake-{arm}", not stopped_ns, "processes that nobody stops", seen, facts.case_name)
+
+
+def _witnesses(facts: CaseFacts) -> tuple[Guard, ...]:
+    """
+    Who saw an arm's attempts, where there was a relay; broken when client and wire told two stories.
+
+    Then one of the two is wrong, and nothing that rests on attempts is worth saying.
+    """
+    return tuple(
+        Guard(
+            f"witness-{arm}",
+            held=not story.against,
+            expected=f"one story of {arm}'s attempts",
+            seen=f"{len(story.against)} sends differ, {story.against[0]}" if story.against else story.told,
+            case=facts.case_name,
+        )
+        for arm, story in facts.wire.items()
+        if story.told
     )
 
 

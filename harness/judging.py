@@ -2,13 +2,16 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
-from harness.analysis.analyze import analyze
+from harness.analysis.analyze import analyze, analyze_here
+from harness.calibration_store import shipped
 from harness.core.errors import UsageError
 from harness.core.events import AnalysisStarted, CheckJudged, Listener, ReportWritten, tell
+from harness.core.verdict import CheckResult
 from harness.releases.jvm import find_java
 from harness.report.document import Document, build
 from harness.report.json_document import load
@@ -19,6 +22,7 @@ from harness.traces.manifest import CaseStatus
 from harness.traces.run_directory import RunDirectory
 from harness.verdict.judge import judge
 from harness.verdict.judgement import Judgement
+from harness.verdict.ledger import Ledger
 from harness.verdict.policy import Policy
 
 
@@ -26,6 +30,7 @@ def judge_runs(
     paths: Sequence[Path],
     *,
     policy: Policy,
+    ledger: Ledger | None = None,
     out: Path | None = None,
     master: str | None = None,
     listeners: Sequence[Listener] = (),
@@ -36,6 +41,30 @@ def judge_runs(
     The report goes into the run directory, or to ``out``, which several runs need. Raises TraceError for what is no run,
     UsageError when runs of different subjects are to be judged together.
     """
+    judged = judge_quietly(paths, policy=policy, ledger=ledger, out=out, master=master, listeners=listeners)
+    _conclude(judged.document, judged.files, listeners)
+    return judged.judgement
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A judgement with the document it is told in, and every file of the report by the name of its format."""
+
+    judgement: Judgement
+    document: Document
+    files: tuple[tuple[str, Path], ...]
+
+
+def judge_quietly(
+    paths: Sequence[Path],
+    *,
+    policy: Policy,
+    ledger: Ledger | None = None,
+    out: Path | None = None,
+    master: str | None = None,
+    listeners: Sequence[Listener] = (),
+) -> Judged:
+    """The same without the summary, for whoever shows it elsewhere."""
     began = time.monotonic()
     runs = tuple(RunDirectory.open(path) for path in paths)
     folder = _report_folder(runs, out)
@@ -45,14 +74,25 @@ def judge_runs(
     tell(listeners, AnalysisStarted(cases=sum(len(run.cases()) for run in runs), checks=_planned(runs)))
     analysis = analyze([run.path for run in runs], master=master, java_home=find_java().home)
     info = describe(runs, took_s=time.monotonic() - began)
-    judgement = judge(analysis.evidence, info, policy)
+    judgement = judge(analysis.evidence, info, policy, ledger)
     for result in judgement.results:
         tell(listeners, CheckJudged(result))
-    document = build(info, judgement, analysis.plots, analysis.counts)
+    document = build(info, judgement, analysis.plots, analysis.counts, shipped())
     files = write_reports(document, folder)
     tell(listeners, ReportWritten(files))
-    _conclude(document, files, listeners)
-    return judgement
+    return Judged(judgement, document, files)
+
+
+def judge_case(run: RunDirectory, number: int, policy: Policy, ledger: Ledger) -> tuple[CheckResult, ...]:
+    """
+    The answers of one case of a run that goes on.
+
+    What is pooled over the cases of a run, and so its verdict, is only known when all are there.
+    """
+    part = run.only(number)
+    name = run.entry(number).name
+    judgement = judge(analyze_here(part).evidence, describe([part], took_s=0.0), policy, ledger)
+    return tuple(result for result in judgement.results if result.case == name)
 
 
 def render_again(path: Path, out: Path | None) -> tuple[tuple[str, Path], ...]:

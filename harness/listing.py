@@ -1,6 +1,8 @@
 """What the command line prints when it only lists: scenarios, and what this machine has."""
 
 import json
+import sys
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 
@@ -8,9 +10,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
 
-from harness.core.errors import ExitCode
+from harness.core.errors import EnvironmentMissing, ExitCode
 from harness.core.resources import resource
-from harness.releases.doctor import examine
+from harness.releases.doctor import Finding, examine
 from harness.scenario import Scenario, load_all, select
 
 
@@ -43,7 +45,7 @@ def _as_data(scenario: Scenario) -> dict[str, object]:
 
 def print_findings(*, as_json: bool) -> int:
     """Print what `doctor` found; the exit code says whether anything needed is missing."""
-    findings = examine()
+    findings = [*examine(), _image_base()]
     if as_json:
         print(json.dumps([asdict(finding) for finding in findings], indent=1))
     else:
@@ -55,3 +57,35 @@ def print_findings(*, as_json: bool) -> int:
                 console.print(f"        → {escape(finding.remedy)}")
     is_fit = all(finding.ok for finding in findings if finding.needed)
     return int(ExitCode.CONFORMS if is_fit else ExitCode.ENVIRONMENT)
+
+
+def sweep_containers() -> None:
+    """Remove containers whose runner is gone, and say on standard error what was removed; without an engine there are none."""
+    from harness.cluster.containers.engine import Engine  # noqa: PLC0415  # half a second that a list need not wait for
+    from harness.cluster.containers.sweep import sweep  # noqa: PLC0415  # as above
+
+    try:
+        with closing(Engine.connect()) as engine:
+            swept = sweep(engine)
+    except EnvironmentMissing as error:
+        print(f"no containers removed: {error.seen}", file=sys.stderr)
+        return
+    print(f"containers removed: {', '.join(swept.removed) or 'none was left'}", file=sys.stderr)
+    if swept.left:
+        kept = ", ".join(swept.left)
+        print(f"left alone, because their runner cannot be seen from here: {kept}", file=sys.stderr)
+
+
+def _image_base() -> Finding:
+    """What server images are put on; the engine itself is a finding of its own."""
+    from harness.cluster.containers.engine import Engine  # noqa: PLC0415  # as above
+    from harness.cluster.containers.images import look_for_base  # noqa: PLC0415  # as above
+
+    name = "container image base"
+    try:
+        with closing(Engine.connect()) as engine:
+            seen, is_there = look_for_base(engine)
+    except EnvironmentMissing as error:
+        seen, is_there = f"not to be seen: {error.seen}", False
+    remedy = "" if is_there else "only for --cluster containers: make image"
+    return Finding(name, is_there, seen, remedy, needed=False)

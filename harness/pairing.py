@@ -4,14 +4,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from statistics import median
 from typing import Self
 
 from harness.cluster.drain import await_drained
 from harness.cluster.faults.schedule import ScheduleThread
 from harness.cluster.interface import Cluster, NodeState, nodes_of
+from harness.cluster.scheduled import await_delivered
 from harness.cluster.stored import read_stored
-from harness.core.errors import HarnessError, SubjectBroken
+from harness.core.errors import ClusterError, SubjectBroken, TraceError
 from harness.core.events import (
     Arm,
     ArmLost,
@@ -25,16 +25,20 @@ from harness.core.events import (
     SendsAnswered,
     tell,
 )
-from harness.core.fault import FaultKind, FaultRecord
-from harness.core.records import SendEnded
-from harness.guards import CaseFacts, guards_of
+from harness.core.fault import KILLS, FaultRecord
+from harness.guards import CaseFacts, guards_of, median_lateness_ns
 from harness.scenario import Case
+from harness.stalls import StallWatch
 from harness.subjects.child import SubjectProcess
+from harness.subjects.deadlines import longest_callback_s
 from harness.subjects.program import SubjectProgram
 from harness.subjects.setup import SubjectSetup
 from harness.traces.case_directory import CaseDirectory
 from harness.traces.manifest import Breach, ClockAnchor
 from harness.traces.recorder import Recorder
+from harness.traces.schema import TableName
+from harness.wire_faults import needs_relays, with_relays
+from harness.witnessing import WireStory, Witness, Work
 
 GO_AHEAD_NS = 200_000_000
 """Both arms are told this long before the first due time: enough for a loaded machine to wake every sender thread."""
@@ -55,10 +59,19 @@ class Pair:
         return cls({Arm.BASELINE: baseline, Arm.CANDIDATE: candidate})
 
 
-def run_case(cluster: Cluster, directory: CaseDirectory, case: Case, pair: Pair, listeners: Sequence[Listener]) -> None:
+def run_case(
+    cluster: Cluster,
+    directory: CaseDirectory,
+    case: Case,
+    pair: Pair,
+    listeners: Sequence[Listener],
+    *,
+    is_wire_wanted: bool = False,
+) -> None:
     """
     Run one case and seal it.
 
+    is_wire_wanted: relays before both arms also where nothing needs them, as a second witness.
     A subject that breaks the protocol, or a fault that cannot be proven, ends up in ``run.json`` and is judged; any other
     error aborts the case and goes on to the caller.
     """
@@ -66,10 +79,11 @@ def run_case(cluster: Cluster, directory: CaseDirectory, case: Case, pair: Pair,
     scenario = case.scenario
     name = str(case.id)
     tell(listeners, CaseStarted(directory.number, name, len(case.plan.sends), scenario.episodes, scenario.duration_s))
-    stage = _Stage(cluster, directory, case, pair, listeners)
+    stage = _Stage(cluster, directory, case, pair, listeners, is_wire_wanted or needs_relays(case.faults))
     try:
         with ExitStack() as stack:
             stage.play(stack)
+        stage.testify()
         stage.read_back()
         directory.seal()
     except BaseException as error:
@@ -100,23 +114,32 @@ class _Stage:
     case: Case
     pair: Pair
     listeners: Sequence[Listener]
+    is_wire_wanted: bool
     arms: dict[Arm, SubjectProcess] = field(default_factory=dict)
     faults: dict[tuple[int, str], FaultRecord] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
     clock: ClockAnchor | None = None
     origin_ns: int = 0
     is_read_back: bool = False
+    witness: Witness = field(init=False)
+    stalls: StallWatch = field(init=False)
+    wire: dict[Arm, WireStory] = field(default_factory=dict)
 
     def play(self, stack: ExitStack) -> None:
         """Start both subjects, let them go together, break the cluster under them, wait for both, heal."""
         self._create_topics()
+        subjects = {arm: program.subject for arm, program in self.pair.programs.items()}
+        witness = Witness(self.cluster, self.directory, subjects, is_wanted=self.is_wire_wanted)
+        self.witness = stack.enter_context(witness)
         for arm in Arm:
             self.arms[arm] = stack.enter_context(self._subject(arm, stack))
         self._each(lambda subject: subject.await_hello())
         self._each(lambda subject: subject.prepare(self.case.plan, self._setup(subject.arm)))
         self._each(lambda subject: subject.await_ready())
+        self.stalls = stack.enter_context(StallWatch({arm: subject.pid for arm, subject in self.arms.items()}))
         self._go()
-        schedule = ScheduleThread(self.cluster, self.case.faults, self.origin_ns, self._on_fault)
+        faults = with_relays(self.witness.relays)
+        schedule = ScheduleThread(self.cluster, self.case.faults, self.origin_ns, self._on_fault, faults)
         try:
             self._await_arms()
             self._look_for_deaths()
@@ -125,18 +148,36 @@ class _Stage:
             outcome = schedule.join()
         self.problems |= {f"fault {n}": str(problem) for n, problem in enumerate(outcome.problems)}
 
+    def testify(self) -> None:
+        """Let the wire tell what a client does not; what the wire did not see makes the case invalid."""
+        for arm, subject in self.arms.items():
+            timeout_ms = self.case.scenario.settings.send_msg_timeout_ms
+            told = subject.transcript
+            work = Work(self._topic(arm), self.case.plan, told.sends, told.attempts, timeout_ms)
+            self.wire[arm] = story = self.witness.testify(arm, work)
+            if story.unseen:
+                unseen = f"{len(story.unseen)} frames of {arm} were not all seen: {story.unseen[0]}"
+                self.problems[f"wire {arm}"] = unseen
+
     def read_back(self) -> None:
         """Wait until late writes have drained, then read every queue of both topics to its end."""
         tell(self.listeners, ReadBackStarted(self.directory.number))
         try:
             await_drained(self.cluster, [self._topic(arm) for arm in Arm])
+            if any(send.delay_level for send in self.case.plan.sends):
+                self._read_kept_back()
             for arm in Arm:
                 topic = self._topic(arm)
                 self.directory.write_stored(arm, read_stored(self.cluster, topic))
-        except HarnessError as error:
+        except (ClusterError, TraceError) as error:  # not EnvironmentMissing: a machine that has failed ends the run
             self.problems["read-back"] = str(error)
             return
         self.is_read_back = True
+
+    def _read_kept_back(self) -> None:
+        kept = await_delivered(self.cluster, [self._topic(arm) for arm in Arm])
+        for arm in Arm:
+            self.directory.write_stored(arm, kept[self._topic(arm)], table=TableName.SCHEDULED)
 
     def facts(self) -> CaseFacts:
         """What the guards look at, once everything is over."""
@@ -145,13 +186,15 @@ class _Stage:
             case=self.case,
             case_name=str(self.case.id),
             first_ns={arm: min(send.start_ns for send in told) for arm, told in sends.items() if told},
-            late_ns={arm: self._lateness_ns(told) for arm, told in sends.items() if told},
+            late_ns=median_lateness_ns(self.case.plan, sends, self.origin_ns),
             answered={arm: len(told) for arm, told in sends.items()},
             faults=tuple(self.faults.values()),
             problems=tuple(self.problems.values()),
             is_read_back=self.is_read_back,
             clock_slip_ms=self._clock_slip_ms(),
             lost={arm: subject.subject for arm, subject in self.arms.items() if subject.broken},
+            wire=self.wire,
+            stalls=self.stalls.seen.without(send.end_ns for told in sends.values() for send in told),
         )
 
     def _subject(self, arm: Arm, stack: ExitStack) -> SubjectProcess:
@@ -159,26 +202,32 @@ class _Stage:
         return SubjectProcess(self.pair.programs[arm], arm, self.directory.logs / arm.value, on_line=recorder.line)
 
     def _setup(self, arm: Arm) -> SubjectSetup:
+        name_servers = self.witness.name_servers(arm)
         return SubjectSetup(
-            name_servers=self.cluster.name_server_addresses,
+            name_servers=name_servers,
             topic=self._topic(arm),
             warm_topic=self._warm_topic,
-            group=f"rocketdiff-{self.directory.number}-{arm}",
+            group=f"{self.cluster.topic_prefix}-{self.directory.number}-{arm}",
             run=self.directory.run,
             settings=self.case.scenario.settings,
+            callback_limit_ms=round(1_000 * longest_callback_s(self.case.scenario.settings, len(name_servers))),
         )
 
     def _topic(self, arm: Arm) -> str:
-        return f"rocketdiff-{self.directory.run}-{self.directory.number:03d}-{arm}"
+        return f"{self._case_prefix}-{arm}"
 
     @property
     def _warm_topic(self) -> str:
-        return f"rocketdiff-{self.directory.run}-{self.directory.number:03d}-warm"
+        return f"{self._case_prefix}-warm"
+
+    @property
+    def _case_prefix(self) -> str:
+        return f"{self.cluster.topic_prefix}-{self.directory.run}-{self.directory.number:03d}"
 
     def _create_topics(self) -> None:
-        queues = self.case.scenario.queues_per_broker
+        scenario = self.case.scenario
         for topic in (*map(self._topic, Arm), self._warm_topic):
-            self.cluster.create_topic(topic, queues)
+            self.cluster.create_topic(topic, scenario.queues_per_broker, ordered=scenario.ordered)
 
     def _each(self, step: Callable[[SubjectProcess], object]) -> None:
         """Take one step with every arm that is still whole; an arm that breaks is put down and left alone."""
@@ -203,6 +252,7 @@ class _Stage:
         waiting = dict(self.arms)
         while waiting:
             self._look_for_deaths()
+            self.witness.require_alive()
             for arm, subject in list(waiting.items()):
                 if subject.is_over:
                     del waiting[arm]
@@ -213,7 +263,7 @@ class _Stage:
 
     def _look_for_deaths(self) -> None:
         """A server that nobody killed and that is gone makes the case invalid; healing would hide it."""
-        killed = {fault.node for fault in self.case.faults if fault.kind is FaultKind.KILL}
+        killed = {fault.node for fault in self.case.faults if fault.kind in KILLS}
         for node in nodes_of(self.cluster):
             if node.name not in killed and self.cluster.state(node.name) is NodeState.GONE:
                 self.problems.setdefault(node.name, f"{node.name} died by itself: {self._last_words(node.name)}")
@@ -247,18 +297,3 @@ class _Stage:
             return 0
         passed_ms = (time.monotonic_ns() - self.clock.monotonic_ns) // 1_000_000
         return time.time_ns() // 1_000_000 - self.clock.wall_ms - passed_ms
-
-    def _lateness_ns(self, sends: Sequence[SendEnded]) -> int:
-        """
-        Median of how late sends began, counting those whose thread was free when they were due.
-
-        A send that waits for the one before it (the loop is closed) is late because of the fault, not of the machine.
-        """
-        due = {send.send: self.origin_ns + send.due_ns for send in self.case.plan.sends}
-        free: dict[int, int] = {}
-        late = []
-        for send in sorted(sends, key=lambda told: told.start_ns):
-            if free.get(send.thread, 0) <= due[send.send]:
-                late.append(send.start_ns - due[send.send])
-            free[send.thread] = send.end_ns
-        return int(median(late)) if late else 0

@@ -4,16 +4,21 @@ import secrets
 import shlex
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 
 from harness import __version__
+from harness.choosing import Choice, choose, require_some
+from harness.cluster.external.description import DescribedCluster
+from harness.cluster.external.joining import look
 from harness.cluster.interface import Cluster
-from harness.cluster.start import require_backend, start_cluster
+from harness.cluster.start import fetch_servers, require_backend, start_cluster
 from harness.cluster.topology import topology_named
-from harness.core.errors import HarnessError, UsageError
+from harness.controls import FOLDER as CONTROL_FOLDER
+from harness.controls import ControlArm, control_cases
+from harness.core.errors import ExitCode, HarnessError
 from harness.core.events import (
     Arm,
     ClusterClosed,
@@ -24,20 +29,25 @@ from harness.core.events import (
     RunStarted,
     tell,
 )
-from harness.core.resources import resource
 from harness.core.subject import SubjectId
+from harness.dry_run import told
+from harness.external import BACKEND, described_by, on, require_no_release
 from harness.judging import judge_runs
+from harness.ledgers import LedgerChoice
+from harness.ledgers import load as load_ledger
 from harness.machine import this_machine
 from harness.pairing import Pair, run_case
 from harness.planned import checks_planned
-from harness.releases.artifacts import client_class_path, server_class_path
+from harness.releases.artifacts import client_class_path
+from harness.releases.cpp_client import cpp_client
 from harness.releases.driver import driver_class_path
 from harness.releases.jvm import find_java
 from harness.releases.progress import ProgressListener
 from harness.report import junit
 from harness.report.junit import JUnitListener
-from harness.scenario import Case, expand, load_all, select
-from harness.subjects import java
+from harness.run_description import file_named
+from harness.scenario import Case, expand
+from harness.subjects import cpp, java
 from harness.subjects.registry import program_of
 from harness.traces.manifest import CaseEntry, RunManifest, Tolerance
 from harness.traces.plan_file import plan_digest
@@ -48,7 +58,13 @@ from harness.verdict.policy import Inconclusive, Policy
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What the user asked for. ``seed`` None: drawn, printed, and part of the command that repeats the run."""
+    """
+    What the user asked for. ``seed`` None: drawn, printed, and part of the command that repeats the run.
+
+    is_wire_wanted: relays before both arms also where nothing needs them.
+    is_control_wanted: after each case the same one of the baseline against itself.
+    is_dry: say what would be done, and do nothing. described: somebody's own cluster, once its file has been read.
+    """
 
     baseline: SubjectId
     candidate: SubjectId
@@ -61,6 +77,11 @@ class RunRequest:
     backend: str = "processes"
     master: str | None = None
     policy: Policy = field(default_factory=Policy)
+    ledgers: LedgerChoice = field(default_factory=LedgerChoice)
+    is_wire_wanted: bool = False
+    is_control_wanted: bool = False
+    is_dry: bool = False
+    described: DescribedCluster | None = None
     progress: ProgressListener | None = None
 
 
@@ -73,7 +94,13 @@ def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
     """
     began = time.monotonic()
     seed = secrets.randbelow(1 << 31) if request.seed is None else request.seed
+    require_backend(request.backend)
+    request = replace(request, described=described_by(request.backend))
     cases = plan_cases(request, seed)
+    if request.is_dry:
+        return _told(request, cases)
+    request = _located(request)
+    ledger = load_ledger(request.ledgers, [case.scenario for case in cases])
     pair = Pair.of(program_of(request.baseline), program_of(request.candidate))
     fetch(request)
     directory = RunDirectory.create(request.out.resolve(), manifest_of(request, seed, cases))
@@ -86,36 +113,62 @@ def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
         print(machine_line(RunVerdict.ERROR, Counts(), seed=seed, run=directory.run))  # noqa: T201 - for machines
         raise
     directory.end(wall_ms=time.time_ns() // 1_000_000)
-    judgement = judge_runs([directory.path], master=request.master, policy=request.policy, listeners=listeners)
+    judgement = judge_runs(
+        [directory.path], master=request.master, policy=request.policy, ledger=ledger, listeners=listeners
+    )
     code = int(judgement.exit_code)
     tell(listeners, RunEnded(directory.run, code, judgement.machine_line, time.monotonic() - began))
     return code
 
 
+def _told(request: RunRequest, cases: Sequence[Case]) -> int:
+    described = request.described
+    release = request.server_release if described is None else described.server_release or "as its brokers say"
+    for line in told(cases, _choice(request), described, release, is_control_wanted=request.is_control_wanted):
+        print(line)  # noqa: T201 - what was asked for
+    return int(ExitCode.CONFORMS)
+
+
+def _located(request: RunRequest) -> RunRequest:
+    """Somebody's own cluster says itself of which release it is."""
+    if request.described is None:
+        return request
+    require_no_release(request.server_release)
+    return replace(request, server_release=look(request.described)[0])
+
+
 def fetch(request: RunRequest) -> None:
     """Everything that may have to be downloaded or compiled, before anything is started or written."""
     require_backend(request.backend)
-    server_class_path(request.server_release, request.progress)
+    if request.described is None:
+        fetch_servers(request.backend, request.server_release, request.progress)
     for subject in (request.baseline, request.candidate):
         if subject.client == java.CLIENT:
             client_class_path(subject.release, request.progress)
             driver_class_path()
+        elif subject.client == cpp.CLIENT:
+            cpp_client(request.progress)
 
 
 def plan_cases(request: RunRequest, seed: int) -> tuple[Case, ...]:
     """
     Cases in the order they run: grouped by topology, so that a cluster starts once; UsageError when nothing matches.
     """
-    scenarios = load_all(request.scenario_root or resource("fixtures/scenarios"))
-    chosen = select(scenarios, suite=request.suite, patterns=request.patterns)
-    if not chosen:
-        raise UsageError(
-            "at least one scenario",
-            seen=f"none in suite {request.suite or 'all'} for {', '.join(request.patterns) or 'every name'}",
-            hint="rocketdiff scenarios lists them",
-        )
-    ordered = sorted(chosen, key=lambda scenario: (scenario.topology, scenario.name))
-    return tuple(expand(scenario, request.baseline, request.candidate, seed) for scenario in ordered)
+    choice = _choice(request)
+    require_some(choice, request.suite, request.patterns)
+    ordered = sorted(choice.scenarios, key=lambda scenario: (scenario.topology, scenario.name))
+    cases = (expand(scenario, request.baseline, request.candidate, seed) for scenario in ordered)
+    return tuple(on(request.described, case) for case in cases)
+
+
+def left_out(request: RunRequest) -> tuple[str, ...]:
+    """Chosen scenarios whose kind of send one of the two clients does not have: no difference could be told there."""
+    return _choice(request).without_call
+
+
+def _choice(request: RunRequest) -> Choice:
+    subjects = (request.baseline, request.candidate)
+    return choose(request.scenario_root, request.suite, request.patterns, subjects, request.described)
 
 
 def run_cases(
@@ -123,11 +176,28 @@ def run_cases(
 ) -> None:
     """Run every case; each topology has its cluster, started before its first case and gone after its last."""
     numbered = list(enumerate(cases, start=1))
+    controls = control_arm(request, cases, pair, directory) if request.is_control_wanted else None
     for topology, group in groupby(numbered, key=lambda item: item[1].scenario.topology):
         with started(request, topology, directory, listeners) as cluster:
             for number, case in group:
-                run_case(cluster, directory.case(number), case, pair, listeners)
+                wanted = request.is_wire_wanted
+                run_case(cluster, directory.case(number), case, pair, listeners, is_wire_wanted=wanted)
+                if controls is not None:
+                    controls.follow(cluster, directory.case(number))
         tell(listeners, ClusterClosed(topology))
+    if controls is not None:
+        controls.end()
+
+
+def control_arm(request: RunRequest, cases: Sequence[Case], pair: Pair, directory: RunDirectory) -> ControlArm:
+    """The same cases of the baseline against itself, in a run directory of their own below the run's."""
+    own = control_cases(cases)
+    asked = replace(request, candidate=request.baseline, is_control_wanted=False)
+    run = f"{directory.run}-{CONTROL_FOLDER}"
+    manifest = replace(manifest_of(asked, directory.manifest.seed, own), run=run, shipped_ledgers=False)
+    return ControlArm(
+        RunDirectory.create(directory.path / CONTROL_FOLDER, manifest), own, pair, is_wire_wanted=request.is_wire_wanted
+    )
 
 
 def started(request: RunRequest, topology: str, directory: RunDirectory, listeners: Sequence[Listener]) -> Cluster:
@@ -140,6 +210,7 @@ def started(request: RunRequest, topology: str, directory: RunDirectory, listene
         request.server_release,
         folder=directory.path / "cluster" / topology,
         progress=request.progress,
+        described=request.described,
     )
     brokers = tuple(broker.name for broker in cluster.brokers)
     took_s = time.monotonic() - began
@@ -160,11 +231,12 @@ def manifest_of(request: RunRequest, seed: int, cases: Sequence[Case]) -> RunMan
         seed=seed,
         subjects={Arm.BASELINE: str(request.baseline), Arm.CANDIDATE: str(request.candidate)},
         server_release=request.server_release,
-        backend=request.backend,
+        backend=request.backend if request.described is None else f"{BACKEND} ({request.described.name})",
         suite=request.suite or "all",
         reproduce=command_line(request, seed),
+        shipped_ledgers=request.ledgers.shipped,
         machine=this_machine(f"JDK {find_java(request.progress).version}"),
-        cases=tuple(_entry(number, case) for number, case in enumerate(cases, start=1)),
+        cases=tuple(entry_of(number, case) for number, case in enumerate(cases, start=1)),
     )
 
 
@@ -176,13 +248,21 @@ def command_line(request: RunRequest, seed: int) -> str:
         words += ["--scenario", pattern]
     if request.scenario_root is not None:
         words += ["--scenarios", str(request.scenario_root)]
-    words += ["--server", request.server_release, "--seed", str(seed)]
+    # Somebody's own cluster says its release itself.
+    words += ["--server", request.server_release] if request.described is None else []
+    words += ["--cluster", request.backend] if request.backend != "processes" else []
+    words += ["--seed", str(seed)]
     if request.policy.inconclusive is not Inconclusive.FAIL:
         words += ["--inconclusive", request.policy.inconclusive]
+    for file in request.ledgers.files:
+        words += ["--ledger", str(file)]
+    words += ["--wire"] * request.is_wire_wanted + ["--control"] * request.is_control_wanted
+    words += ["--no-ledger"] * (not request.ledgers.shipped)
     return shlex.join(words + ["--strict"] * request.policy.strict)
 
 
-def _entry(number: int, case: Case) -> CaseEntry:
+def entry_of(number: int, case: Case) -> CaseEntry:
+    """What ``run.json`` says about a case before it began."""
     scenario = case.scenario
     return CaseEntry(
         number=number,
@@ -197,13 +277,15 @@ def _entry(number: int, case: Case) -> CaseEntry:
         duration_s=scenario.duration_s,
         plan_digest=plan_digest(case.plan),
         checks=checks_planned(scenario),
-        brokers=topology_named(scenario.topology).broker_names,
+        brokers=case.brokers or topology_named(scenario.topology).broker_names,
         tolerances=tuple(Tolerance(one.check, one.ratio, one.reason) for one in scenario.tolerances),
         covers=scenario.covers,
+        scenario_file=file_named(scenario.source),
     )
 
 
 def _started(request: RunRequest, seed: int, cases: Sequence[Case], directory: RunDirectory) -> RunStarted:
+    choice = _choice(request)
     return RunStarted(
         run=directory.run,
         seed=seed,
@@ -213,4 +295,6 @@ def _started(request: RunRequest, seed: int, cases: Sequence[Case], directory: R
         cases=tuple(str(case.id) for case in cases),
         checks_planned=sum(len(checks_planned(case.scenario)) for case in cases),
         folder=directory.path,
+        left_out=choice.without_call,
+        not_here=choice.not_here,
     )

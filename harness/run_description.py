@@ -1,16 +1,22 @@
 """What a report says about the runs it judges, gathered from their ``run.json`` and scenario texts."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from harness import __version__
+from harness.cluster.topology import topology_named
 from harness.core.events import Arm
+from harness.core.fault import FaultSpec, fault_counts
+from harness.core.resources import resource
 from harness.core.run_info import CaseInfo, Guard, RunInfo, SubjectInfo
-from harness.scenario import Scenario, fault_sentence, parse
+from harness.scenario import Scenario, fault_sentence, line_of, parse
 from harness.traces.manifest import CaseEntry, RunManifest
 from harness.traces.run_directory import RunDirectory
+
+SCENARIOS = "fixtures/scenarios"
+"""Where the shipped ones are, from the root of our repository."""
 
 
 def describe(runs: Sequence[RunDirectory], *, took_s: float) -> RunInfo:
@@ -32,11 +38,11 @@ def describe(runs: Sequence[RunDirectory], *, took_s: float) -> RunInfo:
         started_at=datetime.fromtimestamp(first.created_wall_ms / 1_000, UTC).isoformat(timespec="seconds"),
         took_s=took_s + sum(_ran_s(manifest) for manifest in manifests),
         machine=first.machine,
-        cases=tuple(_case(entry) for manifest in manifests for entry in manifest.cases),
+        cases=tuple(_case(entry, run.path) for run in runs for entry in run.manifest.cases),
         reproduce=first.reproduce,
         rocketdiff=__version__,
         guards=tuple(_guards(manifests)),
-        explain=f"rocketdiff explain {_as_typed(runs[0].path)} {{subject}} {{send}} --case {{case}}",
+        explain="rocketdiff explain {folder} {subject} {send} --case {case}",
     )
 
 
@@ -53,7 +59,7 @@ def _ran_s(manifest: RunManifest) -> float:
     return 0.0 if ended is None else (ended - manifest.created_wall_ms) / 1_000
 
 
-def _case(entry: CaseEntry) -> CaseInfo:
+def _case(entry: CaseEntry, folder: Path) -> CaseInfo:
     scenario = parse(entry.scenario_text, f"the scenario stored with case {entry.number}")
     return CaseInfo(
         number=entry.number,
@@ -64,10 +70,21 @@ def _case(entry: CaseEntry) -> CaseInfo:
         topology=entry.topology,
         settings=asdict(entry.settings),
         workload=_workload(scenario),
-        faults=tuple(fault_sentence(fault) for fault in scenario.faults),
+        faults=tuple(fault_sentence(fault) for fault in _as_named(scenario.faults, entry)),
+        fault_counts=fault_counts(scenario.faults),
         episodes=scenario.episodes,
         sends_per_arm=entry.sends_planned,
+        scenario_file=entry.scenario_file,
+        checks_line=line_of(entry.scenario_text, "checks"),
+        folder=str(_as_typed(folder)),
     )
+
+
+def _as_named(faults: Sequence[FaultSpec], entry: CaseEntry) -> Iterator[FaultSpec]:
+    """The faults with the names that the case's brokers had: on somebody's own cluster they are not ours."""
+    ours = topology_named(entry.topology).broker_names
+    names = dict(zip(ours, entry.brokers, strict=True)) if entry.brokers else {}
+    return (replace(fault, node=names.get(fault.node, fault.node)) for fault in faults)
 
 
 def _workload(scenario: Scenario) -> dict[str, object]:
@@ -86,6 +103,14 @@ def _guards(manifests: Sequence[RunManifest]) -> Iterator[Guard]:
     for manifest in manifests:
         for entry in manifest.cases:
             yield from entry.guards
+
+
+def file_named(source: str) -> str:
+    """A scenario's file as a report may name it: never with a folder of this machine that lies above where we work."""
+    path, shipped = Path(source).resolve(), resource(SCENARIOS).resolve()
+    if path.is_relative_to(shipped):
+        return f"{SCENARIOS}/{path.relative_to(shipped).as_posix()}"
+    return path.relative_to(Path.cwd()).as_posix() if path.is_relative_to(Path.cwd()) else path.name
 
 
 def _as_typed(path: Path) -> Path:

@@ -3,15 +3,18 @@
 import time
 from collections.abc import Callable
 
-from reference_impl.kernel import Kernel
+from reference_impl.kernel import Kernel, Payload
 from reference_impl.listener import AttemptEnded, AttemptStarted, Listener
 from reference_impl.message import Message, SendResult
 from reference_impl.remoting.errors import MQClientException, RemotingTooMuchRequestException, RocketMQException
 from reference_impl.rules.attempt import AttemptResult, Ending, Finish, Step, Try
 from reference_impl.rules.publish import Queue
 
-Outcome = SendResult | RocketMQException
-"""What one attempt came to."""
+Outcome = SendResult | RocketMQException | None
+"""What one attempt came to; None: a one-way request is written."""
+
+
+_Send = Callable[[Message, Payload, Queue, str, int, int], SendResult | None]
 
 
 def now_ms() -> int:
@@ -33,19 +36,30 @@ class Calls:
         Returns a result or raises what the application is to see (sendDefaultImpl, every release). Exceptions that are
         not RocketMQ's, such as IllegalStateException, end the call at once and untold, as runtime exceptions do in Java.
         """
+        result = self._carry_out(message, step, ended, self._kernel.send)
+        assert result is not None
+        return result
+
+    def carry_out_oneway(self, message: Message, step: Step, ended: Callable[[int, AttemptResult], Step]) -> None:
+        """As carry_out, for a request that has no answer."""
+        self._carry_out(message, step, ended, self._kernel.send_oneway)
+
+    def _carry_out(
+        self, message: Message, step: Step, ended: Callable[[int, AttemptResult], Step], send: _Send
+    ) -> SendResult | None:
         began_ms = now_ms()
         outcomes: list[Outcome] = []
         brokers: list[str] = []
         while isinstance(step, Try):
-            outcome = self._attempt(message, len(outcomes), step.queue, step.timeout_ms)
+            outcome = self._attempt(message, len(outcomes), step, send)
             outcomes.append(outcome)
             brokers.append(step.queue.broker)
             step = ended(now_ms(), _result_of(outcome))
         return _conclude(step, outcomes, message.topic, brokers, now_ms() - began_ms)
 
-    def _attempt(self, message: Message, number: int, queue: Queue, timeout_ms: int) -> Outcome:
+    def _attempt(self, message: Message, number: int, step: Try, send: _Send) -> Outcome:
         begin_ms = now_ms()
-        kernel, listener = self._kernel, self._listener
+        kernel, listener, queue = self._kernel, self._listener, step.queue
         try:
             address = kernel.address_of(message.topic, queue.broker)
         except RocketMQException as error:
@@ -56,7 +70,7 @@ class Calls:
             listener.attempt_started(AttemptStarted(message, number, queue.broker, queue.queue_id, start_ns))
         outcome: Outcome
         try:
-            outcome = kernel.send(message, payload, queue, address, timeout_ms, begin_ms)
+            outcome = send(message, payload, queue, address, step.timeout_ms, begin_ms)
         except RocketMQException as error:
             outcome = error
         if listener is not None:
@@ -66,24 +80,29 @@ class Calls:
 
 
 def _ended(message: Message, number: int, queue: Queue, start_ns: int, end_ns: int, outcome: Outcome) -> AttemptEnded:
-    status, error = (outcome.status, None) if isinstance(outcome, SendResult) else (None, outcome)
+    status = outcome.status if isinstance(outcome, SendResult) else None
+    error = outcome if isinstance(outcome, RocketMQException) else None
     return AttemptEnded(message, number, queue.broker, queue.queue_id, start_ns, end_ns, status, error)
 
 
 def _result_of(outcome: Outcome) -> AttemptResult:
+    if outcome is None:
+        return AttemptResult()
     if isinstance(outcome, SendResult):
         return AttemptResult(status=outcome.status)
     return AttemptResult(error=type(outcome).__name__, code=getattr(outcome, "code", None))
 
 
-def _conclude(step: Step, outcomes: list[Outcome], topic: str, brokers: list[str], cost_ms: int) -> SendResult:
+def _conclude(step: Step, outcomes: list[Outcome], topic: str, brokers: list[str], cost_ms: int) -> SendResult | None:
     assert isinstance(step, Finish)
     outcome = None if step.attempt is None else outcomes[step.attempt]
-    if isinstance(outcome, SendResult):
+    if step.ending is Ending.RESULT:
+        assert not isinstance(outcome, RocketMQException)
         return outcome
     if step.ending is Ending.CALL_TIMEOUT:
         raise RemotingTooMuchRequestException("call timeout")
-    if step.ending is Ending.RETHROWN and outcome is not None:
+    assert isinstance(outcome, RocketMQException)
+    if step.ending is Ending.RETHROWN:
         raise outcome
     story = f"Send [{len(outcomes)}] times, still failed, cost [{cost_ms}]ms, Topic: {topic}, BrokersSent: {brokers}"
     raise MQClientException(story, -1 if step.code is None else step.code) from outcome

@@ -8,7 +8,6 @@ from reference_impl.remoting import requests
 from reference_impl.remoting.answers import expect_success
 from reference_impl.remoting.channels import Channels
 from reference_impl.remoting.errors import RocketMQException
-from reference_impl.remoting.routes import MASTER_ID
 from reference_impl.route_table import RouteTable
 from reference_impl.settings import ProducerSettings
 
@@ -47,18 +46,15 @@ class Heartbeats:
         if not self._lock.acquire(blocking=False):
             return
         try:
-            for members in self._routes.addresses().values():
-                if MASTER_ID in members:
-                    self._send(members[MASTER_ID])
+            for address in self._routes.known.masters():
+                self._send(address)
         finally:
             self._lock.release()
 
     def follow_connections(self) -> None:
         """Send to every broker a new connection was made to, until stop(); for a thread of its own (from 5.2.0 on)."""
         while (address := self._connected.get()) is not None:
-            if not any(address in members.values() for members in self._routes.addresses().values()):
-                continue
-            if self._lock.acquire(blocking=False):
+            if self._routes.known.is_known(address) and self._lock.acquire(blocking=False):
                 try:
                     self._send(address)
                 finally:
@@ -75,12 +71,11 @@ class Heartbeats:
     def unregister(self) -> None:
         """Tell every known broker that the producer is gone; no answer is no matter (unregisterClient)."""
         command = requests.unregister(self._client_id, self._group, serialization=self._settings.serialization)
-        for members in self._routes.addresses().values():
-            for address in members.values():
-                try:
-                    self._channels.invoke(address, command, self._settings.mq_client_api_timeout_ms)
-                except RocketMQException as error:
-                    _LOG.debug("unregister at %s failed: %s", address, error)
+        for address in self._routes.known.members():
+            try:
+                self._channels.invoke(address, command, self._settings.mq_client_api_timeout_ms)
+            except RocketMQException as error:
+                _LOG.debug("unregister at %s failed: %s", address, error)
 
     def _send(self, address: str) -> None:
         command = requests.heartbeat(

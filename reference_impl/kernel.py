@@ -5,9 +5,11 @@ from dataclasses import dataclass
 
 from reference_impl.message import Message, MessageBatch, SendResult
 from reference_impl.remoting.answers import parse_send
+from reference_impl.remoting.async_requests import AsyncRequests, OnEnd
 from reference_impl.remoting.channels import Channels
 from reference_impl.remoting.codes import LanguageCode
 from reference_impl.remoting.errors import MQClientException, RemotingTooMuchRequestException
+from reference_impl.remoting.frames import Command
 from reference_impl.remoting.messages import SysFlag, compress
 from reference_impl.remoting.send_encoder import SendEncoder
 from reference_impl.remoting.sending import SendRequest
@@ -33,13 +35,20 @@ class Kernel:
     """Sends single requests by the wire form and the time rules of a dialect; safe for threads."""
 
     def __init__(
-        self, dialect: Dialect, settings: ProducerSettings, group: str, channels: Channels, routes: RouteTable
+        self,
+        dialect: Dialect,
+        settings: ProducerSettings,
+        group: str,
+        channels: Channels,
+        routes: RouteTable,
+        requests: AsyncRequests,
     ) -> None:
         self._dialect = dialect
         self._settings = settings
         self._group = group
         self._channels = channels
         self._routes = routes
+        self._requests = requests
         version = mq_version(dialect.releases.first)
         self._encoder = SendEncoder(settings.serialization, language=LanguageCode.PYTHON, version=version)
 
@@ -57,17 +66,22 @@ class Kernel:
 
     def address_of(self, topic: str, broker: str) -> str:
         """
-        Where to send for a broker: its master's address, or the port two below it where VIP channels are the default.
+        Where to send for a broker; an unknown one makes the topic's route be looked up once.
 
-        An unknown broker makes the topic's route be looked up once. Raises MQClientException if that does not help.
+        Raises MQClientException if that does not help.
         """
-        address = self._routes.master_address(broker)
+        address = self.known_address(broker)
         if address is None:
             self._routes.find(topic)
-            address = self._routes.master_address(broker)
+            address = self.known_address(broker)
             if address is None:
                 raise MQClientException(f"The broker[{broker}] not exist")
-        if self._dialect.remoting.vip_channel:
+        return address
+
+    def known_address(self, broker: str) -> str | None:
+        """A broker's master, or the port two below it where VIP channels are the default; None if no route named it."""
+        address = self._routes.known.master(broker)
+        if address is not None and self._dialect.uses_vip_channel(self._settings):
             host, _, port = address.rpartition(":")
             return f"{host}:{int(port) - _VIP_PORT_OFFSET}"
         return address
@@ -81,27 +95,50 @@ class Kernel:
         Time spent since begin_ms counts from 4.3.0 on. Raises RemotingTooMuchRequestException if it was all of it,
         MQBrokerException for an error answer, and what Channels.invoke raises.
         """
-        opaque, frame = self._encode(message, payload, queue)
-        if self._dialect.loop.shared_budget:
-            spent_ms = time.monotonic_ns() // _NS_PER_MS - begin_ms
-            if timeout_ms < spent_ms:
-                raise RemotingTooMuchRequestException("sendKernelImpl call timeout")
-            timeout_ms -= spent_ms
-        answer = parse_send(self._channels.invoke_frame(address, opaque, frame, timeout_ms), address)
+        request = self.request(message, payload, queue)
+        opaque, frame = self._encoder.encode(request)
+        answer = self._channels.invoke_frame(address, opaque, frame, self._left_ms(timeout_ms, begin_ms))
+        return self.result(message, queue.broker, answer, address)
+
+    def send_oneway(
+        self, message: Message, payload: Payload, queue: Queue, address: str, timeout_ms: int, begin_ms: int
+    ) -> None:
+        """
+        As send(), without an answer.
+
+        Raises RemotingTooMuchRequestException and what AsyncRequests.invoke_oneway raises.
+        """
+        _, frame = self._encoder.encode(self.request(message, payload, queue), is_oneway=True)
+        self._left_ms(timeout_ms, begin_ms)
+        self._requests.invoke_oneway(address, frame)
+
+    def send_async(self, request: SendRequest, address: str, timeout_ms: int, on_end: OnEnd) -> None:
+        """A request once more, under a new number; ``on_end`` is told how it ended. Raises as AsyncRequests.invoke does."""
+        opaque, frame = self._encoder.encode(request)
+        self._requests.invoke(address, opaque, frame, timeout_ms, on_end)
+
+    def result(self, message: Message, broker: str, answer: Command, address: str | None) -> SendResult:
+        """
+        What a broker's answer says of a message.
+
+        Raises MQBrokerException for an error answer.
+        """
+        stored = parse_send(answer, address)
         return SendResult(
-            status=answer.status,
+            status=stored.status,
             message_id=_message_id(message),
-            offset_message_id=answer.offset_message_id,
+            offset_message_id=stored.offset_message_id,
             topic=message.topic,
-            broker=queue.broker,
-            queue_id=answer.queue_id,
-            queue_offset=answer.queue_offset,
-            transaction_id=answer.transaction_id,
+            broker=broker,
+            queue_id=stored.queue_id,
+            queue_offset=stored.queue_offset,
+            transaction_id=stored.transaction_id,
         )
 
-    def _encode(self, message: Message, payload: Payload, queue: Queue) -> tuple[int, bytes]:
+    def request(self, message: Message, payload: Payload, queue: Queue) -> SendRequest:
+        """The request for a message that goes to a queue."""
         settings = self._settings
-        request = SendRequest(
+        return SendRequest(
             topic=message.topic,
             queue_id=queue.queue_id,
             body=payload.body,
@@ -112,10 +149,15 @@ class Kernel:
             flag=message.flag,
             is_batch=isinstance(message, MessageBatch),
             broker=queue.broker,
-            default_topic=settings.create_topic_key,
+            default_topic=settings.create_topic_key or self._dialect.default_topic,
             default_topic_queues=settings.default_topic_queue_nums,
         )
-        return self._encoder.encode(request)
+
+    def _left_ms(self, timeout_ms: int, begin_ms: int) -> int:
+        left_ms = self._dialect.loop.left_ms(timeout_ms, time.monotonic_ns() // _NS_PER_MS - begin_ms)
+        if left_ms is None:
+            raise RemotingTooMuchRequestException("sendKernelImpl call timeout")
+        return left_ms
 
 
 def _message_id(message: Message) -> str:

@@ -54,9 +54,14 @@ class NameServers:
 
         Raises RemotingConnectException, RemotingSendRequestException and RemotingTimeoutException.
         """
-        return self._channels.invoke(self._choose(), command, timeout_ms)
+        return self._channels.invoke(self.chosen(), command, timeout_ms)
 
-    def _choose(self) -> str:
+    def chosen(self) -> str:
+        """
+        The address of the server that is asked now, connected to if need be.
+
+        Raises RemotingConnectException.
+        """
         with self._lock:
             if self._chosen is not None and self._channels.is_open(self._chosen):
                 return self._chosen

@@ -1,42 +1,35 @@
 """
 The live producer: a dialect's rules, remoting and a clock.
 
-Every decision is the rules'; here are the state they need, the threads that keep it fresh, and the calls an application
-makes. Synchronous sends only. Read in DefaultMQProducer, DefaultMQProducerImpl and MQClientInstance, 4.0.0-incubating
-to 5.3.3.
+Every decision is the rules'; here are the calls an application makes. Read in DefaultMQProducer and
+DefaultMQProducerImpl, 4.0.0-incubating to 5.3.3.
 """
 
-import os
-import threading
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import Enum
 from typing import Self
 
-from reference_impl.calls import Calls, now_ms
+from reference_impl.async_calls import AsyncTask, SendCallback
+from reference_impl.calls import now_ms
 from reference_impl.checks import check_group, check_message
-from reference_impl.heartbeat import Heartbeats
-from reference_impl.kernel import Kernel
-from reference_impl.listener import Listener, RouteChanged
+from reference_impl.client import Client
+from reference_impl.listener import Listener
 from reference_impl.message import Message, MessageBatch, SendResult
 from reference_impl.message_batch import batch_of
-from reference_impl.name_servers import NameServers
-from reference_impl.remoting.channels import Channels
-from reference_impl.remoting.errors import MQClientException
+from reference_impl.remoting.errors import IllegalStateException, MQClientException, RocketMQException
 from reference_impl.remoting.properties import UNIQ_KEY
 from reference_impl.remoting.versions import mq_version
-from reference_impl.route_table import PublishedTopic, RouteTable
+from reference_impl.route_table import PublishedTopic
+from reference_impl.rules.async_send import AsyncSend, Form
 from reference_impl.rules.attempt import AttemptResult, Step
 from reference_impl.rules.dialect import Dialect
-from reference_impl.rules.direct_send import direct_send_ended, no_route, send_by_selector, send_to_queue
+from reference_impl.rules.direct_send import direct_send_ended, send_by_selector, send_to_queue
 from reference_impl.rules.fault_table import FaultTable
-from reference_impl.rules.index import ThreadIndex
-from reference_impl.rules.publish import PublishInfo, Queue
-from reference_impl.rules.selection import Selector
+from reference_impl.rules.one_way import OneWaySend, one_way_to_queue
+from reference_impl.rules.publish import Queue
 from reference_impl.rules.send_loop import SendLoop
 from reference_impl.rules.tape import RandomTape, Tape
-from reference_impl.schedule import Schedule
 from reference_impl.settings import ProducerSettings
 from reference_impl.unique_key import UniqueKeys
 
@@ -74,20 +67,14 @@ class Producer:
         self.group = group
         self.dialect = dialect
         self.settings = settings or ProducerSettings()
-        self.faults = FaultTable(dialect.fault_table)
-        self._listener = listener
-        self._tapes = tapes
+        self._client = Client(name_servers, group, dialect, self.settings, listener, tapes)
         self._state = _State.CREATED
-        self._threads = threading.local()
         self._keys = UniqueKeys()
-        self._channels = Channels(dialect.remoting, on_connected=self._connected)
-        asked = NameServers(name_servers, self._channels, dialect.remoting, self.settings.serialization)
-        self._routes = RouteTable(dialect, self.settings, asked, self._route_changed)
-        self._version = mq_version(dialect.releases.first)
-        client_id = f"127.0.0.1@{os.getpid()}#{time.monotonic_ns()}"
-        self._heartbeats = Heartbeats(client_id, group, self.settings, self._channels, self._routes, self._version)
-        self._calls = Calls(Kernel(dialect, self.settings, group, self._channels, self._routes), listener)
-        self._schedule = Schedule(f"scheduled-{group}")
+
+    @property
+    def faults(self) -> FaultTable:
+        """What is known about slow and failing brokers."""
+        return self._client.faults
 
     def start(self) -> Self:
         """
@@ -99,28 +86,14 @@ class Producer:
         if self._state is not _State.CREATED:
             raise MQClientException(f"The producer service state not OK, maybe started once, {self._state.value}")
         self._state = _State.RUNNING
-        settings = self.settings
-        self._schedule.add(
-            self._routes.poll, first_ms=settings.first_poll_ms, period_ms=settings.poll_name_server_interval_ms
-        )
-        self._schedule.add(
-            self._heartbeats.beat, first_ms=settings.first_heartbeat_ms, period_ms=settings.heartbeat_broker_interval_ms
-        )
-        self._schedule.start()
-        if self.dialect.remoting.heartbeat_on_connect:
-            name = f"connections-{self.group}"
-            threading.Thread(target=self._heartbeats.follow_connections, name=name, daemon=True).start()
+        self._client.start()
         return self
 
     def shutdown(self) -> None:
         """Say good-bye to the brokers and close all connections; calls under way fail. Twice does nothing."""
-        if self._state is _State.RUNNING:
-            self._schedule.stop()
-            self._heartbeats.stop()
-            if self.settings.unregister_on_shutdown:
-                self._heartbeats.unregister()
+        was_started = self._state is _State.RUNNING
         self._state = _State.SHUT_DOWN
-        self._channels.close()
+        self._client.shutdown(was_started=was_started)
 
     def __enter__(self) -> Self:
         return self.start()
@@ -138,11 +111,10 @@ class Producer:
         topic is new and no name server answers, from 4.6.0 on.
         """
         self._check(message)
-        settings = self._settings(timeout_ms)
         began_ms = now_ms()
-        published = self._published(message.topic, by_selector=False)
-        loop = SendLoop(self.dialect, settings, published.selector(self._selector))
-        return self._calls.carry_out(message, loop.begin(began_ms, now_ms()), loop.attempt_ended)
+        published = self._client.published(message.topic, by_selector=False)
+        loop = SendLoop(self.dialect, self._settings(timeout_ms), published.selector(self._client.selector))
+        return self._client.calls.carry_out(message, loop.begin(began_ms, now_ms()), loop.attempt_ended)
 
     def send_batch(self, messages: Sequence[Message], timeout_ms: int | None = None) -> SendResult:
         """
@@ -151,7 +123,7 @@ class Producer:
         Raises also MQClientException for messages that do not fit together.
         """
         self._check_running()
-        has_own_key = self._version >= _BATCH_HAS_OWN_KEY_FROM
+        has_own_key = mq_version(self.dialect.releases.first) >= _BATCH_HAS_OWN_KEY_FROM
         batch = batch_of(messages, self._keys, self.settings.max_message_size, has_own_key=has_own_key)
         return self.send(batch, timeout_ms)
 
@@ -165,7 +137,7 @@ class Producer:
         self._check(message)
         timeout = self._settings(timeout_ms).send_msg_timeout_ms
         step = send_to_queue(self.dialect, Queue(*queue), timeout, now_ms() - began_ms)
-        return self._calls.carry_out(message, step, _direct)
+        return self._client.calls.carry_out(message, step, _direct)
 
     def send_by_selector(
         self, message: Message, selector: QueueSelector, argument: object, timeout_ms: int | None = None
@@ -173,21 +145,71 @@ class Producer:
         """
         Send to the queue a function selects: one attempt, in the time that route and selector leave (sendSelectImpl).
 
-        This is Java's call with a timeout; without one, from 5.1.4 on, Java gives the attempt the whole timeout.
-        Raises MQClientException where the function raises or chooses nothing, and what the attempt raises.
+        Without a timeout of its own, from 5.1.4 on, the attempt has the whole time. Raises MQClientException where the
+        function raises or chooses nothing, and what the attempt raises.
         """
-        began_ms = now_ms()
+        return self._client.calls.carry_out(message, self._selected(message, selector, argument, timeout_ms), _direct)
+
+    def send_async(self, message: Message, callback: SendCallback, timeout_ms: int | None = None) -> None:
+        """
+        As send(), but the end is told to ``callback``, by a thread of the client's (MQClientAPIImpl.sendMessageAsync).
+
+        Whatever fails is told too, but for what prevents the first attempt to 4.2.0, which is raised. An error answer is
+        never retried, a timeout is noticed one to two seconds late, and what a retry may still do differs (AsyncRules).
+        """
+        self._submit(message, callback, timeout_ms, Form.SELECTED)
+
+    def send_async_to_queue(
+        self, message: Message, queue: Queue, callback: SendCallback, timeout_ms: int | None = None
+    ) -> None:
+        """As send_async(), to the given queue and, for a retry, to the same broker again."""
+        self._submit(message, callback, timeout_ms, Form.GIVEN_QUEUE, queue=Queue(*queue))
+
+    def send_async_by_selector(
+        self,
+        message: Message,
+        selector: QueueSelector,
+        argument: object,
+        callback: SendCallback,
+        timeout_ms: int | None = None,
+    ) -> None:
+        """As send_async_to_queue(), the queue being what a function selects."""
+        if timeout_ms is None and self.dialect.selector_restarts_time:
+            try:
+                queue = self._choose(selector, message, argument, self._published_for_selector(message))
+            except (RocketMQException, IllegalStateException) as error:
+                callback.on_exception(error)
+                return
+            self._submit(message, callback, None, Form.GIVEN_QUEUE, queue=queue)
+            return
+
+        def choose(published: PublishedTopic) -> Queue:
+            return self._choose(selector, message, argument, published)
+
+        self._submit(message, callback, timeout_ms, Form.SELECTOR, choose=choose)
+
+    def send_oneway(self, message: Message) -> None:
+        """
+        Send once and wait for nothing (DefaultMQProducerImpl.sendOneway).
+
+        Raises what prevents the request from being written; from 5.3.0 that the broker refuses connections does not.
+        """
         self._check(message)
-        timeout = self._settings(timeout_ms).send_msg_timeout_ms
-        published = self._published(message.topic, by_selector=True)
-        try:
-            chosen = selector(list(published.info.queues), message, argument)
-        except Exception as error:
-            raise MQClientException("select message queue threw exception.") from error
-        if chosen is None:
-            raise MQClientException("select message queue return null.")
-        step = send_by_selector(self.dialect, Queue(*chosen), timeout, now_ms() - began_ms)
-        return self._calls.carry_out(message, step, _direct)
+        began_ms = now_ms()
+        published = self._client.published(message.topic, by_selector=False)
+        loop = OneWaySend(self.dialect, self.settings, published.selector(self._client.selector))
+        self._client.calls.carry_out_oneway(message, loop.begin(began_ms, now_ms()), loop.attempt_ended)
+
+    def send_oneway_to_queue(self, message: Message, queue: Queue) -> None:
+        """As send_oneway(), to the given queue, and without a trace in what is known about brokers."""
+        self._check(message)
+        step = one_way_to_queue(Queue(*queue), self.settings.send_msg_timeout_ms)
+        self._client.calls.carry_out_oneway(message, step, _direct)
+
+    def send_oneway_by_selector(self, message: Message, selector: QueueSelector, argument: object) -> None:
+        """As send_oneway_to_queue(), the queue being what a function selects."""
+        timeout_ms = self.settings.send_msg_timeout_ms
+        self._client.calls.carry_out_oneway(message, self._selected(message, selector, argument, timeout_ms), _direct)
 
     def queues(self, topic: str) -> tuple[Queue, ...]:
         """
@@ -196,7 +218,7 @@ class Producer:
         Raises MQClientException or IllegalStateException as send() does where there is none.
         """
         self._check_running()
-        return tuple(self._published(topic, by_selector=False).info.queues)
+        return tuple(self._client.published(topic, by_selector=False).info.queues)
 
     def heartbeat(self) -> None:
         """
@@ -205,11 +227,53 @@ class Producer:
         What a broker does not answer is forgotten, as in the rounds that come by themselves.
         """
         self._check_running()
-        self._heartbeats.beat()
+        self._client.heartbeats.beat()
 
     def route_version(self, topic: str) -> int:
         """How many publish lists the topic has had, 0 for none; a new one starts every thread's counter anew."""
-        return self._routes.version(topic)
+        return self._client.routes.version(topic)
+
+    def _submit(
+        self,
+        message: Message,
+        callback: SendCallback,
+        timeout_ms: int | None,
+        form: Form,
+        *,
+        queue: Queue | None = None,
+        choose: Callable[[PublishedTopic], Queue] | None = None,
+    ) -> None:
+        rules = AsyncSend(self.dialect, self._settings(timeout_ms), self.faults, form)
+        self._client.async_calls.submit(
+            AsyncTask(
+                message,
+                callback,
+                rules,
+                check=lambda: self._check(message),
+                find=lambda: self._client.published(message.topic, by_selector=form is Form.SELECTOR),
+                choose=choose,
+                queue=queue,
+            )
+        )
+
+    def _selected(self, message: Message, selector: QueueSelector, argument: object, timeout_ms: int | None) -> Step:
+        began_ms = now_ms()
+        queue = self._choose(selector, message, argument, self._published_for_selector(message))
+        timeout = self._settings(timeout_ms).send_msg_timeout_ms
+        return send_by_selector(self.dialect, queue, timeout, now_ms() - began_ms, timeout_given=timeout_ms is not None)
+
+    def _published_for_selector(self, message: Message) -> PublishedTopic:
+        self._check(message)
+        return self._client.published(message.topic, by_selector=True)
+
+    def _choose(self, selector: QueueSelector, message: Message, argument: object, published: PublishedTopic) -> Queue:
+        try:
+            chosen = selector(list(published.info.queues), message, argument)
+        except Exception as error:
+            raise MQClientException("select message queue threw exception.") from error
+        if chosen is None:
+            raise MQClientException("select message queue return null.")
+        return Queue(*chosen)
 
     def _check(self, message: Message) -> None:
         self._check_running()
@@ -223,28 +287,6 @@ class Producer:
 
     def _settings(self, timeout_ms: int | None) -> ProducerSettings:
         return self.settings if timeout_ms is None else replace(self.settings, send_msg_timeout_ms=timeout_ms)
-
-    def _published(self, topic: str, *, by_selector: bool) -> PublishedTopic:
-        published = self._routes.find(topic)
-        if published is not None:
-            return published
-        end = no_route(self.dialect, name_servers_set=True, name_server_reached=True, by_selector=by_selector)
-        raise MQClientException(f"No route info of this topic: {topic}", -1 if end.code is None else end.code)
-
-    def _selector(self, info: PublishInfo) -> Selector:
-        threads = self._threads
-        if not hasattr(threads, "tape"):
-            threads.tape = self._tapes()
-            threads.worst_index = ThreadIndex(self.dialect.index)
-        return Selector(info, ThreadIndex(self.dialect.index), self.faults, threads.worst_index, threads.tape)
-
-    def _connected(self, address: str) -> None:
-        if self.dialect.remoting.heartbeat_on_connect:
-            self._heartbeats.connected(address)
-
-    def _route_changed(self, event: RouteChanged) -> None:
-        if self._listener is not None:
-            self._listener.route_changed(event)
 
 
 def _direct(_now_ms: int, result: AttemptResult) -> Step:

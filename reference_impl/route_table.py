@@ -8,20 +8,18 @@ from reference_impl.listener import RouteChanged
 from reference_impl.name_servers import NameServers
 from reference_impl.remoting import routes
 from reference_impl.remoting.errors import IllegalStateException, MQClientException, RemotingException
-from reference_impl.remoting.requests import DEFAULT_TOPIC
+from reference_impl.rules.background import LOCK_TIMEOUT_MS
 from reference_impl.rules.dialect import Dialect
+from reference_impl.rules.known_routes import KnownRoutes
 from reference_impl.rules.publish import PublishInfo
 from reference_impl.rules.route import (
     QueueData,
     TopicRoute,
     publish_info,
-    route_changed,
     route_of_new_topic,
 )
 from reference_impl.rules.selection import Selector
 from reference_impl.settings import ProducerSettings
-
-_LOCK_TIMEOUT_S = 3.0  # LOCK_TIMEOUT_MILLIS of MQClientInstance
 
 
 class PublishedTopic:
@@ -65,12 +63,8 @@ class RouteTable:
         self._name_servers = name_servers
         self._on_change = on_change
         self._lock = threading.Lock()
-        self._published: dict[str, PublishedTopic | None] = {}
-        self._routes: dict[str, TopicRoute] = {}
-        self._addresses: dict[str, dict[int, str]] = {}
-        self._default_topic = DEFAULT_TOPIC if dialect.create_topic_key_ignored else settings.create_topic_key
-        if not dialect.create_topic_key_ignored:
-            self._published[settings.create_topic_key] = None  # polled from the start, to 5.1.0
+        self._published: dict[str, PublishedTopic] = {}
+        self.known = KnownRoutes(dialect, settings.create_topic_key)
 
     def find(self, topic: str) -> PublishedTopic | None:
         """
@@ -82,12 +76,12 @@ class RouteTable:
         """
         published = self._published.get(topic)
         if published is None or not published.info.queues:
-            self._published.setdefault(topic, None)
+            self.known.want(topic)
             self._update(topic, topic)
-            published = self._published[topic]
+            published = self._published.get(topic)
             if published is None:
-                self._update(topic, self._default_topic)
-                published = self._published[topic]
+                self._update(topic, self.known.stand_in)
+                published = self._published.get(topic)
         return published if published is not None and published.info.queues else None
 
     def version(self, topic: str) -> int:
@@ -102,35 +96,19 @@ class RouteTable:
         Raises IllegalStateException at the first one for which no name server answers, leaving out the rest of the
         round, from 4.6.0 on.
         """
-        for topic in list(self._published):
+        for topic in self.known.polled_topics():
             self._update(topic, topic)
 
-    def master_address(self, broker: str) -> str | None:
-        """Address of a broker's master; None if no route named one (findBrokerAddressInPublish)."""
-        return self._addresses.get(broker, {}).get(routes.MASTER_ID)
-
-    def addresses(self) -> dict[str, dict[int, str]]:
-        """Addresses by broker name and id, as of now; never waits for a name server."""
-        return {broker: dict(members) for broker, members in self._addresses.copy().items()}
-
     def drop_offline(self) -> None:
-        """Forget addresses that no topic's route names any more (cleanOfflineBroker)."""
-        if not self._lock.acquire(timeout=_LOCK_TIMEOUT_S):
-            return
-        try:
-            members_of = (members for route in self._routes.values() for members in route.brokers.values())
-            online = {address for members in members_of for address in members.values()}
-            for broker, members in list(self._addresses.items()):
-                kept = {number: address for number, address in members.items() if address in online}
-                if kept:
-                    self._addresses[broker] = kept
-                else:
-                    del self._addresses[broker]
-        finally:
-            self._lock.release()
+        """Forget addresses that no topic's route names any more; for once not, if the table is in use for too long."""
+        if self._lock.acquire(timeout=LOCK_TIMEOUT_MS / 1_000):
+            try:
+                self.known.drop_offline()
+            finally:
+                self._lock.release()
 
     def _update(self, topic: str, asked_topic: str) -> None:
-        if not self._lock.acquire(timeout=_LOCK_TIMEOUT_S):
+        if not self._lock.acquire(timeout=LOCK_TIMEOUT_MS / 1_000):
             return
         try:
             answer = self._name_servers.get_route(asked_topic, self._settings.mq_client_api_timeout_ms)
@@ -138,7 +116,7 @@ class RouteTable:
             if asked_topic != topic:
                 route = route_of_new_topic(route, self._settings.default_topic_queue_nums)
             published = self._published.get(topic)
-            if route_changed(self._routes.get(topic), route) or published is None or not published.info.queues:
+            if self.known.take(topic, route, can_select=published is not None and bool(published.info.queues)):
                 self._publish(topic, route, 0 if published is None else published.version)
         except MQClientException:
             return
@@ -149,9 +127,6 @@ class RouteTable:
             self._lock.release()
 
     def _publish(self, topic: str, route: TopicRoute, last_version: int) -> None:
-        for broker, members in route.brokers.items():
-            self._addresses[broker] = dict(members)
-        self._routes[topic] = route
         info = publish_info(route, writable_only=self._dialect.write_queues_need_permission)
         version = last_version + 1
         self._on_change(

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from reference_impl.remoting.frames import Serialization
-from reference_impl.remoting.requests import DEFAULT_TOPIC
 from reference_impl.rules.settings import SendSettings
 
 
@@ -12,7 +11,7 @@ class ProducerSettings(SendSettings):
     """
     Defaults of DefaultMQProducer and ClientConfig in every release, times in milliseconds, sizes in bytes.
 
-    A body of compress_msg_body_over_howmuch bytes or more is compressed. The first route poll and heartbeat come 10 ms
+    create_topic_key: None for the release's own. A body of compress_msg_body_over_howmuch bytes or more is compressed. The first route poll and heartbeat come 10 ms
     and 1 s after the start, then at their intervals. serialization: encoding of request headers
     (``rocketmq.serialize.type``). unregister_on_shutdown: say good-bye to every broker as Java does; a paused broker
     then costs mq_client_api_timeout_ms.
@@ -22,7 +21,7 @@ class ProducerSettings(SendSettings):
     compress_level: int = 5
     max_message_size: int = 4 * 1024 * 1024
     default_topic_queue_nums: int = 4
-    create_topic_key: str = DEFAULT_TOPIC
+    create_topic_key: str | None = None
     poll_name_server_interval_ms: int = 30_000
     heartbeat_broker_interval_ms: int = 30_000
     first_poll_ms: int = 10

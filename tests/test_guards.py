@@ -10,6 +10,8 @@ from harness.core.resources import resource
 from harness.core.subject import SubjectId
 from harness.guards import CaseFacts, guards_of
 from harness.scenario import expand, load
+from harness.stalls import Stalls
+from harness.witnessing import WireStory
 
 CASE = expand(
     load(resource("fixtures/scenarios/fault-latency/pause-one-of-two.yaml")),
@@ -42,7 +44,15 @@ def broken(facts: CaseFacts) -> set[str]:
 def test_a_sound_case_breaks_no_guard() -> None:
     """And has one for each thing that can go wrong."""
     assert broken(SOUND) == set()
-    assert len(guards_of(SOUND)) == 8
+    assert len(guards_of(SOUND)) == 9
+
+
+def test_a_report_says_who_saw_the_attempts() -> None:
+    """Where there was a relay, and nothing without one."""
+    facts = replace(SOUND, wire={Arm.BASELINE: WireStory(), Arm.CANDIDATE: WireStory("the wire: 7 attempts")})
+    seen = guards_of(facts)[-1]
+    assert (seen.name, seen.held, seen.seen) == ("witness-candidate", True, "the wire: 7 attempts")
+    assert len(guards_of(facts)) == len(guards_of(SOUND)) + 1
 
 
 @pytest.mark.parametrize(
@@ -57,7 +67,10 @@ def test_a_sound_case_breaks_no_guard() -> None:
         (replace(SOUND, faults=(replace(PAUSE, heal_ns=S // 3),)), "fault-1"),
         (replace(SOUND, problems=("broker-a died by itself",)), "cluster"),
         (replace(SOUND, is_read_back=False), "read-back"),
+        (replace(SOUND, wire={Arm.BASELINE: WireStory("both", against=("send 7: …",))}), "witness-baseline"),
         (replace(SOUND, clock_slip_ms=-9), "clock-steady"),
+        (replace(SOUND, stalls=Stalls(gaps=((0, 1_000_000_001),))), "awake-machine"),
+        (replace(SOUND, stalls=Stalls(stopped_ns={Arm.BASELINE: 0, Arm.CANDIDATE: 50_000_000})), "awake-candidate"),
     ],
 )
 def test_a_flaw_breaks_its_guard_and_no_other(flawed: CaseFacts, guard: str) -> None:

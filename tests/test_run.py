@@ -6,7 +6,7 @@ import pytest
 
 from harness.core.errors import UsageError
 from harness.core.subject import SubjectId
-from harness.run import RunRequest, command_line, manifest_of, plan_cases
+from harness.run import RunRequest, command_line, left_out, manifest_of, plan_cases
 from harness.verdict.policy import Inconclusive, Policy
 
 JAVA, PYTHON = SubjectId("java", "5.3.3"), SubjectId("python", "5.3.3")
@@ -32,6 +32,16 @@ def test_nothing_to_run_is_a_usage_error() -> None:
     """A typing error must not look like a pass."""
     with pytest.raises(UsageError):
         plan_cases(RunRequest(JAVA, PYTHON, patterns=("no/such-scenario",)), 1)
+
+
+def test_scenarios_that_a_client_has_no_call_for_are_left_out_and_named() -> None:
+    """Without an explicit queue there is nothing to compare; asked for nothing else, that is the message."""
+    cpp = RunRequest(JAVA, SubjectId("cpp", "2.1.0"), patterns=("explicit-queue/*", "round-robin/calm"))
+    assert [case.scenario.name for case in plan_cases(cpp, 1)] == ["round-robin/calm"]
+    assert set(left_out(cpp)) == {"explicit-queue/calm", "explicit-queue/pause-one-of-two"}
+    assert left_out(RunRequest(JAVA, PYTHON)) == ()
+    with pytest.raises(UsageError, match="no such call"):
+        plan_cases(RunRequest(JAVA, SubjectId("cpp", "2.1.0"), patterns=("batch/*",)), 1)
 
 
 def test_the_command_that_repeats_a_run_holds_everything_that_decides_it() -> None:

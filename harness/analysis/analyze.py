@@ -40,7 +40,18 @@ def analyze(
     names = [run.run for run in runs]
     if not runs or len(set(names)) != len(names):
         raise UsageError("at least one run directory, each once", seen=", ".join(names) or "none")
-    summaries = summaries_here(runs) if master == WITHOUT_SPARK else _on_spark(runs, master, java_home, spark)
+    return concluded(
+        runs, summaries_here(runs) if master == WITHOUT_SPARK else _on_spark(runs, master, java_home, spark)
+    )
+
+
+def analyze_here(run: RunDirectory) -> Analysis:
+    """A run that is open already, or a part of it, in this process."""
+    return concluded([run], summaries_here([run]))
+
+
+def concluded(runs: Sequence[RunDirectory], summaries: Summaries) -> Analysis:
+    """From sums to evidence, plots and counts."""
     manifests = [run.manifest for run in runs]
     cases = case_facts(manifests, summaries)
     return Analysis(

@@ -14,7 +14,7 @@ import pyarrow as pa
 from harness.core.events import Arm
 from harness.core.fault import FaultKind, FaultRecord
 from harness.core.outcome import Outcome, Reason
-from harness.core.plan import SendKind
+from harness.core.plan import SendKind, SendMode
 from harness.traces.manifest import CaseEntry
 from harness.traces.reader import has_table, read_table
 from harness.traces.rows import AttemptRow, SendRow
@@ -80,6 +80,10 @@ class CaseTrace:
         """What the brokers hold of an arm's topic; None when it was not read back."""
         return self.tables.get((TableName.STORED, arm))
 
+    def scheduled(self, arm: Arm) -> pa.Table | None:
+        """What the brokers keep, or have kept, back of an arm's delayed messages; None when that was not read."""
+        return self.tables.get((TableName.SCHEDULED, arm))
+
     def sends(self, arm: Arm, batch_rows: int = BATCH_ROWS) -> Iterator[TracedSend]:
         """
         Every send of an arm by (thread, send), each with its attempts; state is carried over the edges of batches.
@@ -142,5 +146,6 @@ def _send_row(row: Row, attempts: tuple[AttemptRow, ...]) -> SendRow:
         "outcome": Outcome(values["outcome"]),
         "reason": Reason(values["reason"]),
         "kind": SendKind(values["kind"]),
+        "mode": SendMode(values["mode"] or SendMode.SYNC),
     }
     return SendRow(**values | words, attempts=attempts)

@@ -6,14 +6,20 @@ Steps, each a stream: sends of an arm → attempts in context → replayed → r
 
 from collections.abc import Iterator
 
+import pyarrow as pa
+
 from harness.analysis.case_trace import BATCH_ROWS, CaseTrace
 from harness.analysis.checks.attempts import Attempts
 from harness.analysis.checks.avoidance import Avoidance
 from harness.analysis.checks.by_rules import RULES, UNAVAILABLE
+from harness.analysis.checks.callbacks import Callbacks
+from harness.analysis.checks.content import Content
+from harness.analysis.checks.delay import Delay
 from harness.analysis.checks.duplication import Duplication
 from harness.analysis.checks.error_kind import ErrorKind
 from harness.analysis.checks.failover_time import FailoverTime
 from harness.analysis.checks.loss import Loss
+from harness.analysis.checks.order import Order
 from harness.analysis.checks.publish_lists import compare_publish_lists
 from harness.analysis.checks.queue_choice import QueueChoice
 from harness.analysis.checks.scene import Scene, Watcher
@@ -27,6 +33,7 @@ from harness.analysis.steps.attempts_in_context import FaultTimes, attempts_in_c
 from harness.analysis.steps.reconciled import ReconciledSend, StoredCopies, reconciled
 from harness.analysis.steps.replayed import replayed
 from harness.core.events import Arm
+from harness.traces.schema import TableName
 
 
 def judge_case(trace: CaseTrace, *, batch_rows: int = BATCH_ROWS) -> Iterator[CaseFact]:
@@ -34,8 +41,8 @@ def judge_case(trace: CaseTrace, *, batch_rows: int = BATCH_ROWS) -> Iterator[Ca
     notebook = Notebook(trace.run, trace.entry.number, trace.entry.origin_ns or 0)
     for fault in trace.faults:
         notebook.note(fault)
-    scene = Scene(trace.entry, FaultTimes(trace.faults), notebook)
     rulebook = rulebook_for(trace)
+    scene = Scene(trace.entry, FaultTimes(trace.faults), notebook, rulebook.habits)
     if rulebook.missing:
         for arm in Arm:
             notebook.count(RULES, str(arm), "", UNAVAILABLE + rulebook.missing)
@@ -50,6 +57,10 @@ def judge_case(trace: CaseTrace, *, batch_rows: int = BATCH_ROWS) -> Iterator[Ca
         Duplication(scene),
         Timing(scene),
         FailoverTime(scene),
+        Callbacks(scene),
+        Content(scene),
+        Order(scene),
+        Delay(scene),
     )
     baseline, candidate = (_arm(trace, arm, scene, rulebook, batch_rows) for arm in Arm)
     for send in aligned(baseline, candidate):
@@ -62,7 +73,7 @@ def judge_case(trace: CaseTrace, *, batch_rows: int = BATCH_ROWS) -> Iterator[Ca
 
 def _arm(trace: CaseTrace, arm: Arm, scene: Scene, rulebook: Rulebook, batch_rows: int) -> Iterator[ReconciledSend]:
     """One arm's sends through all steps that look at one arm only."""
-    stored = trace.stored(arm)
+    stored = all_stored(trace, arm)
     if stored is None:
         scene.notebook.count("unread", str(arm), "", "queues")
     copies = None if stored is None else StoredCopies(stored)
@@ -70,4 +81,17 @@ def _arm(trace: CaseTrace, arm: Arm, scene: Scene, rulebook: Rulebook, batch_row
         scene.notebook.count("stored", str(arm), "", "message", n=copies.rows)
         scene.notebook.count("foreign", str(arm), "", "message", n=copies.foreign)
     in_context = attempts_in_context(trace.sends(arm, batch_rows), scene.times)
-    return reconciled(replayed(in_context, rulebook.rules.get(arm)), copies)
+    scheduled = trace.scheduled(arm)
+    kept = None if scheduled is None else StoredCopies(scheduled)
+    return reconciled(replayed(in_context, rulebook.rules.get(arm)), copies, kept)
+
+
+def all_stored(trace: CaseTrace, arm: Arm) -> pa.Table | None:
+    """
+    What the brokers hold of an arm's topic; None when not all of it was read back.
+
+    Of delayed messages a part of it is what they keep back: without that a message that waits would look lost.
+    """
+    sends = trace.tables.get((TableName.SENDS, arm))
+    levels = () if sends is None else sends.column("delay_level").drop_null().unique().to_pylist()
+    return None if any(levels) and trace.scheduled(arm) is None else trace.stored(arm)

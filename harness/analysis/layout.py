@@ -19,7 +19,7 @@ from harness.core.events import Arm
 from harness.traces.layout import case_and_arm
 from harness.traces.reader import sealed_files
 from harness.traces.run_directory import RunDirectory
-from harness.traces.schema import ARM_OF_CODE, SCHEMAS, SORT_KEYS, TableName
+from harness.traces.schema import ARM_OF_CODE, SORT_KEYS, TableName, completed
 from harness.traces.sealed_file import sorted_table
 
 
@@ -65,7 +65,7 @@ def pieces(table: TableName, path: Path) -> Iterator[tuple[int, Arm | None, pa.T
     where = f"{path.parent.name}/{path.name}"
     try:
         content = pq.read_table(path, partitioning=None)
-        rows = content.select(SCHEMAS[table].names)
+        rows = completed(content, table)
     except (OSError, KeyError, pa.ArrowException) as problem:
         raise TraceError(
             f"the columns of {table} in {where}", seen=str(problem), hint="seal the run again"

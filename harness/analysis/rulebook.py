@@ -8,9 +8,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from harness.analysis.case_trace import CaseTrace
+from harness.analysis.steps.fault_reach import FaultReach
+from harness.analysis.steps.torn_connections import TornConnections
 from harness.core.errors import UsageError
 from harness.core.events import Arm
+from harness.core.plan import SendMode
 from harness.core.subject import SubjectId
+from harness.oracle.async_ends import Troubled
+from harness.oracle.async_habits import NO_HABITS, AsyncHabits
+from harness.oracle.asynchronous import judge_asynchronous
+from harness.oracle.durations import Tearing
 from harness.oracle.judgement import Judgement
 from harness.oracle.replay import Replay, replay_for
 from harness.oracle.trace import SendTrace
@@ -19,6 +26,9 @@ from harness.traces.schema import TableName
 RULED_CLIENTS = ("java", "python")
 """Kinds of client whose release names a dialect; ``python`` is our reference, speaking that of the named release."""
 
+_CLIENTS_OWN_THREAD = -2
+"""Asynchronous requests of every thread of the application are in flight together: any of them may tear another's connection."""
+
 
 @dataclass(frozen=True, slots=True)
 class ArmRules:
@@ -26,12 +36,14 @@ class ArmRules:
     The rules for one arm.
 
     shared: its threads share a fault table, so their sends must be judged together; otherwise one thread after another.
+    asynchronous: so must sends that threads of the client's hand over.
     """
 
     trace: CaseTrace
     arm: Arm
     release: str
     shared: bool
+    asynchronous: bool = False
 
     def fresh(self) -> Replay:
         """A replay that has seen nothing yet."""
@@ -40,17 +52,37 @@ class ArmRules:
         settings, routes = self.trace.entry.settings, self.trace.routes(self.arm)
         return replay_for(self.release, settings, routes, witnessed=witnessed)
 
+    def torn_connections(self) -> TornConnections:
+        """When this arm's connections were closed, as far as its own trace shows it."""
+        attempts = self.trace.tables.get((TableName.ATTEMPTS, self.arm))
+        return TornConnections(attempts, self.trace.faults, Tearing.of(self.fresh().dialect.remoting))
+
     def judge_together(self, sends: Iterable[SendTrace]) -> Iterator[Judgement]:
         """Judgements of all sends of the arm, in order of their start."""
+        if self.asynchronous:
+            return judge_asynchronous(self.fresh(), sends, self._troubled())
         return self.fresh().judge_all(sends)
+
+    def _troubled(self) -> Troubled:
+        """Whether a request's broker was faulty around then, or another request's end may have torn its connection."""
+        reach = FaultReach.of_attempts(self.trace.faults, self.trace.entry.settings)
+        torn = self.torn_connections()
+
+        def is_troubled(broker: str | None, start_ns: int, end_ns: int) -> bool:
+            if reach.meets(start_ns, end_ns, broker):
+                return True
+            return broker is not None and torn.may_have_torn(_CLIENTS_OWN_THREAD, broker, start_ns, end_ns)
+
+        return is_troubled
 
 
 @dataclass(frozen=True, slots=True)
 class Rulebook:
-    """Rules for both arms of a case; missing: why there are none, empty when there are."""
+    """Rules for both arms of a case; missing: why there are none, empty when there are. habits: of the baseline's release."""
 
     rules: dict[Arm, ArmRules]
     missing: str = ""
+    habits: AsyncHabits = NO_HABITS
 
 
 def rulebook_for(trace: CaseTrace) -> Rulebook:
@@ -62,9 +94,17 @@ def rulebook_for(trace: CaseTrace) -> Rulebook:
         )
     settings = trace.entry.settings
     shared = trace.entry.threads > 1 and settings.send_latency_fault_enable
-    rules = {arm: ArmRules(trace, arm, baseline.release, shared) for arm in Arm}
+    asynchronous = is_asynchronous(trace)
+    rules = {arm: ArmRules(trace, arm, baseline.release, shared, asynchronous) for arm in Arm}
     try:
-        rules[Arm.BASELINE].fresh()
+        dialect = rules[Arm.BASELINE].fresh().dialect
     except UsageError as error:
         return Rulebook({}, str(error))
-    return Rulebook(rules)
+    return Rulebook(rules, habits=AsyncHabits.of(dialect, settings.retry_times_when_send_async_failed))
+
+
+def is_asynchronous(trace: CaseTrace) -> bool:
+    """Whether a case's sends are; it has one mode."""
+    tables = (trace.tables.get((TableName.SENDS, arm)) for arm in Arm)
+    first = next((table.column("mode")[0].as_py() for table in tables if table is not None and table.num_rows), None)
+    return first == SendMode.ASYNC

@@ -7,6 +7,8 @@ Addresses are ``host:port``. Unless said otherwise functions raise RocketMQExcep
 import time
 from collections.abc import Iterator, Mapping
 
+from harness.cluster.server_settings import properties_text
+from harness.cluster.topology import MASTER_ID
 from reference_impl.remoting import answers, requests, sending
 from reference_impl.remoting.channel import Channel
 from reference_impl.remoting.channels import Channels
@@ -25,7 +27,8 @@ PROBE_TOPIC = "rocketdiff-probe"
 PROBE_QUEUES = 4
 """As many as scenarios use by default, so that the route proven is like theirs."""
 
-_READ_AND_WRITE = 6
+READ_ONLY, READ_AND_WRITE = 4, 6
+"""Permissions of a broker or a topic (PermName)."""
 
 _PROBE_GROUP = "rocketdiff-probe"
 
@@ -33,9 +36,9 @@ _PROBE_GROUP = "rocketdiff-probe"
 _MESSAGES_A_PULL = 4_096
 
 
-def create_topic(channels: Channels, broker_address: str, topic: str, queues: int) -> None:
+def create_topic(channels: Channels, broker_address: str, topic: str, queues: int, *, ordered: bool = False) -> None:
     """Create or change a topic on one broker, which also tells it to its name servers."""
-    command = requests.create_topic(topic, queues)
+    command = requests.create_topic(topic, queues, order=ordered)
     answers.expect_success(channels.invoke(broker_address, command, REQUEST_TIMEOUT_MS), broker_address)
 
 
@@ -52,10 +55,30 @@ def register_now(channels: Channels, broker_address: str) -> None:
     Make a broker register all its topics with its name servers at once, instead of at its next turn (10 to 30 s).
 
     Setting its permission, to what it is, has that effect (AdminBrokerProcessor.updateBrokerConfig, 4.9.7 and 5.3.3).
-    The broker also writes all its settings, as they are in effect, into its settings file.
     """
-    command = Command(RequestCode.UPDATE_BROKER_CONFIG, body=f"brokerPermission={_READ_AND_WRITE}\n".encode())
+    update_settings(channels, broker_address, {"brokerPermission": READ_AND_WRITE})
+
+
+def update_settings(channels: Channels, broker_address: str, settings: Mapping[str, object]) -> None:
+    """
+    Change a running broker's settings, by their names in its settings file.
+
+    The broker also writes all its settings, as they are in effect, into that file.
+    """
+    command = Command(RequestCode.UPDATE_BROKER_CONFIG, body=properties_text(settings).encode())
     answers.expect_success(channels.invoke(broker_address, command, REQUEST_TIMEOUT_MS), broker_address)
+
+
+def broker_setting(channels: Channels, broker_address: str, name: str) -> str | None:
+    """A running broker's setting as it is in effect, None for one that its release does not know."""
+    return broker_settings(channels, broker_address).get(name)
+
+
+def broker_settings(channels: Channels, broker_address: str) -> dict[str, str]:
+    """All settings of a running broker as they are in effect."""
+    answer = channels.invoke(broker_address, Command(RequestCode.GET_BROKER_CONFIG), REQUEST_TIMEOUT_MS)
+    lines = answers.expect_success(answer, broker_address).body.decode(errors="replace").splitlines()
+    return dict(line.partition("=")[::2] for line in lines if "=" in line)
 
 
 def forget_topic(channels: Channels, name_server_address: str, topic: str) -> None:
@@ -80,10 +103,26 @@ def queues_in_route(found: TopicRoute | None) -> dict[str, int]:
     return {data.broker: data.write_queues for data in found.queues if data.broker in reachable}
 
 
+def permissions_in_route(channels: Channels, name_server_address: str, topic: str) -> dict[str, int]:
+    """Permission of each broker in a topic's route (PermName), empty for a topic without a route."""
+    found = route(channels, name_server_address, topic)
+    return {} if found is None else {data.broker: data.perm for data in found.queues}
+
+
 def registered_brokers(channels: Channels, name_server_address: str) -> dict[str, str]:
     """Address of every master broker a name server knows, by broker name."""
+    members = registered_members(channels, name_server_address)
+    return {name: address for (name, broker_id), address in members.items() if broker_id == MASTER_ID}
+
+
+def registered_members(channels: Channels, name_server_address: str) -> dict[tuple[str, int], str]:
+    """Address of every broker a name server knows, by broker name and broker id; slaves have ids from 1 on."""
     info = answers.parse_cluster(channels.invoke(name_server_address, requests.get_cluster(), REQUEST_TIMEOUT_MS))
-    return {name: data.addresses[0] for name, data in info.brokers.items() if 0 in data.addresses}
+    return {
+        (name, broker_id): address
+        for name, data in info.brokers.items()
+        for broker_id, address in data.addresses.items()
+    }
 
 
 def runtime_info(channels: Channels, broker_address: str) -> dict[str, str]:
@@ -118,32 +157,39 @@ def read_queue(
         offset = page.next_offset
 
 
-def store_probe(channels: Channels, broker_address: str, queue_id: int, body: bytes) -> int:
+def store_probe(channels: Channels, broker_address: str, queue_id: int, body: bytes, topic: str = PROBE_TOPIC) -> int:
     """Store one message in a queue of the probe topic; its queue offset."""
+    return send_probe(channels, broker_address, queue_id, body, topic).queue_offset
+
+
+def send_probe(
+    channels: Channels, broker_address: str, queue_id: int, body: bytes, topic: str = PROBE_TOPIC
+) -> answers.SendAnswer:
+    """Store one message in a queue of a probe topic; what a client is answered, the send status among it."""
     request = sending.SendRequest(
-        topic=PROBE_TOPIC,
+        topic=topic,
         queue_id=queue_id,
         body=body,
         group=_PROBE_GROUP,
         born_timestamp_ms=time.time_ns() // 1_000_000,
     )
     answer = channels.invoke(broker_address, sending.send_message(request), REQUEST_TIMEOUT_MS)
-    return answers.parse_send(answer, broker_address).queue_offset
+    return answers.parse_send(answer, broker_address)
 
 
-def probe_broker(address: str, timeout_ms: int) -> None:
+def probe_broker(address: str, timeout_ms: int, topic: str = PROBE_TOPIC) -> None:
     """
     Ask a broker something cheap on a connection of its own; returns when any answer has come.
 
     A question about an offset stores nothing, so a probe that stays in a paused broker's socket is harmless when it is
     served later. Raises RemotingTimeoutException and the other RemotingExceptions.
     """
-    _probe(address, requests.get_max_offset(PROBE_TOPIC, 0), timeout_ms)
+    _probe(address, requests.get_max_offset(topic, 0), timeout_ms)
 
 
-def probe_name_server(address: str, timeout_ms: int) -> None:
+def probe_name_server(address: str, timeout_ms: int, topic: str = PROBE_TOPIC) -> None:
     """As probe_broker, for a name server: ask for the probe topic's route."""
-    _probe(address, requests.get_route(PROBE_TOPIC), timeout_ms)
+    _probe(address, requests.get_route(topic), timeout_ms)
 
 
 def _probe(address: str, command: Command, timeout_ms: int) -> None:

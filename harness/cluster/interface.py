@@ -18,10 +18,11 @@ LOOPBACK = "127.0.0.1"
 
 
 class Role(StrEnum):
-    """The two kinds of node."""
+    """The kinds of node; a broker is a master, and a slave is a copy of one that nobody writes to."""
 
     NAME_SERVER = "name-server"
     BROKER = "broker"
+    SLAVE = "slave"
 
 
 class NodeState(StrEnum):
@@ -45,8 +46,9 @@ class Node:
     """
     One server of a cluster.
 
-    letter: ``a`` for a broker, ``1`` for a name server; scenarios use it. address: ``host:port`` as clients reach it.
-    pid: of the process on this host, None where there is none or it is not ours to know.
+    letter: ``a`` for a broker, ``a-slave-1`` for a slave, ``1`` for a name server. address: ``host:port`` as clients reach it.
+    pid: of the process on this host, None where there is none or it is not ours to know. probe_topic: the topic that a
+    probe asks about.
     """
 
     role: Role
@@ -54,6 +56,7 @@ class Node:
     name: str
     address: str
     pid: int | None
+    probe_topic: str = "rocketdiff-probe"
 
 
 @runtime_checkable
@@ -82,7 +85,12 @@ class Cluster(Protocol):
 
     @property
     def brokers(self) -> tuple[Node, ...]:
-        """The brokers, by letter."""
+        """The masters, by letter: what clients write to, and what holds every message."""
+        ...
+
+    @property
+    def slaves(self) -> tuple[Node, ...]:
+        """The slaves, by their masters; empty in a topology without."""
         ...
 
     @property
@@ -90,9 +98,16 @@ class Cluster(Protocol):
         """What a client is configured with."""
         ...
 
-    def create_topic(self, name: str, queues_per_broker: int | Mapping[str, int]) -> None:
+    @property
+    def topic_prefix(self) -> str:
+        """What the name of every topic that is created here begins with."""
+        ...
+
+    def create_topic(self, name: str, queues_per_broker: int | Mapping[str, int], *, ordered: bool = False) -> None:
         """
         Create a topic on every broker, or on those whose letter is given; returns when every name server has the route.
+
+        ordered: marked as such on the brokers, which is all that makes a read-only broker refuse a send.
         """
         ...
 
@@ -164,5 +179,5 @@ class Cluster(Protocol):
 
 
 def nodes_of(cluster: Cluster) -> tuple[Node, ...]:
-    """Every node, name servers first."""
-    return cluster.name_servers + cluster.brokers
+    """Every node, name servers first, slaves last."""
+    return cluster.name_servers + cluster.brokers + cluster.slaves

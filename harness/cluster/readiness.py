@@ -3,16 +3,17 @@ Proof that a cluster serves: each step is a named condition, all share one deadl
 
 Name servers answer → brokers answer → every name server knows every broker and its TBW102, without which topics cannot
 be created on first send → the probe topic is on every broker and all its queues are in every name server's route → one
-message per queue is stored and read back.
+message per queue is stored and read back. Slaves: they answer, are registered under their ids, and get what their master stores.
 """
 
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from harness.cluster import admin
+from harness.cluster import admin, replicas
 from harness.cluster.conditions import POLL_INTERVAL_S, await_condition
 from harness.cluster.interface import Node
+from harness.cluster.topology import master_of
 from reference_impl.remoting.channels import Channels
 from reference_impl.remoting.requests import DEFAULT_TOPIC
 
@@ -69,6 +70,20 @@ class Readiness:
         self._await_each(self._name_servers, f"to have all queues of {admin.PROBE_TOPIC}", see_queues)
         self._await_each(brokers, "to store and give back a message in every queue", self._store_and_read)
 
+    def await_slaves(self, slaves: tuple[Node, ...], masters: tuple[Node, ...]) -> None:
+        """
+        Wait until these slaves answer, are registered everywhere, and hold what is stored on their masters now.
+
+        Slaves whose master is not among ``masters`` need not be in step. Raises ClusterError.
+        """
+        self._await_each(slaves, "to answer", self._ask_broker)
+        see_slaves = partial(self._see_slaves, slaves)
+        self._await_each(self._name_servers, "to know all slaves", see_slaves, _REGISTRATION_POLL_S)
+        for master in masters:
+            mine = tuple(slave for slave in slaves if master_of(slave.name) == master.name)
+            see_copy = partial(replicas.missing_copy, self._channels, master)
+            self._await_each(mine, f"to hold what {master.name} stores", see_copy)
+
     def await_topics(self, brokers: tuple[Node, ...], topics: Mapping[str, Mapping[str, int]]) -> None:
         """
         Wait until every name server has the queues that these brokers hold of these topics (queues by broker name).
@@ -118,6 +133,14 @@ class Readiness:
             admin.register_now(self._channels, node.address)
         names = ", ".join(node.name for node in missing)
         return f"it does not know {names} (knows {known}, {DEFAULT_TOPIC} of {queues})" if missing else None
+
+    def _see_slaves(self, slaves: tuple[Node, ...], name_server: Node) -> str | None:
+        known = admin.registered_members(self._channels, name_server.address)
+        missing = [node for node in slaves if known.get(replicas.identity(node)) != node.address]
+        for node in missing:
+            admin.register_now(self._channels, node.address)
+        names = ", ".join(node.name for node in missing)
+        return f"it does not know {names} (knows {known})" if missing else None
 
     def _create_probe_topic(self, node: Node) -> None:
         admin.create_topic(self._channels, node.address, admin.PROBE_TOPIC, admin.PROBE_QUEUES)

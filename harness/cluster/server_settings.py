@@ -1,17 +1,25 @@
 """
 Settings files of name servers and brokers: what differs from RocketMQ's defaults, each with its reason.
 
-Everything that clients can feel stays at its default: topics are created on first send (TBW102), fast failure answers
-late requests with SYSTEM_BUSY, flushing is asynchronous, registration is every 30 s, expiry after 120 s, and the cluster
-is called DefaultCluster. A release ignores settings it does not know, so one text serves all.
+What clients can feel stays at its default, but for what a topology is about: topics are created on first send (TBW102),
+fast failure answers late requests with SYSTEM_BUSY, registration is every 30 s, expiry after 120 s, and the cluster is
+called DefaultCluster. A release ignores settings it does not know, so one text serves all.
 """
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.cluster.interface import LOOPBACK
+from harness.cluster.topology import MASTER_ID, FlushDisk, Replication, Topology, broker_id_of, master_of
 
 _MIB = 1024 * 1024
+
+SLAVE_TIMEOUT_MS = 500
+"""
+How long a SYNC_MASTER waits for its slave; 4.9.7 looks once a second only.
+
+3 s by default, as long as a producer waits by default: which of the two ends first would be chance.
+"""
 
 
 def name_server_settings(port: int, folder: Path) -> str:
@@ -25,12 +33,11 @@ def name_server_settings(port: int, folder: Path) -> str:
     )
 
 
-def broker_settings(name: str, port: int, name_servers: Sequence[str], store: Path) -> str:
-    """Settings of a master broker with its data in ``store``."""
+def broker_settings(topology: Topology, name: str, port: int, name_servers: Sequence[str], store: Path) -> str:
+    """Settings of a topology's master or slave of that node name, with its data in ``store``."""
     return properties_text(
         {
-            "brokerName": name,
-            "brokerId": 0,
+            **role_settings(topology, name),
             "namesrvAddr": ";".join(name_servers),
             "listenPort": port,
             # Both would be the address of some network card; clients and replicas are told these.
@@ -45,6 +52,27 @@ def broker_settings(name: str, port: int, name_servers: Sequence[str], store: Pa
         }
     )
 
+
+def role_settings(topology: Topology, name: str) -> dict[str, object]:
+    """Who a broker is among the others, and what it waits for before it acknowledges; the same for every backend."""
+    broker_id = broker_id_of(name)
+    settings: dict[str, object] = {"brokerName": master_of(name), "brokerId": broker_id}
+    if broker_id != MASTER_ID:
+        return settings | {"brokerRole": "SLAVE"}
+    if topology.replication is Replication.SYNC_MASTER:
+        settings |= _DOUBLE_WRITE
+    if topology.flush is FlushDisk.SYNC_FLUSH:
+        settings["flushDiskType"] = "SYNC_FLUSH"
+    return settings
+
+
+_DOUBLE_WRITE: dict[str, object] = {
+    "brokerRole": "SYNC_MASTER",
+    # From 5.0.0 on a SYNC_MASTER waits for so many copies, itself included, and its default of 1 waits for no slave at
+    # all (CommitLog.handleHA); 4.x knows no such setting and always waits for one.
+    "inSyncReplicas": 2,
+    "slaveTimeout": SLAVE_TIMEOUT_MS,
+}
 
 _SMALL_FILES: dict[str, object] = {
     # 1 GiB by default, two of them at once; 16 MiB still holds the largest message (4 MiB) several times.

@@ -2,23 +2,61 @@
 
 from pathlib import Path
 
+from harness.cluster.external.description import DescribedCluster
+from harness.cluster.external.joining import join
 from harness.cluster.interface import Cluster
 from harness.cluster.processes.command_line import installed
 from harness.cluster.processes.launch import start_processes
 from harness.cluster.readiness import READY_TIMEOUT_S
+from harness.cluster.starting import Starter, StartRequest
 from harness.cluster.topology import topology_named
 from harness.core.errors import UsageError
+from harness.releases.artifacts import server_class_path
 from harness.releases.progress import ProgressListener
 
 DEFAULT_SERVER_RELEASE = "5.3.3"
 
-BACKENDS = ("processes",)
+
+def _processes(request: StartRequest) -> Cluster:
+    installation = installed(request.server_release, request.progress)
+    port, timeout_s = request.name_server_port, request.timeout_s
+    return start_processes(request.topology, installation, request.folder, name_server_port=port, timeout_s=timeout_s)
+
+
+def _containers(request: StartRequest) -> Cluster:
+    from harness.cluster.containers.launch import start_containers  # noqa: PLC0415  # half a second of imports
+
+    return start_containers(request)
+
+
+STARTERS: dict[str, Starter] = {
+    "processes": _processes,
+    "containers": _containers,
+    "external": join,
+}
+"""Every backend by its name; what a backend needs is imported when it is used."""
 
 
 def require_backend(backend: str) -> None:
     """UsageError for a backend there is not."""
-    if backend not in BACKENDS:
-        raise UsageError("a known backend", seen=repr(backend), hint="one of " + ", ".join(BACKENDS))
+    name, colon, _ = backend.partition(":")
+    if name not in STARTERS or (colon and name == "processes"):
+        raise UsageError("a known backend", seen=repr(backend), hint="one of " + ", ".join(STARTERS))
+
+
+def fetch_servers(backend: str, server_release: str, progress: ProgressListener | None = None) -> None:
+    """
+    Download or build everything that servers of that release need on a backend of ours, so that a start has only to start.
+
+    Raises UsageError for an unknown release, EnvironmentMissing without jars, container engine or image.
+    """
+    name, _, argument = backend.partition(":")
+    if name == "containers":
+        from harness.cluster.containers.launch import fetch_image  # noqa: PLC0415  # as above
+
+        fetch_image(argument, server_release, progress)
+    else:
+        server_class_path(server_release, progress)
 
 
 def start_cluster(
@@ -30,15 +68,18 @@ def start_cluster(
     name_server_port: int | None = None,
     timeout_s: float = READY_TIMEOUT_S,
     progress: ProgressListener | None = None,
+    described: DescribedCluster | None = None,
 ) -> Cluster:
     """
     Start a cluster with its files in ``folder`` and return once it is proven to serve; close() ends it.
 
+    backend: its name, for some with an argument after a colon. described: somebody's own cluster, for the backend external.
     name_server_port fixes the port of the first name server; all other ports are chosen free. Raises UsageError (unknown
     backend, topology or release; folder in use), EnvironmentMissing (no Java, no jars, port taken, folder not writable,
     disk full) and ClusterError (not ready within ``timeout_s`` seconds, with the last log lines).
     """
     require_backend(backend)
     shape = topology_named(topology)
-    installation = installed(server_release, progress)
-    return start_processes(shape, installation, folder, name_server_port=name_server_port, timeout_s=timeout_s)
+    name, _, argument = backend.partition(":")
+    options = (name_server_port, timeout_s, progress)
+    return STARTERS[name](StartRequest(shape, server_release, folder, *options, argument, described))

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from harness.cluster import admin
 from harness.cluster.interface import Cluster
 from harness.core.errors import ClusterError
+from harness.core.message import ID_PROPERTY, body_digest, properties_text
 from reference_impl.remoting.channels import Channels
 from reference_impl.remoting.errors import RemotingCommandException
 from reference_impl.remoting.messages import StoredMessage
-
-ID_PROPERTY = "rocketdiff.id"
-"""User property with the identity of a message, ``RUN/TOPIC/SEND``; the body begins with the same text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +18,8 @@ class StoredRow:
     One message as a consumer would get it.
 
     identity: the id it carries, None if it carries none. send: number of the send it comes from, None if its id is not of
-    this topic. body_ok: the body begins with the id. Timestamps are of the wall clock, in milliseconds.
+    this topic. body_ok: the body begins with the id. Timestamps are of the wall clock, in milliseconds. properties: all of
+    them as one text (``core.message``); body_digest: of the body as the application gave it.
     """
 
     broker: str
@@ -31,6 +30,10 @@ class StoredRow:
     store_timestamp_ms: int
     born_timestamp_ms: int
     body_ok: bool
+    flag: int
+    sys_flag: int
+    properties: str
+    body_digest: str
 
 
 def read_stored(cluster: Cluster, topic: str) -> Iterator[StoredRow]:
@@ -46,7 +49,7 @@ def read_stored(cluster: Cluster, topic: str) -> Iterator[StoredRow]:
             for broker in sorted(queues):
                 for queue_id in range(queues[broker]):
                     for message in admin.read_queue(channels, addresses[broker], topic, queue_id):
-                        yield _row(broker, topic, message)
+                        yield row_of(broker, topic, message)
         except (*admin.ADMIN_ERRORS, RemotingCommandException) as error:
             raise ClusterError(f"every queue of {topic} to be read to its end", seen=str(error)) from error
 
@@ -60,7 +63,8 @@ def send_number(identity: str | None, topic: str) -> int | None:
     return int(parts[2]) if is_ours else None
 
 
-def _row(broker: str, topic: str, message: StoredMessage) -> StoredRow:
+def row_of(broker: str, topic: str, message: StoredMessage) -> StoredRow:
+    """A message read from a queue of a broker as a row."""
     identity = message.properties.get(ID_PROPERTY)
     return StoredRow(
         broker=broker,
@@ -71,4 +75,8 @@ def _row(broker: str, topic: str, message: StoredMessage) -> StoredRow:
         store_timestamp_ms=message.store_timestamp_ms,
         born_timestamp_ms=message.born_timestamp_ms,
         body_ok=identity is not None and message.body.startswith(identity.encode()),
+        flag=message.flag,
+        sys_flag=message.sys_flag,
+        properties=properties_text(message.properties),
+        body_digest=body_digest(message.body),
     )

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from harness.cluster import admin
 from harness.cluster.conditions import await_condition
 from harness.cluster.interface import Node
-from harness.cluster.topology import broker_name
 from harness.core.errors import ClusterError, UsageError
 from reference_impl.remoting.channels import Channels
 
@@ -26,11 +25,18 @@ def queues_by_broker(queues_per_broker: int | Mapping[str, int], brokers: tuple[
         raise UsageError("queues for brokers of this topology", seen=f"broker {', '.join(sorted(unknown))}")
     if not queues_per_broker or min(queues_per_broker.values()) < 1:
         raise UsageError("at least one queue on each broker of the topic", seen=str(dict(queues_per_broker)))
-    return {broker_name(letter): queues for letter, queues in queues_per_broker.items()}
+    names = {broker.letter: broker.name for broker in brokers}
+    return {names[letter]: queues for letter, queues in queues_per_broker.items()}
 
 
 def create_everywhere(
-    channels: Channels, name_servers: tuple[Node, ...], brokers: tuple[Node, ...], topic: str, wanted: Mapping[str, int]
+    channels: Channels,
+    name_servers: tuple[Node, ...],
+    brokers: tuple[Node, ...],
+    topic: str,
+    wanted: Mapping[str, int],
+    *,
+    ordered: bool = False,
 ) -> None:
     """
     Create a topic on the brokers named in ``wanted`` and wait until every name server has exactly that route.
@@ -40,7 +46,7 @@ def create_everywhere(
     for broker in brokers:
         if broker.name in wanted:
             try:
-                admin.create_topic(channels, broker.address, topic, wanted[broker.name])
+                admin.create_topic(channels, broker.address, topic, wanted[broker.name], ordered=ordered)
             except admin.ADMIN_ERRORS as error:
                 raise ClusterError(f"topic {topic} to be created on {broker.name}", seen=str(error)) from error
     await_route(channels, name_servers, topic, wanted, _ROUTE_TIMEOUT_S)

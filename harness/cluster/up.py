@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.cluster.interface import Cluster
+from harness.cluster.living import started_ticks
 from harness.cluster.start import DEFAULT_SERVER_RELEASE, start_cluster
-from harness.core.errors import ClusterError, UsageError
+from harness.core.errors import ClusterError, EnvironmentMissing, UsageError
 from harness.releases.cache import cache_dir
 from harness.releases.progress import ProgressListener
 
@@ -30,9 +31,6 @@ _DOWN_TIMEOUT_S = 15.0
 # A guardian notices its owner's end at once and kills; this long only when the machine is very busy.
 _LAST_MOMENTS_S = 5.0
 _REMOVE_POLL_S = 0.02
-
-_START_TIME_FIELD = 19
-"""Of /proc/PID/stat, counted after the command name; tells a process from a later one with the same id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +44,7 @@ class UpState:
     name_servers: tuple[str, ...]
     brokers: dict[str, str]
     folder: str
+    backend: str = "processes"
 
 
 def serve(
@@ -56,6 +55,7 @@ def serve(
     server_release: str = DEFAULT_SERVER_RELEASE,
     name_server_port: int | None = None,
     progress: ProgressListener | None = None,
+    backend: str = "processes",
 ) -> None:
     """
     Start a cluster, tell ``announce`` where it is, and keep it until ``stop`` is set or an exception (Ctrl-C) comes.
@@ -64,9 +64,11 @@ def serve(
     UsageError if one is up already, and what start_cluster raises.
     """
     _refuse_second()
-    _sweep()
+    with contextlib.suppress(EnvironmentMissing):  # an engine that is not there is missed only by who wants containers
+        _sweep()
     folder = _home() / f"up-{os.getpid()}"
     cluster = start_cluster(
+        backend=backend,
         topology=topology,
         server_release=server_release,
         folder=folder,
@@ -76,7 +78,7 @@ def serve(
     try:
         with cluster:
             _refuse_second()
-            state = _state_of(cluster, folder)
+            state = _state_of(cluster, folder, backend)
             _write(state)
             announce(state)
             stop.wait()
@@ -87,22 +89,19 @@ def serve(
 
 def current() -> UpState | None:
     """The cluster that is up on this machine for this cache folder, None if there is none."""
-    try:
-        fields: dict[str, Any] = json.loads(_state_file().read_text())
-        state = UpState(**{**fields, "name_servers": tuple(fields["name_servers"])})
-    except (FileNotFoundError, ValueError, TypeError, KeyError):
-        return None
-    return state if _started_ticks(state.pid) == state.started_ticks else None
+    state = _written()
+    return state if state is not None and started_ticks(state.pid) == state.started_ticks else None
 
 
 def down() -> UpState | None:
     """
-    End the cluster that is up, from another process; None if there was none.
+    End the cluster that is up, from another process; None if there was none, and then what a killed owner left is gone.
 
-    Raises ClusterError if its owner does not end.
+    Raises ClusterError if its owner does not end, EnvironmentMissing if it has left containers and no engine answers.
     """
     state = current()
     if state is None:
+        _sweep()
         return None
     with contextlib.suppress(ProcessLookupError):
         owner = os.pidfd_open(state.pid)
@@ -112,13 +111,14 @@ def down() -> UpState | None:
                 raise ClusterError(
                     f"process {state.pid} to end within {_DOWN_TIMEOUT_S:g} s of SIGTERM",
                     seen="it still lives",
-                    hint=f"kill -9 {state.pid}; its servers end with it",
+                    hint=f"kill -9 {state.pid}, then rocketdiff cluster down again for what it leaves",
                 )
         finally:
             os.close(owner)
-    # An owner that did not catch the signal has left these; its guardian has ended the servers.
-    _forget(state.pid)
+    # An owner that did not catch the signal has left these; its guardian has ended the servers that are processes.
     _remove(Path(state.folder))
+    if _written() == state:
+        _clear(state)
     return state
 
 
@@ -133,10 +133,32 @@ def _refuse_second() -> None:
 
 
 def _sweep() -> None:
-    """Remove the files of clusters whose owner is gone: they did not start, or were killed."""
+    """
+    Remove what clusters have left whose owner is gone: they did not start, or were killed.
+
+    Raises EnvironmentMissing if that is containers and no engine answers.
+    """
     for folder in _home().glob("up-*"):
-        if _started_ticks(int(folder.name.partition("-")[2])) is None:
+        if started_ticks(int(folder.name.partition("-")[2])) is None:
             shutil.rmtree(folder, ignore_errors=True)
+    stale = _written()
+    if stale is not None and current() is None:
+        _clear(stale)
+
+
+def _clear(state: UpState) -> None:
+    """Remove containers, which no guardian ends, then the state file: while that is there, they may be as well."""
+    if state.backend.partition(":")[0] == "containers":
+        _sweep_engine()
+    _forget(state.pid)
+
+
+def _sweep_engine() -> None:
+    from harness.cluster.containers.engine import Engine  # noqa: PLC0415  # half a second of imports
+    from harness.cluster.containers.sweep import sweep  # noqa: PLC0415  # as above
+
+    with contextlib.closing(Engine.connect()) as engine:
+        sweep(engine)
 
 
 def _remove(folder: Path) -> None:
@@ -147,16 +169,26 @@ def _remove(folder: Path) -> None:
         time.sleep(_REMOVE_POLL_S)
 
 
-def _state_of(cluster: Cluster, folder: Path) -> UpState:
+def _state_of(cluster: Cluster, folder: Path, backend: str) -> UpState:
     return UpState(
         pid=os.getpid(),
-        started_ticks=_started_ticks(os.getpid()) or 0,
+        started_ticks=started_ticks(os.getpid()) or 0,
         topology=cluster.topology.name,
         server_release=cluster.server_release,
         name_servers=cluster.name_server_addresses,
         brokers={node.name: node.address for node in cluster.brokers},
         folder=str(folder),
+        backend=backend,
     )
+
+
+def _written() -> UpState | None:
+    """What the state file says, whether its owner lives or not."""
+    try:
+        fields: dict[str, Any] = json.loads(_state_file().read_text())
+        return UpState(**{**fields, "name_servers": tuple(fields["name_servers"])})
+    except (FileNotFoundError, ValueError, TypeError, KeyError):
+        return None
 
 
 def _write(state: UpState) -> None:
@@ -178,15 +210,6 @@ def _home() -> Path:
 
 def _state_file() -> Path:
     return _home() / "up.json"
-
-
-def _started_ticks(pid: int) -> int | None:
-    """When a process started, in clock ticks since boot; None if there is none."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return None
-    return int(stat.rpartition(")")[2].split()[_START_TIME_FIELD])
 
 
 def _ended(descriptor: int, timeout_s: float) -> bool:

@@ -25,7 +25,12 @@ class Arm(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """The plan is fixed: these cases, this many checks, this seed; ``folder`` is the run directory."""
+    """
+    The plan is fixed: these cases, this many checks, this seed; ``folder`` is the run directory.
+
+    left_out: scenarios that were chosen and that one of the two clients cannot do at all. not_here: those that this cluster
+    cannot be given, each with the reason.
+    """
 
     run: str
     seed: int
@@ -35,6 +40,8 @@ class RunStarted:
     cases: tuple[str, ...]
     checks_planned: int
     folder: Path
+    left_out: tuple[str, ...] = ()
+    not_here: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,12 +127,12 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class TraceCounts:
-    """How much was read; both arms of all runs together."""
+    """How much was read; both arms of all runs together. attempts None: not counted."""
 
     runs: int
     cases: int
     sends: int
-    attempts: int
+    attempts: int | None
     stored: int
     foreign: int
     faults: int

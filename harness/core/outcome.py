@@ -61,10 +61,15 @@ def reason_of(error: str | None, code: int | None = None, status: str | None = N
     No error is NONE, or NOT_STORE_OK when a status other than SEND_OK came back.
     """
     if error is None:
-        return Reason.NONE if status in (None, "SEND_OK") else Reason.NOT_STORE_OK
+        return Reason.NOT_STORE_OK if is_stored_with_reserve(status) else Reason.NONE
     if error == "MQClientException" and code in REASON_OF_CLIENT_CODE:
         return REASON_OF_CLIENT_CODE[code]
     return REASON_OF_ERROR.get(error, Reason.OTHER)
+
+
+def is_stored_with_reserve(status: str | None) -> bool:
+    """Whether a broker stored a message and said that it did not do all it promises, such as FLUSH_SLAVE_TIMEOUT."""
+    return status not in (None, "SEND_OK")
 
 
 def outcome_of_attempt(error: str | None, code: int | None = None) -> Outcome:

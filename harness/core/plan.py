@@ -1,6 +1,6 @@
 """The exact list of sends of a case, the same for both arms."""
 
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from enum import StrEnum
 
 
@@ -13,6 +13,14 @@ class SendKind(StrEnum):
     BATCH = "batch"
 
 
+class SendMode(StrEnum):
+    """How a call ends: with an answer, with a callback later on, or with nothing at all."""
+
+    SYNC = "sync"
+    ASYNC = "async"
+    ONEWAY = "oneway"
+
+
 @dataclass(frozen=True, slots=True)
 class PlannedSend:
     """
@@ -21,7 +29,8 @@ class PlannedSend:
     due_ns: not before this offset from the start of the plan; a thread sends its own sends in order, one at a time
     (closed loop), so a late send delays the next ones of its thread only.
     argument: queue number in publish order for QUEUE, selector argument for SELECTOR (chosen queue is the argument
-    modulo the number of queues), unused otherwise.
+    modulo the number of queues), unused otherwise. An ASYNC call returns at once, so its thread does not wait for it.
+    delay_level: 0 for none. keys and tags: empty for none. properties: user properties besides our own id.
     """
 
     send: int
@@ -30,6 +39,21 @@ class PlannedSend:
     kind: SendKind
     argument: int
     body_bytes: int
+    mode: SendMode = SendMode.SYNC
+    delay_level: int = 0
+    keys: str = ""
+    tags: str = ""
+    properties: tuple[tuple[str, str], ...] = ()
+
+
+def plan_line(send: PlannedSend) -> dict[str, object]:
+    """A planned send as a plan line holds it: what has its default is left out, so that plain plans stay as they were."""
+    line: dict[str, object] = {"type": "plan"}
+    for field in fields(send):
+        value = getattr(send, field.name)
+        if field.default is MISSING or value != field.default:
+            line[field.name] = value
+    return line
 
 
 @dataclass(frozen=True, slots=True)

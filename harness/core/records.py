@@ -9,6 +9,18 @@ from dataclasses import dataclass, field
 
 PROTOCOL = 1
 
+UNSEEN_ROUTE = -1
+"""
+In the place of a route's number, for a send some of whose attempts its witness cannot have seen (a subject never says it):
+the rules have nothing to judge then.
+"""
+
+UNSEEN_END = "UnseenEnd"
+"""Error of an asynchronous attempt that was followed by another: hooks are told of the last one's end only."""
+
+NEVER_CALLED_BACK = "NeverCalledBack"
+"""Error of an asynchronous send whose callback was not called within the setup's ``callback_limit_ms``."""
+
 
 @dataclass(frozen=True, slots=True)
 class Hello:
@@ -40,7 +52,12 @@ class RouteSeen:
 
 @dataclass(frozen=True, slots=True)
 class AttemptEnded:
-    """One request of a send to one broker, as seen by a hook inside the client; ``attempt`` counts from 0."""
+    """
+    One request of a send to one broker, as seen by a hook inside the client; ``attempt`` counts from 0.
+
+    chooser: of an asynchronous send, which thread of the client chose the broker, counted from 0 as they are met (each has
+    a counter of its own); None for the calling thread. UNSEEN_END as error: the client went on without saying why.
+    """
 
     send: int
     thread: int
@@ -52,12 +69,15 @@ class AttemptEnded:
     error: str | None = None
     code: int | None = None
     status: str | None = None
+    chooser: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SendEnded:
     """
-    One call by the application, from entry to return.
+    One call by the application, from entry to return; of an asynchronous one to the first call of its callback.
+
+    returned_ns: when an asynchronous call returned. NEVER_CALLED_BACK as error: the subject has given up waiting.
 
     error: simple class name of what was thrown; cause: simple class name of its cause. broker, queue_id and
     queue_offset are what the result said. route and route_after: version of the publish list before and after the call
@@ -78,6 +98,18 @@ class SendEnded:
     queue_offset: int | None = None
     route: int = 0
     route_after: int = 0
+    returned_ns: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CalledBackAgain:
+    """The callback of an asynchronous send has been called once more, after its ``send`` was told."""
+
+    send: int
+    thread: int
+    at_ns: int
+    error: str | None = None
+    status: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +127,7 @@ class SubjectFailed:
     message: str
 
 
-Record = Hello | Ready | RouteSeen | AttemptEnded | SendEnded | Done | SubjectFailed
+Record = Hello | Ready | RouteSeen | AttemptEnded | SendEnded | CalledBackAgain | Done | SubjectFailed
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,10 @@ class CaseInfo:
     One planned case.
 
     checks: every check planned for it, the implicit ones included; each must come back with an answer.
-    settings, workload: as the scenario states them. faults: one short sentence each, for people.
+    settings, workload: as the scenario states them. faults: one short sentence each, for people. fault_counts: how many
+    nodes are hit in which way, for the ledger's conditions. scenario_file: path from where the run was started, with
+    forward slashes (a shipped one: from the root of our repository); checks_line: where it asks its questions, from 1.
+    folder: the run directory, as a person here would type it.
     """
 
     number: int
@@ -30,8 +33,12 @@ class CaseInfo:
     settings: dict[str, object] = field(default_factory=dict)
     workload: dict[str, object] = field(default_factory=dict)
     faults: tuple[str, ...] = ()
+    fault_counts: dict[str, int] = field(default_factory=dict)
     episodes: int = 0
     sends_per_arm: int = 0
+    scenario_file: str = ""
+    checks_line: int = 1
+    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +71,7 @@ class RunInfo:
 
     pooled_checks: (case, check) of the pooled questions planned on top of the cases'. started_at: ISO 8601 with offset.
     reproduce: the command line that repeats the run. explain: command that explains one send, with the placeholders
-    ``{subject}``, ``{case}`` and ``{send}``.
+    ``{subject}``, ``{case}`` and ``{send}``, and ``{folder}`` for the case's run directory.
     """
 
     run: str

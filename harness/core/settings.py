@@ -15,3 +15,4 @@ class ClientSettings:
     poll_name_server_interval_ms: int = 30_000
     heartbeat_broker_interval_ms: int = 30_000
     send_msg_max_timeout_per_request_ms: int = -1
+    retry_times_when_send_async_failed: int = 2

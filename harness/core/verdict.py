@@ -59,12 +59,17 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """All differences of one check and one subject that share a signature, with one minimal example."""
+    """
+    All differences of one check and one subject that share a signature, with one minimal example.
+
+    declared_by: id of the ledger's entry that declares it; empty when none does.
+    """
 
     signature: str
     subject: str
     count: int
     example: Example
+    declared_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

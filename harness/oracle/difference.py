@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from harness.core.plan import SendMode
 from harness.oracle.interval import wall_ms
 from harness.oracle.judgement import Difference, DifferenceKind
 from harness.oracle.moment import Moment
@@ -19,7 +20,7 @@ def agrees(step: Step, moment: Moment) -> bool:
     seen = moment.followed_by
     if isinstance(step, Try):
         return seen is not None and step.queue == (seen.broker, seen.queue_id)
-    return seen is None and _ends_alike(step, moment.send)
+    return seen is None and ends_alike(step, moment.send)
 
 
 def explained_difference(outcomes: Outcomes, moment: Moment, pristine: Sequence[tuple[str, int]]) -> Difference:
@@ -51,7 +52,7 @@ def result_difference(send: SendTrace) -> Difference | None:
 
 def incomplete_difference(send: SendTrace) -> Difference | None:
     """A call that returned a result without a status, though its client shows its attempts."""
-    if send.error is not None or send.status is not None:
+    if send.error is not None or send.status is not None or send.mode is not SendMode.SYNC:
         return None
     return Difference(
         DifferenceKind.ERROR,
@@ -65,7 +66,7 @@ def incomplete_difference(send: SendTrace) -> Difference | None:
 
 def route_difference(send: SendTrace, legal: Sequence[Finish]) -> Difference | None:
     """A call whose topic had no queues, and that ended otherwise than without a route."""
-    if any(_ends_alike(finish, send) for finish in legal):
+    if any(ends_alike(finish, send) for finish in legal):
         return None
     return _wrong_end(legal[0], Moment(send, 0, send.start_ns, send.end_ns, None, chooses=True, followed_by=None))
 
@@ -192,7 +193,8 @@ def _wrong_end(finish: Finish, moment: Moment) -> Difference:
     )
 
 
-def _ends_alike(finish: Finish, send: SendTrace) -> bool:
+def ends_alike(finish: Finish, send: SendTrace) -> bool:
+    """Whether a call was seen to end as the rules end it; a status that one of them does not say is no difference."""
     if finish.error is None:
         return send.error is None and (None in (finish.status, send.status) or finish.status == send.status)
     return finish.error == send.error and _code(finish.code) == _code(send.code)

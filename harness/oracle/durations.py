@@ -12,6 +12,7 @@ from harness.oracle.judgement import Difference, DifferenceKind
 from harness.oracle.sentences import duration_text
 from harness.oracle.trace import AttemptTrace
 from reference_impl.rules.attempt import Try
+from reference_impl.rules.remoting_rules import CloseOnTimeout, RemotingRules
 
 BUSY_MS = 1_000
 """
@@ -26,6 +27,23 @@ CONNECTING_MS = 6_000
 
 ROUNDED_MS = 5
 """A client that adds up whole milliseconds of two or three stages gives up so much early, at most."""
+
+GAVE_UP_EARLY = "attempts.gave-up-before-timeout"
+"""Of one send by itself; who knows the other requests of the client may know why (``steps.torn_connections``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tearing:
+    """What closing a connection does to others in a release. pending_fail: requests on it end; timeouts_close: one is closed by them."""
+
+    pending_fail: bool
+    timeouts_close: bool
+
+    @classmethod
+    def of(cls, rules: RemotingRules) -> "Tearing":
+        """As the rules of a release say it."""
+        return cls(rules.fails_fast_on_close, rules.close_on_timeout is not CloseOnTimeout.NEVER)
+
 
 ANSWERS = (None, "MQBrokerException")
 """Ends of an attempt that a broker's answer brings about."""
@@ -70,7 +88,7 @@ def duration_difference(attempt: AttemptTrace, allowed: Allowance, *, connecting
         return _difference("attempts.outlasted-timeout", attempt, (lo_ms, hi_ms), took_ms)
     since_chosen_ms = (attempt.end_ns - allowed.chosen_ns) // NANOSECONDS
     if attempt.error == "RemotingTimeoutException" and since_chosen_ms < lo_ms - ROUNDED_MS:
-        return _difference("attempts.gave-up-before-timeout", attempt, (lo_ms, hi_ms), took_ms)
+        return _difference(GAVE_UP_EARLY, attempt, (lo_ms, hi_ms), took_ms)
     return None
 
 

@@ -53,7 +53,8 @@ class Judgement:
     """
     Answer for one send; ``states`` hidden states are left after it.
 
-    undecided: why nothing can be said, None normally. An undecided send has no difference.
+    undecided: why nothing can be said, None normally. An undecided send has no difference. further: what would have been
+    the difference if the one before had not been found; only where the rules explain every moment of the send.
     """
 
     send: int
@@ -62,3 +63,4 @@ class Judgement:
     difference: Difference | None
     states: int
     undecided: str | None = None
+    further: tuple[Difference, ...] = ()

@@ -9,6 +9,7 @@ call.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from harness.core.plan import SendMode
 from harness.oracle.trace import AttemptTrace, SendTrace
 
 
@@ -34,8 +35,14 @@ def moments_of(send: SendTrace, *, split: bool) -> Iterator[Moment]:
     """
     The moments of a send in order.
 
-    split: note and choice are moments of their own, because other threads may come between them.
+    split: note and choice are moments of their own, because other threads may come between them. Of an asynchronous send
+    only the first choice is one: what follows is decided by other threads, and judged in ``async_ends``.
     """
+    if send.mode is SendMode.ASYNC:
+        first = send.attempts[0]
+        to_ns = max(first.start_ns, send.start_ns)
+        yield Moment(send, 0, send.start_ns, to_ns, None, chooses=True, followed_by=first)
+        return
     ended: AttemptTrace | None = None
     from_ns = send.start_ns
     for number, followed_by in enumerate((*send.attempts, None)):

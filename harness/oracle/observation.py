@@ -1,8 +1,9 @@
 """One send while it is being judged: what was decisive about it so far, and the first thing nothing explains."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from harness.core.plan import SendKind
+from harness.core.plan import SendKind, SendMode
+from harness.core.records import UNSEEN_ROUTE
 from harness.oracle.belief import Belief
 from harness.oracle.difference import (
     agrees,
@@ -45,6 +46,9 @@ class Observation:
         if not witnessed:
             self.difference = result_difference(self.send)
             return self.judgement(None)
+        if self._is_half_seen:
+            self.undecided = "the witness of the attempts cannot have seen all of them"
+            return self.judgement(None)
         versions = self.stepper.versions_of(self.send)
         if versions:
             queues = self.stepper.routes[versions[0]]
@@ -52,14 +56,19 @@ class Observation:
             return None
         if self.send.attempts:
             self.undecided = "the queues the client knew are not in the trace"
-        else:
+        elif self.send.mode is SendMode.SYNC:
             self.difference = route_difference(self.send, self._ends_without_route())
         return self.judgement(None)
 
     @property
     def moved_unseen(self) -> bool:
         """Whether the call went unjudged and yet moved the hidden state; one with a given queue leaves it alone."""
-        return self.undecided is not None and self.send.kind is SendKind.PLAIN and bool(self.send.attempts)
+        shown = bool(self.send.attempts) or self._is_half_seen
+        return self.undecided is not None and self.send.kind is SendKind.PLAIN and shown
+
+    @property
+    def _is_half_seen(self) -> bool:
+        return UNSEEN_ROUTE in (self.send.route, self.send.route_after)
 
     def observe(self, belief: Belief, moment: Moment) -> list[World]:
         """Worlds left after a moment; if there are none, the difference is noted and the seen step is taken as given."""
@@ -110,10 +119,11 @@ class Observation:
 
     def judgement(self, belief: Belief | None) -> Judgement:
         """What has been found out."""
-        if self.difference is None and self.undecided is None and belief is not None:
-            self.difference = (
-                self._unkept_timeout(belief) or result_difference(self.send) or incomplete_difference(self.send)
-            )
+        is_waited_for = self.send.mode is not SendMode.ASYNC
+        further: tuple[Difference, ...] = ()
+        if self.difference is None and self.undecided is None and belief is not None and is_waited_for:
+            found = tuple(self._explained_yet_wrong(belief))
+            self.difference, further = next(iter(found), None), found[1:]
         decisions = tuple(
             Decision(
                 attempt=number,
@@ -127,22 +137,29 @@ class Observation:
             if legal
         )
         states = 0 if belief is None else len(belief.worlds)
-        return Judgement(self.send.send, self.send.thread, decisions, self.difference, states, self.undecided)
+        return Judgement(self.send.send, self.send.thread, decisions, self.difference, states, self.undecided, further)
 
     def _note_allowance(self, tries: list[Try], moment: Moment) -> None:
         for step in tries:
             allowed = self._allowed.setdefault(moment.number, allowance_of(step, moment.from_ns))
             allowed.widen(step)
 
-    def _unkept_timeout(self, belief: Belief) -> Difference | None:
-        """The first attempt that did not keep its timeout; unknown where hidden states have been left out."""
+    def _explained_yet_wrong(self, belief: Belief) -> Iterator[Difference]:
+        """What may be wrong with a send whose every moment the rules explain; the first is told."""
+        yield from self._unkept_timeouts(belief)
+        for difference in (result_difference(self.send), incomplete_difference(self.send)):
+            if difference is not None:
+                yield difference
+
+    def _unkept_timeouts(self, belief: Belief) -> Iterator[Difference]:
+        """Attempts that did not keep their timeouts; unknown where hidden states have been left out."""
         counts = self.stepper.dialect.remoting.budgeted
         found = (
             duration_difference(self.send.attempts[number], allowed, connecting_counts=counts)
             for number, allowed in sorted(self._allowed.items())
             if belief.complete
         )
-        return next((difference for difference in found if difference is not None), None)
+        return (difference for difference in found if difference is not None)
 
     def _note_decision(
         self, outcomes: Sequence[tuple[World, Step | None]], survivors: list[World], moment: Moment

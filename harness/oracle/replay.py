@@ -9,6 +9,7 @@ threads together.
 from collections.abc import Iterable, Iterator
 
 from harness.core.errors import UsageError
+from harness.core.plan import SendMode
 from harness.core.settings import ClientSettings
 from harness.oracle.belief import Belief, settle_belief
 from harness.oracle.interleave import judge_interleaved
@@ -49,11 +50,11 @@ class Replay:
         unjudged = observation.judged_without_rules(self.witnessed)
         if unjudged is not None:
             if observation.moved_unseen:
-                self._reopen(send.thread)
+                self.reopen(send.thread)
             return unjudged
         for moment in moments_of(send, split=False):
             worlds = observation.observe(self.belief, moment)
-            if moment.followed_by is None:
+            if moment.followed_by is None or send.mode is SendMode.ASYNC:
                 for world in worlds:
                     self.stepper.end(world, send.thread)
             now_ms = moment.from_ns // 1_000_000
@@ -81,8 +82,8 @@ class Replay:
         else:
             yield from judge_interleaved(self.stepper, self.belief, ordered, witnessed=self.witnessed)
 
-    def _reopen(self, thread: int) -> None:
-        """A call went unjudged; with fault latency on, what it left in the fault table cannot be followed."""
+    def reopen(self, thread: int) -> None:
+        """A call went unjudged, or a thread chose unseen; with fault latency on, what it left in the fault table cannot be followed."""
         for world in self.belief.worlds:
             self.stepper.forget(world, thread)
         if self.settings.send_latency_fault_enable:
@@ -120,4 +121,5 @@ def _send_settings(settings: ClientSettings) -> SendSettings:
         retry_times_when_send_failed=settings.retry_times_when_send_failed,
         retry_another_broker_when_not_store_ok=settings.retry_another_broker_when_not_store_ok,
         send_msg_max_timeout_per_request_ms=settings.send_msg_max_timeout_per_request_ms,
+        retry_times_when_send_async_failed=settings.retry_times_when_send_async_failed,
     )

@@ -8,7 +8,7 @@ attempt the witness cannot see) is a question to the demon.
 from collections.abc import Mapping
 from math import lcm
 
-from harness.core.plan import SendKind
+from harness.core.plan import SendKind, SendMode
 from harness.oracle.demon import INDEX_BASE, Demon, DemonTape
 from harness.oracle.interval import Interval, Reading, as_ms, wall_ms
 from harness.oracle.moment import Moment
@@ -18,6 +18,7 @@ from reference_impl.rules.attempt import BROKER_NOT_EXIST, AttemptResult, Step, 
 from reference_impl.rules.dialect import Dialect
 from reference_impl.rules.direct_send import direct_send_ended, send_by_selector, send_to_queue
 from reference_impl.rules.index import ThreadIndex
+from reference_impl.rules.one_way import OneWaySend
 from reference_impl.rules.publish import PublishInfo, Queue
 from reference_impl.rules.send_loop import SendLoop
 from reference_impl.rules.settings import SendSettings
@@ -106,7 +107,7 @@ class Stepper:
         else:
             mind = world.minds[send.thread]
             if moment.settled is not None:
-                mind.finish = _loop(mind).settle(now_ms, _result_of(moment.settled))
+                mind.finish = _loop(mind).settle(now_ms, _result_of(moment.settled, send.mode))
             if not moment.chooses:
                 return mind.finish
             self.tape.modulus = lcm(self._moduli[mind.version], self._worst_modulus)
@@ -126,12 +127,12 @@ class Stepper:
 
     def _begin(self, mind: Mind, world: World, moment: Moment, now_ms: int) -> Step:
         began_ms = as_ms(Interval(*wall_ms(moment.from_ns, moment.to_ns), self.demon))
-        return self._new_loop(moment.send.thread, mind, world).begin(began_ms, now_ms)
+        return self._new_loop(moment.send, mind, world).begin(began_ms, now_ms)
 
     def _run_direct(self, world: World, moment: Moment, now_ms: int) -> Step | None:
         send = moment.send
         if moment.settled is not None:
-            world.minds[send.thread].finish = direct_send_ended(_result_of(moment.settled))
+            world.minds[send.thread].finish = direct_send_ended(_result_of(moment.settled, send.mode))
         if moment.number or moment.settled is not None:
             return world.minds[send.thread].finish
         mind = self._enter(world, send)
@@ -169,7 +170,7 @@ class Stepper:
         if moment.number == 0 and moment.settled is None:
             mind = self._enter(world, moment.send)
             if not direct:
-                loop = self._new_loop(moment.send.thread, mind, world)
+                loop = self._new_loop(moment.send, mind, world)
                 loop.began_ms = as_ms(Interval(*wall_ms(moment.from_ns, moment.to_ns), self.demon))
         else:
             mind = world.minds[moment.send.thread]
@@ -177,7 +178,7 @@ class Stepper:
             return
         loop = _loop(mind)
         if moment.settled is not None:
-            loop.settle(now_ms, _result_of(moment.settled))
+            loop.settle(now_ms, _result_of(moment.settled, moment.send.mode))
         mind.finish = None
         mind.index.value = None
         world.infos[mind.version].queues[:] = [Queue(*queue) for queue in self.routes[mind.version]]
@@ -187,8 +188,9 @@ class Stepper:
             loop.pick = queues.index(queue) if queue in queues else queue
             loop.attempt_began_ms = +now_ms
 
-    def _new_loop(self, thread: int, mind: Mind, world: World) -> SendLoop:
-        mind.loop = SendLoop(self.dialect, self.settings, world.selector(thread, mind, self.tape))
+    def _new_loop(self, send: SendTrace, mind: Mind, world: World) -> SendLoop:
+        loop = SendLoop if send.mode is SendMode.SYNC else OneWaySend
+        mind.loop = loop(self.dialect, self.settings, world.selector(send.thread, mind, self.tape))
         return mind.loop
 
     def _now(self, moment: Moment) -> int:
@@ -221,9 +223,11 @@ def _loop(mind: Mind) -> SendLoop:
     return mind.loop
 
 
-def _result_of(attempt: AttemptTrace) -> AttemptResult:
+def _result_of(attempt: AttemptTrace, mode: SendMode) -> AttemptResult:
     if attempt.error is not None:
         return AttemptResult.failed(attempt.error, attempt.code)
+    if mode is SendMode.ONEWAY:
+        return AttemptResult()
     return AttemptResult.ok(attempt.status or "SEND_OK")
 
 

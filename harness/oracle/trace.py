@@ -6,7 +6,7 @@ Times are nanoseconds of the host's monotonic clock.
 
 from dataclasses import dataclass
 
-from harness.core.plan import SendKind
+from harness.core.plan import SendKind, SendMode
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +21,16 @@ class AttemptTrace:
     error: str | None = None
     code: int | None = None
     status: str | None = None
+    chooser: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SendTrace:
     """
-    One call by the application.
+    One call by the application; of an asynchronous one, up to the call of its callback.
 
-    route and route_after: version of the publish list before and after the call, 0 if the subject does not know.
+    route and route_after: version of the publish list before and after the call, 0 if the subject does not know, and
+    UNSEEN_ROUTE if the witness cannot have seen all attempts.
     """
 
     send: int
@@ -46,3 +48,4 @@ class SendTrace:
     route: int = 0
     route_after: int = 0
     attempts: tuple[AttemptTrace, ...] = ()
+    mode: SendMode = SendMode.SYNC

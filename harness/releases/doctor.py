@@ -4,6 +4,7 @@ What this machine has of the things rocketdiff needs, as data; nothing is fetche
 A finding is `ok` or comes with a remedy; where a thing serves a single feature only, the remedy says which.
 """
 
+import importlib.util
 import os
 import platform
 import sys
@@ -14,7 +15,7 @@ from pathlib import Path
 import psutil
 
 from harness.core.errors import EnvironmentMissing
-from harness.releases import programs
+from harness.releases import cpp_client, programs
 from harness.releases.artifacts import artifact_folder
 from harness.releases.cache import CACHE_VARIABLE, cache_dir
 from harness.releases.jvm import JavaHome, UnfitJava, in_words, judged, local_java
@@ -59,6 +60,7 @@ def examine() -> list[Finding]:
         _disk(),
         _jars("server jars", lock.servers),
         _jars("client jars", lock.clients),
+        _cpp_client(),
         _chromium(),
         _containers(),
     ]
@@ -145,6 +147,20 @@ def _jars(name: str, releases: Mapping[str, tuple[Artifact, ...]]) -> Finding:
             remedy="they are fetched again when next used",
         )
     return _finding(name, ok=True, seen=seen, remedy="")
+
+
+def _cpp_client() -> Finding:
+    """Whether ``cpp:2.1.0`` can be a subject; an environment that is not built yet is no defect."""
+    name = "C++ client"
+    try:
+        cpp_client.require_fit()
+    except EnvironmentMissing as error:
+        return _finding(name, ok=False, seen=error.seen, remedy=f"only for subjects cpp:…: run on {error.expected}")
+    if cpp_client.is_built():
+        return _finding(name, ok=True, seen=f"{cpp_client.RELEASES[-1]}, built", remedy="")
+    can_build = importlib.util.find_spec("ensurepip") is not None
+    remedy = "only for subjects cpp:…: apt-get install python3-venv (Debian, Ubuntu)"
+    return _finding(name, can_build, "not built; built when first used" if can_build else "no venv with pip", remedy)
 
 
 def _chromium() -> Finding:

@@ -34,6 +34,8 @@ MAVEN_OPTIONS = (
 # Metadata of single modules was seen to leave out releases that are there (client: 4.3.1, 4.9.7), so several modules are asked.
 ASKED_MODULES = ("rocketmq-client", "rocketmq-common", "rocketmq-remoting", "rocketmq-broker", "rocketmq-namesrv")
 SERVER_RELEASES = ("4.9.7", "5.3.3", "5.5.0")
+# Libraries of our own Java programs, which know no release.
+TOOLS = {"asm": ("org.ow2.asm", "9.8")}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -72,7 +74,8 @@ def resolve_all() -> Lock:
         if not jars:
             raise EnvironmentMissing(f"server {release} to be published", seen="Maven finds no such artifact")
         servers[release] = jars
-    return Lock(clients, servers)
+    tools = {tool: resolve(version, (tool,), group) for tool, (group, version) in TOOLS.items()}
+    return Lock(clients, servers, tools)
 
 
 def published_releases() -> tuple[str, ...]:
@@ -87,8 +90,8 @@ def published_releases() -> tuple[str, ...]:
     return tuple(sorted(versions, key=line_key))
 
 
-def resolve(release: str, modules: Iterable[str]) -> tuple[Artifact, ...]:
-    """The run-time class path as Maven orders it; empty when one of the modules is not published in this release."""
+def resolve(release: str, modules: Iterable[str], group: str = GROUP) -> tuple[Artifact, ...]:
+    """The run-time class path as Maven orders it; empty when one of RocketMQ's modules is not published in this release."""
     maven = shutil.which("mvn")
     if maven is None:
         raise EnvironmentMissing("mvn on PATH", seen="none", hint="install Maven 3.8 or later")
@@ -96,7 +99,7 @@ def resolve(release: str, modules: Iterable[str]) -> tuple[Artifact, ...]:
     repository = cache_dir() / "relock"
     with tempfile.TemporaryDirectory() as name:
         pom, listing = Path(name) / "pom.xml", Path(name) / "class-path"
-        pom.write_text(_pom(release, modules), encoding="utf-8")
+        pom.write_text(_pom(release, modules, group), encoding="utf-8")
         where = [f"-Dmaven.repo.local={repository}", f"-Dmdep.outputFile={listing}", "-f", str(pom)]
         ran = subprocess.run([maven, *MAVEN_OPTIONS, *where, GOAL], capture_output=True, text=True, check=False)
         if ran.returncode == 0:
@@ -107,9 +110,9 @@ def resolve(release: str, modules: Iterable[str]) -> tuple[Artifact, ...]:
     raise EnvironmentMissing(f"Maven to resolve {release}", seen=ran.stdout[:2_000])
 
 
-def _pom(release: str, modules: Iterable[str]) -> str:
+def _pom(release: str, modules: Iterable[str], group: str) -> str:
     dependency = "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency>"
-    dependencies = "".join(dependency.format(GROUP, module, release) for module in modules)
+    dependencies = "".join(dependency.format(group, module, release) for module in modules)
     return (
         '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion><groupId>local</groupId>'
         "<artifactId>relock</artifactId><version>1</version><packaging>pom</packaging>"

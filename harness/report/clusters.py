@@ -37,7 +37,8 @@ class Cluster:
     All divergences of one check and subject that share a signature.
 
     fingerprint: the same for the same cluster in every run. count: differences over all cases. decisions: what both
-    arms did at the example's send, from ``decisions`` of its detail; none where it is a statistic.
+    arms did at the example's send, from ``decisions`` of its detail; none where it is a statistic. declared_by: ids of the
+    ledger's entries that declare it.
     """
 
     fingerprint: str
@@ -51,6 +52,7 @@ class Cluster:
     example_case: str
     example: Example
     decisions: tuple[LaneAttempt, ...] = ()
+    declared_by: tuple[str, ...] = ()
 
 
 def clusters_of(results: Sequence[CheckResult], policy: Policy) -> tuple[Cluster, ...]:
@@ -63,7 +65,7 @@ def clusters_of(results: Sequence[CheckResult], policy: Policy) -> tuple[Cluster
     gathered: defaultdict[tuple[Weight, str, str, str], list[tuple[CheckResult, Divergence]]] = defaultdict(list)
     for result in results:
         for divergence in result.divergences:
-            key = (weight_of(result, policy), result.check, divergence.signature, divergence.subject)
+            key = (weight_of(result, divergence, policy), result.check, divergence.signature, divergence.subject)
             gathered[key].append((result, divergence))
     order = list(Weight)
     clusters = [_cluster(key[0], members) for key, members in gathered.items()]
@@ -95,11 +97,11 @@ def _first_in_their_case(results: Sequence[CheckResult]) -> set[tuple[str, str, 
     return {found for _, found in first.values()}
 
 
-def weight_of(result: CheckResult, policy: Policy) -> Weight:
+def weight_of(result: CheckResult, divergence: Divergence, policy: Policy) -> Weight:
     """What a divergence in this result means for the run."""
     if result.verdict is Verdict.INVALID:
         return Weight.VOID
-    if result.verdict is Verdict.DECLARED:
+    if divergence.declared_by or result.verdict is Verdict.DECLARED:
         return Weight.DECLARED
     return Weight.NEW if policy.gates(result) else Weight.WARNING
 
@@ -119,6 +121,7 @@ def _cluster(weight: Weight, members: Sequence[tuple[CheckResult, Divergence]]) 
         example_case=result.case,
         example=shown.example,
         decisions=decisions,
+        declared_by=tuple(dict.fromkeys(one.declared_by for _, one in members if one.declared_by)),
     )
 
 

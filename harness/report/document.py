@@ -14,10 +14,12 @@ from harness.core.plots import Plots
 from harness.core.run_info import RunInfo
 from harness.core.verdict import CheckResult
 from harness.report.clusters import Cluster, clusters_of
+from harness.verdict.calibration import Calibration
 from harness.verdict.judgement import Counts, Judgement, RunVerdict
+from harness.verdict.ledger_outcome import EntryOutcome
 from harness.verdict.policy import Policy
 
-SCHEMA_VERSION = "1.0.0"
+SCHEMA_VERSION = "1.3.0"
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True, rename={"schema_version": "schemaVersion"}):
@@ -25,7 +27,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, rename={"schema_versio
     One judged run (or several judged together).
 
     results: every planned check, answered or not. clusters: their divergences by signature, most telling first.
-    traces: how much was read. plots: finished tables for the pictures.
+    traces: how much was read. plots: finished tables for the pictures. ledger: its entries that speak about the run.
+    calibration: how often the gate itself is wrong, as measured before; None when nobody has measured it.
     """
 
     schema_version: Annotated[str, msgspec.Meta(pattern=r"^1\.\d+\.\d+$")]
@@ -39,9 +42,17 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, rename={"schema_versio
     results: tuple[CheckResult, ...]
     clusters: tuple[Cluster, ...]
     plots: Plots
+    ledger: tuple[EntryOutcome, ...] = ()
+    calibration: Calibration | None = None
 
 
-def build(run_info: RunInfo, judgement: Judgement, plots: Plots, traces: TraceCounts) -> Document:
+def build(
+    run_info: RunInfo,
+    judgement: Judgement,
+    plots: Plots,
+    traces: TraceCounts,
+    calibration: Calibration | None = None,
+) -> Document:
     """Put a judged run together; nothing is added later, by any renderer."""
     return Document(
         schema_version=SCHEMA_VERSION,
@@ -55,4 +66,6 @@ def build(run_info: RunInfo, judgement: Judgement, plots: Plots, traces: TraceCo
         results=judgement.results,
         clusters=clusters_of(judgement.results, judgement.policy),
         plots=plots,
+        ledger=judgement.ledger,
+        calibration=calibration,
     )

@@ -7,10 +7,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from harness.report import page
+from harness.report.calibration_words import bound, trust_lines
 from harness.report.charts import palette
 from harness.report.document import Document
 from harness.report.example_words import attempt_text, plain_text
 from harness.report.files import replace_file
+from harness.report.ledger_words import STATE_SIGNS, ledger_parts
 from harness.report.matrix import Cell, matrix_of
 from harness.report.pictures import CasePictures, draw_cases, draw_pools
 from harness.report.words import (
@@ -84,6 +86,7 @@ def _page(document: Document, pictures: dict[str, CasePictures]) -> str:
             topologies=", ".join(sorted({case.topology for case in document.run.cases if case.topology})),
             episodes=sum(case.episodes for case in document.run.cases),
             guards=page.guards_of(document),
+            trust=trust_lines(document),
             matrix=matrix,
             legend=[sign for sign in (*SIGNS.values(), MEASURED) if sign in used],
             anchors=page.anchors_of(document),
@@ -93,6 +96,8 @@ def _page(document: Document, pictures: dict[str, CasePictures]) -> str:
             if clusters and clusters[0].tone == "bad"
             else "",
             unanswered=page.unanswered(document),
+            ledger=ledger_parts(document),
+            ledger_signs=STATE_SIGNS,
             pools=draw_pools(document.plots, page.subjects_of(document)),
             pooled_answers=page.pooled_answers(document),
             cases=page.case_views(document, pictures),
@@ -119,6 +124,7 @@ def _environment(document: Document) -> Environment:
         settings=_settings_text,
         briefly=_briefly,
         hint=_hint,
+        bound=bound,
         breakable=_breakable,
     )
     return environment

@@ -3,7 +3,7 @@ JUnit XML: one test case a check, so that any CI server shows a run without know
 
 DIVERGES (and STALE) is a failure where it gates, ERROR and a gating INVALID are errors, NOT_APPLICABLE is skipped. INCONCLUSIVE is
 skipped with the property ``inconclusive=true``, or a failure under ``--strict``. A divergence that does not gate is a
-pass with the property ``diverges=true``: a CI server knows no third colour.
+pass with the property ``diverges=true``: a CI server knows no third colour. DECLARED is a pass that names the ledger's entries.
 """
 
 import re
@@ -117,6 +117,8 @@ def _told(result: CheckResult) -> dict[str, str]:
         told["inconclusive"] = "true"
     if result.verdict is Verdict.DIVERGES:
         told["diverges"] = "true"
+    if declared := dict.fromkeys(item.declared_by for item in result.divergences if item.declared_by):
+        told |= {"declared": " ".join(declared), "reason": result.reason}
     if result.divergences:
         told["signatures"] = " ".join(divergence.signature for divergence in result.divergences)
     return told | {f"measure {measure.name}": measure_text(measure) for measure in result.measures}
@@ -130,6 +132,8 @@ def _properties(parent: ET.Element, values: dict[str, str]) -> None:
 
 def _headline(result: CheckResult) -> str:
     signatures = ", ".join(f"{item.signature} × {item.count:,}" for item in result.divergences)
+    if result.verdict is Verdict.STALE:
+        return result.reason
     return signatures or result.reason or result.verdict.value
 
 

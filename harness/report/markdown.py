@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.core.verdict import Severity, Verdict
+from harness.report.calibration_words import trust_lines
 from harness.report.clusters import Cluster, Weight
 from harness.report.document import Document
 from harness.report.files import replace_file
+from harness.report.ledger_words import because, ledger_parts, to_look_at, trouble_text
 from harness.report.matrix import Cell, matrix_of
 from harness.report.page import unanswered
 from harness.report.words import (
@@ -87,10 +89,10 @@ def render(document: Document, limit_bytes: int, extents: Sequence[Extent] = _EX
 
 
 def _text(document: Document, extent: Extent) -> str:
-    parts = [_head(document), *_cluster_parts(document, extent), _open_ends(document)]
+    parts = [_head(document), *_cluster_parts(document, extent), _open_ends(document), _ledger(document)]
     if extent.matrix:
         parts.append(_matrix(document))
-    parts += [_facts(document), f"```\n{document.run.reproduce}\n```", f"`{document.machine_line}`"]
+    parts += [_trust(document), _facts(document), f"```\n{document.run.reproduce}\n```", f"`{document.machine_line}`"]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
@@ -122,6 +124,8 @@ def _cluster(cluster: Cluster, document: Document) -> str:
         f"| observed | {_plain(cluster.example.observed)} |",
         f"| example | {_plain(where_in(cluster, document.run))} |",
     ]
+    if cluster.declared_by:
+        lines.append(f"| declared | by {', '.join(map(_code, cluster.declared_by))} |")
     if command := explain_command(cluster, document.run):
         lines.append(f"| explain | {_code(command)} |")
     return "\n".join(lines)
@@ -139,6 +143,28 @@ def _open_ends(document: Document) -> str:
     if len(rows) > FIRST_CLUSTERS:
         lines.append(f"- and {len(rows) - FIRST_CLUSTERS:,} more")
     return "### Without an answer\n\n" + "\n".join(lines)
+
+
+def _ledger(document: Document) -> str:
+    """What somebody has to do about the ledger; then what it declared here and why, the shared ones apart."""
+    declared = (
+        (part.title, [because(entry) for entry in part.entries if entry.seen]) for part in ledger_parts(document)
+    )
+    parts = [("", [trouble_text(entry) for entry in to_look_at(document)]), *declared]
+    told = "\n\n".join(_listed(title, lines) for title, lines in parts if lines)
+    return f"### Ledger\n\n{told}" if told else ""
+
+
+def _listed(title: str, texts: Sequence[str]) -> str:
+    lines = [f"- {_plain(text)}" for text in texts[:FIRST_CLUSTERS]]
+    if len(texts) > len(lines):
+        lines.append(f"- and {len(texts) - len(lines):,} more")
+    return "\n".join([f"{title}:\n", *lines] if title else lines)
+
+
+def _trust(document: Document) -> str:
+    """How often the gate itself is wrong: one paragraph, a line each."""
+    return "### This gate\n\n" + "\n".join(f"- {_plain(line)}" for line in trust_lines(document))
 
 
 def _matrix(document: Document) -> str:

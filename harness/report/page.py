@@ -9,8 +9,10 @@ from harness.core.verdict import CheckResult, Verdict
 from harness.report.clusters import Cluster, Weight
 from harness.report.document import Document
 from harness.report.example_words import call_text, detail_lines, stored_text
+from harness.report.ledger_words import declarations
 from harness.report.pictures import CasePictures, LanesPicture
 from harness.report.words import CHECK_ORDER, PHASES, Sign, explain_command, plural, sign_of, where_in
+from harness.verdict.ledger_outcome import EntryOutcome
 
 CLUSTERS_SHOWN = 60
 """More signatures than anyone reads; the rest is in the document."""
@@ -57,6 +59,7 @@ class ClusterView:
     explain: str
     decisions: tuple[SideView, ...]
     detail: tuple[tuple[str, str], ...]
+    declarations: tuple[EntryOutcome, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +114,7 @@ def cluster_views(document: Document) -> tuple[ClusterView, ...]:
             explain=explain_command(cluster, document.run),
             decisions=_sides(cluster, subjects),
             detail=detail_lines(cluster.example),
+            declarations=declarations(cluster, document),
         )
         for cluster in document.clusters[:CLUSTERS_SHOWN]
     )
@@ -173,7 +177,7 @@ def pooled_answers(document: Document) -> tuple[tuple[str, tuple[AnswerView, ...
 
 def unanswered(document: Document) -> tuple[AnswerView, ...]:
     """Gating checks that could not be decided."""
-    open_ends = (Verdict.INCONCLUSIVE, Verdict.INVALID, Verdict.ERROR, Verdict.STALE)
+    open_ends = (Verdict.INCONCLUSIVE, Verdict.INVALID, Verdict.ERROR)
     return answers_of((r for r in document.results if r.verdict in open_ends and document.policy.gates(r)), document)
 
 

@@ -4,6 +4,7 @@ The end of a run on the terminal: what a tired person needs within ten seconds, 
 Verdict first, then what diverged with one example each, then the matrix, then where to look and how to repeat it.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -12,8 +13,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from harness.report.calibration_words import trust_lines
 from harness.report.clusters import Cluster, Weight
 from harness.report.document import Document
+from harness.report.ledger_words import STATE_SIGNS, because, to_look_at, trouble_text
 from harness.report.matrix import matrix_of
 from harness.report.page import guards_of, unanswered
 from harness.report.words import (
@@ -54,7 +57,9 @@ def print_summary(document: Document, console: Console, files: Mapping[str, Path
     for title, body in (
         ("What diverged", _clusters(document)),
         ("Without an answer", _unanswered(document)),
+        ("Ledger", _ledger(document)),
         ("Checks", _matrix(document)),
+        ("This gate", _trust(document)),
         ("More", _more(document, files or {})),
     ):
         if body is not None:
@@ -116,6 +121,8 @@ def _cluster(number: int, cluster: Cluster, document: Document) -> RenderableTyp
     lines.add_row("expected", Text(cluster.example.expected))
     lines.add_row("observed", Text(cluster.example.observed))
     lines.add_row("example", Text(where_in(cluster, document.run)))
+    if cluster.declared_by:
+        lines.add_row("declared", Text(f"by {', '.join(cluster.declared_by)}"))
     if command := explain_command(cluster, document.run):
         lines.add_row("explain", Text(command))
     return Group(head, Padding(lines, (0, 0, 0, 3)))
@@ -135,6 +142,27 @@ def _unanswered(document: Document) -> RenderableType | None:
     if len(rows) > len(lines):
         lines.append(Text(f"and {len(rows) - len(lines):,} more in the report", style="dim"))
     return Group(*lines)
+
+
+def _ledger(document: Document) -> RenderableType | None:
+    """The counts, then what was declared and why, then each entry somebody has to do something about."""
+    if not document.ledger:
+        return None
+    states = Counter(entry.state for entry in document.ledger)
+    counts = ", ".join(f"{states[state]} {sign.word}" for state, sign in STATE_SIGNS.items() if states[state])
+    shared = sum(entry.is_shared for entry in document.ledger)
+    more = f"; {shared} of them at fault on both sides, or a gap in the specification" if shared else ""
+    lines = [Text(f"{plural(len(document.ledger), 'entry', 'entries')} about this run: {counts}{more}")]
+    troubled = to_look_at(document)
+    told = [(entry, because(entry)) for entry in document.ledger if entry.seen and entry not in troubled]
+    for entry, text in (*told, *((entry, trouble_text(entry)) for entry in troubled)):
+        sign = STATE_SIGNS[entry.state]
+        lines.append(Text.assemble((f"{sign.mark} ", STYLES[sign.tone]), text))
+    return Group(*lines)
+
+
+def _trust(document: Document) -> RenderableType:
+    return Group(*(Text(line) for line in trust_lines(document)))
 
 
 def _matrix(document: Document) -> RenderableType:

@@ -17,6 +17,14 @@ DONE_WITH_IT = {
     FaultKind.PAUSE: ("paused", "resumed"),
     FaultKind.PAUSE_NAME_SERVER: ("paused", "resumed"),
     FaultKind.KILL: ("killed", "restarted"),
+    FaultKind.PAUSE_SLAVE: ("paused", "resumed"),
+    FaultKind.KILL_SLAVE: ("killed", "restarted"),
+    FaultKind.READ_ONLY: ("made read-only", "writable again"),
+    FaultKind.FLOW_CONTROL: ("made busy", "storing again"),
+    FaultKind.FLUSH_TIMEOUT: ("given no time to flush", "flushing in time again"),
+    FaultKind.WIRE_DELAY: ("delayed on the wire", "passed on at once again"),
+    FaultKind.WIRE_RESET: ("reset on the wire", "left alone again"),
+    FaultKind.WIRE_SWALLOW: ("swallowed on the wire", "passed on again"),
 }
 
 
@@ -71,6 +79,10 @@ class TerminalListener:
             f" {plural(len(event.cases), 'case')}, {plural(event.checks_planned, 'check')}, seed {event.seed}"
         )
         self._line(f"run directory {escape(str(event.folder))}")
+        if event.left_out:
+            self._line(f"left out, as one of the two has no such call: {escape(', '.join(event.left_out))}")
+        for name, reason in event.not_here:
+            self._line(f"left out on this cluster: {escape(name)}: {escape(reason)}")
         self._progress.start()
         self._cases = self._progress.add_task("cases", total=len(event.cases))
 
@@ -115,7 +127,7 @@ class TerminalListener:
             self._begin(f"judging {plural(event.cases, 'case')}", total=event.checks)
             return
         self._show(advance=1)
-        if event.result.verdict in (Verdict.DIVERGES, Verdict.INVALID, Verdict.ERROR):
+        if event.result.verdict in (Verdict.DIVERGES, Verdict.STALE, Verdict.INVALID, Verdict.ERROR):
             word = f"{event.result.verdict.lower()}: {escape(self._short(event.result.case))} {event.result.check}"
             self._line(f"  [red]✗[/] {word}")
 

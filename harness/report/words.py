@@ -86,10 +86,13 @@ def headline(document: Document) -> str:
     if document.verdict is RunVerdict.DIVERGES and not _about_the_candidate(document):
         return f"The rules for {baseline} do not explain what it did itself"
     other = "itself" if baseline == candidate else baseline
+    alike = f"{candidate} behaves like {other}"
+    if document.counts.declared:
+        alike = f"{candidate} differs from {other} only as the ledger declares"
     return {
-        RunVerdict.CONFORMS: f"{candidate} behaves like {other}",
+        RunVerdict.CONFORMS: alike,
         RunVerdict.DIVERGES: f"{candidate} behaves differently from {other}",
-        RunVerdict.STALE: f"{candidate} no longer shows a divergence the ledger declares",
+        RunVerdict.STALE: f"{candidate} does not show a divergence that the ledger declares",
         RunVerdict.INCONCLUSIVE: f"Not enough evidence to compare {candidate} with {other}",
         RunVerdict.INVALID: "This run cannot be judged: its set-up did not hold",
         RunVerdict.NOTHING_DECISIVE: f"Nothing decisive ran for {candidate} and {baseline}",
@@ -150,7 +153,13 @@ def explain_command(cluster: Cluster, run: RunInfo) -> str:
     """Command that prints the rule chain of a cluster's example; empty when there is no single send or no command."""
     if cluster.example.send < 0 or not run.explain:
         return ""
-    values = {"{subject}": cluster.subject, "{send}": str(cluster.example.send), "{case}": cluster.example_case}
+    folder = next((case.folder for case in run.cases if case.case == cluster.example_case), "")
+    values = {
+        "{folder}": folder,
+        "{subject}": cluster.subject,
+        "{send}": str(cluster.example.send),
+        "{case}": cluster.example_case,
+    }
     command = run.explain
     for placeholder, value in values.items():
         command = command.replace(placeholder, value)
@@ -205,9 +214,9 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 1_000 else f"{value:.3g}"
 
 
-def plural(count: int, noun: str) -> str:
-    """``1 case``, ``2 cases``."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+def plural(count: int, noun: str, several: str = "") -> str:
+    """``1 case``, ``2 cases``; several: the plural where it is no added s."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {several or noun + 's'}"
 
 
 def duration(seconds: float) -> str:

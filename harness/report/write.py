@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from harness.report import html, json_document, junit, markdown
+from harness.report import badge, html, json_document, junit, markdown, sarif
 from harness.report.document import Document
 
 
@@ -33,4 +33,6 @@ def render_all(
         ("junit", junit.write(document, folder)),
         ("markdown", summary),
         ("comment", comment),
+        ("sarif", sarif.write(document, folder)),
+        ("badge", badge.write(document, folder)),
     )

@@ -1,7 +1,9 @@
 """From a scenario and a seed to the exact sends of a case: a pure function, the same list for both arms."""
 
 import hashlib
+from collections.abc import Sequence
 from random import Random
+from typing import TypeVar
 
 from harness.core.case import CaseId
 from harness.core.plan import Plan, PlannedSend
@@ -9,6 +11,8 @@ from harness.core.subject import SubjectId
 from harness.scenario.model import Case, Scenario, Workload
 
 _NS_PER_S = 1_000_000_000
+
+Value = TypeVar("Value")
 
 _JITTER = 0.25
 """
@@ -45,7 +49,12 @@ def plan_of(scenario: Scenario, seed: int) -> Plan:
             due_ns=int((number + (1 - _JITTER) * phase + _JITTER * random.random()) * slot_ns),
             kind=workload.call,
             argument=_argument(workload, number, random),
-            body_bytes=workload.body_bytes[number % len(workload.body_bytes)],
+            body_bytes=_in_turn(workload.body_bytes, number),
+            mode=workload.mode,
+            delay_level=_in_turn(workload.delay_levels, number),
+            keys=_in_turn(workload.keys, number),
+            tags=_in_turn(workload.tags, number),
+            properties=workload.properties,
         )
         for number in range(workload.sends)
     )
@@ -60,4 +69,8 @@ def _random(seed: int, name: str) -> Random:
 def _argument(workload: Workload, number: int, random: Random) -> int:
     if workload.arguments is None:
         return int(random.random() * _ARGUMENT_LIMIT)
-    return workload.arguments[number % len(workload.arguments)] if workload.arguments else number
+    return _in_turn(workload.arguments, number) if workload.arguments else number
+
+
+def _in_turn(values: Sequence[Value], number: int) -> Value:
+    return values[number % len(values)]

@@ -11,19 +11,47 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Unique = Field(json_schema_extra={"uniqueItems": True})
 CheckName = Literal[
-    "queue-choice", "attempts", "avoidance", "error-kind", "timing", "loss", "duplication", "failover-time"
+    "queue-choice",
+    "attempts",
+    "avoidance",
+    "error-kind",
+    "timing",
+    "loss",
+    "duplication",
+    "failover-time",
+    "callbacks",
+    "content",
+    "order",
+    "delay",
 ]
-SuiteName = Literal["quick", "full"]
-TopologyName = Literal["one-master", "two-masters", "three-masters", "two-masters-two-name-servers"]
+SuiteName = Literal["quick", "full", "deployments", "modes", "wire"]
+TopologyName = Literal[
+    "one-master",
+    "two-masters",
+    "three-masters",
+    "two-masters-two-name-servers",
+    "master-with-slave-async",
+    "master-with-slave-sync",
+    "two-masters-with-slaves-async",
+    "two-masters-with-slaves-sync",
+    "two-masters-sync-flush",
+]
 Row = Annotated[str, Field(pattern=r"^[A-G][1-9][0-9]?$")]
 BodyBytes = Annotated[int, Field(ge=1, le=4_194_304, description="At most maxMessageSize, 4 MiB in every release.")]
 Argument = Annotated[int, Field(ge=0, le=2**31 - 1)]
+DelayLevel = Annotated[int, Field(ge=0, le=18, description="0: not delayed. Brokers have 18 levels by default.")]
+Text = Annotated[str, Field(pattern=r"^[^\x00-\x1f]*[^\x00-\x20][^\x00-\x1f]*$", max_length=1_000)]
 Seconds = Annotated[float, Field(gt=0, le=600, allow_inf_nan=False)]
 PauseSeconds = Annotated[
     float,
     Field(
         ge=0.05, le=600, allow_inf_nan=False, description="Under 50 ms a pause cannot be proven by an unanswered probe."
     ),
+]
+FramesName = Literal["requests", "responses"]
+ShownSeconds = Annotated[
+    float,
+    Field(ge=0.3, le=600, allow_inf_nan=False, description="Several requests show that it is in effect."),
 ]
 
 
@@ -34,9 +62,14 @@ class Part(BaseModel):
 
 
 class TopicPart(Part):
-    """Queues of the topic each arm gets for itself."""
+    """
+    Queues of the topic each arm gets for itself.
+
+    ordered: marked as a topic of ordered messages, the only kind that a read-only broker refuses.
+    """
 
     queues_per_broker: Annotated[int, Field(ge=1, le=64)] = 4
+    ordered: bool = False
 
 
 class SettingsPart(Part):
@@ -50,18 +83,23 @@ class SettingsPart(Part):
     poll_name_server_interval_ms: Annotated[int, Field(ge=10, le=3_600_000)] = 30_000
     heartbeat_broker_interval_ms: Annotated[int, Field(ge=10, le=3_600_000)] = 30_000
     send_msg_max_timeout_per_request_ms: Annotated[int, Field(ge=-1, le=600_000)] = -1
+    retry_times_when_send_async_failed: Annotated[int, Field(ge=0, le=100)] = 2
 
 
 class WorkloadPart(Part):
     """What the application does: a closed loop of sends with due times."""
 
-    mode: Literal["sync"] = "sync"
+    mode: Literal["sync", "async", "oneway"] = "sync"
     call: Literal["plain", "queue", "selector", "batch"] = "plain"
     threads: Annotated[int, Field(ge=1, le=64)] = 1
     rate_per_s: Annotated[float, Field(gt=0, le=5_000, allow_inf_nan=False)]
     duration_s: Seconds
     body_bytes: BodyBytes | Annotated[list[BodyBytes], Field(min_length=1)] = 128
     arguments: Literal["ascending", "random"] | Annotated[list[Argument], Field(min_length=1)] | None = None
+    delay_level: DelayLevel | Annotated[list[DelayLevel], Field(min_length=1)] = 0
+    keys: Annotated[list[Text], Field(min_length=1)] | None = None
+    tags: Annotated[list[Text], Field(min_length=1)] | None = None
+    properties: dict[Text, Text] = {}
 
 
 class PausePart(Part):
@@ -95,7 +133,75 @@ class NameServerPausePart(Part):
     every_s: Seconds | None = None
 
 
-FaultPart = Annotated[PausePart | KillPart | NameServerPausePart, Field(discriminator="kind")]
+class SlavePausePart(Part):
+    """Freeze the slave of a broker for a while, once or several times at a steady interval."""
+
+    kind: Literal["pause-slave"]
+    broker: Annotated[str, Field(pattern=r"^[a-z]$")]
+    at_s: Seconds
+    for_s: PauseSeconds
+    repeat: Annotated[int, Field(ge=1, le=1_000)] = 1
+    every_s: Seconds | None = None
+
+
+class SlaveKillPart(Part):
+    """End the process of a broker's slave without notice; with for_s its restart begins then, without it stays dead."""
+
+    kind: Literal["kill-slave"]
+    broker: Annotated[str, Field(pattern=r"^[a-z]$")]
+    at_s: Seconds
+    for_s: PauseSeconds | None = None
+
+
+class BrokerSettingPart(Part):
+    """Change a running broker's settings for a while: no permission to write, flow control, no time to flush."""
+
+    kind: Literal["read-only", "flow-control", "flush-timeout"]
+    broker: Annotated[str, Field(pattern=r"^[a-z]$")]
+    at_s: Seconds
+    for_s: ShownSeconds
+    repeat: Annotated[int, Field(ge=1, le=1_000)] = 1
+    every_s: Seconds | None = None
+
+
+class WirePart(Part):
+    """Relays before both clients lose every frame to a broker, or from it, or reset its connections in place of them."""
+
+    kind: Literal["wire-reset", "wire-swallow"]
+    broker: Annotated[str, Field(pattern=r"^[a-z]$")]
+    frames: FramesName
+    at_s: Seconds
+    for_s: ShownSeconds
+    repeat: Annotated[int, Field(ge=1, le=1_000)] = 1
+    every_s: Seconds | None = None
+
+
+class WireDelayPart(Part):
+    """Relays before both clients keep every frame to a broker, or from it, for a while; their order stays."""
+
+    kind: Literal["wire-delay"]
+    broker: Annotated[str, Field(pattern=r"^[a-z]$")]
+    frames: FramesName
+    delay_ms: Annotated[
+        float, Field(ge=50, le=10_000, allow_inf_nan=False, description="Less could not be told from a busy machine.")
+    ]
+    at_s: Seconds
+    for_s: ShownSeconds
+    repeat: Annotated[int, Field(ge=1, le=1_000)] = 1
+    every_s: Seconds | None = None
+
+
+FaultPart = Annotated[
+    PausePart
+    | KillPart
+    | NameServerPausePart
+    | SlavePausePart
+    | SlaveKillPart
+    | BrokerSettingPart
+    | WirePart
+    | WireDelayPart,
+    Field(discriminator="kind"),
+]
 
 
 class TolerancePart(Part):

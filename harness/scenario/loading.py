@@ -5,7 +5,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from harness.core.errors import UsageError
-from harness.core.plan import SendKind
+from harness.core.plan import SendKind, SendMode
 from harness.core.settings import ClientSettings
 from harness.scenario.file_format import ScenarioFile, WorkloadPart
 from harness.scenario.model import FORMAT, Scenario, Tolerance, Workload
@@ -59,7 +59,13 @@ def parse(text: str, origin: str) -> Scenario:
         tolerances=tuple(Tolerance(check, part.ratio, part.reason) for check, part in file.tolerances.items()),
         text=text,
         source=origin,
+        ordered=file.topic.ordered,
     )
+
+
+def line_of(text: str, field: str) -> int:
+    """Line of a scenario's text, from 1, on which a field stands; of the first line where it is left out."""
+    return int(parse_yaml(text, "").place((field,)).rpartition(" ")[2])
 
 
 def _load_named(path: Path, root: Path) -> Scenario:
@@ -106,4 +112,9 @@ def _workload(part: WorkloadPart) -> Workload:
         call=SendKind(part.call),
         arguments=arguments,
         body_bytes=(part.body_bytes,) if isinstance(part.body_bytes, int) else tuple(part.body_bytes),
+        mode=SendMode(part.mode),
+        delay_levels=(part.delay_level,) if isinstance(part.delay_level, int) else tuple(part.delay_level),
+        keys=tuple(part.keys or ("",)),
+        tags=tuple(part.tags or ("",)),
+        properties=tuple(sorted(part.properties.items())),
     )

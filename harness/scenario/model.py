@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from harness.core.case import CaseId
-from harness.core.fault import FaultKind, FaultSpec
-from harness.core.plan import Plan, SendKind
+from harness.core.fault import KILLS, FaultKind, FaultSpec
+from harness.core.plan import Plan, SendKind, SendMode
 from harness.core.settings import ClientSettings
 
 FORMAT = 1
@@ -19,10 +19,14 @@ CHECKS = (
     "loss",
     "duplication",
     "failover-time",
+    "callbacks",
+    "content",
+    "order",
+    "delay",
 )
 """Questions a scenario may ask; ``protocol`` and ``validity`` are asked of every case and never written down."""
 
-SUITES = ("quick", "full")
+SUITES = ("quick", "full", "deployments", "modes", "wire")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,8 @@ class Workload:
     What the application does, the same in both arms.
 
     rate_per_s: sends a second over all threads together. arguments: taken in turn by the sends (QUEUE and SELECTOR only);
-    empty: the number of the send; None: drawn from the seed. body_bytes: taken in turn.
+    empty: the number of the send; None: drawn from the seed. body_bytes, delay_levels, keys, tags: taken in turn.
+    properties: user properties of every message.
     """
 
     threads: int
@@ -49,6 +54,11 @@ class Workload:
     call: SendKind
     arguments: tuple[int, ...] | None
     body_bytes: tuple[int, ...]
+    mode: SendMode = SendMode.SYNC
+    delay_levels: tuple[int, ...] = (0,)
+    keys: tuple[str, ...] = ("",)
+    tags: tuple[str, ...] = ("",)
+    properties: tuple[tuple[str, str], ...] = ()
 
     @property
     def sends(self) -> int:
@@ -62,7 +72,7 @@ class Scenario:
     One scenario file.
 
     faults: repeats written out, by time; each pause is an episode of its own. suites: where it runs by default. text: the
-    file as it was read; source: where from, for messages.
+    file as it was read; source: where from, for messages. ordered: the topic is marked as one of ordered messages.
     """
 
     name: str
@@ -78,6 +88,7 @@ class Scenario:
     tolerances: tuple[Tolerance, ...]
     text: str
     source: str
+    ordered: bool = False
 
     @property
     def duration_s(self) -> float:
@@ -97,11 +108,16 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A scenario for one pair of subjects, with the exact sends both arms are given."""
+    """
+    A scenario for one pair of subjects, with the exact sends both arms are given.
+
+    brokers: names of the brokers by letter, on a cluster whose brokers have other names than ours; faults name them so too.
+    """
 
     id: CaseId
     scenario: Scenario
     plan: Plan
+    brokers: tuple[str, ...] = ()
 
     @property
     def faults(self) -> tuple[FaultSpec, ...]:
@@ -111,7 +127,18 @@ class Case:
 
 def fault_sentence(fault: FaultSpec) -> str:
     """One fault for people: ``broker-b paused at 1.5 s for 1 s``."""
-    if fault.kind is FaultKind.KILL:
+    if fault.kind in KILLS:
         end = "for good" if fault.for_s is None else f"and restarted after {fault.for_s:g} s"
         return f"{fault.node} killed at {fault.at_s:g} s {end}"
-    return f"{fault.node} paused at {fault.at_s:g} s for {fault.for_s:g} s"
+    what = _IN_WORDS.get(fault.kind, "paused").format(frames=fault.frames, delay_ms=fault.delay_ms)
+    return f"{fault.node} {what} at {fault.at_s:g} s for {fault.for_s:g} s"
+
+
+_IN_WORDS = {
+    FaultKind.READ_ONLY: "made read-only",
+    FaultKind.FLOW_CONTROL: "made to answer SYSTEM_BUSY",
+    FaultKind.FLUSH_TIMEOUT: "given no time to flush",
+    FaultKind.WIRE_DELAY: "kept behind relays that delay {frames} by {delay_ms:g} ms",
+    FaultKind.WIRE_RESET: "kept behind relays that reset connections at {frames}",
+    FaultKind.WIRE_SWALLOW: "kept behind relays that swallow {frames}",
+}

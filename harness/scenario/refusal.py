@@ -85,7 +85,7 @@ def _worded(detail: ErrorDetails, location: Location) -> tuple[str, str]:
         case "literal_error":
             expected = f"one of {context['expected'].replace(' or ', ', ')}"
         case "union_tag_invalid" | "union_tag_not_found":
-            expected, hint = "a fault of a known kind", "write kind: pause, kill or pause-name-server"
+            expected, hint = "a fault of a known kind", f"write kind: {_KINDS_IN_WORDS}"
         case "string_pattern_mismatch":
             expected = _PATTERN_IN_WORDS.get(field, f"text like {context['pattern']}")
     return expected, hint
@@ -98,10 +98,23 @@ _PARTS: dict[str | int, type[BaseModel]] = {
     "pause": file_format.PausePart,
     "kill": file_format.KillPart,
     "pause-name-server": file_format.NameServerPausePart,
+    "pause-slave": file_format.SlavePausePart,
+    "kill-slave": file_format.SlaveKillPart,
+    "read-only": file_format.BrokerSettingPart,
+    "flow-control": file_format.BrokerSettingPart,
+    "flush-timeout": file_format.BrokerSettingPart,
+    "wire-delay": file_format.WireDelayPart,
+    "wire-reset": file_format.WirePart,
+    "wire-swallow": file_format.WirePart,
     "timing": file_format.TolerancePart,
     "failover-time": file_format.TolerancePart,
 }
 """Last step of a location (for a fault, its kind) to the part of the format that stands there."""
+
+_KINDS_IN_WORDS = (
+    "pause, kill, pause-name-server, pause-slave, kill-slave, read-only, flow-control, flush-timeout,"
+    " wire-delay, wire-reset or wire-swallow"
+)
 
 
 def _unknown_field(name: str, parent: Location) -> tuple[str, str]:

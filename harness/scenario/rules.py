@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from harness.core.fault import FaultKind, FaultSpec
 from harness.core.plan import SendKind
 from harness.scenario.file_format import ScenarioFile
+from harness.scenario.modes import obstacles_of_modes, require_sendable
 from harness.scenario.refusal import refused
 from harness.scenario.yaml_source import YamlSource
 
@@ -16,6 +17,7 @@ def require_consistent(file: ScenarioFile, faults: Sequence[FaultSpec], source: 
     """Raise UsageError for fields that contradict each other."""
     _require_unique(file, source)
     _require_workload(file, source)
+    require_sendable(file.workload, source)
     _require_answerable(file, faults, source)
 
 
@@ -51,13 +53,14 @@ def _require_workload(file: ScenarioFile, source: YamlSource) -> None:
 def _require_answerable(file: ScenarioFile, faults: Sequence[FaultSpec], source: YamlSource) -> None:
     """A check that can never be decisive here would look like a pass; it is refused instead."""
     addressed = SendKind(file.workload.call) in _ADDRESSED
-    on_broker = any(fault.kind is not FaultKind.PAUSE_NAME_SERVER for fault in faults)
+    on_broker = any(fault.kind in (FaultKind.PAUSE, FaultKind.KILL) for fault in faults)
     obstacles = {
         "avoidance": (not file.settings.send_latency_fault_enable, "send_latency_fault_enable is false"),
-        "failover-time": (not on_broker, "no fault of a broker"),
+        "failover-time": (not on_broker, "no broker that is paused or killed"),
     }
     for check in ("avoidance", "failover-time"):
         obstacles[check] = obstacles[check] if obstacles[check][0] else (addressed, f"call: {file.workload.call}")
+    obstacles |= obstacles_of_modes(file, {check for check, (hindered, _) in obstacles.items() if hindered})
     for check, (hindered, seen) in obstacles.items():
         if check in file.checks and hindered:
             raise refused(

@@ -4,10 +4,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
-from harness.core.fault import FaultKind, FaultSpec
-from harness.scenario.file_format import FaultPart, KillPart, NameServerPausePart, ScenarioFile
+from harness.core.fault import KILLS, FaultKind, FaultSpec, Frames
+from harness.scenario.file_format import (
+    FaultPart,
+    KillPart,
+    NameServerPausePart,
+    ScenarioFile,
+    SlaveKillPart,
+    SlavePausePart,
+    WireDelayPart,
+    WirePart,
+)
 from harness.scenario.refusal import refused
-from harness.scenario.topologies import TOPOLOGIES, broker_name, name_server_name
+from harness.scenario.topologies import TOPOLOGIES, broker_name, name_server_name, slave_name
 from harness.scenario.yaml_source import Location, YamlSource
 
 MINIMUM_GAP_S = 0.2
@@ -15,6 +24,13 @@ MINIMUM_GAP_S = 0.2
 
 RESTART_S = 5.0
 """What a killed broker is given to start, register and serve again before its next fault; 3 to 4 s are usual."""
+
+SHARE_OF_A_PROOF = 0.5
+"""Of a fault's time, for showing that it is in effect; as for a pause."""
+
+_WITH_SLAVES = "one of " + ", ".join(name for name, nodes in TOPOLOGIES.items() if nodes.has_slaves)
+
+_WITH_FLUSH = ", ".join(name for name, nodes in TOPOLOGIES.items() if nodes.waits_for_disk)
 
 _SAME_TIME_S = 1e-9
 """Sums of decimal seconds differ in their last bits; no schedule means a nanosecond."""
@@ -45,8 +61,8 @@ def _written_out(
     part: FaultPart, file: ScenarioFile, source: YamlSource, location: Location
 ) -> Iterator[tuple[Location, FaultSpec]]:
     node = _node(part, file, source, location)
-    if isinstance(part, KillPart):
-        yield location, FaultSpec(0, FaultKind.KILL, node, part.at_s, part.for_s)
+    if isinstance(part, KillPart | SlaveKillPart):
+        yield location, FaultSpec(0, FaultKind(part.kind), node, part.at_s, part.for_s)
         return
     if (part.repeat > 1) != (part.every_s is not None):
         raise refused(
@@ -56,9 +72,24 @@ def _written_out(
             seen=f"repeat {part.repeat}, every_s {part.every_s}",
             hint="every_s is the time from one start to the next",
         )
+    frames = Frames(part.frames) if isinstance(part, WirePart | WireDelayPart) else None
+    delay_ms = _delay_ms(part, source, location) if isinstance(part, WireDelayPart) else 0.0
     for number in range(part.repeat):
         at_s = part.at_s + number * (part.every_s or 0)
-        yield location, FaultSpec(0, FaultKind(part.kind), node, round(at_s, 9), part.for_s)
+        yield location, FaultSpec(0, FaultKind(part.kind), node, round(at_s, 9), part.for_s, frames, delay_ms)
+
+
+def _delay_ms(part: WireDelayPart, source: YamlSource, location: Location) -> float:
+    """A delay is proven by one answer that it held up, which may take half of the fault's time."""
+    if part.delay_ms <= part.for_s * 1_000 * SHARE_OF_A_PROOF:
+        return part.delay_ms
+    raise refused(
+        source,
+        (*location, "delay_ms"),
+        expected=f"at most half of for_s, {part.for_s * 1_000 * SHARE_OF_A_PROOF:g} ms",
+        seen=f"{part.delay_ms:g}",
+        hint="a delay that is not over within its time could not be proven",
+    )
 
 
 def _node(part: FaultPart, file: ScenarioFile, source: YamlSource, location: Location) -> str:
@@ -72,8 +103,21 @@ def _node(part: FaultPart, file: ScenarioFile, source: YamlSource, location: Loc
             expected=f"a name server of {file.topology}, 1 to {nodes.name_servers}",
             seen=str(part.name_server),
         )
+    if FaultKind(part.kind) is FaultKind.FLUSH_TIMEOUT and not nodes.waits_for_disk:
+        raise refused(
+            source,
+            (*location, "kind"),
+            expected="a topology that waits for the disk",
+            seen=file.topology,
+            hint=_WITH_FLUSH,
+        )
+    if isinstance(part, SlavePausePart | SlaveKillPart) and not nodes.has_slaves:
+        raise refused(
+            source, (*location, "kind"), expected="a topology with slaves", seen=file.topology, hint=_WITH_SLAVES
+        )
     if part.broker in nodes.broker_letters:
-        return broker_name(part.broker)
+        is_slave = isinstance(part, SlavePausePart | SlaveKillPart)
+        return slave_name(part.broker) if is_slave else broker_name(part.broker)
     raise refused(
         source,
         (*location, "broker"),
@@ -100,7 +144,7 @@ def _require_inside(spec: FaultSpec, duration_s: float, source: YamlSource, loca
 
 
 def _require_apart(earlier: FaultSpec, later: FaultSpec, source: YamlSource, location: Location) -> None:
-    gap_s = RESTART_S if earlier.kind is FaultKind.KILL else MINIMUM_GAP_S
+    gap_s = RESTART_S if earlier.kind in KILLS else MINIMUM_GAP_S
     if later.at_s - _end_s(earlier) >= gap_s - _SAME_TIME_S:
         return
     end = "for good" if earlier.for_s is None else f"until {_end_s(earlier):g} s"

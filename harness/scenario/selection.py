@@ -1,10 +1,10 @@
 """Choosing scenarios by suite and by globs on their names."""
 
-import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from harness.core.errors import UsageError
+from harness.core.glob import path_glob
 from harness.scenario.model import SUITES, Scenario
 
 
@@ -23,7 +23,7 @@ def select(
     in_suite = tuple(scenario for scenario in known if suite is None or suite in scenario.suites)
     if not patterns:
         return in_suite
-    expressions = [_expression(pattern) for pattern in patterns]
+    expressions = [path_glob(pattern) for pattern in patterns]
     for pattern, expression in zip(patterns, expressions, strict=True):
         if not any(expression.fullmatch(scenario.name) for scenario in in_suite):
             raise _no_match(pattern, known, suite)
@@ -32,7 +32,7 @@ def select(
 
 def _no_match(pattern: str, known: tuple[Scenario, ...], suite: str | None) -> UsageError:
     names = [scenario.name for scenario in known]
-    elsewhere = [name for name in names if _expression(pattern).fullmatch(name)]
+    elsewhere = [name for name in names if path_glob(pattern).fullmatch(name)]
     if elsewhere:
         hint = f"{elsewhere[0]} is not in suite {suite}; leave the suite out"
     else:
@@ -40,10 +40,3 @@ def _no_match(pattern: str, known: tuple[Scenario, ...], suite: str | None) -> U
         hint = " or ".join(close) if close else "a name from fixtures/scenarios"
     within = f"suite {suite}" if suite else f"{len(names)} scenarios"
     return UsageError(f"a glob that matches a scenario of {within}", seen=repr(pattern), hint=hint)
-
-
-def _expression(pattern: str) -> re.Pattern[str]:
-    """A glob as a regular expression over whole names."""
-    parts = re.split(r"(\*\*|\*|\?)", pattern)
-    signs = {"**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return re.compile("".join(signs.get(part, re.escape(part)) for part in parts))

@@ -16,7 +16,7 @@ from typing import Self
 
 from harness.core.errors import SubjectBroken
 from harness.core.events import Arm
-from harness.core.plan import Plan
+from harness.core.plan import Plan, SendMode
 from harness.core.records import Hello, Ready
 from harness.subjects.commands import STOP, encode_go, encode_plan, encode_setup
 from harness.subjects.conversation import Conversation, Stage, Transcript
@@ -72,6 +72,11 @@ class SubjectProcess:
         self._listener.start()
 
     @property
+    def pid(self) -> int:
+        """Process id of the leash, whose child is the program."""
+        return self._process.pid
+
+    @property
     def broken(self) -> SubjectBroken | None:
         """What the subject did wrong first, if anything."""
         return self._broken
@@ -107,7 +112,10 @@ class SubjectProcess:
         with self._changed:
             self._conversation.prepared(plan)
             self._stage_deadline = time.monotonic() + self._deadlines.ready_s
-            self._send_limit_s = longest_send_s(setup.settings, len(setup.name_servers)) + self._deadlines.send_margin_s
+            longest_s = longest_send_s(setup.settings, len(setup.name_servers))
+            if any(send.mode is SendMode.ASYNC for send in plan.sends):
+                longest_s = max(longest_s, setup.callback_limit_ms / 1_000)
+            self._send_limit_s = longest_s + self._deadlines.send_margin_s
         self._say(b"".join([*encode_plan(plan), encode_setup(setup, plan.threads)]))
 
     def await_ready(self, deadline_s: float | None = None) -> Ready:

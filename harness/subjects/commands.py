@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from harness.core.plan import Plan, PlannedSend
+from harness.core.plan import Plan, PlannedSend, plan_line
 from harness.core.records import PROTOCOL
 from harness.subjects.setup import SubjectSetup
 
@@ -39,7 +39,7 @@ STOP = b'{"type":"stop"}\n'
 def encode_plan(plan: Plan) -> Iterator[bytes]:
     """One ``plan`` line a send, in the plan's order."""
     for send in plan.sends:
-        yield _line({"type": "plan", **asdict(send)})
+        yield _line(plan_line(send))
 
 
 def encode_setup(setup: SubjectSetup, threads: int) -> bytes:

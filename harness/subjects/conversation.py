@@ -2,17 +2,20 @@
 The order in which a subject may speak, checked record by record; pure, with the clock handed in.
 
 hello, then (after setup) routes and ready, then (after go) routes, attempts and sends, then done. Within a thread sends
-are answered in the order of the plan, each after its own attempts; every send is answered once.
+are answered in the order of the plan, each after its own attempts; every send is answered once. Asynchronous sends are
+answered in any order, and of these alone something may still be told afterwards, even after done: another attempt,
+another callback. Their clients go on until they are shut down.
 """
 
 from dataclasses import dataclass, field
 from enum import IntEnum
 
 from harness.core.errors import SubjectBroken
-from harness.core.plan import Plan, PlannedSend
+from harness.core.plan import Plan, PlannedSend, SendMode
 from harness.core.records import (
     PROTOCOL,
     AttemptEnded,
+    CalledBackAgain,
     Done,
     Hello,
     Ready,
@@ -47,21 +50,25 @@ class Transcript:
     routes: list[RouteSeen] = field(default_factory=list)
     attempts: list[AttemptEnded] = field(default_factory=list)
     sends: list[SendEnded] = field(default_factory=list)
+    again: list[CalledBackAgain] = field(default_factory=list)
     done: Done | None = None
 
 
 @dataclass(slots=True)
 class _Thread:
-    """One sender thread: its sends in order, how many are answered, and the attempts of the next one."""
+    """One sender thread: its sends in order; before ``first_open`` all are answered."""
 
     plan: list[PlannedSend]
-    answered: int = 0
-    attempts: int = 0
+    first_open: int = 0
     progress_ns: int = 0
 
     @property
     def expected(self) -> PlannedSend | None:
-        return self.plan[self.answered] if self.answered < len(self.plan) else None
+        return self.plan[self.first_open] if self.first_open < len(self.plan) else None
+
+    def pass_answered(self, answered: set[int]) -> None:
+        while self.first_open < len(self.plan) and self.plan[self.first_open].send in answered:
+            self.first_open += 1
 
 
 class Conversation:
@@ -72,7 +79,8 @@ class Conversation:
         self.transcript = Transcript()
         self._subject = subject
         self._threads: list[_Thread] = []
-        self._thread_of: dict[int, int] = {}
+        self._planned: dict[int, PlannedSend] = {}
+        self._attempts: dict[int, int] = {}
         self._answered: set[int] = set()
         self._start_ns = 0
         self._limit_ns = 0
@@ -82,7 +90,7 @@ class Conversation:
         self._threads = [_Thread([]) for _ in range(plan.threads)]
         for send in plan.sends:
             self._threads[send.thread].plan.append(send)
-            self._thread_of[send.send] = send.thread
+            self._planned[send.send] = send
         self.stage = Stage.PREPARING
 
     def started(self, start_ns: int, limit_ns: int) -> None:
@@ -107,6 +115,8 @@ class Conversation:
                 self._take_attempt(record, now_ns)
             case SendEnded():
                 self._take_send(record, now_ns)
+            case CalledBackAgain():
+                self._take_again(record)
             case Done():
                 self._take_done(record)
             case SubjectFailed():
@@ -126,7 +136,7 @@ class Conversation:
 
     def is_all_answered(self) -> bool:
         """Whether nothing is missing but done."""
-        return len(self._answered) == len(self._thread_of)
+        return len(self._answered) == len(self._planned)
 
     def _take_hello(self, hello: Hello) -> None:
         self._require_stage(Stage.STARTED, "hello")
@@ -147,11 +157,12 @@ class Conversation:
 
     def _take_attempt(self, attempt: AttemptEnded, now_ns: int) -> None:
         thread = self._open_send(attempt.send, attempt.thread, f"attempt {attempt.attempt}", "attempt-after-send")
-        if attempt.attempt != thread.attempts:
-            expected = f"attempt {thread.attempts} of send {attempt.send}"
+        number = self._attempts.get(attempt.send, 0)
+        if attempt.attempt != number:
+            expected = f"attempt {number} of send {attempt.send}"
             raise _broken("attempt-order", expected, f"attempt {attempt.attempt}")
         self._require_times(attempt)
-        thread.attempts += 1
+        self._attempts[attempt.send] = number + 1
         thread.progress_ns = now_ns
         self.transcript.attempts.append(attempt)
 
@@ -161,18 +172,28 @@ class Conversation:
         for route in (send.route, send.route_after):
             if not 0 <= route <= len(self.transcript.routes):
                 raise _broken("unknown-route", f"send {send.send} to name a reported route", f"route {route}")
-        thread.answered += 1
-        thread.attempts = 0
         thread.progress_ns = now_ns
         self._answered.add(send.send)
+        thread.pass_answered(self._answered)
         self.transcript.sends.append(send)
+
+    def _take_again(self, again: CalledBackAgain) -> None:
+        what = f"a callback of send {again.send}"
+        if self.stage is not Stage.DONE:
+            self._require_stage(Stage.RUNNING, what)
+        planned = self._planned.get(again.send)
+        if planned is None or planned.mode is not SendMode.ASYNC:
+            raise _broken("unknown-send", "callbacks of asynchronous sends of the plan only", what)
+        if again.send not in self._answered:
+            raise _broken("out-of-order", f"the answer to send {again.send} before its callback is called again", what)
+        self.transcript.again.append(again)
 
     def _take_done(self, done: Done) -> None:
         self._require_stage(Stage.RUNNING, "done")
-        missing = sorted(self._thread_of.keys() - self._answered)
+        missing = sorted(self._planned.keys() - self._answered)
         if missing:
             seen = f"done with {len(missing)} sends unanswered, the first is {missing[0]}"
-            raise _broken("incomplete", f"{len(self._thread_of)} sends answered before done", seen)
+            raise _broken("incomplete", f"{len(self._planned)} sends answered before done", seen)
         if done.sends != len(self._answered):
             raise _broken("incomplete", f"done to count {len(self._answered)} sends", f"{done.sends}")
         self.transcript.done = done
@@ -180,16 +201,20 @@ class Conversation:
 
     def _open_send(self, number: int, thread_number: int, what: str, if_answered: str) -> _Thread:
         """The thread whose turn send ``number`` is; any other talk about a send is a violation."""
-        self._require_stage(Stage.RUNNING, f"{what} of send {number}")
-        if number not in self._thread_of:
+        planned = self._planned.get(number)
+        is_async = planned is not None and planned.mode is SendMode.ASYNC
+        may_follow = is_async and if_answered == "attempt-after-send"
+        if not (may_follow and self.stage is Stage.DONE):
+            self._require_stage(Stage.RUNNING, f"{what} of send {number}")
+        if planned is None:
             raise _broken("unknown-send", "sends of the plan only", f"{what} of send {number}")
-        if number in self._answered:
+        if number in self._answered and not may_follow:
             raise _broken(if_answered, f"nothing more about send {number} after its answer", what)
-        if thread_number != self._thread_of[number]:
-            expected = f"send {number} on thread {self._thread_of[number]}"
+        if thread_number != planned.thread:
+            expected = f"send {number} on thread {planned.thread}"
             raise _broken("wrong-thread", expected, f"{what} from thread {thread_number}")
         thread = self._threads[thread_number]
-        if thread.expected is None or thread.expected.send != number:
+        if not is_async and (thread.expected is None or thread.expected.send != number):
             turn = "none" if thread.expected is None else f"send {thread.expected.send}"
             raise _broken("out-of-order", f"{turn} next on thread {thread_number}", f"{what} of send {number}")
         return thread
@@ -197,8 +222,7 @@ class Conversation:
     def _require_times(self, record: AttemptEnded | SendEnded) -> None:
         if record.end_ns < record.start_ns:
             raise _broken("impossible-times", "an end after its beginning", f"{record}")
-        expected = self._threads[record.thread].expected
-        due_ns = self._start_ns + (expected.due_ns if expected else 0)
+        due_ns = self._start_ns + self._planned[record.send].due_ns
         if record.start_ns < due_ns - _EARLY_TOLERANCE_NS:
             early_ms = (due_ns - record.start_ns) / 1e6
             raise _broken("early", f"send {record.send} not before it is due", f"{early_ms:.1f} ms early")

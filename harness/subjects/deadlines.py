@@ -30,6 +30,10 @@ class Deadlines:
 # Java's fixed limit for a request to a name server (MQClientAPIImpl, all releases).
 _NAME_SERVER_TIMEOUT_S = 3.0
 
+# Asynchronous requests are looked through for timeouts every second, and one is over a second late at the earliest
+# (NettyRemotingAbstract.scanResponseTable, all releases); the third second is the client's first scan after its start.
+_SCAN_S = 3.0
+
 # A send without a route asks for its topic and then for the default topic.
 _LOOKUPS_A_SEND = 2
 
@@ -43,3 +47,10 @@ def longest_send_s(settings: ClientSettings, name_servers: int) -> float:
     """
     attempts = 1 + settings.retry_times_when_send_failed
     return attempts * settings.send_msg_timeout_ms / 1_000 + _LOOKUPS_A_SEND * name_servers * _NAME_SERVER_TIMEOUT_S
+
+
+def longest_callback_s(settings: ClientSettings, name_servers: int) -> float:
+    """The longest an asynchronous send can take to call back, in any release with these settings, without margin."""
+    attempts = 1 + settings.retry_times_when_send_async_failed
+    each_s = settings.send_msg_timeout_ms / 1_000 + _SCAN_S
+    return attempts * each_s + _LOOKUPS_A_SEND * name_servers * _NAME_SERVER_TIMEOUT_S

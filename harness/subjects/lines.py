@@ -8,6 +8,7 @@ import msgspec
 from harness.core.errors import SubjectBroken
 from harness.core.records import (
     AttemptEnded,
+    CalledBackAgain,
     Done,
     Hello,
     Ready,
@@ -24,6 +25,7 @@ _RECORDS: dict[str, type[Record]] = {
     "route": RouteSeen,
     "attempt": AttemptEnded,
     "send": SendEnded,
+    "callback": CalledBackAgain,
     "done": Done,
     "failed": SubjectFailed,
 }

@@ -3,16 +3,22 @@
 from collections.abc import Callable
 
 from harness.core.errors import UsageError
+from harness.core.plan import SendKind, SendMode
 from harness.core.subject import SubjectId
+from harness.releases import cpp_client
 from harness.releases.catalogue import client_releases
-from harness.subjects import java, python, toy
+from harness.subjects import cpp, java, python, toy
 from harness.subjects.program import SubjectProgram
 
 _KINDS: dict[str, Callable[[SubjectId], SubjectProgram]] = {
     java.CLIENT: java.java_program,
     python.CLIENT: python.python_program,
+    cpp.CLIENT: cpp.cpp_program,
     toy.CLIENT: toy.toy_program,
 }
+
+
+_SILENT = frozenset({cpp.CLIENT})
 
 
 def program_of(subject: SubjectId) -> SubjectProgram:
@@ -29,10 +35,21 @@ def program_of(subject: SubjectId) -> SubjectProgram:
     return make(subject)
 
 
+def tells_attempts(subject: SubjectId) -> bool:
+    """Whether its client has a hook that shows every attempt; without one, somebody else must be its witness."""
+    return subject.client not in _SILENT
+
+
+def offers(subject: SubjectId, kind: SendKind, mode: SendMode = SendMode.SYNC) -> bool:
+    """Whether its client's interface has this kind of send, in this mode, at all, in whatever release."""
+    return subject.client != cpp.CLIENT or (kind in cpp.KINDS and mode in cpp.MODES)
+
+
 def known_subjects() -> dict[str, tuple[str, ...]]:
     """Every subject that can be named: releases (for toys: defects) by client."""
     return {
         java.CLIENT: client_releases(),
         python.CLIENT: python.known_releases(),
+        cpp.CLIENT: cpp_client.RELEASES,
         toy.CLIENT: tuple(toy.DEFECTS),
     }

@@ -11,7 +11,8 @@ class SubjectSetup:
     Where the subject sends, under which names, with which settings.
 
     warm_topic: a topic with the same queue layout that nobody judges. group: the measured producer's group; the warm one
-    takes ``<group>-warm``. run: first part of every message's id ``<run>/<topic>/<send>``.
+    takes ``<group>-warm``. run: first part of every message's id ``<run>/<topic>/<send>``. callback_limit_ms: how long after
+    an asynchronous call its callback is waited for.
     """
 
     name_servers: tuple[str, ...]
@@ -20,3 +21,4 @@ class SubjectSetup:
     group: str
     run: str
     settings: ClientSettings
+    callback_limit_ms: int = 60_000

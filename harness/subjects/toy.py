@@ -20,6 +20,11 @@ DEFECTS = {
     "drops": "says ok without having sent",
     "ignores-retries": "gives up after the first failed attempt",
     "speaks-nonsense": "says something that is no record",
+    "never-calls-back": "does not call back for some asynchronous sends",
+    "calls-back-twice": "calls back twice for some asynchronous sends",
+    "reorders": "has some messages of a key overtaken by the next",
+    "drops-a-property": "sends some messages without their keys and properties",
+    "forgets-delays": "sends some delayed messages without their delay",
 }
 
 

@@ -5,15 +5,16 @@ A record is taken once: a second answer to a send, an answer to a send that was 
 thread, is a trouble and leaves the table as it was. Planned sends without an answer have no row; their attempts do.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from harness.core.events import Arm
+from harness.core.message import carried_text
 from harness.core.outcome import Outcome, outcome_of_attempt, reason_of
-from harness.core.plan import PlannedSend
-from harness.core.records import AttemptEnded, RouteSeen, SendEnded
+from harness.core.plan import PlannedSend, SendMode
+from harness.core.records import NEVER_CALLED_BACK, AttemptEnded, RouteSeen, SendEnded
 from harness.traces.journal import ArmJournal
 from harness.traces.schema import ARM_CODES, SCHEMAS, TableName
 
@@ -42,16 +43,22 @@ def arm_rows(case: int, arm: Arm, plan: Sequence[PlannedSend], origin_ns: int, j
     attempts = _once(journal.attempts, lambda told: (told.send, told.attempt), planned, troubles)
     sends = _once(journal.sends, lambda told: told.send, planned, troubles)
     routes = _first_of_each_route(journal.routes, troubles)
+    again = Counter(told.send for told in journal.again)
     outcomes: dict[int, list[Outcome]] = defaultdict(list)
     for attempt in attempts:
-        outcomes[attempt.send].append(outcome_of_attempt(attempt.error, attempt.code))
+        outcomes[attempt.send].append(_attempt_outcome(attempt, planned[attempt.send]))
     group = (case, ARM_CODES[arm])
     return ArmRows(
         sends=_columns(
             TableName.SENDS,
-            ((*group, *_send_row(send, planned[send.send], origin_ns, outcomes[send.send])) for send in sends),
+            (
+                (*group, *_send_row(send, planned[send.send], origin_ns, outcomes[send.send], again[send.send]))
+                for send in sends
+            ),
         ),
-        attempts=_columns(TableName.ATTEMPTS, ((*group, *_attempt_row(attempt)) for attempt in attempts)),
+        attempts=_columns(
+            TableName.ATTEMPTS, ((*group, *_attempt_row(attempt, planned[attempt.send])) for attempt in attempts)
+        ),
         routes=_columns(TableName.ROUTES, ((*group, *_route_row(route)) for route in routes)),
         unanswered=len(planned) - len(sends),
         trouble_count=len(troubles),
@@ -59,16 +66,18 @@ def arm_rows(case: int, arm: Arm, plan: Sequence[PlannedSend], origin_ns: int, j
     )
 
 
-def send_outcome(error: str | None, code: int | None, attempts: Sequence[Outcome]) -> Outcome:
+def send_outcome(
+    error: str | None, code: int | None, attempts: Sequence[Outcome], *, is_acknowledged: bool = True
+) -> Outcome:
     """
     What is known about a message after its send returned.
 
     A failed send is only certainly not stored when every one of its attempts certainly was not; the exception alone
     cannot say that (it names the last cause, and an earlier attempt may have timed out). Without a witness of the
-    attempts the exception has to do.
+    attempts the exception has to do. That a one-way call returned says nothing about its message.
     """
     if error is None:
-        return Outcome.OK
+        return Outcome.OK if is_acknowledged else Outcome.UNKNOWN
     if not attempts:
         return outcome_of_attempt(error, code)
     return Outcome.FAILED if all(attempt is Outcome.FAILED for attempt in attempts) else Outcome.UNKNOWN
@@ -102,15 +111,21 @@ def _first_of_each_route(routes: Sequence[RouteSeen], troubles: list[str]) -> li
     return list(first.values())
 
 
-def _send_row(told: SendEnded, asked: PlannedSend, origin_ns: int, attempts: Sequence[Outcome]) -> tuple[object, ...]:
+def _send_row(
+    told: SendEnded, asked: PlannedSend, origin_ns: int, attempts: Sequence[Outcome], again: int
+) -> tuple[object, ...]:
     """Values of a row of ``sends`` after case and arm, in the order of the schema."""
+    outcome = send_outcome(told.error, told.code, attempts, is_acknowledged=asked.mode is not SendMode.ONEWAY)
+    callbacks = None
+    if asked.mode is SendMode.ASYNC:
+        callbacks = again + (told.error != NEVER_CALLED_BACK)
     return (
         told.thread,
         told.send,
         origin_ns + asked.due_ns,
         told.start_ns,
         told.end_ns,
-        str(send_outcome(told.error, told.code, attempts)),
+        str(outcome),
         str(reason_of(told.error, told.code, told.status)),
         told.error,
         told.cause,
@@ -124,10 +139,21 @@ def _send_row(told: SendEnded, asked: PlannedSend, origin_ns: int, attempts: Seq
         str(asked.kind),
         asked.argument,
         asked.body_bytes,
+        str(asked.mode),
+        told.returned_ns,
+        callbacks,
+        asked.delay_level,
+        carried_text(asked),
     )
 
 
-def _attempt_row(told: AttemptEnded) -> tuple[object, ...]:
+def _attempt_outcome(told: AttemptEnded, asked: PlannedSend) -> Outcome:
+    if asked.mode is SendMode.ONEWAY and told.error is None:
+        return Outcome.UNKNOWN
+    return outcome_of_attempt(told.error, told.code)
+
+
+def _attempt_row(told: AttemptEnded, asked: PlannedSend) -> tuple[object, ...]:
     """Values of a row of ``attempts`` after case and arm, in the order of the schema."""
     return (
         told.thread,
@@ -137,11 +163,12 @@ def _attempt_row(told: AttemptEnded) -> tuple[object, ...]:
         told.queue_id,
         told.start_ns,
         told.end_ns,
-        str(outcome_of_attempt(told.error, told.code)),
+        str(_attempt_outcome(told, asked)),
         str(reason_of(told.error, told.code, told.status)),
         told.error,
         told.code,
         told.status,
+        told.chooser,
     )
 
 

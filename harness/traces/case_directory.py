@@ -20,8 +20,16 @@ from harness.core.plan import Plan, PlannedSend
 from harness.core.run_info import Guard
 from harness.traces.arm_tables import arm_rows
 from harness.traces.disk import write_whole
-from harness.traces.journal import ArmJournal, read_arm_journal, read_fault_journal, read_plan_file
-from harness.traces.layout import fault_journal_file, journal_file, logs_folder, plan_file, table_file
+from harness.traces.journal import ArmJournal, read_fault_journal, read_plan_file, read_witnessed_journal
+from harness.traces.layout import (
+    fault_journal_file,
+    journal_file,
+    logs_folder,
+    plan_file,
+    table_file,
+    wire_file,
+    witnessed_file,
+)
 from harness.traces.manifest import ArmSummary, Breach, CaseEntry, CaseStatus, ClockAnchor
 from harness.traces.plan_file import digest_of, encode_plan
 from harness.traces.recorder import Recorder
@@ -46,6 +54,14 @@ class StoredMessage(Protocol):
     def born_timestamp_ms(self) -> int: ...
     @property
     def body_ok(self) -> bool: ...
+    @property
+    def flag(self) -> int | None: ...
+    @property
+    def sys_flag(self) -> int | None: ...
+    @property
+    def properties(self) -> str | None: ...
+    @property
+    def body_digest(self) -> str | None: ...
 
 
 Change = Callable[[CaseEntry], CaseEntry]
@@ -116,6 +132,14 @@ class CaseDirectory:
         """Open the journal of one arm; the caller closes it."""
         return Recorder(self._run.path / journal_file(self.number, arm))
 
+    def wire_file(self, arm: Arm) -> Path:
+        """Where a recording relay of this arm writes."""
+        return self._run.path / wire_file(self.number, arm)
+
+    def witnessed(self, arm: Arm) -> Recorder:
+        """Open the journal of what the wire saw of a client that tells of no attempts; the caller closes it."""
+        return Recorder(self._run.path / witnessed_file(self.number, arm))
+
     def write_fault(self, record: FaultRecord) -> None:
         """Put down a fault as known now; a later record of the same episode and node replaces it."""
         with self._lock:
@@ -128,8 +152,12 @@ class CaseDirectory:
         for record in records:
             self.write_fault(record)
 
-    def write_stored(self, arm: Arm, rows: Iterable[StoredMessage]) -> int:
-        """Seal what the brokers hold of one arm's topic, every queue read to its end; returns how many messages."""
+    def write_stored(self, arm: Arm, rows: Iterable[StoredMessage], *, table: TableName = TableName.STORED) -> int:
+        """
+        Seal what the brokers hold of one arm's topic, every queue read to its end; returns how many messages.
+
+        table: SCHEDULED for what they kept back of it.
+        """
         group = (self.number, ARM_CODES[arm])
         columns: dict[str, list[object]] = {name: [] for name in STORED.names}
         for row in rows:
@@ -137,7 +165,7 @@ class CaseDirectory:
             columns["arm"].append(group[1])
             for name in STORED.names[2:]:
                 columns[name].append(getattr(row, name))
-        return self._write(TableName.STORED, columns, arm)
+        return self._write(table, columns, arm)
 
     def seal(self) -> CaseEntry:
         """
@@ -159,6 +187,10 @@ class CaseDirectory:
     def lost(self, arm: Arm, breach: Breach) -> CaseEntry:
         """Put down that a subject broke the line protocol."""
         return self._run.change(self.number, lambda entry: replace(entry, breaches=entry.breaches | {arm: breach}))
+
+    def guard(self, guard: Guard) -> CaseEntry:
+        """Add a condition that was measured after this case was complete."""
+        return self._run.change(self.number, lambda entry: replace(entry, guards=(*entry.guards, guard)))
 
     def complete(self, *, guards: Sequence[Guard] = (), measured: dict[str, int | float] | None = None) -> CaseEntry:
         """Declare that everything planned for this case was done and its tables are sealed."""
@@ -201,7 +233,8 @@ class CaseDirectory:
         return columns
 
     def _seal_arm(self, arm: Arm, plan: Sequence[PlannedSend]) -> ArmSummary:
-        journal = read_arm_journal(self._run.path / journal_file(self.number, arm))
+        told, seen = journal_file(self.number, arm), witnessed_file(self.number, arm)
+        journal = read_witnessed_journal(self._run.path / told, self._run.path / seen)
         rows = arm_rows(self.number, arm, plan, self.entry.origin_ns or 0, journal)
         sends = self._write(TableName.SENDS, rows.sends, arm)
         attempts = self._write(TableName.ATTEMPTS, rows.attempts, arm)
@@ -214,6 +247,7 @@ class CaseDirectory:
             failure=journal.failure,
             trouble_count=rows.trouble_count,
             troubles=rows.troubles,
+            witness=journal.witness,
         )
         return _introduced(summary, journal)
 

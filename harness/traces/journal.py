@@ -6,7 +6,7 @@ seal like any other. Only an unfinished last line is expected, after a crash, an
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,7 +15,20 @@ import msgspec
 from harness.core.errors import TraceError
 from harness.core.fault import FaultRecord
 from harness.core.plan import PlannedSend
-from harness.core.records import AttemptEnded, Done, Hello, Ready, Record, RouteSeen, SendEnded, SubjectFailed
+from harness.core.records import (
+    AttemptEnded,
+    CalledBackAgain,
+    Done,
+    Hello,
+    Ready,
+    Record,
+    RouteSeen,
+    SendEnded,
+    SubjectFailed,
+)
+
+CLIENT, WIRE = "client", "wire"
+"""Who saw an arm's attempts and routes."""
 
 _RECORDS: dict[str, type[Record]] = {
     "hello": Hello,
@@ -23,6 +36,7 @@ _RECORDS: dict[str, type[Record]] = {
     "route": RouteSeen,
     "attempt": AttemptEnded,
     "send": SendEnded,
+    "callback": CalledBackAgain,
     "done": Done,
     "failed": SubjectFailed,
 }
@@ -30,7 +44,7 @@ _RECORDS: dict[str, type[Record]] = {
 Kind = TypeVar("Kind")
 
 _INT32, _INT64 = 2**31, 2**63
-_SMALL = frozenset({"thread", "attempt", "queue_id", "code", "route", "route_after"})
+_SMALL = frozenset({"thread", "attempt", "queue_id", "code", "route", "route_after", "chooser"})
 """Fields whose column is int32; the others are int64."""
 
 _SHOWN_CHARACTERS = 80
@@ -45,9 +59,11 @@ class ArmJournal:
     routes: list[RouteSeen] = field(default_factory=list)
     attempts: list[AttemptEnded] = field(default_factory=list)
     sends: list[SendEnded] = field(default_factory=list)
+    again: list[CalledBackAgain] = field(default_factory=list)
     done: bool = False
     failure: str | None = None
     troubles: list[str] = field(default_factory=list)
+    witness: str = CLIENT
 
     def take(self, record: Record) -> None:
         """File one record under its kind."""
@@ -60,6 +76,8 @@ class ArmJournal:
                 self.attempts.append(record)
             case SendEnded():
                 self.sends.append(record)
+            case CalledBackAgain():
+                self.again.append(record)
             case Done():
                 self.done = True
             case SubjectFailed():
@@ -88,6 +106,25 @@ def read_arm_journal(path: Path) -> ArmJournal:
         except msgspec.MsgspecError as problem:
             shown = line[:_SHOWN_CHARACTERS].decode(errors="replace")
             journal.troubles.append(f"line {number} is no record ({problem}): {shown}")
+    return journal
+
+
+def read_witnessed_journal(path: Path, witnessed: Path) -> ArmJournal:
+    """
+    The journal of one arm, and what the wire saw of it where the client itself tells of no attempts.
+
+    Of the witness's copies of its sends only the numbers of routes are taken. A client that does tell is its own witness,
+    whatever else was recorded.
+    """
+    journal = read_arm_journal(path)
+    if journal.attempts or not witnessed.exists():
+        return journal
+    seen = read_arm_journal(witnessed)
+    journal.attempts, journal.routes, journal.witness = seen.attempts, seen.routes, WIRE
+    journal.troubles += seen.troubles
+    routes = {send.send: (send.route, send.route_after) for send in seen.sends}
+    told = ((send, *routes.get(send.send, (0, 0))) for send in journal.sends)
+    journal.sends = [replace(send, route=before, route_after=after) for send, before, after in told]
     return journal
 
 

@@ -19,6 +19,16 @@ def journal_file(case: int, arm: Arm) -> PurePosixPath:
     return PurePosixPath(JOURNAL, f"{case:02d}-{arm}.ndjson")
 
 
+def wire_file(case: int, arm: Arm) -> PurePosixPath:
+    """What the recording relay of an arm saw, if it had one."""
+    return PurePosixPath(JOURNAL, f"{case:02d}-{arm}-wire.ndjson")
+
+
+def witnessed_file(case: int, arm: Arm) -> PurePosixPath:
+    """Attempts and routes of a client that tells of none, as records of the line protocol, made from the wire's."""
+    return PurePosixPath(JOURNAL, f"{case:02d}-{arm}-witnessed.ndjson")
+
+
 def plan_file(case: int) -> PurePosixPath:
     """The plan both arms were given, one send a line."""
     return PurePosixPath(JOURNAL, f"{case:02d}-plan.ndjson")

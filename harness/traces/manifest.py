@@ -13,6 +13,7 @@ from harness.core.errors import TraceError
 from harness.core.events import Arm
 from harness.core.run_info import Guard, Machine
 from harness.core.settings import ClientSettings
+from harness.traces.journal import CLIENT
 from harness.traces.schema import SCHEMA_VERSION, require_known_version
 
 
@@ -48,7 +49,8 @@ class ArmSummary:
 
     client, version and capabilities are the subject's own words. unanswered: planned sends without an answer.
     done: it said that every send was answered. failure: what it said when it gave up. troubles: lines that are no
-    record, or contradict the plan or an earlier line (the first few, in words); trouble_count counts all.
+    record, or contradict the plan or an earlier line (the first few, in words); trouble_count counts all. witness: who
+    saw the attempts and routes, ``client`` (a hook inside it) or ``wire`` (the recording relay, for a client without).
     """
 
     sends: int
@@ -61,6 +63,7 @@ class ArmSummary:
     failure: str | None = None
     trouble_count: int = 0
     troubles: tuple[str, ...] = ()
+    witness: str = CLIENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ class CaseEntry:
     name: the whole path-shaped name; scenario_text: the scenario file as it was. origin_ns: monotonic time at which
     offset 0 of the plan was due. guards: conditions that make the case worth judging, as measured. measured: further
     numbers about the run, their unit in the name (``start_spread_ns``, ``achieved_per_s`` …). reason: why an aborted case
-    was aborted. topics: name of each arm's topic. breaches: arms that broke the line protocol; a result, not an error.
+    was aborted. scenario_file: where it was read, as a report may say it. topics: name of each arm's topic. breaches: arms that broke the line protocol; a result, not an error.
     """
 
     number: int
@@ -107,6 +110,7 @@ class CaseEntry:
     measured: dict[str, int | float] = field(default_factory=dict)
     arms: dict[Arm, ArmSummary] = field(default_factory=dict)
     breaches: dict[Arm, Breach] = field(default_factory=dict)
+    scenario_file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +118,9 @@ class RunManifest:
     """
     One run: the identity of both subjects, the cluster, the machine, the seed and the cases in their order.
 
-    subjects: ``client:release`` by arm. reproduce: the command line that repeats the run, seed included. ended_wall_ms is None while the run goes on, and for ever when it was killed.
+    subjects: ``client:release`` by arm. reproduce: the command line that repeats the run, seed included.
+    shipped_ledgers: whether the run was held against the ledgers that come with rocketdiff. ended_wall_ms is None while
+    the run goes on, and for ever when it was killed.
     """
 
     run: str
@@ -129,6 +135,7 @@ class RunManifest:
     cases: tuple[CaseEntry, ...]
     schema: str = SCHEMA_VERSION
     reproduce: str = ""
+    shipped_ledgers: bool = True
     ended_wall_ms: int | None = None
 
     def case(self, number: int) -> CaseEntry:

@@ -4,12 +4,12 @@ import hashlib
 
 import msgspec
 
-from harness.core.plan import Plan
+from harness.core.plan import Plan, plan_line
 
 
 def encode_plan(plan: Plan) -> bytes:
     """The plan's sends, one JSON line each, in their order."""
-    return b"".join(b'{"type":"plan",' + msgspec.json.encode(send)[1:] + b"\n" for send in plan.sends)
+    return b"".join(msgspec.json.encode(plan_line(send)) + b"\n" for send in plan.sends)
 
 
 def plan_digest(plan: Plan) -> str:

@@ -10,7 +10,7 @@ from harness.core.events import Arm
 from harness.traces.layout import case_and_arm, table_file
 from harness.traces.manifest import CaseEntry, CaseStatus
 from harness.traces.run_directory import RunDirectory
-from harness.traces.schema import SCHEMAS, TableName
+from harness.traces.schema import OPTIONAL_TABLES, SCHEMAS, TableName
 from harness.traces.sealed_file import read_file_statement, read_sealed
 from harness.traces.statement import FileStatement
 
@@ -51,7 +51,7 @@ def sealed_files(run: RunDirectory, table: TableName) -> tuple[SealedFile, ...]:
 
 
 def _is_required(table: TableName, entry: CaseEntry) -> bool:
-    if entry.status is not CaseStatus.COMPLETE:
+    if entry.status is not CaseStatus.COMPLETE or table in OPTIONAL_TABLES:
         return False
     return table is not TableName.STORED or all(guard.held for guard in entry.guards if guard.name == READ_BACK)
 

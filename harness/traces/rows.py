@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from harness.core.events import Arm
 from harness.core.outcome import Outcome, Reason
-from harness.core.plan import SendKind
+from harness.core.plan import SendKind, SendMode
 from harness.traces.schema import ARM_OF_CODE
 from harness.traces.statement import integers
 
@@ -28,11 +28,17 @@ class AttemptRow:
     error: str | None
     code: int | None
     status: str | None
+    chooser: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SendRow:
-    """One call by the application with its attempts in order; times in ns of the monotonic clock."""
+    """
+    One call by the application with its attempts in order; times in ns of the monotonic clock.
+
+    mode None: synchronous, as every send before schema 1.2. returned_ns and callbacks are those of an asynchronous call.
+    properties: what the plan wants the message to carry besides our id, as canonical text (``core.message``); None: nothing.
+    """
 
     send: int
     due_ns: int
@@ -53,6 +59,11 @@ class SendRow:
     argument: int
     body_bytes: int
     attempts: tuple[AttemptRow, ...]
+    mode: SendMode = SendMode.SYNC
+    returned_ns: int | None = None
+    callbacks: int | None = None
+    delay_level: int | None = None
+    properties: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,5 +134,6 @@ def _send_rows(table: pa.Table, tried: dict[int, list[AttemptRow]]) -> Iterator[
             "outcome": Outcome(values["outcome"]),
             "reason": Reason(values["reason"]),
             "kind": SendKind(values["kind"]),
+            "mode": SendMode(values["mode"] or SendMode.SYNC),
         }
         yield SendRow(**values | words, attempts=tuple(tried.pop(values["send"], ())))

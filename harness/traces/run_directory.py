@@ -6,6 +6,7 @@ after a crash. ``run.json`` is replaced at once whenever a case ends.
 """
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Self
@@ -89,6 +90,17 @@ class RunDirectory:
     def cases(self) -> tuple[CaseDirectory, ...]:
         """All cases, in the order they were planned."""
         return tuple(self.case(entry.number) for entry in self._manifest.cases)
+
+    def add(self, make: Callable[[int], CaseEntry]) -> CaseDirectory:
+        """Put another case down as planned, for a runner that is told its cases one by one; ``make`` is given its number."""
+        with self._lock:
+            entry = make(len(self._manifest.cases) + 1)
+            self._write(replace(self._manifest, cases=(*self._manifest.cases, entry)))
+        return self.case(entry.number)
+
+    def only(self, number: int) -> "RunDirectory":
+        """The same directory as if it held this one case, for reading it while the run goes on."""
+        return RunDirectory(self.path, replace(self._manifest, cases=(self.entry(number),)))
 
     def change(self, number: int, change: Change) -> CaseEntry:
         """Replace a case's entry and write ``run.json`` at once."""

@@ -2,7 +2,8 @@
 Columns of the tables of a run, their units and their order; ``README.md`` beside this file says what each means.
 
 Integers are int64 nanoseconds where a name ends in ``_ns`` (never a timestamp type: Spark refuses nanosecond timestamps)
-and words are dictionary-coded. A minor version only adds columns; a major version changes the meaning of one.
+and words are dictionary-coded. A minor version only adds columns, nullable ones at the end of a table, and tables that a
+case may lack; a major version changes the meaning of one.
 """
 
 from enum import StrEnum
@@ -12,7 +13,7 @@ import pyarrow as pa
 from harness.core.errors import TraceError
 from harness.core.events import Arm
 
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "1.2"
 
 ARM_CODES = {Arm.BASELINE: 0, Arm.CANDIDATE: 1}
 ARM_OF_CODE = {code: arm for arm, code in ARM_CODES.items()}
@@ -26,6 +27,11 @@ class TableName(StrEnum):
     ROUTES = "routes"
     FAULTS = "faults"
     STORED = "stored"
+    SCHEDULED = "scheduled"
+
+
+OPTIONAL_TABLES = frozenset({TableName.SCHEDULED})
+"""Tables that a complete case may lack: what brokers keep back exists only where messages are delayed."""
 
 
 WORD = pa.dictionary(pa.int32(), pa.string())
@@ -62,6 +68,11 @@ SENDS = pa.schema(
         _field("kind", WORD),
         _field("argument", pa.int64()),
         _field("body_bytes", pa.int32()),
+        _field("mode", WORD, nullable=True),
+        _field("returned_ns", pa.int64(), nullable=True),
+        _field("callbacks", pa.int32(), nullable=True),
+        _field("delay_level", pa.int32(), nullable=True),
+        _field("properties", WORD, nullable=True),
     ]
 )
 
@@ -75,6 +86,7 @@ ATTEMPTS = pa.schema(
         _field("start_ns", pa.int64()),
         _field("end_ns", pa.int64()),
         *(field for field in _ENDING if field.name != "cause"),
+        _field("chooser", pa.int32(), nullable=True),
     ]
 )
 
@@ -112,6 +124,10 @@ STORED = pa.schema(
         _field("store_timestamp_ms", pa.int64()),
         _field("born_timestamp_ms", pa.int64()),
         _field("body_ok", pa.bool_()),
+        _field("flag", pa.int32(), nullable=True),
+        _field("sys_flag", pa.int32(), nullable=True),
+        _field("properties", pa.string(), nullable=True),
+        _field("body_digest", pa.string(), nullable=True),
     ]
 )
 
@@ -121,6 +137,7 @@ SCHEMAS = {
     TableName.ROUTES: ROUTES,
     TableName.FAULTS: FAULTS,
     TableName.STORED: STORED,
+    TableName.SCHEDULED: STORED,
 }
 
 SORT_KEYS = {
@@ -129,8 +146,20 @@ SORT_KEYS = {
     TableName.ROUTES: ("route",),
     TableName.FAULTS: ("episode", "node"),
     TableName.STORED: ("broker", "queue_id", "queue_offset"),
+    TableName.SCHEDULED: ("broker", "queue_id", "queue_offset"),
 }
 """Each table's rows rise strictly by these columns within a file, so a row cannot be there twice."""
+
+
+def completed(table: pa.Table, name: TableName) -> pa.Table:
+    """A table of any minor version with the columns of this one: those it lacks are null, those unknown here are left out."""
+    columns = [
+        table.column(field.name)
+        if field.name in table.column_names or not field.nullable
+        else pa.nulls(table.num_rows, field.type)
+        for field in SCHEMAS[name]
+    ]
+    return pa.table(columns, schema=SCHEMAS[name]) if table.column_names != SCHEMAS[name].names else table
 
 
 def require_known_version(version: object, *, where: str) -> None:

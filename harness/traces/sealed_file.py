@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from harness.core.errors import TraceError
 from harness.core.events import Arm
 from harness.traces.disk import replacing
-from harness.traces.schema import SCHEMAS, SORT_KEYS, TableName
+from harness.traces.schema import SCHEMAS, SORT_KEYS, TableName, completed
 from harness.traces.statement import FileStatement, integers, read_statement, stamp, state, verify
 
 Columns = Mapping[str, Sequence[object]]
@@ -59,9 +59,19 @@ def read_sealed(path: Path) -> tuple[pa.Table, FileStatement]:
     except (OSError, pa.ArrowException) as problem:
         raise TraceError(f"a readable Parquet file {where}", seen=str(problem), hint="seal the run again") from problem
     statement = read_statement(table.schema, where=where)
-    table = table.replace_schema_metadata(None)
+    table = _completed(table.replace_schema_metadata(None), statement.table, where)
     verify(table, statement, where=where)
     return table, statement
+
+
+def _completed(table: pa.Table, name: TableName, where: str) -> pa.Table:
+    try:
+        return completed(table, name)
+    except (KeyError, pa.ArrowException) as problem:
+        columns = ", ".join(f"{field.name} {field.type}" for field in table.schema)
+        raise TraceError(
+            f"the columns of this schema version in {where}", seen=columns, hint="seal the run again from its journal"
+        ) from problem
 
 
 def read_file_statement(path: Path) -> FileStatement:

@@ -9,20 +9,26 @@ from harness.verdict.answer import answer
 from harness.verdict.completeness import unanswered
 from harness.verdict.conclude import conclude
 from harness.verdict.judgement import EXIT_CODE, Judgement, machine_line
+from harness.verdict.ledger import Ledger
+from harness.verdict.ledger_apply import Applied, apply_ledger
 from harness.verdict.policy import Inconclusive, Policy
 from harness.verdict.samples import decide_samples
 
 __all__ = ["Inconclusive", "Judgement", "Policy", "answers", "judge", "judged", "machine_line"]
 
 
-def judge(evidence: Sequence[Evidence], run_info: RunInfo, policy: Policy | None = None) -> Judgement:
+def judge(
+    evidence: Sequence[Evidence], run_info: RunInfo, policy: Policy | None = None, ledger: Ledger | None = None
+) -> Judgement:
     """
-    Answer every check, add what was planned and never answered, and conclude.
+    Answer every check, look divergences up in the ledger, add what was planned and never answered, and conclude.
 
     The statistical samples of all evidence are one family (their error budget is the run's), so a part of a run must
     not be judged by itself and merged afterwards.
     """
-    return judged(answers(evidence, run_info), run_info, policy or Policy())
+    chosen = policy or Policy()
+    applied = apply_ledger(ledger or Ledger(), answers(evidence, run_info), run_info, chosen)
+    return judged(applied, run_info, chosen)
 
 
 def answers(evidence: Sequence[Evidence], run_info: RunInfo) -> tuple[CheckResult, ...]:
@@ -34,10 +40,10 @@ def answers(evidence: Sequence[Evidence], run_info: RunInfo) -> tuple[CheckResul
     )
 
 
-def judged(results: Sequence[CheckResult], run_info: RunInfo, policy: Policy) -> Judgement:
-    """What executed results add up to against the plan; the ledger, where there is one, has been applied to them."""
-    missing = unanswered(run_info.planned, results)
-    everything = (*results, *missing)
+def judged(applied: Applied, run_info: RunInfo, policy: Policy) -> Judgement:
+    """What executed results, to which the ledger has been applied, add up to against the plan."""
+    missing = unanswered(run_info.planned, applied.results)
+    everything = (*applied.results, *missing)
     verdict, counts = conclude(everything, policy, planned=len(run_info.planned), unanswered=len(missing))
     line = machine_line(verdict, counts, seed=run_info.seed, run=run_info.run)
-    return Judgement(everything, verdict, EXIT_CODE[verdict], counts, policy, line)
+    return Judgement(everything, verdict, EXIT_CODE[verdict], counts, policy, line, applied.outcomes)

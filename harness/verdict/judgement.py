@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from harness.core.errors import ExitCode
 from harness.core.verdict import CheckResult
+from harness.verdict.ledger_outcome import EntryOutcome
 from harness.verdict.policy import Policy
 
 
@@ -51,7 +52,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Every answer of a run and what they add up to under a policy."""
+    """Every answer of a run and what they add up to under a policy; ledger: its entries that speak about the run."""
 
     results: tuple[CheckResult, ...]
     verdict: RunVerdict
@@ -59,6 +60,7 @@ class Judgement:
     counts: Counts
     policy: Policy
     machine_line: str
+    ledger: tuple[EntryOutcome, ...] = ()
 
 
 def machine_line(verdict: RunVerdict, counts: Counts, *, seed: int | None, run: str) -> str:

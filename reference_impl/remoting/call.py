@@ -1,7 +1,8 @@
-"""One request that waits for its answer, as its channel and its thread see it."""
+"""Requests that wait for their answers, as their channel sees them: one with a thread that sleeps, one without."""
 
 import threading
 import time
+from collections.abc import Callable
 
 from reference_impl.remoting.frames import Command
 
@@ -30,3 +31,13 @@ class Call:
         """Wake the thread; only ever called with the channel's lock held, so a lock is not released twice."""
         if self.wake is not None and self.wake.locked():
             self.wake.release()
+
+
+class AsyncCall(Call):
+    """A request nobody waits for; ``on_over`` is told its answer, or None for a lost connection, by the thread that reads."""
+
+    __slots__ = ("on_over",)
+
+    def __init__(self, on_over: Callable[[Command | None], None]) -> None:
+        super().__init__()
+        self.on_over = on_over

@@ -1,33 +1,26 @@
 """
 One connection to one address: requests out, answers matched by opaque, many threads at once; the part with a socket.
 
-There is no reader thread. Of the threads that wait for an answer one reads for all of them (the leader) and, when its
-own answer has come or its time is up, hands the reading to another. A single sender thus never waits for another thread
-to be scheduled, which is most of the cost of a request on a fast network.
+Of the threads that wait for an answer one reads for all of them (the leader) and, when its own answer has come or its
+time is up, hands the reading to another. A single sender thus never waits for another thread to be scheduled, which is
+most of the cost of a request on a fast network. Requests that no thread waits for are async_channel's.
 """
 
-import contextlib
-import select
 import socket
 import threading
 import time
 from typing import Self
 
-from reference_impl.remoting.call import Call
+from reference_impl.remoting.call import AsyncCall, Call
 from reference_impl.remoting.codes import ResponseCode
 from reference_impl.remoting.errors import (
     RemotingCommandException,
-    RemotingConnectException,
     RemotingSendRequestException,
     RemotingTimeoutException,
 )
-from reference_impl.remoting.frames import Command, FrameBuffer, encode, respond_to
+from reference_impl.remoting.frames import Command, encode, respond_to
+from reference_impl.remoting.wire import CONNECT_TIMEOUT_MS, Wire
 
-CONNECT_TIMEOUT_MS = 3_000
-"""connectTimeoutMillis of NettyClientConfig in every release."""
-
-_READ_BYTES = 65_536
-_SELECT_LIMIT = 1_024  # FD_SETSIZE: select() cannot watch descriptors above it
 _NS_PER_MS = 1_000_000
 
 
@@ -43,23 +36,19 @@ class Channel:
     def __init__(
         self,
         address: str,
-        connection: socket.socket,
+        connection: socket.socket | Wire,
         *,
         fails_pending_on_close: bool = True,
         fails_pending_on_fin: bool = True,
     ) -> None:
-        connection.setblocking(False)
         self.address = address
-        self._socket = connection
-        self._descriptor = connection.fileno()
+        self._wire = connection if isinstance(connection, Wire) else Wire(connection)
         self._fails_pending_on_close = fails_pending_on_close
         self._fails_pending_on_fin = fails_pending_on_fin
         self._lock = threading.Lock()
         self._calls: dict[int, Call] = {}
         self._has_reader = False
         self._is_closed = False
-        self._frames = FrameBuffer()
-        self._unsent = bytearray()
 
     @classmethod
     def connect(
@@ -75,19 +64,9 @@ class Channel:
 
         Raises RemotingConnectException.
         """
-        host, _, port = address.rpartition(":")
-        try:
-            connection = socket.create_connection((host.strip("[]"), int(port)), timeout=timeout_ms / 1000)
-        except (OSError, ValueError) as error:
-            raise RemotingConnectException(address) from error
-        if connection.getsockname() == connection.getpeername():
-            # Linux connects a socket to itself when its own port happens to be the dead one it dials.
-            connection.close()
-            raise RemotingConnectException(address)
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return cls(
             address,
-            connection,
+            Wire.connect(address, timeout_ms),
             fails_pending_on_close=fails_pending_on_close,
             fails_pending_on_fin=fails_pending_on_fin,
         )
@@ -109,7 +88,7 @@ class Channel:
         call = Call()
         try:
             self._begin(opaque, call, frame)
-            if self._unsent:
+            if self._wire.has_unsent:
                 self._flush_until(deadline_ns)
             while not call.is_over:
                 if not (self._lead(call, deadline_ns) if call.leads else call.sleep(deadline_ns)):
@@ -151,24 +130,30 @@ class Channel:
         with self._lock:
             if self._is_closed:
                 raise RemotingSendRequestException(self.address)
-            self._calls[opaque] = call
-            if self._has_reader:
-                call.wake = threading.Lock()
-                call.wake.acquire()
-            else:
-                self._has_reader = call.leads = True
-            if self._unsent:
-                self._unsent += frame
-                return
+            self._stand_in_line(opaque, call)
             try:
-                sent = self._socket.send(frame)
-            except BlockingIOError:
-                sent = 0
+                self._wire.write(frame)
             except OSError:
                 call.lost = True
+
+    def _stand_in_line(self, opaque: int, call: Call) -> None:
+        """Read if nobody does, otherwise sleep until it is this call's turn; called with the lock held."""
+        self._calls[opaque] = call
+        if self._has_reader:
+            call.wake = threading.Lock()
+            call.wake.acquire()
+        else:
+            self._has_reader = call.leads = True
+
+    def _write(self, frame: bytes) -> None:
+        """Write for nobody who waits; called with the lock held."""
+        try:
+            if not self._is_closed:
+                self._wire.write(frame)
                 return
-            if sent < len(frame):
-                self._unsent += frame[sent:]
+        except OSError as error:
+            raise RemotingSendRequestException(self.address) from error
+        raise RemotingSendRequestException(self.address)
 
     def _end(self, opaque: int, call: Call) -> None:
         """Forget the call; if its thread was the reader, another takes over, and the last one out closes a dead socket."""
@@ -186,7 +171,7 @@ class Channel:
         """Stop being the reader; called with the lock held."""
         self._has_reader = False
         if self._is_closed:
-            self._socket.close()
+            self._wire.close()
             return
         for call in self._calls.values():
             if call.wake is not None:
@@ -201,36 +186,26 @@ class Channel:
             # Nothing more will come; where the release does not fail pending calls, this one waits for its time.
             time.sleep(max(0, remaining_ns) / 1e9)
             return False
-        if not self._await_ready(remaining_ns, writing=False):
+        if not self._wire.await_ready(remaining_ns, reading=True, writing=False):
             return False
         self._read()
         return call.is_over or remaining_ns > 0
 
-    def _await_ready(self, remaining_ns: int, *, writing: bool) -> bool:
-        seconds = max(0, remaining_ns) / 1e9
-        descriptor = [self._descriptor]
-        if self._descriptor < _SELECT_LIMIT:  # select() waits by the microsecond, poll() by the millisecond
-            ready = select.select([] if writing else descriptor, descriptor if writing else [], [], seconds)
-            return bool(ready[0] or ready[1])
-        poll = select.poll()
-        poll.register(self._descriptor, select.POLLOUT if writing else select.POLLIN)
-        return bool(poll.poll(seconds * 1000))
-
     def _read(self) -> bool:
         """Take what has arrived and hand it out; False when there was nothing or the connection is over."""
         try:
-            data = self._socket.recv(_READ_BYTES)
-            if not data:
+            commands = self._wire.receive()
+            if commands is None:
                 self._close(fails_pending=self._fails_pending_on_fin)
                 return False
-            for command in self._frames.feed(data):
+            for command in commands:
                 if command.is_response:
                     self._deliver(command)
                 elif not command.is_oneway:
                     self._refuse(command)
         except BlockingIOError:
             return False
-        except (OSError, RemotingCommandException):
+        except (OSError, RemotingCommandException, RemotingSendRequestException):
             self.close()
             return False
         return True
@@ -239,6 +214,10 @@ class Channel:
         call = self._calls.get(answer.opaque)
         if call is None:
             return  # came after its caller's time was up
+        if isinstance(call, AsyncCall):
+            if self._calls.pop(answer.opaque, None) is not None:
+                call.on_over(answer)
+            return
         if call.leads:
             call.answer = answer
             return
@@ -251,46 +230,41 @@ class Channel:
         remark = f" request type {request.code} not supported"
         frame = encode(respond_to(request, ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark))
         with self._lock:
-            self._unsent += frame
-            self._flush()
-
-    def _flush(self) -> None:
-        """Write what the socket takes now; called with the lock held. A lost connection is noticed by the reader."""
-        try:
-            del self._unsent[: self._socket.send(self._unsent)]
-        except BlockingIOError:
-            pass
-        except OSError:
-            self._unsent.clear()
+            self._write(frame)
 
     def _flush_until(self, deadline_ns: int) -> None:
         """
         Write on until all is out or the deadline passes.
 
-        What is left stays for the next writer, as in Netty's outbound buffer.
+        What is left stays for the next writer.
         """
-        while self._unsent and not self._is_closed:
+        while self._wire.has_unsent and not self._is_closed:
             try:
-                if not self._await_ready(deadline_ns - time.monotonic_ns(), writing=True):
+                remaining_ns = deadline_ns - time.monotonic_ns()
+                if not self._wire.await_ready(remaining_ns, reading=False, writing=True):
                     return
             except OSError:
                 return  # closed by another thread meanwhile
             with self._lock:
                 if not self._is_closed:
-                    self._flush()
+                    self._wire.flush()
 
     def _close(self, *, fails_pending: bool) -> None:
+        lost: list[AsyncCall] = []
         with self._lock:
             if self._is_closed:
                 return
             self._is_closed = True
-            self._unsent.clear()
-            for call in self._calls.values() if fails_pending else ():
+            for opaque, call in list(self._calls.items()) if fails_pending else ():
+                if isinstance(call, AsyncCall):
+                    del self._calls[opaque]
+                    lost.append(call)
                 call.lost = call.answer is None
                 call.rouse()
             if self._has_reader:
                 # The descriptor must stay until its reader has left it, or another socket could get its number.
-                with contextlib.suppress(OSError):
-                    self._socket.shutdown(socket.SHUT_RDWR)
+                self._wire.shut()
             else:
-                self._socket.close()
+                self._wire.close()
+        for each in lost:
+            each.on_over(None)

@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable
 from typing import Protocol, Self
 
-from reference_impl.remoting.channel import CONNECT_TIMEOUT_MS, Channel
+from reference_impl.remoting.async_channel import AsyncChannel
 from reference_impl.remoting.errors import RemotingSendRequestException, RemotingTimeoutException
 from reference_impl.remoting.frames import Command, encode
+from reference_impl.remoting.wire import CONNECT_TIMEOUT_MS
 
 _NS_PER_MS = 1_000_000
 _WORTH_CLOSING_MS = 100  # MIN_CLOSE_TIMEOUT_MILLIS of NettyRemotingClient, 5.1.4
@@ -71,7 +72,7 @@ class Channels:
         self._connect_timeout_ms = connect_timeout_ms
         self._on_connected = on_connected
         self._lock = threading.Lock()
-        self._channels: dict[str, Channel] = {}
+        self._channels: dict[str, AsyncChannel] = {}
         self._connecting: dict[str, threading.Lock] = {}
         self._is_closed = False
 
@@ -88,9 +89,7 @@ class Channels:
     def invoke_frame(self, address: str, opaque: int, frame: bytes, timeout_ms: int) -> Command:
         """As invoke, for a request that is encoded already; ``opaque`` is the number inside the frame."""
         begin_ms = time.monotonic_ns() // _NS_PER_MS
-        channel = self._channels.get(address)
-        if channel is None or not channel.is_usable():
-            channel = self.connect(address)
+        channel = self.open(address)
         spent_ms = time.monotonic_ns() // _NS_PER_MS - begin_ms
         left_ms = self._rules.time_left_ms(timeout_ms, spent_ms)
         try:
@@ -105,7 +104,16 @@ class Channels:
                 self.drop(address, channel)
             raise
 
-    def connect(self, address: str) -> Channel:
+    def open(self, address: str) -> AsyncChannel:
+        """The channel to an address, connected if it is not. Raises as connect() does."""
+        return self.current(address) or self.connect(address)
+
+    def current(self, address: str) -> AsyncChannel | None:
+        """The channel to an address if there is one that can still be used."""
+        channel = self._channels.get(address)
+        return channel if channel is not None and channel.is_usable() else None
+
+    def connect(self, address: str) -> AsyncChannel:
         """
         The open channel to an address, made if there is none; threads that want the same one wait for each other.
 
@@ -117,7 +125,7 @@ class Channels:
             channel = self._channels.get(address)
             if channel is not None and channel.is_usable():
                 return channel
-            channel = Channel.connect(
+            channel = AsyncChannel.connect(
                 address,
                 self._connect_timeout_ms,
                 fails_pending_on_close=self._rules.fails_fast_on_close,
@@ -132,7 +140,7 @@ class Channels:
             self._on_connected(address)
         return channel
 
-    def drop(self, address: str, channel: Channel) -> None:
+    def drop(self, address: str, channel: AsyncChannel) -> None:
         """Close one connection; a newer one to the same address stays (NettyRemotingClient.closeChannel)."""
         with self._lock:
             if self._channels.get(address) is channel:
@@ -141,8 +149,7 @@ class Channels:
 
     def is_open(self, address: str) -> bool:
         """Whether there is a connection to the address that can still be used."""
-        channel = self._channels.get(address)
-        return channel is not None and channel.is_usable()
+        return self.current(address) is not None
 
     def addresses(self) -> tuple[str, ...]:
         """Addresses there is a connection to."""

@@ -83,3 +83,7 @@ class IllegalStateException(RuntimeError):
 
     It is no RocketMQException, as in Java: the send loop neither catches nor counts it.
     """
+
+
+class CompletionException(RuntimeError):
+    """Java's wrapping of what failed a future; an application meets it as a cause in 5.2.0 to 5.3.1 (#9119)."""

@@ -8,7 +8,7 @@ import struct
 from json.encoder import encode_basestring as quote
 
 from reference_impl.remoting.codes import LanguageCode, RequestCode
-from reference_impl.remoting.frames import Serialization, join_frame, next_opaque
+from reference_impl.remoting.frames import ONEWAY_FLAG, Serialization, join_frame, next_opaque
 from reference_impl.remoting.properties import encode_properties
 from reference_impl.remoting.sending import LETTERS, SendRequest, send_fields
 
@@ -28,25 +28,26 @@ class SendEncoder:
         self._version = version
         self._constant: dict[tuple[str, bool, str, str, int], bytes | str] = {}
 
-    def encode(self, request: SendRequest) -> tuple[int, bytes]:
+    def encode(self, request: SendRequest, *, is_oneway: bool = False) -> tuple[int, bytes]:
         """The request's number and its frame: SEND_MESSAGE_V2, or SEND_BATCH_MESSAGE for a batch."""
         code = RequestCode.SEND_BATCH_MESSAGE if request.is_batch else RequestCode.SEND_MESSAGE_V2
         opaque = next_opaque()
         is_json = self._serialization is Serialization.JSON
-        header = self._json(request, code, opaque) if is_json else self._binary(request, code, opaque)
+        flag = ONEWAY_FLAG if is_oneway else 0
+        header = self._json(request, code, opaque, flag) if is_json else self._binary(request, code, opaque, flag)
         return opaque, join_frame(self._serialization, header, request.body)
 
-    def _json(self, request: SendRequest, code: int, opaque: int) -> bytes:
+    def _json(self, request: SendRequest, code: int, opaque: int, flag: int) -> bytes:
         broker = "" if request.broker is None else f',"n":{quote(request.broker)}'
         return (
             f'{{"code":{int(code)},"extFields":{{{self._constant_json(request)}'
             f'"e":"{request.queue_id}","f":"{int(request.sys_flag)}","g":"{request.born_timestamp_ms}",'
             f'"h":"{request.flag}","i":{quote(encode_properties(request.properties))}{broker}}},'
-            f'"flag":0,"language":"{self._language.name}","opaque":{opaque},'
+            f'"flag":{flag},"language":"{self._language.name}","opaque":{opaque},'
             f'"serializeTypeCurrentRPC":"JSON","version":{self._version}}}'
         ).encode()
 
-    def _binary(self, request: SendRequest, code: int, opaque: int) -> bytes:
+    def _binary(self, request: SendRequest, code: int, opaque: int, flag: int) -> bytes:
         fields = [
             self._constant_binary(request),
             _field(b"e", str(request.queue_id)),
@@ -58,7 +59,7 @@ class SendEncoder:
         if request.broker is not None:
             fields.append(_field(b"n", request.broker))
         body = b"".join(fields)
-        fixed = _FIXED.pack(code, self._language, self._version, opaque, 0)
+        fixed = _FIXED.pack(code, self._language, self._version, opaque, flag)
         return b"".join((fixed, b"\0\0\0\0", _INT.pack(len(body)), body))
 
     def _constant_json(self, request: SendRequest) -> str:

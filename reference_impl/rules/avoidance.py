@@ -77,23 +77,24 @@ def _walk(
     *,
     clamped: bool,
 ) -> Pick:
-    queues = selector.info.queues
-    if selector.observer is not None:
-        selector.observer(IndexRead(selector.index.value))
-    number = selector.index.next(selector.tape)
-    for k in range(len(queues)):
-        if 0 <= number + k <= INT_MAX:
-            position = (number + k) % len(queues)
+    queues, observer = selector.info.queues, selector.observer
+    if observer is not None:
+        observer(IndexRead(selector.index.value))
+    first = selector.index.next(selector.tape)
+    for number in range(first, first + len(queues)):
+        if 0 <= number <= INT_MAX:
+            position = number % len(queues)
         elif clamped:
-            position = position_of(wrap32(number + k), len(queues))
+            position = position_of(wrap32(number), len(queues))
         else:
-            position = remainder(wrap32(number + k), len(queues))
+            position = remainder(wrap32(number), len(queues))
             if position < 0:
                 return _swallow(selector, "IndexOutOfBoundsException")
         reason = refusal(selector, queues[position].broker, last_broker, now_ms)
         if reason is None:
             return _taken(selector, position, Tier.AVAILABLE)
-        _left(selector, queues[position], reason, now_ms)
+        if observer is not None:
+            _left(selector, queues[position], reason, now_ms)
     return _fall_back(selector, now_ms, fallback)
 
 
@@ -128,7 +129,10 @@ def _fall_back(selector: Selector, now_ms: int, fallback: _Fallback) -> Pick:
         return _swallow(selector, "NullPointerException")
     write_queues = selector.info.write_queues_of(broker)
     if write_queues > 0:
-        return fallback(selector, broker, write_queues)
+        try:
+            return fallback(selector, broker, write_queues)
+        except ZeroDivisionError:
+            return _swallow(selector, "ArithmeticException")
     selector.faults.remove(broker)
     if selector.observer is not None:
         selector.observer(Forgotten(broker))

@@ -15,24 +15,25 @@ def send_to_queue(dialect: Dialect, queue: Queue, timeout_ms: int, spent_ms: int
 
     spent_ms: since the application called.
     """
-    if dialect.loop.shared_budget and timeout_ms < spent_ms:
-        return call_timeout()
-    return Try(queue, timeout_ms)
+    return call_timeout() if dialect.loop.left_ms(timeout_ms, spent_ms) is None else Try(queue, timeout_ms)
 
 
-def send_by_selector(dialect: Dialect, chosen: Queue | None, timeout_ms: int, spent_ms: int) -> Step:
+def send_by_selector(
+    dialect: Dialect, chosen: Queue | None, timeout_ms: int, spent_ms: int, *, timeout_given: bool = True
+) -> Step:
     """
     A selector's queue gets what route lookup and selector left of the timeout (from 4.3.0; all of it before).
 
-    chosen None: the selector returned null, or threw; either way the application sees MQClientException without code.
+    timeout_given: the application passed the timeout; without one the queue gets all of it again from 5.1.4 on, where the
+    call became invokeMessageQueueSelector followed by a send to a given queue. chosen None: the selector returned null,
+    or threw; either way the application sees MQClientException without code.
     """
     if chosen is None:
         return Finish(Ending.GAVE_UP, error="MQClientException")
-    if not dialect.loop.shared_budget:
-        return Try(chosen, timeout_ms)
-    if timeout_ms < spent_ms:
+    left_ms = dialect.loop.left_ms(timeout_ms, spent_ms)
+    if left_ms is None:
         return call_timeout()
-    return Try(chosen, timeout_ms - spent_ms)
+    return Try(chosen, timeout_ms if dialect.selector_restarts_time and not timeout_given else left_ms)
 
 
 def direct_send_ended(result: AttemptResult) -> Finish:

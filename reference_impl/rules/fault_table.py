@@ -11,7 +11,7 @@ from functools import cmp_to_key
 from typing import Self
 
 from reference_impl.rules.index import ThreadIndex
-from reference_impl.rules.java import spread_hash
+from reference_impl.rules.java import hash_order
 from reference_impl.rules.tape import Tape
 
 
@@ -22,7 +22,7 @@ class FaultRules:
 
     extends_only: an update never shortens an avoidance (L3 on); otherwise each update overwrites it.
     unreachable_is_unavailable: the reachable flag takes part in availability (L3 only, upstream #7812).
-    shuffles: equal items are picked at random (L1); otherwise in the order of Java's hash table.
+    shuffles: equal items are picked at random (L1); otherwise in the order of Java's hash table. From L3 on nobody picks.
     """
 
     extends_only: bool
@@ -36,25 +36,26 @@ OVERWRITING_SHUFFLED = FaultRules(extends_only=False, unreachable_is_unavailable
 OVERWRITING = FaultRules(extends_only=False, unreachable_is_unavailable=False, shuffles=False)
 """L2, 4.9.4 to 5.1.3."""
 
-EXTENDING_WITH_REACHABILITY = FaultRules(extends_only=True, unreachable_is_unavailable=True, shuffles=True)
+EXTENDING_WITH_REACHABILITY = FaultRules(extends_only=True, unreachable_is_unavailable=True, shuffles=False)
 """L3, 5.1.4."""
 
-EXTENDING = FaultRules(extends_only=True, unreachable_is_unavailable=False, shuffles=True)
+EXTENDING = FaultRules(extends_only=True, unreachable_is_unavailable=False, shuffles=False)
 """L4, from 5.2.0."""
 
 
 @dataclass(slots=True)
 class FaultItem:
-    """What is remembered about one broker; it may be used again at ``start_ms``."""
+    """What is remembered about one broker; it may be used again at ``start_ms``, and is due for the detector at ``check_ms``."""
 
     broker: str
     latency_ms: int
     start_ms: int
     reachable: bool = True
+    check_ms: int = 0
 
     def copy(self) -> "FaultItem":
         # Unary plus leaves an integer alone and clones an uncertain time, which comparisons narrow in place.
-        return FaultItem(self.broker, +self.latency_ms, +self.start_ms, self.reachable)
+        return FaultItem(self.broker, +self.latency_ms, +self.start_ms, self.reachable, +self.check_ms)
 
 
 class FaultTable:
@@ -91,7 +92,11 @@ class FaultTable:
     def is_available(self, broker: str, now_ms: int) -> bool:
         """No item, or its start is not in the future (and, in L3, it is reachable)."""
         item = self.items.get(broker)
-        return item is None or self._item_is_available(item, now_ms)
+        if item is None:
+            return True
+        if not item.reachable and self.rules.unreachable_is_unavailable:
+            return False
+        return now_ms >= item.start_ms
 
     def is_reachable(self, broker: str) -> bool:
         """No item, or its flag is set; the generations L1 and L2 have no flag and never ask."""
@@ -137,8 +142,8 @@ class FaultTable:
 
     def compare(self, one: FaultItem, other: FaultItem, now_ms: int) -> int:
         """Negative if one is better than the other, positive if it is worse (FaultItem.compareTo)."""
-        available = self._item_is_available(one, now_ms)
-        if available != self._item_is_available(other, now_ms):
+        available = self.is_available(one.broker, now_ms)
+        if available != self.is_available(other.broker, now_ms):
             return -1 if available else 1
         if one.latency_ms < other.latency_ms:
             return -1
@@ -149,23 +154,10 @@ class FaultTable:
         return 1 if one.start_ms > other.start_ms else 0
 
     def in_java_order(self) -> list[FaultItem]:
-        """
-        Items as a ConcurrentHashMap made with capacity 16 lists them: by bucket, within a bucket as inserted.
-
-        Its table has 32 buckets and doubles when three quarters full; the order within a bucket after such a doubling
-        (25 brokers and more) is not modelled.
-        """
-        buckets = 32
-        while len(self.items) > buckets * 3 // 4:
-            buckets *= 2
-        return sorted(self.items.values(), key=lambda item: spread_hash(item.broker) % buckets)
+        """Items as a ConcurrentHashMap made with capacity 16, which gives it 32 buckets, lists them."""
+        return [self.items[broker] for broker in hash_order(self.items, buckets=32, concurrent=True)]
 
     def copy(self) -> Self:
         clone = type(self)(self.rules)
         clone.items = {broker: item.copy() for broker, item in self.items.items()}
         return clone
-
-    def _item_is_available(self, item: FaultItem, now_ms: int) -> bool:
-        if self.rules.unreachable_is_unavailable and not item.reachable:
-            return False
-        return now_ms >= item.start_ms

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
-from reference_impl.rules.java import INT_MAX, abs32, wrap32
+from reference_impl.rules.java import INT_MAX, abs32, increment
 from reference_impl.rules.tape import Tape
 
 
@@ -66,22 +66,22 @@ def _start_raw(tape: Tape) -> int:
 
 
 def _step_clamped(value: int) -> tuple[int, int]:
-    value = max(abs32(wrap32(value + 1)), 0)
+    value = max(abs32(increment(value)), 0)
     return value, value
 
 
 def _step_absolute(value: int) -> tuple[int, int]:
-    value = abs32(wrap32(value + 1))
+    value = abs32(increment(value))
     return value, value
 
 
 def _step_raw_read_absolute(value: int) -> tuple[int, int]:
-    value = wrap32(value + 1)
+    value = increment(value)
     return value, abs32(value)
 
 
 def _step_masked(value: int) -> tuple[int, int]:
-    value = wrap32(value + 1)
+    value = increment(value)
     return value, value & INT_MAX
 
 

@@ -4,6 +4,9 @@ Java's ``int`` arithmetic and string hash, as far as the producer's decisions sh
 An ``int`` wraps at 32 bits, ``Math.abs(MIN)`` is MIN, and ``%`` takes the sign of the dividend.
 """
 
+from collections.abc import Iterable
+from functools import lru_cache
+
 INT_MAX = 2**31 - 1
 INT_MIN = -(2**31)
 
@@ -11,6 +14,11 @@ INT_MIN = -(2**31)
 def wrap32(value: int) -> int:
     """Value as a Java ``int`` holds it after overflow."""
     return (value + 2**31) % 2**32 - 2**31
+
+
+def increment(value: int) -> int:
+    """``value + 1`` of an ``int``: MAX is followed by MIN."""
+    return value + 1 if value < INT_MAX else INT_MIN
 
 
 def abs32(value: int) -> int:
@@ -32,6 +40,21 @@ def string_hash(text: str) -> int:
     return wrap32(result)
 
 
+def hash_order(names: Iterable[str], *, buckets: int, concurrent: bool) -> list[str]:
+    """
+    Names as the keys of a hash table are listed: by bucket, within a bucket as inserted.
+
+    A HashMap doubles when more than three quarters full, a ConcurrentHashMap as soon as three quarters are reached (seen on
+    4.9.4's classes with 24 brokers); the order within a bucket after a doubling is not modelled.
+    """
+    known = list(names)
+    grown = len(known) if concurrent else len(known) - 1
+    while grown >= buckets * 3 // 4:
+        buckets *= 2
+    return sorted(known, key=lambda name: spread_hash(name) % buckets)
+
+
+@lru_cache(maxsize=4_096)  # asked again and again for the few brokers there are
 def spread_hash(text: str) -> int:
     """Hash as ConcurrentHashMap uses it to find a bucket: upper half folded into the lower, sign dropped."""
     unsigned = string_hash(text) & 0xFFFF_FFFF

@@ -7,6 +7,8 @@ Decisions only; the sockets are reference_impl.remoting's.
 from dataclasses import dataclass
 from enum import StrEnum
 
+from reference_impl.rules.background import EXPIRY_GRACE_MS
+
 
 class CloseOnTimeout(StrEnum):
     """
@@ -19,6 +21,68 @@ class CloseOnTimeout(StrEnum):
     NEVER = "never"
     ALWAYS = "always"
     IF_TIME_WAS_LEFT = "if-time-was-left"
+
+
+class GoAway(StrEnum):
+    """
+    What the answer GO_AWAY (1500) of a broker that is shutting down gracefully does below the send.
+
+    NOTHING: it is an answer like any other (to 5.1.4). ONCE_A_MINUTE: a new connection is made, but not twice within 60 s,
+    and the request is written there again; a second GO_AWAY is handed up (5.2.0, 5.3.0). RECONNECTS: without the limit
+    (5.3.1). FAILS: as before, but what cannot be written again, or is answered so twice, ends in
+    RemotingSendRequestException (from 5.3.2).
+    """
+
+    NOTHING = "nothing"
+    ONCE_A_MINUTE = "once-a-minute"
+    RECONNECTS = "reconnects"
+    FAILS = "fails"
+
+
+class LateClose(StrEnum):
+    """
+    What happens to the connection of an address when one is closed that was there before it.
+
+    By a thread that shared the old one, say a heartbeat beside a send. SPARES: nothing (to 5.3.0). EVICTS_AFTER_FAILURE:
+    if the old one had never come about, the new one is thrown out of the table, where it stays open, unused and unwatched
+    (5.3.1 to 5.3.3). EVICTS: always (from 5.4.0).
+    """
+
+    SPARES = "spares"
+    EVICTS_AFTER_FAILURE = "evicts-after-failure"
+    EVICTS = "evicts"
+
+
+@dataclass(frozen=True, slots=True)
+class ScanTimes:
+    """
+    When requests without an answer are looked for: first_ms after the client's start, then every period_ms.
+
+    From 5.1.1 a wheel timer with ticks of 100 ms does it: a deadline is met at the end of its tick, so that the second
+    between two scans became 1100 ms (seen with Netty's HashedWheelTimer on a real clock).
+    """
+
+    first_ms: int
+    period_ms: int
+
+
+class NameServerScan(StrEnum):
+    """
+    When a client makes sure of its connection to name servers, needed or not (scanAvailableNameSrv).
+
+    From its start on (5.0.0 and 5.1.0), by the wheel timer (5.1.1 to 5.2.0), or not at all.
+    """
+
+    NEVER = "never"
+    AT_ONCE = "at-once"
+    BY_WHEEL = "by-wheel"
+
+    @property
+    def times(self) -> ScanTimes | None:
+        return _NAME_SERVER_SCANS.get(self)
+
+
+_NAME_SERVER_SCANS = {NameServerScan.AT_ONCE: ScanTimes(0, 3_000), NameServerScan.BY_WHEEL: ScanTimes(100, 3_100)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +98,16 @@ class RemotingRules:
     goes through the list of name servers until one can be reached (to 5.2.0). vip_channel: requests to brokers go to
     the port two below the advertised one (default to 4.5.0). heartbeat_on_connect: a new connection to a broker gets a
     heartbeat at once (from 5.2.0). names_compression: the system flag of a compressed body says which compression it is (from 4.9.4).
+    scan: when expired asynchronous requests are noticed. name_server_scan: when connections to name servers are made sure
+    of, needed or not (5.0.0 to 5.2.0). futures: requests are completable futures (from 5.2.0), so that
+    answers of synchronous requests come through the callback executor, whatever fails those is
+    RemotingSendRequestException, and the failure of an asynchronous one is the cause of what its callback gets.
+    connects_in_background: asynchronous and one-way requests do not wait for their connection, and throw nothing (from
+    5.3.0). late_async_fails_twice: one whose connection took all its time fails, and is sent all the same, which fails
+    again (to 5.3.3). go_away: what GO_AWAY does. retry_takes_next_number: an asynchronous request that is made again gets the number
+    that the next new request gets too (to 4.6.1): the later of the two takes the place of the earlier one among those that
+    wait, which is then never heard of again. late_close: what closing a connection that was replaced already does to the
+    one in its place.
     """
 
     budgeted: bool
@@ -46,6 +120,14 @@ class RemotingRules:
     vip_channel: bool
     heartbeat_on_connect: bool
     names_compression: bool
+    scan: ScanTimes
+    name_server_scan: NameServerScan
+    futures: bool
+    connects_in_background: bool
+    late_async_fails_twice: bool
+    go_away: GoAway
+    retry_takes_next_number: bool
+    late_close: LateClose
 
     def time_left_ms(self, timeout_ms: int, spent_ms: int) -> int | None:
         """
@@ -59,6 +141,16 @@ class RemotingRules:
         if left_ms < 0 or (left_ms == 0 and not self.writes_without_time_left):
             return None
         return left_ms
+
+    def async_time_left_ms(self, timeout_ms: int, spent_ms: int) -> int | None:
+        """As time_left_ms for an asynchronous request, which is written with exactly no time left in every release."""
+        if not self.budgeted:
+            return timeout_ms
+        return None if timeout_ms < spent_ms else timeout_ms - spent_ms
+
+    def is_expired(self, written_ms: int, left_ms: int, now_ms: int) -> bool:
+        """Whether a scan ends a request that was written with so much time left (ResponseFuture.isTimeout and a grace)."""
+        return written_ms + left_ms + EXPIRY_GRACE_MS <= now_ms
 
     def closes_connection(self, timeout_ms: int, left_ms: int) -> bool:
         """Whether a request that timed out closes its connection; left_ms: time it had left when it was written."""

@@ -12,6 +12,9 @@ from reference_impl.rules.publish import PublishInfo
 WRITABLE = 0b010
 """Bit of a queue permission that allows writing (PermName)."""
 
+MASTER_ID = 0
+"""Broker id of a master (MixAll.MASTER_ID); a producer knows and asks nobody else."""
+
 
 @dataclass(frozen=True, slots=True)
 class QueueData:
@@ -55,7 +58,7 @@ def publish_list(route: TopicRoute) -> list[tuple[str, int]]:
     return [
         (data.broker, queue_id)
         for data in route.sorted_queues
-        if data.permission & WRITABLE and 0 in route.brokers.get(data.broker, {})
+        if data.permission & WRITABLE and MASTER_ID in route.brokers.get(data.broker, {})
         for queue_id in range(data.write_queues)
     ]
 

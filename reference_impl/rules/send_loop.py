@@ -154,8 +154,8 @@ class SendLoop:
         elif family is ErrorFamily.CLIENT:
             self._charge(now_ms, latency_ms, isolated=loop.client_error_isolates, reachable=True)
         else:
-            by_detector = family is ErrorFamily.REMOTING and not self.settings.start_detector_enable
-            unreachable = loop.broker_error_is_unreachable and not by_detector
+            for_detector = family is not ErrorFamily.REMOTING or self.dialect.detects(self.settings)
+            unreachable = loop.broker_error_is_unreachable and for_detector
             self._charge(now_ms, latency_ms, isolated=True, reachable=not unreachable)
 
     def _charge(self, now_ms: int, latency_ms: int, *, isolated: bool, reachable: bool) -> None:

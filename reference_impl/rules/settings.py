@@ -8,9 +8,9 @@ class SendSettings:
     """
     Defaults of DefaultMQProducer and ClientConfig in every release.
 
-    send_msg_max_timeout_per_request_ms: −1 is off; known from 5.3.3. start_detector_enable: known from 5.1.4.
-    added_retry_response_codes: what addRetryResponseCode was called with; known from 4.9.2.
-    A dialect that does not know a setting ignores it.
+    send_msg_max_timeout_per_request_ms: −1 is off; known from 5.3.3. start_detector_enable: known from 5.1.4, and there
+    only as a system property. added_retry_response_codes: what addRetryResponseCode was called with; known from 4.9.2.
+    vip_channel_enabled: None is the release's default. A dialect that does not know a setting ignores it.
     """
 
     send_latency_fault_enable: bool = False
@@ -20,3 +20,5 @@ class SendSettings:
     send_msg_max_timeout_per_request_ms: int = -1
     start_detector_enable: bool = False
     added_retry_response_codes: frozenset[int] = frozenset()
+    retry_times_when_send_async_failed: int = 2
+    vip_channel_enabled: bool | None = None

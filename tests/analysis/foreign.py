@@ -13,6 +13,8 @@ def rewrite(run: RunDirectory, *, rows_a_file: int) -> None:
     """Replace every sealed file; words become plain strings, as Spark would write them."""
     generator = np.random.default_rng(7)
     for table in TableName:
+        if not any((run.path / table).glob("*.parquet")):
+            continue  # one that the run had no use for
         content = pa.concat_tables([_plain(read_tables(run, table))]).combine_chunks()
         for old in (run.path / table).glob("*.parquet"):
             old.unlink()

@@ -66,6 +66,10 @@ class Stored:
     store_timestamp_ms: int = 0
     born_timestamp_ms: int = 0
     body_ok: bool = True
+    flag: int | None = None
+    sys_flag: int | None = None
+    properties: str | None = None
+    body_digest: str | None = None
 
 
 @dataclass

@@ -37,11 +37,19 @@ class FakeCluster:
         return tuple(Node(Role.BROKER, letter, f"broker-{letter}", "127.0.0.1:1", None) for letter in "ab")
 
     @property
+    def slaves(self) -> tuple[Node, ...]:
+        return ()
+
+    @property
     def name_server_addresses(self) -> tuple[str, ...]:
         return ("127.0.0.1:1",)
 
-    def create_topic(self, name: str, queues_per_broker: int | Mapping[str, int]) -> None:
-        self._note(f"create {name} {queues_per_broker}")
+    @property
+    def topic_prefix(self) -> str:
+        return "rocketdiff"
+
+    def create_topic(self, name: str, queues_per_broker: int | Mapping[str, int], *, ordered: bool = False) -> None:
+        self._note(f"create {name} {queues_per_broker}{' ordered' if ordered else ''}")
 
     def delete_topic(self, name: str) -> None:
         self._note(f"delete {name}")

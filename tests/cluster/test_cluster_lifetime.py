@@ -91,7 +91,13 @@ def test_a_folder_with_an_earlier_clusters_files_is_refused(cluster_folder: Path
 
 @pytest.mark.parametrize(
     ("backend", "topology", "release"),
-    [("clouds", "one-master", "5.3.3"), ("processes", "ring", "5.3.3"), ("processes", "one-master", "0.0.0")],
+    [
+        ("clouds", "one-master", "5.3.3"),
+        ("processes:fast", "one-master", "5.3.3"),
+        ("containers:fast", "one-master", "5.3.3"),
+        ("processes", "ring", "5.3.3"),
+        ("processes", "one-master", "0.0.0"),
+    ],
 )
 def test_what_there_is_not_is_refused(cluster_folder: Path, backend: str, topology: str, release: str) -> None:
     """As a mistake of the user."""

@@ -157,6 +157,35 @@ def test_what_a_fault_left_behind_is_healed_in_the_end(cluster: FakeCluster) -> 
     assert cluster.state("broker-a") is NodeState.RUNNING
 
 
+def test_a_setting_that_was_not_undone_is_undone_once_more(cluster: FakeCluster) -> None:
+    """No look at the process would tell that it is still there; the case stays invalid."""
+    tried: list[str] = []
+
+    def undo(_cluster: Cluster, name: str) -> Span:
+        tried.append(name)
+        if len(tried) == 1:
+            raise ClusterError("an answer", seen="none in time")
+        return Span(1, 1)
+
+    stubborn = {FaultKind.FLOW_CONTROL: fault(lambda _cluster, _name: Span(1, 1), undo)}
+    spec = FaultSpec(1, FaultKind.FLOW_CONTROL, "broker-a", 0.0, 0.0)
+    outcome = run(cluster, spec, faults=stubborn)
+    assert tried == ["broker-a", "broker-a"]
+    assert [problem.seen for problem in outcome.problems] == ["none in time"]
+    assert outcome.records[0].heal_proven_ns is None
+
+
+def test_a_setting_that_cannot_be_undone_gives_the_cluster_up(cluster: FakeCluster) -> None:
+    """The next case would inherit it, and no guard of its own would tell."""
+
+    def undo(_cluster: Cluster, _name: str) -> Span:
+        raise ClusterError("an answer", seen="none in time")
+
+    stuck = {FaultKind.FLOW_CONTROL: fault(lambda _cluster, _name: Span(1, 1), undo)}
+    with pytest.raises(ClusterError, match=r"the end of flow-control on broker-a .* none in time"):
+        run(cluster, FaultSpec(1, FaultKind.FLOW_CONTROL, "broker-a", 0.0, 0.0), faults=stuck)
+
+
 def test_a_node_that_does_not_answer_in_the_end_is_a_problem(
     cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:

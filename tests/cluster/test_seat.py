@@ -30,11 +30,23 @@ def test_name_servers_come_first_and_all_ports_differ(tmp_path: Path) -> None:
         seat.reserved.release()
 
 
+def test_slaves_come_last_with_ports_of_their_own(tmp_path: Path) -> None:
+    """A slave listens like a broker: for clients, for old clients, for replication."""
+    seats = take_seats(topology_named("master-with-slave-sync"), tmp_path, None)
+    for seat in seats:
+        seat.reserved.release()
+    assert [(seat.role, seat.name) for seat in seats[1:]] == [
+        (Role.BROKER, "broker-a"),
+        (Role.SLAVE, "broker-a-slave-1"),
+    ]
+    assert seats[2].client_ports == (seats[2].port - 2, seats[2].port)
+
+
 def test_clearing_removes_the_store_and_keeps_logs_and_settings(tmp_path: Path) -> None:
     """The rest is evidence."""
     seats = take_seats(topology_named("one-master"), tmp_path, None)
     seat = seats[1]
-    prepare(seat, ["127.0.0.1:20000"])
+    prepare(seat, topology_named("one-master"), ["127.0.0.1:20000"])
     seat.store.mkdir()
     seat.log.write_text("said")
     clear(seat)
@@ -72,7 +84,7 @@ def test_settings_are_there_for_both_ways_of_finding_logging(tmp_path: Path) -> 
     """5.x is told a file, 4.9.x looks for one name per kind of server."""
     seats = take_seats(topology_named("one-master"), tmp_path, None)
     for seat in seats:
-        prepare(seat, ["127.0.0.1:20000"])
+        prepare(seat, topology_named("one-master"), ["127.0.0.1:20000"])
         seat.reserved.release()
     names = {"logback.xml", "logback_broker.xml", "logback_namesrv.xml"}
     assert {file.name for file in (seats[0].folder / "conf").iterdir()} == names

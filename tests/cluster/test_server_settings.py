@@ -2,7 +2,16 @@
 
 from pathlib import Path
 
-from harness.cluster.server_settings import broker_settings, logging_settings, name_server_settings, properties_text
+from harness.cluster.server_settings import (
+    broker_settings,
+    logging_settings,
+    name_server_settings,
+    properties_text,
+    role_settings,
+)
+from harness.cluster.topology import topology_named
+
+ONE = topology_named("one-master")
 
 
 def parsed(text: str) -> dict[str, str]:
@@ -11,20 +20,20 @@ def parsed(text: str) -> dict[str, str]:
 
 def test_a_broker_is_reachable_on_loopback_only() -> None:
     """What it listens on and what it tells clients and replicas."""
-    settings = parsed(broker_settings("broker-a", 21_000, ["127.0.0.1:20000"], Path("/s")))
+    settings = parsed(broker_settings(ONE, "broker-a", 21_000, ["127.0.0.1:20000"], Path("/s")))
     assert {settings[name] for name in ("brokerIP1", "brokerIP2", "bindAddress")} == {"127.0.0.1"}
     assert settings["listenPort"] == "21000"
 
 
 def test_a_broker_knows_every_name_server() -> None:
     """In the form that RocketMQ wants."""
-    settings = parsed(broker_settings("broker-a", 21_000, ["127.0.0.1:20000", "127.0.0.1:20001"], Path("/s")))
+    settings = parsed(broker_settings(ONE, "broker-a", 21_000, ["127.0.0.1:20000", "127.0.0.1:20001"], Path("/s")))
     assert settings["namesrvAddr"] == "127.0.0.1:20000;127.0.0.1:20001"
 
 
 def test_what_clients_can_feel_is_left_at_its_default() -> None:
     """A setting that is not named has RocketMQ's own value."""
-    settings = parsed(broker_settings("broker-a", 21_000, ["127.0.0.1:20000"], Path("/s")))
+    settings = parsed(broker_settings(ONE, "broker-a", 21_000, ["127.0.0.1:20000"], Path("/s")))
     felt = {"autoCreateTopicEnable", "brokerFastFailureEnable", "flushDiskType", "waitTimeMillsInSendQueue"}
     assert not felt & settings.keys()
     assert "brokerClusterName" not in settings
@@ -32,7 +41,7 @@ def test_what_clients_can_feel_is_left_at_its_default() -> None:
 
 def test_all_data_of_a_broker_is_in_its_store() -> None:
     """Nothing goes to the user's home."""
-    settings = parsed(broker_settings("broker-a", 21_000, ["127.0.0.1:20000"], Path("/s")))
+    settings = parsed(broker_settings(ONE, "broker-a", 21_000, ["127.0.0.1:20000"], Path("/s")))
     assert settings["storePathRootDir"] == "/s"
     assert settings["storePathCommitLog"] == "/s/commitlog"
 
@@ -41,6 +50,32 @@ def test_a_name_server_keeps_its_file_in_its_folder() -> None:
     """By default it would be in the user's home."""
     settings = parsed(name_server_settings(20_000, Path("/n")))
     assert settings == {"listenPort": "20000", "bindAddress": "127.0.0.1", "kvConfigPath": "/n/kvConfig.json"}
+
+
+def test_a_slave_has_its_masters_name_and_an_id_of_its_own() -> None:
+    """And none of what its master waits for."""
+    sync = topology_named("master-with-slave-sync")
+    assert role_settings(sync, "broker-a-slave-1") == {"brokerName": "broker-a", "brokerId": 1, "brokerRole": "SLAVE"}
+
+
+def test_a_sync_master_waits_for_one_copy_besides_its_own() -> None:
+    """From 5.0.0 on the role alone waits for nobody; the patience is shorter than a producer's."""
+    settings = role_settings(topology_named("master-with-slave-sync"), "broker-a")
+    assert (settings["brokerRole"], settings["inSyncReplicas"]) == ("SYNC_MASTER", 2)
+    assert settings["slaveTimeout"] == 500
+
+
+def test_an_async_master_is_the_default() -> None:
+    """Nothing is said of role and flush."""
+    assert role_settings(topology_named("master-with-slave-async"), "broker-a") == {
+        "brokerName": "broker-a",
+        "brokerId": 0,
+    }
+
+
+def test_sync_flush_is_asked_for_by_its_topology() -> None:
+    """Under RocketMQ's own name."""
+    assert role_settings(topology_named("two-masters-sync-flush"), "broker-b")["flushDiskType"] == "SYNC_FLUSH"
 
 
 def test_backslashes_survive_the_properties_format() -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from harness.cluster import admin, up
-from harness.core.errors import UsageError
+from harness.cluster.living import started_ticks
+from harness.core.errors import EnvironmentMissing, UsageError
 from reference_impl.remoting.channels import Channels
 from tests.cluster.fakes import FakeCluster
 from tests.cluster.processes import await_gone
@@ -52,7 +53,7 @@ def write_state(home: Path, **changes: object) -> None:
     """A state file of this process, which lives."""
     fields = {
         "pid": os.getpid(),
-        "started_ticks": up._started_ticks(os.getpid()),
+        "started_ticks": started_ticks(os.getpid()),
         "topology": "one-master",
         "server_release": "5.3.3",
         "name_servers": ["127.0.0.1:1"],
@@ -121,6 +122,58 @@ def test_files_of_owners_that_are_gone_are_swept_away(home: Path, fake: FakeClus
     stop.set()
     up.serve(stop, lambda _: None)
     assert list(home.iterdir()) == []
+    assert fake.done == ["close"]
+
+
+@pytest.fixture
+def swept(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """How often the engine was swept."""
+    times: list[str] = []
+    monkeypatch.setattr(up, "_sweep_engine", lambda: times.append("swept"))
+    return times
+
+
+def test_down_removes_containers_that_a_killed_owner_left(home: Path, swept: list[str]) -> None:
+    """No guardian ends them; the second time there is nothing left to do."""
+    write_state(home, started_ticks=1, backend="containers:host")
+    assert up.down() is None
+    assert up.down() is None
+    assert swept == ["swept"]
+    assert list(home.iterdir()) == []
+
+
+def test_an_engine_is_asked_only_where_containers_were(home: Path, swept: list[str]) -> None:
+    """Whoever runs processes needs none."""
+    write_state(home, started_ticks=1)
+    assert up.down() is None
+    assert swept == []
+    assert list(home.iterdir()) == []
+
+
+def test_containers_are_not_forgotten_while_no_engine_answers(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Down says so, and does it when it is asked again."""
+
+    def missing() -> None:
+        raise EnvironmentMissing("an engine", seen="none")
+
+    write_state(home, started_ticks=1, backend="containers")
+    monkeypatch.setattr(up, "_sweep_engine", missing)
+    with pytest.raises(EnvironmentMissing):
+        up.down()
+    assert (home / "up.json").exists()
+
+
+def test_the_next_one_removes_containers_that_a_killed_owner_left(
+    home: Path, fake: FakeCluster, swept: list[str]
+) -> None:
+    """And it says itself on which backend it is."""
+    write_state(home, started_ticks=1, backend="containers")
+    stop = threading.Event()
+    stop.set()
+    seen: list[up.UpState] = []
+    up.serve(stop, seen.append, backend="containers:host")
+    assert swept == ["swept"]
+    assert [state.backend for state in seen] == ["containers:host"]
     assert fake.done == ["close"]
 
 

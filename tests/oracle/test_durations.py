@@ -60,3 +60,13 @@ def test_an_attempt_that_began_late_has_less_to_wait() -> None:
 def test_threads_that_share_a_fault_table_keep_their_timeouts_too() -> None:
     """Judged moment by moment instead of send by send."""
     assert signatures("5.3.3", "t0 0 a1 2000 | t1 3000 b0 1", timeout=500, on=True) == OUTLASTED
+
+
+def test_what_else_is_wrong_with_a_send_that_gave_up_early_is_kept() -> None:
+    """Who knows that its connection was closed under it forgives the early end, and only that."""
+    (send,) = history("0 a1 400 timeout > b0 1")
+    replay = replay_for("5.3.3", ClientSettings(send_msg_timeout_ms=500), routes("a4 b4"))
+    (judgement,) = replay.judge_all([replace(send, queue_id=3)])
+    assert judgement.difference is not None
+    assert judgement.difference.signature == EARLY[0]
+    assert [other.signature for other in judgement.further] == ["queue.result-names-other-queue/retry"]

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from harness.core.errors import UsageError
+from harness.core.records import UNSEEN_ROUTE
 from harness.core.settings import ClientSettings
 from harness.oracle.replay import replay_for
 from tests.oracle.histories import history, routes
@@ -173,6 +174,16 @@ def test_no_route() -> None:
 def test_an_unknown_list_leaves_a_send_undecided() -> None:
     """Attempts, but no queues to judge them by."""
     assert signatures("5.3.3", "0 r7 a0 1") == ["undecided"]
+
+
+@pytest.mark.parametrize("seen", ["b3 1", ""])
+def test_a_send_whose_witness_cannot_have_seen_all_is_undecided(seen: str) -> None:
+    """Whatever was seen of it, even nothing; what comes after starts anywhere."""
+    sends = history(f"0 a0 2 | 20 {seen} | 40 b2 1 | 60 b3 1 | 80 a1 1")
+    sends[1] = replace(sends[1], route=UNSEEN_ROUTE, route_after=UNSEEN_ROUTE)
+    told = list(replay_for("5.3.3", ClientSettings(), routes("a4 b4")).judge_all(sends))
+    assert [one.undecided is not None for one in told] == [False, True, False, False, False]
+    assert [one.difference is not None for one in told] == [False, False, False, False, True]
 
 
 def test_after_an_undecided_send_the_index_is_open() -> None:

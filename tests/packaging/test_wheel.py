@@ -14,7 +14,7 @@ from harness import __version__
 ROOT = Path(__file__).parents[2]
 # Folders of the repository whose files are read when rocketdiff runs.
 DATA_FOLDERS = ("fixtures/scenarios", "fixtures/schema", "harness/java/driver", "harness/report/templates")
-DATA_FILES = ("harness/releases/artifacts.lock.json",)
+DATA_FILES = ("harness/releases/artifacts.lock.json", "docker/Dockerfile")
 
 
 class Installed:
@@ -73,7 +73,7 @@ def test_every_file_that_is_read_when_running_travels(installed: Installed) -> N
     places = {name: Path(place) for name, place in json.loads(ran.stdout).items()}
     assert all(place.is_relative_to(installed.target) for place in places.values())
     assert {name: place.read_bytes() for name, place in places.items()} == wanted
-    assert {Path(folder).parts[0] for folder in wanted} == {"fixtures", "harness"}
+    assert {Path(folder).parts[0] for folder in wanted} == {"fixtures", "harness", "docker"}
 
 
 @pytest.mark.slow

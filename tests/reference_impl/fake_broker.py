@@ -87,6 +87,12 @@ class FakeServer:
         self._listener.close()
         self.hang_up()
 
+    def come_back(self) -> None:
+        """Listen again where it did before it refused, as a process that was started again does."""
+        host, _, port = self.address.partition(":")
+        self._listener = socket.create_server((host, int(port)))
+        self._spawn(self._accept)
+
     def hang_up(self, *, reset: bool = False) -> None:
         """Close every connection."""
         for connection in list(self._open):
@@ -163,6 +169,8 @@ class FakeBroker(FakeServer):
         super().__init__()
 
     def serve(self, request: Command) -> Command | Reply:
+        if request.code == RequestCode.GET_MAX_OFFSET:
+            return respond_to(request, ResponseCode.SUCCESS, ext_fields={"offset": "0"})
         if request.code not in (RequestCode.SEND_MESSAGE_V2, RequestCode.SEND_MESSAGE, RequestCode.SEND_BATCH_MESSAGE):
             return respond_to(request, ResponseCode.SUCCESS)
         if request.opaque in self.late:

@@ -1,10 +1,13 @@
-"""Producers for tests: a scripted random start, quiet background threads, and a listener that remembers."""
+"""Producers for tests: a scripted random start, quiet background threads, a listener and a callback that remember."""
 
+import queue
+import time
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from reference_impl.dialects import dialect_of
 from reference_impl.listener import AttemptEnded, AttemptStarted, RouteChanged
+from reference_impl.message import SendResult
 from reference_impl.producer import Producer
 from reference_impl.settings import ProducerSettings
 from tests.reference_impl.fake_broker import FakeCluster
@@ -12,6 +15,7 @@ from tests.reference_impl.fake_broker import FakeCluster
 Item = TypeVar("Item")
 
 NEVER_MS = 3_600_000
+_PATIENCE_S = 10  # how long a test waits for what does not come
 
 
 class StartAt:
@@ -50,6 +54,42 @@ class Remembered:
     @property
     def attempts(self) -> list[tuple[str, int]]:
         return [(event.broker[-1], event.queue_id) for event in self.ended]
+
+
+class CalledBack:
+    """A callback that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self._told: queue.Queue[SendResult | Exception] = queue.Queue()
+
+    def on_success(self, result: SendResult) -> None:
+        """A result."""
+        self._told.put(result)
+
+    def on_exception(self, error: Exception) -> None:
+        """A failure."""
+        self._told.put(error)
+
+    def result(self) -> SendResult:
+        """The next thing told, which must be a result."""
+        told = self._told.get(timeout=_PATIENCE_S)
+        assert isinstance(told, SendResult), told
+        return told
+
+    def error(self, scanning: Producer | None = None) -> Exception:
+        """The next thing told, which must be a failure; scanning: look for expired requests until then."""
+        end = time.monotonic() + _PATIENCE_S
+        while scanning is not None and self.is_quiet and time.monotonic() < end:
+            scanning._client._requests.scan()
+            time.sleep(0.01)
+        told = self._told.get(timeout=_PATIENCE_S)
+        assert isinstance(told, Exception), told
+        return told
+
+    @property
+    def is_quiet(self) -> bool:
+        """Nothing was told that nobody has asked for yet."""
+        return self._told.empty()
 
 
 def producer_of(

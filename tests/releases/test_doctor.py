@@ -39,7 +39,7 @@ def test_everything_is_looked_at_in_order() -> None:
     """The names, which reports and scripts may rely on."""
     assert list(dict.fromkeys(finding.name for finding in examine())) == [
         *("Python", "Java", "Java compiler", "cores", "memory", "cache folder", "disk"),
-        *("server jars", "client jars", "Chromium", "container engine"),
+        *("server jars", "client jars", "C++ client", "Chromium", "container engine"),
     ]
 
 
@@ -64,6 +64,16 @@ def test_jars_that_are_here_are_named_and_others_fetched_when_used(cache: Path) 
         remedy="",
         needed=False,
     )
+
+
+def test_the_cpp_client_is_built_when_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not being here is no defect; a machine that its library is not for is one, for that client only."""
+    monkeypatch.setattr("platform.system", lambda: "Linux")
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    assert (named("C++ client").ok, named("C++ client").seen) == (True, "not built; built when first used")
+    monkeypatch.setattr("platform.machine", lambda: "riscv64")
+    finding = named("C++ client")
+    assert (finding.ok, finding.needed, finding.seen) == (False, False, "Linux on riscv64")
 
 
 def test_a_corrupted_jar_is_a_defect(cache: Path) -> None:

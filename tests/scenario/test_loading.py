@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.core.errors import UsageError
-from harness.core.fault import FaultKind, FaultSpec
+from harness.core.fault import FaultKind, FaultSpec, Frames
 from harness.core.plan import SendKind
 from harness.core.settings import ClientSettings
 from harness.scenario import CHECKS, SUITES, Tolerance, fault_sentence, load, load_all, parse
@@ -48,6 +48,17 @@ def test_repeats_are_written_out_by_time() -> None:
     )
 
 
+def test_faults_on_the_wire_say_which_frames() -> None:
+    """Each has its direction, a delay its length, and they are repeated and sorted as others are."""
+    faults = load(VALID_PASS / "on-the-wire.yaml").faults
+    assert faults == (
+        FaultSpec(1, FaultKind.WIRE_DELAY, "broker-b", 1.5, 1, Frames.RESPONSES, 500.0),
+        FaultSpec(2, FaultKind.WIRE_DELAY, "broker-b", 3.5, 1, Frames.RESPONSES, 500.0),
+        FaultSpec(3, FaultKind.WIRE_RESET, "broker-a", 6, 0.5, Frames.RESPONSES),
+        FaultSpec(4, FaultKind.WIRE_SWALLOW, "broker-b", 6, 0.3, Frames.REQUESTS),
+    )
+
+
 def test_defaults_are_the_clients_own() -> None:
     """What a file leaves out is what RocketMQ does by default."""
     scenario = load(VALID_PASS / "smallest.yaml")
@@ -62,6 +73,18 @@ def test_defaults_are_the_clients_own() -> None:
         (FaultSpec(1, FaultKind.PAUSE_NAME_SERVER, "name-server-1", 1, 3), "name-server-1 paused at 1 s for 3 s"),
         (FaultSpec(1, FaultKind.KILL, "broker-a", 2, None), "broker-a killed at 2 s for good"),
         (FaultSpec(1, FaultKind.KILL, "broker-a", 2, 1), "broker-a killed at 2 s and restarted after 1 s"),
+        (
+            FaultSpec(1, FaultKind.WIRE_DELAY, "broker-b", 1.5, 1, Frames.RESPONSES, 500.0),
+            "broker-b kept behind relays that delay responses by 500 ms at 1.5 s for 1 s",
+        ),
+        (
+            FaultSpec(1, FaultKind.WIRE_SWALLOW, "broker-b", 1.5, 1, Frames.REQUESTS),
+            "broker-b kept behind relays that swallow requests at 1.5 s for 1 s",
+        ),
+        (FaultSpec(1, FaultKind.KILL_SLAVE, "broker-a-slave-1", 2, None), "broker-a-slave-1 killed at 2 s for good"),
+        (FaultSpec(1, FaultKind.PAUSE_SLAVE, "broker-a-slave-1", 2, 1), "broker-a-slave-1 paused at 2 s for 1 s"),
+        (FaultSpec(1, FaultKind.READ_ONLY, "broker-a", 2, 1), "broker-a made read-only at 2 s for 1 s"),
+        (FaultSpec(1, FaultKind.FLOW_CONTROL, "broker-a", 2, 1), "broker-a made to answer SYSTEM_BUSY at 2 s for 1 s"),
     ],
 )
 def test_fault_in_a_sentence(fault: FaultSpec, sentence: str) -> None:
@@ -87,8 +110,21 @@ def test_format_knows_exactly_the_checks_suites_and_topologies() -> None:
 def test_topologies_are_those_of_the_cluster() -> None:
     """Rooms may not import each other; a test may, and holds their node names together."""
     cluster = pytest.importorskip("harness.cluster.topology")
-    theirs = {t.name: (t.broker_names, t.name_server_count) for t in cluster.TOPOLOGIES.values()}
-    assert {name: (nodes.brokers, nodes.name_servers) for name, nodes in TOPOLOGIES.items()} == theirs
+    theirs = {
+        t.name: (
+            t.broker_names,
+            t.slave_names,
+            t.name_server_count,
+            t.replication is cluster.Replication.SYNC_MASTER,
+            t.flush is cluster.FlushDisk.SYNC_FLUSH,
+        )
+        for t in cluster.TOPOLOGIES.values()
+    }
+    ours = {
+        name: (nodes.brokers, nodes.slaves, nodes.name_servers, nodes.waits_for_slave, nodes.waits_for_disk)
+        for name, nodes in TOPOLOGIES.items()
+    }
+    assert ours == theirs
 
 
 def test_missing_file_is_a_usage_error(tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ import jsonschema
 import pytest
 import yaml
 
-from harness.core.fault import FaultKind
-from harness.core.plan import SendKind
-from harness.scenario import Scenario, load_all, select
+from harness.core.fault import KILLS, ON_THE_WIRE, FaultKind
+from harness.core.plan import SendKind, SendMode
+from harness.scenario import SUITES, Scenario, load_all, select
+from harness.scenario.model import CHECKS
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 ALL = load_all(FIXTURES / "scenarios")
@@ -17,7 +18,9 @@ BY_NAME = {scenario.name: scenario for scenario in ALL}
 each = pytest.mark.parametrize("scenario", [pytest.param(scenario, id=scenario.name) for scenario in ALL])
 
 
-@pytest.mark.parametrize("row", ["A1", "A3", "A4", "A5", "B1", "B2", "B3", "B4", "B5", "B10", "C2", "C3", "C4"])
+@pytest.mark.parametrize(
+    "row", ["A1", "A3", "A4", "A5", "B1", "B2", "B3", "B4", "B5", "B10", "C1", "C2", "C3", "C4", "C5", "E4", "E5", "E6"]
+)
 def test_described_behaviour_has_a_scenario(row: str) -> None:
     """Each row of the described behaviours that a synchronous producer can show is covered by name."""
     assert [scenario.name for scenario in ALL if row in scenario.covers]
@@ -45,11 +48,21 @@ def test_situation_is_there_with_fault_latency_off_and_on(situation: str) -> Non
     assert off.topology == on.topology
 
 
-@pytest.mark.parametrize("suite", ["quick", "full"])
-def test_every_row_of_checks_is_asked_somewhere(suite: str) -> None:
-    """No suite leaves a kind of question out."""
+@pytest.mark.parametrize(("suite", "left_out"), [("quick", {"order", "delay"}), ("full", set())])
+def test_every_row_of_checks_is_asked_somewhere(suite: str, left_out: set[str]) -> None:
+    """No suite leaves a kind of question out, but for two that the quick one has no time for."""
     asked = {check for scenario in select(ALL, suite) for check in scenario.checks}
-    assert len(asked) == 8
+    assert asked == set(CHECKS) - left_out
+
+
+def test_every_mode_and_call_is_in_the_suite_of_modes() -> None:
+    """Asynchronous and one-way sends, in calm and under a pause, delays, and what messages carry; two minutes of work at most."""
+    modes = select(ALL, "modes")
+    assert {scenario.workload.mode for scenario in modes} == set(SendMode)
+    assert {mode for mode in SendMode if any(s.faults for s in modes if s.workload.mode is mode)} == set(SendMode)
+    assert {level for scenario in modes for level in scenario.workload.delay_levels} == set(range(19))
+    assert any(scenario.workload.properties for scenario in modes)
+    assert sum(scenario.duration_s for scenario in modes) <= 120
 
 
 def test_calls_and_retries_are_covered() -> None:
@@ -82,12 +95,40 @@ def test_full_suite_fits_its_budget() -> None:
     60 s for analysis and report.
     """
     full = select(ALL, "full")
-    assert full == ALL
     kills = sum(fault.kind is FaultKind.KILL for scenario in full for fault in scenario.faults)
     clusters = len({scenario.topology for scenario in full})
     work_s = sum(scenario.duration_s for scenario in full)
     assert work_s + 3 * len(full) + 4 * kills + 8 * clusters + 60 <= 600
     assert sum(scenario.episodes for scenario in full) >= 30
+
+
+def test_every_scenario_is_in_a_suite() -> None:
+    """None is run only by those who know its name."""
+    assert {scenario.name for suite in SUITES for scenario in select(ALL, suite)} == set(BY_NAME)
+
+
+def test_suite_of_the_wire_is_short() -> None:
+    """A minute of work on one cluster, with every kind of fault on the wire."""
+    suite = select(ALL, "wire")
+    assert {scenario.topology for scenario in suite} == {"two-masters"}
+    assert sum(scenario.duration_s for scenario in suite) <= 30
+    assert {fault.kind for scenario in suite for fault in scenario.faults} >= ON_THE_WIRE
+
+
+def test_suite_of_deployments_fits_its_budget() -> None:
+    """
+    Five minutes, counted as for the full suite; its clusters of five nodes take twice as long to start.
+
+    Every deployment of row E4 that the other suites do not start is here, with every fault that a slave or a setting makes.
+    """
+    suite = select(ALL, "deployments")
+    kinds = {fault.kind for scenario in suite for fault in scenario.faults}
+    kills = sum(fault.kind in KILLS for scenario in suite for fault in scenario.faults)
+    clusters = {scenario.topology for scenario in suite}
+    work_s = sum(scenario.duration_s for scenario in suite)
+    assert work_s + 3 * len(suite) + 4 * kills + 16 * len(clusters) + 30 <= 300
+    assert clusters >= {"two-masters-with-slaves-async", "two-masters-with-slaves-sync", "two-masters-sync-flush"}
+    assert kinds >= {FaultKind.PAUSE_SLAVE, FaultKind.KILL_SLAVE, FaultKind.READ_ONLY, FaultKind.FLOW_CONTROL}
 
 
 def test_quick_suite_sees_the_end_of_ten_seconds_of_avoidance() -> None:

@@ -5,8 +5,18 @@ from typing import Any
 import pytest
 
 from harness.core.errors import SubjectBroken
-from harness.core.plan import Plan, PlannedSend, SendKind
-from harness.core.records import AttemptEnded, Done, Hello, Ready, Record, RouteSeen, SendEnded, SubjectFailed
+from harness.core.plan import Plan, PlannedSend, SendKind, SendMode
+from harness.core.records import (
+    AttemptEnded,
+    CalledBackAgain,
+    Done,
+    Hello,
+    Ready,
+    Record,
+    RouteSeen,
+    SendEnded,
+    SubjectFailed,
+)
 from harness.core.subject import SubjectId
 from harness.subjects.conversation import Conversation, Stage
 
@@ -197,3 +207,62 @@ def test_one_silent_thread_is_noticed_beside_a_talking_one() -> None:
     talk.take(sent(0), START + LIMIT)
     late = talk.overdue(START + LIMIT + 1)
     assert late is not None and "thread 1" in str(late)
+
+
+def running_asynchronously(sends: int) -> Conversation:
+    """A conversation about asynchronous sends of one thread, all due at once, that has just been told to go."""
+    conversation = Conversation(SubjectId("toy", "x"))
+    conversation.take(hello(), 0)
+    planned = (PlannedSend(send, 0, 0, SendKind.PLAIN, 0, 1, SendMode.ASYNC) for send in range(sends))
+    conversation.prepared(Plan(1, 1, tuple(planned)))
+    conversation.take(Ready(1), 0)
+    conversation.started(START, LIMIT)
+    return conversation
+
+
+def test_asynchronous_sends_are_answered_in_any_order() -> None:
+    """Attempts of several sends interleave, a retry may follow the answer, and so may another callback."""
+    talk = running_asynchronously(3)
+    again = CalledBackAgain(2, 0, START + 5, error="MQClientException")
+    for record in (attempt(0), attempt(2), sent(2), attempt(2, 1), again, sent(0), attempt(1), sent(1), Done(3)):
+        talk.take(record, START)
+    assert talk.stage is Stage.DONE
+    assert [send.send for send in talk.transcript.sends] == [2, 0, 1]
+    assert talk.transcript.again == [again]
+
+
+def test_a_client_may_go_on_after_done() -> None:
+    """A retry and a second callback of asynchronous sends are told even then; of a synchronous one nothing is."""
+    talk = running_asynchronously(1)
+    for record in (attempt(0), sent(0), Done(1), attempt(0, 1), CalledBackAgain(0, 0, START)):
+        talk.take(record, START)
+    assert [one.attempt for one in talk.transcript.attempts] == [0, 1]
+    assert len(talk.transcript.again) == 1
+    assert violation(running((0, 0)), sent(0), Done(1), attempt(0)) == "protocol.out-of-order"
+
+
+def test_a_callback_is_called_again_only_after_the_first() -> None:
+    """A second callback before the answer is no second one."""
+    again = CalledBackAgain(0, 0, START)
+    assert violation(running_asynchronously(1), again) == "protocol.out-of-order"
+
+
+def test_only_asynchronous_sends_have_callbacks() -> None:
+    """The plan says which sends are called back."""
+    again = CalledBackAgain(0, 0, START)
+    assert violation(running((0, 0)), sent(0), again) == "protocol.unknown-send"
+
+
+def test_an_asynchronous_send_is_answered_once() -> None:
+    """A second callback has a record of its own."""
+    assert violation(running_asynchronously(1), sent(0), sent(0)) == "protocol.answered-twice"
+
+
+def test_the_oldest_open_asynchronous_send_is_the_one_waited_for() -> None:
+    """A later answer does not make the silence about an earlier send any shorter than the limit."""
+    talk = running_asynchronously(2)
+    talk.take(sent(1), START)
+    assert talk.overdue(START + LIMIT) is None
+    overdue = talk.overdue(START + LIMIT + 1)
+    assert overdue is not None
+    assert overdue.signature == "protocol.stalled"

@@ -4,10 +4,10 @@ import pytest
 
 from harness.core.errors import UsageError
 from harness.core.subject import SubjectId
-from harness.subjects.registry import known_subjects, program_of
+from harness.subjects.registry import known_subjects, program_of, tells_attempts
 
 
-@pytest.mark.parametrize("name", ["java:4.0.0-incubating", "java:5.5.0", "python:5.3.3", "toy:drops"])
+@pytest.mark.parametrize("name", ["java:4.0.0-incubating", "java:5.5.0", "python:5.3.3", "cpp:2.1.0", "toy:drops"])
 def test_a_known_subject_has_a_program(name: str) -> None:
     """Its name is its own."""
     subject = SubjectId.parse(name)
@@ -15,7 +15,14 @@ def test_a_known_subject_has_a_program(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "hint"), [("java:5.3.9", "5.3.3"), ("python:1.0", "5.3.3"), ("toy:sings", "drops"), ("rust:1", "java:")]
+    ("name", "hint"),
+    [
+        ("java:5.3.9", "5.3.3"),
+        ("python:1.0", "5.3.3"),
+        ("toy:sings", "drops"),
+        ("cpp:1.0", "2.1.0"),
+        ("rust:1", "java:"),
+    ],
 )
 def test_an_unknown_subject_is_a_usage_error_that_names_the_known(name: str, hint: str) -> None:
     """The message helps."""
@@ -29,3 +36,8 @@ def test_every_known_subject_can_be_had() -> None:
     for client, releases in known_subjects().items():
         for release in releases:
             program_of(SubjectId(client, release))
+
+
+def test_only_the_cpp_client_needs_another_witness() -> None:
+    """It has no hook; every other subject tells its attempts itself."""
+    assert [client for client in known_subjects() if not tells_attempts(SubjectId(client, "1"))] == ["cpp"]

@@ -38,6 +38,10 @@ class Stored:
     store_timestamp_ms: int = 1_000
     born_timestamp_ms: int = 999
     body_ok: bool = True
+    flag: int | None = None
+    sys_flag: int | None = None
+    properties: str | None = None
+    body_digest: str | None = None
 
 
 def line(kind: str, **fields: object) -> bytes:

@@ -22,7 +22,7 @@ def attempts(keys: list[tuple[int, int, int]], *, case: int = 1, arm: int = 0) -
     """Columns of attempts with these (thread, send, attempt)."""
     columns: dict[str, list[object]] = {name: [] for name in SCHEMAS[TableName.ATTEMPTS].names}
     for thread, send, attempt in keys:
-        row = (case, arm, thread, send, attempt, "broker-a", 0, 5, 6, "ok", "none", None, None, "SEND_OK")
+        row = (case, arm, thread, send, attempt, "broker-a", 0, 5, 6, "ok", "none", None, None, "SEND_OK", None)
         for name, value in zip(columns, row, strict=True):
             columns[name].append(value)
     return columns

@@ -10,6 +10,8 @@ from harness.core.run_info import CaseInfo, Machine, RunInfo, SubjectInfo
 from harness.core.verdict import Divergence, Example, Verdict
 from harness.verdict.judge import judge
 from harness.verdict.judgement import Counts, RunVerdict, machine_line
+from harness.verdict.ledger import Conditions, Ledger, Party
+from tests.verdict.ledger_entries import entry
 
 RUN = RunInfo(
     run="r1",
@@ -91,3 +93,29 @@ def test_the_machine_line_has_no_blank_in_its_values(seed: int | None, run: str,
     """A program splits it at blanks."""
     line = machine_line(RunVerdict.ERROR, Counts(), seed=seed, run=run)
     assert line == f"VERDICT error new=0 declared=0 stale=0 inconclusive=0 checks=0 {end}"
+
+
+def test_the_ledger_stands_between_the_answers_and_the_verdict() -> None:
+    """One divergence declared, its check planned and answered: exit 0, and the line counts it."""
+    found = Divergence("x/y", "python:5.3.3", 31, Example(1, 0, 0, "calm", "a", "b"))
+    known = entry(when=Conditions(Party("python")), check="a/loss", signatures=("x/y",))
+    judgement = judge([evidence("a", "loss", found), *COMPLETE[1:]], RUN, ledger=Ledger((known,)))
+    assert judgement.machine_line.startswith("VERDICT conforms new=0 declared=1 stale=0 inconclusive=0 checks=3 ")
+    assert [outcome.id for outcome in judgement.ledger] == ["K16"]
+
+
+def test_a_stale_entry_alone_is_exit_3_and_a_missing_check_dominates_it() -> None:
+    """Repairing the ledger must be enough."""
+    gone = Ledger((entry(when=Conditions(Party("python")), check="a/loss"),))
+    judgement = judge(COMPLETE, RUN, ledger=gone)
+    assert (judgement.exit_code, judgement.counts.stale) == (ExitCode.STALE_LEDGER, 1)
+    assert judge(COMPLETE[:2], RUN, ledger=gone).exit_code is ExitCode.INCONCLUSIVE
+
+
+def test_the_ledger_does_not_excuse_an_invalid_set_up() -> None:
+    """What was seen under it shows nothing, declared or not."""
+    found = Divergence("x/y", "python:5.3.3", 1, Example(1, 0, 0, "calm", "a", "b"))
+    broken = replace(evidence("a", "loss", found), standing=Standing.INVALID)
+    known = Ledger((entry(when=Conditions(Party("python")), check="**", signatures=("x/y",)),))
+    judgement = judge([broken, *COMPLETE[1:]], RUN, ledger=known)
+    assert (judgement.verdict, judgement.exit_code) == (RunVerdict.INVALID, ExitCode.INCONCLUSIVE)

@@ -14,47 +14,66 @@ from typing import Any
 import harness
 from harness.analysis.analyze import WITHOUT_SPARK
 from harness.cluster.interface import Cluster
+from harness.core.events import Arm
 from harness.core.subject import SubjectId
 from harness.judging import judge_runs
 from harness.pairing import Pair, run_case
 from harness.run import RunRequest, manifest_of, plan_cases
 from harness.subjects.registry import program_of
+from harness.traces.reader import read_table
 from harness.traces.run_directory import RunDirectory
+from harness.traces.schema import TableName
 from harness.verdict.judgement import Judgement
+from harness.verdict.ledger import Ledger
 from harness.verdict.policy import Policy
 
 SCENARIOS = Path(__file__).parent / "scenarios"
 
 
 def run_pair(
-    cluster: Cluster, folder: Path, baseline: str, candidate: str, scenario: str = "whole/dead-broker"
+    cluster: Cluster,
+    folder: Path,
+    baseline: str,
+    candidate: str,
+    scenario: str = "whole/dead-broker",
+    *,
+    root: Path | None = SCENARIOS,
+    is_wire_wanted: bool = False,
 ) -> Path:
-    """Run one scenario of this folder with two subjects; returns the run directory."""
+    """Run one scenario of this folder (or of another root; None: a shipped one) with two subjects; returns the run directory."""
     request = RunRequest(
         SubjectId.parse(baseline),
         SubjectId.parse(candidate),
         patterns=(scenario,),
-        scenario_root=SCENARIOS,
+        scenario_root=root,
         out=folder,
         seed=5,
+        is_wire_wanted=is_wire_wanted,
     )
     cases = plan_cases(request, 5)
     directory = RunDirectory.create(folder, manifest_of(request, 5, cases))
     pair = Pair.of(program_of(request.baseline), program_of(request.candidate))
     for number, case in enumerate(cases, start=1):
-        run_case(cluster, directory.case(number), case, pair, ())
+        run_case(cluster, directory.case(number), case, pair, (), is_wire_wanted=is_wire_wanted)
     directory.end(wall_ms=time.time_ns() // 1_000_000)
     return directory.path
 
 
-def judge(run: Path) -> Judgement:
-    """Judge a stored run in this process; the evidence is the same as Spark's."""
-    return judge_runs([run], policy=Policy(), master=WITHOUT_SPARK)
+def judge(run: Path, ledger: Ledger | None = None) -> Judgement:
+    """Judge a stored run in this process, without a ledger if none is given; the evidence is the same as Spark's."""
+    return judge_runs([run], policy=Policy(), master=WITHOUT_SPARK, ledger=ledger)
 
 
 def signatures(judgement: Judgement) -> set[str]:
     """Every signature that was found."""
     return {divergence.signature for result in judgement.results for divergence in result.divergences}
+
+
+def told_sends(run: Path) -> dict[Arm, list[str]]:
+    """What each arm of the first case said of its sends: a status or an error."""
+    directory = RunDirectory.open(run)
+    rows = {arm: read_table(directory, TableName.SENDS, 1, arm).to_pylist() for arm in Arm}
+    return {arm: [row["status"] or row["error"] for row in told] for arm, told in rows.items()}
 
 
 def finished_run(folder: Path, command: str, *arguments: str, out: bool = True) -> "subprocess.CompletedProcess[str]":
@@ -106,15 +125,17 @@ def started_run(folder: Path, *arguments: str) -> "Iterator[subprocess.Popen[byt
         runner.wait()
 
 
-def await_run(folder: Path, condition: Callable[[dict[str, Any], Path], bool], what: str) -> Path:
-    """The run directory below `folder`, once its manifest and files are as asked; AssertionError after a minute."""
-    deadline = time.monotonic() + 90
+def await_run(
+    folder: Path, condition: Callable[[dict[str, Any], Path], bool], what: str, patience_s: float = 90
+) -> Path:
+    """The run directory below `folder`, once its manifest and files are as asked; AssertionError when patience ends."""
+    deadline = time.monotonic() + patience_s
     while time.monotonic() < deadline:
         for manifest in folder.glob("*/run.json"):
             if condition(json.loads(manifest.read_bytes()), manifest.parent):
                 return manifest.parent
         time.sleep(0.05)
-    raise AssertionError(f"{what} within 90 s; stderr: {(folder / 'stderr').read_text()}")
+    raise AssertionError(f"{what} within {patience_s:g} s; stderr: {(folder / 'stderr').read_text()}")
 
 
 def sends_are_flowing(_manifest: dict[str, Any], run: Path) -> bool:

@@ -21,6 +21,31 @@ FOUND_BY = {
     "ignores-retries": "attempts.stopped-early",
 }
 
+FOUND_IN_MODES = {
+    "never-calls-back": ("whole/asynchronous", "callbacks.never-called"),
+    "calls-back-twice": ("whole/asynchronous", "callbacks.called-more-than-once"),
+    "reorders": ("whole/ordered", "order.stored-before-an-earlier-message"),
+    "drops-a-property": ("whole/carried", "content.property-missing/colour"),
+    "forgets-delays": ("whole/carried", "delay.not-kept-back"),
+}
+
+
+@pytest.mark.parametrize("defect", FOUND_IN_MODES)
+def test_a_defect_of_a_mode_is_found_by_its_signature(cluster: Cluster, folder: Path, defect: str) -> None:
+    """Toys that go wrong in one mode only, in a scenario of that mode."""
+    scenario, signature = FOUND_IN_MODES[defect]
+    judgement = judge(run_pair(cluster, folder, "python:5.3.3", f"toy:{defect}", scenario))
+    assert judgement.exit_code is ExitCode.DIVERGES
+    assert signature in signatures(judgement), signatures(judgement)
+
+
+@pytest.mark.parametrize("scenario", sorted({scenario for scenario, _ in FOUND_IN_MODES.values()}))
+def test_no_mode_alarms_without_a_defect(cluster: Cluster, folder: Path, scenario: str) -> None:
+    """The same scenarios with the honest toy."""
+    judgement = judge(run_pair(cluster, folder, "java:5.3.3", "toy:honest", scenario))
+    assert not signatures(judgement)
+    assert judgement.exit_code is ExitCode.CONFORMS, [r for r in judgement.results if r.divergences or r.reason]
+
 
 @pytest.mark.parametrize("defect", FOUND_BY)
 def test_a_defect_is_found_by_its_signature(cluster: Cluster, folder: Path, defect: str) -> None:

@@ -1,8 +1,9 @@
 """
 Did the client make as many attempts as the rules say, no more and no fewer?
 
-Looked at: every send. Relevant are attempts that failed (was there another one, and should there have been?) and
-attempts after the first, of sends the rules could judge; the measures count all. Exact, never statistical.
+Looked at: every send. Relevant are attempts that failed, or were stored with another status than SEND_OK (was there
+another one, and should there have been?), and attempts after the first, of sends the rules could judge; the measures count
+all. Exact, never statistical.
 """
 
 from harness.analysis.checks.by_rules import is_judged, judged_evidence, note_differences, or_missed
@@ -10,7 +11,7 @@ from harness.analysis.checks.case_facts import CaseFacts, counted
 from harness.analysis.checks.scene import Scene
 from harness.analysis.steps.aligned import AlignedSend
 from harness.core.evidence import Evidence
-from harness.core.outcome import Outcome
+from harness.core.outcome import is_stored_with_reserve
 
 NAME = "attempts"
 SEEN = "attempts.seen"
@@ -31,8 +32,10 @@ class Attempts:
             for attempt in side.attempts:
                 phase = str(side.phase_of(attempt.attempt))
                 for tally in tallies:
-                    if attempt.outcome is not Outcome.OK:
+                    if attempt.error is not None:
                         self._notebook.count(tally, str(side.arm), phase, "failed")
+                    elif is_stored_with_reserve(attempt.status):
+                        self._notebook.count(tally, str(side.arm), phase, "not-store-ok")
                     if attempt.attempt > 0:
                         self._notebook.count(tally, str(side.arm), phase, "retry")
 
@@ -42,6 +45,11 @@ class Attempts:
 
 def answer(facts: CaseFacts) -> Evidence:
     """In: facts of one case. Out: evidence with failed attempts and retries of each arm."""
-    measures = (*counted(facts, "failed-attempts", SEEN, "failed"), *counted(facts, "retries", SEEN, "retry"))
-    never = "no attempt failed in either arm"
-    return or_missed(facts, judged_evidence(facts, NAME, "failed", "retry", never=never, measures=measures))
+    measures = (
+        *counted(facts, "failed-attempts", SEEN, "failed"),
+        *counted(facts, "not-store-ok", SEEN, "not-store-ok"),
+        *counted(facts, "retries", SEEN, "retry"),
+    )
+    never = "no attempt failed in either arm, nor was answered with a status other than SEND_OK"
+    keys = ("failed", "not-store-ok", "retry")
+    return or_missed(facts, judged_evidence(facts, NAME, *keys, never=never, measures=measures))

@@ -9,7 +9,7 @@ from harness.analysis.steps.aligned import AlignedSend
 from harness.analysis.steps.reconciled import ReconciledSend
 from harness.core.events import Arm
 from harness.core.evidence import Evidence, Standing
-from harness.core.fault import FaultKind
+from harness.core.fault import NOT_MET_BY_SENDS
 from harness.core.verdict import Measure, Severity
 
 RULES = "rules"
@@ -120,7 +120,7 @@ def or_missed(facts: CaseFacts, evidence: Evidence) -> Evidence:
 
     That is luck of the schedule, not a case without faults; it is shown and worth ``should``.
     """
-    is_broker_faulty = any(fault.kind is not FaultKind.PAUSE_NAME_SERVER for fault in facts.faults)
+    is_broker_faulty = any(fault.kind not in NOT_MET_BY_SENDS for fault in facts.faults)
     if evidence.standing is not Standing.NOT_APPLICABLE or not is_broker_faulty or facts.n("blocked"):
         return evidence
     reason = "no attempt of either arm met a faulty broker"

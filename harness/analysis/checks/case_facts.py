@@ -20,11 +20,20 @@ the rules once in ten decisions, so a handful of decisions would look right by l
 ABOUT_THE_RUN = frozenset({"protocol", "validity"})
 """Checks that say whether a run can be judged; a subject that broke off is their business."""
 
-CLUSTER_GUARDS = ("cluster", "fault-", "read-back", "clock-steady", "started-together")
+CLUSTER_GUARDS = ("cluster", "fault-", "read-back", "clock-steady", "started-together", "control", "awake-")
 """
 How the names of guards begin that are about the scene both arms share: once such a one is broken, no difference can be
 laid at a client's door. The guards of one arm (``plan-done-*``, ``on-schedule-*``) say something about its client.
 """
+
+AWAKE_GUARDS = "awake-"
+"""Of these even the protocol depends: a client that was stopped by somebody, or with its machine, looks stalled or late."""
+
+WITNESS_GUARDS = "witness-"
+"""How the names of guards begin that are broken when a client and the wire told two stories of its attempts."""
+
+RESTS_ON_ATTEMPTS = frozenset({"queue-choice", "attempts", "avoidance", "error-kind", "duplication"})
+"""Checks that hold attempts against something: one of two stories is wrong, and nobody knows which."""
 
 TallyKey = tuple[str, str, str, str]
 
@@ -85,15 +94,21 @@ class CaseFacts:
         Evidence of an exact check with this case's divergences.
 
         A case that did not come to its end, or whose cluster was not what the plan asked for, is INVALID whatever the
-        check thinks (the protocol does not depend on the cluster); one in which a subject broke off is never decisive:
+        check thinks (the protocol does not depend on the cluster), and so is a check of attempts whose two witnesses
+        contradict each other; one in which a subject broke off is never decisive:
         half a case must not conform. Divergences stay what they are.
         """
         if self.entry.breaches and standing is Standing.DECISIVE and check not in ABOUT_THE_RUN:
             lost = ", ".join(self.subjects[arm] for arm in self.entry.breaches)
             standing, reason = Standing.INDECISIVE, f"{lost} broke off"
         broken = [guard for guard in self.entry.guards if not guard.held and guard.name.startswith(CLUSTER_GUARDS)]
+        if check in RESTS_ON_ATTEMPTS:
+            broken += [guard for guard in self.entry.guards if not guard.held and guard.name.startswith(WITNESS_GUARDS)]
         if broken and check not in ABOUT_THE_RUN:
             standing, reason = Standing.INVALID, "; ".join(map(broken_guard, broken))
+        asleep = [guard for guard in broken if guard.name.startswith(AWAKE_GUARDS)]
+        if asleep and check == "protocol":
+            standing, reason = Standing.INVALID, "; ".join(map(broken_guard, asleep))
         if self.entry.status is not CaseStatus.COMPLETE:
             ended = self.entry.reason or "no reason was recorded"
             standing, reason = Standing.INVALID, f"the case did not come to its end: {ended}"

@@ -1,8 +1,8 @@
 """
-Did a failed send fail with the exception, cause and code that the rules say?
+Did a failed send fail with the exception, cause and code that the rules say, and a stored one return the status they say?
 
-Looked at: every send; relevant are those that did not succeed and that the rules could judge; the measures
-count all. Exact, never statistical.
+Looked at: every send; relevant are those that did not succeed, or were stored with another status than SEND_OK, and that
+the rules could judge; the measures count all. Exact, never statistical.
 """
 
 from harness.analysis.checks.by_rules import is_judged, judged_evidence, note_differences, or_missed
@@ -11,16 +11,17 @@ from harness.analysis.checks.scene import Scene
 from harness.analysis.steps.aligned import AlignedSend
 from harness.core.events import Arm
 from harness.core.evidence import Evidence
-from harness.core.outcome import Outcome
+from harness.core.outcome import is_stored_with_reserve
 from harness.core.verdict import Measure
+from harness.traces.rows import SendRow
 
 NAME = "error-kind"
 SEEN = "error-kind.seen"
-"""Tally of all failed sends, judged or not."""
+"""Tally of all sends that failed or were not stored as promised, judged or not."""
 
 
 class ErrorKind:
-    """Counts failed sends by exception; notes a wrong one."""
+    """Counts such sends by exception or status; notes a wrong one."""
 
     def __init__(self, scene: Scene) -> None:
         self._notebook = scene.notebook
@@ -29,20 +30,25 @@ class ErrorKind:
         """Look at both sides."""
         note_differences(NAME, send, self._notebook)
         for side in send.sides:
-            if side.row is not None and side.row.outcome is not Outcome.OK:
+            if side.row is not None and not _went_well(side.row):
                 for tally in (SEEN, NAME) if is_judged(side) else (SEEN,):
-                    self._notebook.count(tally, str(side.arm), str(side.phase), side.row.error or "none")
+                    seen = side.row.error or side.row.status or "none"
+                    self._notebook.count(tally, str(side.arm), str(side.phase), seen)
 
     def end(self) -> None:
         """Nothing is kept from send to send."""
 
 
+def _went_well(row: SendRow) -> bool:
+    return row.error is None and not is_stored_with_reserve(row.status)
+
+
 def answer(facts: CaseFacts) -> Evidence:
-    """In: facts of one case. Out: evidence with the number of failed sends by exception class and arm."""
+    """In: facts of one case. Out: evidence with the number of such sends by exception class or status, and arm."""
     measures = tuple(
         Measure(f"{error} {arm}", facts.n(SEEN, error, arm=str(arm)), "count", facts.n("sends", arm=str(arm)))
         for arm in Arm
         for error in facts.keys(SEEN, str(arm))
     )
-    never = "no send failed in either arm"
+    never = "no send failed in either arm, nor returned a status other than SEND_OK"
     return or_missed(facts, judged_evidence(facts, NAME, never=never, measures=measures))

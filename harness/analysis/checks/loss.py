@@ -2,7 +2,9 @@
 Is every acknowledged message in the queues, whole, after everything was healed?
 
 Looked at: every send against all queues read to their end. A message that is there although its send did not succeed
-(a ghost) is no loss and no fault of the client: a paused broker stores what was buffered. Ghosts are counted.
+(a ghost) is no loss and no fault of the client: a paused broker stores what was buffered. Ghosts are counted. A one-way
+message is acknowledged by nobody; it is missed only where the cluster had had no fault until well after its call. A delayed
+one is there as soon as a broker keeps it back.
 """
 
 from harness.analysis.checks.case_facts import CaseFacts, counted
@@ -11,11 +13,17 @@ from harness.analysis.steps.aligned import AlignedSend
 from harness.analysis.steps.reconciled import Fate, ReconciledSend
 from harness.core.events import Arm
 from harness.core.evidence import Evidence, Standing
+from harness.core.plan import SendMode
 
 NAME = "loss"
 LOST = "loss.acknowledged-not-stored"
+UNSTORED = "loss.one-way-not-stored"
+ONEWAY_STORED, ONEWAY_ABSENT, ONEWAY_JUDGED = "one-way stored", "one-way absent", "one-way judged"
 DAMAGED = "loss.body-damaged"
 NS_PER_MS = 1_000_000
+
+UNDER_WAY_NS = 1_000_000_000
+"""A one-way message may still be on its way so long after its call, on a busy machine; a fault in that time may cost it."""
 
 LATE_MS = 20.0
 """
@@ -30,13 +38,17 @@ class Loss:
     def __init__(self, scene: Scene) -> None:
         self._notebook = scene.notebook
         self._clock = scene.entry.clock
+        self._first_fault_ns = min((fault.inject_ns for fault in scene.times.faults), default=None)
 
     def see(self, send: AlignedSend) -> None:
         """Look at both sides."""
         for side in send.sides:
             if side.copies is None or side.fate is None:
                 continue
-            self._notebook.count(NAME, str(side.arm), str(side.phase), str(side.fate))
+            if side.row is not None and side.row.mode is SendMode.ONEWAY:
+                self._see_oneway(send, side)
+            else:
+                self._notebook.count(NAME, str(side.arm), str(side.phase), str(side.fate))
             self._notebook.count(NAME, str(side.arm), str(side.phase), "stored-late", n=self._late(side))
             if side.fate is Fate.LOST:
                 self._note(LOST, send, side, "an acknowledged message in its queue", "no queue of the topic holds it")
@@ -48,9 +60,23 @@ class Loss:
     def end(self) -> None:
         """Nothing is kept from send to send."""
 
+    def _see_oneway(self, send: AlignedSend, side: ReconciledSend) -> None:
+        """Nobody acknowledges such a message; where nothing was wrong with the cluster it must be there all the same."""
+        is_stored = side.fate is Fate.GHOST
+        self._notebook.count(NAME, str(side.arm), str(side.phase), ONEWAY_STORED if is_stored else ONEWAY_ABSENT)
+        if side.row is None or side.row.error is not None or not self._was_well(side.row.end_ns):
+            return
+        self._notebook.count(NAME, str(side.arm), str(side.phase), ONEWAY_JUDGED)
+        if not is_stored:
+            self._note(UNSTORED, send, side, "a one-way message in its queue", "no queue of the topic holds it")
+
+    def _was_well(self, ended_ns: int) -> bool:
+        """Whether the call was over well before anything happened to the cluster."""
+        return self._first_fault_ns is None or ended_ns < self._first_fault_ns - UNDER_WAY_NS
+
     def _late(self, side: ReconciledSend) -> int:
         """Copies the broker stored after the call had ended, by the one instant known on both clocks."""
-        if self._clock is None or side.row is None:
+        if self._clock is None or side.row is None or side.row.delay_level:
             return 0
         ended_ms = self._clock.wall_ms + (side.row.end_ns - self._clock.monotonic_ns) / NS_PER_MS
         return sum(copy.store_timestamp_ms > ended_ms + LATE_MS for copy in side.copies or ())
@@ -63,15 +89,25 @@ def answer(facts: CaseFacts) -> Evidence:
     """In: facts of one case. Out: evidence with ghosts, late copies and foreign messages of each arm."""
     acknowledged = {arm: facts.n(NAME, Fate.STORED, Fate.LOST, arm=str(arm)) for arm in Arm}
     standing, reason = unread(facts) or (Standing.DECISIVE, "")
-    silent = [facts.subjects[arm] for arm in Arm if not acknowledged[arm]]
+    one_way = {arm: facts.n(NAME, ONEWAY_STORED, ONEWAY_ABSENT, arm=str(arm)) for arm in Arm}
+    judged = {arm: facts.n(NAME, ONEWAY_JUDGED, arm=str(arm)) for arm in Arm}
+    unjudged = any(one_way.values()) and not all(judged.values())
+    if unjudged and facts.faults and standing is Standing.DECISIVE:
+        standing, reason = (
+            Standing.NOT_APPLICABLE,
+            "nothing is promised of one-way messages to a broker that is not well, and none was sent well before",
+        )
+    silent = [facts.subjects[arm] for arm in Arm if not acknowledged[arm] and not one_way[arm]]
     if standing is Standing.DECISIVE and silent:
         standing, reason = Standing.INDECISIVE, f"no send of {silent[0]} was acknowledged"
     measures = (
         *counted(facts, "ghosts", NAME, Fate.GHOST),
         *counted(facts, "stored-late", NAME, "stored-late"),
         *counted(facts, "foreign-messages", "foreign"),
+        *(counted(facts, "one-way-stored", NAME, ONEWAY_STORED) if any(one_way.values()) else ()),
     )
-    return facts.evidence(NAME, standing, reason, decisions=sum(acknowledged.values()), measures=measures)
+    decisions = sum(acknowledged.values()) + sum(judged.values())
+    return facts.evidence(NAME, standing, reason, decisions=decisions, measures=measures)
 
 
 def unread(facts: CaseFacts) -> tuple[Standing, str] | None:

@@ -5,6 +5,7 @@ Looked at: what the journal of each arm turned out to hold when it was sealed. A
 twice is a result of the case; it never stops the run. Its troubles are told in the words of the trace's own reader.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -16,6 +17,19 @@ from harness.traces.manifest import ArmSummary, CaseStatus
 
 NAME = "protocol"
 FAILED = "protocol.failed"
+STALLED = "protocol.stalled"
+BEFORE_SENDS = ("warm-up:", "setup:")
+"""Stages of a subject's life before it is ready, as it says itself when it gives up."""
+
+BEFORE_GO = ("hello within", "ready within")
+"""What the runner waits for before it lets a subject send (``subjects.child``)."""
+
+NAMES_A_TIMEOUT = re.compile(r"timed?[ -]?out|RemotingConnectException|no route", re.IGNORECASE)
+"""
+How a client says that time ran out before it was ready: itself, as a connection that did not come about in its 3 s, or as a
+route that no name server told it in time. Anything else is its own doing, unless the other one was not ready either.
+"""
+
 INCOMPLETE = "protocol.incomplete"
 BAD_LINE = "protocol.bad-line"
 
@@ -45,7 +59,37 @@ def answer(facts: CaseFacts) -> Evidence:
     )
     if facts.entry.status is not CaseStatus.COMPLETE:
         return evidence
+    unready = _unready(facts)
+    ready = [arm for arm in Arm if arm in arms and arm not in unready]
+    if unready and not any(True for arm in ready for _ in _broken(facts, arm, arms[arm])):
+        return replace(evidence, standing=Standing.INVALID, reason=next(iter(unready.values())), divergences=found)
     return replace(evidence, divergences=found)
+
+
+def _unready(facts: CaseFacts) -> dict[Arm, str]:
+    """Arms that were never ready, and why; one that failed by itself while the other was ready is a result."""
+    reasons = {arm: reason for arm in Arm if (reason := _never_ready(facts, arm))}
+    both = len(reasons) == len(Arm)
+    return {arm: reason for arm, reason in reasons.items() if both or _ran_out_of_time(facts, arm)}
+
+
+def _ran_out_of_time(facts: CaseFacts, arm: Arm) -> bool:
+    breach = facts.entry.breaches[arm]
+    return breach.signature == STALLED or NAMES_A_TIMEOUT.search(breach.seen) is not None
+
+
+def _never_ready(facts: CaseFacts, arm: Arm) -> str:
+    """
+    Why a subject never came as far as its first send; empty when it did, or when it died.
+
+    Nothing was compared then, and a machine that is too busy to start two clients shows nothing about either.
+    """
+    breach = facts.entry.breaches.get(arm)
+    if breach is None or breach.signature not in (FAILED, STALLED):
+        return ""
+    if not (breach.seen.startswith(BEFORE_SENDS) or breach.expected.startswith(BEFORE_GO)):
+        return ""
+    return f"{facts.subjects[arm]} was never ready to send: {breach.seen}"
 
 
 def _broken(facts: CaseFacts, arm: Arm, summary: ArmSummary) -> Iterator[Divergence]:

@@ -12,9 +12,13 @@ from harness.analysis.checks.scene import Scene
 from harness.analysis.steps.aligned import AlignedSend
 from harness.analysis.steps.reconciled import Fate, ReconciledSend
 from harness.core.evidence import Evidence
+from harness.core.plan import SendMode
 
 NAME = "queue-choice"
 WRONG_WITNESS = "witness.queue-or-offset-wrong"
+
+Claim = tuple[str | None, int | None, int]
+"""Broker, queue and offset of a message."""
 
 
 class QueueChoice:
@@ -22,6 +26,7 @@ class QueueChoice:
 
     def __init__(self, scene: Scene) -> None:
         self._notebook = scene.notebook
+        self._scene = scene
 
     def see(self, send: AlignedSend) -> None:
         """Look at both sides."""
@@ -47,9 +52,14 @@ class QueueChoice:
         row = side.row
         if row is None or row.queue_offset is None or side.fate is not Fate.STORED:
             return
+        if row.mode is SendMode.ASYNC and self._scene.confuses_answers(side):
+            return  # the result may be another message's
         claimed = (row.broker, row.queue_id, row.queue_offset)
-        found = [(copy.broker, copy.queue_id, copy.queue_offset) for copy in side.copies or ()]
-        if claimed not in found:
+        if row.delay_level:
+            # The offset of a delayed message's result is its place among those of its level.
+            claimed = (row.broker, row.delay_level - 1, row.queue_offset)
+        found = [(copy.broker, copy.queue_id, copy.queue_offset) for copy in (side.kept or side.copies or ())]
+        if not any(_agree(claimed, place) for place in found):
             self._notebook.differ(
                 NAME,
                 WRONG_WITNESS,
@@ -65,6 +75,11 @@ def answer(facts: CaseFacts) -> Evidence:
     return judged_evidence(facts, NAME, "decision", never="no client had more than one queue to choose from")
 
 
-def _place(place: tuple[str | None, int | None, int]) -> str:
+def _agree(claimed: Claim, place: Claim) -> bool:
+    """Where a result names a part of the place, it is that; the results of some clients name no queue."""
+    return all(said is None or said == seen for said, seen in zip(claimed, place, strict=True))
+
+
+def _place(place: Claim) -> str:
     broker, queue, offset = place
-    return f"{broker} queue {queue} offset {offset}"
+    return f"offset {offset}" if broker is None else f"{broker} queue {queue} offset {offset}"

@@ -6,16 +6,39 @@ from typing import Protocol
 from harness.analysis.notebook import Notebook
 from harness.analysis.steps.aligned import AlignedSend
 from harness.analysis.steps.attempts_in_context import FaultTimes
+from harness.analysis.steps.fault_reach import FaultReach
+from harness.analysis.steps.reconciled import ReconciledSend
+from harness.core.plan import SendKind
+from harness.oracle.async_habits import NO_HABITS, AsyncHabits
 from harness.traces.manifest import CaseEntry
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """The case, its faults and the notebook to write into."""
+    """The case, its faults and the notebook to write into; habits: what the rules let callbacks do."""
 
     entry: CaseEntry
     times: FaultTimes
     notebook: Notebook
+    habits: AsyncHabits = NO_HABITS
+
+    def confuses_answers(self, side: ReconciledSend) -> bool:
+        """
+        Whether an asynchronous send may get another one's answer, or none: by rule, while requests are made again.
+
+        Requests are made again under a fault and as long after it as a send may last; its victim may be anybody's.
+        """
+        if not self.habits.confuses_answers or side.row is None:
+            return False
+        reach = FaultReach.of_sends(self.times.faults, self.entry.settings)
+        return reach.meets(side.row.start_ns, side.row.end_ns)
+
+    def loses_callback(self, side: ReconciledSend) -> bool:
+        """Whether a send's callback may be lost by rule: its queue was given, and an attempt met its broker's fault."""
+        if not self.habits.loses_callbacks or side.row is None or side.row.kind is SendKind.PLAIN:
+            return False
+        reach = FaultReach.of_attempts(self.times.faults, self.entry.settings)
+        return any(reach.meets(one.start_ns, one.end_ns, one.broker) for one in side.attempts)
 
 
 class Watcher(Protocol):

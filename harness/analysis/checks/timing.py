@@ -30,7 +30,7 @@ BLOCKED_SEND = Question(
     margin=Margin(
         1.2,
         "a blocked send lasts whole timeouts, so any other number of them is at least a third off; at the shortest"
-        " timeout in use (500 ms) a fifth is 100 ms, several times the scheduling noise of two busy cores",
+        " timeout of the shipped scenarios (300 ms) a fifth is 60 ms, several times the scheduling noise of two busy cores",
     ),
 )
 

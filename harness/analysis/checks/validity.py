@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from harness.analysis.checks.case_facts import CaseFacts, broken_guard
 from harness.core.evidence import Evidence, Standing
-from harness.core.fault import FaultKind
+from harness.core.fault import KILLS
 from harness.core.verdict import Measure
 
 NAME = "validity"
@@ -32,7 +32,7 @@ def _broken(facts: CaseFacts) -> Iterator[str]:
         what = f"{fault.kind} of {fault.node} in episode {fault.episode}"
         if fault.proven_ns is None:
             yield f"{what} was never shown to be in effect"
-        if fault.kind is not FaultKind.KILL and fault.heal_proven_ns is None:
+        if fault.kind not in KILLS and fault.heal_proven_ns is None:
             yield f"the end of the {what} was never shown"
 
 

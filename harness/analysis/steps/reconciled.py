@@ -4,6 +4,7 @@ What the brokers hold of every send, read after everything was healed: the truth
 In: a send and the table ``stored`` of its arm. Out: the copies of its message, and what that makes of the send.
 """
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -30,13 +31,24 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """One stored message of a send, in queue order."""
+    """
+    One stored message of a send, in queue order.
+
+    properties: all of them as text, body_digest of its body; None in traces before schema 1.2.
+    """
 
     broker: str
     queue_id: int
     queue_offset: int
     store_timestamp_ms: int
     body_ok: bool
+    flag: int | None = None
+    properties: str | None = None
+    body_digest: str | None = None
+
+    def carried(self) -> dict[str, str]:
+        """Its properties by name; none in traces that do not tell them."""
+        return dict(json.loads(self.properties or "{}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +56,14 @@ class ReconciledSend:
     """
     A judged send with its stored copies.
 
-    copies and fate are None when the queues of its arm were not read back: nobody knows.
+    copies and fate are None when the queues of its arm were not read back: nobody knows. kept: copies of a delayed message
+    that its brokers keep back, or kept until they delivered it; queue_id is the delay level less one.
     """
 
     judged: JudgedSend
     copies: tuple[Copy, ...] | None
     fate: Fate | None
+    kept: tuple[Copy, ...] = ()
 
     @property
     def arm(self) -> Arm:
@@ -111,8 +125,9 @@ class StoredCopies:
         assert isinstance(brokers, pa.DictionaryArray), "words are dictionary-coded in every sealed table"
         self._brokers = brokers.dictionary.to_pylist()
         self._broker_codes = brokers.indices.to_numpy()
-        self._numbers = {name: integers(ours, name) for name in ("queue_id", "queue_offset", "store_timestamp_ms")}
+        self._numbers = [integers(ours, name) for name in ("queue_id", "queue_offset", "store_timestamp_ms")]
         self._bodies_ok = ours.column("body_ok").to_numpy()
+        self._carried = [ours.column(name) for name in ("flag", "properties", "body_digest")]
 
     def of(self, send: int) -> tuple[Copy, ...]:
         """Copies of one send, by broker, queue and offset as they were sealed."""
@@ -121,21 +136,25 @@ class StoredCopies:
         return tuple(self._copy(int(row)) for row in self._rows[first:last])
 
     def _copy(self, row: int) -> Copy:
-        numbers = {name: int(values[row]) for name, values in self._numbers.items()}
+        queue_id, queue_offset, store_timestamp_ms = (int(values[row]) for values in self._numbers)
         broker = str(self._brokers[self._broker_codes[row]])
-        return Copy(broker=broker, body_ok=bool(self._bodies_ok[row]), **numbers)
+        carried = (column[row].as_py() for column in self._carried)
+        return Copy(broker, queue_id, queue_offset, store_timestamp_ms, bool(self._bodies_ok[row]), *carried)
 
 
-def reconciled(sends: Iterable[JudgedSend], stored: StoredCopies | None) -> Iterator[ReconciledSend]:
-    """Every send with what is stored of it."""
+def reconciled(
+    sends: Iterable[JudgedSend], stored: StoredCopies | None, scheduled: StoredCopies | None = None
+) -> Iterator[ReconciledSend]:
+    """Every send with what is stored of it; a delayed message is stored once it is kept back."""
     for judged in sends:
         if stored is None:
             yield ReconciledSend(judged, None, None)
             continue
         traced = judged.context.traced
         copies = stored.of(traced.send)
+        kept = () if scheduled is None else scheduled.of(traced.send)
         succeeded = traced.row is not None and traced.row.outcome is Outcome.OK
-        yield ReconciledSend(judged, copies, fate_of(succeeded, bool(copies)))
+        yield ReconciledSend(judged, copies, fate_of(succeeded, bool(copies or kept)), kept)
 
 
 def fate_of(succeeded: bool, is_stored: bool) -> Fate:

@@ -2,16 +2,19 @@
 Every send judged against the rules of one release.
 
 The set of hidden states that explains the trace is kept, and a send that empties it is a difference. In: an arm's sends in context, by (thread, send). Out: the same with the oracle's judgement. The oracle keeps state over
-a whole thread, so a thread must come whole and in order; the reader has checked that. Threads that share a fault table
-are judged together, which takes the whole arm into memory; all others stream.
+a whole thread, so a thread must come whole and in order; the reader has checked that. Threads that share a fault table,
+and asynchronous sends, whose queues are chosen by threads of the client's, are judged together, which takes the whole arm
+into memory; all others stream.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.analysis.rulebook import ArmRules
 from harness.analysis.steps.attempts_in_context import SendInContext
-from harness.oracle.judgement import Judgement
+from harness.analysis.steps.torn_connections import TornConnections
+from harness.oracle.durations import GAVE_UP_EARLY
+from harness.oracle.judgement import Difference, Judgement
 from harness.oracle.replay import Replay
 from harness.oracle.trace import AttemptTrace, SendTrace
 from harness.traces.rows import AttemptRow, SendRow
@@ -29,7 +32,31 @@ def replayed(sends: Iterable[SendInContext], rules: ArmRules | None) -> Iterator
     """Every send with its judgement."""
     if rules is None:
         return (JudgedSend(context, None) for context in sends)
-    return _together(sends, rules) if rules.shared else _by_thread(sends, rules)
+    judged = _together(sends, rules) if rules.shared or rules.asynchronous else _by_thread(sends, rules)
+    return forgiven(judged, rules.torn_connections())
+
+
+def forgiven(sends: Iterable[JudgedSend], torn: TornConnections) -> Iterator[JudgedSend]:
+    """
+    A timeout that came too early is no difference where the request's connection may have been closed under it.
+
+    Whatever else is wrong with that send then takes its place.
+    """
+    for one in sends:
+        judgement = one.judgement
+        if judgement is not None and judgement.difference is not None and _is_forgiven(one, judgement.difference, torn):
+            left = (other for other in judgement.further if not _is_forgiven(one, other, torn))
+            yield replace(one, judgement=replace(judgement, difference=next(left, None)))
+        else:
+            yield one
+
+
+def _is_forgiven(one: JudgedSend, found: Difference, torn: TornConnections) -> bool:
+    if found.signature != GAVE_UP_EARLY:
+        return False
+    traced = one.context.traced
+    attempt = traced.attempts[found.attempt or 0]
+    return torn.may_have_torn(traced.thread, attempt.broker, attempt.start_ns, attempt.end_ns)
 
 
 def _by_thread(sends: Iterable[SendInContext], rules: ArmRules) -> Iterator[JudgedSend]:
@@ -69,6 +96,7 @@ def trace_of(thread: int, row: SendRow) -> SendTrace:
         route=row.route,
         route_after=row.route_after,
         attempts=tuple(map(_attempt, row.attempts)),
+        mode=row.mode,
     )
 
 
@@ -82,4 +110,5 @@ def _attempt(row: AttemptRow) -> AttemptTrace:
         error=row.error,
         code=row.code,
         status=row.status,
+        chooser=row.chooser,
     )

@@ -3,7 +3,16 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from harness.cluster.faults import kill_broker, pause_broker, pause_name_server
+from harness.cluster.faults import (
+    flow_control,
+    flush_timeout,
+    kill_broker,
+    kill_slave,
+    pause_broker,
+    pause_name_server,
+    pause_slave,
+    read_only,
+)
 from harness.cluster.interface import Cluster
 from harness.core.fault import FaultKind, FaultRecord, FaultSpec
 
@@ -20,4 +29,9 @@ FAULTS: Mapping[FaultKind, Fault] = {
     FaultKind.PAUSE: Fault(pause_broker.inject, pause_broker.heal),
     FaultKind.KILL: Fault(kill_broker.inject, kill_broker.heal),
     FaultKind.PAUSE_NAME_SERVER: Fault(pause_name_server.inject, pause_name_server.heal),
+    FaultKind.PAUSE_SLAVE: Fault(pause_slave.inject, pause_slave.heal),
+    FaultKind.KILL_SLAVE: Fault(kill_slave.inject, kill_slave.heal),
+    FaultKind.READ_ONLY: Fault(read_only.inject, read_only.heal),
+    FaultKind.FLOW_CONTROL: Fault(flow_control.inject, flow_control.heal),
+    FaultKind.FLUSH_TIMEOUT: Fault(flush_timeout.inject, flush_timeout.heal),
 }

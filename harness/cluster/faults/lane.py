@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from harness.cluster.faults.catalogue import Fault
 from harness.cluster.faults.record import UnprovenFault
 from harness.cluster.interface import Cluster
-from harness.core.errors import FaultNotProven
-from harness.core.fault import FaultKind, FaultRecord, FaultSpec
+from harness.core.errors import ClusterError, FaultNotProven
+from harness.core.fault import BY_SETTING, KILLS, FaultKind, FaultRecord, FaultSpec
 
 FaultListener = Callable[[FaultRecord], None]
 """Told of every fault twice, when it has begun and when it is over."""
@@ -56,12 +56,24 @@ class Lane:
         if spec.for_s is None:
             self._stop.wait()
         else:
-            self._sleep_until(record.inject_ns + round(spec.for_s * _NS_PER_S))
+            self._sleep_until(record.injected_ns + round(spec.for_s * _NS_PER_S))
         healed = self._proven(lambda: fault.heal(self._cluster, record))
-        if spec.kind is FaultKind.KILL and spec.for_s is None:
+        if spec.kind in BY_SETTING and healed.heal_proven_ns is None:
+            # A process is made whole at the end of the schedule, a setting only here: the next case must not inherit it.
+            self._require_undone(self._proven(lambda: fault.heal(self._cluster, record)))
+        if spec.kind in KILLS and spec.for_s is None:
             return  # such a kill has no end within the case; the restart only makes the cluster whole again
         self.records[-1] = healed
         tell(healed)
+
+    def _require_undone(self, healed: FaultRecord) -> None:
+        """ClusterError, which gives the cluster up, for a setting that is still there, as far as is known."""
+        if healed.heal_proven_ns is None:
+            raise ClusterError(
+                f"the end of {healed.kind} on {healed.node} to be shown, at the second try at least",
+                seen=self.problems[-1].seen,
+                hint="run again: every later case on this cluster would have had that setting",
+            )
 
     def _proven(self, act: Callable[[], FaultRecord]) -> FaultRecord:
         try:

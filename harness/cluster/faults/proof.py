@@ -8,9 +8,12 @@ the monotonic clock.
 import time
 from collections.abc import Callable
 
-from harness.cluster.admin import probe_broker, probe_name_server
-from harness.cluster.interface import Cluster, Node, Role, nodes_of
+from harness.cluster.admin import ADMIN_ERRORS, probe_broker, probe_name_server
+from harness.cluster.interface import Cluster, Node, NodeState, Role, nodes_of
+from harness.cluster.replicas import missing_copy
+from harness.cluster.topology import master_of
 from harness.core.errors import FaultNotProven, UsageError
+from reference_impl.remoting.channels import Channels
 from reference_impl.remoting.errors import RemotingConnectException, RemotingException, RemotingTimeoutException
 
 # A server that runs answers a probe within 1 to 5 ms. Twenty times that is no answer, and still fits into most pauses.
@@ -23,7 +26,17 @@ _SHORTEST_SILENCE_MS = 10
 # After a pause a broker first stores what had piled up; a few hundred ms are normal for that, seconds are not.
 ANSWER_TIMEOUT_MS = 5_000
 
-_PROBES: dict[Role, Callable[[str, int], None]] = {Role.BROKER: probe_broker, Role.NAME_SERVER: probe_name_server}
+# A slave that has lost its master looks for it every 5 s (HAClient); a busy machine may need a second look.
+COPIED_TIMEOUT_S = 15.0
+
+# Every look stores a message on the master, and a master that refuses does so at once.
+_COPIED_POLL_S = 0.05
+
+_PROBES: dict[Role, Callable[[str, int, str], None]] = {
+    Role.BROKER: probe_broker,
+    Role.SLAVE: probe_broker,
+    Role.NAME_SERVER: probe_name_server,
+}
 
 
 def node_named(cluster: Cluster, name: str) -> Node:
@@ -46,7 +59,7 @@ def prove_silence(node: Node, for_s: float | None) -> int:
     """
     timeout_ms = SILENCE_MS if for_s is None else min(SILENCE_MS, int(for_s * 1000 * _SHARE_OF_A_PAUSE))
     try:
-        _PROBES[node.role](node.address, max(timeout_ms, _SHORTEST_SILENCE_MS))
+        _PROBES[node.role](node.address, max(timeout_ms, _SHORTEST_SILENCE_MS), node.probe_topic)
     except RemotingTimeoutException:
         return time.monotonic_ns()
     except RemotingException as error:
@@ -61,12 +74,37 @@ def prove_refusal(node: Node) -> int:
     Raises FaultNotProven.
     """
     try:
-        _PROBES[node.role](node.address, SILENCE_MS)
+        _PROBES[node.role](node.address, SILENCE_MS, node.probe_topic)
     except RemotingConnectException:
         return time.monotonic_ns()
     except RemotingException as error:
         raise FaultNotProven(f"{node.name} to refuse connections after it was killed", seen=str(error)) from error
     raise FaultNotProven(f"{node.name} to refuse connections after it was killed", seen="an answer")
+
+
+def prove_copied(cluster: Cluster, slave: Node) -> int:
+    """
+    Have a message that is stored on the master now appear on its slave; the moment it was there.
+
+    A master that is ill itself is not asked: then the slave must answer. Raises FaultNotProven.
+    """
+    master = node_named(cluster, master_of(slave.name))
+    if cluster.state(master.name) is not NodeState.RUNNING:
+        return prove_answer(slave)
+    deadline = time.monotonic() + COPIED_TIMEOUT_S
+    with Channels() as channels:
+        while (missing := _missing_copy(channels, master, slave)) is not None:
+            if time.monotonic() >= deadline:
+                raise FaultNotProven(f"{slave.name} to hold what {master.name} stores", seen=missing)
+            time.sleep(_COPIED_POLL_S)
+    return time.monotonic_ns()
+
+
+def _missing_copy(channels: Channels, master: Node, slave: Node) -> str | None:
+    try:
+        return missing_copy(channels, master, slave)
+    except ADMIN_ERRORS as error:
+        return str(error)
 
 
 def prove_answer(node: Node) -> int:
@@ -76,7 +114,7 @@ def prove_answer(node: Node) -> int:
     Raises FaultNotProven.
     """
     try:
-        _PROBES[node.role](node.address, ANSWER_TIMEOUT_MS)
+        _PROBES[node.role](node.address, ANSWER_TIMEOUT_MS, node.probe_topic)
     except RemotingException as error:
         raise FaultNotProven(f"{node.name} to answer after it was healed", seen=str(error)) from error
     return time.monotonic_ns()

@@ -15,7 +15,8 @@ class UnprovenFault(FaultNotProven):
     """A fault or its healing whose effect was not seen; ``record`` is what is known of it, its proof left out."""
 
     def __init__(self, record: FaultRecord, cause: FaultNotProven | ClusterError) -> None:
-        super().__init__(cause.expected, seen=cause.seen, hint="run the case again when the machine is less busy")
+        hint = cause.hint or "run the case again when the machine is less busy"
+        super().__init__(cause.expected, seen=cause.seen, hint=hint)
         self.record = record
 
 

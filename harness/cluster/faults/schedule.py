@@ -1,8 +1,8 @@
 """
 Faults at their times: one lane a node, so that faults of different nodes overlap freely and those of one node cannot.
 
-A fault begins at its time, or as soon as the one before it on the same node is over and shown to be; it lasts exactly as
-long as asked for, counted from its own beginning. A fault without an end lasts until ``stop``. Whatever happens, every
+A fault begins at its time, or as soon as the one before it on the same node is over and shown to be; it lasts as long
+as asked for, counted from when it was in effect for certain. A fault without an end lasts until ``stop``. Whatever happens, every
 node runs and answers when the schedule is over, or the outcome says which does not.
 """
 
@@ -16,7 +16,7 @@ from harness.cluster.faults.proof import prove_answer
 from harness.cluster.interface import Cluster, nodes_of
 from harness.cluster.topology import Topology
 from harness.core.errors import ClusterError, FaultNotProven
-from harness.core.fault import FaultKind, FaultRecord, FaultSpec
+from harness.core.fault import OF_SLAVES, FaultKind, FaultRecord, FaultSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +132,14 @@ def heal_all_proven(cluster: Cluster) -> list[FaultNotProven]:
 def _by_node(topology: Topology, specs: Iterable[FaultSpec]) -> dict[str, list[FaultSpec]]:
     by_node: dict[str, list[FaultSpec]] = {}
     for spec in specs:
-        is_broker = spec.kind is not FaultKind.PAUSE_NAME_SERVER
-        name = topology.broker_named(spec.node) if is_broker else topology.name_server_named(spec.node)
-        by_node.setdefault(name, []).append(spec)
+        by_node.setdefault(_node_name(topology, spec), []).append(spec)
     return by_node
+
+
+def _node_name(topology: Topology, spec: FaultSpec) -> str:
+    if spec.kind is FaultKind.PAUSE_NAME_SERVER:
+        return topology.name_server_named(spec.node)
+    return topology.slave_named(spec.node) if spec.kind in OF_SLAVES else topology.broker_named(spec.node)
 
 
 def _join(threads: Iterable[threading.Thread]) -> None:

@@ -18,6 +18,7 @@ LAUNCHER_SOURCES = "harness/java/loopback"
 MAIN_CLASS = {
     Role.NAME_SERVER: "org.apache.rocketmq.namesrv.NamesrvStartup",
     Role.BROKER: "org.apache.rocketmq.broker.BrokerStartup",
+    Role.SLAVE: "org.apache.rocketmq.broker.BrokerStartup",
 }
 
 _FLAGS = (

@@ -6,17 +6,14 @@ import sys
 from pathlib import Path
 
 from harness.cluster.interface import Role
-from harness.cluster.processes.cluster import ProcessCluster
+from harness.cluster.launched import LaunchedCluster, first_ready
 from harness.cluster.processes.command_line import Installation
 from harness.cluster.processes.guard import Guard
 from harness.cluster.processes.seat import Seat, prepare, require_room, take_seats, unwritable
-from harness.cluster.processes.servers import ServerEnded, Servers
+from harness.cluster.processes.servers import Servers
 from harness.cluster.readiness import READY_TIMEOUT_S
 from harness.cluster.topology import Topology
 from harness.core.errors import EnvironmentMissing, UsageError
-
-# Between our look at a port and the server's own, 1 to 2 s pass. Losing that race three times is no accident any more.
-_TRIES = 3
 
 
 def start_processes(
@@ -26,7 +23,7 @@ def start_processes(
     *,
     name_server_port: int | None = None,
     timeout_s: float = READY_TIMEOUT_S,
-) -> ProcessCluster:
+) -> LaunchedCluster:
     """
     Start a cluster with its files in ``folder`` and prove that it serves.
 
@@ -37,20 +34,7 @@ def start_processes(
     # Servers have working folders of their own, in which a relative path would mean something else.
     folder = folder.resolve()
     _take_folder(folder, topology)
-    for tries_left in reversed(range(_TRIES)):
-        cluster = _set_up(topology, installation, folder, name_server_port)
-        try:
-            cluster.launch_and_await_ready(timeout_s)
-        except ServerEnded as error:
-            cluster.close()
-            if not error.port_taken or tries_left == 0:
-                raise
-        except BaseException:
-            cluster.close()
-            raise
-        else:
-            return cluster
-    raise AssertionError("unreachable: the last try returns or raises")
+    return first_ready(lambda: _set_up(topology, installation, folder, name_server_port), timeout_s)
 
 
 def _require_linux() -> None:
@@ -62,10 +46,10 @@ def _take_folder(folder: Path, topology: Topology) -> None:
     """See that the folder can be written and holds no other cluster."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        require_room(folder, len(topology.broker_names) + topology.name_server_count)
+        require_room(folder, len(topology.node_names))
     except OSError as error:
         raise unwritable(folder, error) from error
-    for name in (*topology.name_server_names, *topology.broker_names):
+    for name in topology.node_names:
         if (folder / name).exists():
             raise UsageError(
                 "a folder without an earlier cluster's files", seen=str(folder / name), hint="give another folder"
@@ -74,24 +58,24 @@ def _take_folder(folder: Path, topology: Topology) -> None:
 
 def _set_up(
     topology: Topology, installation: Installation, folder: Path, name_server_port: int | None
-) -> ProcessCluster:
+) -> LaunchedCluster:
     """Everything up to the first process; what a lost try left is removed."""
     seats = take_seats(topology, folder, name_server_port)
     try:
-        _prepare_all(seats)
+        _prepare_all(seats, topology)
         guard = Guard(folder / "guardian.log")
     except OSError as error:
         _release(seats)
         raise unwritable(folder, error) from error
-    servers = Servers(seats, installation, guard)
-    return ProcessCluster(topology, installation.release, folder, servers, guard)
+    servers = Servers(seats, installation, guard, folder)
+    return LaunchedCluster(topology, installation.release, servers)
 
 
-def _prepare_all(seats: list[Seat]) -> None:
+def _prepare_all(seats: list[Seat], topology: Topology) -> None:
     name_servers = [seat.address for seat in seats if seat.role is Role.NAME_SERVER]
     for seat in seats:
         shutil.rmtree(seat.folder, ignore_errors=True)
-        prepare(seat, name_servers)
+        prepare(seat, topology, name_servers)
 
 
 def _release(seats: list[Seat]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from harness.cluster.interface import LOOPBACK, Role
 from harness.cluster.ports import BROKER_PORTS, NAME_SERVER_PORTS, ReservedPort, reserve_free, reserve_given
 from harness.cluster.server_settings import broker_settings, logging_settings, name_server_settings
-from harness.cluster.topology import Topology
+from harness.cluster.topology import Topology, letter_of
 from harness.core.errors import EnvironmentMissing
 
 # Empty commit logs, queues and logs of one node; a run of the full suite stays below it as well.
@@ -65,7 +65,7 @@ class Seat:
 
 def take_seats(topology: Topology, folder: Path, name_server_port: int | None) -> list[Seat]:
     """
-    Reserve ports for all nodes, name servers first.
+    Reserve ports for all nodes, name servers first, slaves last.
 
     name_server_port: port of the first name server if the user fixed it. Raises as reserve_free and reserve_given do.
     """
@@ -77,8 +77,9 @@ def take_seats(topology: Topology, folder: Path, name_server_port: int | None) -
             else:
                 reserved = reserve_free(NAME_SERVER_PORTS)
             seats.append(Seat(Role.NAME_SERVER, str(number), name, reserved, folder / name))
-        for letter, name in zip(topology.broker_letters, topology.broker_names, strict=True):
-            seats.append(Seat(Role.BROKER, letter, name, reserve_free(BROKER_PORTS), folder / name))
+        brokers = [(Role.BROKER, name) for name in topology.broker_names]
+        for role, name in (*brokers, *((Role.SLAVE, name) for name in topology.slave_names)):
+            seats.append(Seat(role, letter_of(name), name, reserve_free(BROKER_PORTS), folder / name))
     except BaseException:
         for seat in seats:
             seat.reserved.release()
@@ -86,7 +87,7 @@ def take_seats(topology: Topology, folder: Path, name_server_port: int | None) -
     return seats
 
 
-def prepare(seat: Seat, name_servers: Sequence[str]) -> None:
+def prepare(seat: Seat, topology: Topology, name_servers: Sequence[str]) -> None:
     """
     Write the settings of a server into its own folder.
 
@@ -97,7 +98,7 @@ def prepare(seat: Seat, name_servers: Sequence[str]) -> None:
     if seat.role is Role.NAME_SERVER:
         seat.settings.write_text(name_server_settings(seat.port, seat.folder))
     else:
-        seat.settings.write_text(broker_settings(seat.name, seat.port, name_servers, seat.store))
+        seat.settings.write_text(broker_settings(topology, seat.name, seat.port, name_servers, seat.store))
     # 5.x is told the file by a flag; 4.9.x looks for one name per kind of server in its home.
     for name in ("logback.xml", "logback_namesrv.xml", "logback_broker.xml"):
         (seat.folder / "conf" / name).write_text(logging_settings())

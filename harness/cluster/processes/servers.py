@@ -4,42 +4,28 @@ import os
 import signal
 import threading
 import time
-from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 
+from harness.cluster.evidence import copy_evidence
 from harness.cluster.interface import Node, NodeState, Role, Span
 from harness.cluster.processes.command_line import Installation, environment, java_command
 from harness.cluster.processes.guard import Guard
-from harness.cluster.processes.seat import Seat
+from harness.cluster.processes.seat import ROOM_TO_GO_ON_BYTES, Seat, clear, require_room
 from harness.cluster.processes.server import ServerProcess
+from harness.cluster.processes.sockets import unread_bytes
+from harness.cluster.server_set import LOOKED_AT_LINES, ServerEnded, last_words
 from harness.core.errors import ClusterError, UsageError
 
 # A killed JVM is gone in some ten ms, most of them for giving back its memory.
 _EXIT_TIMEOUT_S = 5.0
 
-# A server that cannot start says why, then ends in order and says a good deal more.
-_LOGBACK = "|-INFO in "
-_LOOKED_AT_LINES = 100
-_SHOWN_LINES = 12
-
-_HINT = "the whole log is server.log in the node's folder"
-
-
-class ServerEnded(ClusterError):
-    """A server ended by itself; ``port_taken`` tells the one cause that another choice of ports cures."""
-
-    def __init__(self, node: str, status: int | None, log: tuple[str, ...]) -> None:
-        last = "\n".join(log[-_SHOWN_LINES:]) or "nothing"
-        super().__init__(
-            f"{node} to live", seen=f"it ended with status {status}; the last it said:\n{last}", hint=_HINT
-        )
-        self.port_taken = any(sign in line for line in log for sign in ("Address already in use", "BindException"))
-
 
 class Servers:
-    """All servers of one cluster; safe for threads that act on different nodes."""
+    """A ServerSet of processes under one guardian; ``folder`` holds the folders of all seats."""
 
-    def __init__(self, seats: Iterable[Seat], installation: Installation, guard: Guard) -> None:
+    def __init__(self, seats: Iterable[Seat], installation: Installation, guard: Guard, folder: Path) -> None:
+        self._folder = folder
         self._seats = {seat.name: seat for seat in seats}
         self._installation = installation
         self._guard = guard
@@ -50,6 +36,11 @@ class Servers:
     def seats(self) -> tuple[Seat, ...]:
         """All of them, name servers first."""
         return tuple(self._seats.values())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every node, name servers first, slaves last."""
+        return tuple(self._seats)
 
     @property
     def launched(self) -> tuple[str, ...]:
@@ -65,6 +56,14 @@ class Servers:
         if name not in self._seats:
             raise UsageError("a node of this cluster", seen=repr(name), hint="one of " + ", ".join(self._seats))
         return self._seats[name]
+
+    def role(self, name: str) -> Role:
+        """
+        Kind of a node.
+
+        Raises UsageError for a name that is none.
+        """
+        return self.seat(name).role
 
     def nodes(self, role: Role) -> tuple[Node, ...]:
         """Nodes of a kind as they are now."""
@@ -137,7 +136,7 @@ class Servers:
         """Raise ServerEnded for the first of these that has ended."""
         for name in names:
             if self.state(name) is NodeState.GONE:
-                raise ServerEnded(name, self.exit_status(name), self.log_tail(name, _LOOKED_AT_LINES))
+                raise ServerEnded(name, self.exit_status(name), self.log_tail(name, LOOKED_AT_LINES))
 
     def exit_status(self, name: str) -> int | None:
         """How the last process of a node ended (negative: the signal); None while it lives, or before there was one."""
@@ -146,27 +145,43 @@ class Servers:
             return None
         return self._guard.await_exit(process.pid, _EXIT_TIMEOUT_S)
 
-    def log_tail(self, name: str, lines: int = 20) -> tuple[str, ...]:
-        """
-        Last lines of a node's log, empty where there is none.
-
-        Without stack frames and what logback says about its own set-up, which hide what matters.
-        """
+    def log_tail(self, name: str, lines: int) -> tuple[str, ...]:
+        """Last lines of a node's log, empty where there is none."""
         try:
             with self.seat(name).log.open(errors="replace") as log:
-                said = (line.rstrip("\n") for line in log if not line.startswith("\tat ") and _LOGBACK not in line)
-                return tuple(deque(said, maxlen=lines))
+                return last_words(log, lines)
         except FileNotFoundError:
             return ()
 
-    def release(self) -> None:
-        """Give back what is held of processes that have ended."""
+    def require_sound(self) -> None:
+        """See that the disk has room for each broker's next commit log file."""
+        brokers = sum(seat.role is not Role.NAME_SERVER for seat in self.seats)
+        require_room(self._folder, brokers, ROOM_TO_GO_ON_BYTES)
+
+    def unread_bytes(self, name: str) -> int | None:
+        """Bytes and connections that the kernel holds for the node's client ports."""
+        return unread_bytes(self.seat(name).client_ports)
+
+    def facts(self) -> Mapping[str, object]:
+        """Which backend it is; the rest is in the facts of the nodes."""
+        return {"backend": "processes"}
+
+    def collect(self, facts: Mapping[str, object], folder: Path) -> None:
+        """Copy logs and settings from the nodes' folders."""
+        copy_evidence([(seat.name, seat.folder) for seat in self.seats], facts, folder)
+
+    def end(self) -> None:
+        """End the guardian and so every process, paused ones too; remove the stores, give the ports back."""
+        self._guard.close()
         for process in self._processes.values():
             process.release()
+        for seat in self.seats:
+            clear(seat)
+            seat.reserved.release()
 
     def _living(self, name: str) -> ServerProcess:
         if self.state(name) is NodeState.GONE:
-            raise ServerEnded(name, self.exit_status(name), self.log_tail(name, _LOOKED_AT_LINES))
+            raise ServerEnded(name, self.exit_status(name), self.log_tail(name, LOOKED_AT_LINES))
         return self._processes[name]
 
     def _node(self, seat: Seat) -> Node:

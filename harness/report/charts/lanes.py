@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import altair as alt
 
-from harness.core.fault import FaultKind
+from harness.core.fault import OF_SLAVES, FaultKind
 from harness.core.plots import FaultWindow, LaneAttempt, SwimLanes
 from harness.report.charts.drawing import Rows, draw
 from harness.report.charts.palette import ARM_COLOURS, FAILED, PAUSE, PAUSED_LANE, UNKNOWN
@@ -26,7 +26,7 @@ OUTCOMES = {"ok": THIN, "unknown": THICK, "failed": THICK}
 def draw_lanes(lanes: SwimLanes, subjects: dict[str, str]) -> str:
     """SVG of one case; ``subjects`` names the arms."""
     brokers = sorted(
-        {attempt.broker for attempt in lanes.attempts} | {f.node for f in lanes.faults if _is_of_broker(f)}
+        {attempt.broker for attempt in lanes.attempts} | {_lane(f) for f in lanes.faults if _is_of_broker(f)}
     )
     start, end = _span(lanes)
     seen = [fault for fault in lanes.faults if _is_seen(fault, start, end)]
@@ -59,14 +59,31 @@ def _is_of_broker(fault: FaultWindow) -> bool:
     return fault.kind != FaultKind.PAUSE_NAME_SERVER
 
 
+def _lane(fault: FaultWindow) -> str:
+    """A slave has no lane of its own: clients feel its fault at its master."""
+    return fault.node.partition("-slave-")[0] if fault.kind in OF_SLAVES else fault.node
+
+
 def _shade(fault: FaultWindow, start_ms: float, end_ms: float) -> dict[str, object]:
     """A fault as far as it lies in the picture, whose scale it must not stretch."""
     until = end_ms if fault.end_ms is None else min(fault.end_ms, end_ms)
-    return {"from": max(fault.start_ms, start_ms) / 1e3, "to": until / 1e3, "broker": fault.node}
+    return {"from": max(fault.start_ms, start_ms) / 1e3, "to": until / 1e3, "broker": _lane(fault)}
 
 
 def _past(fault: FaultWindow) -> str:
-    return "killed" if fault.kind == FaultKind.KILL else "paused"
+    return _PAST.get(fault.kind, "paused")
+
+
+_PAST: dict[str, str] = {
+    FaultKind.KILL: "killed",
+    FaultKind.KILL_SLAVE: "killed",
+    FaultKind.READ_ONLY: "read-only",
+    FaultKind.FLOW_CONTROL: "busy",
+    FaultKind.FLUSH_TIMEOUT: "not flushing in time",
+    FaultKind.WIRE_DELAY: "delayed",
+    FaultKind.WIRE_RESET: "reset",
+    FaultKind.WIRE_SWALLOW: "cut off",
+}
 
 
 def _segments(attempts: Iterable[LaneAttempt], outcome: str, pixel_ms: float) -> list[dict[str, object]]:

@@ -12,12 +12,12 @@ Speak = Callable[[Record], None]
 
 
 class Answer(NamedTuple):
-    """What the client's result said."""
+    """What the client's result said; not every client's names a queue."""
 
     status: str
-    broker: str
-    queue_id: int
-    queue_offset: int
+    broker: str | None
+    queue_id: int | None
+    queue_offset: int | None
 
 
 class Client(Protocol):
@@ -37,6 +37,14 @@ class Client(Protocol):
 
     def send(self, send: PlannedSend, message: Any) -> Answer:
         """The call itself; raises what the client raises."""
+        ...
+
+    def send_async(self, send: PlannedSend, message: Any, told: Callable[[Answer | Exception], None]) -> None:
+        """The asynchronous call; its callback tells ``told``."""
+        ...
+
+    def send_oneway(self, send: PlannedSend, message: Any) -> None:
+        """The call that waits for nothing."""
         ...
 
     def shutdown(self) -> None:

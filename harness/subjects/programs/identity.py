@@ -1,10 +1,10 @@
 """How a message carries our own id: client ids are not stable across retries in every client."""
 
+from harness.core.message import ID_PROPERTY, padded
 from harness.core.plan import PlannedSend
 from harness.subjects.setup import SubjectSetup
 
-ID_PROPERTY = "rocketdiff.id"
-_PADDING = b"."
+__all__ = ["ID_PROPERTY", "body_of", "message_id"]
 
 
 def message_id(setup: SubjectSetup, topic: str, send: int) -> str:
@@ -14,4 +14,4 @@ def message_id(setup: SubjectSetup, topic: str, send: int) -> str:
 
 def body_of(identity: str, send: PlannedSend) -> bytes:
     """The id, padded to the planned size; the id alone where that is longer."""
-    return identity.encode().ljust(send.body_bytes, _PADDING)
+    return padded(identity, send.body_bytes)

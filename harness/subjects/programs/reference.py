@@ -11,9 +11,11 @@ import threading
 from dataclasses import fields
 from typing import Any
 
-from harness.core.plan import PlannedSend, SendKind
+from harness.core.plan import PlannedSend, SendKind, SendMode
 from harness.core.records import AttemptEnded, RouteSeen
 from harness.core.subject import SubjectId
+from harness.subjects.programs.async_sends import Told
+from harness.subjects.programs.choosers import Choosers
 from harness.subjects.programs.client import Answer, Speak
 from harness.subjects.programs.identity import ID_PROPERTY, body_of, message_id
 from harness.subjects.programs.sender import code_of
@@ -25,6 +27,7 @@ from reference_impl.dialects import RELEASES, dialect_of
 from reference_impl.message import Message, SendResult
 from reference_impl.producer import Producer
 from reference_impl.remoting.errors import MQClientException
+from reference_impl.remoting.properties import DELAY
 from reference_impl.rules.publish import Queue
 from reference_impl.settings import ProducerSettings
 
@@ -38,14 +41,16 @@ _WARM_PLAIN_SENDS = 50
 _WARM_TIMEOUT_MS = 5_000
 """A healthy cluster answers well within this; the runner's own deadline for ready is longer."""
 _WARM_BODY_BYTES = 128
+MODES = tuple(mode.value for mode in SendMode if mode is not SendMode.SYNC)
+"""Modes besides the one that every client has, as capabilities."""
 _NO_BATCH = ("4.0.0-incubating",)
 """Releases before MessageBatch."""
 
 
 def capabilities_of(release: str) -> tuple[str, ...]:
-    """What the reference can do as this release; kinds of send, then what it tells, then optional settings."""
+    """What the reference can do as this release; kinds of send, modes, then what it tells, then optional settings."""
     kinds = [kind.value for kind in SendKind if kind is not SendKind.BATCH or release not in _NO_BATCH]
-    return (*kinds, "attempts", "routes", "setting:poll_name_server_interval_ms")
+    return (*kinds, *MODES, "attempts", "routes", "setting:poll_name_server_interval_ms")
 
 
 class ReferenceClient:
@@ -57,6 +62,7 @@ class ReferenceClient:
         self._speak = speak
         self._settings = settings_of(setup)
         self._current = threading.local()
+        self._choosers = Choosers()
         self._queues: tuple[Queue, ...] = ()
         self._producer = Producer(setup.name_servers, setup.group, dialect, self._settings, self)
 
@@ -79,25 +85,61 @@ class ReferenceClient:
     def send(self, send: PlannedSend, message: Any) -> Answer:
         """One call of the reference's interface."""
         self._current.send, self._current.attempts = send, 0
-        result = self._call(send, message)
-        return Answer(result.status.name, result.broker, result.queue_id, result.queue_offset)
+        return _answer(self._call(send, message))
+
+    def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:
+        """One asynchronous call."""
+        self._choosers.submitted(send, message)
+        callback, producer, timeout_ms = _Callback(told), self._producer, self._settings.send_msg_timeout_ms
+        match send.kind:
+            case SendKind.PLAIN:
+                producer.send_async(message, callback)
+            case SendKind.QUEUE:
+                producer.send_async_to_queue(message, self._queue_of(send), callback, timeout_ms)
+            case SendKind.SELECTOR:
+                producer.send_async_by_selector(message, _modulo, send.argument, callback, timeout_ms)
+            case SendKind.BATCH:
+                raise NotImplementedError("an asynchronous batch")
+
+    def send_oneway(self, send: PlannedSend, message: Any) -> None:
+        """One call that waits for nothing."""
+        self._current.send, self._current.attempts = send, 0
+        match send.kind:
+            case SendKind.PLAIN:
+                self._producer.send_oneway(message)
+            case SendKind.QUEUE:
+                self._producer.send_oneway_to_queue(message, self._queue_of(send))
+            case SendKind.SELECTOR:
+                self._producer.send_oneway_by_selector(message, _modulo, send.argument)
+            case SendKind.BATCH:
+                raise NotImplementedError("a one-way batch")
 
     def shutdown(self) -> None:
         """Say good-bye to the brokers."""
         self._producer.shutdown()
 
     def attempt_started(self, event: heard.AttemptStarted) -> None:
-        """Nothing is told before an attempt has ended."""
+        """Nothing is told before an attempt has ended, but who chose is known now."""
+        self._choosers.started(event)
 
     def attempt_ended(self, event: heard.AttemptEnded) -> None:
         """Numbered anew: like a hook in Java, this sees no attempt whose broker has no address."""
+        if self._choosers.is_asynchronous(event.message):
+            chosen = self._choosers.of(event)
+            if chosen is not None:
+                self._tell_attempt(event, *chosen)
+            return
         current = self._current
+        self._tell_attempt(event, current.send, current.attempts, None)
+        current.attempts += 1
+
+    def _tell_attempt(self, event: heard.AttemptEnded, send: PlannedSend, number: int, chooser: int | None) -> None:
         error = event.error
         self._speak(
             AttemptEnded(
-                current.send.send,
-                current.send.thread,
-                current.attempts,
+                send.send,
+                send.thread,
+                number,
                 event.broker,
                 event.queue_id,
                 event.start_ns,
@@ -105,9 +147,9 @@ class ReferenceClient:
                 error=None if error is None else type(error).__name__,
                 code=code_of(error),
                 status=None if event.status is None else event.status.name,
+                chooser=chooser,
             )
         )
-        current.attempts += 1
 
     def route_changed(self, event: heard.RouteChanged) -> None:
         """Said before the producer begins to use the list."""
@@ -121,11 +163,14 @@ class ReferenceClient:
             case SendKind.PLAIN:
                 return producer.send(message)
             case SendKind.QUEUE:
-                return producer.send_to_queue(message, self._queues[send.argument % len(self._queues)], timeout_ms)
+                return producer.send_to_queue(message, self._queue_of(send), timeout_ms)
             case SendKind.SELECTOR:
                 return producer.send_by_selector(message, _modulo, send.argument, timeout_ms)
             case SendKind.BATCH:
                 return producer.send_batch([message])
+
+    def _queue_of(self, send: PlannedSend) -> Queue:
+        return self._queues[send.argument % len(self._queues)]
 
     def _warm_up(self) -> None:
         setup = self._setup
@@ -142,6 +187,19 @@ class ReferenceClient:
         return _message(self._setup, self._setup.warm_topic, send)
 
 
+class _Callback:
+    """What the reference calls back."""
+
+    def __init__(self, told: Told) -> None:
+        self._told = told
+
+    def on_success(self, result: SendResult) -> None:
+        self._told(_answer(result))
+
+    def on_exception(self, error: Exception) -> None:
+        self._told(error)
+
+
 def settings_of(setup: SubjectSetup, **changes: int) -> ProducerSettings:
     """The scenario's settings under the reference's names, which are the same."""
     known = {each.name for each in fields(ProducerSettings)}
@@ -149,9 +207,16 @@ def settings_of(setup: SubjectSetup, **changes: int) -> ProducerSettings:
     return ProducerSettings(**{**named, **changes})
 
 
+def _answer(result: SendResult) -> Answer:
+    return Answer(result.status.name, result.broker, result.queue_id, result.queue_offset)
+
+
 def _message(setup: SubjectSetup, topic: str, send: PlannedSend) -> Message:
     identity = message_id(setup, topic, send.send)
-    return Message(topic, body_of(identity, send), {ID_PROPERTY: identity})
+    properties = {ID_PROPERTY: identity, **dict(send.properties)}
+    if send.delay_level:
+        properties[DELAY] = str(send.delay_level)
+    return Message(topic, body_of(identity, send), properties, tags=send.tags, keys=send.keys)
 
 
 def _modulo(queues: list[Queue], _message: Message, argument: object) -> Queue:

@@ -1,11 +1,16 @@
-"""One sender thread: its own sends, in order, one at a time, none before it is due (closed loop)."""
+"""
+One sender thread: its own sends, in order, one at a time, none before it is due (closed loop).
+
+An asynchronous call is over for its thread when it returns; what becomes of it is told by ``AsyncSends``.
+"""
 
 import threading
 import time
 from collections.abc import Sequence
 
-from harness.core.plan import PlannedSend
+from harness.core.plan import PlannedSend, SendMode
 from harness.core.records import SendEnded
+from harness.subjects.programs.async_sends import AsyncSends
 from harness.subjects.programs.client import Answer, Client, Speak
 
 _MESSAGE_CHARACTERS = 500
@@ -15,8 +20,17 @@ _MESSAGE_CHARACTERS = 500
 class Sender(threading.Thread):
     """Sends its share of the plan and speaks a record for each."""
 
-    def __init__(self, number: int, plan: Sequence[PlannedSend], start_ns: int, client: Client, speak: Speak) -> None:
+    def __init__(
+        self,
+        number: int,
+        plan: Sequence[PlannedSend],
+        start_ns: int,
+        client: Client,
+        speak: Speak,
+        under_way: AsyncSends,
+    ) -> None:
         super().__init__(name=f"sender-{number}", daemon=True)
+        self._under_way = under_way
         self._plan = plan
         self._start_ns = start_ns
         self._client = client
@@ -26,7 +40,27 @@ class Sender(threading.Thread):
         """Send everything."""
         for send in self._plan:
             _sleep_until(self._start_ns + send.due_ns)
-            self._send(send)
+            if send.mode is SendMode.ASYNC:
+                self._send_async(send)
+            else:
+                self._send(send)
+
+    def _send_async(self, send: PlannedSend) -> None:
+        client = self._client
+        message = client.message(send)
+        route = client.route()
+        start_ns = time.monotonic_ns()
+
+        def record_of(end_ns: int, answer: Answer | None, error: Exception | None) -> SendEnded:
+            return _record(send, start_ns, end_ns, answer, error, route, client.route())
+
+        told = self._under_way.begin(send, record_of)
+        error: Exception | None = None
+        try:
+            client.send_async(send, message, told)
+        except Exception as raised:  # noqa: BLE001 - whatever the client raises is what it did
+            error = raised
+        self._under_way.returned(send, error)
 
     def _send(self, send: PlannedSend) -> None:
         client = self._client
@@ -36,7 +70,10 @@ class Sender(threading.Thread):
         error: Exception | None = None
         start_ns = time.monotonic_ns()
         try:
-            answer = client.send(send, message)
+            if send.mode is SendMode.ONEWAY:
+                client.send_oneway(send, message)
+            else:
+                answer = client.send(send, message)
         except Exception as raised:  # noqa: BLE001 - whatever the client raises is what it did
             error = raised
         end_ns = time.monotonic_ns()
@@ -72,7 +109,8 @@ def _record(
             route=route,
             route_after=route_after,
         )
-    assert answer is not None
+    if answer is None:  # of a one-way send, or of one whose callback never came
+        return SendEnded(send.send, send.thread, start_ns, end_ns, route=route, route_after=route_after)
     return SendEnded(
         send.send,
         send.thread,

@@ -12,6 +12,7 @@ from harness.core.plan import PlannedSend
 from harness.core.records import PROTOCOL, Done, Hello, Ready, SubjectFailed
 from harness.core.subject import SubjectId
 from harness.subjects.commands import Go, Prepare, Stop, decode_command
+from harness.subjects.programs.async_sends import AsyncSends
 from harness.subjects.programs.client import Client, ClientFactory, Speak
 from harness.subjects.programs.sender import Sender
 from harness.subjects.programs.writer import RecordWriter
@@ -114,21 +115,23 @@ class Session:
             self._speak(Ready(time.monotonic_ns()))
             self._told.wait()
             stage = "sends"
-            self._send(client, prepare.threads)
+            self._send(client, prepare)
             self._speak(Done(len(self._plan)))
         except Exception as error:  # noqa: BLE001 - said to the runner, and in full on stderr
             traceback.print_exc()
             self._speak(_failed(stage, error))
 
-    def _send(self, client: Client, threads: int) -> None:
+    def _send(self, client: Client, prepare: Prepare) -> None:
         senders = []
-        for number in range(threads):
+        under_way = AsyncSends(self._speak, prepare.setup.callback_limit_ms / 1_000)
+        for number in range(prepare.threads):
             own = [send for send in self._plan if send.thread == number]
-            senders.append(Sender(number, own, self._start_ns, client, self._speak))
+            senders.append(Sender(number, own, self._start_ns, client, self._speak, under_way))
         for sender in senders:
             sender.start()
         for sender in senders:
             sender.join()
+        under_way.await_all()
 
 
 def _failed(stage: str, error: Exception) -> SubjectFailed:

@@ -16,6 +16,7 @@ from typing import Any
 from harness.core.plan import PlannedSend
 from harness.core.records import AttemptEnded, Record, RouteSeen, SendEnded
 from harness.core.subject import SubjectId
+from harness.subjects.programs.async_sends import Told
 from harness.subjects.programs.client import Answer, Client, Speak
 from harness.subjects.programs.reference import ReferenceClient, capabilities_of
 from harness.subjects.programs.session import own_stdout, run_subject
@@ -51,6 +52,12 @@ class Honest:
 
     def send(self, send: PlannedSend, message: Any) -> Answer:
         return self._reference.send(send, message)
+
+    def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:
+        self._reference.send_async(send, message, told)
+
+    def send_oneway(self, send: PlannedSend, message: Any) -> None:
+        self._reference.send_oneway(send, message)
 
     def shutdown(self) -> None:
         self._reference.shutdown()
@@ -113,6 +120,46 @@ class IgnoresRetries(Honest):
         super().__init__(replace(setup, settings=settings), speak)
 
 
+class NeverCallsBack(Honest):
+    """Keeps the end of some asynchronous sends to itself."""
+
+    def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:
+        super().send_async(send, message, (lambda _end: None) if strikes(send.send) else told)
+
+
+class CallsBackTwice(Honest):
+    """Tells the end of some asynchronous sends twice."""
+
+    def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:
+        def twice(end: Answer | Exception) -> None:
+            told(end)
+            told(end)
+
+        super().send_async(send, message, twice if strikes(send.send) else told)
+
+
+class Reorders(Honest):
+    """Has some messages overtaken by the next: the two change places, and each call answers for the other's message."""
+
+    def message(self, send: PlannedSend) -> Any:
+        pair = send.send | 1
+        return super().message(replace(send, send=send.send ^ 1) if strikes(pair) else send)
+
+
+class DropsAProperty(Honest):
+    """Sends some messages without their keys and properties."""
+
+    def message(self, send: PlannedSend) -> Any:
+        return super().message(replace(send, keys="", properties=()) if strikes(send.send) else send)
+
+
+class ForgetsDelays(Honest):
+    """Sends some delayed messages without their delay."""
+
+    def message(self, send: PlannedSend) -> Any:
+        return super().message(replace(send, delay_level=0) if strikes(send.send) else send)
+
+
 def honest_speech(writer: RecordWriter) -> Speak:
     """Says what there is to say."""
     return writer.put
@@ -172,6 +219,11 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "drops": (Drops, honest_speech),
     "ignores-retries": (IgnoresRetries, honest_speech),
     "speaks-nonsense": (Honest, speaking_nonsense),
+    "never-calls-back": (NeverCallsBack, honest_speech),
+    "calls-back-twice": (CallsBackTwice, honest_speech),
+    "reorders": (Reorders, honest_speech),
+    "drops-a-property": (DropsAProperty, honest_speech),
+    "forgets-delays": (ForgetsDelays, honest_speech),
 }
 
 

@@ -44,7 +44,10 @@ def test_where_nothing_fails_there_is_nothing_to_retry(new_run: NewRun, evidence
     evidence = evidence_of(new_run([CALM]))
     assert evidence["calm", "attempts"].standing is Standing.NOT_APPLICABLE
     assert evidence["calm", "error-kind"].standing is Standing.NOT_APPLICABLE
-    assert evidence["calm", "error-kind"].reason == "no send failed in either arm"
+    assert (
+        evidence["calm", "error-kind"].reason
+        == "no send failed in either arm, nor returned a status other than SEND_OK"
+    )
 
 
 def test_a_queue_out_of_turn_is_found_with_both_arms_side_by_side(new_run: NewRun, evidence_of: EvidenceOf) -> None:
@@ -198,3 +201,39 @@ def test_the_absence_from_a_broker_that_failed_is_measured(new_run: NewRun, evid
         away = measures.get(f"away-at-least {arm}") or measures[f"away-until-return {arm}"]
         assert away.unit == "ms"
         assert away.value > 1_000
+
+
+def stored_with_reserve(told: Told, *, and_said_so: bool) -> None:
+    """Send 20 is answered FLUSH_SLAVE_TIMEOUT; the call returns that, or claims SEND_OK."""
+    reserve = "FLUSH_SLAVE_TIMEOUT"
+    told.attempts = [replace(one, status=reserve) if one.send == 20 else one for one in told.attempts]
+    if and_said_so:
+        told.sends = [replace(one, status=reserve) if one.send == 20 else one for one in told.sends]
+
+
+def test_a_status_other_than_send_ok_is_a_situation_to_judge(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """The message is stored and nothing is wrong, but a client could have tried again or told it otherwise."""
+    evidence = evidence_of(new_run([CALM], change=lambda told: stored_with_reserve(told, and_said_so=True)))
+    for check in ("attempts", "error-kind"):
+        found = evidence["calm", check]
+        assert (found.standing, found.decisions, found.divergences) == (Standing.DECISIVE, 1, ()), check
+    assert [(one.name, one.value) for one in evidence["calm", "error-kind"].measures] == [
+        ("FLUSH_SLAVE_TIMEOUT candidate", 1)
+    ]
+
+
+def test_a_status_that_the_broker_did_not_give_is_found(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """The broker said FLUSH_SLAVE_TIMEOUT and the call returns SEND_OK."""
+    evidence = evidence_of(new_run([CALM], change=lambda told: stored_with_reserve(told, and_said_so=False)))
+    assert signatures(evidence["calm", "error-kind"]) == {
+        "python:5.3.3 error.other-status/expected=FLUSH_SLAVE_TIMEOUT/seen=SEND_OK/first"
+    }
+
+
+def test_a_status_that_ought_to_be_tried_elsewhere_and_is_not_is_found(
+    new_run: NewRun, evidence_of: EvidenceOf
+) -> None:
+    """With retry_another_broker_when_not_store_ok there must be another attempt."""
+    story = replace(CALM, settings=replace(CALM.settings, retry_another_broker_when_not_store_ok=True))
+    evidence = evidence_of(new_run([story], change=lambda told: stored_with_reserve(told, and_said_so=True)))
+    assert signatures(evidence["calm", "attempts"]) == {"python:5.3.3 attempts.stopped-early/retry"}

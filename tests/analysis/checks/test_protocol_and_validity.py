@@ -84,7 +84,7 @@ def test_a_broken_guard_makes_the_case_invalid(new_run: NewRun, evidence_of: Evi
     assert evidence["pooled/pause/fault-latency-on", "timing"].samples[0].pairs == ()
 
 
-@pytest.mark.parametrize("name", ["cluster", "fault-2", "read-back", "clock-steady", "started-together"])
+@pytest.mark.parametrize("name", ["cluster", "fault-2", "read-back", "clock-steady", "started-together", "control"])
 def test_a_broken_cluster_guard_makes_every_check_but_the_protocol_invalid(
     new_run: NewRun, evidence_of: EvidenceOf, name: str
 ) -> None:
@@ -96,6 +96,76 @@ def test_a_broken_cluster_guard_makes_every_check_but_the_protocol_invalid(
         assert evidence["calm", check].standing is Standing.INVALID, check
         assert evidence["calm", check].reason == f"{name}: expected a sound cluster, saw broker-b died by itself"
     assert evidence["calm", "protocol"].standing is Standing.DECISIVE
+
+
+def test_two_stories_of_the_attempts_make_what_rests_on_them_invalid(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """Client and wire contradict each other: one is wrong, and what the brokers hold is judged as ever."""
+    run = new_run([CALM], complete=False)
+    run.case(1).complete(guards=(Guard("witness-candidate", held=False, expected="one story", seen="9 sends differ"),))
+    evidence = evidence_of(run)
+    for check in ("queue-choice", "attempts", "avoidance", "error-kind", "duplication"):
+        assert evidence["calm", check].standing is Standing.INVALID, check
+        assert evidence["calm", check].reason == "witness-candidate: expected one story, saw 9 sends differ"
+    for check in ("loss", "protocol"):
+        assert evidence["calm", check].standing is Standing.DECISIVE, check
+
+
+@pytest.mark.parametrize("name", ["awake-machine", "awake-candidate"])
+def test_a_machine_or_a_client_that_was_stopped_makes_the_protocol_invalid_too(
+    new_run: NewRun, evidence_of: EvidenceOf, name: str
+) -> None:
+    """A client that somebody stopped looks stalled; who stopped it is not asked."""
+    run = new_run([CALM], complete=False)
+    run.case(1).lost(Arm.CANDIDATE, Breach("protocol.stalled", "an answer", "silence in stage RUNNING"))
+    run.case(1).complete(guards=(Guard(name, held=False, expected="a running one", seen="stopped for 9 s"),))
+    evidence = evidence_of(run)
+    for check in (*CALM.checks, "validity", "protocol"):
+        assert evidence["calm", check].standing is Standing.INVALID, check
+    assert evidence["calm", "protocol"].reason == f"{name}: expected a running one, saw stopped for 9 s"
+
+
+@pytest.mark.parametrize(
+    ("breach", "standing"),
+    [
+        (Breach("protocol.failed", "the subject to go on", "warm-up: RemotingTimeoutException"), Standing.INVALID),
+        (Breach("protocol.failed", "the subject to go on", "setup: No route info of this topic"), Standing.INVALID),
+        (Breach("protocol.failed", "the subject to go on", "setup: NoSuchFieldError: tried"), Standing.DECISIVE),
+        (Breach("protocol.stalled", "ready within 60 s", "silence in stage PREPARING"), Standing.INVALID),
+        (Breach("protocol.failed", "the subject to go on", "sends: NullPointerException"), Standing.DECISIVE),
+        (Breach("protocol.died", "a living subject", "exit code 137 in stage PREPARING"), Standing.DECISIVE),
+    ],
+)
+def test_a_client_that_was_never_ready_shows_nothing(
+    new_run: NewRun, evidence_of: EvidenceOf, breach: Breach, standing: Standing
+) -> None:
+    """Two clients take a while to start on a busy machine; one that falls over, or fails in its sends, is a result."""
+
+    def silence(told: Told) -> None:
+        told.sends, told.attempts = [], []
+
+    run = new_run([CALM], change=silence)
+    run.case(1).lost(Arm.CANDIDATE, breach)
+    assert evidence_of(run)["calm", "protocol"].standing is standing
+
+
+UNREADY = Breach("protocol.stalled", "ready within 60 s", "silence in stage PREPARING")
+
+
+@pytest.mark.parametrize(
+    ("baseline", "standing"),
+    [
+        (Breach("protocol.died", "a living subject", "exit code 134 in stage SENDING"), Standing.DECISIVE),
+        (Breach("protocol.failed", "the subject to go on", "setup: NoSuchFieldError: tried"), Standing.INVALID),
+    ],
+)
+def test_an_arm_that_was_never_ready_does_not_hide_the_others_end(
+    new_run: NewRun, evidence_of: EvidenceOf, baseline: Breach, standing: Standing
+) -> None:
+    """Who died, died whatever became of the other; two that both could not begin had a bad scene."""
+    run = new_run([CALM])
+    run.case(1).lost(Arm.CANDIDATE, UNREADY)
+    run.case(1).lost(Arm.BASELINE, baseline)
+    assert evidence_of(run)["calm", "protocol"].standing is standing
 
 
 def test_a_broken_guard_of_one_arm_leaves_the_other_checks_alone(new_run: NewRun, evidence_of: EvidenceOf) -> None:

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
+
 from harness.core.evidence import Evidence, Standing
 from harness.core.run_info import Guard
 from harness.core.verdict import Severity
@@ -91,6 +93,22 @@ def test_a_copy_where_no_attempt_went_is_a_divergence(new_run: NewRun, evidence_
     evidence = evidence_of(new_run([CALM], change=stray))
     assert found(evidence["calm", "duplication"]) == [("duplication.stored-elsewhere-than-claimed", "python:5.3.3", 1)]
     assert found(evidence["calm", "queue-choice"]) == [("witness.queue-or-offset-wrong", "python:5.3.3", 1)]
+
+
+@pytest.mark.parametrize(("slip", "signatures"), [(0, []), (7_000, ["witness.queue-or-offset-wrong"])])
+def test_a_result_is_held_to_what_it_names(
+    slip: int, signatures: list[str], new_run: NewRun, evidence_of: EvidenceOf
+) -> None:
+    """The C++ client's result has an offset and no queue: an offset that no copy has is wrong, a missing queue is not."""
+
+    def vague(told: Told) -> None:
+        told.sends = [
+            replace(one, broker=None, queue_id=None, queue_offset=(one.queue_offset or 0) + slip * (one.send == 9))
+            for one in told.sends
+        ]
+
+    evidence = evidence_of(new_run([CALM], change=vague))["calm", "queue-choice"]
+    assert [signature for signature, _, _ in found(evidence)] == signatures
 
 
 def test_copies_that_attempts_explain_are_only_counted(new_run: NewRun, evidence_of: EvidenceOf) -> None:

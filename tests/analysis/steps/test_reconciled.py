@@ -16,14 +16,21 @@ ROWS: dict[str, list[object]] = {
     "store_timestamp_ms": [30, 20, 20, 10],
     "born_timestamp_ms": [1, 1, 1, 1],
     "body_ok": [False, True, True, True],
+    "flag": [0, None, 2, 0],
+    "sys_flag": [0, 0, 0, 0],
+    "properties": ["{}", None, '{"KEYS": "k"}', "{}"],
+    "body_digest": ["d5", None, "d7", "d5"],
 }
 
 
 def test_copies_of_a_send_are_found_in_queue_order() -> None:
     """Send 5 is stored twice, its second copy damaged; send 6 nowhere; one row is not ours."""
     stored = StoredCopies(sorted_table(TableName.STORED, ROWS))
-    assert stored.of(5) == (Copy("broker-a", 0, 0, 10, body_ok=True), Copy("broker-b", 0, 9, 30, body_ok=False))
-    assert stored.of(7) == (Copy("broker-a", 0, 1, 20, body_ok=True),)
+    assert stored.of(5) == (
+        Copy("broker-a", 0, 0, 10, body_ok=True, flag=0, properties="{}", body_digest="d5"),
+        Copy("broker-b", 0, 9, 30, body_ok=False, flag=0, properties="{}", body_digest="d5"),
+    )
+    assert stored.of(7) == (Copy("broker-a", 0, 1, 20, True, 2, '{"KEYS": "k"}', "d7"),)
     assert stored.of(6) == ()
     assert (stored.rows, stored.foreign) == (4, 1)
 

@@ -5,9 +5,15 @@ from collections.abc import Callable
 import pytest
 
 from reference_impl.dialects import DIALECTS, dialect_of, difference, flatten
+from reference_impl.rules.async_send import AsyncSend, Form
+from reference_impl.rules.async_steps import Invoke
 from reference_impl.rules.attempt import AttemptResult
+from reference_impl.rules.connection_steps import Connect, Ended, GoOn, Kind, Redirect, Write
+from reference_impl.rules.connections import GO_AWAY, Connections
 from reference_impl.rules.dialect import Dialect
+from reference_impl.rules.direct_send import send_by_selector
 from reference_impl.rules.java import INT_MAX
+from reference_impl.rules.publish import Queue
 from tests.reference_impl.rules.toys import OK, REFUSED, TIMEOUT, Toy
 
 BY_NAME = {dialect.name: dialect for dialect in DIALECTS}
@@ -63,6 +69,90 @@ def code_retried(code: int) -> Callable[[Dialect], object]:
     return lambda dialect: toy(dialect).send((1, AttemptResult.failed("MQBrokerException", code)))
 
 
+def asynchronous(dialect: Dialect, result: AttemptResult, *, form: Form = Form.SELECTED, now: int = 10) -> object:
+    """How an asynchronous send goes on whose first request ended so."""
+    made = toy(dialect)
+    send = AsyncSend(dialect, made.settings, made.faults, form)
+    send.accepted(0, 0)
+    invoke = send.begin(made.selector, 0) if form is Form.SELECTED else send.begin_at(Queue("a", 0), 0)
+    assert isinstance(invoke, Invoke)
+    return send.ended(invoke, made.thread(), now, result)
+
+
+def thrown(dialect: Dialect) -> object:
+    """How it goes on when the request could not be handed over."""
+    made = toy(dialect)
+    send = AsyncSend(dialect, made.settings, made.faults)
+    send.accepted(0, 0)
+    invoke = send.begin(made.selector, 0)
+    assert isinstance(invoke, Invoke)
+    return send.threw(invoke, made.selector, 1, "RemotingConnectException")
+
+
+def waited_for_thread(dialect: Dialect) -> object:
+    """Where it runs, and what waiting for that costs."""
+    made = toy(dialect)
+    return dialect.asynchronous.runs_on, AsyncSend(dialect, made.settings, made.faults).accepted(0, 3_000)
+
+
+def connecting(dialect: Dialect) -> object:
+    """Whether an asynchronous request waits for its connection."""
+    request, _ = (made := Connections(dialect.remoting)).invoke(Kind.ASYNC, "a", 3_000, 0)
+    return [step.waking for step in made.connected(request.connection) if isinstance(step, GoOn)]
+
+
+def answered(dialect: Dialect, code: int) -> object:
+    """What becomes of two synchronous requests answered so, the second a second after the first."""
+    made = Connections(dialect.remoting)
+    told: list[str] = []
+    for now in (0, 1_000):
+        request, steps = made.invoke(Kind.SYNC, "a", 3_000, now)
+        if not any(isinstance(step, Write) for step in steps):
+            made.connected(request.connection)
+            made.go_on(request, now)
+        steps = made.answered(request, code)
+        if isinstance(steps[0], Redirect):
+            steps = made.redirect(request, now)
+            if isinstance(steps[0], Connect):
+                made.connected(request.connection)
+                made.go_on(request, now)
+                steps = made.answered(request, code)
+        told += [f"{step.error} {step.place}" for step in steps if isinstance(step, Ended)]
+        told.append(str(made.open_to("a")))
+    return told
+
+
+def numbers(dialect: Dialect) -> object:
+    """Of a retry and of the request after it."""
+    made = Connections(dialect.remoting)
+    kinds = ((Kind.ASYNC, False), (Kind.ASYNC, True), (Kind.SYNC, False))
+    return [made.invoke(kind, "a", 0, 0, is_retry=is_retry)[0].number for kind, is_retry in kinds]
+
+
+def connecting_for_long(dialect: Dialect) -> object:
+    """What becomes of an asynchronous request whose connection took longer than its time."""
+    request, _ = (made := Connections(dialect.remoting)).invoke(Kind.ASYNC, "a", 100, 0)
+    made.connected(request.connection)
+    return [type(step) for step in made.go_on(request, 200)]
+
+
+def given_up_twice(dialect: Dialect) -> object:
+    """How many connections there are after two requests have given up the one they shared, which came about or did not."""
+    open_ones = []
+    for accepted in (False, True):
+        made = Connections(dialect.remoting)
+        one, other = (made.invoke(Kind.SYNC, "a", 3_000, 0)[0] for _ in range(2))
+        (made.connected if accepted else made.connect_failed)(one.connection)
+        made.go_on(one, 0)
+        made.wait_expired(one)
+        made.connected(made.invoke(Kind.SYNC, "a", 3_000, 0)[0].connection)
+        made.go_on(other, 0)
+        made.woken(other, failed=True)
+        made.connected(made.invoke(Kind.SYNC, "a", 3_000, 0)[0].connection)
+        open_ones.append(made.open_to("a"))
+    return open_ones
+
+
 PROBES: dict[str, Callable[[Dialect], object]] = {
     "index.name": index_numbers,
     "index.start": index_numbers,
@@ -79,7 +169,18 @@ PROBES: dict[str, Callable[[Dialect], object]] = {
     "penalties.avoid_for_ms": lambda dialect: [dialect.avoidance_ms(latency, False) for latency in (600, 15_000)],
     "failure_counts_as_ms": lambda dialect: dialect.avoidance_ms(5, True),
     "write_queues_need_permission": lambda dialect: dialect.write_queues_need_permission,
+    "default_topic": lambda dialect: dialect.default_topic,
     "create_topic_key_ignored": lambda dialect: dialect.create_topic_key_ignored,
+    "selector_restarts_time": lambda dialect: send_by_selector(dialect, Queue("a", 0), 3_000, 5, timeout_given=False),
+    "detector_can_be_switched_on": lambda dialect: dialect.detects(toy(dialect, start_detector_enable=True).settings),
+    "asynchronous.runs_on": waited_for_thread,
+    "asynchronous.retries_given_queue": lambda dialect: asynchronous(
+        dialect, TIMEOUT, form=Form.GIVEN_QUEUE, now=4_000
+    ),
+    "asynchronous.retry_has_time_left": lambda dialect: asynchronous(dialect, TIMEOUT, now=4_000),
+    "asynchronous.thrown_is_retried": thrown,
+    "asynchronous.unwraps_failures": lambda dialect: asynchronous(dialect, TIMEOUT, now=4_000),
+    "asynchronous.needs_time_to_retry": lambda dialect: asynchronous(dialect, TIMEOUT, now=4_000),
     "loop.shared_budget": lambda dialect: toy(dialect).send((3_001, TIMEOUT)),
     "loop.retry_codes": lambda dialect: [code_retried(code)(dialect) for code in (2, 1500)],
     "loop.codes_can_be_added": lambda dialect: toy(dialect, added_retry_response_codes=frozenset({13})).send(
@@ -104,6 +205,15 @@ PROBES: dict[str, Callable[[Dialect], object]] = {
     "remoting.vip_channel": lambda dialect: dialect.remoting.vip_channel,
     "remoting.heartbeat_on_connect": lambda dialect: dialect.remoting.heartbeat_on_connect,
     "remoting.names_compression": lambda dialect: dialect.remoting.names_compression,
+    "remoting.name_server_scan": lambda dialect: dialect.remoting.name_server_scan.times,
+    "remoting.scan.first_ms": lambda dialect: dialect.remoting.scan,
+    "remoting.scan.period_ms": lambda dialect: dialect.remoting.scan,
+    "remoting.futures": lambda dialect: [answered(dialect, 0), asynchronous(dialect, TIMEOUT, now=4_000)],
+    "remoting.connects_in_background": connecting,
+    "remoting.retry_takes_next_number": numbers,
+    "remoting.late_async_fails_twice": connecting_for_long,
+    "remoting.late_close": given_up_twice,
+    "remoting.go_away": lambda dialect: answered(dialect, GO_AWAY),
 }
 """A script for every field; what only a connection shows is told by the live client's tests, and here by the value."""
 
@@ -149,7 +259,7 @@ def test_a_flat_view_is_readable() -> None:
 
 def test_releases_that_behave_alike_have_no_difference() -> None:
     """Cosmetic edges: nothing to report."""
-    for one, other in (("4.1.0-incubating", "4.2.0"), ("5.1.1", "5.1.2"), ("5.3.1", "5.3.2"), ("5.3.3", "5.5.0")):
+    for one, other in (("4.1.0-incubating", "4.2.0"), ("5.1.1", "5.1.2"), ("4.7.0", "4.7.1"), ("5.4.0", "5.5.0")):
         assert difference(dialect_of(one), dialect_of(other)) == {}
 
 
@@ -157,5 +267,8 @@ def test_the_difference_of_two_releases() -> None:
     """Old value, new value."""
     assert difference(dialect_of("5.1.4"), dialect_of("5.2.0")) == {
         "fault_table.unreachable_is_unavailable": ("True", "False"),
+        "detector_can_be_switched_on": ("False", "True"),
         "remoting.heartbeat_on_connect": ("False", "True"),
+        "remoting.futures": ("False", "True"),
+        "remoting.go_away": ("nothing", "once-a-minute"),
     }

@@ -61,7 +61,7 @@ def test_answer_of_a_request(channel: Channel, serialization: Serialization) -> 
 
 def test_descriptors_beyond_select_are_polled(channel: Channel, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process with very many files open gets its answers and timeouts all the same."""
-    monkeypatch.setattr("reference_impl.remoting.channel._SELECT_LIMIT", 0)
+    monkeypatch.setattr("reference_impl.remoting.wire._SELECT_LIMIT", 0)
     assert channel.invoke(Command(0, {"n": "1"}, bytes(8_000_000)), _LONG_MS).ext_fields == {"n": "1"}
     with pytest.raises(RemotingTimeoutException):
         channel.invoke(Command(2), _SHORT_MS)

@@ -23,6 +23,14 @@ def test_a_selector_leaves_the_rest_of_the_timeout() -> None:
     assert send_by_selector(dialect_of("4.3.0"), QUEUE, 2_000, 5) == Try(QUEUE, 1_995)
 
 
+def test_a_selector_without_a_timeout_of_its_own() -> None:
+    """From 5.1.4 its queue gets the whole timeout, as if it had been given; overspending counts all the same."""
+    assert send_by_selector(dialect_of("5.1.3"), QUEUE, 2_000, 5, timeout_given=False) == Try(QUEUE, 1_995)
+    assert send_by_selector(dialect_of("5.1.4"), QUEUE, 2_000, 5, timeout_given=False) == Try(QUEUE, 2_000)
+    assert send_by_selector(dialect_of("5.1.4"), QUEUE, 2_000, 5) == Try(QUEUE, 1_995)
+    assert send_by_selector(dialect_of("5.1.4"), QUEUE, 2_000, 2_001, timeout_given=False) == TOO_MUCH
+
+
 def test_overspending_before_the_attempt() -> None:
     """From 4.3.0; spending exactly the timeout is not overspending."""
     for send in (send_to_queue, send_by_selector):

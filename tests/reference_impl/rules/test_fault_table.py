@@ -105,6 +105,14 @@ def test_brokers_of_one_bucket_keep_the_order_of_insertion() -> None:
     assert best(table(OVERWRITING, ("BB", 1, 100, 0), ("Aa", 1, 100, 0))) == "BB"
 
 
+@pytest.mark.parametrize(("brokers", "order"), [(23, ["`", "A"]), (24, ["A", "`"])])
+def test_the_table_doubles_as_soon_as_three_quarters_are_reached(brokers: int, order: list[str]) -> None:
+    """Backtick (96) is in bucket 0 of 32 and in bucket 32 of 64, "A" (65) in bucket 1 of both; seen on 4.9.4's classes."""
+    names = ["A", "`", *(f"other-{number}" for number in range(brokers - 2))]
+    made = table(OVERWRITING, *((name, 1, 100, 0) for name in names))
+    assert [item.broker for item in made.in_java_order() if item.broker in order] == order
+
+
 def test_a_counter_gone_negative_is_an_index_error() -> None:
     """Six brokers, so the better half has three; MIN % 3 is −2 in Java."""
     made = table(OVERWRITING, *((broker, 1, 100, 0) for broker in "abcdef"))

@@ -36,3 +36,12 @@ def test_time_left_to_wait(release: str, spent: int, left: int | None) -> None:
 def test_whether_a_timeout_closes_the_connection(release: str, timeout: int, left: int, closes: bool) -> None:
     """Always from 4.9.1; from 5.1.4 only if more than 100 ms or a quarter of the timeout were left."""
     assert dialect_of(release).remoting.closes_connection(timeout, left) is closes
+
+
+@pytest.mark.parametrize(
+    ("release", "spent", "left"),
+    [("4.2.0", 4_000, 3_000), ("4.3.0", 1_000, 2_000), ("4.3.0", 3_001, None), ("5.5.0", 3_000, 0)],
+)
+def test_time_left_of_an_asynchronous_request(release: str, spent: int, left: int | None) -> None:
+    """It is written with exactly nothing left in every release."""
+    assert dialect_of(release).remoting.async_time_left_ms(3_000, spent) == left

@@ -195,8 +195,8 @@ def test_what_a_failure_costs(release: str, result: AttemptResult, avoided: int,
 
 
 def test_with_the_detector_a_remoting_error_makes_a_broker_unreachable() -> None:
-    """From 5.1.4."""
-    for release, reachable in (("5.1.3", True), ("5.1.4", False)):
+    """From 5.2.0; in 5.1.4 the producer's setter does not reach the detector."""
+    for release, reachable in (("5.1.4", True), ("5.2.0", False)):
         toy = Toy(release, send_latency_fault_enable=True, start_detector_enable=True, retry_times_when_send_failed=0)
         toy.send((1, REFUSED))
         assert toy.faults.items["a"].reachable is reachable

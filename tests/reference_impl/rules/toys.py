@@ -64,6 +64,10 @@ class Toy:
         self.tape = ScriptedTape(*draws)
         self.selector = Selector(self.info, self.index, self.faults, self.worst, self.tape, observer)
 
+    def thread(self, index: int = -1) -> Selector:
+        """Another thread, whose counter stands elsewhere."""
+        return Selector(self.info, ThreadIndex(self.dialect.index, index), self.faults, self.worst, self.tape)
+
     @property
     def listed(self) -> str:
         return " ".join(map(named, self.info.queues))

@@ -1,10 +1,12 @@
 """What a sender thread tells of its calls."""
 
 import time
+from dataclasses import replace
 from typing import Any
 
-from harness.core.plan import PlannedSend, SendKind
-from harness.core.records import Record, SendEnded
+from harness.core.plan import PlannedSend, SendKind, SendMode
+from harness.core.records import NEVER_CALLED_BACK, CalledBackAgain, Record, SendEnded
+from harness.subjects.programs.async_sends import AsyncSends, Told
 from harness.subjects.programs.client import Answer
 from harness.subjects.programs.sender import Sender
 
@@ -43,6 +45,15 @@ class Fake:
             raise NamelessError
         return Answer("SEND_OK", "broker-a", 3, 17)
 
+    def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:
+        if send.argument == 1:
+            raise BrokenBrokerError("refused at once")
+        for _ in range(send.argument):
+            told(self.send(replace(send, argument=0), message))
+
+    def send_oneway(self, send: PlannedSend, message: Any) -> None:
+        """Nothing comes of it."""
+
     def shutdown(self) -> None:
         """Nothing to end."""
 
@@ -50,7 +61,9 @@ class Fake:
 def told(*sends: PlannedSend, start_ns: int = 0) -> list[SendEnded]:
     """Records of a sender that has sent these."""
     records: list[Record] = []
-    Sender(0, sends, start_ns, Fake(), records.append).run()
+    under_way = AsyncSends(records.append, limit_s=0.05)
+    Sender(0, sends, start_ns, Fake(), records.append, under_way).run()
+    under_way.await_all()
     return [record for record in records if isinstance(record, SendEnded)]
 
 
@@ -86,3 +99,39 @@ def test_no_send_begins_before_it_is_due() -> None:
     first, second = told(planned(0, due_ns=0), planned(1, due_ns=15 * MS), start_ns=start_ns)
     assert first.start_ns >= start_ns
     assert second.start_ns >= start_ns + 15 * MS
+
+
+def asynchronous(send: int, argument: int) -> PlannedSend:
+    """An asynchronous send whose fake callback is called so many times; 1: the call raises."""
+    return replace(planned(send, argument), mode=SendMode.ASYNC)
+
+
+def test_the_first_callback_is_the_answer_and_a_second_is_told_too() -> None:
+    """Of two calls of a callback the first ends the send."""
+    records: list[Record] = []
+    under_way = AsyncSends(records.append, limit_s=0.05)
+    Sender(0, [asynchronous(0, 2)], 0, Fake(), records.append, under_way).run()
+    answer, again = records
+    assert isinstance(answer, SendEnded)
+    assert isinstance(again, CalledBackAgain)
+    assert (answer.status, answer.error) == ("SEND_OK", None)
+    assert answer.returned_ns is not None
+    assert answer.start_ns <= answer.end_ns <= answer.returned_ns
+
+
+def test_a_callback_that_never_comes_is_told_after_the_limit() -> None:
+    """The send is over, and its end is that nobody called back."""
+    (answer,) = told(asynchronous(0, 0))
+    assert answer.error == NEVER_CALLED_BACK
+
+
+def test_what_an_asynchronous_call_raises_is_its_answer() -> None:
+    """As to 4.2.0, where nobody calls back then."""
+    (answer,) = told(asynchronous(0, 1))
+    assert (answer.error, answer.code) == ("BrokenBrokerError", 10002)
+
+
+def test_a_one_way_send_has_neither_status_nor_error() -> None:
+    """It returned, and that is all there is to say."""
+    (answer,) = told(replace(planned(0), mode=SendMode.ONEWAY))
+    assert (answer.status, answer.error, answer.broker) == (None, None, None)

@@ -11,6 +11,7 @@ from harness.core.plan import PlannedSend
 from harness.core.records import Done, Ready, Record, SendEnded, SubjectFailed
 from harness.core.settings import ClientSettings
 from harness.subjects.commands import STOP, encode_go, encode_plan, encode_setup
+from harness.subjects.programs.async_sends import Told
 from harness.subjects.programs.client import Answer, Client, Speak
 from harness.subjects.programs.session import Session, obey
 from harness.subjects.setup import SubjectSetup
@@ -55,6 +56,12 @@ class Willing:
 
     def send(self, send: PlannedSend, message: Any) -> Answer:  # noqa: ARG002 - answers whatever it is
         return Answer("SEND_OK", "broker-a", 0, 0)
+
+    def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:
+        told(self.send(send, message))
+
+    def send_oneway(self, send: PlannedSend, message: Any) -> None:
+        """Nothing comes of it."""
 
     def shutdown(self) -> None:
         """Nothing to end."""

@@ -39,6 +39,24 @@ final class ClientInternals {
         publishTable(instance(producer).getDefaultMQProducer()).remove(topic);
     }
 
+    /** Name of the broker of these queues whose master has an address; null where none has. */
+    static String brokerAt(DefaultMQProducer producer, Queue[] queues, String address) {
+        MQClientInstance instance = instance(producer);
+        for (Queue queue : queues) {
+            String master = instance.findBrokerAddressInPublish(queue.broker);
+            if (address.equals(master) || address.equals(vipChannel(master))) {
+                return queue.broker;
+            }
+        }
+        return null;
+    }
+
+    /** Where first requests go in releases up to 4.5.0: two ports below. */
+    private static String vipChannel(String address) {
+        int colon = address == null ? -1 : address.lastIndexOf(':');
+        return colon < 0 ? null : address.substring(0, colon + 1) + (Integer.parseInt(address.substring(colon + 1)) - 2);
+    }
+
     private static MQClientInstance instance(DefaultMQProducer producer) {
         return producer.getDefaultMQProducerImpl().getmQClientFactory();
     }

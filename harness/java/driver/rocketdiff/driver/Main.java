@@ -87,6 +87,7 @@ public final class Main {
 
     private static List<String> capabilities() {
         List<String> capabilities = new ArrayList<>(SendCalls.kinds());
+        capabilities.addAll(SendCalls.modes());
         capabilities.addAll(Arrays.asList("attempts", "routes"));
         for (String setting : OptionalSettings.known()) {
             capabilities.add("setting:" + setting);

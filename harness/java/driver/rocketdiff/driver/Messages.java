@@ -17,6 +17,24 @@ final class Messages {
         this.idPrefix = run + "/" + topic + "/";
     }
 
+    /** What the plan wants the message to carry. */
+    Message message(PlannedSend plan) {
+        Message message = message(plan.send, plan.bodyBytes);
+        if (!plan.keys.isEmpty()) {
+            message.setKeys(plan.keys);
+        }
+        if (!plan.tags.isEmpty()) {
+            message.setTags(plan.tags);
+        }
+        if (plan.delayLevel != 0) {
+            message.setDelayTimeLevel(plan.delayLevel);
+        }
+        for (String[] pair : plan.properties) {
+            message.putUserProperty(pair[0], pair[1]);
+        }
+        return message;
+    }
+
     /** A body of bodyBytes, or of the id alone where that is longer. */
     Message message(int send, int bodyBytes) {
         String id = idPrefix + send;

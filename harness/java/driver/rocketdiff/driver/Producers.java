@@ -13,26 +13,33 @@ import org.apache.rocketmq.client.producer.DefaultMQProducer;
 final class Producers {
     private final Setup setup;
     private final String instanceName;
+    private final AsyncSends asyncSends;
+    private final RequestHook requestHook;
 
-    Producers(Setup setup) {
+    /** requestHook: null where no send is asynchronous, so that the client is then as its users have it. */
+    Producers(Setup setup, AsyncSends asyncSends, RequestHook requestHook) {
         this.setup = setup;
+        this.asyncSends = asyncSends;
+        this.requestHook = requestHook;
         this.instanceName = "rocketdiff-" + System.nanoTime();
     }
 
     /** A started producer of a group, whose attempts are noted by a hook. */
     DefaultMQProducer start(String group, int sendTimeoutMs) throws MQClientException {
         Map<String, Object> settings = setup.settings;
-        DefaultMQProducer producer = new DefaultMQProducer(group);
+        DefaultMQProducer producer = requestHook == null ? new DefaultMQProducer(group)
+            : new DefaultMQProducer(group, requestHook);
         producer.setNamesrvAddr(setup.nameServers);
         producer.setInstanceName(instanceName);
         producer.setSendMsgTimeout(sendTimeoutMs);
         producer.setSendLatencyFaultEnable(Fields.flag(settings, "send_latency_fault_enable"));
         producer.setRetryTimesWhenSendFailed(Fields.integer(settings, "retry_times_when_send_failed"));
+        producer.setRetryTimesWhenSendAsyncFailed(Fields.integer(settings, "retry_times_when_send_async_failed"));
         producer.setRetryAnotherBrokerWhenNotStoreOK(Fields.flag(settings, "retry_another_broker_when_not_store_ok"));
         producer.setCompressMsgBodyOverHowmuch(Fields.integer(settings, "compress_msg_body_over_howmuch"));
         producer.setHeartbeatBrokerInterval(Fields.integer(settings, "heartbeat_broker_interval_ms"));
         OptionalSettings.apply(producer, settings);
-        producer.getDefaultMQProducerImpl().registerSendMessageHook(new AttemptHook());
+        producer.getDefaultMQProducerImpl().registerSendMessageHook(new AttemptHook(asyncSends));
         producer.start();
         return producer;
     }

@@ -12,8 +12,12 @@ final class Queue implements Comparable<Queue> {
     final int id;
 
     Queue(MessageQueue queue) {
-        this.broker = queue.getBrokerName();
-        this.id = queue.getQueueId();
+        this(queue.getBrokerName(), queue.getQueueId());
+    }
+
+    Queue(String broker, int id) {
+        this.broker = broker;
+        this.id = id;
     }
 
     @Override

@@ -9,6 +9,7 @@ import java.util.Collections;
 import java.util.List;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.client.producer.MessageQueueSelector;
+import org.apache.rocketmq.client.producer.SendCallback;
 import org.apache.rocketmq.client.producer.SendResult;
 import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageQueue;
@@ -58,7 +59,33 @@ final class SendCalls {
         return new MessageQueue(topic, queue.broker, queue.id);
     }
 
+    /** Modes besides the synchronous one; every release has them. */
+    static List<String> modes() {
+        return Arrays.asList("async", "oneway");
+    }
+
+    void sendAsync(PlannedSend plan, Message message, MessageQueue target, SendCallback callback) throws Throwable {
+        switch (plan.kind) {
+            case "plain":
+                producer.send(message, callback);
+                break;
+            case "queue":
+                producer.send(message, target, callback, timeoutMs);
+                break;
+            case "selector":
+                producer.send(message, MODULO, plan.argument, callback, timeoutMs);
+                break;
+            default:
+                throw new IllegalArgumentException("no asynchronous " + plan.kind);
+        }
+    }
+
+    /** One synchronous call, or a one-way one, whose result is null. */
     SendResult send(PlannedSend plan, Message message, MessageQueue target) throws Throwable {
+        if (plan.mode.equals("oneway")) {
+            sendOneway(plan, message, target);
+            return null;
+        }
         switch (plan.kind) {
             case "plain":
                 return producer.send(message);
@@ -70,6 +97,22 @@ final class SendCalls {
                 return batch(message);
             default:
                 throw new IllegalArgumentException("unknown kind of send " + plan.kind);
+        }
+    }
+
+    private void sendOneway(PlannedSend plan, Message message, MessageQueue target) throws Throwable {
+        switch (plan.kind) {
+            case "plain":
+                producer.sendOneway(message);
+                break;
+            case "queue":
+                producer.sendOneway(message, target);
+                break;
+            case "selector":
+                producer.sendOneway(message, MODULO, plan.argument);
+                break;
+            default:
+                throw new IllegalArgumentException("no one-way " + plan.kind);
         }
     }
 

@@ -18,9 +18,10 @@ final class Sender extends Thread {
     private final RouteWatch routes;
     private final RecordSink sink;
     private final AttemptLog attempts;
+    private final AsyncSends asyncSends;
 
     Sender(int thread, List<PlannedSend> plan, long startNs, SendCalls calls, Messages messages, RouteWatch routes,
-            RecordSink sink) {
+            RecordSink sink, AsyncSends asyncSends) {
         super("sender-" + thread);
         setDaemon(true);
         this.plan = plan;
@@ -30,6 +31,7 @@ final class Sender extends Thread {
         this.routes = routes;
         this.sink = sink;
         this.attempts = new AttemptLog(thread, sink);
+        this.asyncSends = asyncSends;
     }
 
     /** The attempts of the send this thread is in; null on a thread of the client. */
@@ -42,12 +44,33 @@ final class Sender extends Thread {
     public void run() {
         for (PlannedSend send : plan) {
             await(startNs + send.dueNs);
-            send(send);
+            if (send.isAsync()) {
+                sendAsync(send);
+            } else {
+                send(send);
+            }
         }
     }
 
+    /** Over for this thread when the call returns; the rest is told by the client's own threads. */
+    private void sendAsync(PlannedSend send) {
+        Message message = messages.message(send);
+        int route = routes.version();
+        MessageQueue target = calls.target(send);
+        AsyncSend async = new AsyncSend(send, route, routes, sink, System.nanoTime());
+        asyncSends.add(send.send, message.getProperty(Messages.ID_PROPERTY), async);
+        Throwable error = null;
+        try {
+            calls.sendAsync(send, message, target, AsyncSends.callback(async));
+        } catch (Throwable thrown) {
+            // Whatever the client throws is what it did; Errors included.
+            error = thrown;
+        }
+        async.returned(System.nanoTime(), error);
+    }
+
     private void send(PlannedSend send) {
-        Message message = messages.message(send.send, send.bodyBytes);
+        Message message = messages.message(send);
         int route = routes.version();
         attempts.sendStarts(send.send);
         SendResult result = null;

@@ -43,7 +43,9 @@ final class Session extends Thread {
     public void run() {
         String stage = "warm-up";
         try {
-            Producers producers = new Producers(setup);
+            AsyncSends asyncSends = new AsyncSends();
+            RequestHook requestHook = isAnyAsync() ? new RequestHook(asyncSends) : null;
+            Producers producers = new Producers(setup, asyncSends, requestHook);
             DefaultMQProducer warm = keep(new WarmUp(setup).run(producers));
             stage = "setup";
             DefaultMQProducer measured = keep(producers.start(setup.group, setup.sendTimeoutMs()));
@@ -56,7 +58,11 @@ final class Session extends Thread {
             sink.put(LifeRecord.ready(System.nanoTime()));
             told.await();
             stage = "sends";
-            send(measured, routes);
+            if (requestHook != null) {
+                requestHook.brokersBy(address -> ClientInternals.brokerAt(measured, routes.queues(), address));
+            }
+            send(measured, routes, asyncSends);
+            asyncSends.awaitAll(setup.callbackLimitMs);
             sink.put(LifeRecord.done(plan.size()));
         } catch (Throwable e) {
             e.printStackTrace();
@@ -75,7 +81,17 @@ final class Session extends Thread {
         }
     }
 
-    private void send(DefaultMQProducer measured, RouteWatch routes) throws InterruptedException {
+    private boolean isAnyAsync() {
+        for (PlannedSend send : plan) {
+            if (send.isAsync()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void send(DefaultMQProducer measured, RouteWatch routes, AsyncSends asyncSends)
+            throws InterruptedException {
         SendCalls calls = new SendCalls(measured, setup.topic, routes, setup.sendTimeoutMs());
         Messages messages = new Messages(setup.run, setup.topic);
         List<Sender> senders = new ArrayList<>();
@@ -86,7 +102,7 @@ final class Session extends Thread {
                     own.add(send);
                 }
             }
-            senders.add(new Sender(thread, own, startNs, calls, messages, routes, sink));
+            senders.add(new Sender(thread, own, startNs, calls, messages, routes, sink, asyncSends));
         }
         for (Sender sender : senders) {
             sender.start();

@@ -11,6 +11,7 @@ final class Setup {
     final String group;
     final String run;
     final int threads;
+    final long callbackLimitMs;
     final Map<String, Object> settings;
 
     private Setup(Map<String, Object> line, String nameServers, Map<String, Object> settings) {
@@ -20,6 +21,7 @@ final class Setup {
         this.group = Fields.text(line, "group");
         this.run = Fields.text(line, "run");
         this.threads = Fields.integer(line, "threads");
+        this.callbackLimitMs = line.containsKey("callback_limit_ms") ? Fields.number(line, "callback_limit_ms") : 60_000;
         this.settings = settings;
     }
 

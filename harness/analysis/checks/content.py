@@ -1,0 +1,99 @@
+"""
+Does a stored message carry what the application gave its client, and beyond it what the other client's carries?
+
+Looked at: the first stored copy of every send, in its topic or, while it is delayed, as its broker keeps it back. What the
+plan asked for (keys, tags, properties, body) is held against it, exactly. The rest (what
+clients and brokers add) must have the same names in both arms and the same values, but for those that are new with every
+message; the flag must be the same too. What a client adds besides is what consumers and tools see, so a difference is one.
+"""
+
+import json
+from collections.abc import Sequence
+
+from harness.analysis.checks.case_facts import CaseFacts, counted
+from harness.analysis.checks.loss import unread
+from harness.analysis.checks.scene import Scene
+from harness.analysis.steps.aligned import AlignedSend
+from harness.analysis.steps.reconciled import Copy, ReconciledSend
+from harness.core.events import Arm
+from harness.core.evidence import Evidence, Standing
+from harness.core.message import ID_PROPERTY, body_digest, padded
+
+NAME = "content"
+
+NEW_EACH_TIME = frozenset({"UNIQ_KEY", ID_PROPERTY, "REAL_TOPIC", "REAL_QID"})
+"""Properties whose values differ from message to message, or from topic to topic."""
+
+
+class Content:
+    """Counts copies looked at; notes what the plan wants and a copy lacks, and what only one arm's copy has."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._notebook = scene.notebook
+
+    def see(self, send: AlignedSend) -> None:
+        """Look at both sides, each by itself and then against the other."""
+        for side in send.sides:
+            copy = _telling(side.copies) or _telling(side.kept)
+            if copy is not None and side.row is not None:
+                self._notebook.count(NAME, str(side.arm), str(side.phase), "copy")
+                self._hold_against_plan(send, side, copy)
+        baseline, candidate = send.baseline, send.candidate
+        if baseline is None or candidate is None or candidate.row is None:
+            return
+        # Like with like: what a broker keeps back has properties that it takes off when it delivers.
+        for ours, theirs in ((baseline.copies, candidate.copies), (baseline.kept, candidate.kept)):
+            expected, seen = _telling(ours), _telling(theirs)
+            if expected is not None and seen is not None:
+                self._hold_against_each_other(send, candidate, expected, seen)
+                return
+
+    def end(self) -> None:
+        """Nothing is kept from send to send."""
+
+    def _hold_against_plan(self, send: AlignedSend, side: ReconciledSend, copy: Copy) -> None:
+        assert side.row is not None
+        found = copy.carried()
+        for name, value in json.loads(side.row.properties or "{}").items():
+            if name not in found:
+                self._note(f"content.property-missing/{name}", send, side, f"{name}={value!r}", "no such property")
+            elif found[name] != value:
+                self._note(f"content.property-changed/{name}", send, side, f"{name}={value!r}", f"{found[name]!r}")
+        identity = found.get(ID_PROPERTY)
+        if identity is not None and copy.body_digest != body_digest(padded(identity, side.row.body_bytes)):
+            self._note("content.body-changed", send, side, f"the {side.row.body_bytes} bytes sent", "another body")
+
+    def _hold_against_each_other(self, send: AlignedSend, side: ReconciledSend, ours: Copy, theirs: Copy) -> None:
+        assert side.row is not None
+        planned = json.loads(side.row.properties or "{}").keys()
+        expected, seen = ours.carried(), theirs.carried()
+        for name in sorted((expected.keys() | seen.keys()) - planned):
+            there, here = expected.get(name), seen.get(name)
+            if here is None:
+                expected_text = f"{name}={there!r} as baseline"
+                self._note(f"content.property-missing/{name}", send, side, expected_text, "no such property")
+            elif there is None:
+                self._note(f"content.property-added/{name}", send, side, "none, as baseline", f"{name}={here!r}")
+            elif here != there and name not in NEW_EACH_TIME:
+                self._note(f"content.property-differs/{name}", send, side, f"{there!r} as baseline", f"{here!r}")
+        if ours.flag != theirs.flag:
+            self._note("content.flag-differs", send, side, f"flag {ours.flag} as baseline", f"flag {theirs.flag}")
+
+    def _note(self, signature: str, send: AlignedSend, side: ReconciledSend, expected: str, observed: str) -> None:
+        self._notebook.differ(NAME, signature, send, side, expected=expected, observed=observed)
+
+
+def answer(facts: CaseFacts) -> Evidence:
+    """In: facts of one case. Out: evidence with the number of copies looked at."""
+    looked = {arm: facts.n(NAME, "copy", arm=str(arm)) for arm in Arm}
+    standing, reason = unread(facts) or (Standing.DECISIVE, "")
+    lacking = [facts.subjects[arm] for arm in Arm if not looked[arm]]
+    if standing is Standing.DECISIVE and lacking:
+        standing, reason = Standing.INDECISIVE, f"no stored message of {lacking[0]} tells what it carries"
+    measures = counted(facts, "messages-compared", NAME, "copy")
+    return facts.evidence(NAME, standing, reason, decisions=sum(looked.values()), measures=measures)
+
+
+def _telling(copies: Sequence[Copy] | None) -> Copy | None:
+    """The first copy, if it tells what it carries; traces before schema 1.2 do not."""
+    return copies[0] if copies and copies[0].properties is not None else None

@@ -1,0 +1,201 @@
+"""
+Calibration on disk: a journal that grows by a line a case, so that nothing counted is lost, and the file that ships.
+
+The journal belongs to one way of drawing cases (seed, server release); the file is made of it, at any time.
+"""
+
+import hashlib
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+import harness
+from harness.core.errors import EnvironmentMissing, HarnessError, TraceError, UsageError
+from harness.core.resources import resource
+from harness.core.run_info import Machine
+from harness.verdict.calibration import SCHEMA_VERSION, Calibration
+from harness.verdict.calibration_sums import ControlOutcome, KnownOutcome
+
+FILE = "fixtures/calibration.json"
+"""The measured rates that come with rocketdiff and that every report shows."""
+
+JOURNAL = "journal.ndjson"
+SOURCE_FOLDERS = ("harness", "reference_impl")
+SOURCE_SUFFIXES = frozenset({".py", ".java"})
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What all cases of a journal have in common."""
+
+    seed: int
+    server_release: str
+    backend: str
+    rocketdiff: str
+    machine: Machine
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """
+    One thing that was counted: a control case, a gate run (several cases judged together), or a repeat of a known divergence.
+
+    at: ISO 8601. load: the machine's load average then. source: digest of the program. folder: the run directory, below the
+    journal's.
+    """
+
+    at: str
+    load: float
+    took_s: float
+    source: str
+    folder: str
+    case: ControlOutcome | None = None
+    run: ControlOutcome | None = None
+    known: tuple[KnownOutcome, ...] = ()
+    known_case: str = ""
+
+
+class CalibrationJournal:
+    """Lines of one folder; the first is the header."""
+
+    def __init__(self, folder: Path, header: Header) -> None:
+        self.folder = folder
+        self.header = header
+        self.lines: list[Line] = []
+
+    @classmethod
+    def open(cls, folder: Path, header: Header) -> "CalibrationJournal":
+        """
+        Go on with what the folder holds, or begin.
+
+        Raises UsageError when it was begun with another seed, server, backend or version: two ways of drawing cases are not
+        one measurement. A last line that was cut off is dropped; its case runs again.
+        """
+        journal = cls(folder, header)
+        path = folder / JOURNAL
+        if not path.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            journal._append(header)
+            return journal
+        kept, *rest = path.read_bytes().splitlines(keepends=True)
+        begun = msgspec.json.decode(kept, type=Header)
+        _require_same(begun, header, folder)
+        journal.header = begun
+        journal.lines = list(_whole_lines(rest, path))
+        return journal
+
+    def add(self, line: Line) -> None:
+        """Count something; it is on disk when this returns."""
+        self._append(line)
+        self.lines.append(line)
+
+    @property
+    def cases(self) -> tuple[ControlOutcome, ...]:
+        """Every control case, in the order they ran."""
+        return tuple(line.case for line in self.lines if line.case is not None)
+
+    @property
+    def runs(self) -> tuple[ControlOutcome, ...]:
+        """Every gate run that came to its end."""
+        return tuple(line.run for line in self.lines if line.run is not None)
+
+    @property
+    def known(self) -> tuple[KnownOutcome, ...]:
+        """Every repeat of a known divergence."""
+        return tuple(one for line in self.lines for one in line.known)
+
+    def _append(self, value: Header | Line) -> None:
+        try:
+            with (self.folder / JOURNAL).open("ab") as file:
+                file.write(msgspec.json.encode(value) + b"\n")
+        except OSError as problem:
+            raise EnvironmentMissing(
+                f"room and permission to write {self.folder / JOURNAL}", seen=problem.strerror or str(problem)
+            ) from problem
+
+
+def _whole_lines(rest: list[bytes], path: Path) -> Iterator[Line]:
+    for number, content in enumerate(rest, start=2):
+        try:
+            yield msgspec.json.decode(content, type=Line)
+        except msgspec.MsgspecError as problem:
+            if number == len(rest) + 1 and not content.endswith(b"\n"):
+                _cut(path, len(content))
+                return
+            raise TraceError(
+                f"a journal of control cases in {path}", seen=f"line {number}: {problem}", hint="--fresh begins anew"
+            ) from problem
+
+
+def _cut(path: Path, count: int) -> None:
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size - count)
+
+
+def _require_same(begun: Header, header: Header, folder: Path) -> None:
+    for field in ("seed", "server_release", "backend", "rocketdiff"):
+        before, now = getattr(begun, field), getattr(header, field)
+        if before != now:
+            raise UsageError(
+                f"{field} {before}, with which the calibration in {folder} was begun",
+                seen=str(now),
+                hint="--fresh begins anew, --out names another folder",
+            )
+
+
+def source_digest() -> str:
+    """The program as it is now, in twelve digits: all Python and Java sources of harness and reference_impl."""
+    root = Path(harness.__file__).parents[1]
+    digest = hashlib.sha256()
+    for folder in SOURCE_FOLDERS:
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix in SOURCE_SUFFIXES:
+                digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:12]
+
+
+def encode(calibration: Calibration) -> bytes:
+    """JSON for people and programs; same value, same bytes."""
+    return msgspec.json.format(msgspec.json.encode(calibration), indent=1) + b"\n"
+
+
+def decode(content: bytes, *, where: str) -> Calibration:
+    """Read a stored calibration; TraceError when it is none or of another major version."""
+    try:
+        raw = msgspec.json.decode(content)
+        version = str(raw.get("schema_version")) if isinstance(raw, dict) else "none"
+        if version.partition(".")[0] != SCHEMA_VERSION.partition(".")[0]:
+            raise msgspec.ValidationError(f"schema_version {version}")
+        return msgspec.convert(raw, Calibration)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as problem:
+        raise TraceError(
+            f"a calibration of schema version {SCHEMA_VERSION.partition('.')[0]}.x in {where}",
+            seen=str(problem),
+            hint="make it again with `make calibrate`",
+        ) from problem
+
+
+def shipped() -> Calibration | None:
+    """The calibration that comes with rocketdiff; None when this installation has none, which reports then say."""
+    try:
+        path = resource(FILE)
+    except HarnessError:
+        return None
+    return decode(path.read_bytes(), where=FILE)
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema of the stored calibration, generated from its types; the committed form is held against it."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"rocketdiff calibration {SCHEMA_VERSION}",
+        **msgspec.json.schema(Calibration),
+    }
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(schema()), indent=1) + b"\n")

@@ -1,0 +1,62 @@
+"""`rocketdiff calibrate`: the gate's own error rates, measured on this machine."""
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.cli_options import DEFAULT_RELEASE, ClusterOption, ServerOption
+
+CASES = 300
+"""Without an alarm they show that fewer than one case in a hundred alarms falsely, at 95 % (specification section 3.2)."""
+
+REPEATS = 5
+SEED = 20_261_121
+
+
+def calibrate(
+    cases: Annotated[int, typer.Option(min=0, help="Control cases in all, those of earlier calls included.")] = CASES,
+    out: Annotated[
+        Path, typer.Option(help="Folder of the journal; a calibration that was stopped goes on there.")
+    ] = Path("reports/calibration"),
+    write: Annotated[
+        Path | None, typer.Option(help="File that receives the rates; calibration.json in the folder when not given.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Draws scenarios and plans.")] = SEED,
+    server: ServerOption = DEFAULT_RELEASE,
+    cluster: ClusterOption = "processes",
+    sensitivity: Annotated[
+        bool, typer.Option("--sensitivity", help="Look for every divergence of the shipped ledgers too.")
+    ] = False,
+    repeats: Annotated[int, typer.Option(min=1, help="How often each of those is looked for.")] = REPEATS,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Throw away what the folder holds and count from zero.")
+    ] = False,
+    only: Annotated[
+        int | None, typer.Option(min=1, help="Run the control case of this number again; it is not counted.")
+    ] = None,
+) -> None:
+    """How often does the gate alarm where nothing differs? Each client against itself, some hundred times; resumable."""
+    from harness.calibrating import CalibrationRequest, journal_of, run_controls, run_one, write_calibration
+    from harness.report.calibration_words import calibration_lines
+    from harness.sensitivity import run_known
+
+    request = CalibrationRequest(cases, out, seed, server, cluster)
+    say = typer.echo
+    if only is not None:
+        typer.echo(f"run: {run_one(request, only, say)}")
+        return
+    if fresh:
+        shutil.rmtree(out, ignore_errors=True)
+    journal = journal_of(request)
+    try:
+        run_controls(request, journal, say)
+        if sensitivity:
+            run_known(request, journal, repeats, say)
+    finally:
+        if journal.lines:
+            path = write or out / "calibration.json"
+            for line in calibration_lines(write_calibration(journal, path)):
+                typer.echo(line)
+            typer.echo(f"written to {path}")

@@ -1,0 +1,101 @@
+"""Starting a cluster of containers: engine, sweep, image, ports, network, and another choice of ports where one was taken."""
+
+import json
+import secrets
+from contextlib import closing, suppress
+from pathlib import Path
+
+from testcontainers.core.network import Network
+
+from harness.cluster.containers.engine import TIMEOUT_S, Engine, engine_errors
+from harness.cluster.containers.images import ServerImage, image_for
+from harness.cluster.containers.ownership import RUN_LABEL, Owner
+from harness.cluster.containers.room import require_engine_room
+from harness.cluster.containers.servers import ContainerServers, Setting
+from harness.cluster.containers.sweep import sweep
+from harness.cluster.containers.wiring import Wiring, plan_server, require_possible, wiring_named
+from harness.cluster.launched import LaunchedCluster, first_ready
+from harness.cluster.processes.seat import Seat, take_seats, unwritable
+from harness.cluster.starting import StartRequest
+from harness.core.errors import HarnessError, UsageError
+from harness.releases.progress import ProgressListener
+
+
+def start_containers(request: StartRequest) -> LaunchedCluster:
+    """
+    Start a cluster of containers and prove that it serves; logs and settings end up in ``request.folder``.
+
+    What earlier runs have left behind is removed first. Raises UsageError (wiring, topology, folder in use),
+    EnvironmentMissing (no engine, no image, no room, folder not writable), ClusterError (not ready in time).
+    """
+    wiring = wiring_named(request.argument)
+    folder = request.folder.resolve()
+    _take_folder(folder, request.topology.node_names)
+    with closing(Engine.connect()) as engine:
+        sweep(engine)
+        require_engine_room(engine, len(request.topology.node_names))
+        image = image_for(engine, request.server_release, request.progress)
+    require_possible(wiring, request.topology, image)
+    return first_ready(lambda: _set_up(request, image, wiring, folder), request.timeout_s)
+
+
+def fetch_image(wiring: str, server_release: str, listener: ProgressListener | None = None) -> None:
+    """
+    See that the engine answers and that it has the image, before anything else is begun.
+
+    Raises UsageError (wiring, release), EnvironmentMissing (no engine, no image).
+    """
+    wiring_named(wiring)
+    with closing(Engine.connect()) as engine:
+        image_for(engine, server_release, listener)
+
+
+def _set_up(request: StartRequest, image: ServerImage, wiring: Wiring, folder: Path) -> LaunchedCluster:
+    """Everything up to the first container."""
+    seats = take_seats(request.topology, folder, request.name_server_port)
+    network: Network | None = None
+    try:
+        for seat in seats:
+            seat.folder.mkdir(parents=True, exist_ok=True)
+        planned = [(seat, plan_server(wiring, request.topology, seat, seats, image)) for seat in seats]
+        run = secrets.token_hex(6)
+        labels = {RUN_LABEL: run, **Owner.here().labels()}
+        network = _network(run, labels) if wiring is Wiring.BRIDGE else None
+        servers = ContainerServers(Setting(Engine.connect(), image, wiring, network, labels, run), planned)
+        # Beside logs and settings, which stay as well: what they came from is gone with the containers.
+        (folder / "containers.json").write_text(json.dumps(servers.facts(), indent=2) + "\n")
+    except BaseException as error:
+        _give_back(seats, network)
+        if isinstance(error, OSError):
+            raise unwritable(folder, error) from error
+        raise
+    return LaunchedCluster(request.topology, request.server_release, servers)
+
+
+def _network(run: str, labels: dict[str, str]) -> Network:
+    network = Network(docker_client_kw={"timeout": TIMEOUT_S}, docker_network_kw={"labels": labels, "driver": "bridge"})
+    network.name = f"rocketdiff-{run}"
+    with engine_errors("a network for the containers"):
+        return network.create()
+
+
+def _take_folder(folder: Path, names: tuple[str, ...]) -> None:
+    """See that the folder can be written and holds no other cluster."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(folder, error) from error
+    for name in names:
+        if (folder / name).exists():
+            raise UsageError(
+                "a folder without an earlier cluster's files", seen=str(folder / name), hint="give another folder"
+            )
+
+
+def _give_back(seats: list[Seat], network: Network | None) -> None:
+    """Ports and network; what an engine that does not answer keeps is swept later, and must not hide why we are here."""
+    for seat in seats:
+        seat.reserved.release()
+    if network is not None:
+        with suppress(HarnessError), engine_errors("the network of the containers to be removed"):
+            network.remove()

@@ -1,0 +1,126 @@
+"""Somebody's own cluster at the stages: its file is read, scenarios are held against it, cases get its brokers' names."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from harness.cluster.external.description import UNDOES, DescribedCluster, DescribedNode, Verb
+from harness.cluster.external.named_topology import NamedTopology, named, why_not
+from harness.cluster.external.parsing import parse
+from harness.cluster.start import DEFAULT_SERVER_RELEASE
+from harness.cluster.topology import topology_named
+from harness.core.errors import UsageError
+from harness.core.fault import ON_THE_WIRE, FaultKind, FaultSpec
+from harness.scenario import Case, Scenario
+from harness.scenario.yaml_source import parse_yaml
+
+BACKEND = "external"
+FORM = f"--cluster {BACKEND}:cluster.yaml"
+
+_ACTS = {FaultKind.PAUSE: Verb.PAUSE, FaultKind.KILL: Verb.KILL, FaultKind.PAUSE_NAME_SERVER: Verb.PAUSE}
+"""Kinds of fault that an owner can give commands for; any other would change what is not ours to change."""
+
+
+def described_by(backend: str) -> DescribedCluster | None:
+    """
+    The cluster that ``--cluster external:FILE`` means; None for a backend that starts its own.
+
+    Raises UsageError, with file and line, for a file that is refused.
+    """
+    name, _, file = backend.partition(":")
+    if name != BACKEND:
+        return None
+    if not file:
+        raise UsageError("a cluster file", seen=f"--cluster {backend}", hint=FORM)
+    return read(Path(file))
+
+
+def require_no_release(server_release: str) -> None:
+    """UsageError for a ``--server`` that somebody's own cluster would not heed; the default cannot be told from it."""
+    if server_release != DEFAULT_SERVER_RELEASE:
+        raise UsageError(
+            f"no --server with --cluster {BACKEND}",
+            seen=server_release,
+            hint="server_release in the cluster file, or nothing: the brokers are asked",
+        )
+
+
+def read(path: Path) -> DescribedCluster:
+    """One cluster file; UsageError names the file, the line and what was expected there."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        seen = problem.strerror if isinstance(problem, OSError) else str(problem)
+        raise UsageError(f"a readable cluster file {path}", seen=str(seen), hint=FORM) from problem
+    source = parse_yaml(text, str(path))
+    return parse(source.data, path, source.place)
+
+
+def why_not_here(scenario: Scenario, described: DescribedCluster | None) -> str | None:
+    """
+    What a cluster lacks for a scenario: a node, a command for one of its faults, a schedule of ours; None for nothing.
+
+    A delayed message is also kept in a topic that all of a cluster's users share. To find ours there everybody's would
+    have to be read, and ours would stay there after its own topic is deleted.
+    """
+    if described is None:
+        return None
+    if any(scenario.workload.delay_levels):
+        return "delayed messages are kept among everybody's, in a topic that is not ours to read or to clean"
+    shape = topology_named(scenario.topology)
+    missing = why_not(shape, described)
+    if missing is not None:
+        return missing
+    topology = named(shape, described)
+    return next(filter(None, (_lacking(fault, topology, described) for fault in scenario.faults)), None)
+
+
+def require_chosen_possible(
+    scenarios: Sequence[Scenario], patterns: Sequence[str], described: DescribedCluster | None
+) -> None:
+    """UsageError for a scenario that was asked for by its very name and that the cluster cannot be given."""
+    for scenario in scenarios:
+        reason = why_not_here(scenario, described)
+        if described is not None and reason is not None and scenario.name in patterns:
+            raise UsageError(
+                f"everything that {scenario.name} does to the cluster spelled out in {described.origin}",
+                seen=reason,
+                hint="nothing is done to a node that its owner gave no command for",
+            )
+
+
+def on(described: DescribedCluster | None, case: Case) -> Case:
+    """The case with the brokers' real names, where they have other names than ours."""
+    if described is None:
+        return case
+    topology = named(topology_named(case.scenario.topology), described)
+    faults = tuple(replace(fault, node=_node_name(fault, topology)) for fault in case.scenario.faults)
+    return replace(case, scenario=replace(case.scenario, faults=faults), brokers=topology.broker_names)
+
+
+def command_for(fault: FaultSpec, described: DescribedCluster) -> tuple[str, str]:
+    """What would be run for a fault and for its end; the fault has the node's real name. Empty for one on the wire."""
+    if fault.kind in ON_THE_WIRE:
+        return "", ""
+    act = _ACTS[fault.kind]
+    commands = _nodes(described)[fault.node].commands
+    return commands[act].shown, commands[UNDOES[act]].shown
+
+
+def _lacking(fault: FaultSpec, topology: NamedTopology, described: DescribedCluster) -> str | None:
+    if fault.kind in ON_THE_WIRE:
+        return None
+    act = _ACTS.get(fault.kind)
+    if act is None:
+        return f"{fault.kind} is not among the commands an owner can give"
+    return _nodes(described)[_node_name(fault, topology)].lacks(act)
+
+
+def _node_name(fault: FaultSpec, topology: NamedTopology) -> str:
+    if fault.kind is FaultKind.PAUSE_NAME_SERVER:
+        return topology.name_server_named(fault.node)
+    return topology.broker_named(fault.node)
+
+
+def _nodes(described: DescribedCluster) -> dict[str, DescribedNode]:
+    return {node.name: node for node in (*described.name_servers, *described.brokers)}

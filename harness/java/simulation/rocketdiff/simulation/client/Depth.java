@@ -1,0 +1,15 @@
+package rocketdiff.simulation.client;
+
+import java.util.Map;
+import rocketdiff.simulation.wire.Network;
+import rocketdiff.simulation.world.World;
+
+/** How much of a client is real. */
+public interface Depth {
+    /**
+     * A fresh client for one script, in the world that has just been entered, at 0 ms and before the tape is seeded.
+     *
+     * @param lookUpNow whether the client learns the route of the topic here, at no cost
+     */
+    Client open(Release release, World world, Network network, Map<String, Object> settings, boolean lookUpNow);
+}

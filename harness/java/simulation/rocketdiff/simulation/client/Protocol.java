@@ -1,0 +1,128 @@
+package rocketdiff.simulation.client;
+
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
+import java.util.HashMap;
+import java.util.Map;
+
+/** Requests, responses and exceptions of a release's remoting, by reflection. */
+public final class Protocol {
+    public static final int GET_ROUTE = 105;
+    /** A property of every message sent here: which send of the script it belongs to. */
+    static final String MARK = "simulated";
+    private static final int SUCCESS = 0;
+    private static final int TOPIC_NOT_EXIST = 17;
+
+    public final Class<?> command;
+    private final Method code;
+    private final Method opaque;
+    private final Method setOpaque;
+    private final Method header;
+    private final Method response;
+    private final Method setBody;
+    private final Method addExtField;
+    private final Class<?> connectException;
+    private final Class<?> timeoutException;
+    private final Class<?> sendRequestException;
+    private final Map<Class<?>, Header> headers = new HashMap<>();
+
+    /** Where a header of sending keeps what attempts are told by; the short form's names are letters. */
+    private static final class Header {
+        final Field queueId;
+        final Field properties;
+
+        Header(Class<?> type) {
+            boolean isShort = Members.fieldOrNull(type, "queueId") == null;
+            queueId = Members.field(type, isShort ? "e" : "queueId");
+            properties = Members.field(type, isShort ? "i" : "properties");
+        }
+    }
+
+    Protocol(Release release) {
+        command = release.type("remoting.protocol.RemotingCommand");
+        code = Members.method(command, "getCode", 0);
+        opaque = Members.method(command, "getOpaque", 0);
+        setOpaque = Members.method(command, "setOpaque", 1);
+        header = Members.method(command, "readCustomHeader", 0);
+        response = Members.method(command, "createResponseCommand", int.class, String.class);
+        setBody = Members.method(command, "setBody", 1);
+        addExtField = Members.method(command, "addExtField", 2);
+        connectException = release.type("remoting.exception.RemotingConnectException");
+        timeoutException = release.type("remoting.exception.RemotingTimeoutException");
+        sendRequestException = release.type("remoting.exception.RemotingSendRequestException");
+    }
+
+    public int code(Object request) {
+        return (Integer) Members.must(code, request);
+    }
+
+    /** Whether it is a request to send: SEND_MESSAGE, SEND_MESSAGE_V2 or SEND_BATCH_MESSAGE. */
+    public boolean isSend(Object request) {
+        int asked = code(request);
+        return asked == 10 || asked == 310 || asked == 320;
+    }
+
+    /** The queue id in the header of a request to send. */
+    public int queueId(Object request) {
+        Object sent = Members.must(header, request);
+        return (Integer) Members.get(header(sent).queueId, sent);
+    }
+
+    /** The mark of the message in a request to send; null if it was not sent by a script. */
+    public String mark(Object request) {
+        Object sent = Members.must(header, request);
+        String properties = (String) Members.get(header(sent).properties, sent);
+        int at = properties.indexOf(MARK + '\u0001');
+        if (at < 0) {
+            return null;
+        }
+        int begin = at + MARK.length() + 1;
+        int end = properties.indexOf('\u0002', begin);
+        return properties.substring(begin, end < 0 ? properties.length() : end);
+    }
+
+    private Header header(Object sent) {
+        return headers.computeIfAbsent(sent.getClass(), Header::new);
+    }
+
+    /** A broker's response to a request to send, whatever its code. */
+    public Object sendResponse(Object request, int responseCode) {
+        Object answer = response(request, responseCode);
+        Members.must(addExtField, answer, "msgId", "0A00000100002A9F0000000000000000");
+        Members.must(addExtField, answer, "queueId", String.valueOf(queueId(request)));
+        Members.must(addExtField, answer, "queueOffset", "0");
+        return answer;
+    }
+
+    /** The name server's response to a question for a route; body null: it knows no such topic. */
+    public Object routeResponse(Object request, byte[] body) {
+        Object answer = response(request, body == null ? TOPIC_NOT_EXIST : SUCCESS);
+        Members.must(setBody, answer, (Object) body);
+        return answer;
+    }
+
+    /** The topic that a question for a route is about. */
+    public String topic(Object request) {
+        return (String) Members.get(Members.must(header, request), "topic");
+    }
+
+    /** A response without anything but its code. */
+    public Object response(Object request, int responseCode) {
+        Object answer = Members.must(response, null, responseCode, "scripted");
+        Members.must(setOpaque, answer, Members.must(opaque, request));
+        return answer;
+    }
+
+    public Throwable refused(String address) {
+        return (Throwable) Members.make(connectException, new Class<?>[] {String.class}, address);
+    }
+
+    public Throwable timedOut(String address, long timeoutMs) {
+        Class<?>[] parameters = {String.class, long.class};
+        return (Throwable) Members.make(timeoutException, parameters, address, timeoutMs);
+    }
+
+    public Throwable broken(String address) {
+        return (Throwable) Members.make(sendRequestException, new Class<?>[] {String.class}, address);
+    }
+}

@@ -1,0 +1,82 @@
+package rocketdiff.simulation.remoting;
+
+import java.lang.reflect.Proxy;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.stream.Collectors;
+import rocketdiff.simulation.client.Members;
+import rocketdiff.simulation.client.Release;
+import rocketdiff.simulation.client.SendLoopClient;
+import rocketdiff.simulation.text.JsonText;
+import rocketdiff.simulation.wire.Network;
+import rocketdiff.simulation.world.World;
+
+/** A producer that was started as any application starts it. */
+final class RemotingClient extends SendLoopClient {
+    RemotingClient(Release release, World world, Network network, Map<String, Object> settings) {
+        super(release, world, network, settings);
+    }
+
+    @Override
+    protected Object openFactory() {
+        Members.must(Members.method(producer.getClass(), "setNamesrvAddr", String.class), producer, network.nameServer.address);
+        // There are no consumers whose offsets could be stored every 5 s.
+        Members.must(Members.method(producer.getClass(), "setPersistConsumerOffsetInterval", int.class),
+            producer, Integer.MAX_VALUE);
+        Members.must(Members.method(producer.getClass(), "start", 0), producer);
+        Object made = Members.get(producerImpl, "mQClientFactory");
+        Object api = Members.get(made, "mQClientAPIImpl");
+        Object real = Members.get(api, "remotingClient");
+        Class<?> type = release.type("remoting.RemotingClient");
+        Members.set(api, "remotingClient",
+            Proxy.newProxyInstance(release.loader, new Class<?>[] {type}, new AttemptRecorder(real, release, attempts)));
+        return made;
+    }
+
+    /** The route of the topic is learnt at once. */
+    void lookUp() {
+        takeRoute();
+    }
+
+    @Override
+    public void pollRoutes() {
+        onScheduled("updateTopicRouteInfoFromNameServer");
+    }
+
+    /** The client's own round begins by forgetting the brokers that no route names any more. */
+    @Override
+    public void heartbeat() {
+        onScheduled("cleanOfflineBroker", "sendHeartbeatToAllBrokerWithLock");
+    }
+
+    /** Has the client's scheduling thread do something now, and waits until it is over; what it throws, the client logs. */
+    private void onScheduled(String... names) {
+        boolean[] over = new boolean[1];
+        ((ExecutorService) Members.get(factory, "scheduledExecutorService")).execute(() -> {
+            try {
+                for (String name : names) {
+                    Members.must(Members.method(factory.getClass(), name, 0), factory);
+                }
+            } finally {
+                over[0] = true;
+            }
+        });
+        world.await(() -> over[0], World.FOREVER);
+    }
+
+    @Override
+    public String connections() {
+        return Wire.current().connected().entrySet().stream()
+            .map(entry -> JsonText.of(entry.getKey()) + ": " + entry.getValue())
+            .collect(Collectors.joining(", ", "{", "}"));
+    }
+
+    /** The client is left as it is; only what the release keeps of it in static fields must go. */
+    @Override
+    public void close() {
+        Class<?> manager = release.type("client.impl.MQClientManager");
+        Object instance = Members.must(Members.method(manager, "getInstance", 0), null);
+        ((Map<?, ?>) Members.get(instance, "factoryTable")).clear();
+        Wire.use(null);
+    }
+}

@@ -1,0 +1,70 @@
+package rocketdiff.simulation.remoting;
+
+import java.net.InetSocketAddress;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import java.util.TreeMap;
+import rocketdiff.simulation.client.Attempt;
+import rocketdiff.simulation.wire.Network;
+import rocketdiff.simulation.wire.ScriptedServer;
+import rocketdiff.simulation.world.Failure;
+import rocketdiff.simulation.world.World;
+
+/** The network of one script as the client's Netty calls reach it. */
+final class Wire {
+    private static Wire current;
+
+    final NettyTypes types;
+    final NettyThread netty = new NettyThread();
+    private final Network network;
+    private final Replies replies;
+    private final Map<ScriptedServer, Peer> peers = new IdentityHashMap<>();
+    private final Map<Object, Wheel> wheels = new IdentityHashMap<>();
+    private int numbered;
+
+    Wire(NettyTypes types, Network network, Replies replies) {
+        this.types = types;
+        this.network = network;
+        this.replies = replies;
+    }
+
+    /** The network that rewritten code connects to. */
+    static Wire current() {
+        if (current == null) {
+            throw new Failure(Failure.HOST, "a call of Netty outside the remoting depth");
+        }
+        return current;
+    }
+
+    static void use(Wire wire) {
+        current = wire;
+    }
+
+    /** A connect: a channel and an unfinished future at once, the result in an event. */
+    Object connect(Object bootstrap, InetSocketAddress target) throws ReflectiveOperationException {
+        String address = target.getAddress().getHostAddress() + ":" + target.getPort();
+        Peer peer = peers.computeIfAbsent(network.at(address), server -> new Peer(server, replies));
+        Connection connection = new Connection(this, peer, target, numbered++, types.connectTimeoutMs(bootstrap));
+        types.initialise(bootstrap, connection.channel);
+        World world = World.current();
+        boolean inOrderToSend = world.running().errand instanceof Attempt;
+        world.after(0, () -> peer.meet(connection, inOrderToSend));
+        return connection.connected.proxy;
+    }
+
+    /** What ticks instead of a HashedWheelTimer. */
+    Wheel wheel(Object timer) {
+        return wheels.computeIfAbsent(timer, any -> new Wheel(types));
+    }
+
+    /** How many connections stand, by broker; none is not told of. */
+    Map<String, Integer> connected() {
+        Map<String, Integer> connected = new TreeMap<>();
+        peers.forEach((server, peer) -> {
+            if (server.name != null && peer.connected() > 0) {
+                connected.put(server.name, peer.connected());
+            }
+        });
+        return connected;
+    }
+}

@@ -1,0 +1,81 @@
+package rocketdiff.simulation.script;
+
+import java.util.Locale;
+import rocketdiff.simulation.client.Send;
+import rocketdiff.simulation.client.SendAnswer;
+import rocketdiff.simulation.world.Failure;
+import rocketdiff.simulation.world.ScriptOver;
+import rocketdiff.simulation.world.VirtualThread;
+
+/** Sends, once or several times, by one thread; a line each. */
+final class SendStep implements Step {
+    private final Send.Mode mode;
+    private final int count;
+    private final int thread;
+    private final long everyMs;
+    private final Long timeoutMs;
+    private final String queueBroker;
+    private final int queueId;
+    private final Integer selector;
+
+    SendStep(Fields fields, int thread) {
+        this.thread = thread;
+        mode = Send.Mode.valueOf(fields.has("mode") ? fields.text("mode").toUpperCase(Locale.ROOT) : "SYNC");
+        count = fields.integer("count", 1);
+        everyMs = fields.number("every_ms", 0);
+        timeoutMs = fields.has("timeout_ms") ? (Long) fields.number("timeout_ms") : null;
+        selector = fields.has("selector") ? (Integer) fields.integer("selector", 0) : null;
+        boolean explicit = fields.has("queue");
+        queueBroker = explicit ? fields.object("queue").text("broker") : null;
+        queueId = explicit ? fields.object("queue").integer("queue_id", 0) : 0;
+    }
+
+    @Override
+    public int thread() {
+        return thread;
+    }
+
+    @Override
+    public void run(Run run, Place place) {
+        run.senders.on(thread, () -> {
+            long beganMs = run.world.nowMs();
+            for (int i = 0; i < count; i++) {
+                run.world.sleepUntil(beganMs + i * everyMs);
+                once(run, count == 1 ? place : place.repetition(i));
+            }
+        });
+    }
+
+    private void once(Run run, Place place) {
+        VirtualThread sender = run.world.running();
+        AsyncSend async = mode == Send.Mode.ASYNC ? new AsyncSend(run, place) : null;
+        Send send = new Send(mode, queueBroker, queueId, selector, timeoutMs, async, run.world.nowMs());
+        if (async != null) {
+            async.begin(send);
+        }
+        Throwable thrown = null;
+        try {
+            run.client.send(send);
+        } catch (Failure | ScriptOver hostEnds) {
+            throw hostEnds;
+        } catch (Throwable e) {
+            thrown = e;
+        }
+        if (async != null) {
+            async.returned(thrown);
+        } else {
+            answer(run, place, send, thrown, sender);
+        }
+    }
+
+    private static void answer(Run run, Place place, Send send, Throwable thrown, VirtualThread sender) {
+        StringBuilder out = run.lines.begin(place, "send");
+        if (thrown == null) {
+            SendAnswer.appendResult(out, send, send.result, run.world.nowMs());
+        } else {
+            SendAnswer.appendException(out, send, thrown, run.world.nowMs());
+        }
+        out.append('}');
+        run.lines.end(run.client.memory(), sender);
+    }
+}

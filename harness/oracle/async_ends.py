@@ -1,0 +1,240 @@
+"""
+How an asynchronous send may end, given how long its attempts took: every way the rules have, against what was seen.
+
+What failed an attempt is hardly ever told (hooks hear of the last one's end only), but how long it took is, and how the
+callback was called. So every cause that fits the duration is tried, in every attempt; a retry that found no connection was
+perhaps not seen at all. Connections are lost, or not found, where something was wrong with a broker, and nowhere else: an
+attempt in calm was answered, refused, or timed out. What no combination leads to is a difference. Queues are not looked
+at here.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from harness.core.plan import SendKind
+from harness.core.records import NEVER_CALLED_BACK
+from harness.oracle.demon import Demon
+from harness.oracle.difference import ends_alike
+from harness.oracle.judgement import Difference, DifferenceKind
+from harness.oracle.sentences import end_text, finish_text
+from harness.oracle.trace import AttemptTrace, SendTrace
+from reference_impl.rules.async_send import AsyncSend, Form
+from reference_impl.rules.async_steps import AsyncStep, CallBack, Invoke, Throw
+from reference_impl.rules.attempt import AttemptResult, Finish
+from reference_impl.rules.dialect import Dialect
+from reference_impl.rules.fault_table import FaultTable
+from reference_impl.rules.index import ThreadIndex
+from reference_impl.rules.publish import PublishInfo, Queue
+from reference_impl.rules.selection import Selector
+from reference_impl.rules.settings import SendSettings
+from reference_impl.rules.tape import RandomTape
+
+_GRACE_MS = 1_000
+"""Added to a request's timeout by those who look for requests that are over (scanResponseTable, every release)."""
+
+_ROUNDING_MS = 5
+"""Two clocks are read to a millisecond each, and a hook runs a little before or after the thing it tells of."""
+
+_ACTED_LATE_MS = 500
+"""
+Between a failure and what is seen of it (the next request, the callback) lie a queue of tasks, perhaps a connection, and a
+busy machine: over a hundred ms were seen. Half the grace, so that a timeout cannot pass for a failure in time.
+"""
+
+_FORMS = {SendKind.QUEUE: Form.GIVEN_QUEUE, SendKind.SELECTOR: Form.SELECTOR}
+
+_TIMEOUT, _LOST = "RemotingTimeoutException", "RemotingSendRequestException"
+_CONNECT, _TOO_MUCH = "RemotingConnectException", "RemotingTooMuchRequestException"
+
+Troubled = Callable[[str | None, int, int], bool]
+"""Whether a broker (None: any) may have cost a request its connection, or have had none, from one instant to another, in ns."""
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """
+    One way to end: attempts made that could be seen, and the end; None: the callback is lost, or the rules go on.
+
+    is_half_seen: retries were supposed that nobody saw.
+    """
+
+    attempts: int
+    finish: Finish | None
+    is_half_seen: bool = False
+
+    def explains(self, send: SendTrace, seen: int) -> bool:
+        """Whether the send was seen to end so; where attempts are only supposed, its cause must speak for them."""
+        if self.finish is None or self.attempts != seen or not ends_alike(self.finish, send):
+            return False
+        return not self.is_half_seen or self.finish.cause in (None, send.cause)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cause:
+    """What may have failed an attempt: thrown while it was handed over, or told afterwards; how long before it was seen."""
+
+    error: str
+    thrown: bool = False
+    direct: bool = False
+    code: int | None = None
+    seen_late_ms: int = 0
+
+
+def async_difference(
+    dialect: Dialect, settings: SendSettings, send: SendTrace, troubled: Troubled
+) -> Difference | None:
+    """What is wrong with the number of attempts or the end of a send, None where the rules may have it so."""
+    if send.error == NEVER_CALLED_BACK:
+        return None  # the check ``callbacks`` says so
+    attempts = tuple(one for one in send.attempts if one.attempt == 0 or one.start_ns < send.end_ns)
+    seen = len(attempts)
+    ends: set[_End] = set()
+    for end in _Explorer(dialect, settings, send, attempts, troubled).ends():
+        if end.explains(send, seen):
+            return None
+        ends.add(end)
+    return _difference(send, seen, tuple(ends))
+
+
+class _Explorer:
+    """Runs the rules over one send in every way."""
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        settings: SendSettings,
+        send: SendTrace,
+        attempts: tuple[AttemptTrace, ...],
+        troubled: Troubled,
+    ) -> None:
+        self._dialect = dialect
+        # What the fault table holds decides on brokers only.
+        self._settings = replace(settings, send_latency_fault_enable=False)
+        self._send = send
+        self._attempts = attempts
+        self._troubled = tuple(troubled(one.broker, one.start_ns, one.end_ns) for one in attempts)
+        # Which broker an unseen retry went to is not known.
+        self._is_any_troubled = troubled(None, send.start_ns, send.end_ns)
+        self._waited_ms = max((attempts[0].start_ns - send.start_ns) // 1_000_000, 0)
+        self._demon = Demon()
+
+    def ends(self) -> Iterator[_End]:
+        """Every end, some more than once."""
+        self._demon.restart()
+        while True:
+            yield self._run()
+            if not self._demon.advance():
+                return
+
+    def _run(self) -> _End:
+        selector = self._selector()
+        rules = AsyncSend(self._dialect, self._settings, selector.faults, _FORMS.get(self._send.kind, Form.SELECTED))
+        now_ms = self._waited_ms
+        rules.accepted(0, now_ms)  # a millisecond short of none is a matter of rounding: the attempt was seen
+        seen = made = late_ms = 0
+        step: AsyncStep | None = self._begin(rules, selector)
+        while isinstance(step, Invoke):
+            if step.attempt == 0:
+                step = rules.addressed(step, now_ms, known=True)
+                assert isinstance(step, Invoke), "no time has passed"
+            made = step.attempt + 1
+            unseen = self._unseen(step)
+            options = unseen if seen == len(self._attempts) else (None, *unseen)
+            if not options:
+                return _End(seen, None)
+            cause = options[self._demon.choose(len(options))]
+            if cause is None:
+                attempt = self._attempts[seen]
+                took_ms = late_ms + (attempt.end_ns - attempt.start_ns) // 1_000_000
+                now_ms = step.began_ms + took_ms
+                seen += 1
+                is_troubled = self._troubled[seen - 1]
+                if self._has_no_time(step):
+                    step = self._failed(rules, step, selector, now_ms, self._unconnected(step, 0, is_troubled)[-1])
+                    continue
+                causes = self._causes(step, took_ms, is_troubled)
+                if not causes or (seen == len(self._attempts) and self._send.error is None):
+                    result = AttemptResult.ok(self._send.status or "SEND_OK")
+                    step = rules.ended(step, selector, now_ms, result, written_ms=step.began_ms)
+                    continue
+                cause = causes[self._demon.choose(len(causes))]
+            late_ms = cause.seen_late_ms
+            step = self._failed(rules, step, selector, now_ms - late_ms, cause)
+        finish = step.finish if isinstance(step, CallBack | Throw) else None
+        return _End(seen, finish, is_half_seen=made > seen)
+
+    def _begin(self, rules: AsyncSend, selector: Selector) -> AsyncStep:
+        first = self._attempts[0]
+        if rules.form is Form.SELECTED:
+            return rules.begin(selector, self._waited_ms)
+        return rules.begin_at(Queue(first.broker, first.queue_id), self._waited_ms)
+
+    def _selector(self) -> Selector:
+        """A list of one queue: which of them is chosen is somebody else's question."""
+        first, rules = self._attempts[0], self._dialect.index
+        info = PublishInfo.of([(first.broker, first.queue_id)])
+        faults = FaultTable(self._dialect.fault_table)
+        return Selector(info, ThreadIndex(rules), faults, ThreadIndex(rules), RandomTape(0))
+
+    def _causes(self, invoke: Invoke, took_ms: int, is_troubled: bool) -> list[_Cause]:
+        """What may have failed an attempt that took so long; none: it was answered."""
+        causes = []
+        if took_ms + _ROUNDING_MS >= max(invoke.timeout_ms, 0) + _GRACE_MS:
+            causes.append(_Cause(_TIMEOUT))
+        if self._send.error == "MQBrokerException":
+            causes.append(_Cause("MQBrokerException", code=self._send.code))
+        causes += [_Cause(_LOST)] if is_troubled else []
+        causes += self._unconnected(invoke, took_ms, is_troubled)
+        late_ms = min(took_ms, _ACTED_LATE_MS)
+        if took_ms - late_ms < invoke.timeout_ms <= took_ms:  # only then does it matter to what is left
+            causes += [replace(cause, seen_late_ms=late_ms) for cause in causes if cause.error != _TIMEOUT]
+        return causes
+
+    def _unconnected(self, invoke: Invoke, took_ms: int, is_troubled: bool) -> list[_Cause]:
+        """What may fail a request before it is written: no connection, or one that came too late."""
+        background = self._dialect.remoting.connects_in_background
+        causes = [_Cause(_CONNECT, thrown=not background, direct=background)] if is_troubled else []
+        if self._dialect.remoting.async_time_left_ms(invoke.timeout_ms, took_ms + _ROUNDING_MS) is None:
+            causes.append(_Cause(_TOO_MUCH, thrown=not background, direct=background))
+        return causes
+
+    def _has_no_time(self, invoke: Invoke) -> bool:
+        """Whether a request fails for want of time before it is written, whatever the broker would have said."""
+        return self._dialect.remoting.async_time_left_ms(invoke.timeout_ms, 0) is None
+
+    def _unseen(self, invoke: Invoke) -> tuple[_Cause, ...]:
+        """The first attempt is seen as soon as its queue is chosen, a retry perhaps only when it is written."""
+        return () if invoke.attempt == 0 else tuple(self._unconnected(invoke, 0, self._is_any_troubled))
+
+    def _failed(
+        self, rules: AsyncSend, invoke: Invoke, selector: Selector, now_ms: int, cause: _Cause
+    ) -> AsyncStep | None:
+        selecting = selector if rules.form is Form.SELECTED else None
+        if cause.thrown:
+            return rules.threw(invoke, selecting, now_ms, cause.error)
+        result = AttemptResult.failed(cause.error, cause.code)
+        return rules.ended(invoke, selecting, now_ms, result, direct=cause.direct, written_ms=invoke.began_ms)
+
+
+def _difference(send: SendTrace, seen: int, ends: tuple[_End, ...]) -> Difference:
+    place = "first" if seen <= 1 else "retry"
+    here = [end for end in ends if end.attempts == seen]
+    alike = [end.finish for end in here if end.finish is not None and not end.is_half_seen]
+    if alike:
+        finish = alike[0]
+        expected = finish.error or "none"
+        return Difference(
+            DifferenceKind.ERROR,
+            f"error.other-class/expected={expected}/seen={send.error or 'none'}/{place}",
+            None,
+            finish_text(finish),
+            end_text(send),
+            {"expected": [finish.error, finish.code, finish.status], "observed": [send.error, send.code, send.status]},
+        )
+    if here:
+        name, expected = f"attempts.stopped-early/{place}", f"another attempt after {seen}"
+    else:
+        most = max((end.attempts for end in ends), default=0)
+        name, expected = f"attempts.went-on/{place}", f"the send over after {most} attempt{'' if most == 1 else 's'}"
+    detail: dict[str, object] = {"attempts": seen, "error": send.error}
+    return Difference(DifferenceKind.ATTEMPTS, name, seen - 1, expected, end_text(send), detail)

@@ -1,0 +1,80 @@
+"""
+The story of a client's hook held against the wire's: the same requests, in the same order, to the same queues, ended alike.
+
+The wire's attempts of a send must be among those told, in their order; what is told beside them must be of a kind that sends
+nothing. So a hook that hides, invents or misplaces an attempt is seen, whichever witness is wrong.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from harness.core.records import AttemptEnded
+
+NEVER_LEFT = frozenset(
+    {"RemotingTooMuchRequestException", "RemotingConnectException", "RemotingSendRequestException", "MQClientException"}
+)
+"""A budget used up to the millisecond, a connection that was refused or gone, a message refused: nothing was sent."""
+
+NO_TIME_NS = 10_000_000
+"""
+A timeout that came sooner than this had no budget: at its very edge Java begins an attempt with 0 ms, gives up at once and
+closes the channel, before or after the request was written. (No setting here is so short.)
+"""
+
+
+CROSSED_NS = 20_000_000
+"""
+How long before its client gives up an answer may be at the relay and not be heard of: 1.6 ms were seen, with 4 ms in the
+relay, on a machine with a load of 14 on two cores; waking the client may take as long again.
+"""
+
+WAITED_LONG_NS = 50_000_000
+"""Answers in calm come sooner than this, so a client that calls one of them a timeout is still caught."""
+
+
+def disagreements(told: Iterable[AttemptEnded], seen: Iterable[AttemptEnded]) -> list[str]:
+    """One sentence for each send that the two tell differently, by send."""
+    by_send: tuple[dict[int, list[AttemptEnded]], ...] = (defaultdict(list), defaultdict(list))
+    for each, attempts in zip(by_send, (told, seen), strict=True):
+        for attempt in attempts:
+            each[attempt.send].append(attempt)
+    client, wire = by_send
+    sends = sorted(client.keys() | wire.keys())
+    return [
+        f"send {send}: told {_words(client[send])}, seen {_words(wire[send])}"
+        for send in sends
+        if not _agree(client[send], wire[send])
+    ]
+
+
+def _agree(told: list[AttemptEnded], seen: list[AttemptEnded]) -> bool:
+    left = list(seen)
+    for attempt in told:
+        if left and _is_same(attempt, left[0]):
+            left.pop(0)
+        elif not _may_never_have_left(attempt):
+            return False
+    return not left
+
+
+def _may_never_have_left(told: AttemptEnded) -> bool:
+    had_no_time = told.error == "RemotingTimeoutException" and told.end_ns - told.start_ns < NO_TIME_NS
+    return told.error in NEVER_LEFT or had_no_time
+
+
+def _is_same(told: AttemptEnded, seen: AttemptEnded) -> bool:
+    """One request; a status is an answer and must be the same, an error may have other names."""
+    if (told.broker, told.queue_id) != (seen.broker, seen.queue_id) or told.start_ns > seen.start_ns:
+        return False
+    return told.status == seen.status or _crossed(told, seen)
+
+
+def _crossed(told: AttemptEnded, seen: AttemptEnded) -> bool:
+    """Whether an answer was on its last way to a client that waited long, just when that gave up."""
+    is_timeout = told.error == "RemotingTimeoutException" and told.end_ns - told.start_ns >= WAITED_LONG_NS
+    return is_timeout and seen.end_ns >= told.end_ns - CROSSED_NS
+
+
+def _words(attempts: list[AttemptEnded]) -> str:
+    words = (f"{one.broker} queue {one.queue_id} {one.status or one.error}" for one in attempts)
+    return ", ".join(words) or "nothing"

@@ -1,0 +1,107 @@
+"""
+Attempts of a client that tells of none, from what the wire saw of it; the same record as a hook in a client makes.
+
+Begin and end are the wire's: when the relay had the request and when it had the answer, both instants at which the client
+was certainly waiting (passing on takes the relay 0.1 ms; a client can be awake before that is written down). An attempt
+without an answer ends when its send makes the next one, when its connection is gone, or when its call returns, whichever is first:
+that is when the client is *known* to have stopped waiting. Its error is named as a hook would: RemotingTimeoutException
+(also where the client itself closed the connection: it had given up), or RemotingSendRequestException where the other
+side did. A one-way request is over when it was made, and has neither error nor status. An answer that came when the time
+was up, of a client that then went on, came too late: which of the two it had first the wire cannot see, and clients do not
+go on after a success. What never became a request (a refused connection, a round without a queue) leaves nothing on the
+wire and is no attempt here.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from harness.core.records import AttemptEnded, SendEnded
+from harness.relay.exchanges import Exchange
+from harness.relay.wire import Passed
+from reference_impl.remoting.codes import ResponseCode
+
+STATUS_OF_CODE = {
+    ResponseCode.SUCCESS: "SEND_OK",
+    ResponseCode.FLUSH_DISK_TIMEOUT: "FLUSH_DISK_TIMEOUT",
+    ResponseCode.SLAVE_NOT_AVAILABLE: "SLAVE_NOT_AVAILABLE",
+    ResponseCode.FLUSH_SLAVE_TIMEOUT: "FLUSH_SLAVE_TIMEOUT",
+}
+"""Response codes that mean stored (MQClientAPIImpl.processSendResponse of every release)."""
+
+UNDERWAY_NS = 5_000_000
+"""
+A client's clock runs before its request is here: 0.2 ms as a rule, some more on a busy machine. So much less than its
+timeout an attempt may seem to have taken that was given up.
+"""
+
+LOST, SILENT, REFUSED = "RemotingSendRequestException", "RemotingTimeoutException", "MQBrokerException"
+
+
+def attempts_of(
+    exchanges: Iterable[Exchange],
+    topic: str,
+    sends: Mapping[int, SendEnded],
+    threads: Mapping[int, int],
+    timeout_ms: int,
+) -> list[AttemptEnded]:
+    """
+    Every request about a message of the topic, by send and time; sends that never returned have attempts too.
+
+    sends: those that returned. threads: thread of every planned send. timeout_ms: what the client was set to.
+    """
+    patience_ns = timeout_ms * 1_000_000 - UNDERWAY_NS
+    tried: dict[int, list[Exchange]] = defaultdict(list)
+    for exchange in exchanges:
+        _, named, number = exchange.identity.rsplit("/", 2) if exchange.identity.count("/") > 1 else ("", "", "")
+        if named == topic and number.isdecimal() and int(number) in threads:
+            tried[int(number)].append(exchange)
+    return [
+        attempt
+        for send, made in sorted(tried.items())
+        for attempt in _attempts_of_send(send, threads[send], made, sends.get(send), patience_ns)
+    ]
+
+
+def _attempts_of_send(
+    send: int, thread: int, made: Sequence[Exchange], told: SendEnded | None, patience_ns: int
+) -> list[AttemptEnded]:
+    attempts = []
+    for number, exchange in enumerate(made):
+        following = made[number + 1].request if number + 1 < len(made) else None
+        limit_ns = following.in_ns if following else told.end_ns if told else None
+        answer = _heeded(exchange, limit_ns, patience_ns if following else None)
+        request = exchange.request
+        if request.oneway:
+            end_ns, error, code, status = request.in_ns, None, None, None
+        else:
+            end_ns, error, code, status = _unanswered(exchange, limit_ns) if answer is None else _answered(answer)
+        queue_id = request.queue_id or 0
+        attempts.append(
+            AttemptEnded(send, thread, number, request.node, queue_id, request.in_ns, end_ns, error, code, status)
+        )
+    return attempts
+
+
+def _heeded(exchange: Exchange, limit_ns: int | None, patience_ns: int | None) -> Passed | None:
+    """The answer, if it came while the client still waited."""
+    answer = exchange.answer
+    if answer is None or (limit_ns is not None and answer.let_go_ns > limit_ns):
+        return None
+    took_ns = answer.let_go_ns - exchange.request.in_ns
+    return None if patience_ns is not None and took_ns >= patience_ns else answer
+
+
+def _answered(answer: Passed) -> tuple[int, str | None, int | None, str | None]:
+    """End, error, code and status."""
+    status = STATUS_OF_CODE.get(answer.code)  # type: ignore[call-overload]  # int and IntEnum hash alike
+    end_ns = answer.let_go_ns
+    return (end_ns, REFUSED, answer.code, None) if status is None else (end_ns, None, None, status)
+
+
+def _unanswered(exchange: Exchange, limit_ns: int | None) -> tuple[int, str | None, int | None, str | None]:
+    """The same, for one that nobody waited for any more."""
+    begin_ns, closed = exchange.request.in_ns, exchange.closed
+    known = [at_ns for at_ns in (closed.at_ns if closed else None, limit_ns) if at_ns is not None]
+    end_ns = max(min(known, default=begin_ns), begin_ns)
+    is_lost = closed is not None and closed.by != "client" and closed.at_ns == end_ns
+    return end_ns, LOST if is_lost else SILENT, None, None

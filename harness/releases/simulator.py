@@ -1,0 +1,30 @@
+"""The virtual-time host: one Java program that loads the real classes of any release and runs them on scripts."""
+
+import os
+from pathlib import Path
+
+from harness.core.resources import resource
+from harness.releases.artifacts import ensure
+from harness.releases.compiled import compiled
+from harness.releases.jvm import find_java
+from harness.releases.lock import locked
+from harness.releases.progress import ProgressListener
+
+SOURCES = "harness/java/simulation"
+MAIN_CLASS = "rocketdiff.simulation.Main"
+
+SIMULATOR_JVM_OPTIONS = (
+    # C1 and the serial collector: a host lives for seconds, and on two shared cores their warm-up is what counts.
+    *("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"),
+    # 39 releases take about 50 MB of heap; the rest is room between collections.
+    *("-Xms128m", "-Xmx768m"),
+    "-XX:-UsePerfData",  # keeps the JVM out of /tmp
+    # Netty logs to java.util.logging where it finds nothing else; without a handler that is silent.
+    f"-Djava.util.logging.config.file={os.devnull}",
+)
+
+
+def simulator_class_path(listener: ProgressListener | None = None) -> list[Path]:
+    """The host's classes and its libraries; releases are told to it by their own class paths."""
+    libraries = ensure("simulation host", locked().tools["asm"], listener)
+    return [compiled("simulation", resource(SOURCES), libraries, find_java(listener)), *libraries]

@@ -1,0 +1,141 @@
+"""How often the gate itself is wrong, in the words that every format uses; with the circumstances, or that nothing is known."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from harness.core.run_info import RunInfo
+from harness.report.document import Document
+from harness.verdict.calibration import CONFIDENCE, Calibration, Found, Rate
+from harness.verdict.judgement import RunVerdict
+from harness.verdict.statistics import excluded_rate
+
+OLD_AFTER_DAYS = 365
+"""A figure about a program of last year is a figure about another program; the specification's ledgers go by half of it."""
+
+MEASURED_FAULTS = frozenset({"paused_brokers"})
+"""What control cases do to their clusters, by the names of ``core.fault``; a test holds it against their scenarios."""
+
+MEASURED_TOPOLOGIES = frozenset({"two-masters"})
+"""Where they run; the same test."""
+
+UNKNOWN = (
+    "How often this gate alarms falsely is not known: there is no fixtures/calibration.json (make calibrate writes one)"
+)
+
+
+def trust_lines(document: Document) -> tuple[str, ...]:
+    """What a report says about the gate itself: its measured rates, where they come from, and what they do not cover."""
+    seen = unseen_rate(document)
+    if document.calibration is None:
+        return (*seen, UNKNOWN)
+    found = caveats(document.calibration, document.run)
+    return (*seen, *calibration_lines(document.calibration), *((f"But {'; '.join(found)}",) if found else ()))
+
+
+def unseen_rate(document: Document) -> tuple[str, ...]:
+    """What a run without a divergence does not exclude: rare events, by the number of its pause episodes (section 3.6)."""
+    episodes = sum(case.episodes for case in document.run.cases)
+    if document.verdict is not RunVerdict.CONFORMS or not episodes:
+        return ()
+    missed = f"something that shows in fewer than {excluded_rate(episodes):.1%} of them may have been missed"
+    return (f"No divergence in {episodes} pause episodes: {missed} (at {CONFIDENCE:.0%})",)
+
+
+def calibration_lines(calibration: Calibration) -> tuple[str, ...]:
+    """False alarms, then what was found again, then where and when; one sentence each."""
+    controls = calibration.controls
+    lines = [_false_alarms(calibration)]
+    if controls.alarms:
+        kinds = dict.fromkeys(
+            signature for alarm in controls.alarms for signature in alarm.signatures or (alarm.check,)
+        )
+        lines.append(f"False alarms seen: {', '.join(kinds)}")
+    if calibration.sensitivity:
+        lines.append(_found_again(calibration.sensitivity))
+    lines.append(circumstances(calibration))
+    return tuple(lines)
+
+
+def _false_alarms(calibration: Calibration) -> str:
+    controls = calibration.controls
+    left = controls.cases - controls.alarms_per_case.n
+    without = f"; {left} more without an answer" if left else ""
+    runs = controls.alarms_per_run
+    pooled = f"; with pooled statistics {runs.seen} in {runs.n} gate runs ({bound(runs)})" if runs.n else ""
+    return (
+        f"False alarms of this gate: {controls.alarms_per_case.seen} in {controls.alarms_per_case.n} control cases"
+        f" ({bound(controls.alarms_per_case)}){without}{pooled}"
+    )
+
+
+def bound(rate: Rate) -> str:
+    """``at most 1.0 % at 95 %``."""
+    return f"at most {rate.bound:.1%} at {CONFIDENCE:.0%}"
+
+
+def _found_again(found: tuple[Found, ...]) -> str:
+    """Entry by entry: repeats of several entries in one run share its seed and cluster, and are no independent trials."""
+    always = [one.seen for one in found if one.seen.n and one.seen.seen == one.seen.n]
+    said = f"Known divergences found again every time: {len(always)} of {len(found)} entries"
+    if always:
+        fewest = min(always, key=lambda rate: rate.n)
+        said += f" (each in {fewest.n} repeats or more, which bound its rate by {fewest.low:.0%} from below)"
+    rest = [one for one in found if one.seen not in always]
+    return "; ".join((said, *map(_not_always, rest)))
+
+
+def _not_always(one: Found) -> str:
+    rate = one.seen
+    return (
+        f"{one.entry} in {rate.seen} of {rate.n} ({rate.low:.0%} to {rate.high:.0%})"
+        if rate.n
+        else f"{one.entry} undecided"
+    )
+
+
+def circumstances(calibration: Calibration) -> str:
+    """When, with what and on what: a rate holds for these, and for little else."""
+    machine = calibration.machine
+    sources = len(calibration.sources)
+    changed = f", the program changed {sources - 1} × under way" if sources > 1 else ""
+    return (
+        f"measured {calibration.first_at[:10]} to {calibration.last_at[:10]} with rocketdiff {calibration.rocketdiff}"
+        f" on RocketMQ {calibration.server_release} ({calibration.backend}), {machine.processor or machine.system},"
+        f" {machine.cores} cores, load {calibration.load_median:.1f}{changed}"
+    )
+
+
+def caveats(calibration: Calibration, run: RunInfo) -> tuple[str, ...]:
+    """In what the measured circumstances differ from a run's, so that nobody reads the figures as more than they are."""
+    return tuple(_caveats(calibration, run))
+
+
+def _caveats(calibration: Calibration, run: RunInfo) -> Iterator[str]:
+    if calibration.rocketdiff != run.rocketdiff:
+        yield f"measured with rocketdiff {calibration.rocketdiff}, this run is by {run.rocketdiff}"
+    if calibration.server_release != run.server_release:
+        yield f"measured on RocketMQ {calibration.server_release}, this run is on {run.server_release}"
+    if calibration.backend != run.backend:
+        yield f"measured on {calibration.backend}, this run is on {run.backend}"
+    if (calibration.machine.processor, calibration.machine.cores) != (run.machine.processor, run.machine.cores):
+        yield "measured on another machine"
+    yield from _unmeasured(calibration, run)
+    if (age := _age_days(calibration, run)) > OLD_AFTER_DAYS:
+        yield f"{age} days old when this run began: measure again with `make calibrate`"
+
+
+def _unmeasured(calibration: Calibration, run: RunInfo) -> Iterator[str]:
+    """What this run asks or does and no control case did: a rate says nothing about it."""
+    if foreign := sorted({check for _, check in run.planned} - {rate.check for rate in calibration.controls.checks}):
+        yield f"no control case was asked for {', '.join(foreign)}"
+    hit = {name for case in run.cases for name, count in case.fault_counts.items() if count}
+    if faults := sorted(hit - MEASURED_FAULTS):
+        yield f"no control case had {', '.join(faults).replace('_', ' ')}"
+    if places := sorted({case.topology for case in run.cases if case.topology} - MEASURED_TOPOLOGIES):
+        yield f"no control case ran on {', '.join(places)}"
+
+
+def _age_days(calibration: Calibration, run: RunInfo) -> int:
+    """Counted to the day the run began, so that the same run gives the same report whenever it is rendered."""
+    ended, began = datetime.fromisoformat(calibration.last_at), datetime.fromisoformat(run.started_at)
+    return (began.astimezone(UTC) - ended.astimezone(UTC)).days

@@ -1,0 +1,120 @@
+"""The results of a SARIF log: divergences, gravest first, then what the ledger declares and the run did not show."""
+
+from hashlib import sha256
+from typing import Any
+from urllib.parse import quote
+
+from harness.core.run_info import CaseInfo, RunInfo
+from harness.core.verdict import CheckResult, Divergence, Severity
+from harness.report.clusters import Weight, fingerprint, weight_of
+from harness.report.document import Document
+from harness.report.ledger_words import because, trouble_text
+from harness.report.sarif_rules import STALE_RULE
+from harness.report.words import short_case
+from harness.verdict.ledger_outcome import EntryOutcome, EntryState
+
+LEVELS = {Severity.MUST: "error", Severity.SHOULD: "warning", Severity.INFO: "note"}
+
+TEXT_MOST = 600
+"""Characters of an expectation or observation; a client's exception text may be of any length."""
+
+SIGNATURE = "rocketdiffSignature/v1"
+"""Check, signature and subject: the same in every case, run, seed and time."""
+
+GITHUBS = "primaryLocationLineHash"
+"""The only fingerprint that GitHub reads: here signature and case, so that an alert outlives edits of the scenario."""
+
+
+def results_of(document: Document) -> list[dict[str, Any]]:
+    """Every result there could be, gravest first; what was seen while the set-up was broken is none."""
+    weighed = [
+        (weight, result, divergence)
+        for result in document.results
+        for divergence in result.divergences
+        if (weight := weight_of(result, divergence, document.policy)) is not Weight.VOID
+    ]
+    weights, severities = list(Weight), list(Severity)
+    weighed.sort(key=lambda one: (weights.index(one[0]), severities.index(one[1].severity), -one[2].count))
+    cases = {case.case: case for case in document.run.cases}
+    reasons = {entry.id: because(entry) for entry in document.ledger}
+    found = [_result(*one, document.run, cases.get(one[1].case), reasons) for one in weighed]
+    gone = [_absent(entry) for entry in document.ledger if entry.state in (EntryState.STALE, EntryState.EXCEEDED)]
+    return [*found, *gone]
+
+
+def _result(
+    weight: Weight,
+    result: CheckResult,
+    divergence: Divergence,
+    run: RunInfo,
+    case: CaseInfo | None,
+    reasons: dict[str, str],
+) -> dict[str, Any]:
+    name = short_case(result.case, run)
+    stable = fingerprint(result.check, divergence.signature, divergence.subject)
+    is_declared = weight is Weight.DECLARED
+    told: dict[str, Any] = {
+        "ruleId": result.check,
+        "level": LEVELS[result.severity],
+        "kind": "fail",
+        "message": {"text": _message(divergence, name)},
+        "locations": [_location(name, case)],
+        "partialFingerprints": {SIGNATURE: stable, GITHUBS: _line_hash(stable, result.case)},
+        "baselineState": "unchanged" if is_declared else "new",
+        "suppressions": [_suppression(divergence.declared_by, reasons)] if is_declared else [],
+        "properties": {
+            "case": result.case,
+            "subject": divergence.subject,
+            "signature": divergence.signature,
+            "count": divergence.count,
+            "gates": weight is Weight.NEW,
+        },
+    }
+    return told
+
+
+def _message(divergence: Divergence, case: str) -> str:
+    example = divergence.example
+    where = f" (send {example.send}, phase {example.phase})" if example.send >= 0 else ""
+    return (
+        f"{divergence.subject}: {divergence.signature}, {divergence.count} × in {case}.\n"
+        f"Expected: {_short(example.expected)}\nObserved: {_short(example.observed)}{where}"
+    )
+
+
+def _location(name: str, case: CaseInfo | None) -> dict[str, Any]:
+    """The scenario file as it is called from the root of its repository; of a pooled check, its name alone."""
+    place: dict[str, Any] = {"logicalLocations": [{"fullyQualifiedName": name, "kind": "module"}]}
+    file = case.scenario_file if case is not None and case.scenario_file else f"{name}.yaml"
+    region = {"startLine": case.checks_line if case is not None else 1}
+    return {"physicalLocation": {"artifactLocation": {"uri": quote(file)}, "region": region}} | place
+
+
+def _suppression(entry: str, reasons: dict[str, str]) -> dict[str, Any]:
+    return {"kind": "external", "status": "accepted", "justification": reasons.get(entry, entry)}
+
+
+def _absent(entry: EntryOutcome) -> dict[str, Any]:
+    file, _, line = entry.place.rpartition(" line ")
+    region = {"startLine": int(line)} if line.isdecimal() else {"startLine": 1}
+    uri = quote(file or entry.place)
+    stable = sha256(entry.id.encode()).hexdigest()[:12]
+    return {
+        "ruleId": STALE_RULE,
+        "level": LEVELS[entry.severity],
+        "kind": "fail",
+        "message": {"text": trouble_text(entry)},
+        "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}, "region": region}}],
+        "partialFingerprints": {SIGNATURE: stable, GITHUBS: _line_hash(stable, entry.id)},
+        "baselineState": "absent" if entry.state is EntryState.STALE else "updated",
+        "suppressions": [],
+        "properties": {"entry": entry.id, "check": entry.check, "ref": entry.ref},
+    }
+
+
+def _line_hash(stable: str, where: str) -> str:
+    return sha256(f"{stable}\n{where}".encode()).hexdigest()[:16] + ":1"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= TEXT_MOST else f"{text[:TEXT_MOST]} …"

@@ -1,0 +1,7 @@
+"""``python -m harness.simulation.golden``."""
+
+import sys
+
+from harness.simulation.golden.generate import main
+
+sys.exit(main())

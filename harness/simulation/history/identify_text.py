@@ -1,0 +1,58 @@
+"""What identify found, for people and for programs."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from harness.simulation.golden.standard import SCRIPTS
+from harness.simulation.history.groups_page import span
+from harness.simulation.history.identify import Identified
+
+MOST_CHARACTERS = 300
+"""Of an answer line shown in a terminal; the JSON form has it whole."""
+
+
+def identified_lines(found: Identified) -> Iterator[str]:
+    """Lines for a terminal."""
+    if found.releases and not found.rejected:
+        yield "behaves like every published release: nothing that was seen tells them apart"
+    elif found.releases:
+        yield f"behaves like {', '.join(found.releases)}"
+    else:
+        yield "behaves like no published release"
+    yield f"{found.telling} of {found.observations} observations tell releases apart"
+    if found.undecided:
+        yield f"{found.undecided} observations could not be judged"
+    if found.rejected:
+        yield "not explained by"
+    for one in found.rejected:
+        yield f"  {span(one.releases)}: {one.where}"
+        yield f"    expected {_short(one.expected)}"
+        yield f"    saw      {_short(one.seen)}"
+    if found.unexercised:
+        yield f"nothing was seen of: {', '.join(found.unexercised)}"
+    for separator in found.separating:
+        parts = " | ".join(span(part) for part in separator.parts)
+        yield f"would tell more: {SCRIPTS}/{separator.script.name}.json separates {parts}"
+
+
+def identified_data(found: Identified) -> dict[str, Any]:
+    """The same as data."""
+    return {
+        "releases": list(found.releases),
+        "telling": found.telling,
+        "observations": found.observations,
+        "undecided": found.undecided,
+        "rejected": [
+            {"releases": list(one.releases), "where": one.where, "expected": one.expected, "seen": one.seen}
+            for one in found.rejected
+        ],
+        "not_exercised": list(found.unexercised),
+        "would_separate": [
+            {"file": f"{SCRIPTS}/{one.script.name}.json", "parts": [list(part) for part in one.parts]}
+            for one in found.separating
+        ],
+    }
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]} …"

@@ -1,0 +1,1 @@
+"""Lock step: the Java classes and the reference at the same scripts, and what is made of a difference between them."""

@@ -1,0 +1,131 @@
+"""
+The wire as a witness of a case: a relay before each arm, and what it saw told in place of a client that tells nothing.
+
+Relays stand before both arms or before none, so that what they cost (0.1 ms a request) meets both alike. They are needed
+where one of the two clients has no hook for its attempts, and where faults happen on the wire; whoever wants the wire
+as a second witness of any other pair can ask for them.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from harness.cluster.interface import Cluster, Role, nodes_of
+from harness.core.events import Arm
+from harness.core.plan import Plan
+from harness.core.records import UNSEEN_ROUTE, AttemptEnded, Record, SendEnded
+from harness.core.subject import SubjectId
+from harness.relay.agreement import disagreements
+from harness.relay.attempts import attempts_of
+from harness.relay.blind_spots import blind_spots_of, with_routes
+from harness.relay.exchanges import exchanges_of, past_the_relay
+from harness.relay.gate import Upstream
+from harness.relay.process import Relay
+from harness.relay.publish_lists import publish_lists_of
+from harness.relay.wire import read_wire
+from harness.subjects.lines import encode_record
+from harness.subjects.registry import tells_attempts
+from harness.traces.case_directory import CaseDirectory
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What an arm was asked for and what it told of it."""
+
+    topic: str
+    plan: Plan
+    sends: Sequence[SendEnded]
+    attempts: Sequence[AttemptEnded]
+    timeout_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class WireStory:
+    """
+    What the wire had to say about an arm.
+
+    told: who saw the attempts, in words; empty without a relay. unseen: sentences about frames that the relay could not see
+    or read: with any of them the story is not whole. against: where the client itself told another story.
+    """
+
+    told: str = ""
+    unseen: tuple[str, ...] = ()
+    against: tuple[str, ...] = ()
+
+
+class Witness:
+    """Relays of one case, if it needs any or ``is_wanted``; a context manager that must outlive the subjects."""
+
+    def __init__(
+        self, cluster: Cluster, directory: CaseDirectory, subjects: Mapping[Arm, SubjectId], *, is_wanted: bool = False
+    ) -> None:
+        self._is_wanted = is_wanted
+        self._cluster = cluster
+        self._directory = directory
+        self._silent = [arm for arm, subject in subjects.items() if not tells_attempts(subject)]
+        self._relays: dict[Arm, Relay] = {}
+        self._ends = ExitStack()
+
+    @property
+    def relays(self) -> tuple[Relay, ...]:
+        """All of them, in the order of arms; none where nobody wants the wire."""
+        return tuple(self._relays.values())
+
+    def require_alive(self) -> None:
+        """Raise EnvironmentMissing once a relay has ended by itself."""
+        for relay in self._relays.values():
+            relay.require_alive()
+
+    def name_servers(self, arm: Arm) -> tuple[str, ...]:
+        """What the arm's client is to be configured with."""
+        relay = self._relays.get(arm)
+        return self._cluster.name_server_addresses if relay is None else relay.name_servers
+
+    def testify(self, arm: Arm, work: Work) -> WireStory:
+        """
+        What the wire saw of an arm, once its relay is closed.
+
+        Of one that tells nothing itself it is written down; with the story of any other it is compared.
+        """
+        relay = self._relays.get(arm)
+        if relay is None:
+            return WireStory()
+        records = list(read_wire(relay.journal))
+        sends = {send.send: send for send in work.sends}
+        threads = {send.send: send.thread for send in work.plan.sends}
+        attempts = attempts_of(exchanges_of(records), work.topic, sends, threads, work.timeout_ms)
+        unseen = tuple(past_the_relay(records))
+        if arm not in self._silent:
+            against = tuple(disagreements(work.attempts, attempts))
+            return WireStory(f"the client, and the wire: {len(attempts)} attempts", unseen, against)
+        routes = publish_lists_of(records, work.topic)
+        placed = with_routes(work.sends, routes, blind_spots_of(records))
+        told: tuple[Record, ...] = (*routes, *attempts, *placed)
+        with self._directory.witnessed(arm) as recorder:
+            for seen in told:
+                recorder.line(encode_record(seen))
+        half_seen = sum(send.route == UNSEEN_ROUTE for send in placed)
+        words = f"the wire: {len(attempts)} attempts, {len(routes)} routes; {half_seen} sends half seen"
+        return WireStory(words, unseen)
+
+    def __enter__(self) -> Self:
+        with ExitStack() as undo:
+            for arm in Arm if self._silent or self._is_wanted else ():
+                relay = Relay(upstreams_of(self._cluster), self._directory.wire_file(arm))
+                self._relays[arm] = undo.enter_context(relay)
+            self._ends = undo.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End every relay, whatever the others say to that; their records are whole then."""
+        self._ends.close()
+
+
+def upstreams_of(cluster: Cluster) -> tuple[Upstream, ...]:
+    """Every server of a cluster, as a relay is told of it."""
+    nodes = nodes_of(cluster)
+    return tuple(Upstream(node.name, node.address, is_broker=node.role is not Role.NAME_SERVER) for node in nodes)

@@ -1,0 +1,139 @@
+"""Callbacks: one send, made by hand, and whether the check finds it called back as often as the rules have it."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from harness.analysis.case_trace import TracedSend
+from harness.analysis.checks.callbacks import EXCUSED, NEVER, TWICE, Callbacks, answer
+from harness.analysis.checks.case_facts import CaseFacts
+from harness.analysis.checks.queue_choice import WRONG_WITNESS, QueueChoice
+from harness.analysis.steps.attempts_in_context import FaultTimes
+from harness.core.events import Arm
+from harness.core.evidence import Standing
+from harness.core.fault import FaultKind, FaultRecord
+from harness.core.outcome import Outcome, Reason
+from harness.core.plan import SendKind, SendMode
+from harness.core.records import NEVER_CALLED_BACK
+from harness.core.settings import ClientSettings
+from harness.oracle.async_habits import AsyncHabits
+from harness.traces.manifest import CaseEntry, CaseStatus
+from harness.traces.rows import AttemptRow, SendRow
+from reference_impl.dialects import dialect_of
+from tests.analysis.checks.test_mode_checks import ROW, alone, copy, seen, side
+
+TOO_LATE = "RemotingTooMuchRequestException"
+S = 1_000_000_000
+
+
+@pytest.mark.parametrize(("times", "noted"), [(0, [NEVER]), (1, []), (2, [TWICE])])
+def test_a_callback_is_called_once(times: int, noted: list[str]) -> None:
+    """Never and twice are differences."""
+    row = replace(ROW, mode=SendMode.ASYNC, callbacks=times)
+    assert seen(Callbacks, alone(side(Arm.CANDIDATE, row))) == noted
+
+
+def test_a_release_may_call_a_failed_send_back_twice() -> None:
+    """5.3.0 to 5.3.3, by the rules; a send that succeeded is called back once there too."""
+    habits = AsyncHabits(loses_callbacks=False, most_callbacks=2)
+    failed = replace(ROW, mode=SendMode.ASYNC, callbacks=2, error="MQClientException", cause=TOO_LATE)
+    stored = replace(ROW, mode=SendMode.ASYNC, callbacks=2)
+    assert seen(lambda scene: Callbacks(replace(scene, habits=habits)), alone(side(Arm.CANDIDATE, failed))) == []
+    assert seen(lambda scene: Callbacks(replace(scene, habits=habits)), alone(side(Arm.CANDIDATE, stored))) == [TWICE]
+
+
+def test_a_connection_that_came_in_time_excuses_no_second_callback() -> None:
+    """Any other exception was not told twice by any release, and a third call is one too many."""
+    habits = AsyncHabits(loses_callbacks=False, most_callbacks=2)
+    late = replace(ROW, mode=SendMode.ASYNC, callbacks=2, error="MQClientException", cause=TOO_LATE)
+    for row in (replace(late, cause="CompletionException"), replace(late, callbacks=3)):
+        assert seen(lambda scene: Callbacks(replace(scene, habits=habits)), alone(side(Arm.CANDIDATE, row))) == [TWICE]
+
+
+@pytest.mark.parametrize(
+    ("release", "retries", "most"),
+    [("5.1.4", 2, 1), ("5.3.0", 0, 2), ("5.3.0", 2, 3), ("5.3.0", 3, 3), ("5.3.2", 2, 2), ("5.4.0", 2, 1)],
+)
+def test_how_often_a_release_calls_back(release: str, retries: int, most: int) -> None:
+    """Once more whenever a connection came too late; in 5.3.0 and 5.3.1 a retry can be too late again."""
+    assert AsyncHabits.of(dialect_of(release), retries).most_callbacks == most
+
+
+@pytest.mark.parametrize("times", [0, 1, 2])
+def test_a_callback_after_the_limit_is_none(times: int) -> None:
+    """Whoever waited for it has given up, however often it was called then."""
+    row = replace(ROW, mode=SendMode.ASYNC, callbacks=times, error=NEVER_CALLED_BACK)
+    assert seen(Callbacks, alone(side(Arm.CANDIDATE, row))) == [NEVER]
+
+
+PAUSE = FaultRecord(1, FaultKind.PAUSE, "broker-a", 100 * S, 100 * S, None, 104 * S, 104 * S, None)
+
+
+def unheard(make: Any, habits: AsyncHabits, row: SendRow, start_s: float, broker: str = "broker-a") -> list[str]:
+    """Signatures for a send without a callback that began then, beside a pause from second 100 to 104."""
+    start_ns, end_ns = int(start_s * S), int(start_s * S) + 60 * S
+    row = replace(row, mode=SendMode.ASYNC, start_ns=start_ns, end_ns=end_ns)
+    attempt = AttemptRow(0, broker, 0, start_ns, end_ns, Outcome.UNKNOWN, Reason.NONE, None, None, None)
+    settings = ClientSettings(send_msg_timeout_ms=1_000, retry_times_when_send_async_failed=2)
+    entry = cast(CaseEntry, SimpleNamespace(settings=settings))
+    one = side(Arm.CANDIDATE, row, copy(Arm.CANDIDATE, 7))
+    context = replace(one.judged.context, traced=TracedSend(Arm.CANDIDATE, 0, 0, row, (attempt,)))
+    one = replace(one, judged=replace(one.judged, context=context))
+    return seen(lambda s: make(replace(s, habits=habits, entry=entry, times=FaultTimes((PAUSE,)))), alone(one))
+
+
+@pytest.mark.parametrize(
+    ("start_s", "noted"), [(10, [NEVER]), (99.9, []), (102, []), (110, []), (117, [NEVER]), (200, [NEVER])]
+)
+def test_callbacks_are_lost_to_confusion_near_a_fault_only(start_s: float, noted: list[str]) -> None:
+    """Requests are made again under a fault and as long after it as a send lasts; calm before and after excuses nothing."""
+    habits = AsyncHabits(loses_callbacks=False, confuses_answers=True)
+    given_up = replace(ROW, callbacks=0, error=NEVER_CALLED_BACK)
+    assert unheard(Callbacks, habits, given_up, start_s, "broker-b") == noted
+
+
+@pytest.mark.parametrize(
+    ("kind", "broker", "start_s", "noted"),
+    [
+        (SendKind.QUEUE, "broker-a", 102, []),
+        (SendKind.SELECTOR, "broker-a", 102, []),
+        (SendKind.PLAIN, "broker-a", 102, [NEVER]),
+        (SendKind.QUEUE, "broker-b", 102, [NEVER]),
+        (SendKind.QUEUE, "broker-a", 10, [NEVER]),
+    ],
+)
+def test_4_0_0_loses_callbacks_of_failed_attempts(
+    kind: SendKind, broker: str, start_s: float, noted: list[str]
+) -> None:
+    """Of a given queue, and only where its broker had failed it."""
+    habits = AsyncHabits(loses_callbacks=True)
+    given_up = replace(ROW, kind=kind, callbacks=0, error=NEVER_CALLED_BACK)
+    assert unheard(Callbacks, habits, given_up, start_s, broker) == noted
+
+
+@pytest.mark.parametrize(("start_s", "noted"), [(102, []), (10, [WRONG_WITNESS])])
+def test_answers_are_confused_near_a_fault_only(start_s: float, noted: list[str]) -> None:
+    """In calm a result must name the place of its own message."""
+    habits = AsyncHabits(loses_callbacks=False, confuses_answers=True)
+    assert unheard(QueueChoice, habits, ROW, start_s) == noted
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "standing"),
+    [(0, 0, Standing.DECISIVE), (0, 4, Standing.DECISIVE), (0, 6, Standing.INDECISIVE), (10, 19, Standing.DECISIVE)],
+)
+def test_many_excused_callbacks_clear_nobody(ours: int, theirs: int, standing: Standing) -> None:
+    """More than one in twenty, and than twice what the baseline shows to be usual."""
+    tallies = {}
+    for arm, lost in ((Arm.BASELINE, ours), (Arm.CANDIDATE, theirs)):
+        tallies["callbacks", str(arm), "paused", "once"] = (100 - lost, 0.0)
+        tallies["callbacks", str(arm), "paused", "never"] = (lost, 0.0)
+        tallies[EXCUSED, str(arm), "paused", "never"] = (lost, 0.0)
+    entry = cast(CaseEntry, SimpleNamespace(name="toy", guards=(), breaches=(), status=CaseStatus.COMPLETE))
+    subjects = {Arm.BASELINE: "java:4.6.1", Arm.CANDIDATE: "java:4.6.0"}
+    evidence = answer(CaseFacts("run", subjects, entry, tallies=tallies))
+    assert evidence.standing is standing
+    shown = {measure.name: measure.value for measure in evidence.measures}
+    assert shown.get("never-called-back-by-rule candidate", 0) == theirs

@@ -1,0 +1,213 @@
+"""Order, content and delay: one send or two, made by hand, and what each check has to say of them."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pyarrow as pa
+import pytest
+
+from harness.analysis.case_trace import CaseTrace, TableKey, TracedSend
+from harness.analysis.checks.content import Content
+from harness.analysis.checks.delay import EARLY, ELSEWHERE, NOT_DELIVERED, NOT_KEPT, OTHER_LEVEL, Delay
+from harness.analysis.checks.loss import UNSTORED, Loss
+from harness.analysis.checks.order import REORDERED, Order
+from harness.analysis.checks.scene import Scene, Watcher
+from harness.analysis.facts import Difference
+from harness.analysis.judged_case import all_stored
+from harness.analysis.notebook import Notebook
+from harness.analysis.steps.aligned import AlignedSend
+from harness.analysis.steps.attempts_in_context import FaultTimes, Phase, SendInContext
+from harness.analysis.steps.reconciled import Copy, Fate, ReconciledSend
+from harness.analysis.steps.replayed import JudgedSend
+from harness.core.events import Arm
+from harness.core.fault import FaultKind, FaultRecord
+from harness.core.message import body_digest, padded, properties_text
+from harness.core.outcome import Outcome, Reason
+from harness.core.plan import SendKind, SendMode
+from harness.traces.manifest import CaseEntry
+from harness.traces.rows import SendRow
+from harness.traces.schema import SCHEMAS, TableName
+
+ROW = SendRow(
+    send=0,
+    due_ns=0,
+    start_ns=0,
+    end_ns=1,
+    outcome=Outcome.OK,
+    reason=Reason.NONE,
+    error=None,
+    cause=None,
+    code=None,
+    status="SEND_OK",
+    broker="broker-a",
+    queue_id=0,
+    queue_offset=0,
+    route=1,
+    route_after=1,
+    kind=SendKind.PLAIN,
+    argument=0,
+    body_bytes=32,
+    attempts=(),
+)
+
+
+def carried(arm: Arm, **properties: str) -> str:
+    """All properties of a stored message, our id among them."""
+    return properties_text({"rocketdiff.id": f"run/{arm}/0", "UNIQ_KEY": f"{arm}", **properties})
+
+
+def copy(arm: Arm, queue_offset: int = 0, *, queue_id: int = 0, at_ms: int = 0, **properties: str) -> Copy:
+    """A stored message with the body its id and 32 bytes call for."""
+    digest = body_digest(padded(f"run/{arm}/0", 32))
+    return Copy("broker-a", queue_id, queue_offset, at_ms, True, 0, carried(arm, **properties), digest)
+
+
+def side(arm: Arm, row: SendRow, *copies: Copy, kept: tuple[Copy, ...] = ()) -> ReconciledSend:
+    """One arm's part of a send, in calm, without rules."""
+    traced = TracedSend(arm, 0, row.send, row, ())
+    return ReconciledSend(JudgedSend(SendInContext(traced, Phase.CALM, ()), None), copies, Fate.STORED, kept)
+
+
+def seen(make: Any, *sends: AlignedSend) -> list[str]:
+    """Signatures of what a watcher notes of these sends."""
+    notebook = Notebook("run", 1, 0)
+    watcher: Watcher = make(Scene(cast(CaseEntry, None), FaultTimes(()), notebook))
+    for send in sends:
+        watcher.see(send)
+    watcher.end()
+    return [fact.fact.signature for fact in notebook.facts() if isinstance(fact.fact, Difference)]
+
+
+def alone(candidate: ReconciledSend) -> AlignedSend:
+    """A send that only the candidate made."""
+    return AlignedSend(0, candidate.send, None, candidate)
+
+
+def both(baseline: ReconciledSend, candidate: ReconciledSend) -> AlignedSend:
+    """A send of both arms."""
+    return AlignedSend(0, candidate.send, baseline, candidate)
+
+
+def ordered(send: int, offset: int, argument: int = 3, **changes: Any) -> AlignedSend:
+    """A send by a selector that lies at an offset of queue 0."""
+    row = replace(ROW, send=send, kind=SendKind.SELECTOR, argument=argument, **changes)
+    return alone(side(Arm.CANDIDATE, row, copy(Arm.CANDIDATE, offset)))
+
+
+def test_messages_of_one_key_rise() -> None:
+    """The later send at the lower offset is noted, once."""
+    assert seen(Order, ordered(0, 4), ordered(1, 5), ordered(2, 9)) == []
+    assert seen(Order, ordered(0, 4), ordered(1, 2), ordered(2, 9)) == [REORDERED]
+
+
+def test_other_keys_and_unacknowledged_sends_have_no_order() -> None:
+    """Another key may overtake, and so may a message that a paused broker stores late."""
+    assert seen(Order, ordered(0, 4), ordered(1, 2, argument=5)) == []
+    assert seen(Order, ordered(0, 4, outcome=Outcome.UNKNOWN), ordered(1, 2)) == []
+
+
+def test_what_the_plan_wants_must_be_there() -> None:
+    """A missing and a changed property, and a body of another size."""
+    row = replace(ROW, properties=properties_text({"KEYS": "k", "colour": "blue"}))
+    right = copy(Arm.CANDIDATE, KEYS="k", colour="blue")
+    assert seen(Content, alone(side(Arm.CANDIDATE, row, right))) == []
+    wrong = copy(Arm.CANDIDATE, colour="red")
+    assert seen(Content, alone(side(Arm.CANDIDATE, row, wrong))) == [
+        "content.property-missing/KEYS",
+        "content.property-changed/colour",
+    ]
+    assert seen(Content, alone(side(Arm.CANDIDATE, replace(row, body_bytes=33), right))) == ["content.body-changed"]
+
+
+def test_what_clients_add_must_be_alike() -> None:
+    """A property that only one client writes, another value, another flag; ids differ by nature."""
+    ours = side(Arm.BASELINE, ROW, copy(Arm.BASELINE, WAIT="true", CLUSTER="c"))
+    theirs = copy(Arm.CANDIDATE, WAIT="false", EXTRA="1")
+    assert seen(Content, both(ours, side(Arm.CANDIDATE, ROW, replace(theirs, flag=1)))) == [
+        "content.property-missing/CLUSTER",
+        "content.property-added/EXTRA",
+        "content.property-differs/WAIT",
+        "content.flag-differs",
+    ]
+    same = copy(Arm.CANDIDATE, WAIT="true", CLUSTER="c")
+    assert seen(Content, both(ours, side(Arm.CANDIDATE, ROW, same))) == []
+
+
+DELAYED = replace(ROW, delay_level=1)
+
+
+def kept_back(level: int = 1, told: str = "1") -> Copy:
+    """What the broker keeps back from its 1000th ms on, for queue 0."""
+    return copy(Arm.CANDIDATE, queue_id=level - 1, at_ms=1_000, DELAY=told, REAL_QID="0")
+
+
+@pytest.mark.parametrize(
+    ("delivered_ms", "noted"), [(1_990, [EARLY]), (1_996, []), (2_000, []), (9_000, []), (None, [NOT_DELIVERED])]
+)
+def test_a_delay_of_a_second(delivered_ms: int | None, noted: list[str]) -> None:
+    """Not before a second is over, but for what a clock may slip, and some time."""
+    copies = () if delivered_ms is None else (copy(Arm.CANDIDATE, at_ms=delivered_ms),)
+    assert seen(Delay, alone(side(Arm.CANDIDATE, DELAYED, *copies, kept=(kept_back(),)))) == noted
+
+
+def test_a_delayed_message_is_kept_back_under_its_level() -> None:
+    """Neither in its topic at once nor under another level; a long delay need not be over."""
+    at_once = copy(Arm.CANDIDATE, at_ms=1_000)
+    assert seen(Delay, alone(side(Arm.CANDIDATE, DELAYED, at_once))) == [NOT_KEPT]
+    late = copy(Arm.CANDIDATE, at_ms=9_000)
+    assert seen(Delay, alone(side(Arm.CANDIDATE, DELAYED, late, kept=(kept_back(2, "2"),)))) == [OTHER_LEVEL]
+    long = replace(ROW, delay_level=18)
+    assert seen(Delay, alone(side(Arm.CANDIDATE, long, kept=(kept_back(18, "18"),)))) == []
+
+
+def test_a_message_kept_back_twice_is_delivered_twice() -> None:
+    """A send that was made again waits twice under one level; each copy is held against the one it came from."""
+    again = (replace(kept_back(), properties=carried(Arm.CANDIDATE, DELAY="1", REAL_QID="3")), kept_back())
+    copies = (copy(Arm.CANDIDATE, queue_id=0, at_ms=2_001), copy(Arm.CANDIDATE, queue_id=3, at_ms=2_000))
+    assert seen(Delay, alone(side(Arm.CANDIDATE, DELAYED, *copies, kept=again))) == []
+    twice = (*copies, copy(Arm.CANDIDATE, 1, queue_id=3, at_ms=2_000))
+    assert seen(Delay, alone(side(Arm.CANDIDATE, DELAYED, *twice, kept=again))) == []
+    stray = (copies[0], copy(Arm.CANDIDATE, queue_id=2, at_ms=2_000))
+    assert seen(Delay, alone(side(Arm.CANDIDATE, DELAYED, *stray, kept=again))) == [ELSEWHERE]
+
+
+def test_delayed_messages_are_compared_like_with_like() -> None:
+    """One is delivered, the other still kept back under properties that delivery takes off; both were kept back alike."""
+    ours = copy(Arm.BASELINE, queue_id=0, DELAY="1", REAL_QID="0")
+    delivered = side(Arm.BASELINE, DELAYED, copy(Arm.BASELINE), kept=(ours,))
+    assert seen(Content, both(delivered, side(Arm.CANDIDATE, DELAYED, kept=(kept_back(),)))) == []
+    other = replace(kept_back(), properties=carried(Arm.CANDIDATE, DELAY="1", REAL_QID="0", EXTRA="1"))
+    late = side(Arm.CANDIDATE, DELAYED, kept=(other,))
+    assert seen(Content, both(delivered, late)) == ["content.property-added/EXTRA"]
+
+
+@pytest.mark.parametrize(("level", "is_known"), [(None, True), (0, True), (1, False)])
+def test_what_is_kept_back_of_delayed_messages_must_have_been_read(level: int | None, is_known: bool) -> None:
+    """Without it a message that still waits would look lost."""
+    stored, sends = SCHEMAS[TableName.STORED].empty_table(), pa.table({"delay_level": pa.array([level], pa.int32())})
+    tables: dict[TableKey, pa.Table] = {
+        (TableName.STORED, Arm.BASELINE): stored,
+        (TableName.SENDS, Arm.BASELINE): sends,
+    }
+    trace = CaseTrace("run", {}, cast(CaseEntry, None), tables)
+    assert (all_stored(trace, Arm.BASELINE) is not None) is is_known
+    read = replace(trace, tables=tables | {(TableName.SCHEDULED, Arm.BASELINE): stored})
+    assert all_stored(read, Arm.BASELINE) is stored
+
+
+@pytest.mark.parametrize(
+    ("ended_s", "error", "noted"),
+    [(3.9, None, [UNSTORED]), (4.5, None, []), (6, None, []), (3.9, "RemotingConnectException", [])],
+)
+def test_a_one_way_message_is_missed_until_something_happens(
+    ended_s: float, error: str | None, noted: list[str]
+) -> None:
+    """The broker is paused at 5 s: what was written well before must be there, the rest is promised by nobody."""
+    paused = FaultRecord(1, FaultKind.PAUSE, "broker-b", *[round(5e9)] * 3, *[round(7e9)] * 3)
+    row = replace(ROW, mode=SendMode.ONEWAY, end_ns=round(ended_s * 1e9), error=error)
+    absent = replace(side(Arm.CANDIDATE, row), fate=Fate.ABSENT)
+    notebook = Notebook("run", 1, 0)
+    entry = cast(CaseEntry, SimpleNamespace(clock=None))
+    Loss(Scene(entry, FaultTimes([paused]), notebook)).see(alone(absent))
+    assert [fact.fact.signature for fact in notebook.facts() if isinstance(fact.fact, Difference)] == noted

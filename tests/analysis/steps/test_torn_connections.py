@@ -1,0 +1,148 @@
+"""A request may end early because another one's end closed its connection; one that gives up by itself is still found."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
+
+import pyarrow as pa
+import pytest
+
+from harness.analysis.case_trace import TracedSend
+from harness.analysis.steps.attempts_in_context import Phase, SendInContext
+from harness.analysis.steps.replayed import JudgedSend, forgiven
+from harness.analysis.steps.torn_connections import TornConnections
+from harness.core.events import Arm
+from harness.core.evidence import Evidence
+from harness.core.fault import FaultKind, FaultRecord
+from harness.core.settings import ClientSettings
+from harness.oracle.durations import GAVE_UP_EARLY, Tearing
+from harness.oracle.judgement import Difference, DifferenceKind, Judgement
+from harness.traces.rows import AttemptRow
+from harness.traces.run_directory import RunDirectory
+from reference_impl.dialects import dialect_of
+from tests.analysis.synthetic import MS, Pause, Story, Told
+
+NewRun = Callable[..., RunDirectory]
+EvidenceOf = Callable[[RunDirectory], dict[tuple[str, str], Evidence]]
+
+S = 1_000_000_000
+TIMED_OUT = "RemotingTimeoutException"
+ROTATION = Story(
+    name="two-threads",
+    settings=ClientSettings(send_msg_timeout_ms=500),
+    pauses=(Pause("broker-b", 1_000, 2_000),),
+    threads=2,
+)
+
+
+def attempts(*rows: tuple[str, int, str | None], threads: int = 2) -> pa.Table:
+    """Broker, end in ns, error; in turn by so many threads."""
+    broker, end_ns, error = (list(column) for column in zip(*rows, strict=True))
+    word = pa.dictionary(pa.int32(), pa.string())
+    return pa.table(
+        {
+            "broker": pa.array(broker).cast(word),
+            "end_ns": pa.array(end_ns, pa.int64()),
+            "thread": pa.array([number % threads for number in range(len(rows))], pa.int32()),
+            "error": pa.array(error, pa.string()).cast(word),
+        }
+    )
+
+
+def fault(kind: FaultKind) -> FaultRecord:
+    return FaultRecord(1, kind, "broker-b", 10 * S, 10 * S, 10 * S, 12 * S, 12 * S, 12 * S)
+
+
+@pytest.mark.parametrize(
+    ("other", "torn"),
+    [
+        (("broker-b", 10 * S + 20 * MS, TIMED_OUT), True),
+        (("broker-b", 10 * S - 500 * MS, "RemotingSendRequestException"), True),
+        (("broker-b", 8 * S, TIMED_OUT), False),
+        (("broker-b", 11 * S, TIMED_OUT), False),
+        (("broker-a", 10 * S + 20 * MS, TIMED_OUT), False),
+        (("broker-b", 10 * S + 20 * MS, None), False),
+        (("broker-b", 10 * S + 20 * MS, "MQBrokerException"), False),
+    ],
+)
+def test_only_a_closing_end_on_the_same_broker_shortly_before_or_during_counts(
+    other: tuple[str, int, str | None], torn: bool
+) -> None:
+    """The request in question lasts from 10 s to 10.05 s, and its own end is no reason."""
+    own = ("broker-b", 10 * S + 50 * MS, TIMED_OUT)
+    assert is_torn(attempts(own, other)) is torn
+    assert not is_torn(attempts(own, other, threads=1)), "an end of the thread itself tears only what ends at once"
+    at_once = ("broker-b", 10 * S + 40 * MS, TIMED_OUT)
+    assert is_torn(attempts(own, at_once, threads=1))
+
+
+@pytest.mark.parametrize(
+    ("release", "error", "torn"),
+    [
+        ("4.2.0", TIMED_OUT, False),
+        ("4.2.0", "RemotingSendRequestException", False),
+        ("4.9.0", TIMED_OUT, False),
+        ("4.9.0", "RemotingSendRequestException", True),
+        ("4.9.1", TIMED_OUT, True),
+    ],
+)
+def test_a_release_closes_what_its_rules_say(release: str, error: str, torn: bool) -> None:
+    """Timeouts close from 4.9.1 on; before 4.3.0 a request outlives its connection."""
+    rows = attempts(("broker-b", 10 * S + 50 * MS, TIMED_OUT), ("broker-b", 10 * S + 20 * MS, error))
+    assert is_torn(rows, release=release) is torn
+
+
+@pytest.mark.parametrize("kind", FaultKind)
+def test_a_dead_broker_tears_its_connections_and_a_paused_one_keeps_them(kind: FaultKind) -> None:
+    """The kernel of a paused broker holds them open; a setting of a broker, or its slave, has nothing to do with them."""
+    assert is_torn(None, fault(kind), since_ns=10 * S + MS) is (kind in (FaultKind.KILL, FaultKind.WIRE_RESET))
+
+
+def is_torn(
+    rows: pa.Table | None, *faults: FaultRecord, release: str = "5.3.3", since_ns: int = 10 * S, thread: int = 0
+) -> bool:
+    """Whether a request to broker-b that ends 50 ms after 10 s may have been torn."""
+    torn = TornConnections(rows, faults, Tearing.of(dialect_of(release).remoting))
+    return torn.may_have_torn(thread, "broker-b", since_ns, 10 * S + 50 * MS)
+
+
+def hurry(told: Told, numbers: slice) -> None:
+    """Let some of the sends that timed out say so after 60 ms of 500."""
+    late = [place for place, one in enumerate(told.attempts) if one.error == TIMED_OUT][numbers]
+    for place in late:
+        attempt = told.attempts[place]
+        told.attempts[place] = replace(attempt, end_ns=attempt.start_ns + 60 * MS)
+
+
+def test_the_first_request_that_gives_up_early_is_a_difference(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """Nothing has failed on that broker before, so nothing can have closed its connection."""
+    evidence = evidence_of(new_run([ROTATION], change=lambda told: hurry(told, slice(0, 1))))
+    assert GAVE_UP_EARLY in {one.signature for one in evidence["two-threads", "attempts"].divergences}
+
+
+def test_one_that_ends_early_after_another_timed_out_is_none(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """The other thread's timeout closed the connection half a second before."""
+    evidence = evidence_of(new_run([ROTATION], change=lambda told: hurry(told, slice(2, 3))))
+    assert GAVE_UP_EARLY not in {one.signature for one in evidence["two-threads", "attempts"].divergences}
+
+
+EARLY = Difference(DifferenceKind.ATTEMPTS, GAVE_UP_EARLY, 0, "500 ms", "60 ms")
+OTHER = Difference(DifferenceKind.QUEUE, "queue.result-names-other-queue/first", 0, "queue 1", "queue 2")
+
+
+@pytest.mark.parametrize(
+    ("thread", "further", "left"), [(0, (), None), (0, (OTHER,), OTHER), (0, (EARLY,), None), (1, (OTHER,), EARLY)]
+)
+def test_a_send_whose_early_end_is_forgiven_still_answers_for_the_rest(
+    thread: int, further: tuple[Difference, ...], left: Difference | None
+) -> None:
+    """Thread 1's timeout tore the connection of thread 0; that a result names another queue is its own doing."""
+    attempt = SimpleNamespace(broker="broker-b", start_ns=10 * S, end_ns=10 * S + 50 * MS)
+    traced = TracedSend(Arm.CANDIDATE, thread, 0, None, cast("tuple[AttemptRow, ...]", (attempt,)))
+    judgement = Judgement(0, thread, (), EARLY, 1, further=further)
+    sends = [JudgedSend(SendInContext(traced, Phase.CALM, ()), judgement)]
+    rows = attempts(("broker-b", 9 * S, None), ("broker-b", 10 * S + 20 * MS, TIMED_OUT))
+    (one,) = forgiven(sends, TornConnections(rows, (), Tearing.of(dialect_of("5.3.3").remoting)))
+    assert one.judgement is not None
+    assert one.judgement.difference == left

@@ -1,0 +1,125 @@
+"""A cluster in real containers: ready, on loopback, its faults proven and healed, its data kept, its evidence, nothing left."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harness.cluster.containers.engine import Engine
+from harness.cluster.drain import await_drained
+from harness.cluster.faults import kill_broker, pause_broker, pause_name_server
+from harness.cluster.interface import Cluster, NodeState, nodes_of
+from harness.cluster.start import start_cluster
+from harness.cluster.stored import read_stored
+from harness.core.errors import ClusterError
+from harness.core.fault import FaultKind, FaultSpec
+from tests.cluster.sending import send, send_unanswered
+
+# Several times what a start takes on a machine that does nothing else.
+READY_S = 240.0
+
+pytestmark = [pytest.mark.container, pytest.mark.cluster, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def started(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    folder = tmp_path_factory.mktemp("containers") / "cluster"
+    with start_cluster("containers", "two-masters", folder=folder, timeout_s=READY_S) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def cluster(started: Cluster) -> Iterator[Cluster]:
+    """Whatever the test does to it is healed afterwards."""
+    yield started
+    started.heal_all()
+
+
+def port_of(address: str) -> int:
+    return int(address.rpartition(":")[2])
+
+
+def test_ports_are_those_that_clients_are_told_and_on_loopback_only(cluster: Cluster) -> None:
+    """The engine listens for the containers, under the numbers that the brokers advertise."""
+    ports = {port_of(node.address) for node in nodes_of(cluster)}
+    listening = {
+        (connection.laddr.port, connection.laddr.ip)
+        for connection in psutil.net_connections(kind="tcp")
+        if connection.laddr and connection.status == psutil.CONN_LISTEN and connection.laddr.port in ports
+    }
+    assert listening == {(port, "127.0.0.1") for port in ports}
+
+
+def test_a_pause_of_a_broker_and_its_end_are_proven(cluster: Cluster) -> None:
+    """By the engine's word and by a request; what was sent meanwhile waits, is seen to wait, and is stored afterwards."""
+    cluster.create_topic("paused", {"b": 1})
+    broker = next(node for node in cluster.brokers if node.letter == "b")
+    record = pause_broker.inject(cluster, FaultSpec(1, FaultKind.PAUSE, "b", 0.0, 0.4))
+    assert cluster.state("broker-b") is NodeState.PAUSED
+    assert record.proven_ns is not None
+    send_unanswered(broker, "paused", 0, b"r/paused/1", "r/paused/1")
+    assert (cluster.unread_bytes("broker-b") or 0) > 0
+    record = pause_broker.heal(cluster, record)
+    assert record.heal_proven_ns is not None
+    assert cluster.state("broker-b") is NodeState.RUNNING
+    await_drained(cluster, ["paused"])
+    assert cluster.unread_bytes("broker-b") == 0
+    assert [row.identity for row in read_stored(cluster, "paused")] == ["r/paused/1"]
+
+
+def test_a_pause_of_a_name_server_is_proven(cluster: Cluster) -> None:
+    """Its brokers go on meanwhile."""
+    record = pause_name_server.inject(cluster, FaultSpec(1, FaultKind.PAUSE_NAME_SERVER, "1", 0.0, 0.4))
+    assert cluster.state("broker-a") is NodeState.RUNNING
+    assert pause_name_server.heal(cluster, record).heal_proven_ns is not None
+
+
+def test_a_killed_broker_refuses_and_comes_back_with_address_and_data(cluster: Cluster) -> None:
+    """As a broker that is a process does."""
+    cluster.create_topic("kept", {"a": 1})
+    address = cluster.brokers[0].address
+    send(cluster.brokers[0], "kept", 0, b"r/kept/1", "r/kept/1")
+    record = kill_broker.inject(cluster, FaultSpec(1, FaultKind.KILL, "a", 0.0, None))
+    assert record.proven_ns is not None
+    assert cluster.state("broker-a") is NodeState.GONE
+    assert kill_broker.heal(cluster, record).heal_proven_ns is not None
+    assert cluster.brokers[0].address == address
+    assert [row.identity for row in read_stored(cluster, "kept")] == ["r/kept/1"]
+    cluster.require_sound()
+
+
+def test_what_runs_cannot_be_started_again(cluster: Cluster) -> None:
+    """Nor is it killed for that."""
+    with pytest.raises(ClusterError):
+        cluster.restart("broker-a")
+    assert cluster.state("broker-a") is NodeState.RUNNING
+
+
+def test_evidence_has_logs_settings_engine_and_image(cluster: Cluster, tmp_path: Path) -> None:
+    """Everything that is gone with the containers."""
+    cluster.collect_evidence(tmp_path)
+    facts = json.loads((tmp_path / "nodes.json").read_bytes())
+    assert facts["backend"] == "containers"
+    assert facts["wiring"] == "bridge"
+    assert facts["image"].startswith("rocketdiff/server:5.3.3-")
+    assert "boot success" in (tmp_path / "broker-a" / "server.log").read_text()
+    assert "brokerIP1=127.0.0.1" in (tmp_path / "broker-a" / "server.properties").read_text()
+
+
+def test_old_servers_with_a_slave_on_the_hosts_network_leave_nothing_but_files(engine: Engine, tmp_path: Path) -> None:
+    """A release of another line, another wiring, and a slave that is in step; paused at the end."""
+    before = {one.id for one in engine.containers()}
+    networks = {one.id for one in engine.networks()}
+    shape, folder = "master-with-slave-sync", tmp_path / "cluster"
+    with start_cluster("containers:host", shape, "4.9.7", folder=folder, timeout_s=READY_S) as cluster:
+        cluster.create_topic("t", 1)
+        send(cluster.brokers[0], "t", 0, b"r/t/1", "r/t/1")
+        assert [node.name for node in cluster.slaves] == ["broker-a-slave-1"]
+        cluster.pause("broker-a")
+        assert {one.id for one in engine.networks()} == networks, "it needs none of its own"
+    cluster.close()
+    assert {one.id for one in engine.containers()} == before
+    assert (tmp_path / "cluster" / "broker-a" / "server.log").stat().st_size > 0
+    assert json.loads((tmp_path / "cluster" / "containers.json").read_bytes())["wiring"] == "host"

@@ -1,0 +1,23 @@
+"""The engine's errors as ours: the cause at the bottom, however they hang together."""
+
+import pytest
+
+from harness.cluster.containers.engine import engine_errors
+from harness.core.errors import EnvironmentMissing
+
+
+def test_the_cause_at_the_bottom_is_told() -> None:
+    """What lies above it only says that something below failed."""
+    error = OSError("sending failed")
+    error.__cause__ = ConnectionRefusedError(111, "Connection refused")
+    with pytest.raises(EnvironmentMissing, match="saw Connection refused"), engine_errors("an answer"):
+        raise error
+
+
+def test_errors_that_lead_back_into_themselves_come_to_an_end() -> None:
+    """One that is its own cause, and two that are each other's."""
+    alone, one, other = OSError("alone"), OSError("one"), OSError("other")
+    alone.__cause__, one.__cause__, other.__cause__ = alone, other, one
+    for error in (alone, one):
+        with pytest.raises(EnvironmentMissing, match="an answer"), engine_errors("an answer"):
+            raise error

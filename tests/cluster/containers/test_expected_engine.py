@@ -1,0 +1,38 @@
+"""Tests without an engine skip, except where one was brought up for them."""
+
+import pytest
+
+from harness.cluster.containers.engine import Engine
+from harness.core.errors import EnvironmentMissing
+from tests.cluster.containers.engines import EXPECTED, engine_or_skip
+from tests.cluster.containers.fakes import FakeWorld
+
+
+@pytest.fixture(params=["no engine", "no base"])
+def lacking(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Either of what tests need."""
+
+    def connect() -> Engine:
+        if request.param == "no engine":
+            raise EnvironmentMissing("an engine", seen="nobody listens")
+        return FakeWorld().engine()
+
+    monkeypatch.setattr(Engine, "connect", connect)
+    for name in ("ROCKETDIFF_BASE_IMAGE", "ROCKETDIFF_SERVER_IMAGE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.usefixtures("lacking")
+def test_they_skip_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine that has none."""
+    monkeypatch.delenv(EXPECTED, raising=False)
+    with pytest.raises(pytest.skip.Exception, match=r"ci/engine|make image"):
+        next(engine_or_skip())
+
+
+@pytest.mark.usefixtures("lacking")
+def test_they_fail_where_there_was_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A skip there would hide that it went away."""
+    monkeypatch.setenv(EXPECTED, "1")
+    with pytest.raises(pytest.fail.Exception, match=r"ci/engine|make image"):
+        next(engine_or_skip())

@@ -1,0 +1,112 @@
+"""Which image servers run from, and what is in one that is made here."""
+
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from harness.cluster.containers.images import (
+    BASE_VARIABLE,
+    IMAGE_VARIABLE,
+    context_of,
+    digest_of,
+    image_for,
+    inside_class_path,
+)
+from harness.core.errors import EnvironmentMissing, UsageError
+from harness.releases.lock import Artifact
+from tests.cluster.containers.fakes import FakeWorld
+
+JARS = (Artifact("org.a:x:1", "aa", 3), Artifact("org.b:x:1", "bb", 4))
+
+
+@pytest.fixture(autouse=True)
+def nothing_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(BASE_VARIABLE, raising=False)
+    monkeypatch.delenv(IMAGE_VARIABLE, raising=False)
+
+
+def test_jars_of_one_name_have_places_of_their_own() -> None:
+    """In the order of the lock, our launcher first."""
+    assert inside_class_path(JARS) == (
+        "/opt/rocketmq/loopback",
+        "/opt/rocketmq/lib/org/a/x/1/x-1.jar",
+        "/opt/rocketmq/lib/org/b/x/1/x-1.jar",
+    )
+
+
+def test_a_digest_tells_everything_apart_that_is_in_the_image() -> None:
+    """The Dockerfile, the base, the launcher, each jar and their order."""
+    told = {
+        digest_of("FROM x", "sha256:1", JARS, "loopback-1"),
+        digest_of("FROM y", "sha256:1", JARS, "loopback-1"),
+        digest_of("FROM x", "sha256:2", JARS, "loopback-1"),
+        digest_of("FROM x", "sha256:1", JARS, "loopback-2"),
+        digest_of("FROM x", "sha256:1", JARS[:1], "loopback-1"),
+        digest_of("FROM x", "sha256:1", JARS[::-1], "loopback-1"),
+    }
+    assert len(told) == 6
+
+
+def test_the_context_holds_jars_launcher_and_class_path(tmp_path: Path) -> None:
+    """Without times and owners, so that equal content is an equal layer to the engine."""
+    (tmp_path / "launcher" / "p").mkdir(parents=True)
+    (tmp_path / "launcher" / "p" / "L.class").write_bytes(b"L")
+    paths = [tmp_path / "1.jar", tmp_path / "2.jar"]
+    for path in paths:
+        path.write_bytes(b"jar")
+    with context_of("FROM x", JARS, paths, tmp_path / "launcher") as file, tarfile.open(fileobj=file) as tar:
+        members = {member.name: member for member in tar}
+        class_path = tar.extractfile("class-path")
+        assert class_path is not None
+        assert class_path.read().decode().splitlines() == ["-cp", ":".join(inside_class_path(JARS))]
+    jars = {"lib/org/a/x/1/x-1.jar", "lib/org/b/x/1/x-1.jar"}
+    assert set(members) == {"Dockerfile", "class-path", "loopback/p/L.class", *jars}
+    assert {(member.mtime, member.uid, member.uname) for member in members.values()} == {(0, 0, "")}
+
+
+def test_an_image_is_made_once() -> None:
+    """Its tag says what is in it; another base makes another one."""
+    world = FakeWorld(images={"rocketdiff/base:latest": "sha256:1"})
+    first, second = image_for(world.engine(), "5.3.3"), image_for(world.engine(), "5.3.3")
+    assert first == second
+    assert world.built == [first.name]
+    assert first.name.startswith("rocketdiff/server:5.3.3-")
+    world.images["rocketdiff/base:latest"] = "sha256:2"
+    image_for(world.engine(), "5.3.3")
+    assert len(world.built) == 2
+
+
+def test_without_a_base_the_message_says_how_to_get_one() -> None:
+    """Nothing is pulled that nobody named: whoever owns that name elsewhere is a stranger."""
+    with pytest.raises(EnvironmentMissing, match=r"rocketdiff/base:latest.*make image") as told:
+        image_for(FakeWorld().engine(), "5.3.3")
+    assert told.value.exit_code == 69
+    assert "no such host" not in str(told.value)
+
+
+def test_a_base_that_was_named_and_cannot_be_had_is_one_clear_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the engine's own reason."""
+    monkeypatch.setenv(BASE_VARIABLE, "a-jre:17")
+    with pytest.raises(EnvironmentMissing, match=r"a-jre:17.*no such host"):
+        image_for(FakeWorld().engine(), "5.3.3")
+
+
+def test_an_image_of_the_users_is_taken_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The release is put into its name where it says so."""
+    monkeypatch.setenv(IMAGE_VARIABLE, "apache/rocketmq:{release}")
+    image = image_for(FakeWorld(images={"apache/rocketmq:5.3.1": "sha256:1"}).engine(), "5.3.1")
+    assert (image.name, image.is_foreign) == ("apache/rocketmq:5.3.1", True)
+
+
+def test_an_image_of_the_users_that_cannot_be_had_is_one_clear_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It names the variable that names the image."""
+    monkeypatch.setenv(IMAGE_VARIABLE, "apache/rocketmq:{release}")
+    with pytest.raises(EnvironmentMissing, match=r"apache/rocketmq:5\.3\.3.*ROCKETDIFF_SERVER_IMAGE.*no such host"):
+        image_for(FakeWorld().engine(), "5.3.3")
+
+
+def test_an_unknown_release_is_the_users_mistake() -> None:
+    """Before the engine is asked for anything, so that one which does not answer is not what the user hears of."""
+    with pytest.raises(UsageError):
+        image_for(FakeWorld(is_gone=True).engine(), "0.0.0")

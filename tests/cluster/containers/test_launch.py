@@ -1,0 +1,80 @@
+"""Starting a cluster of containers: what is given back when it cannot be started."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.cluster.containers import launch
+from harness.cluster.containers.engine import Engine
+from harness.cluster.containers.images import ServerImage
+from harness.cluster.containers.launch import start_containers
+from harness.cluster.processes.seat import Seat, take_seats
+from harness.cluster.starting import StartRequest
+from harness.cluster.topology import topology_named
+from harness.core.errors import ClusterError, EnvironmentMissing
+from tests.cluster.containers.fakes import FakeNetwork, FakeWorld
+
+IMAGE = ServerImage("rocketdiff/server:x", "5.3.3", is_foreign=False)
+
+
+@pytest.fixture
+def seats() -> list[Seat]:
+    """Every seat that was taken."""
+    return []
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch, seats: list[Seat]) -> FakeWorld:
+    """An engine that makes networks."""
+    made = FakeWorld()
+
+    def network(run: str, labels: dict[str, str]) -> FakeNetwork:
+        made.networks.append(FakeNetwork(made, run, labels))
+        return made.networks[-1]
+
+    def take(*wanted: Any) -> Sequence[Seat]:
+        seats.extend(take_seats(*wanted))
+        return seats
+
+    monkeypatch.setattr(Engine, "connect", made.engine)
+    monkeypatch.setattr(launch, "image_for", lambda *_: IMAGE)
+    monkeypatch.setattr(launch, "_network", network)
+    monkeypatch.setattr(launch, "take_seats", take)
+    return made
+
+
+def start(folder: Path) -> None:
+    start_containers(StartRequest(topology_named("one-master"), "5.3.3", folder, None, 1.0, None, ""))
+
+
+def assert_all_given_back(world: FakeWorld, seats: Sequence[Seat]) -> None:
+    assert world.networks == []
+    assert seats
+    for seat in seats:
+        assert all(claim.fileno() == -1 for claim in seat.reserved._claims)
+
+
+def test_a_disk_that_fills_up_before_the_first_container_leaves_nothing(
+    world: FakeWorld, seats: list[Seat], tmp_path: Path
+) -> None:
+    """Neither the network nor the ports, and the message is about the folder."""
+    (tmp_path / "containers.json").mkdir()
+    with pytest.raises(EnvironmentMissing, match="to be able to write the cluster's files"):
+        start(tmp_path)
+    assert_all_given_back(world, seats)
+
+
+def test_an_engine_that_refuses_before_the_first_container_leaves_nothing(
+    world: FakeWorld, seats: list[Seat], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever it is."""
+
+    def refuse(*_: object) -> None:
+        raise ClusterError("containers", seen="no")
+
+    monkeypatch.setattr(launch, "ContainerServers", refuse)
+    with pytest.raises(ClusterError, match="saw no"):
+        start(tmp_path)
+    assert_all_given_back(world, seats)

@@ -1,0 +1,60 @@
+"""Whose a container is, and what has become of whoever that was."""
+
+import os
+from dataclasses import replace
+
+import pytest
+
+from harness.cluster.containers.ownership import RUN_LABEL, Fate, Owner, fate_of
+
+HERE = Owner(pid=100, started_ticks=5, boot="boot-2", pid_space="pid:[1]", machine="m")
+LIVING = {7: 70}
+
+
+def fate(owner: Owner | None, *, is_running: bool = True) -> Fate:
+    return fate_of(owner, HERE, is_running=is_running, ticks_of=LIVING.get)
+
+
+def test_labels_name_the_owner_again() -> None:
+    """What is written on a container is all that there is to go by later."""
+    assert Owner.named({**HERE.labels(), RUN_LABEL: "x", "org.testcontainers": "true"}) == HERE
+
+
+def test_this_process_lives() -> None:
+    """Its own containers are never swept by it."""
+    here = Owner.here()
+    assert here.pid == os.getpid()
+    assert fate_of(here, here, is_running=True) is Fate.LIVES
+
+
+@pytest.mark.parametrize(
+    ("owner", "is_running", "expected"),
+    [
+        (replace(HERE, pid=7, started_ticks=70), True, Fate.LIVES),
+        (replace(HERE, pid=7, started_ticks=70), False, Fate.LIVES),  # a killed broker of a run that goes on
+        (replace(HERE, pid=7, started_ticks=69), True, Fate.GONE),  # a later process got the number
+        (replace(HERE, pid=8), True, Fate.GONE),
+        (replace(HERE, pid=8, pid_space="pid:[2]"), True, Fate.UNKNOWN),  # of a runner in a container
+        (replace(HERE, boot="boot-1"), False, Fate.GONE),  # before this machine was started again
+        (replace(HERE, boot="boot-1"), True, Fate.UNKNOWN),  # a clone of this machine on a shared engine
+        (replace(HERE, boot="boot-1", machine="other"), False, Fate.UNKNOWN),
+        (replace(HERE, boot="boot-1", machine=""), False, Fate.UNKNOWN),
+        (None, False, Fate.UNKNOWN),
+    ],
+)
+def test_only_what_is_certainly_gone_is_gone(owner: Owner | None, is_running: bool, expected: Fate) -> None:
+    """Anything else may belong to a run that goes on."""
+    assert fate(owner, is_running=is_running) is expected
+
+
+@pytest.mark.parametrize("name", ["owner-pid", "owner-started-ticks", "owner-boot", "owner-machine"])
+def test_labels_that_lack_something_name_nobody(name: str) -> None:
+    """They are not ours, or of a version that wrote others."""
+    labels = HERE.labels()
+    del labels[f"org.rocketdiff.{name}"]
+    assert Owner.named(labels) is None
+
+
+def test_a_process_id_that_is_none_names_nobody() -> None:
+    """Whoever wrote it, it was not us."""
+    assert Owner.named({**HERE.labels(), "org.rocketdiff.owner-pid": "-1"}) is None

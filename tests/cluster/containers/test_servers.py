@@ -1,0 +1,232 @@
+"""The containers of a cluster as a ServerSet: what the engine says, what is required of it, and what its end means."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from docker.errors import APIError
+
+from harness.cluster.containers import servers as servers_module
+from harness.cluster.containers.container import port_taken
+from harness.cluster.containers.images import ServerImage
+from harness.cluster.containers.ownership import RUN_LABEL
+from harness.cluster.containers.servers import ContainerServers, Setting
+from harness.cluster.containers.wiring import ServerPlan, Wiring
+from harness.cluster.interface import NodeState, Role
+from harness.cluster.processes.seat import take_seats
+from harness.cluster.server_set import ServerEnded
+from harness.cluster.topology import topology_named
+from harness.core.errors import ClusterError, EnvironmentMissing, UsageError
+from tests.cluster.containers.fakes import FakeContainer, FakeNetwork, FakeWorld
+
+PLAN = ServerPlan(files={}, command=(), environment={}, ports=())
+
+
+class FakeServerContainer:
+    """Stands for testcontainers' part: it only has to put a container into the world."""
+
+    world: FakeWorld
+
+    def __init__(self, _frame: object, _plan: object, labels: dict[str, str], name: str, _alias: str) -> None:
+        self._made = FakeContainer(self.world, name, labels)
+
+    def launch(self) -> FakeContainer:
+        self.world.answer()
+        self.world.containers.append(self._made)
+        return self._made
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> FakeWorld:
+    FakeServerContainer.world = FakeWorld()
+    monkeypatch.setattr(servers_module, "ServerContainer", FakeServerContainer)
+    return FakeServerContainer.world
+
+
+@pytest.fixture
+def servers(world: FakeWorld, tmp_path: Path) -> Iterator[ContainerServers]:
+    """One name server and one broker, both running."""
+    seats = take_seats(topology_named("one-master"), tmp_path, None)
+    for seat in seats:
+        seat.folder.mkdir()
+    image = ServerImage("rocketdiff/server:x", "5.3.3", is_foreign=False)
+    setting = Setting(world.engine(), image, Wiring.HOST, None, {RUN_LABEL: "r"}, "r")
+    made = ContainerServers(setting, [(seat, PLAN) for seat in seats])
+    for name in made.names:
+        made.launch(name)
+    yield made
+    for seat in seats:
+        seat.reserved.release()
+
+
+def test_states_are_what_the_engine_says(servers: ContainerServers) -> None:
+    """A container that does not exist yet, or has ended in whatever way, is gone."""
+    assert servers.state("broker-a") is NodeState.RUNNING
+    servers.stop("broker-a")
+    assert servers.state("broker-a") is NodeState.PAUSED
+    servers.go_on("broker-a")
+    servers.kill("broker-a")
+    assert servers.state("broker-a") is NodeState.GONE
+    assert servers.exit_status("broker-a") == 137
+
+
+def test_a_pause_of_what_is_paused_does_nothing(servers: ContainerServers, world: FakeWorld) -> None:
+    """The schedule heals what it finds; engines refuse the second time."""
+    servers.stop("broker-a")
+    span = servers.stop("broker-a")
+    assert span.begin_ns == span.end_ns
+    assert world.containers[1].status == "paused"
+
+
+def test_a_killed_container_is_started_again_and_not_made_anew(servers: ContainerServers, world: FakeWorld) -> None:
+    """Its data is in it."""
+    servers.kill("broker-a")
+    servers.launch("broker-a")
+    assert servers.state("broker-a") is NodeState.RUNNING
+    assert len(world.containers) == 2
+    servers.require_sound()
+
+
+def test_a_paused_container_can_be_killed(servers: ContainerServers) -> None:
+    """Older engines refuse that, so it is let go first."""
+    servers.stop("broker-a")
+    servers.kill("broker-a")
+    assert servers.state("broker-a") is NodeState.GONE
+
+
+def test_what_runs_is_not_started(servers: ContainerServers) -> None:
+    """There would be two of it."""
+    with pytest.raises(ClusterError, match="to be gone before it is started"):
+        servers.launch("broker-a")
+
+
+def test_one_that_ended_by_itself_is_told_with_its_last_words(servers: ContainerServers, world: FakeWorld) -> None:
+    """Without stack frames."""
+    world.containers[1].status, world.containers[1].exit_code = "exited", 255
+    world.containers[1].log = "java.net.BindException: Address already in use\n\tat x.y\n"
+    with pytest.raises(ServerEnded, match="status 255") as told:
+        servers.raise_if_ended(["broker-a"])
+    assert told.value.port_taken
+    assert "at x.y" not in str(told.value)
+
+
+def test_a_container_that_was_killed_here_is_sound(servers: ContainerServers) -> None:
+    """The schedule did that."""
+    servers.kill("broker-a")
+    servers.require_sound()
+
+
+def test_a_container_that_somebody_else_stopped_is_not_sound(servers: ContainerServers, world: FakeWorld) -> None:
+    """An engine that ends in order stops them all; what was measured is worth nothing."""
+    world.containers[1].status = "exited"
+    with pytest.raises(EnvironmentMissing, match="broker-a to run since"):
+        servers.require_sound()
+
+
+def test_a_container_that_somebody_else_started_again_is_not_sound(servers: ContainerServers, world: FakeWorld) -> None:
+    """It was gone for a while, and nobody knows when."""
+    world.containers[1].began = "later"
+    with pytest.raises(EnvironmentMissing, match="started later"):
+        servers.require_sound()
+
+
+def test_an_engine_that_is_gone_is_the_environments_failure(servers: ContainerServers, world: FakeWorld) -> None:
+    """Wherever it is noticed: state, pause, healing, soundness."""
+    world.is_gone = True
+    for ask in (servers.require_sound, lambda: servers.state("broker-a"), lambda: servers.stop("broker-a")):
+        with pytest.raises(EnvironmentMissing, match="connection refused"):
+            ask()
+
+
+def test_an_engine_that_is_gone_does_not_hinder_the_end(servers: ContainerServers, world: FakeWorld) -> None:
+    """Ports are given back; the containers are swept at the next start."""
+    world.is_gone = True
+    servers.end()
+    assert len(world.containers) == 2
+
+
+def test_the_end_removes_all_and_keeps_logs(servers: ContainerServers, world: FakeWorld, tmp_path: Path) -> None:
+    """Also of what is paused or dead."""
+    world.containers[0].log = "name server said"
+    servers.stop("name-server-1")
+    servers.kill("broker-a")
+    servers.end()
+    assert world.containers == []
+    assert (tmp_path / "name-server-1" / "server.log").read_text() == "name server said"
+
+
+def test_the_end_removes_the_network_too(servers: ContainerServers, world: FakeWorld) -> None:
+    """That of this run, and no other's."""
+    world.networks += [FakeNetwork(world, run, {RUN_LABEL: run}) for run in ("r", "another")]
+    servers.end()
+    assert [network.name for network in world.networks] == ["another"]
+
+
+def test_a_disk_that_takes_no_logs_does_not_hinder_the_end(
+    servers: ContainerServers, world: FakeWorld, tmp_path: Path
+) -> None:
+    """It is full, or the folder is gone: what cannot be kept is left out, and the containers go all the same."""
+    (tmp_path / "name-server-1" / "server.log").mkdir()
+    servers.end()
+    assert world.containers == []
+
+
+def test_whatever_hinders_the_keeping_does_not_hinder_the_removal(
+    servers: ContainerServers, world: FakeWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error is told, once nothing is left behind."""
+
+    def keep(*_: object) -> None:
+        raise ValueError("torn archive")
+
+    monkeypatch.setattr(servers_module, "keep", keep)
+    with pytest.raises(ValueError, match="torn archive"):
+        servers.end()
+    assert world.containers == []
+
+
+def refuse(_: FakeContainer) -> None:
+    raise APIError("500", explanation="no space left on device")
+
+
+def test_a_refusal_to_start_is_told_as_it_is(servers: ContainerServers, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error that were its own cause would send whoever looks for the cause round in a circle."""
+    servers.kill("broker-a")
+    monkeypatch.setattr(FakeContainer, "start", refuse)
+    with pytest.raises(ClusterError, match="no space left") as told:
+        servers.launch("broker-a")
+    assert isinstance(told.value.__cause__, APIError)
+
+
+def test_a_container_that_ends_after_a_kill_that_failed_is_not_sound(
+    servers: ContainerServers, world: FakeWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody here has ended it."""
+    monkeypatch.setattr(FakeContainer, "kill", refuse)
+    with pytest.raises(ClusterError, match="to be killed"):
+        servers.kill("broker-a")
+    world.containers[1].status = "exited"
+    with pytest.raises(EnvironmentMissing, match="broker-a to run since"):
+        servers.require_sound()
+
+
+def test_facts_say_which_engine_image_and_wiring(servers: ContainerServers) -> None:
+    """A reader of the evidence cannot see them any more."""
+    facts = servers.facts()
+    assert (facts["engine"], facts["image"], facts["wiring"]) == ("Fake 1.0", "rocketdiff/server:x", "host")
+
+
+def test_a_node_that_there_is_not_is_the_users_mistake(servers: ContainerServers) -> None:
+    """With the names there are."""
+    with pytest.raises(UsageError, match="name-server-1, broker-a"):
+        servers.stop("broker-z")
+    assert [node.name for node in servers.nodes(Role.BROKER)] == ["broker-a"]
+
+
+def test_a_port_that_another_program_took_is_told_apart() -> None:
+    """Another choice of ports cures it, and nothing else that an engine refuses."""
+    seen = "driver failed programming external connectivity: Bind for 127.0.0.1:20000 failed: port is already allocated"
+    taken = port_taken("broker-a", ClusterError("it to start", seen=seen))
+    assert taken is not None
+    assert taken.port_taken
+    assert port_taken("broker-a", ClusterError("it to start", seen="no space left on device")) is None

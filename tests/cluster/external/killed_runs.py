@@ -1,0 +1,70 @@
+"""Runs on somebody's cluster that were killed, or seem to have been: what they owe is left to others."""
+
+import os
+import pickle
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import harness
+from harness.cluster.external.debts import ActionOwed, Debts, Owner
+from harness.cluster.external.description import DescribedCluster
+from harness.cluster.interface import Role
+from tests.cluster.external.owned import Owned
+
+OWNER = Owner("unit", ("127.0.0.1:1",), "runs/x")
+
+RUN = """
+import os, sys, time, pickle, threading
+from pathlib import Path
+from harness.cluster.external import debts, joining
+from harness.cluster.starting import StartRequest
+from harness.cluster.topology import topology_named
+home, file = map(Path, sys.argv[1:])
+debts.home = lambda: home
+joining._store_and_read = lambda *_: None
+described = pickle.loads(file.read_bytes())
+cluster = joining.join(StartRequest(topology_named("two-masters"), "", home / "run", None, 5.0, None, "", described))
+cluster.create_topic(described.topic_prefix + "-t", 4)
+cluster.pause("mq-blue")
+print("paused", flush=True)
+time.sleep(600)
+"""
+
+
+def resume(owned: Owned, command: str, timeout_s: float = 5.0, verb: str = "resume") -> ActionOwed:
+    broker = owned.brokers["mq-blue"]
+    words = ("/bin/sh", "-c", command)
+    return ActionOwed("mq-blue", Role.BROKER, broker.address, "t", verb, words, str(owned.folder), timeout_s)
+
+
+def died(debts: Debts) -> None:
+    """Let go of the file as the kernel does for a process that was killed."""
+    debts._file.close()
+
+
+def run_of(owned: Owned, home: Path, described: DescribedCluster) -> "subprocess.Popen[str]":
+    """A run in a process of its own, which pauses mq-blue and says so."""
+    file = owned.folder / "described"
+    file.write_bytes(pickle.dumps(described))
+    environment = os.environ | {"PYTHONPATH": str(Path(harness.__file__).parents[1])}
+    return subprocess.Popen(
+        [sys.executable, "-c", RUN, str(home), str(file)], stdout=subprocess.PIPE, env=environment, text=True
+    )
+
+
+def all_paid(run: "subprocess.Popen[str]", home: Path) -> None:
+    """Wait until the guardian of a run that was killed has done its work."""
+    run.wait()
+    if run.stdout is not None:
+        run.stdout.close()
+    assert awaited(lambda: not list(home.glob("*.ndjson")))
+
+
+def awaited(holds: Callable[[], bool], within_s: float = 60.0) -> bool:
+    deadline = time.monotonic() + within_s
+    while not holds() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return holds()

@@ -1,0 +1,139 @@
+"""Somebody's cluster without JVMs: a name server and brokers that answer, fall silent while a file exists, and keep topics."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness.cluster.external import joining
+from harness.cluster.external.cluster import ExternalCluster
+from harness.cluster.external.description import Command as OwnersCommand
+from harness.cluster.external.description import DescribedCluster, DescribedNode, Verb
+from harness.cluster.interface import Role
+from harness.cluster.starting import StartRequest
+from harness.cluster.topology import topology_named
+from reference_impl.remoting.codes import RequestCode, ResponseCode
+from reference_impl.remoting.frames import Command, respond_to
+from tests.reference_impl.fake_broker import FakeBroker, FakeNameServer, Reply, Silence
+
+PREFIX = "rocketdiff-unit"
+
+
+class OwnedNameServer(FakeNameServer):
+    """Knows brokers by name, too; forgets a route when it is told to."""
+
+    def __init__(self) -> None:
+        self.brokers: dict[str, str] = {}
+        super().__init__()
+
+    def serve(self, request: Command) -> Command | Reply:
+        if request.code == RequestCode.GET_BROKER_CLUSTER_INFO:
+            table = {
+                name: {"cluster": "theirs", "brokerName": name, "brokerAddrs": {"0": address}}
+                for name, address in self.brokers.items()
+            }
+            body = {"brokerAddrTable": table, "clusterAddrTable": {"theirs": list(table)}}
+            return respond_to(request, ResponseCode.SUCCESS, body=json.dumps(body).encode())
+        if request.code == RequestCode.DELETE_TOPIC_IN_NAMESRV:
+            self.routes.pop(request.ext_fields["topic"], None)
+        return super().serve(request)
+
+
+class OwnedBroker(FakeBroker):
+    """Silent while ``flag`` exists; registers the topics it is given."""
+
+    def __init__(self, name: str, flag: Path, name_server: OwnedNameServer) -> None:
+        self.flag = flag
+        self.name_server = name_server
+        self.topics: dict[str, int] = {}
+        self.booted = "1000"
+        super().__init__(name)
+        name_server.brokers[name] = self.address
+
+    def serve(self, request: Command) -> Command | Reply:
+        if self.flag.exists():
+            return Silence()
+        topic = request.ext_fields.get("topic", "")
+        if request.code == RequestCode.UPDATE_AND_CREATE_TOPIC:
+            self.topics[topic] = int(request.ext_fields["writeQueueNums"])
+            self._register(topic)
+        if request.code == RequestCode.DELETE_TOPIC_IN_BROKER:
+            self.topics.pop(topic, None)
+        if request.code == RequestCode.GET_BROKER_RUNTIME_INFO:
+            table = {"brokerVersionDesc": "V5_3_3", "bootTimestamp": self.booted}
+            return respond_to(request, ResponseCode.SUCCESS, body=json.dumps({"table": table}).encode())
+        if request.code == RequestCode.GET_BROKER_CONFIG:
+            body = f"brokerName={self.name}\nadminPassword=hidden\n".encode()
+            return respond_to(request, ResponseCode.SUCCESS, body=body)
+        return super().serve(request)
+
+    def _register(self, topic: str) -> None:
+        empty: dict[str, list[object]] = {"queueDatas": [], "brokerDatas": []}
+        route = self.name_server.routes.setdefault(topic, {**empty, "filterServerTable": {}})
+        count = self.topics[topic]
+        queues = {
+            "brokerName": self.name,
+            "readQueueNums": count,
+            "writeQueueNums": count,
+            "perm": 6,
+            "topicSysFlag": 0,
+        }
+        route["queueDatas"].append(queues)
+        route["brokerDatas"].append({"cluster": "theirs", "brokerName": self.name, "brokerAddrs": {"0": self.address}})
+
+
+@dataclass
+class Owned:
+    """Two brokers, ``mq-red`` and ``mq-blue``, which scenarios call a and b."""
+
+    folder: Path
+    name_server: OwnedNameServer = field(default_factory=OwnedNameServer)
+    brokers: dict[str, OwnedBroker] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("mq-red", "mq-blue"):
+            self.brokers[name] = OwnedBroker(name, self.folder / f"{name}.paused", self.name_server)
+
+    @property
+    def topics(self) -> set[str]:
+        """Whatever is left at any server."""
+        return {topic for broker in self.brokers.values() for topic in broker.topics} | set(self.name_server.routes)
+
+    def described(self, timeout_s: float = 5.0, **instead: str | None) -> DescribedCluster:
+        """As a cluster file would; instead: other commands of both brokers by verb, None for no such command."""
+        lines = {"pause": "touch {flag}", "resume": "rm {flag}", **instead}
+
+        def node(letter: str, name: str) -> DescribedNode:
+            flag = str(self.brokers[name].flag)
+            given = {Verb(verb): OwnersCommand.of(line.format(flag=flag)) for verb, line in lines.items() if line}
+            return DescribedNode(Role.BROKER, letter, name, "", given)
+
+        name_server = DescribedNode(Role.NAME_SERVER, "1", "name-server-1", self.name_server.address, {})
+        return DescribedCluster(
+            name="unit",
+            origin="cluster.yaml",
+            folder=self.folder,
+            topic_prefix=PREFIX,
+            name_servers=(name_server,),
+            brokers=(node("a", "mq-red"), node("b", "mq-blue")),
+            server_release=None,
+            command_timeout_s=timeout_s,
+        )
+
+
+def joined(owned: Owned, described: DescribedCluster | None = None, topology: str = "two-masters") -> ExternalCluster:
+    shape = topology_named(topology)
+    wanted = described or owned.described()
+    return joining.join(StartRequest(shape, "", owned.folder / "cluster", None, 5.0, None, "", wanted))
+
+
+@contextmanager
+def owned_cluster(folder: Path) -> Iterator[Owned]:
+    """Up, and gone in the end."""
+    owned = Owned(folder)
+    try:
+        yield owned
+    finally:
+        for server in (owned.name_server, *owned.brokers.values()):
+            server.close()

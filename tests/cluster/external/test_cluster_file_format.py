@@ -1,0 +1,99 @@
+"""
+The format of a cluster file is tested with files of its own, in fixtures/cluster-format.
+
+invalid: the published schema refuses them too; valid-fail: only the parser can; valid-pass: they load. The first line of a
+refused file says what the message must contain.
+"""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+from _pytest.mark import ParameterSet
+
+from harness.cluster.external.description import Command, Verb
+from harness.cluster.external.file_format import schema
+from harness.core.errors import ExitCode, UsageError
+from harness.external import read
+
+FIXTURES = Path(__file__).parents[3] / "fixtures"
+SCHEMA = FIXTURES / "schema" / "cluster-1.json"
+VALIDATOR = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
+EXAMPLE = FIXTURES / "examples" / "cluster.yaml"
+
+
+def files(folder: str) -> list[ParameterSet]:
+    """Files of a self-test folder; an empty folder would test nothing."""
+    found = sorted((FIXTURES / "cluster-format" / folder).glob("*.yaml"))
+    assert found, f"no self-tests in {folder}"
+    return [pytest.param(path, id=path.stem) for path in found]
+
+
+def accepted_by_schema(path: Path) -> bool:
+    """Whether the published schema has nothing against a file."""
+    return VALIDATOR.is_valid(yaml.safe_load(path.read_text()))
+
+
+def assert_refused(path: Path) -> None:
+    """One clear message: a usage error that names the file and contains what the file's first line says."""
+    why = path.read_text().splitlines()[0].removeprefix("# refused: ")
+    with pytest.raises(UsageError) as raised:
+        read(path)
+    message = str(raised.value)
+    assert raised.value.exit_code is ExitCode.USAGE
+    assert path.name in message
+    assert why in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize("path", files("invalid"))
+def test_schema_and_parser_refuse(path: Path) -> None:
+    """Both refuse, and the parser says what was expected, where and what it saw."""
+    assert not accepted_by_schema(path)
+    assert_refused(path)
+
+
+@pytest.mark.parametrize("path", files("valid-fail"))
+def test_parser_alone_refuses(path: Path) -> None:
+    """Well-formed for the schema, but nobody could mean it, or it would leave a node as it must not be left."""
+    assert accepted_by_schema(path)
+    assert_refused(path)
+
+
+@pytest.mark.parametrize("path", [*files("valid-pass"), pytest.param(EXAMPLE, id="example")])
+def test_both_accept(path: Path) -> None:
+    """Such a file loads; the example to copy is one of them."""
+    assert accepted_by_schema(path)
+    assert read(path).brokers
+
+
+def test_a_file_is_read_as_it_is_meant() -> None:
+    """Names, addresses, commands with and without a shell, and who witnesses a pause."""
+    described = read(FIXTURES / "cluster-format" / "valid-pass" / "everything.yaml")
+    assert described.name_server_addresses == ("mq-ns-1.example:9876", "10.0.0.6:9876")
+    assert (described.server_release, described.command_timeout_s) == ("4.0.0-incubating", 2.5)
+    first, second = described.brokers
+    assert (first.letter, first.name, first.witness) == ("a", "prod-mq-7", "state command and probe")
+    assert first.commands[Verb.PAUSE] == Command(("ssh", "mq-7", "pause"))
+    assert first.commands[Verb.KILL].words == ("/bin/sh", "-c", "k")
+    assert first.commands[Verb.KILL].shown == "k"
+    assert (second.commands, second.witness) == ({}, "probe alone")
+
+
+def test_published_schema_is_up_to_date() -> None:
+    """``python -m harness.cluster.external.file_format > fixtures/schema/cluster-1.json`` renews it."""
+    assert SCHEMA.read_bytes() == schema()
+
+
+def test_published_schema_is_a_schema() -> None:
+    """It is valid against the draft it names, and names its format version."""
+    jsonschema.Draft202012Validator.check_schema(json.loads(SCHEMA.read_text()))
+    assert json.loads(SCHEMA.read_text())["$id"] == "urn:rocketdiff:cluster:1"
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    """With how the option is written."""
+    with pytest.raises(UsageError, match=r"nothing-here\.yaml.*external:cluster\.yaml"):
+        read(tmp_path / "nothing-here.yaml")

@@ -1,0 +1,116 @@
+"""A real master with a real slave: in step when ready, and what a send is answered when one of them is ill."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from harness.cluster import admin
+from harness.cluster.faults.catalogue import FAULTS
+from harness.cluster.interface import Cluster, NodeState
+from harness.cluster.start import start_cluster
+from harness.core.fault import FaultKind, FaultRecord, FaultSpec
+from reference_impl.remoting.channels import Channels
+from reference_impl.remoting.codes import ResponseCode
+from reference_impl.remoting.errors import MQBrokerException
+
+pytestmark = pytest.mark.cluster
+
+SLAVE = "broker-a-slave-1"
+
+
+@pytest.fixture(scope="module")
+def started_pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    folder = tmp_path_factory.mktemp("pair")
+    with start_cluster(topology="master-with-slave-sync", folder=folder) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def pair(started_pair: Cluster) -> Iterator[Cluster]:
+    """Whatever the test does to it is healed afterwards."""
+    yield started_pair
+    started_pair.heal_all()
+
+
+def inject(cluster: Cluster, kind: FaultKind, node: str, for_s: float = 1.0) -> FaultRecord:
+    return FAULTS[kind].inject(cluster, FaultSpec(1, kind, node, 0.0, for_s))
+
+
+def answered(address: str, topic: str = admin.PROBE_TOPIC) -> str | int:
+    """Status, or code of the refusal, of one send."""
+    with Channels() as channels:
+        try:
+            return admin.send_probe(channels, address, 0, b"one", topic).status.value
+        except MQBrokerException as error:
+            return error.code
+
+
+def is_proven(record: FaultRecord) -> bool:
+    return record.proven_ns is not None and record.heal_proven_ns is not None
+
+
+def test_master_and_slave_are_known_under_one_name(pair: Cluster) -> None:
+    """With ids 0 and 1, and the master says that its slave has what is stored."""
+    master, slave = pair.brokers[0], pair.slaves[0]
+    with Channels() as channels:
+        known = admin.registered_members(channels, pair.name_server_addresses[0])
+    assert known == {("broker-a", 0): master.address, ("broker-a", 1): slave.address}
+    assert answered(master.address) == "SEND_OK"
+
+
+def test_nobody_may_write_to_a_slave(pair: Cluster) -> None:
+    """It refuses, whatever its master does."""
+    refusals = (ResponseCode.SYSTEM_BUSY, ResponseCode.SERVICE_NOT_AVAILABLE, ResponseCode.SYSTEM_ERROR)
+    assert answered(pair.slaves[0].address) in refusals
+
+
+def test_a_silent_slave_is_told_to_the_producer(pair: Cluster) -> None:
+    """The message is stored on the master and the status says that the slave has not answered."""
+    record = inject(pair, FaultKind.PAUSE_SLAVE, SLAVE)
+    assert pair.state(SLAVE) is NodeState.PAUSED
+    assert answered(pair.brokers[0].address) == "FLUSH_SLAVE_TIMEOUT"
+    assert is_proven(FAULTS[FaultKind.PAUSE_SLAVE].heal(pair, record))
+    assert answered(pair.brokers[0].address) == "SEND_OK"
+
+
+def test_a_dead_slave_is_told_to_the_producer_and_catches_up(pair: Cluster) -> None:
+    """5.x has no SLAVE_NOT_AVAILABLE any more; a restarted slave gets what it missed."""
+    record = inject(pair, FaultKind.KILL_SLAVE, SLAVE)
+    assert answered(pair.brokers[0].address) == "FLUSH_SLAVE_TIMEOUT"
+    assert is_proven(FAULTS[FaultKind.KILL_SLAVE].heal(pair, record))
+    assert answered(pair.brokers[0].address) == "SEND_OK"
+
+
+def test_a_dead_master_leaves_a_route_that_nobody_can_write_to(pair: Cluster) -> None:
+    """The slave stays in it, with its own id, and is no master for that."""
+    pair.kill("broker-a")
+    with Channels() as channels:
+        known = admin.registered_members(channels, pair.name_server_addresses[0])
+        found = admin.route(channels, pair.name_server_addresses[0], admin.PROBE_TOPIC)
+    assert ("broker-a", 1) in known
+    assert admin.queues_in_route(found) == {}
+    pair.restart("broker-a")
+    assert answered(pair.brokers[0].address) == "SEND_OK"
+
+
+def test_a_read_only_broker_leaves_the_route_and_refuses_ordered_topics_only(pair: Cluster) -> None:
+    """Other topics it goes on storing, for clients whose route is older."""
+    pair.create_topic("in-order", 1, ordered=True)
+    record = inject(pair, FaultKind.READ_ONLY, "broker-a")
+    master = pair.brokers[0].address
+    with Channels() as channels:
+        permissions = admin.permissions_in_route(channels, pair.name_server_addresses[0], "in-order")
+    assert permissions == {"broker-a": admin.READ_ONLY}
+    assert (answered(master), answered(master, "in-order")) == ("SEND_OK", ResponseCode.NO_PERMISSION)
+    assert is_proven(FAULTS[FaultKind.READ_ONLY].heal(pair, record))
+    assert answered(master, "in-order") == "SEND_OK"
+
+
+def test_a_broker_that_controls_the_flow_answers_busy_to_every_send(pair: Cluster) -> None:
+    """And to nothing else, until it is healed."""
+    record = inject(pair, FaultKind.FLOW_CONTROL, "broker-a")
+    assert [answered(pair.brokers[0].address) for _ in range(5)] == [ResponseCode.SYSTEM_BUSY] * 5
+    with Channels() as channels:
+        assert admin.queue_end(channels, pair.brokers[0].address, admin.PROBE_TOPIC, 0) > 0
+    assert is_proven(FAULTS[FaultKind.FLOW_CONTROL].heal(pair, record))
+    assert answered(pair.brokers[0].address) == "SEND_OK"

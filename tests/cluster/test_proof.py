@@ -1,0 +1,71 @@
+"""Proofs that ask again and again: how often, and whom."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from harness.cluster.faults import proof
+from harness.cluster.interface import Node, NodeState, Role
+from harness.core.errors import FaultNotProven
+from tests.cluster.fakes import FakeCluster
+
+SLAVE = Node(Role.SLAVE, "a", "broker-a-slave-1", "127.0.0.1:1", None)
+
+
+class Clock:
+    """The module `time` as proof sees it: it moves only while somebody sleeps, and keeps how long that was."""
+
+    def __init__(self) -> None:
+        self.slept_s: list[float] = []
+
+    def monotonic(self) -> float:
+        return sum(self.slept_s)
+
+    def sleep(self, for_s: float) -> None:
+        assert len(self.slept_s) < 10_000, "nobody waits that long"
+        self.slept_s.append(for_s)
+
+    monotonic_ns = staticmethod(time.monotonic_ns)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(proof, "time", made)
+    return made
+
+
+def answers(monkeypatch: pytest.MonkeyPatch, told: Iterator[str | None], clock: Clock) -> None:
+    """What each look at the slave finds missing; time passes with every one, else a loop without pause never ends."""
+
+    def look(*_: object) -> str | None:
+        assert clock.slept_s or next(looks) < 1_000, "it looks without a pause"
+        return next(told)
+
+    looks = iter(range(1_001))
+    monkeypatch.setattr(proof, "missing_copy", look)
+
+
+def test_looks_for_a_copy_have_pauses_between_them(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
+    """Each look stores a message."""
+    answers(monkeypatch, iter(["behind", "behind", None]), clock)
+    proof.prove_copied(FakeCluster(), SLAVE)
+    assert len(clock.slept_s) == 2
+    assert min(clock.slept_s) > 0
+
+
+def test_a_copy_that_never_comes_is_told_with_what_is_missing(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
+    """After a few hundred looks, not after as many as the processor can do."""
+    answers(monkeypatch, iter(lambda: "it ends at 3", None), clock)
+    with pytest.raises(FaultNotProven, match="broker-a-slave-1 to hold what broker-a stores; saw it ends at 3"):
+        proof.prove_copied(FakeCluster(), SLAVE)
+    assert len(clock.slept_s) < 1_000
+
+
+def test_a_slave_whose_master_is_ill_must_only_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing can be stored on a master that is paused."""
+    cluster = FakeCluster()
+    cluster.states["broker-a"] = NodeState.PAUSED
+    monkeypatch.setattr(proof, "prove_answer", lambda node: 7 if node is SLAVE else 0)
+    assert proof.prove_copied(cluster, SLAVE) == 7

@@ -1,0 +1,105 @@
+"""
+What a mutant is asked: scripts whose answers the real Java classes have given, each to a dialect that ought to give the same.
+
+Standard scripts (answers as text) and random ones (answers as digests, traced). A question is seen through when the reference
+answers otherwise, or stumbles.
+"""
+
+import importlib
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+from harness.releases.catalogue import client_releases
+from harness.simulation.golden.files import load_golden
+from harness.simulation.golden.standard import load_standard
+from harness.simulation.lockstep.differences import behaviours
+from harness.simulation.lockstep.golden_digests import digest_of, load_golden_digests
+from harness.simulation.script import Depth, Script
+
+Function = tuple[str, str]
+"""A module of the rules, and the qualified name of a function in it."""
+
+RULES = "reference_impl.rules."
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A script put to the dialect of a release, and the digest of the answer of that release's classes."""
+
+    name: str
+    release: str
+    script: Script
+    digest: str
+    is_traced: bool
+
+
+def all_questions() -> list[Question]:
+    """Every script once for each behaviour at its depth."""
+    return [*_random_scripts(), *_standard_scripts()]
+
+
+def _random_scripts() -> Iterator[Question]:
+    groups = {depth: behaviours(client_releases(), depth) for depth in Depth}
+    for golden in load_golden_digests():
+        script = golden.script()
+        for group in groups[golden.depth]:
+            release = group.releases[0]
+            yield Question(golden.name, release, script, golden.answers[release], is_traced=True)
+
+
+def _standard_scripts() -> Iterator[Question]:
+    groups = {depth: behaviours(client_releases(), depth) for depth in Depth}
+    golden = load_golden()
+    for standard in load_standard():
+        for group in groups[standard.depth]:
+            answer = golden[standard.name].of(group.releases[0])
+            if answer is not None:
+                digest = digest_of(answer.lines)
+                yield Question(standard.name, group.releases[0], standard.script, digest, is_traced=False)
+
+
+def is_answered(question: Question) -> bool:
+    """Whether the reference, as it is imported now, answers as the Java classes did."""
+    try:
+        reference: Any = importlib.import_module("harness.simulation.reference")
+        dialects: Any = importlib.import_module("reference_impl.dialects")
+        dialect = dialects.dialect_of(question.release)
+        lines = reference.run_reference(dialect, question.name, question.script, trace=question.is_traced)
+    except Exception:  # noqa: BLE001 - a mutant may stumble over anything, and is seen through by it
+        return False
+    return digest_of(lines) == question.digest
+
+
+def functions_used(question: Question) -> tuple[bool, frozenset[Function]]:
+    """Whether the question is answered, and the functions of the rules that were called on the way."""
+    called: set[Any] = set()
+
+    def note(frame: FrameType, _event: str, _argument: object) -> None:
+        called.add(frame.f_code)
+
+    before = sys.gettrace()
+    sys.settrace(note)
+    try:
+        answered = is_answered(question)
+    finally:
+        sys.settrace(before)
+    return answered, frozenset(_functions(called))
+
+
+def _functions(codes: set[Any]) -> Iterator[Function]:
+    for code in codes:
+        _, found, file = code.co_filename.rpartition("/reference_impl/rules/")
+        if found:
+            yield RULES + file.removesuffix(".py"), code.co_qualname.partition(".<locals>")[0]
+
+
+def by_function(used: Mapping[int, frozenset[Function]]) -> dict[Function, list[int]]:
+    """Numbers of the questions that call a function, for each function."""
+    numbers: dict[Function, list[int]] = {}
+    for number, functions in used.items():
+        for function in functions:
+            numbers.setdefault(function, []).append(number)
+    return numbers

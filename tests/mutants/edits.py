@@ -1,0 +1,175 @@
+"""
+Which small changes can be made to a piece of Python: the mutation operators, over its syntax tree.
+
+Own operators, because those of the kept libraries (mutmut 3, cosmic-ray 8) are bound to their runners: both start a test command
+for each mutant and leave module-level values, dropped statements, swapped branches or enum members out.
+"""
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+Enums = Mapping[str, tuple[str, ...]]
+"""Members of every enumeration that may be swapped, by its class name."""
+
+_COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
+    ast.Lt: (ast.LtE, ast.GtE),
+    ast.LtE: (ast.Lt, ast.Gt),
+    ast.Gt: (ast.GtE, ast.LtE),
+    ast.GtE: (ast.Gt, ast.Lt),
+    ast.Eq: (ast.NotEq,),
+    ast.NotEq: (ast.Eq,),
+    ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,),
+    ast.In: (ast.NotIn,),
+    ast.NotIn: (ast.In,),
+}
+_OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.FloorDiv,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.FloorDiv,
+    ast.Pow: ast.Mult,
+    ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd,
+    ast.BitXor: ast.BitAnd,
+    ast.LShift: ast.RShift,
+    ast.RShift: ast.LShift,
+}
+_CALLS = {"min": "max", "max": "min", "any": "all", "all": "any"}
+_TYPES_ONLY = {"annotation", "returns", "decorator_list"}
+_DROPPED = (ast.Expr, ast.Assign, ast.AugAssign, ast.Delete, ast.Raise, ast.Continue, ast.Break)
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A field of a node (by its number among the ``decisive_nodes``) gets a new value; position: within a list."""
+
+    node: int
+    field: str
+    position: int | None
+    new: ast.AST
+    operator: str
+
+
+def decisive_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """A syntax tree in a fixed order, without the branches that decide nothing: documentation, types, imports, slots."""
+    yield node
+    for _, _, child in _children(node):
+        yield from decisive_nodes(child)
+
+
+def edits_of(node: ast.AST, number: int, enums: Enums) -> Iterator[Edit]:
+    """Every change to the direct children of one node, one at a time."""
+    for field, position, child in _children(node):
+        for operator, new in _replacements(child, enums):
+            yield Edit(number, field, position, new, operator)
+
+
+def applied(edit: Edit, tree: ast.Module) -> ast.AST:
+    """Make the change in a tree of one's own; returns the node that was changed."""
+    parent = next(islice(decisive_nodes(tree), edit.node, None))
+    if edit.position is None:
+        setattr(parent, edit.field, edit.new)
+    else:
+        getattr(parent, edit.field)[edit.position] = edit.new
+    return parent
+
+
+def _children(node: ast.AST) -> Iterator[tuple[str, int | None, ast.AST]]:
+    for field, value in ast.iter_fields(node):
+        if field in _TYPES_ONLY or (isinstance(node, ast.ClassDef) and field in {"bases", "keywords"}):
+            continue
+        if isinstance(node, ast.Raise) or (
+            field == "value" and _is_label(node)
+        ):  # the text of a complaint, or of a member
+            continue
+        places: list[tuple[int | None, object]] = list(enumerate(value)) if isinstance(value, list) else [(None, value)]
+        for position, child in places:
+            if isinstance(child, ast.AST) and not _is_idle(child):
+                yield field, position, child
+
+
+def _replacements(child: ast.AST, enums: Enums) -> Iterator[tuple[str, ast.AST]]:
+    if isinstance(child, ast.expr):
+        yield from _expressions(child, enums)
+    elif isinstance(child, ast.stmt):
+        yield from _statements(child)
+    elif isinstance(child, ast.cmpop):
+        yield from (("comparison", new()) for new in _COMPARISONS[type(child)])
+    elif isinstance(child, ast.operator) and type(child) in _OPERATORS:
+        yield "arithmetic", _OPERATORS[type(child)]()
+
+
+def _expressions(child: ast.expr, enums: Enums) -> Iterator[tuple[str, ast.AST]]:
+    if isinstance(child, ast.Constant):
+        yield from _constants(child)
+    elif isinstance(child, ast.UnaryOp) and isinstance(child.op, ast.Not | ast.USub):
+        yield "sign", child.operand
+    elif isinstance(child, ast.BoolOp):
+        yield from _booleans(child)
+    elif isinstance(child, ast.IfExp):
+        yield "branches", ast.IfExp(child.test, child.orelse, child.body)
+    elif isinstance(child, ast.Attribute) and isinstance(child.value, ast.Name) and child.value.id in enums:
+        others = [member for member in enums[child.value.id] if member != child.attr]
+        yield from (("member", ast.Attribute(child.value, other, ast.Load())) for other in others[:2])
+    elif isinstance(child, ast.Call) and isinstance(child.func, ast.Name) and child.func.id in _CALLS:
+        yield "call", ast.Call(ast.Name(_CALLS[child.func.id], ast.Load()), child.args, child.keywords)
+
+
+def _constants(child: ast.Constant) -> Iterator[tuple[str, ast.AST]]:
+    if isinstance(child.value, bool):
+        yield "constant", ast.Constant(not child.value)
+    elif isinstance(child.value, int):
+        yield "constant", ast.Constant(child.value + 1)
+        yield "constant", ast.Constant(child.value - 1)
+    elif isinstance(child.value, str) and child.value:
+        yield "text", ast.Constant("mutated")
+
+
+def _booleans(child: ast.BoolOp) -> Iterator[tuple[str, ast.AST]]:
+    other = ast.Or() if isinstance(child.op, ast.And) else ast.And()
+    yield "and-or", ast.BoolOp(other, child.values)
+    for i in range(len(child.values)):
+        rest = child.values[:i] + child.values[i + 1 :]
+        yield "operand", rest[0] if len(rest) == 1 else ast.BoolOp(child.op, rest)
+
+
+def _statements(child: ast.stmt) -> Iterator[tuple[str, ast.AST]]:
+    if isinstance(child, _DROPPED):
+        yield "statement", ast.Pass()
+    elif isinstance(child, ast.If | ast.While):
+        negated = ast.UnaryOp(ast.Not(), child.test)
+        yield "condition", type(child)(negated, child.body, child.orelse)
+    elif isinstance(child, ast.For):
+        yield "loop", ast.For(child.target, ast.Tuple([], ast.Load()), child.body, child.orelse)
+    elif isinstance(child, ast.Return) and child.value is not None and not _is_none(child.value):
+        yield "return", ast.Return(ast.Constant(None))
+
+
+def _is_idle(child: ast.AST) -> bool:
+    """Documentation, imports, names of slots and, told by their capital letter, type variables and aliases of types."""
+    if isinstance(child, ast.Expr):
+        return isinstance(child.value, ast.Constant)
+    if isinstance(child, ast.Assign) and isinstance(child.targets[0], ast.Name):
+        name = child.targets[0].id
+        return name == "__slots__" or (name.lstrip("_")[:1].isupper() and not name.isupper())
+    return isinstance(child, ast.Import | ast.ImportFrom)
+
+
+def _is_label(node: ast.AST) -> bool:
+    """``AVOIDED = "avoided"``: in the rules such a line is a member of an enumeration, whose text nobody decides by."""
+    if (
+        not isinstance(node, ast.Assign)
+        or not isinstance(node.targets[0], ast.Name)
+        or not isinstance(node.value, ast.Constant)
+    ):
+        return False
+    text = node.value.value
+    return isinstance(text, str) and text.replace("-", "_").upper() == node.targets[0].id and text == text.lower()
+
+
+def _is_none(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None

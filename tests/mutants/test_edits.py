@@ -1,0 +1,76 @@
+"""Mutation operators: each change is small, is what it says, and is made to what decides only."""
+
+import ast
+
+import pytest
+
+from tests.mutants.edits import applied, decisive_nodes, edits_of
+
+ENUMS = {"Tier": ("ANY", "ROTATION", "AVAILABLE")}
+
+
+def mutants_of(source: str) -> set[str]:
+    """Every mutant of a piece of source, as text."""
+    tree = ast.parse(source)
+    edits = [edit for number, node in enumerate(decisive_nodes(tree)) for edit in edits_of(node, number, ENUMS)]
+    found = set()
+    for edit in edits:
+        copy = ast.parse(source)
+        applied(edit, copy)
+        found.add(ast.unparse(ast.fix_missing_locations(copy)))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("source", "some"),
+    [
+        ("x = a < b", {"x = a <= b", "x = a >= b"}),
+        ("x = a == b", {"x = a != b"}),
+        ("x = a is None", {"x = a is not None"}),
+        ("x = a + b", {"x = a - b"}),
+        ("x = a % b", {"x = a // b"}),
+        ("x = 5", {"x = 6", "x = 4", "pass"}),
+        ("x = True", {"x = False"}),
+        ("x = 'a'", {"x = 'mutated'"}),
+        ("x = not a", {"x = a"}),
+        ("x = a and b", {"x = a or b", "x = a", "x = b"}),
+        ("x = a if b else c", {"x = c if b else a"}),
+        ("x = Tier.ANY", {"x = Tier.ROTATION", "x = Tier.AVAILABLE"}),
+        ("x = min(a, b)", {"x = max(a, b)"}),
+        ("def f():\n    return a", {"def f():\n    return None"}),
+        ("if a:\n    b()", {"if not a:\n    b()", "if a:\n    pass"}),
+        ("for a in b:\n    c()", {"for a in ():\n    c()"}),
+        ("while a:\n    b()", {"while not a:\n    b()"}),
+        ("x += 1", {"x -= 1", "x += 2", "x += 0", "pass"}),
+        ("f(a, key=True)", {"f(a, key=False)"}),
+        ("def f(a=1):\n    return None", {"def f(a=2):\n    return None", "def f(a=0):\n    return None"}),
+    ],
+)
+def test_what_is_changed(source: str, some: set[str]) -> None:
+    """Each operator on the smallest source it applies to."""
+    assert some <= mutants_of(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '"""A module."""\nimport os\nfrom os import path',
+        "class A:\n    '''A class.'''\n    __slots__ = ('a', 'b')",
+        "Item = TypeVar('Item')\nPick = int | Queue",
+        "def f(a: Literal[1]) -> Literal[2]:\n    '''Nothing.'''",
+        "@dataclass(frozen=True)\nclass A(B, metaclass=C):\n    ...",
+    ],
+)
+def test_what_is_left_alone(source: str) -> None:
+    """Documentation, imports, types, slots and decorators decide nothing."""
+    assert mutants_of(source) == set()
+
+
+def test_the_text_of_a_member_is_left_alone() -> None:
+    """Its name is what is decided by."""
+    assert mutants_of("LAST_BROKER = 'last-broker'") == {"pass"}
+
+
+def test_the_text_of_a_complaint_is_left_alone() -> None:
+    """Whether it is raised is not."""
+    assert mutants_of("raise ValueError('no ' + name)") == {"pass"}

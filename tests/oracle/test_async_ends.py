@@ -1,0 +1,111 @@
+"""How asynchronous sends may end: the generations of retries after a timeout, told apart by durations and exceptions."""
+
+from dataclasses import replace
+
+import pytest
+
+from harness.core.plan import SendKind, SendMode
+from harness.core.records import NEVER_CALLED_BACK, UNSEEN_END
+from harness.oracle.async_ends import Troubled, async_difference
+from harness.oracle.trace import AttemptTrace, SendTrace
+from reference_impl.dialects import dialect_of
+from reference_impl.rules.settings import SendSettings
+
+MS = 1_000_000
+TIMED_OUT = 1_700
+"""A timeout of 500 ms, the second of grace, and what is left until the next look at pending requests."""
+
+SETTINGS = SendSettings(send_msg_timeout_ms=500)
+
+
+def trace(*took_ms: int, error: str | None = None, code: int | None = None) -> SendTrace:
+    """A send of attempts that lasted so long, one after the other; the last ended with the send."""
+    attempts, at_ns = [], 0
+    for number, lasted in enumerate(took_ms):
+        failed = UNSEEN_END if number + 1 < len(took_ms) else error
+        attempts.append(AttemptTrace(number, "broker-b", 0, at_ns, at_ns + lasted * MS, failed))
+        at_ns += lasted * MS
+    status = "SEND_OK" if error is None else None
+    return SendTrace(
+        0, 0, SendKind.PLAIN, 0, 0, at_ns, error, None, code, status, attempts=tuple(attempts), mode=SendMode.ASYNC
+    )
+
+
+def signature(release: str, send: SendTrace, troubled: Troubled = lambda *_: False) -> str | None:
+    """What is wrong with it by the rules of a release; by default nothing ails any broker."""
+    found = async_difference(dialect_of(release), SETTINGS, send, troubled)
+    return None if found is None else found.signature
+
+
+def faulty(_broker: str | None, _start_ns: int, _end_ns: int) -> bool:
+    """Every broker is, all the time."""
+    return True
+
+
+@pytest.mark.parametrize("release", ["4.0.0-incubating", "4.3.2", "4.7.1", "5.1.4", "5.3.3"])
+def test_a_message_that_is_stored_at_once_is_always_right(release: str) -> None:
+    """One attempt, answered."""
+    assert signature(release, trace(3)) is None
+
+
+@pytest.mark.parametrize(
+    ("release", "is_right"), [("4.2.0", True), ("4.6.1", True), ("4.7.1", False), ("5.1.4", False), ("5.3.3", False)]
+)
+def test_a_timeout_is_retried_elsewhere_up_to_4_6_1(release: str, is_right: bool) -> None:
+    """From 4.7.0 on the retry has what is left of the time, and that is nothing."""
+    assert (signature(release, trace(TIMED_OUT, 5)) is None) is is_right
+
+
+def test_giving_up_at_the_timeout_has_its_exception() -> None:
+    """5.3.3 gives up with MQClientException, 4.7.1 with RemotingTooMuchRequestException; neither with the other's."""
+    assert signature("5.3.3", trace(TIMED_OUT, error="MQClientException")) is None
+    assert signature("4.7.1", trace(TIMED_OUT, error="RemotingTooMuchRequestException")) is None
+    wrong = signature("5.3.3", trace(TIMED_OUT, error="RemotingTooMuchRequestException"))
+    assert wrong == "error.other-class/expected=MQClientException/seen=RemotingTooMuchRequestException/first"
+
+
+def test_giving_up_before_the_timeout_is_wrong() -> None:
+    """A client with time and retries left goes on, whatever failed its attempt, unless a broker said no."""
+    assert signature("5.3.3", trace(100, error="MQClientException"), faulty) == "attempts.stopped-early/first"
+    assert signature("5.3.3", trace(100, error="MQBrokerException", code=13)) is None
+
+
+def test_retries_are_counted() -> None:
+    """Two retries by default; a third is one too many."""
+    assert signature("5.3.3", trace(10, 10, 10), faulty) is None
+    assert signature("5.3.3", trace(10, 10, 10, 10), faulty) == "attempts.went-on/retry"
+
+
+@pytest.mark.parametrize("release", ["4.0.0-incubating", "4.6.1", "4.7.1", "5.3.0", "5.3.3"])
+def test_a_healthy_broker_is_not_left(release: str) -> None:
+    """An attempt that did not time out was answered there: sending again, or giving up, is the client's own doing."""
+    assert signature(release, trace(10, 10)) == "attempts.went-on/retry"
+    assert signature(release, trace(10, 10, 10)) == "attempts.went-on/retry"
+    gave_up = trace(10, error="MQClientException")
+    assert signature(release, gave_up) == "error.other-class/expected=none/seen=MQClientException/first"
+
+
+def test_each_attempt_has_its_own_brokers_health() -> None:
+    """The faulty broker's loss is retried; the healthy one's answer is not."""
+    first, second = trace(10, 10).attempts
+    send = replace(trace(10, 10), attempts=(replace(first, broker="broker-a"), second))
+    assert signature("5.3.3", send, lambda broker, *_: broker == "broker-a") is None
+    assert signature("5.3.3", send, lambda broker, *_: broker == "broker-b") == "attempts.went-on/retry"
+
+
+def test_a_retry_nobody_saw_needs_a_faulty_broker_somewhere() -> None:
+    """Two losses that follow a first attempt unseen: any broker may have had no connection for them."""
+    refused = replace(trace(10, error="MQClientException"), cause="RemotingConnectException")
+    assert signature("5.3.3", refused, faulty) is None
+    assert signature("5.3.3", refused) is not None
+
+
+def test_a_refused_first_attempt_is_retried_from_4_9_3_on() -> None:
+    """Up to 4.9.2 it ends the send at once."""
+    assert signature("4.9.3", trace(5, 5), faulty) is None
+    assert signature("4.9.2", trace(5, error="MQClientException", code=10001), faulty) is None
+
+
+def test_a_callback_that_never_came_is_not_judged_here() -> None:
+    """The check of callbacks says so."""
+    assert signature("5.3.3", trace(TIMED_OUT, error=NEVER_CALLED_BACK)) is None

@@ -1,0 +1,75 @@
+"""What CI does about an engine: brings it up, tells the tests whether there is one, and ends what it started and nothing else."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def program(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """The scripts alone, in a tree where nothing is installed, built or started: every program they call is a sham."""
+    (tmp_path / ".ci").mkdir()
+    (tmp_path / "tmp").mkdir()
+    for name in ("run", "engine"):
+        shutil.copy(ROOT / ".ci" / name, tmp_path / ".ci" / name)
+    for name in ("chromium", "javac", "debootstrap", "docker", "dockerd"):
+        program(tmp_path / "bin" / name, "exit 0")
+    program(tmp_path / "bin" / "id", "echo 0")
+    program(tmp_path / "bin" / "make", 'echo "$1 ${ROCKETDIFF_EXPECT_ENGINE:-unset}"')
+    program(tmp_path / "docker" / "base.sh", "exit 0")
+    return tmp_path
+
+
+def call(clone: Path, *command: str) -> "subprocess.CompletedProcess[str]":
+    known = {name: value for name, value in os.environ.items() if name != "ROCKETDIFF_EXPECT_ENGINE"}
+    environment = {**known, "PATH": f"{clone / 'bin'}:{os.environ['PATH']}", "TMPDIR": str(clone / "tmp")}
+    return subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_with_an_engine_the_tests_are_told_to_expect_it(clone: Path) -> None:
+    """So that none of them skips for want of it."""
+    done = call(clone, ".ci/run")
+    assert done.stdout.splitlines() == ["setup unset", "test 1"], done.stderr
+
+
+def test_without_an_engine_the_tests_run_and_expect_none(clone: Path) -> None:
+    """Not fatal, but said."""
+    program(clone / "docker" / "base.sh", "exit 1")
+    done = call(clone, ".ci/run")
+    assert done.returncode == 0
+    assert done.stdout.splitlines() == ["setup unset", "test unset"]
+    assert "no containers: no base image" in done.stderr
+
+
+def test_an_engine_that_does_not_come_up_leaves_no_log_behind(clone: Path) -> None:
+    """The end of it is told instead."""
+    program(clone / "bin" / "docker", "exit 1")
+    program(clone / "bin" / "dockerd", "echo it is broken; exit 1")
+    done = call(clone, ".ci/engine", str(clone / "pid"))
+    assert done.returncode == 1
+    assert "it is broken" in done.stderr
+    assert list((clone / "tmp").iterdir()) == []
+
+
+def test_a_process_that_only_has_the_engines_number_is_left_alone(clone: Path) -> None:
+    """The engine ended by itself, and its number was given to another."""
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as other:
+        try:
+            program(clone / ".ci" / "engine", f'echo {other.pid} >"$1"')
+            call(clone, ".ci/run")
+            with pytest.raises(subprocess.TimeoutExpired):
+                other.wait(1)
+        finally:
+            other.kill()

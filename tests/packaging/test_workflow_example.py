@@ -1,0 +1,65 @@
+"""The workflow that teams copy names only options, files and actions' inputs that there are."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.main import get_command
+
+from harness.cli import app
+from harness.pytest_plugin import pytest_addoption
+from harness.report import badge, junit, markdown, sarif
+
+EXAMPLES = Path(__file__).parents[2] / "fixtures" / "examples"
+WORKFLOW = yaml.safe_load((EXAMPLES / "ci-workflow.yml").read_text())
+
+
+def scripts() -> Iterator[str]:
+    """Every shell line of every job."""
+    yield from (step["run"] for job in WORKFLOW["jobs"].values() for step in job["steps"] if "run" in step)
+
+
+def known_options() -> set[str]:
+    """Of `rocketdiff run`."""
+    command = get_command(app).commands["run"]  # type: ignore[attr-defined]  # a group, as it has several commands
+    return {name for parameter in command.params for name in parameter.opts}
+
+
+def plugin_options() -> set[str]:
+    """Of the pytest plugin, and those of pytest and xdist that the example uses."""
+    parser = pytest.Parser(_ispytest=True)
+    pytest_addoption(parser)
+    (group,) = (group for group in parser._groups if group.name == "rocketdiff")
+    return {name for option in group.options for name in option.names()} | {"-n", "--dist", "--junitxml"}
+
+
+def test_every_option_of_every_command_exists() -> None:
+    """A renamed option is noticed here before it is in somebody's CI."""
+    used = {"rocketdiff run": known_options(), "pytest --rocketdiff": plugin_options()}
+    for start, known in used.items():
+        (script,) = (text for text in scripts() if text.startswith(start))
+        assert {word for word in shlex.split(script) if word.startswith("-")} <= known
+
+
+def test_every_file_it_reads_is_one_that_a_run_writes() -> None:
+    """Summary, comment and alerts, below the folder that `--out` names."""
+    read = {name for text in scripts() for name in re.findall(r"reports/\*/([a-z.]+)", text)}
+    assert read == {markdown.SUMMARY_FILE, markdown.COMMENT_FILE}
+    assert sarif.FILE_NAME.endswith(".sarif")
+    told = (EXAMPLES / "README.md").read_text()
+    assert all(f"`{name}`" in told for name in (*read, sarif.FILE_NAME, badge.FILE_NAME, junit.FILE_NAME))
+
+
+def test_what_must_happen_after_a_failed_run_always_happens() -> None:
+    """A divergence ends the run with exit 1, and is the very reason to look at the report."""
+    steps = WORKFLOW["jobs"]["compare"]["steps"]
+    (ran,) = (number for number, step in enumerate(steps) if "rocketdiff run" in step.get("run", ""))
+    assert all(step["if"].startswith("always()") for step in steps[ran + 1 :])
+
+
+def test_the_workflow_asks_for_the_permissions_that_it_needs() -> None:
+    """Comments and alerts; the checkout needs no more than reading."""
+    assert WORKFLOW["permissions"] == {"contents": "read", "pull-requests": "write", "security-events": "write"}

@@ -1,0 +1,37 @@
+"""Asynchronous sends in tests: begun, handed over, and what ends them."""
+
+from reference_impl.rules.async_send import AsyncSend, Form
+from reference_impl.rules.async_steps import Invoke
+from reference_impl.rules.attempt import AttemptResult, Ending, Finish
+from reference_impl.rules.publish import Queue
+from tests.reference_impl.rules.toys import Toy
+
+LOST = AttemptResult.failed("RemotingSendRequestException")
+TOO_MUCH = AttemptResult.failed("RemotingTooMuchRequestException")
+CALL_TIMEOUT = Finish(Ending.CALL_TIMEOUT, error="RemotingTooMuchRequestException")
+
+
+def started(toy: Toy, form: Form = Form.SELECTED) -> tuple[AsyncSend, Invoke]:
+    """A send whose first request is about to be handed over, at 0 ms."""
+    send = AsyncSend(toy.dialect, toy.settings, toy.faults, form)
+    assert send.accepted(0, 0) is None
+    step = send.begin(toy.selector, 0) if form is Form.SELECTED else send.begin_at(Queue("a", 3), 0)
+    assert isinstance(step, Invoke)
+    return send, step
+
+
+def dispatched(toy: Toy, form: Form = Form.SELECTED) -> tuple[AsyncSend, Invoke]:
+    """It has been handed over."""
+    send, invoke = started(toy, form)
+    send.returned(invoke, 0)
+    return send, invoke
+
+
+def gave_up(attempt: int, cause: str | None, code: int | None = None) -> Finish:
+    """What the callback gets where the client selected the queue."""
+    return Finish(Ending.GAVE_UP, attempt, error="MQClientException", code=code, cause=cause)
+
+
+def rethrown(attempt: int, error: str, code: int | None = None) -> Finish:
+    """What it gets where it did not."""
+    return Finish(Ending.RETHROWN, attempt, error=error, code=code)

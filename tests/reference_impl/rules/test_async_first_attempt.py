@@ -1,0 +1,78 @@
+"""Asynchronous sends before their first request is on its way: threads, lookups, time, addresses."""
+
+import pytest
+
+from reference_impl.rules.async_send import AsyncSend, Form
+from reference_impl.rules.async_steps import CallBack, Invoke, Throw
+from reference_impl.rules.attempt import Ending, Finish
+from reference_impl.rules.publish import Queue
+from tests.reference_impl.rules.sending_async import (
+    CALL_TIMEOUT,
+    LOST,
+    dispatched,
+    gave_up,
+    rethrown,
+    started,
+)
+from tests.reference_impl.rules.toys import Toy
+
+
+@pytest.mark.parametrize("form", Form)
+def test_waiting_for_the_thread_costs_time(form: Form) -> None:
+    """From 4.3.0; exactly all of it is too much already."""
+    for release, waited, left in (("4.2.0", 3_000, 3_000), ("4.3.0", 1_000, 2_000), ("5.5.0", 2_999, 1)):
+        toy = Toy(release)
+        send = AsyncSend(toy.dialect, toy.settings, toy.faults, form)
+        assert send.accepted(0, waited) is None
+        step = send.begin(toy.selector, waited) if form is Form.SELECTED else send.begin_at(Queue("a", 0), waited)
+        assert isinstance(step, Invoke) and step.timeout_ms == left
+    toy = Toy("4.3.0")
+    assert AsyncSend(toy.dialect, toy.settings, toy.faults, form).accepted(0, 3_000) == CallBack(CALL_TIMEOUT)
+
+
+def test_the_route_lookup_costs_time() -> None:
+    """Of the selected and the selector's queue; one that was given needs none."""
+    for form, left in ((Form.SELECTED, 2_500), (Form.SELECTOR, 2_500), (Form.GIVEN_QUEUE, 3_000)):
+        toy = Toy("5.3.3")
+        send = AsyncSend(toy.dialect, toy.settings, toy.faults, form)
+        send.accepted(0, 0)
+        step = send.begin(toy.selector, 500) if form is Form.SELECTED else send.begin_at(Queue("a", 0), 500)
+        assert isinstance(step, Invoke) and step.timeout_ms == left
+
+
+def test_a_broker_without_an_address() -> None:
+    """MQClientException: given up where the client selected, as it is where it did not; never retried."""
+    for form, finish in (
+        (Form.SELECTED, gave_up(0, "MQClientException", 10003)),
+        (Form.SELECTOR, rethrown(0, "MQClientException")),
+    ):
+        send, invoke = started(Toy("5.3.3"), form)
+        assert send.addressed(invoke, 0, known=False) == CallBack(finish)
+
+
+def test_looking_for_an_address_costs_time() -> None:
+    """From 4.3.0; too much of it is a failure of the broker."""
+    send, invoke = started(Toy("4.2.0"))
+    assert send.addressed(invoke, 4_000, known=True) == Invoke(0, "a", 0, 3_000, 4_000, True, vip=True)
+    toy = Toy("5.3.3", send_latency_fault_enable=True)
+    send, invoke = started(toy)
+    assert send.addressed(invoke, 1_000, known=True) == Invoke(0, "a", 0, 2_000, 1_000, True)
+    assert send.addressed(invoke, 3_001, known=True) == CallBack(gave_up(0, "RemotingTooMuchRequestException"))
+    assert not toy.faults.is_available("a", 3_001)
+
+
+def test_only_first_attempts_use_the_vip_channel() -> None:
+    """Where it is the default, or switched on."""
+    for toy in (Toy("4.5.0"), Toy("5.3.3", vip_channel_enabled=True)):
+        send, invoke = dispatched(toy)
+        retry = send.ended(invoke, toy.thread(), 5, LOST)
+        assert invoke.vip and isinstance(retry, Invoke) and not retry.vip
+    assert not started(Toy("4.5.0", vip_channel_enabled=False))[1].vip
+
+
+def test_what_prevents_a_first_attempt_is_thrown_to_4_2_0() -> None:
+    """Such as a missing route; later it is called back."""
+    finish = Finish(Ending.NO_ROUTE, error="MQClientException", code=10005)
+    for release, told in (("4.2.0", Throw(finish)), ("4.3.0", CallBack(finish))):
+        toy = Toy(release)
+        assert AsyncSend(toy.dialect, toy.settings, toy.faults).refused(finish) == told

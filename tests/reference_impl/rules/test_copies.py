@@ -1,0 +1,52 @@
+"""Copies, which the oracle makes where it follows two histories: whole, and independent of what they were made from."""
+
+from reference_impl.rules import fault_table
+from reference_impl.rules.attempt import AttemptResult, Ending, Finish, Try
+from reference_impl.rules.fault_table import FaultItem, FaultTable
+from reference_impl.rules.publish import PublishInfo, Queue
+from reference_impl.rules.send_loop import SendLoop
+from tests.reference_impl.rules.toys import OK, REFUSED, Toy
+
+FIELDS = [name for name in SendLoop.__slots__ if name not in ("selector", "dialect")]
+
+
+def test_a_copied_send_goes_on_where_the_original_stands() -> None:
+    """In its second attempt, a status other than SEND_OK kept from the first; nothing of its state is at its start value."""
+    toy = Toy("5.3.3", retry_another_broker_when_not_store_ok=True)
+    loop = toy.loop()
+    loop.begin(10, 20)
+    loop.attempt_ended(30, AttemptResult.ok("SLAVE_NOT_AVAILABLE"))
+    loop.last = REFUSED
+    fresh, clone = toy.loop(), loop.copy(toy.selector)
+    assert all(getattr(clone, name) == getattr(loop, name) for name in FIELDS)
+    assert [name for name in FIELDS if getattr(loop, name) == getattr(fresh, name)] == ["settings"]
+
+
+def test_a_copied_send_leaves_the_original_alone() -> None:
+    """It ends; the original is still in its first attempt."""
+    toy = Toy("5.3.3")
+    loop = toy.loop()
+    first = loop.begin(0, 0)
+    assert loop.copy(toy.selector).attempt_ended(5, OK) == Finish(Ending.RESULT, 0, "SEND_OK")
+    assert isinstance(first, Try) and loop.attempts == 0
+    assert loop.attempt_ended(3_000, REFUSED) == Try(Queue("b", 0), 0)
+
+
+def test_a_copied_list_can_be_rewritten() -> None:
+    """The original keeps its elements; both know the same write queues."""
+    info = PublishInfo.of([("a", 0), ("b", 0), ("b", 1)])
+    clone = info.copy()
+    assert (clone.queues, clone.write_queues_of("b")) == (info.queues, 2)
+    clone.queues[0] = Queue("b", 1)
+    assert info.queues[0] == Queue("a", 0)
+
+
+def test_a_copied_fault_table_has_items_of_its_own() -> None:
+    """All fields of each come along."""
+    table = FaultTable(fault_table.EXTENDING)
+    table.items["a"] = FaultItem("a", 5, 700, reachable=False, check_ms=9)
+    clone = table.copy()
+    item = clone.items["a"]
+    assert (item.broker, item.latency_ms, item.start_ms, item.reachable, item.check_ms) == ("a", 5, 700, False, 9)
+    clone.update("a", 6, 0, True, 0)
+    assert (table.items["a"].latency_ms, table.is_reachable("a"), clone.is_reachable("a")) == (5, False, True)

@@ -1,0 +1,67 @@
+"""Rounds of the broker detector."""
+
+from reference_impl.rules.detector import DetectorRound
+from tests.reference_impl.rules.toys import Toy
+
+
+def brokers(toy: Toy, now: int) -> list[str]:
+    made = DetectorRound(toy.faults)
+    return list(iter(lambda: made.next(now) or "", ""))
+
+
+def test_every_known_broker_is_probed_in_the_order_of_the_table() -> None:
+    """By hash, not by age; reachable ones too."""
+    toy = Toy("5.2.0")
+    toy.note("b", 5)
+    toy.note("a", 5, reachable=False)
+    assert brokers(toy, 3_000) == ["a", "b"]
+
+
+def test_a_probed_broker_is_left_alone_for_two_seconds() -> None:
+    """Whatever it answered."""
+    toy = Toy("5.2.0")
+    toy.note("a", 5)
+    assert [brokers(toy, now) for now in (3_000, 4_999, 5_000)] == [["a"], [], ["a"]]
+
+
+def test_an_answer_makes_reachable_and_no_answer_nothing() -> None:
+    """And the end of the avoidance stays where it was."""
+    toy = Toy("5.2.0")
+    toy.note("a", 5, failed=True, reachable=False)
+    toy.note("b", 5, failed=True, reachable=False)
+    made = DetectorRound(toy.faults)
+    made.next(3_000)
+    made.answered()
+    made.next(3_000)
+    a, b = toy.faults.items["a"], toy.faults.items["b"]
+    assert (a.reachable, b.reachable, a.start_ms) == (True, False, 10_000)
+
+
+def test_a_broker_without_an_address_is_forgotten() -> None:
+    """And its later item, if it gets one, is due at once."""
+    toy = Toy("5.2.0")
+    toy.note("a", 5)
+    made = DetectorRound(toy.faults)
+    made.next(3_000)
+    made.no_address()
+    assert "a" not in toy.faults.items
+    toy.note("a", 5)
+    assert brokers(toy, 3_001) == ["a"]
+
+
+def test_a_broker_that_comes_up_during_a_round_is_probed_in_it_if_there_is_one_between() -> None:
+    """
+    While a is probed Java's iterator stands at b already: c, behind b, is found, and so would d be.
+
+    Executed in 5.3.3: a broker that failed while the only known one was probed was not probed before the next round.
+    """
+    toy = Toy("5.2.0")
+    toy.note("a", 5)
+    alone = DetectorRound(toy.faults)
+    assert alone.next(3_000) == "a"
+    toy.note("b", 5)
+    assert alone.next(3_200) is None
+    made = DetectorRound(toy.faults)
+    assert made.next(5_000) == "a"
+    toy.note("c", 5)
+    assert [made.next(5_200) for _ in range(3)] == ["b", "c", None]

@@ -1,0 +1,84 @@
+"""What a client knows of routes, keeps, forgets and asks for."""
+
+import pytest
+
+from reference_impl.dialects import dialect_of
+from reference_impl.rules.known_routes import KnownRoutes
+from reference_impl.rules.route import QueueData, TopicRoute
+
+
+def route(**brokers: int) -> TopicRoute:
+    """A master for each broker, at an address of its name, with so many queues."""
+    queues = tuple(QueueData(name, number, number, 6) for name, number in brokers.items())
+    return TopicRoute(queues, {name: {0: f"{name}:1", 1: f"{name}:2"} for name in brokers})
+
+
+def known(release: str = "5.3.3", **topics: TopicRoute) -> KnownRoutes:
+    made = KnownRoutes(dialect_of(release))
+    for topic, told in topics.items():
+        assert made.take(topic, told, can_select=False)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("release", "key", "stand_in", "polled"),
+    [
+        ("5.1.0", None, "TBW102", ["TBW102"]),
+        ("5.1.0", "Key", "Key", ["Key"]),
+        ("4.3.0", None, "AUTO_CREATE_TOPIC_KEY", ["AUTO_CREATE_TOPIC_KEY"]),
+        ("5.1.1", "Key", "TBW102", []),
+    ],
+)
+def test_the_topic_that_stands_in_for_new_ones(release: str, key: str | None, stand_in: str, polled: list[str]) -> None:
+    """The create-topic key, polled from the start, to 5.1.0; then always TBW102, which is not polled."""
+    made = KnownRoutes(dialect_of(release), key)
+    assert (made.stand_in, made.polled_topics()) == (stand_in, polled)
+
+
+def test_topics_are_polled_in_the_order_of_their_hashes() -> None:
+    """Once they were sent to, or a route was learnt: a, b … by bucket, whatever came first."""
+    made = known(c=route(x=1))
+    assert [made.want(topic) for topic in ("b", "a", "b", "c")] == [True, True, False, False]
+    assert made.polled_topics() == ["a", "b", "c"]
+    assert made.any_topic() == "a"
+    assert known().any_topic() is None
+
+
+def test_a_route_is_taken_if_it_differs_or_there_is_nothing_to_select_from() -> None:
+    """The same once more brings no new list."""
+    made = known(T=route(a=1))
+    assert not made.take("T", route(a=1), can_select=True)
+    assert made.take("T", route(a=2), can_select=True)
+    assert made.take("T", route(a=2), can_select=False)
+    assert made.take("U", route(a=2), can_select=True)
+
+
+def test_addresses_outlive_a_route_until_they_are_dropped() -> None:
+    """Only those that no topic's route names any more go, and a broker with its last one."""
+    made = known(T=route(a=1, b=1), U=route(b=1))
+    made.take("T", TopicRoute((), {"a": {1: "a:2"}}), can_select=True)
+    made.addresses["a"] = {0: "a:1", 1: "a:2"}
+    made.drop_offline()
+    assert made.addresses == {"a": {1: "a:2"}, "b": {0: "b:1", 1: "b:2"}}
+    made.take("T", TopicRoute((), {}), can_select=True)
+    made.drop_offline()
+    assert list(made.addresses) == ["b"]
+
+
+def test_masters_are_told_in_the_order_of_the_table_and_slaves_left_out() -> None:
+    """By hash of the broker's name; one without a master has none to tell."""
+    made = known(T=route(b=1, a=1))
+    made.addresses["c"] = {1: "c:2"}
+    assert list(made.masters()) == ["a:1", "b:1"]
+    assert (made.master("a"), made.master("c"), made.master("d")) == ("a:1", None, None)
+    assert made.members() == ["b:1", "b:2", "a:1", "a:2", "c:2"]
+    assert made.is_known("c:2") and not made.is_known("d:1")
+
+
+def test_a_master_is_looked_up_when_its_turn_comes() -> None:
+    """A round of heartbeats takes long; who is forgotten meanwhile gets none."""
+    made = known(T=route(a=1, b=1))
+    round_of_heartbeats = made.masters()
+    next(round_of_heartbeats)
+    del made.addresses["b"]
+    assert list(round_of_heartbeats) == []

@@ -1,0 +1,39 @@
+"""The thread that greets new connections is told of the end of others, from 5.2.0 on: it wakes up, and that is all."""
+
+import pytest
+
+from reference_impl.rules.connection_steps import Kind, Noted
+from tests.reference_impl.rules.connecting import client, kinds, written
+
+
+@pytest.mark.parametrize(("release", "noted"), [("5.1.4", 0), ("5.2.0", 1)])
+def test_the_end_of_a_connection_is_noted_where_new_ones_are_greeted(release: str, noted: int) -> None:
+    """By the same thread, last of all; whoever ended it."""
+    for end in ("close", "reset", "fin"):
+        made = client(release)
+        one = written(made, Kind.SYNC)
+        steps = made.wait_expired(one)[:-1] if end == "close" else made.peer_closed(one.made_on, reset=end == "reset")
+        assert kinds(steps).count(Noted) == noted
+        assert not noted or kinds(steps)[-1] is Noted
+
+
+def test_a_second_close_is_noted_until_the_handlers_are_gone() -> None:
+    """They go in the event after the first; those of a connection that the other side ended in good order, with it."""
+    for reset, steps in ((True, [Noted]), (False, [])):
+        made = client("5.3.3")
+        one = written(made, Kind.SYNC)
+        made.peer_closed(one.made_on, reset=reset)
+        assert kinds(made.woken(one, failed=True)) == steps
+        made.taken_down(one.made_on)
+        assert made.woken(one, failed=True) == ()
+
+
+def test_a_connection_that_is_known_no_more_is_noted_if_it_is_reset() -> None:
+    """Nothing fails by it; an orderly close of it is not even noted."""
+    for reset, steps in ((True, [Noted]), (False, [])):
+        made = client("5.4.0")
+        old = written(made, Kind.SYNC)
+        made.peer_closed(old.made_on, reset=True)
+        successor = written(made, Kind.SYNC)
+        made.woken(old, failed=True)  # throws the successor out
+        assert kinds(made.peer_closed(successor.made_on, reset=reset)) == steps

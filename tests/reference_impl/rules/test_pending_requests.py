@@ -1,0 +1,48 @@
+"""Requests that wait for answers: their numbers, and the order in which all of them end."""
+
+from reference_impl.dialects import dialect_of
+from reference_impl.rules.connection_steps import Connection, Kind, Request
+from reference_impl.rules.pending_requests import PendingRequests
+
+
+def pending(release: str) -> PendingRequests:
+    return PendingRequests(dialect_of(release).remoting)
+
+
+def request(number: int, connection: Connection, left_ms: int = 3_000) -> Request:
+    return Request(number, Kind.ASYNC, 3_000, 0, connection, connection, left_ms)
+
+
+def test_numbers() -> None:
+    """To 4.6.1 a retry counts first, so that the next request gets its number too."""
+    for release, numbers in (("4.6.1", [0, 2, 2]), ("4.7.0", [0, 1, 2])):
+        made = pending(release)
+        assert [made.number(is_retry=is_retry) for is_retry in (False, True, False)] == numbers
+
+
+def test_the_later_of_two_with_one_number_is_the_one() -> None:
+    """The earlier is never heard of again."""
+    made, connection = pending("4.6.1"), Connection("a")
+    earlier, later = request(2, connection), request(2, connection)
+    made.put(earlier)
+    made.put(later)
+    assert made.known_as(2) is later
+    assert made.take(2) is later and made.take(2) is None
+
+
+def test_the_order_is_that_of_a_java_map_of_512_bins() -> None:
+    """Number 512 is in the bin of number 0, and so before number 511."""
+    made, connection = pending("4.7.0"), Connection("a")
+    for number in (511, 512, 1_023, 513):
+        made.put(request(number, connection))
+    assert [one.number for one in made.take_all(connection)] == [512, 513, 511, 1_023]
+    assert made.take_all(connection) == []
+
+
+def test_what_is_a_second_late_is_taken() -> None:
+    """Not what is on time, and nothing of another connection is spared."""
+    made = pending("4.7.0")
+    made.put(request(0, Connection("a"), 1))
+    made.put(request(1, Connection("b"), 0))
+    assert [one.number for one in made.take_expired(1_000)] == [1]
+    assert [one.number for one in made.take_expired(1_001)] == [0]

@@ -1,0 +1,52 @@
+"""The broker detector of the live producer: whom it asks, and what comes of it."""
+
+import threading
+
+import pytest
+
+from reference_impl.message import Message
+from reference_impl.producer import Producer
+from reference_impl.remoting.codes import RequestCode
+from tests.reference_impl.fake_broker import FakeCluster
+from tests.reference_impl.producers import producer_of
+
+
+def detecting(cluster: FakeCluster) -> Producer:
+    """A producer that knows the brokers a and b, both noted as unreachable; its detector goes round when it is told to."""
+    producer = producer_of(cluster, "5.3.3", send_latency_fault_enable=True)
+    producer.start().send(Message("T", b"x"))
+    for broker in ("broker-a", "broker-b"):
+        producer.faults.update(broker, 5, 0, reachable=False, now_ms=0)
+    return producer
+
+
+def test_a_broker_that_answers_is_reachable_again(cluster: FakeCluster) -> None:
+    """It is asked for an offset of a topic the producer knows; one that is silent stays as it was."""
+    cluster["b"].silent = True
+    producer = detecting(cluster)
+    producer._client._detector.probe_all()
+    assert {name: item.reachable for name, item in producer.faults.items.items()} == {
+        "broker-a": True,
+        "broker-b": False,
+    }
+    (question,) = cluster["a"].requests_of(RequestCode.GET_MAX_OFFSET)
+    assert (question.ext_fields["topic"], question.ext_fields["queueId"]) == ("T", "0")
+    producer.shutdown()
+
+
+def test_a_broker_without_an_address_is_forgotten(cluster: FakeCluster) -> None:
+    """No route names it."""
+    producer = detecting(cluster)
+    producer.faults.update("gone", 5, 0, reachable=False, now_ms=0)
+    producer._client._detector.probe_all()
+    assert "gone" not in producer.faults.items
+    producer.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("release", "enabled", "works"), [("5.1.4", True, False), ("5.2.0", False, False), ("5.2.0", True, True)]
+)
+def test_it_works_where_the_setting_reaches_it(cluster: FakeCluster, release: str, enabled: bool, works: bool) -> None:
+    """From 5.2.0 on, if switched on; it has a thread of its own."""
+    with producer_of(cluster, release, start_detector_enable=enabled):
+        assert any(thread.name == "detector-G" for thread in threading.enumerate()) is works

@@ -1,0 +1,40 @@
+"""In-memory brokers with a relay before them, and real ones."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from harness.cluster.interface import Cluster
+from harness.cluster.start import start_cluster
+from tests.reference_impl.fake_broker import FakeCluster
+from tests.reference_impl.producers import Remembered
+from tests.relay.cpp_on_fakes import Client
+from tests.relay.relayed import Relayed, start_relay
+from tests.relay.staging import Staging
+
+
+@pytest.fixture
+def relayed(tmp_path: Path) -> Iterator[Relayed]:
+    with FakeCluster.of("a", "b") as cluster, start_relay(cluster, tmp_path) as relay:
+        yield Relayed(cluster, relay, Remembered())
+
+
+@pytest.fixture(scope="session")
+def real_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with start_cluster(topology="two-masters", folder=tmp_path_factory.mktemp("relayed-cluster")) as started:
+        yield started
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    with ExitStack() as stack:
+        yield Client(tmp_path, stack)
+
+
+@pytest.fixture
+def stage(real_cluster: Cluster, tmp_path: Path) -> Iterator[Staging]:
+    with ExitStack() as stack:
+        yield Staging(real_cluster, tmp_path, stack)
+    real_cluster.heal_all()

@@ -1,0 +1,110 @@
+"""The C++ client on in-memory brokers behind a relay: what is done to them, what it said, what was on the wire."""
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.core.events import Arm
+from harness.core.plan import Plan
+from harness.core.records import SendEnded
+from harness.core.settings import ClientSettings
+from harness.core.subject import SubjectId
+from harness.relay.exchanges import Exchange, exchanges_of
+from harness.relay.process import Relay
+from harness.relay.wire import read_wire
+from harness.subjects.child import SubjectProcess
+from harness.subjects.registry import program_of
+from harness.subjects.setup import SubjectSetup
+from tests.reference_impl.fake_broker import FakeCluster, Reply
+from tests.relay.relayed import start_relay
+from tests.relay.staging import MS, plan_of
+
+TIMEOUT_MS = 500
+DEADLINE_S = 60
+"""For all sends of a case, five attempts each, on a busy machine."""
+
+Act = Callable[[FakeCluster, Relay], object]
+
+
+def leave_alone(_cluster: FakeCluster, _relay: Relay) -> None:
+    """Nothing is done."""
+
+
+@dataclass
+class Told:
+    """One case: what the client said of its sends, and what was on the wire."""
+
+    sends: list[SendEnded]
+    exchanges: list[Exchange]
+
+    @property
+    def places(self) -> list[tuple[str, int | None]]:
+        return [(one.node[-1], one.request.queue_id) for one in self.exchanges]
+
+    def attempts_of(self, send: int) -> list[Exchange]:
+        return [one for one in self.exchanges if one.identity == f"run/T/{send}"]
+
+
+@dataclass
+class Client:
+    """Starts the client on in-memory brokers."""
+
+    folder: Path
+    stack: ExitStack
+
+    def on(
+        self,
+        *letters: str,
+        replies: list[Reply],
+        only: str = "",
+        sends: int = 1,
+        retries: int = 2,
+        name_servers: int = 1,
+    ) -> Told:
+        """Every broker, or only one, plays the replies, from the first measured send on."""
+
+        def play(cluster: FakeCluster, _relay: Relay) -> None:
+            for letter in only or letters:
+                cluster[letter].script.extend(replies)
+
+        return self.through(*letters, plan=plan_of(sends), once_ready=play, retries=retries, name_servers=name_servers)
+
+    def through(
+        self,
+        *letters: str,
+        plan: Plan,
+        once_ready: Act = leave_alone,
+        meanwhile: Act = leave_alone,
+        retries: int = 2,
+        name_servers: int = 1,
+    ) -> Told:
+        """Do something to brokers or relay when the client is ready, and something else while it sends."""
+        cluster = self.stack.enter_context(FakeCluster.of(*letters))
+        cluster.set_route("W", dict.fromkeys(cluster.brokers, 4))
+        relay = self.stack.enter_context(start_relay(cluster, self.folder, name_servers))
+        program = program_of(SubjectId.parse("cpp:2.1.0"))
+        subject = SubjectProcess(program, Arm.CANDIDATE, self.folder / "subject", on_line=lambda _: None)
+        self.stack.enter_context(subject)
+        subject.await_hello()
+        settings = ClientSettings(send_msg_timeout_ms=TIMEOUT_MS, retry_times_when_send_failed=retries)
+        subject.prepare(plan, SubjectSetup(relay.name_servers, "T", "W", "g", "run", settings))
+        subject.await_ready()
+        once_ready(cluster, relay)
+        subject.go(time.monotonic_ns() + 50 * MS)
+        meanwhile(cluster, relay)
+        transcript = subject.await_done(DEADLINE_S)
+        subject.close()
+        return Told(transcript.sends, exchanges_on(relay))
+
+
+def exchanges_on(relay: Relay) -> list[Exchange]:
+    relay.close()
+    return [one for one in exchanges_of(read_wire(relay.journal)) if one.identity.startswith("run/T/")]
+
+
+def assert_hidden(send: SendEnded) -> None:
+    """K55: whatever happened, the words are about a route."""
+    assert (send.error, send.code) == ("ProducerSendSyncFailed", None)
+    assert send.message is not None and send.message.startswith("No route info of this topic: T")

@@ -1,0 +1,77 @@
+"""A relay before the in-memory name server and brokers, and a reference producer that is pointed at it."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.relay.gate import Upstream
+from harness.relay.process import Relay
+from harness.relay.wire import Passed, WireRecord, read_wire
+from reference_impl.dialects import dialect_of
+from reference_impl.message import Message
+from reference_impl.producer import Producer
+from reference_impl.settings import ProducerSettings
+from tests.reference_impl.fake_broker import FakeCluster
+from tests.reference_impl.producers import NEVER_MS, Remembered, StartAt
+
+TIMEOUT_MS = 600
+
+# Far more than a loop's turn; a test that waits this long has failed.
+DEADLINE_S = 10.0
+
+
+def upstreams_of(cluster: FakeCluster, name_servers: int) -> tuple[Upstream, ...]:
+    brokers = tuple(Upstream(name, broker.address, is_broker=True) for name, broker in cluster.brokers.items())
+    names = (f"name-server-{number}" for number in range(1, name_servers + 1))
+    return (*(Upstream(name, cluster.name_server.address, is_broker=False) for name in names), *brokers)
+
+
+@dataclass
+class Relayed:
+    """Cluster, relay and what a producer behind it remembers."""
+
+    cluster: FakeCluster
+    relay: Relay
+    heard: Remembered
+
+    def producer(self, release: str = "5.3.3", *, timeout_ms: int = TIMEOUT_MS, retries: int = 2) -> Producer:
+        settings = ProducerSettings(
+            send_msg_timeout_ms=timeout_ms,
+            retry_times_when_send_failed=retries,
+            poll_name_server_interval_ms=NEVER_MS,
+            heartbeat_broker_interval_ms=NEVER_MS,
+        )
+        tape = lambda: StartAt(-1)  # noqa: E731 - a name for one expression
+        return Producer(self.relay.name_servers, "G", dialect_of(release), settings, self.heard, tapes=tape)
+
+    def records(self) -> list[WireRecord]:
+        """What the relay wrote, which ends with this."""
+        self.relay.close()
+        return list(read_wire(self.relay.journal))
+
+    def await_connections(self, letter: str, count: int) -> None:
+        await_that(lambda: self.cluster[letter].connections >= count)
+
+
+def message(number: int) -> Message:
+    identity = f"run/T/{number}"
+    return Message("T", identity.encode(), {"rocketdiff.id": identity})
+
+
+def passed(records: list[WireRecord], to: str = "server") -> list[Passed]:
+    """Frames with our id, or answers to such, in one direction."""
+    frames = [record for record in records if isinstance(record, Passed) and record.to == to]
+    return [frame for frame in frames if frame.identity is not None or frame.queue_offset is not None]
+
+
+def start_relay(cluster: FakeCluster, folder: Path, name_servers: int = 1) -> Relay:
+    """Several name servers are one behind several ports."""
+    return Relay(upstreams_of(cluster, name_servers), folder / "wire.ndjson")
+
+
+def await_that(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)

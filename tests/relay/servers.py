@@ -1,0 +1,29 @@
+"""The in-memory name server and brokers, as much of a cluster as whoever sets up relays looks at."""
+
+from dataclasses import dataclass
+
+from harness.cluster.interface import Node, Role
+from tests.reference_impl.fake_broker import FakeCluster
+
+
+@dataclass
+class Servers:
+    """Nodes of a fake cluster; cast to Cluster where one is asked for."""
+
+    fake: FakeCluster
+
+    @property
+    def name_server_addresses(self) -> tuple[str, ...]:
+        return (self.fake.name_server.address,)
+
+    @property
+    def name_servers(self) -> tuple[Node, ...]:
+        return (Node(Role.NAME_SERVER, "1", "name-server-1", self.fake.name_server.address, None),)
+
+    @property
+    def brokers(self) -> tuple[Node, ...]:
+        return tuple(Node(Role.BROKER, name[-1], name, it.address, None) for name, it in self.fake.brokers.items())
+
+    @property
+    def slaves(self) -> tuple[Node, ...]:
+        return ()

@@ -1,0 +1,82 @@
+"""A subject on a real cluster behind a relay: plan, go, and both stories."""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+from harness.cluster.interface import Cluster
+from harness.core.events import Arm
+from harness.core.plan import Plan, PlannedSend, SendKind
+from harness.core.records import AttemptEnded
+from harness.core.settings import ClientSettings
+from harness.core.subject import SubjectId
+from harness.relay.attempts import attempts_of
+from harness.relay.exchanges import exchanges_of, past_the_relay
+from harness.relay.gate import Upstream
+from harness.relay.process import Relay
+from harness.relay.wire import read_wire
+from harness.subjects.child import SubjectProcess
+from harness.subjects.conversation import Transcript
+from harness.subjects.registry import program_of
+from harness.subjects.setup import SubjectSetup
+
+NUMBERS = count(1)
+MS = 1_000_000
+
+
+def upstreams_of(cluster: Cluster) -> tuple[Upstream, ...]:
+    name_servers = (Upstream(node.name, node.address, is_broker=False) for node in cluster.name_servers)
+    return (*name_servers, *(Upstream(node.name, node.address, is_broker=True) for node in cluster.brokers))
+
+
+@dataclass
+class Stage:
+    """A subject that is ready to go, its relay, and where it sends."""
+
+    cluster: Cluster
+    subject: SubjectProcess
+    relay: Relay
+    topic: str
+    plan: Plan
+    timeout_ms: int
+
+    def wire(self, transcript: Transcript) -> list[AttemptEnded]:
+        """Attempts as the wire saw them; ends client and relay."""
+        self.subject.close()
+        self.relay.close()
+        records = list(read_wire(self.relay.journal))
+        assert past_the_relay(records) == []
+        sends = {send.send: send for send in transcript.sends}
+        threads = {send.send: send.thread for send in self.plan.sends}
+        return attempts_of(exchanges_of(records), self.topic, sends, threads, self.timeout_ms)
+
+
+@dataclass
+class Staging:
+    """Brings a subject to ready behind a relay of its own."""
+
+    cluster: Cluster
+    folder: Path
+    stack: ExitStack
+
+    def __call__(self, name: str, plan: Plan, *, timeout_ms: int = 300) -> Stage:
+        topic = f"relayed-{next(NUMBERS)}"
+        for each in (topic, f"{topic}-warm"):
+            self.cluster.create_topic(each, 4)
+        relay = self.stack.enter_context(Relay(upstreams_of(self.cluster), self.folder / "wire.ndjson"))
+        program = program_of(SubjectId.parse(name))
+        subject = SubjectProcess(program, Arm.BASELINE, self.folder / "subject", on_line=lambda _: None)
+        self.stack.enter_context(subject)
+        subject.await_hello()
+        settings = ClientSettings(send_msg_timeout_ms=timeout_ms)
+        subject.prepare(plan, SubjectSetup(relay.name_servers, topic, f"{topic}-warm", f"{topic}-g", "run", settings))
+        subject.await_ready()
+        return Stage(self.cluster, subject, relay, topic, plan, timeout_ms)
+
+
+def plan_of(sends: int, kinds: Sequence[SendKind] = (SendKind.PLAIN,), every_ms: int = 10) -> Plan:
+    """Kinds in turn, one thread."""
+    planned = (PlannedSend(send, 0, send * every_ms * MS, kinds[send % len(kinds)], send, 64) for send in range(sends))
+    return Plan(1, 1, tuple(planned))

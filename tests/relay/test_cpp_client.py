@@ -1,0 +1,55 @@
+"""
+The C++ client's documented behaviour on real brokers, confirmed by what the wire saw.
+
+What is claimed is in the comparison of clients this project began with: up to five attempts, each with the whole timeout,
+each on another broker than the last; a counter from 0.
+"""
+
+import time
+
+import pytest
+
+from harness.cluster.drain import await_drained
+from harness.cluster.stored import read_stored
+from tests.relay.staging import MS, Staging, plan_of
+
+pytestmark = pytest.mark.cluster
+
+TIMEOUT_MS = 300
+IN_TURN = [(broker, queue) for broker in ("broker-a", "broker-b") for queue in range(4)]
+
+
+def test_a_calm_run(stage: Staging) -> None:
+    """One attempt a send, the queues in turn from the very first; every message is stored once, whole."""
+    set_up = stage("cpp:2.1.0", plan_of(24))
+    set_up.subject.go(time.monotonic_ns() + 50 * MS)
+    transcript = set_up.subject.await_done(30)
+    assert {send.status for send in transcript.sends} == {"SEND_OK"}
+    assert transcript.attempts == []
+    wire = set_up.wire(transcript)
+    assert [(one.send, one.attempt) for one in wire] == [(send, 0) for send in range(24)]
+    assert [(one.broker, one.queue_id) for one in wire] == IN_TURN * 3
+    await_drained(stage.cluster, [set_up.topic])
+    rows = list(read_stored(stage.cluster, set_up.topic))
+    assert sorted(row.send for row in rows if row.send is not None) == list(range(24))
+    assert all(row.body_ok for row in rows)
+
+
+def test_a_paused_broker_costs_one_timeout_and_no_send(stage: Staging) -> None:
+    """Where Java fails from 4.3.0 on, it waits its timeout, goes to the other broker and succeeds."""
+    set_up = stage("cpp:2.1.0", plan_of(60), timeout_ms=TIMEOUT_MS)
+    set_up.subject.go(time.monotonic_ns() + 50 * MS)
+    time.sleep(0.25)
+    set_up.cluster.pause("broker-b")
+    time.sleep(0.7)
+    set_up.cluster.resume("broker-b")
+    transcript = set_up.subject.await_done(30)
+    assert {send.status for send in transcript.sends} == {"SEND_OK"}
+    wire = set_up.wire(transcript)
+    blocked = [one for one in wire if one.error]
+    assert blocked
+    for one in blocked:
+        assert (one.broker, one.attempt, one.error) == ("broker-b", 0, "RemotingTimeoutException")
+        assert (one.end_ns - one.start_ns) / MS >= TIMEOUT_MS - 20
+        (retry,) = [other for other in wire if other.send == one.send and other.attempt == 1]
+        assert (retry.broker, retry.queue_id, retry.status) == ("broker-a", 0, "SEND_OK")

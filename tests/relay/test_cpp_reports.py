@@ -1,0 +1,128 @@
+"""What users of the C++ client have reported (ids K… and S… of the comparison of clients), tried on in-memory brokers."""
+
+import time
+from collections import Counter
+
+from harness.core.plan import Plan, PlannedSend, SendKind
+from harness.relay.process import Relay
+from harness.relay.switches import Action, Switch
+from tests.reference_impl.fake_broker import FakeCluster, Silence
+from tests.relay.cpp_on_fakes import TIMEOUT_MS, Client, assert_hidden
+from tests.relay.relayed import await_that
+from tests.relay.staging import MS, plan_of
+
+ROUNDS = 5
+PAUSE_BETWEEN_MS = 100
+
+
+def plan_of_threads(sends: int, threads: int) -> Plan:
+    """All due at once, taken in turn."""
+    return Plan(1, threads, tuple(PlannedSend(n, n % threads, 0, SendKind.PLAIN, n, 64) for n in range(sends)))
+
+
+def delay_answers_beyond_the_timeout(_cluster: FakeCluster, relay: Relay) -> None:
+    for node in ("broker-a", "broker-b"):
+        relay.turn_on(Switch(Action.DELAY, node=node, to="client", delay_ms=TIMEOUT_MS + 100))
+
+
+def kill(letter: str, cluster: FakeCluster, relay: Relay) -> None:
+    """Until the relay refuses as well, so that every connection from now on is refused."""
+    cluster[letter].refuse()
+    await_that(lambda: f'"type":"shut","witness":"wire","node":"broker-{letter}"' in relay.journal.read_text())
+
+
+def test_one_thread_makes_five_attempts_while_all_answers_are_late(client: Client) -> None:
+    """The rule that the next test is about the breach of."""
+    told = client.through("a", "b", plan=plan_of_threads(3, 1), once_ready=delay_answers_beyond_the_timeout)
+    assert [len(told.attempts_of(send)) for send in range(3)] == [ROUNDS] * 3
+
+
+def test_several_threads_lose_rounds_while_they_connect_again(client: Client) -> None:
+    """K54: each timeout closes the connection; who meets another thread connecting gets none, and its round sends nothing."""
+    told = client.through("a", "b", plan=plan_of_threads(16, 8), once_ready=delay_answers_beyond_the_timeout)
+    attempts = [len(told.attempts_of(send)) for send in range(16)]
+    assert max(attempts) <= ROUNDS
+    assert min(attempts) < ROUNDS
+    for send in told.sends:
+        assert_hidden(send)
+
+
+def test_late_answers_do_not_end_the_process(client: Client) -> None:
+    """K56 (crashes while the network adds a delay of a timeout) did not happen: every send comes back, as failed."""
+    told = client.through("a", "b", plan=plan_of_threads(16, 8), once_ready=delay_answers_beyond_the_timeout)
+    assert len(told.sends) == 16
+
+
+def test_a_lost_answer_leaves_a_copy(client: Client) -> None:
+    """K60: stored by the first broker, sent again to the other, reported as sent once; only our id links the copies."""
+    stored: Counter[bytes] = Counter()
+
+    def swallow_two(cluster: FakeCluster, relay: Relay) -> None:
+        relay.turn_on(Switch(Action.SWALLOW, node="broker-a", to="client", sends=True, times=2))
+        clusters.append(cluster)
+
+    clusters: list[FakeCluster] = []
+    told = client.through("a", "b", plan=plan_of(12), once_ready=swallow_two)
+    assert {send.status for send in told.sends} == {"SEND_OK"}
+    for broker in clusters[0].brokers.values():
+        stored.update(one.body.partition(b".")[0] for one in broker.stored if one.topic == "T")
+    assert sorted(stored.values()) == [1] * 10 + [2] * 2
+    assert len({one.request.unique_key for one in told.exchanges}) == len(told.exchanges) == 14
+
+
+def test_a_lost_connection_is_waited_for_like_a_lost_answer(client: Client) -> None:
+    """New here: the attempt goes on waiting for its whole timeout, where Java is told at once."""
+
+    def reset_one(_cluster: FakeCluster, relay: Relay) -> None:
+        relay.turn_on(Switch(Action.RESET, node="broker-a", to="server", sends=True, times=1))
+
+    told = client.through("a", "b", plan=plan_of(4), once_ready=reset_one)
+    first, second = told.attempts_of(0)
+    assert first.closed is not None and first.closed.by == "relay"
+    assert second.request.in_ns - first.request.in_ns >= (TIMEOUT_MS - 20) * MS
+    assert told.sends[0].status == "SEND_OK"
+
+
+def test_a_dead_broker_costs_no_send_and_its_turns_go_to_the_other(client: Client) -> None:
+    """Refused at once; the counter moves on by the queues passed, so the other broker's queues stay even (against K61)."""
+    told = client.through("a", "b", plan=plan_of(64), once_ready=lambda *all_: kill("a", *all_))
+    assert {send.status for send in told.sends} == {"SEND_OK"}
+    assert told.places == [("b", send % 4) for send in range(64)]
+
+
+def test_with_no_broker_that_answers_nearly_everything_goes_to_queue_0(client: Client) -> None:
+    """K61: every retry takes the first queue of the other broker."""
+    told = client.on("a", "b", replies=[Silence()] * 40, sends=4)
+    queues = Counter(queue for _, queue in told.places)
+    assert queues[0] >= 16
+    assert sum(queues.values()) == 20
+
+
+def test_it_comes_back_by_itself_after_everything_was_restarted(client: Client) -> None:
+    """K62 in part: meanwhile it says that there is no route; a new producer is not needed, at least before its next poll."""
+
+    def restart(cluster: FakeCluster, relay: Relay) -> None:
+        servers = (cluster.name_server, *cluster.brokers.values())
+        time.sleep(1)
+        for server in servers:
+            server.refuse()
+        await_that(lambda: relay.journal.read_text().count('"type":"shut"') == len(servers))
+        time.sleep(1)
+        for server in servers:
+            server.come_back()
+
+    told = client.through("a", "b", plan=plan_of(60, every_ms=PAUSE_BETWEEN_MS), meanwhile=restart)
+    by_number = sorted(told.sends, key=lambda send: send.send)
+    failed = [send for send in by_number if send.error]
+    assert failed
+    for send in failed:
+        assert_hidden(send)
+    assert (by_number[0].status, by_number[-1].status) == ("SEND_OK", "SEND_OK")
+
+
+def test_threads_share_one_counter_without_collisions(client: Client) -> None:
+    """S06 (its counter is read and moved in two steps) was not met: eight threads at once leave the queues even."""
+    told = client.through("a", "b", plan=plan_of_threads(64, 8))
+    spread = Counter(told.places)
+    assert len(spread) == 8
+    assert max(spread.values()) - min(spread.values()) <= 2

@@ -1,0 +1,96 @@
+"""Frames cut, read and rewritten: literal bytes in, literal values out."""
+
+import json
+
+import pytest
+
+from harness.relay.frame_splitter import FrameSplitter
+from harness.relay.rerouting import rerouted
+from harness.relay.saying import Saying, saying_of
+from reference_impl.remoting.batch import BatchEntry, encode_batch
+from reference_impl.remoting.frames import Command, Serialization, decode, encode, respond_to
+from reference_impl.remoting.sending import SendRequest, send_message, send_message_v1
+
+PROPERTIES = {"UNIQ_KEY": "0A", "rocketdiff.id": "run/T/7"}
+REQUEST = SendRequest("T", 3, b"body", "G", 1, PROPERTIES)
+
+
+@pytest.mark.parametrize("step", [1, 3, 7, 1_000])
+def test_frames_come_out_as_they_went_in(step: int) -> None:
+    """Whatever pieces the bytes come in, and whatever encoding the headers have."""
+    frames = [encode(Command(105, {"topic": "T"}, serialization=each)) for each in Serialization]
+    data = b"".join(frames)
+    splitter = FrameSplitter()
+    out = [frame for at in range(0, len(data), step) for frame in splitter.feed(data[at : at + step])]
+    assert out == frames
+    assert splitter.rest() == b""
+
+
+def test_after_what_is_no_frame_everything_is_given_out() -> None:
+    """A length that no server takes: from there on bytes are only passed."""
+    splitter = FrameSplitter()
+    assert splitter.feed(b"\x7f\xff\xff\xff") == [b"\x7f\xff\xff\xff"]
+    assert splitter.is_lost
+    assert splitter.feed(b"ab") == [b"ab"]
+
+
+@pytest.mark.parametrize("serialization", list(Serialization))
+def test_a_send_says_where_it_goes_and_whose_it_is(serialization: Serialization) -> None:
+    """Both forms of the header: one letter a field, and whole names."""
+    for command in (
+        send_message(REQUEST, serialization=serialization),
+        send_message_v1(REQUEST, serialization=serialization),
+    ):
+        assert saying_of(encode(command)) == Saying(
+            command.opaque, command.code, topic="T", queue_id=3, identity="run/T/7", unique_key="0A"
+        )
+
+
+def test_a_batch_of_one_says_the_id_of_its_message() -> None:
+    """The request's own properties are empty there."""
+    body = encode_batch([BatchEntry(b"body", PROPERTIES)])
+    said = saying_of(encode(send_message(SendRequest("T", 1, body, "G", 1, is_batch=True))))
+    assert (said.code, said.queue_id, said.identity, said.unique_key) == (320, 1, "run/T/7", "0A")
+
+
+def test_an_answer_says_its_code_and_offset() -> None:
+    """The queue and offset a broker stored at."""
+    command = send_message(REQUEST)
+    answer = respond_to(command, 10, ext_fields={"queueId": "3", "queueOffset": "41"})
+    assert saying_of(encode(answer)) == Saying(command.opaque, 10, response=True, queue_id=3, queue_offset=41)
+
+
+def test_a_route_says_how_many_queues_can_be_written() -> None:
+    """Brokers by name; one without a master, or that may only be read, has none."""
+    queues = [
+        {"brokerName": name, "readQueueNums": 4, "writeQueueNums": count, "perm": perm}
+        for name, count, perm in (("b", 2, 6), ("a", 3, 6), ("c", 4, 4), ("d", 4, 6))
+    ]
+    brokers = [
+        {"brokerName": name, "brokerAddrs": {number: "127.0.0.1:1"}}
+        for name, number in (("b", "0"), ("a", "0"), ("c", "0"), ("d", "1"))
+    ]
+    body = json.dumps({"queueDatas": queues, "brokerDatas": brokers})
+    said = saying_of(encode(respond_to(Command(105), 0, body=body.encode())))
+    assert said.queues == (("a", 3), ("b", 2))
+
+
+def test_what_cannot_be_read_is_said() -> None:
+    """A note instead of an error."""
+    assert saying_of(b"\x00\x00\x00\x05\x09\x00\x00\x01x").note == "unreadable: expected header encoding 0 or 1, saw 9"
+
+
+def test_only_known_addresses_of_a_route_change() -> None:
+    """Bare number keys, order and unknown members of the answer stay as they came; the frame's length fits again."""
+    body = b'{"brokerDatas":[{"brokerAddrs":{0:"127.0.0.1:1",1:"127.0.0.1:2"},"x":"127.0.0.1"}]}'
+    frame = encode(respond_to(Command(105), 0, body=body))
+    changed, unknown = rerouted(frame, {"127.0.0.1:1": "127.0.0.1:23456"})
+    assert unknown == ("127.0.0.1:2",)
+    assert decode(changed[4:]).body == body.replace(b'"127.0.0.1:1"', b'"127.0.0.1:23456"')
+    assert int.from_bytes(changed[:4], "big") == len(changed) - 4
+
+
+def test_a_frame_without_addresses_stays_itself() -> None:
+    """Anything but a route."""
+    frame = encode(respond_to(Command(105), 17, remark="No topic route info"))
+    assert rerouted(frame, {"127.0.0.1:1": "127.0.0.1:2"}) == (frame, ())

@@ -1,0 +1,32 @@
+"""Ports of the relay: nobody else's, and ours while nobody listens."""
+
+import socket
+
+import pytest
+
+from harness.relay.gate import beside, holding
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        number: int = listener.getsockname()[1]
+    return number
+
+
+def test_a_port_is_held_by_one_relay_only() -> None:
+    """Also by one that would share it."""
+    port = free_port()
+    with holding(port), pytest.raises(OSError, match="in use"):
+        holding(port)
+
+
+def test_a_held_port_refuses_until_somebody_listens_beside() -> None:
+    """And again afterwards: the kernel answers as for a dead server."""
+    with holding(free_port()) as holder:
+        address = holder.getsockname()
+        for _ in range(2):
+            with pytest.raises(ConnectionRefusedError):
+                socket.create_connection(address)
+            with beside(holder) as listener:
+                listener.listen()
+                socket.create_connection(address).close()

@@ -1,0 +1,224 @@
+"""The relay between the reference and servers that do as they are told: what passes, what is written, what switches do."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.core.errors import EnvironmentMissing
+from harness.relay.gate import Upstream
+from harness.relay.process import Relay
+from harness.relay.switches import Action, Switch
+from harness.relay.wire import Closed, Connected, Opened, Passed, Refused, Shut, read_wire
+from reference_impl.remoting.errors import RemotingTooMuchRequestException
+from tests.relay.relayed import Relayed, await_that, message, passed
+
+NS_PER_MS = 1_000_000
+
+
+def test_what_the_client_did_and_what_the_wire_saw_are_one_story(relayed: Relayed) -> None:
+    """Same sends, brokers and queues in the same order; each exchange lies within its attempt, answers within it too."""
+    with relayed.producer() as producer:
+        for number in range(16):
+            producer.send(message(number))
+    records = relayed.records()
+    requests, answers = passed(records), passed(records, "client")
+    told = [(event.broker, event.queue_id) for event in relayed.heard.ended]
+    assert [(frame.node, frame.queue_id) for frame in requests] == told
+    assert [frame.identity for frame in requests] == [f"run/T/{number}" for number in range(16)]
+    assert [frame.queue_offset for frame in answers] == [0] * 8 + [1] * 8
+    for event, request, answer in zip(relayed.heard.ended, requests, answers, strict=True):
+        assert request.out_ns is not None and answer.out_ns is not None
+        assert event.start_ns <= request.in_ns <= request.out_ns <= answer.in_ns <= event.end_ns
+        assert request.opaque == answer.opaque
+
+
+def test_every_broker_is_reached_through_the_relay_and_nowhere_else(relayed: Relayed) -> None:
+    """The route names the relay's ports; each server has one connection, since none hung up and had to be looked at."""
+    with relayed.producer() as producer:
+        for number in range(8):
+            producer.send(message(number))
+    records = relayed.records()
+    connected = [record.node for record in records if isinstance(record, Connected)]
+    assert sorted(connected) == ["broker-a", "broker-b", "name-server-1"]
+    assert [relayed.cluster[letter].connections for letter in "ab"] == [1, 1]
+    assert not [record for record in records if isinstance(record, Passed) and record.note]
+
+
+def test_an_address_that_is_not_relayed_is_told(relayed: Relayed) -> None:
+    """A client that is sent past the relay must not stay unnoticed."""
+    route = relayed.cluster.name_server.routes["T"]
+    route["brokerDatas"][0]["brokerAddrs"]["1"] = "127.0.0.1:9"
+    with relayed.producer() as producer:
+        producer.send(message(0))
+    notes = {record.note for record in relayed.records() if isinstance(record, Passed) and record.note}
+    assert notes == {"past the relay: 127.0.0.1:9"}
+
+
+def test_a_swallowed_request_is_a_timeout(relayed: Relayed) -> None:
+    """The broker never sees it; the client waits for its whole time; the wire knows why."""
+    with relayed.producer() as producer:
+        producer.send(message(0))
+        relayed.relay.turn_on(Switch(Action.SWALLOW, sends=True, to="server", times=1))
+        with pytest.raises(RemotingTooMuchRequestException):
+            producer.send(message(1))
+        producer.send(message(2))
+    swallowed = [frame for frame in passed(relayed.records()) if frame.action == "swallow"]
+    assert [frame.identity for frame in swallowed] == ["run/T/1"]
+    assert swallowed[0].out_ns is None
+    assert sum(len(relayed.cluster[letter].stored) for letter in "ab") == 2
+
+
+def test_a_delayed_answer_comes_late_and_whole(relayed: Relayed) -> None:
+    """The send takes as long as the delay, and its answer is the broker's own."""
+    with relayed.producer() as producer:
+        producer.send(message(0))
+        number = relayed.relay.turn_on(Switch(Action.DELAY, sends=True, to="client", delay_ms=120))
+        began = time.monotonic()
+        assert producer.send(message(1)).queue_id == 1
+        assert time.monotonic() - began >= 0.12
+        relayed.relay.turn_off(number)
+        producer.send(message(2))
+    delayed = [frame for frame in passed(relayed.records(), "client") if frame.action == "delay"]
+    (frame,) = delayed
+    assert frame.out_ns is not None and frame.out_ns - frame.in_ns >= 119 * NS_PER_MS
+
+
+def test_a_reset_is_felt_at_once(relayed: Relayed) -> None:
+    """The attempt ends with the lost connection, not with its time, and is made again elsewhere."""
+    with relayed.producer() as producer:
+        producer.send(message(0))
+        relayed.relay.turn_on(Switch(Action.RESET, node="broker-a", sends=True, to="server", times=1))
+        producer.send(message(1))
+    records = relayed.records()
+    errors = [type(event.error).__name__ for event in relayed.heard.ended]
+    assert errors == ["NoneType", "RemotingSendRequestException", "NoneType"]
+    assert next((one.by, one.reset) for one in records if isinstance(one, Closed)) == ("relay", True)
+
+
+def test_a_server_that_is_gone_refuses_through_the_relay_too(relayed: Relayed) -> None:
+    """After its connections broke the port is closed like its own, and open again when it is back."""
+    host, _, port = relayed.relay.addresses["broker-a"].partition(":")
+    with relayed.producer() as producer:
+        for number in range(8):
+            producer.send(message(number))
+        relayed.cluster["a"].refuse()
+        await_that(lambda: refuses(host, int(port)))
+        for number in range(8, 16):
+            assert producer.send(message(number)).broker == "broker-b"
+    assert {type(event.error).__name__ for event in relayed.heard.ended if event.error} <= {
+        "RemotingConnectException",
+        "RemotingSendRequestException",
+    }
+    back = socket.create_server(("127.0.0.1", int(relayed.cluster["a"].address.partition(":")[2])))
+    with back:
+        await_that(lambda: not refuses(host, int(port)))
+    kept = {type(record) for record in relayed.records() if isinstance(record, Shut | Opened)}
+    assert kept == {Shut, Opened}
+
+
+def test_a_client_that_comes_first_after_the_server_went_is_reset(relayed: Relayed) -> None:
+    """Nobody had noticed yet: it is accepted and lost again, which is written down as refused."""
+    relayed.cluster["b"].refuse()
+    host, _, port = relayed.relay.addresses["broker-b"].partition(":")
+    with socket.create_connection((host, int(port))) as connection, pytest.raises(ConnectionResetError):
+        connection.recv(1)
+    assert [record.node for record in relayed.records() if isinstance(record, Refused)] == ["broker-b"]
+
+
+def test_old_clients_find_the_port_below(relayed: Relayed) -> None:
+    """The VIP port of the relay leads to the VIP port of the broker, marked as such."""
+    host, _, port = relayed.relay.addresses["broker-a"].partition(":")
+    number = int(relayed.cluster["a"].address.partition(":")[2]) - 2
+    with socket.create_server(("127.0.0.1", number)) as below, socket.create_connection((host, int(port) - 2)):
+        below.settimeout(10)
+        below.accept()[0].close()
+        await_that(lambda: b'"vip":true' in relayed.relay.journal.read_bytes())
+
+
+def test_what_is_no_frame_passes_untouched(tmp_path: Path) -> None:
+    """A relay must not stop what it cannot read; it says so."""
+    with socket.create_server(("127.0.0.1", 0)) as server, relay_to(server, tmp_path) as relay:
+        server.settimeout(10)
+        with connected(relay) as client:
+            peer, _ = server.accept()
+            with peer:
+                client.sendall(b"\xff" * 5_000)
+                assert received(peer, 5_000) == b"\xff" * 5_000
+    notes = [record.note for record in read_wire(relay.journal) if isinstance(record, Passed)]
+    assert notes and all(note and note.startswith("unreadable") for note in notes)
+
+
+def test_a_server_that_does_not_read_stops_its_client(tmp_path: Path) -> None:
+    """The relay takes about a megabyte and what kernels hold, then the client is not read any more: memory is bounded."""
+    frame = (65_532).to_bytes(4, "big") + bytes(65_532)
+    with socket.create_server(("127.0.0.1", 0)) as deaf, relay_to(deaf, tmp_path) as relay, connected(relay) as client:
+        client.settimeout(2)
+        sent = 0
+        with contextlib.suppress(TimeoutError):
+            while sent < 200_000_000:
+                sent += client.send(frame)
+    assert 1_000_000 < sent < 50_000_000
+
+
+def test_a_relay_that_died_is_told(relayed: Relayed) -> None:
+    """What it wrote is not the whole story then."""
+    os.kill(relayed.relay.pid, signal.SIGKILL)
+    with pytest.raises(EnvironmentMissing, match="the recording relay to answer"):
+        relayed.relay.close()
+
+
+def test_it_ends_with_its_parent(tmp_path: Path) -> None:
+    """A runner that is killed leaves no relay behind."""
+    program = (
+        "import sys, time; from pathlib import Path; from harness.relay.process import Relay; "
+        "relay = Relay((), Path(sys.argv[1])); print(relay.pid, flush=True); time.sleep(60)"
+    )
+    runner = subprocess.Popen([sys.executable, "-c", program, str(tmp_path / "w.ndjson")], stdout=subprocess.PIPE)
+    assert runner.stdout is not None
+    with runner.stdout:
+        relay = int(runner.stdout.readline())
+    runner.kill()
+    runner.wait()
+    await_that(lambda: is_gone(relay))
+
+
+def is_gone(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
+def refuses(host: str, port: int) -> bool:
+    try:
+        socket.create_connection((host, port), timeout=5).close()
+    except ConnectionRefusedError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def relay_to(server: socket.socket, folder: Path) -> Relay:
+    address = f"127.0.0.1:{server.getsockname()[1]}"
+    return Relay((Upstream("broker-d", address, is_broker=True),), folder / "wire.ndjson")
+
+
+def connected(relay: Relay) -> socket.socket:
+    host, _, port = relay.addresses["broker-d"].partition(":")
+    return socket.create_connection((host, int(port)))
+
+
+def received(connection: socket.socket, size: int) -> bytes:
+    connection.settimeout(10)
+    data = b""
+    while len(data) < size:
+        data += connection.recv(size)
+    return data

@@ -1,0 +1,222 @@
+"""From records to exchanges to attempts, worked out by hand; times in ns."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from harness.core.records import AttemptEnded, RouteSeen, SendEnded
+from harness.relay.attempts import attempts_of
+from harness.relay.blind_spots import END_OF_TIME_NS, BlindSpot, blind_spots_of, with_routes
+from harness.relay.exchanges import Exchange, exchanges_of, past_the_relay
+from harness.relay.publish_lists import publish_lists_of
+from harness.relay.saying import Saying
+from harness.relay.switches import Action, Switch, Switchboard
+from harness.relay.wire import (
+    Closed,
+    Connected,
+    Opened,
+    Passed,
+    Refused,
+    Shut,
+    WireRecord,
+    decode_wire,
+    encode_wire,
+    read_wire,
+)
+
+TIMEOUT_MS = 100
+
+
+def request(at: int, send: int, node: str = "broker-a", queue: int = 0, connection: int = 1) -> Passed:
+    return Passed(
+        connection, node, "server", at, 310, 99, at, at + 1, topic="T", queue_id=queue, identity=f"run/T/{send}"
+    )
+
+
+def answer(at: int, opaque: int, code: int = 0, node: str = "broker-a", connection: int = 1) -> Passed:
+    return Passed(connection, node, "client", opaque, code, 99, at, at + 1, response=True, queue_id=0, queue_offset=5)
+
+
+def sends(*told: tuple[int, int, int]) -> dict[int, SendEnded]:
+    return {send: SendEnded(send, 2, start, end) for send, start, end in told}
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        Connected(1, "broker-a", 5, vip=True),
+        Refused(1, "b", 5),
+        Closed(1, "b", 5, "client", True),
+        Shut("b", 5),
+        Opened("b", 6),
+        request(3, 4),
+    ],
+)
+def test_a_record_is_a_line_and_back(record: WireRecord) -> None:
+    """The witness is said in every line; what has no value is left out."""
+    line = encode_wire(record)
+    assert b'"witness":"wire"' in line and b"null" not in line
+    assert decode_wire(line) == record
+
+
+def test_a_line_that_is_none_is_refused_and_an_unfinished_one_left_out(tmp_path: Path) -> None:
+    """The first is damage, the second what a killed relay leaves."""
+    with pytest.raises(msgspec.ValidationError):
+        decode_wire(b'{"type":"attempt","witness":"client"}')
+    file = tmp_path / "wire.ndjson"
+    file.write_bytes(encode_wire(request(3, 4)) + b'{"type":"pas')
+    assert list(read_wire(file)) == [request(3, 4)]
+    assert list(read_wire(tmp_path / "none")) == []
+
+
+def test_answers_find_their_requests() -> None:
+    """By connection and number; a connection that closes ends what waits on it, and nothing else."""
+    first, second, third = request(10, 0), request(20, 1), request(30, 2, connection=2)
+    records: list[WireRecord] = [
+        first,
+        second,
+        third,
+        answer(40, 20),
+        Closed(1, "broker-a", 50, "server"),
+        answer(60, 10),
+    ]
+    assert exchanges_of(records) == [
+        Exchange(first, closed=Closed(1, "broker-a", 50, "server")),
+        Exchange(second, answer(40, 20)),
+        Exchange(third),
+    ]
+    assert past_the_relay(records) == []
+
+
+def test_an_answered_request_is_an_attempt() -> None:
+    """From the relay's having the request to its having the answer."""
+    exchanges = [Exchange(request(10, 0, queue=3), answer(20, 10))]
+    assert attempts_of(exchanges, "T", sends((0, 5, 30)), {0: 2}, TIMEOUT_MS) == [
+        AttemptEnded(0, 2, 0, "broker-a", 3, 10, 20, status="SEND_OK")
+    ]
+
+
+def test_an_error_answer_is_the_brokers() -> None:
+    """Any code that does not mean stored; those that do are statuses."""
+    exchanges = [Exchange(request(10, 0), answer(20, 10, 2)), Exchange(request(30, 0), answer(40, 30, 12))]
+    told = [
+        (one.error, one.code, one.status) for one in attempts_of(exchanges, "T", sends((0, 5, 50)), {0: 2}, TIMEOUT_MS)
+    ]
+    assert told == [("MQBrokerException", 2, None), (None, None, "FLUSH_SLAVE_TIMEOUT")]
+
+
+def test_silence_ends_with_the_next_attempt_or_the_call() -> None:
+    """A late answer, none, a connection lost to the other side, and one that the client itself gave up."""
+    exchanges = [
+        Exchange(request(10, 0), answer(95, 10)),
+        Exchange(request(50, 0, "broker-b")),
+        Exchange(request(200, 1), closed=Closed(1, "broker-a", 210, "server", True)),
+        Exchange(request(400, 2), closed=Closed(2, "broker-a", 430, "client")),
+    ]
+    told = attempts_of(exchanges, "T", sends((0, 5, 90), (1, 190, 300), (2, 390, 500)), {0: 2, 1: 2, 2: 2}, TIMEOUT_MS)
+    assert [(one.broker, one.start_ns, one.end_ns, one.error) for one in told] == [
+        ("broker-a", 10, 50, "RemotingTimeoutException"),
+        ("broker-b", 50, 90, "RemotingTimeoutException"),
+        ("broker-a", 200, 210, "RemotingSendRequestException"),
+        ("broker-a", 400, 430, "RemotingTimeoutException"),
+    ]
+
+
+def test_routes_become_publish_lists() -> None:
+    """Only answers to questions about the topic, and only those that say something else than the one before."""
+    records: list[WireRecord] = []
+    for at, topic, queues in ((10, "T", ("b", 1)), (20, "T", ("b", 1)), (30, "W", ("c", 1)), (40, "T", ("b", 2))):
+        records.append(Passed(1, "name-server-1", "server", at, 105, 9, at, topic=topic))
+        records.append(
+            Passed(1, "name-server-1", "client", at, 0, 9, at + 1, at + 2, response=True, queues=(("a", 1), queues))
+        )
+    records.append(Passed(1, "name-server-1", "client", 50, 17, 9, 50, response=True))
+    assert publish_lists_of(records, "T") == [
+        RouteSeen(1, 12, (("a", 0), ("b", 0))),
+        RouteSeen(2, 42, (("a", 0), ("b", 0), ("b", 1))),
+    ]
+
+
+def test_blind_spots_last_while_a_port_is_shut() -> None:
+    """And at the instant a client was accepted for a server that was gone; both ports of a broker are one node."""
+    records: list[WireRecord] = [
+        Refused(3, "b", 15),
+        Shut("b", 20),
+        Shut("b", 21),
+        Opened("b", 40),
+        Opened("b", 41),
+        Shut("a", 60),
+    ]
+    assert blind_spots_of(records) == [BlindSpot(15, 15), BlindSpot(20, 40), BlindSpot(60, END_OF_TIME_NS)]
+
+
+def test_a_send_has_the_route_that_stood_or_says_that_nobody_saw_all() -> None:
+    """The first list also for a send that asked for it; none where there is none."""
+    told = sends((0, 1, 12), (1, 30, 45), (2, 46, 50), (3, 50, 70)).values()
+    routes = [RouteSeen(1, 10, (("a", 0),)), RouteSeen(2, 48, (("a", 0), ("a", 1)))]
+    placed = with_routes(told, routes, [BlindSpot(20, 30), BlindSpot(70, 90)])
+    assert [(one.route, one.route_after) for one in placed] == [(1, 1), (-1, -1), (1, 2), (-1, -1)]
+    assert [(one.route, one.route_after) for one in with_routes(told, [], [])] == [(0, 0)] * 4
+
+
+@pytest.mark.parametrize(
+    ("took_ms", "error"), [(80, None), (96, "RemotingTimeoutException"), (99, "RemotingTimeoutException")]
+)
+def test_an_answer_when_the_time_was_up_came_too_late_if_the_client_went_on(took_ms: int, error: str | None) -> None:
+    """A millisecond before it went on; the last attempt's answer was heeded, however late it was, as the call says."""
+    end = took_ms * 1_000_000
+    exchanges = [
+        Exchange(request(0, 0), answer(end, 0)),
+        Exchange(request(end + 200_000, 0), answer(2 * end, end + 200_000)),
+    ]
+    first, last = attempts_of(exchanges, "T", sends((0, 0, 2 * end + 9)), {0: 2}, TIMEOUT_MS)
+    assert (first.error, last.error, last.status) == (error, None, "SEND_OK")
+
+
+@pytest.mark.parametrize("action", ["swallow", "reset"])
+def test_an_answer_that_a_switch_lost_is_none(action: str) -> None:
+    """The relay had it, the client never did."""
+    lost = replace(answer(20, 10), out_ns=None, action=action)
+    (exchange,) = exchanges_of([request(10, 0), lost, Closed(1, "broker-a", 30, "relay", True)])
+    assert exchange.answer is None
+    (attempt,) = attempts_of([exchange], "T", sends((0, 5, 40)), {0: 2}, TIMEOUT_MS)
+    assert (attempt.end_ns, attempt.error) == (30, "RemotingSendRequestException")
+
+
+def test_a_delayed_answer_comes_when_it_was_let_go() -> None:
+    """Not when the relay had it: the client waited on."""
+    delayed = replace(answer(20, 10), out_ns=71, action="delay", released_ns=70)
+    (attempt,) = attempts_of(exchanges_of([request(10, 0), delayed]), "T", sends((0, 5, 90)), {0: 2}, TIMEOUT_MS)
+    assert (attempt.end_ns, attempt.status) == (70, "SEND_OK")
+    late = replace(delayed, released_ns=95)
+    (attempt,) = attempts_of(exchanges_of([request(10, 0), late]), "T", sends((0, 5, 90)), {0: 2}, TIMEOUT_MS)
+    assert (attempt.end_ns, attempt.error) == (90, "RemotingTimeoutException")
+
+
+def test_nobody_waits_for_the_answer_of_a_one_way_request() -> None:
+    """It is over when it was made."""
+    oneway = replace(request(10, 0), oneway=True)
+    (attempt,) = attempts_of(exchanges_of([oneway]), "T", sends((0, 5, 11)), {0: 2}, TIMEOUT_MS)
+    assert (attempt.end_ns, attempt.error, attempt.status) == (10, None, None)
+
+
+def test_other_topics_and_unplanned_sends_are_no_attempts() -> None:
+    """The warm-up runs through the relay as well."""
+    assert attempts_of([Exchange(request(10, 0)), Exchange(request(20, 7))], "T", {}, {}, TIMEOUT_MS) == []
+    assert attempts_of([Exchange(request(10, 0))], "other", {}, {0: 0}, TIMEOUT_MS) == []
+
+
+def test_switches_are_used_up_and_turned_off() -> None:
+    """First come, first served; one without a count stays until it is turned off."""
+    board = Switchboard()
+    board.turn_on(Switch(Action.RESET, node="broker-a", to="server", times=1))
+    lasting = board.turn_on(Switch(Action.SWALLOW, sends=True))
+    send, other = Saying(1, 310, identity="run/T/0"), Saying(2, 34)
+    chosen = [board.choose(node, "server", said) for node, said in (("broker-b", other), ("broker-a", other))]
+    assert [None if one is None else one.action for one in chosen] == [None, Action.RESET]
+    again = board.choose("broker-a", "server", send)
+    assert again is not None and again.action is Action.SWALLOW
+    board.turn_off(lasting)
+    assert board.is_idle

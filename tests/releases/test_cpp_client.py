@@ -1,0 +1,49 @@
+"""The C++ client's environment: what is locked, what is refused; that it works is shown by tests/relay."""
+
+import tarfile
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from harness.core.errors import EnvironmentMissing
+from harness.releases import cpp_client as subject_module
+from harness.releases.cpp_client import CppClient, cpp_client, environment_folder, is_built
+
+LOCKS = Path(subject_module.__file__).with_name("cpp_locks")
+
+
+def test_every_locked_package_has_hashes() -> None:
+    """A line that names a package is followed by at least one; nothing else is said, no registry either."""
+    for file in LOCKS.glob("*.txt"):
+        for line in file.read_text().splitlines():
+            assert "==" in line or line.strip().startswith("--hash=sha256:"), f"{file.name}: {line}"
+    assert sorted(file.stem for file in LOCKS.glob("*.txt")) == ["client", "library", "tools"]
+
+
+def test_an_environment_that_is_there_is_used(cache: Path) -> None:
+    """Nothing is built or asked for."""
+    home = environment_folder()
+    (home / "env" / "bin").mkdir(parents=True)
+    (home / "env" / "bin" / "python").touch()
+    assert not is_built()
+    (home / "librocketmq.so").touch()
+    assert cpp_client() == CppClient(home / "env" / "bin" / "python", home / "librocketmq.so")
+
+
+def test_another_machine_is_told_at_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is fetched or made."""
+    monkeypatch.setattr("platform.machine", lambda: "arm64")
+    with pytest.raises(EnvironmentMissing, match="x86_64"):
+        cpp_client()
+    assert not cache.exists()
+
+
+def test_a_library_that_is_not_the_locked_one_is_refused(tmp_path: Path) -> None:
+    """The archive may be right and its member still another, if the locks are changed carelessly."""
+    with tarfile.open(tmp_path / "x.tar.gz", "w:gz") as packed:
+        member = tarfile.TarInfo("rocketmq-python-cvs-2.1.0.3/rocketmq/librocketmq.so")
+        member.size = 3
+        packed.addfile(member, BytesIO(b"elf"))
+    with pytest.raises(EnvironmentMissing, match=r"librocketmq\.so with sha256"):
+        subject_module._take_library(tmp_path, tmp_path / "librocketmq.so")

@@ -1,0 +1,47 @@
+"""The badge says the verdict and its one figure."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from harness.report import badge
+from harness.report.document import Document
+from harness.verdict.judgement import Counts, RunVerdict
+
+COUNTS = Counts(new=3, declared=0, stale=1, inconclusive=2, checks=48)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "message", "colour"),
+    [
+        ("conforms", "conforms: 48 checks", "brightgreen"),
+        ("diverges", "diverges in 3 checks", "red"),
+        ("stale", "stale: 1 declared divergence gone", "orange"),
+        ("inconclusive", "inconclusive: 2 checks without an answer", "yellow"),
+        ("invalid", "invalid: 2 checks without an answer", "lightgrey"),
+        ("nothing-decisive", "nothing decisive", "lightgrey"),
+        ("error", "error", "lightgrey"),
+    ],
+)
+def test_every_verdict_has_its_words_and_colour(document: Document, verdict: str, message: str, colour: str) -> None:
+    """Green is for conforming alone."""
+    told = badge.render(msgspec.structs.replace(document, verdict=RunVerdict(verdict), counts=COUNTS))
+    assert (told["message"], told["color"]) == (message, colour)
+    assert told["isError"] is (verdict == "error")
+
+
+def test_what_is_only_declared_is_a_paler_green(document: Document) -> None:
+    """A reader sees that there is something in the ledger."""
+    known = msgspec.structs.replace(document, verdict=RunVerdict.CONFORMS, counts=replace(COUNTS, declared=4))
+    told = badge.render(known)
+    assert (told["message"], told["color"]) == ("conforms: 48 checks, 4 declared", "green")
+
+
+def test_the_file_is_an_endpoint_badge(document: Document, tmp_path: Path) -> None:
+    """Schema version 1, label and message: what the endpoint format requires."""
+    told = json.loads(badge.write(document, tmp_path).read_bytes())
+    assert told["schemaVersion"] == 1
+    assert told["label"] == "java:5.3.3 against java:4.7.1"

@@ -1,0 +1,156 @@
+"""What a report says about the gate itself: figures, circumstances, and what they do not cover."""
+
+from dataclasses import replace
+
+import msgspec
+
+from harness.control_plan import CASES_A_RUN, control_case
+from harness.core.fault import fault_counts
+from harness.core.run_info import Machine
+from harness.report.calibration_words import MEASURED_FAULTS, MEASURED_TOPOLOGIES, UNKNOWN, caveats, trust_lines
+from harness.report.document import Document
+from harness.report.html import render as render_page
+from harness.report.json_document import decode, encode
+from harness.report.markdown import render as render_markdown
+from harness.verdict.calibration import Alarm, Calibration, CheckRate, Controls, Found, Rate
+from harness.verdict.judgement import RunVerdict
+
+QUIET = Controls(
+    cases=310,
+    invalid=8,
+    broke_off=2,
+    alarms_per_case=Rate.of(0, 300),
+    alarms_per_run=Rate.of(0, 30),
+    checks=(),
+    subjects=(),
+    alarms=(),
+)
+
+
+def calibration_for(document: Document, controls: Controls = QUIET) -> Calibration:
+    """Measured in the circumstances of the document's own run."""
+    run = document.run
+    checks = tuple(CheckRate(check, Rate.of(0, 300), 0, 0) for check in sorted({check for _, check in run.planned}))
+    return Calibration(
+        schema_version="1.0.0",
+        rocketdiff=run.rocketdiff,
+        sources=("0123456789ab",),
+        first_at="2026-11-20T21:50:00+00:00",
+        last_at="2026-11-21T22:50:00+00:00",
+        server_release=run.server_release,
+        backend=run.backend,
+        machine=run.machine,
+        load_median=6.04,
+        command="rocketdiff calibrate",
+        controls=replace(controls, checks=checks),
+    )
+
+
+def on_two_masters(document: Document) -> Document:
+    """The same run without what no control case ever did."""
+    cases = tuple(
+        replace(case, topology="two-masters", fault_counts={"paused_brokers": 1}) for case in document.run.cases
+    )
+    return msgspec.structs.replace(document, run=replace(document.run, cases=cases))
+
+
+def told(document: Document, calibration: Calibration | None) -> tuple[str, ...]:
+    return trust_lines(msgspec.structs.replace(document, calibration=calibration))
+
+
+def test_without_a_calibration_that_is_said(document: Document) -> None:
+    """A gate that does not know its own error rate must not look as if it had none."""
+    assert told(document, None) == (UNKNOWN,)
+
+
+def test_a_quiet_calibration_is_told_with_its_bound_and_its_circumstances(document: Document) -> None:
+    """Out of what was decided; the rest is told apart."""
+    alarms, circumstances = told(on_two_masters(document), calibration_for(document))
+    assert alarms == (
+        "False alarms of this gate: 0 in 300 control cases (at most 1.0% at 95%); 10 more without an answer;"
+        " with pooled statistics 0 in 30 gate runs (at most 9.5% at 95%)"
+    )
+    assert circumstances.startswith("measured 2026-11-20 to 2026-11-21 with rocketdiff ")
+    assert circumstances.endswith("cores, load 6.0")
+
+
+def test_alarms_are_named(document: Document) -> None:
+    """By their signatures; the file has the cases."""
+    alarm = Alarm(117, "control/a/java:5.3.3~java:5.3.3", "loss", "DIVERGES", ("loss.x",), "this", "that")
+    noisy = replace(QUIET, alarms_per_case=Rate.of(1, 300), alarms=(alarm,))
+    assert "False alarms seen: loss.x" in told(document, calibration_for(document, noisy))
+
+
+def test_what_was_found_again_is_told(document: Document) -> None:
+    """How many entries were found every time, and each of the others: repeats of several entries share their runs."""
+    found = (
+        Found("K1", "java:4.7.1", "java:5.3.3", "a/queue-choice", Rate.of(5, 5), 0),
+        Found("K2", "java:4.7.1", "java:5.3.3", "b/queue-choice", Rate.of(3, 5), 1),
+    )
+    lines = told(document, replace(calibration_for(document), sensitivity=found))
+    assert (
+        "Known divergences found again every time: 1 of 2 entries (each in 5 repeats or more, which bound its rate by 48%"
+        " from below); K2 in 3 of 5 (15% to 95%)"
+    ) in lines
+
+
+def test_other_circumstances_are_caveats(document: Document) -> None:
+    """Each of them, and an age of more than a year."""
+    elsewhere = replace(
+        calibration_for(document),
+        rocketdiff="0.0.9",
+        server_release="4.9.8",
+        backend="containers",
+        machine=Machine("Linux", "another", 64, 4096, "3.11", "17"),
+        last_at="2024-01-01T00:00:00+00:00",
+    )
+    assert [line.split(",")[0].split(":")[0] for line in caveats(elsewhere, on_two_masters(document).run)][:4] == [
+        "measured with rocketdiff 0.0.9",
+        "measured on RocketMQ 4.9.8",
+        "measured on containers",
+        "measured on another machine",
+    ]
+    assert len(caveats(elsewhere, on_two_masters(document).run)) == 5, "and its age"
+    assert caveats(calibration_for(document), on_two_masters(document).run) == ()
+
+
+def test_what_no_control_case_did_is_a_caveat(document: Document) -> None:
+    """A check, a fault, a topology of which nobody knows how often the gate is wrong about it."""
+    measured = on_two_masters(document).run
+    first, *others = measured.cases
+    odd = replace(first, checks=(*first.checks, "callbacks"), fault_counts={"killed_brokers": 1, "paused_brokers": 0})
+    run = replace(measured, cases=(replace(odd, topology="one-master"), *others))
+    assert caveats(calibration_for(document), run) == (
+        "no control case was asked for callbacks",
+        "no control case had killed brokers",
+        "no control case ran on one-master",
+    )
+
+
+def test_what_is_said_to_be_measured_is_what_control_cases_do() -> None:
+    """All shapes of control scenarios, with several seeds."""
+    scenarios = [control_case(seed, number).case.scenario for seed in range(3) for number in range(1, CASES_A_RUN + 1)]
+    assert {scenario.topology for scenario in scenarios} == MEASURED_TOPOLOGIES
+    hit = (fault_counts(scenario.faults) for scenario in scenarios)
+    assert {name for counts in hit for name, count in counts.items() if count} == MEASURED_FAULTS
+
+
+def test_a_run_that_conforms_says_what_it_does_not_exclude(document: Document) -> None:
+    """Three episodes without a divergence exclude only what shows in 63 % of them: 1 - 0.05^(1/3)."""
+    cases = tuple(replace(case, episodes=3 if number == 0 else 0) for number, case in enumerate(document.run.cases))
+    quiet = msgspec.structs.replace(
+        document, verdict=RunVerdict.CONFORMS, run=replace(document.run, cases=cases), calibration=None
+    )
+    first, _ = trust_lines(quiet)
+    assert first == (
+        "No divergence in 3 pause episodes: something that shows in fewer than 63.2% of them may have been missed (at 95%)"
+    )
+
+
+def test_every_format_shows_it(document: Document) -> None:
+    """The stored document, the page and the step summary; the terminal has a snapshot of its own."""
+    full = msgspec.structs.replace(document, calibration=calibration_for(document))
+    assert decode(encode(full), where="here").calibration == full.calibration
+    for text in (render_page(full), render_markdown(full, 1_000_000)):
+        assert "0 in 300 control cases" in text
+        assert "measured 2026-11-20" in text

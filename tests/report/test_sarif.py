@@ -1,0 +1,189 @@
+"""SARIF 2.1.0: what its schema asks for, what stays the same over runs, and what the platforms take."""
+
+import gzip
+import json
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import msgspec
+import pytest
+
+from harness.core.verdict import Divergence, Example, Severity, Verdict
+from harness.report import sarif
+from harness.report.document import Document
+from harness.report.sarif_results import GITHUBS, SIGNATURE, results_of
+from harness.verdict.ledger_outcome import EntryOutcome, EntryState
+
+LEVELS = {"none", "note", "warning", "error"}
+BASELINE_STATES = {"new", "unchanged", "updated", "absent"}
+
+
+def run_of(document: Document) -> dict[str, Any]:
+    log: dict[str, Any] = json.loads(sarif.render(document))
+    (run,) = log["runs"]
+    return dict(run)
+
+
+def outcome(state: EntryState, **changed: Any) -> EntryOutcome:
+    entry = EntryOutcome(
+        id="K1-stays",
+        place="java.yaml line 12",
+        state=state,
+        check="fault-latency/*/queue-choice",
+        signatures=("retry/returns-to-failed-broker",),
+        occurrence="always",
+        seen_text="seen in 0 of 4 decisive checks",
+        decisive=4,
+        seen=0,
+        arm_at_fault="java",
+        severity=Severity.MUST,
+        reason="A retry stays on the failed broker.",
+        ref="apache/rocketmq#1302",
+        owner="somebody",
+        expires=date(2027, 5, 1),
+    )
+    return replace(entry, **changed)
+
+
+def declared(document: Document) -> Document:
+    """The sample with its first divergence declared everywhere."""
+    known = tuple(
+        replace(
+            result,
+            verdict=Verdict.DECLARED,
+            divergences=tuple(replace(one, declared_by="K1-stays") for one in result.divergences),
+        )
+        if result.check == "queue-choice" and result.divergences
+        else result
+        for result in document.results
+    )
+    return msgspec.structs.replace(document, results=known, ledger=(outcome(EntryState.DECLARED, seen=4),))
+
+
+def test_what_the_schema_requires_is_there(document: Document) -> None:
+    """Required properties, closed vocabularies and types of sarif-schema-2.1.0, by hand: no network in tests."""
+    log = json.loads(sarif.render(declared(document)))
+    assert log["version"] == "2.1.0"
+    (run,) = log["runs"]
+    driver = run["tool"]["driver"]
+    assert driver["name"] == "rocketdiff"
+    ids = [rule["id"] for rule in driver["rules"]]
+    assert len(ids) == len(set(ids))
+    assert all(rule["shortDescription"]["text"] and rule["help"]["text"] for rule in driver["rules"])
+    assert all(rule["defaultConfiguration"]["level"] in LEVELS for rule in driver["rules"])
+    assert all(isinstance(one["executionSuccessful"], bool) for one in run["invocations"])
+    assert all(
+        note["message"]["text"] and note["level"] in LEVELS
+        for one in run["invocations"]
+        for note in one["toolExecutionNotifications"]
+    )
+    assert run["results"]
+    for result in run["results"]:
+        assert result["message"]["text"]
+        assert result["level"] in LEVELS and result["baselineState"] in BASELINE_STATES
+        assert ids[result["ruleIndex"]] == result["ruleId"]
+        (place,) = result["locations"]
+        physical = place["physicalLocation"]
+        assert not physical["artifactLocation"]["uri"].startswith("/")
+        assert " " not in physical["artifactLocation"]["uri"]
+        assert physical["region"]["startLine"] >= 1
+        assert all(isinstance(value, str) for value in result["partialFingerprints"].values())
+        assert all(one["kind"] in {"inSource", "external"} for one in result["suppressions"])
+
+
+def test_each_signature_of_a_case_is_one_result_with_the_level_of_its_severity(document: Document) -> None:
+    """However often it was seen; `must` is an error."""
+    results = run_of(document)["results"]
+    assert len(results) == sum(len(result.divergences) for result in document.results) == 8
+    assert {result["level"] for result in results} == {"error"}
+    assert {result["ruleId"] for result in results} == {"queue-choice", "avoidance"}
+
+
+@pytest.mark.parametrize(("severity", "level"), [("must", "error"), ("should", "warning"), ("info", "note")])
+def test_the_level_is_the_severity(document: Document, severity: str, level: str) -> None:
+    """A check that does not gate still tells what it saw."""
+    results = tuple(replace(result, severity=Severity(severity)) for result in document.results)
+    told = results_of(msgspec.structs.replace(document, results=results))
+    assert {result["level"] for result in told} == {level}
+
+
+def test_fingerprints_outlive_seed_time_and_count(document: Document) -> None:
+    """Another run with the same differences raises the same alerts; another case or signature raises others."""
+    later = msgspec.structs.replace(
+        document,
+        run=replace(document.run, run="20270101-000000-quick", seed=5, started_at="2027-01-01T00:00:00+00:00"),
+        results=tuple(
+            replace(result, divergences=tuple(replace(one, count=one.count + 3) for one in result.divergences))
+            for result in document.results
+        ),
+    )
+    first, second = ([result["partialFingerprints"] for result in run_of(one)["results"]] for one in (document, later))
+    assert first == second
+    assert len({one[GITHUBS] for one in first}) == len(first)
+    assert len({one[SIGNATURE] for one in first}) == 2
+    assert {one[SIGNATURE] for one in first} == {cluster.fingerprint for cluster in document.clusters}
+
+
+def test_the_location_is_the_line_of_the_scenario_that_asks(document: Document) -> None:
+    """As the file is called from the root of its repository; without one known, by the scenario's name."""
+    cases = tuple(replace(case, scenario_file="my scenarios/a.yaml", checks_line=17) for case in document.run.cases)
+    known = msgspec.structs.replace(document, run=replace(document.run, cases=cases))
+    place = run_of(known)["results"][0]["locations"][0]["physicalLocation"]
+    assert place == {"artifactLocation": {"uri": "my%20scenarios/a.yaml"}, "region": {"startLine": 17}}
+    place = run_of(document)["results"][0]["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"].startswith("fault-latency/")
+
+
+def test_what_the_ledger_declares_is_suppressed_with_its_reason(document: Document) -> None:
+    """Unchanged against the baseline that the ledger is; everything else is new."""
+    by_rule = {result["ruleId"]: result for result in run_of(declared(document))["results"]}
+    known, news = by_rule["queue-choice"], by_rule["avoidance"]
+    assert (known["baselineState"], news["baselineState"], news["suppressions"]) == ("unchanged", "new", [])
+    (suppression,) = known["suppressions"]
+    assert suppression["kind"] == "external" and suppression["status"] == "accepted"
+    assert suppression["justification"].startswith("K1-stays: A retry stays on the failed broker.")
+
+
+def test_a_declared_divergence_that_is_gone_is_absent(document: Document) -> None:
+    """At the line of the ledger where somebody has to do something about it."""
+    stale = msgspec.structs.replace(document, ledger=(outcome(EntryState.STALE),))
+    (result,) = [one for one in run_of(stale)["results"] if one["ruleId"] == "stale-ledger-entry"]
+    assert result["baselineState"] == "absent"
+    place = result["locations"][0]["physicalLocation"]
+    assert place == {"artifactLocation": {"uri": "java.yaml"}, "region": {"startLine": 12}}
+
+
+def test_what_a_broken_set_up_showed_is_no_alert_but_a_notification(document: Document) -> None:
+    """A pause that was not proven proves nothing about a client."""
+    broken = tuple(
+        replace(result, verdict=Verdict.INVALID, reason="the pause was not proven") for result in document.results
+    )
+    run = run_of(msgspec.structs.replace(document, results=broken))
+    assert run["results"] == []
+    notes = run["invocations"][0]["toolExecutionNotifications"]
+    assert notes[1]["level"] == "error"
+    assert notes[1]["message"]["text"].endswith("INVALID: the pause was not proven")
+    assert len(notes) <= sarif.NOTIFICATIONS_MOST
+
+
+def test_a_crowd_is_cut_where_the_platforms_cut_it(document: Document, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At most so many results, new ones before declared ones, and it says how many were left out."""
+    monkeypatch.setattr(sarif, "RESULTS_MOST", 50)
+    first = declared(document).results
+    row = next(result for result in document.results if result.check == "avoidance" and result.divergences)
+    example = Example(1, 0, 0, "calm", "e" * 5_000, "o")
+    crowd = replace(row, divergences=tuple(Divergence(f"kind/{n}", "java:5.3.3", n + 1, example) for n in range(80)))
+    run = run_of(msgspec.structs.replace(document, results=(*first, crowd)))
+    assert len(run["results"]) == 50
+    assert {result["baselineState"] for result in run["results"]} == {"new"}
+    assert run["properties"]["resultsLeftOut"] == 80 + 8 - 50
+    assert all(len(result["message"]["text"]) < 1_500 for result in run["results"])
+
+
+def test_the_upload_stays_below_its_size(document: Document) -> None:
+    """Gzipped, however many results there are; at worst the verdict is alone."""
+    for most in (3_000, 1_900, 10):
+        content = sarif.render(document, most)
+        assert len(gzip.compress(content)) <= most or json.loads(content)["runs"][0]["results"] == []
+    assert json.loads(content)["runs"][0]["properties"]["resultsLeftOut"] == 8

@@ -1,0 +1,37 @@
+"""The state in which a script's first answer arose."""
+
+from typing import Any
+
+from harness.simulation.comparison import Difference, first_difference, with_beginning
+from harness.simulation.reference import run_reference
+from harness.simulation.script import NamedScript, parse_script
+from reference_impl.dialects import dialect_of
+
+
+def before(*steps: dict[str, Any], trace: bool = True) -> dict[str, Any] | None:
+    """What is known of the state before the first answer in which broker a was chosen, and b was expected."""
+    data = {"format": 1, "depth": "send-loop", "route": {"a": 1, "b": 1}, "start_index": 7, "steps": list(steps)}
+    one = NamedScript("S", parse_script(data, "S"))
+    lines = run_reference(dialect_of("5.3.3"), "S", one.script, trace=trace)
+    difference = first_difference("S", lines, [line.replace('"broker": "a"', '"broker": "b"') for line in lines])
+    assert isinstance(difference, Difference)
+    return with_beginning(one, difference, "5.3.3").before
+
+
+def test_the_first_answer_has_a_state_before_it() -> None:
+    """Counter and list as they were before the first pick, when the steps before it had been done."""
+    state = before({"advance_ms": 40}, {"broker": {"name": "b", "answers": 9}}, {"select": {}})
+    assert state is not None
+    assert (state["index"], state["queues"]) == (7, ["a0", "b0"])
+
+
+def test_a_later_answer_has_that_of_the_one_before_it() -> None:
+    """It is in the trace."""
+    state = before({"dump": ["clock"]}, {"select": {}})
+    assert state is not None
+    assert state["index"] == 7
+
+
+def test_without_states_nothing_is_added() -> None:
+    """Who compares what an application sees has no states at all."""
+    assert before({"select": {}}, trace=False) is None

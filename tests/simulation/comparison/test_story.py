@@ -1,0 +1,39 @@
+"""The chain of rules behind one answer of the reference, in the words of the oracle."""
+
+from typing import Any
+
+from harness.simulation.comparison.answers import answer_line
+from harness.simulation.comparison.story import story
+from harness.simulation.reference import run_reference
+from harness.simulation.script import NamedScript, parse_script
+from reference_impl.dialects import dialect_of
+
+
+def told(release: str, line: int, *steps: dict[str, Any], **fields: object) -> tuple[str, ...]:
+    """The story of the answer line of that number."""
+    data = {"format": 1, "route": {"a": 1, "b": 1}, "start_index": 0, "steps": list(steps), **fields}
+    one = NamedScript("S", parse_script(data, "S"))
+    lines = run_reference(dialect_of(release), "S", one.script)
+    return story(one, release, answer_line(lines[line]))
+
+
+def test_a_selection_tells_what_it_skipped_and_took() -> None:
+    """The queue after the counter's is the failed broker's."""
+    assert told("4.8.0", 0, {"select": {"last_broker": "b"}}) == (
+        "index after position 0 (of 0–1)",
+        "skipped queue 0 of b: the broker failed the attempt before",
+        "took queue 0 of a: the first of another broker",
+    )
+
+
+def test_each_send_of_several_has_its_own_story() -> None:
+    """With what came of its attempt in its place."""
+    first, second = (told("5.3.3", line, {"send": {"mode": "sync", "count": 2}}) for line in (0, 1))
+    assert "took queue 0 of b: next in turn" in first
+    assert "took queue 0 of a: next in turn" in second
+    assert any(sentence.startswith("seen: attempt 0 on queue 0 of b, 0.0 ms") for sentence in first)
+
+
+def test_what_no_rule_decides_has_no_story() -> None:
+    """A dump only looks."""
+    assert told("5.3.3", 0, {"dump": ["index"]}) == ()

@@ -1,0 +1,60 @@
+"""Golden data against the real classes: executed again, it must come out the same."""
+
+import json
+from collections.abc import Mapping
+
+import pytest
+
+from harness.releases.catalogue import client_releases
+from harness.simulation.golden.files import Golden, golden_folder, load_golden, read_manifest
+from harness.simulation.golden.generate import drift, execute, manifest, stale
+from harness.simulation.golden.standard import load_standard
+from harness.simulation.java import JavaHost
+
+FIRST_PICK_STAYS = client_releases()[: client_releases().index("4.8.0")]
+"""Releases of the published test program's generation: up to 4.7.1."""
+
+
+@pytest.fixture(scope="module")
+def executed() -> Mapping[str, Golden]:
+    """What every release answers to the whole set now."""
+    with JavaHost() as host:
+        return execute(host, client_releases(), load_standard())
+
+
+@pytest.mark.slow
+def test_the_real_classes_answer_what_is_committed(executed: Mapping[str, Golden]) -> None:
+    """Every release, every script, letter by letter; what drifted is named."""
+    assert list(drift(load_golden(), executed)) == []
+
+
+def test_the_manifest_says_by_what_the_data_was_made() -> None:
+    """Artifacts, sources of the host and scripts are those of now; else: python -m harness.simulation.golden."""
+    assert list(stale(read_manifest(golden_folder()), manifest(client_releases(), load_standard()))) == []
+
+
+def brokers_tried(name: str, release: str) -> list[tuple[str, ...]]:
+    """Brokers of the attempts of each send."""
+    group = load_golden()[name].of(release)
+    assert group is not None
+    sends = [json.loads(line)["send"] for line in group.lines]
+    return [tuple(attempt["broker"] for attempt in send["attempts"]) for send in sends]
+
+
+@pytest.mark.parametrize("release", FIRST_PICK_STAYS)
+def test_the_published_program_when_all_succeeds(release: str) -> None:
+    """broker1, broker2, then broker1 eight times."""
+    expected = [("broker1",), ("broker2",), *[("broker1",)] * 8]
+    assert brokers_tried("published-program-success", release) == expected
+
+
+@pytest.mark.parametrize("release", FIRST_PICK_STAYS)
+def test_the_published_program_when_all_fails(release: str) -> None:
+    """(broker1, broker1), (broker2, broker1), then (broker1, broker1) eight times."""
+    expected = [("broker1", "broker1"), ("broker2", "broker1"), *[("broker1", "broker1")] * 8]
+    assert brokers_tried("published-program-failure", release) == expected
+
+
+def test_later_releases_retry_the_other_broker_first() -> None:
+    """The published output belongs to its generation: from 4.8.0 on the first retry leaves broker1."""
+    assert brokers_tried("published-program-failure", "4.8.0")[0] == ("broker1", "broker2")

@@ -1,0 +1,26 @@
+"""The reference against golden data: every dialect answers every standard script as the real classes of its releases do."""
+
+import pytest
+
+from harness.releases.catalogue import client_releases
+from harness.simulation.comparison import first_difference
+from harness.simulation.golden.files import load_golden
+from harness.simulation.golden.standard import StandardScript, load_standard
+from harness.simulation.golden.wording import told
+from harness.simulation.reference import run_reference
+from reference_impl.dialects import DIALECTS, dialect_of
+
+
+@pytest.mark.parametrize("one", load_standard(), ids=lambda one: one.name)
+def test_the_reference_answers_as_the_classes_do(one: StandardScript) -> None:
+    """Every release by the dialect it speaks, letter by letter; no JVM is needed."""
+    golden = load_golden()[one.name]
+    answers = {dialect.name: run_reference(dialect, one.name, one.script) for dialect in DIALECTS}
+    differences = []
+    for release in client_releases():
+        group = golden.of(release)
+        assert group is not None
+        difference = first_difference(one.name, group.lines, answers[dialect_of(release).name])
+        if difference is not None:
+            differences.append(f"{release}: {told(difference)}")
+    assert differences == []

@@ -1,0 +1,123 @@
+"""The standard set as it is committed, and how a broken one is refused."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from harness.core.errors import HarnessError
+from harness.core.resources import resource
+from harness.simulation.golden.files import load_golden
+from harness.simulation.golden.standard import SCRIPTS, StandardScript, load_standard, read_standard, up_to
+from harness.simulation.script import Depth, parse_script, to_dict
+
+ROWS = (
+    *(f"A{number}" for number in range(1, 6)),
+    *(f"B{number}" for number in range(1, 12)),
+    *(f"D{number}" for number in range(1, 4)),
+)
+CHANGES = tuple(f"C{number:02}" for number in range(1, 76))
+SCRIPT = '{"format": 1, "route": {"a": 1}, "steps": [{"select": {}}]}'
+WORDS = "one:\n  rows: [A1]\n  shows: x\n  matters: y\n  answers: {4.0.0-incubating: z}\n"
+
+
+def test_every_row_of_selection_and_avoidance_has_a_script() -> None:
+    """A1 to A5, B1 to B11 and D1 to D3."""
+    covered = {row for one in load_standard() for row in one.about.rows}
+    assert [row for row in ROWS if row not in covered] == []
+
+
+def test_every_change_between_releases_has_a_script_or_a_reason() -> None:
+    """C01 to C75 of the producer's history: shown by a script, or named in the README with the reason why none can."""
+    covered = {row for one in load_standard() for row in one.about.rows}
+    table = (
+        line for line in resource("fixtures/simulation/README.md").read_text("utf-8").splitlines() if "| C" in line
+    )
+    explained = {row for line in table for row in re.findall(r"C\d\d", line.split("|")[1])}
+    assert sorted(explained) == [row for row in CHANGES if row not in covered]
+
+
+def test_every_depth_has_scripts() -> None:
+    """By depth and then by name."""
+    order = list(Depth)
+    keys = [(order.index(one.depth), one.name) for one in load_standard()]
+    assert keys == sorted(keys)
+    assert {one.depth for one in load_standard()} == set(Depth)
+
+
+@pytest.mark.parametrize("file", sorted(resource(SCRIPTS).glob("*.json")), ids=lambda file: file.stem)
+def test_scripts_are_written_canonically(file: Path) -> None:
+    """What is left out has its default, and codes have their names."""
+    data = json.loads(file.read_text("utf-8"))
+    canonical = to_dict(parse_script(data, file.stem))
+    assert data == canonical
+    assert list(data) == list(canonical)
+
+
+def test_both_kinds_of_expired_waits_are_there() -> None:
+    """A wait that ends at its deadline to the ms, and one that ends a ms later."""
+    silent = [one for one in load_standard() if "silent" in one.name]
+    assert {one.script.expired_wait_extra_ms for one in silent} == {0, 1}
+
+
+def test_what_follows_is_a_script_and_no_circle() -> None:
+    """In a circle every change would be hidden by the next."""
+    follows = {one.name: one.about.follows for one in load_standard()}
+
+    def leads_to_itself(name: str, path: tuple[str, ...]) -> bool:
+        return name in path or any(leads_to_itself(other, (*path, name)) for other in follows[name])
+
+    assert not [name for name in follows if leads_to_itself(name, ())]
+
+
+def test_shallower_sets() -> None:
+    """A depth includes those above it."""
+    sizes = [len(up_to(depth, load_standard())) for depth in Depth]
+    assert sizes == sorted(set(sizes))
+    assert sizes[-1] == len(load_standard())
+
+
+def read(folder: Path, words: str) -> tuple[StandardScript, ...]:
+    """A set of one script."""
+    for name in ("scripts", "about"):
+        (folder / name).mkdir()
+    (folder / "scripts" / "one.json").write_text(SCRIPT)
+    (folder / "about" / "words.yaml").write_text(words)
+    return read_standard(folder / "scripts", folder / "about")
+
+
+def test_a_set_is_read(tmp_path: Path) -> None:
+    """Script and words together."""
+    (one,) = read(tmp_path, WORDS)
+    assert (one.name, one.depth, one.about.rows) == ("one", Depth.SELECTION, ("A1",))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (WORDS.replace("one:", "two:"), "one, two"),
+        (WORDS.replace("  matters: y\n", ""), "matters"),
+        ("- one", "list"),
+    ],
+)
+def test_a_broken_set_is_refused(tmp_path: Path, words: str, said: str) -> None:
+    """With what is odd about it."""
+    with pytest.raises(HarnessError, match=said):
+        read(tmp_path, words)
+
+
+def test_words_in_two_places_are_refused(tmp_path: Path) -> None:
+    """Nobody would know which ones count."""
+    (tmp_path / "about").mkdir()
+    (tmp_path / "about" / "again.yaml").write_text(WORDS)
+    (tmp_path / "about" / "words.yaml").write_text(WORDS)
+    with pytest.raises(HarnessError, match="again"):
+        read_standard(tmp_path / "scripts", tmp_path / "about")
+
+
+@pytest.mark.parametrize("one", load_standard(), ids=lambda one: one.name)
+def test_every_answer_has_words(one: StandardScript) -> None:
+    """Each golden group of a script is put into words under its first release, and nothing else is."""
+    groups = load_golden()[one.name].groups
+    assert list(one.about.answers) == [group.releases[0] for group in groups]

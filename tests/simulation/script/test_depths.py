@@ -1,0 +1,60 @@
+"""How much of the client a script needs."""
+
+from typing import Any
+
+import pytest
+
+from harness.simulation.script import depth_of, least_depth, parse_script
+
+
+def depths(*steps: dict[str, Any], **fields: object) -> tuple[str, str]:
+    """The least depth, and the one the script is run at."""
+    script = parse_script({"format": 1, "route": {"a": 4}, "steps": list(steps)} | fields, "S")
+    return str(least_depth(script)), str(depth_of(script))
+
+
+@pytest.mark.parametrize(
+    ("step", "least"),
+    [
+        ({"select": {}}, "selection"),
+        ({"update": {"broker": "a", "latency_ms": 5, "isolation": True}}, "selection"),
+        ({"route": None}, "selection"),
+        ({"poll_routes": True}, "selection"),
+        ({"dump": ["index", "worst_index", "queues", "faults", "clock"]}, "selection"),
+        ({"send": {"mode": "sync"}}, "send-loop"),
+        ({"send": {"mode": "oneway"}}, "send-loop"),
+        ({"broker": {"name": "a", "answers": ["timeout", "refused", "reset", 5, "SYSTEM_BUSY"]}}, "send-loop"),
+        ({"name_server": {"answers": "refused"}}, "send-loop"),
+        ({"pause": {"broker": "a"}}, "send-loop"),
+        ({"timeline": [{"at_ms": 0, "send": {"mode": "sync"}}, {"at_ms": 5, "resume": {"broker": "a"}}]}, "send-loop"),
+        ({"send": {"mode": "async"}}, "remoting"),
+        ({"broker": {"name": "a", "answers": [0, "fin"]}}, "remoting"),
+        ({"kill": {"broker": "a"}}, "remoting"),
+        ({"restart": {"broker": "a"}}, "remoting"),
+        ({"close": {"broker": "a"}}, "remoting"),
+        ({"heartbeat": True}, "remoting"),
+        ({"dump": ["connections"]}, "remoting"),
+        ({"timeline": [{"at_ms": 0, "select": {}}, {"at_ms": 0, "kill": {"broker": "a"}}]}, "remoting"),
+    ],
+)
+def test_each_step_has_a_least_depth(step: dict[str, Any], least: str) -> None:
+    """A script has that of its most demanding step."""
+    assert depths(step) == depths({"select": {}}, step, {"select": {}}) == (least, least)
+
+
+def test_a_script_without_steps_needs_the_least() -> None:
+    """There is nothing to run."""
+    assert depths() == ("selection", "selection")
+
+
+def test_a_script_may_ask_for_more() -> None:
+    """Its own word counts."""
+    assert depths({"select": {}}, depth="remoting") == ("selection", "remoting")
+
+
+def test_a_working_detector_needs_something_to_probe() -> None:
+    """With sends the detector's probes are part of the story; a selection only looks at what they left."""
+    detector = {"start_detector_enable": True}
+    assert depths({"send": {}}, settings=detector) == ("send-loop", "remoting")
+    assert depths({"select": {}}, settings=detector) == ("selection", "selection")
+    assert depths({"send": {}}, settings=detector, depth="send-loop") == ("send-loop", "send-loop")

@@ -1,0 +1,75 @@
+"""Random scripts: reproducible, readable by the script format, and of the size that fuzzing counts on."""
+
+import json
+from hashlib import sha256
+
+import pytest
+
+from harness.core.errors import UsageError
+from harness.simulation.generators import DEPTHS, generate
+from harness.simulation.generators.dice import Dice
+from harness.simulation.script import Depth, depth_of, parse_script
+
+SEEDS = range(60)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_every_script_is_one(depth: str) -> None:
+    """The format accepts what the generator writes, at the depth it was written for."""
+    for seed in SEEDS:
+        assert depth_of(parse_script(generate(depth, seed), f"{depth}-{seed}")) is Depth(depth)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+def test_a_seed_is_a_script(depth: str) -> None:
+    """The same seed gives the same script, another seed another."""
+    texts = [json.dumps(generate(depth, seed)) for seed in SEEDS]
+    assert texts == [json.dumps(generate(depth, seed)) for seed in SEEDS]
+    assert len(set(texts)) == len(texts)
+
+
+@pytest.mark.parametrize(
+    ("depth", "fewest", "most"), [("selection", 80, 300), ("send-loop", 40, 90), ("remoting", 20, 50)]
+)
+def test_scripts_are_of_moderate_length(depth: str, fewest: int, most: int) -> None:
+    """Long enough to meet something, short enough for a difference to be local."""
+    lengths = [len(generate(depth, seed)["steps"]) for seed in SEEDS]
+    assert fewest <= min(lengths) <= max(lengths) <= most
+
+
+def test_every_kind_of_step_occurs() -> None:
+    """Nothing the script format knows is left out by all generators."""
+    kinds = {
+        key
+        for depth in DEPTHS
+        for seed in SEEDS
+        for step in generate(depth, seed)["steps"]
+        for part in [step, *step.get("timeline", ())]
+        for key in part
+    }
+    assert kinds - {"at_ms", "thread"} == {
+        *("update", "select", "advance_ms", "index", "worst_index", "dump", "route", "poll_routes"),
+        *("send", "broker", "name_server", "timeline", "kill", "restart", "pause", "resume", "close", "heartbeat"),
+    }
+
+
+def test_an_unknown_depth_is_refused() -> None:
+    """The message names the depths there are."""
+    with pytest.raises(UsageError, match="send-loop"):
+        generate("deep", 1)
+
+
+def test_dice_are_the_same_everywhere() -> None:
+    """Python promises the sequence of random() for a seed and of nothing else; drawn once on CPython 3.11."""
+    dice = Dice("selection:1")
+    drawn = [dice.between(0, 999) for _ in range(1_000)]
+    assert sha256(json.dumps(drawn).encode()).hexdigest()[:16] == "262878cc5aa72172"
+
+
+def test_dice_keep_to_their_limits() -> None:
+    """Both ends are drawn, weights of nothing are not, and what is picked is picked once."""
+    dice = Dice("limits")
+    assert {dice.between(3, 5) for _ in range(200)} == {3, 4, 5}
+    assert {dice.weighted({"a": 1, "b": 0, "c": 2}) for _ in range(200)} == {"a", "c"}
+    assert sorted(dice.some("abc", 5)) == ["a", "b", "c"]
+    assert {dice.number((100,), 0) for _ in range(400)} == {0, 99, 100, 101}

@@ -1,0 +1,109 @@
+"""The journal of a calibration loses nothing and mixes nothing; the file that ships is consistent in itself."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from harness.calibrating import calibration_of, line_now
+from harness.calibration_store import (
+    JOURNAL,
+    CalibrationJournal,
+    Header,
+    decode,
+    encode,
+    schema,
+    shipped,
+    source_digest,
+)
+from harness.core.errors import TraceError, UsageError
+from harness.core.resources import resource
+from harness.core.run_info import Machine
+from harness.core.verdict import Severity, Verdict
+from harness.verdict.calibration import Calibration, Rate
+from harness.verdict.calibration_sums import Answer, ControlOutcome
+
+HEADER = Header(7, "5.3.3", "processes", "0.1.0", Machine("Linux", "x", 2, 4096, "3.11", "17"))
+QUIET = ControlOutcome(1, "control/a", "java:5.3.3", (Answer("loss", Verdict.CONFORMS, Severity.MUST),))
+
+
+def begun(folder: Path, *numbers: int) -> CalibrationJournal:
+    journal = CalibrationJournal.open(folder, HEADER)
+    for number in numbers:
+        journal.add(line_now(4.0, Path("runs/0001"), case=replace(QUIET, number=number)))
+    return journal
+
+
+def test_what_was_counted_is_there_again(tmp_path: Path) -> None:
+    """Another process goes on where the first one was stopped."""
+    begun(tmp_path, 1, 2)
+    again = begun(tmp_path, 3)
+    assert [case.number for case in again.cases] == [1, 2, 3]
+    assert calibration_of(again).controls.alarms_per_case == Rate.of(0, 3)
+
+
+def test_a_line_that_was_cut_off_is_run_again(tmp_path: Path) -> None:
+    """A kill in the middle of a write costs that one case."""
+    begun(tmp_path, 1, 2)
+    path = tmp_path / JOURNAL
+    path.write_bytes(path.read_bytes()[:-20])
+    assert [case.number for case in begun(tmp_path).cases] == [1]
+    assert [case.number for case in begun(tmp_path, 2).cases] == [1, 2]
+
+
+def test_a_damaged_line_in_the_middle_is_refused(tmp_path: Path) -> None:
+    """Counting on without it would drop a case quietly."""
+    begun(tmp_path, 1, 2)
+    path = tmp_path / JOURNAL
+    header, first, second = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(header + first[:-20] + b"\n" + second)
+    with pytest.raises(TraceError, match="line 2"):
+        begun(tmp_path)
+
+
+@pytest.mark.parametrize("other", [replace(HEADER, seed=8), replace(HEADER, server_release="4.9.8")])
+def test_two_ways_of_drawing_cases_are_not_one_measurement(tmp_path: Path, other: Header) -> None:
+    """Another seed or server needs another folder, or to begin anew."""
+    begun(tmp_path, 1)
+    with pytest.raises(UsageError, match="--fresh"):
+        CalibrationJournal.open(tmp_path, other)
+
+
+def test_a_program_that_changed_under_way_is_told(tmp_path: Path) -> None:
+    """Cases of two programs are counted together only in the open."""
+    journal = begun(tmp_path, 1)
+    journal.add(replace(line_now(4.0, Path("runs/0001"), case=replace(QUIET, number=2)), source="0123456789ab"))
+    assert calibration_of(journal).sources == (source_digest(), "0123456789ab")
+
+
+def test_a_stored_calibration_is_read_back_as_it_was(tmp_path: Path) -> None:
+    """Equal value, equal bytes."""
+    calibration = calibration_of(begun(tmp_path, 1))
+    assert decode(encode(calibration), where="here") == calibration
+    with pytest.raises(TraceError, match="schema_version 2"):
+        decode(encode(replace(calibration, schema_version="2.0.0")), where="here")
+
+
+def test_the_published_schema_is_the_one_of_the_types() -> None:
+    """`python -m harness.calibration_store` writes it."""
+    published = resource("fixtures/schema/calibration-1.json").read_bytes()
+    assert msgspec.json.decode(published) == msgspec.json.decode(msgspec.json.encode(schema()))
+
+
+def rates_of(calibration: Calibration) -> list[Rate]:
+    controls = calibration.controls
+    found = [controls.alarms_per_case, controls.alarms_per_run, *(row.alarms for row in controls.checks)]
+    found += [row.alarms for row in controls.subjects]
+    return found + [row.seen for row in calibration.sensitivity]
+
+
+def test_the_shipped_figures_are_those_of_their_counts() -> None:
+    """No limit was written by hand, no case is missing from the sums, and every alarm is listed."""
+    calibration = shipped()
+    assert calibration is not None
+    assert all(rate == Rate.of(rate.seen, rate.n) for rate in rates_of(calibration))
+    controls = calibration.controls
+    assert sum(row.alarms.n for row in controls.subjects) == controls.alarms_per_case.n <= controls.cases
+    assert sum(row.alarms.seen for row in controls.subjects) == controls.alarms_per_case.seen
+    assert sum(row.alarms.seen for row in controls.checks) == len(controls.alarms)

@@ -1,0 +1,37 @@
+"""Control cases: drawn from a seed, of all releases, and each of them a sound scenario."""
+
+from harness.control_plan import CASES_A_RUN, control_case, gate_runs, subject_of
+from harness.control_scenarios import SHAPES, control_scenario
+from harness.releases.catalogue import client_releases
+
+
+def test_every_shape_is_a_sound_scenario_for_many_seeds() -> None:
+    """The format refuses what cannot be done or asked, so that parsing them is the test."""
+    for seed in range(60):
+        names = {control_scenario(shape, seed).name for shape in range(len(SHAPES))}
+        assert len(names) == CASES_A_RUN
+
+
+def test_a_case_is_known_by_its_number() -> None:
+    """Whoever sees an alarm can run that case again, text, plan and client."""
+    assert control_case(7, 34) == control_case(7, 34)
+    assert control_case(7, 34).case.scenario.text != control_case(8, 34).case.scenario.text
+    assert control_case(7, 34).run == 4
+
+
+def test_a_gate_run_is_one_client_against_itself() -> None:
+    """Like any run: one pair, one seed, different scenarios."""
+    (first, members), *_ = gate_runs(7, 25)
+    assert first == 1
+    assert {member.subject for member in members} == {subject_of(1)}
+    assert all(member.case.id.baseline == member.case.id.candidate for member in members)
+    assert [len(cases) for _, cases in gate_runs(7, 25)] == [10, 10, 5]
+
+
+def test_every_release_gets_its_turn_in_both_clients() -> None:
+    """In the first 300 cases fifteen releases of each; all of them before any comes again."""
+    releases = len(client_releases())
+    subjects = [subject_of(run) for run in range(1, 2 * releases + 1)]
+    assert len(set(subjects)) == 2 * releases
+    assert {subject.client for subject in subjects[:2]} == {"java", "python"}
+    assert len({subject.release for subject in subjects[:30]}) == 15

@@ -1,0 +1,103 @@
+"""The pytest plugin in somebody else's repository: what it collects, what it costs, and what it says about mistakes."""
+
+import pytest
+
+from tests.foreign_project import TOYS, ForeignProject, foreign_project
+
+pytestmark = pytest.mark.slow  # each starts another pytest or three
+
+HONEST = (*TOYS, "toy:honest")
+PAIR = "python:5.3.3~toy:honest"
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> ForeignProject:
+    return foreign_project(pytester, monkeypatch)
+
+
+def items(result: pytest.RunResult) -> list[str]:
+    """Node ids of a quiet collection."""
+    return [line for line in result.outlines if "::" in line and not line.startswith(("E ", "ERROR"))]
+
+
+def test_without_its_option_it_costs_and_collects_nothing(project: ForeignProject) -> None:
+    """No scenario is an item, and no room of the harness nor anything heavy is imported, though the fixtures are there."""
+    project.scenario("ours/calm")
+    project.test(
+        "import sys\n"
+        "def test_light():\n"
+        "    loaded = {name for name in sys.modules if name.split('.')[0] in ('harness', 'pyarrow', 'typer', 'numpy')}\n"
+        "    assert loaded <= {'harness', 'harness.pytest_plugin'}\n"
+    )
+    result = project.pytest()
+    result.assert_outcomes(passed=1)
+    project.pytest("--fixtures").stdout.fnmatch_lines(["rocketmq_cluster*", "rocketdiff_subject*"])
+
+
+def test_own_scenarios_are_items_named_like_their_cases(project: ForeignProject) -> None:
+    """Other YAML is left alone, own tests stay, topologies stand together, and nothing shipped is added unasked."""
+    project.scenario("ours/b", "two-masters")
+    project.scenario("ours/c")
+    project.scenario("ours/a", "two-masters")
+    project.test("def test_mine(): pass\n")
+    assert items(project.pytest(*HONEST, "--collect-only", "-q")) == [
+        "conformance/test_mine.py::test_mine",
+        f"conformance/c.yaml::ours/c/{PAIR}",
+        f"conformance/a.yaml::ours/a/{PAIR}",
+        f"conformance/b.yaml::ours/b/{PAIR}",
+    ]
+    assert items(project.pytest(*HONEST, "--collect-only", "-q", "-m", "not rocketdiff")) == [
+        "conformance/test_mine.py::test_mine"
+    ]
+
+
+def test_shipped_scenarios_come_by_suite_or_glob(project: ForeignProject) -> None:
+    """A glob may mean own ones, shipped ones or both; without own ones and without a choice it is the quick suite."""
+    chosen = (*HONEST, "--collect-only", "-q")
+    quick = items(project.pytest(*chosen))
+    assert f"rocketdiff::fault-latency/pause-one-of-two/{PAIR}" in quick
+    project.scenario("ours/calm")
+    both = ("--rocketdiff-scenario", "ours/*", "--rocketdiff-scenario", "fault-latency/pause-one-of-two")
+    assert items(project.pytest(*chosen, *both)) == [
+        f"conformance/calm.yaml::ours/calm/{PAIR}",
+        f"rocketdiff::fault-latency/pause-one-of-two/{PAIR}",
+    ]
+    every = ("--rocketdiff-suite", "quick", "--rocketdiff-scenario", "**")
+    assert len(items(project.pytest(*chosen, *every))) == len(quick) + 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--rocketdiff-subject", "java"), "*expected a subject written client:release*"),
+        (("--rocketdiff-scenario", "no/such"), "*expected a glob that matches a scenario*no/such*"),
+        (("--rocketdiff-inconclusive", "maybe"), "*expected --inconclusive fail, warn or pass*"),
+    ],
+)
+def test_a_wrong_option_is_one_message_and_exit_4(
+    project: ForeignProject, arguments: tuple[str, ...], said: str
+) -> None:
+    """A typing error must not look like a pass, nor like a crash."""
+    result = project.pytest("--rocketdiff", *arguments)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([said])
+    assert "Traceback" not in result.stderr.str()
+
+
+def test_a_refused_scenario_is_an_error_with_its_line(project: ForeignProject) -> None:
+    """File, line and what was expected, without a traceback."""
+    path = project.scenario("ours/calm")
+    path.write_text(path.read_text().replace("queue-choice", "queue-choise"))
+    result = project.pytest(*HONEST)
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines(["*expected*calm.yaml line 9*queue-choise*"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_a_server_that_cannot_be_had_is_an_error_of_the_set_up(project: ForeignProject) -> None:
+    """Said once and clearly; and there is no verdict."""
+    project.scenario("ours/calm")
+    result = project.pytest(*HONEST, "--rocketdiff-server", "9.9.9")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*rocketdiff: expected*9.9.9*"])
+    result.stdout.no_fnmatch_line("*VERDICT conforms*")

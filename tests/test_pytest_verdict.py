@@ -1,0 +1,100 @@
+"""How a pytest session with scenarios ends: the verdict over all cases can fail it, never the other way round."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from harness import pytest_scenarios
+from harness.core.errors import EnvironmentMissing
+from harness.core.subject import SubjectId
+from harness.pytest_scenarios import Scenarios
+from harness.run import RunRequest
+from harness.verdict.judge import judge
+from tests.report.conftest import sample_document, sample_evidence, sample_run_info
+
+RUN = "20261121-142233-00000007"
+
+
+class Told:
+    """What a terminal was told."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def section(self, title: str) -> None:
+        self.lines.append(title)
+
+    def write_line(self, line: str) -> None:
+        self.lines.append(line)
+
+
+@pytest.fixture
+def scenarios(tmp_path: Path) -> Scenarios:
+    """A session of which one run directory is left."""
+    (tmp_path / RUN).mkdir()
+    (tmp_path / RUN / "run.json").write_text("{}")
+    options: dict[str, object] = {"rocketdiff_seed": 7, "rocketdiff_server": "5.3.3"}
+    config: Any = SimpleNamespace(
+        stash=pytest.Stash(),
+        add_cleanup=lambda _close: None,
+        getoption=options.get,
+        invocation_params=SimpleNamespace(args=("--rocketdiff",)),
+    )
+    request = RunRequest(SubjectId("java", "4.7.1"), SubjectId("java", "5.3.3"), out=tmp_path, seed=7)
+    return Scenarios(config, request, RUN)
+
+
+def diverging(*_: object) -> SimpleNamespace:
+    """The sample run, judged."""
+    document = sample_document()
+    return SimpleNamespace(judgement=judge(sample_evidence(), sample_run_info()), document=document, files=())
+
+
+def ended(scenarios: Scenarios, status: pytest.ExitCode) -> tuple[int, list[str]]:
+    """Exit status and terminal summary of the session."""
+    session: Any = SimpleNamespace(exitstatus=status)
+    scenarios.pytest_sessionfinish(session, status)
+    terminal: Any = Told()
+    scenarios.pytest_terminal_summary(terminal)
+    return int(session.exitstatus), terminal.lines
+
+
+def test_a_run_that_diverges_as_a_whole_fails_the_session(
+    scenarios: Scenarios, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though every item passed: what is pooled over cases is judged at the end."""
+    monkeypatch.setattr(pytest_scenarios, "judge_all", diverging)
+    status, lines = ended(scenarios, pytest.ExitCode.OK)
+    assert status == pytest.ExitCode.TESTS_FAILED
+    assert lines[0] == "rocketdiff"
+    assert lines[-1].startswith("VERDICT diverges ")
+
+
+def test_other_exit_codes_are_pytests_own(scenarios: Scenarios, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session that already failed, or had nothing to run, stays what it was."""
+    monkeypatch.setattr(pytest_scenarios, "judge_all", diverging)
+    assert ended(scenarios, pytest.ExitCode.NO_TESTS_COLLECTED)[0] == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def test_what_cannot_be_judged_is_no_pass(scenarios: Scenarios, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One message, and a last line for machines that says error."""
+
+    def full(*_: object) -> object:
+        raise EnvironmentMissing("room on the disk", seen="none")
+
+    monkeypatch.setattr(pytest_scenarios, "judge_all", full)
+    status, lines = ended(scenarios, pytest.ExitCode.OK)
+    assert status == pytest.ExitCode.TESTS_FAILED
+    assert lines[1:] == [
+        "rocketdiff: expected room on the disk; saw none",
+        f"VERDICT error new=0 declared=0 stale=0 inconclusive=0 checks=0 seed=7 run={RUN}",
+    ]
+
+
+def test_an_interrupted_session_says_how_to_judge_what_there_is(scenarios: Scenarios, tmp_path: Path) -> None:
+    """Whoever pressed Ctrl-C wants to be gone."""
+    status, lines = ended(scenarios, pytest.ExitCode.INTERRUPTED)
+    assert status == pytest.ExitCode.INTERRUPTED
+    assert lines[1] == f"not judged; what there is: rocketdiff analyze {tmp_path / RUN}"

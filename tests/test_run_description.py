@@ -1,0 +1,76 @@
+"""What a report says about where things are: scenario files, their lines, the command that explains a send."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.core.resources import resource
+from harness.core.run_info import RunInfo
+from harness.core.subject import SubjectId
+from harness.report.clusters import clusters_of
+from harness.report.words import explain_command
+from harness.run import RunRequest, manifest_of, plan_cases
+from harness.run_description import describe, file_named
+from harness.scenario import line_of
+from harness.traces.run_directory import RunDirectory
+from harness.verdict.policy import Policy
+from tests.report.conftest import sample_document
+
+REQUEST = RunRequest(
+    SubjectId("java", "5.3.3"), SubjectId("python", "5.3.3"), patterns=("fault-latency/pause-one-of-two",), seed=1
+)
+
+
+def test_a_shipped_scenario_is_named_as_in_our_repository() -> None:
+    """Wherever rocketdiff is installed."""
+    source = resource("fixtures/scenarios") / "round-robin" / "calm.yaml"
+    assert file_named(str(source)) == "fixtures/scenarios/round-robin/calm.yaml"
+
+
+def test_an_own_scenario_is_named_from_where_the_run_was_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which in CI is the root of the repository; nothing of the machine above it is told."""
+    monkeypatch.chdir(tmp_path)
+    assert file_named("tests/a.yaml") == file_named(str(tmp_path / "tests" / "a.yaml")) == "tests/a.yaml"
+    assert file_named("/elsewhere/deep/b.yaml") == "b.yaml"
+
+
+def test_the_line_is_where_the_field_stands() -> None:
+    """Counted from 1, comments included; the first line of the document where the field is left out."""
+    assert line_of("# why\nname: a\nchecks:\n  - loss\n", "checks") == 3
+    assert line_of("name: a\n", "checks") == 1
+
+
+def test_a_run_says_where_its_scenarios_and_traces_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scenario file and line for alerts, the run directory for the command that explains."""
+    monkeypatch.chdir(tmp_path)
+    run = RunDirectory.create(tmp_path / "reports", manifest_of(REQUEST, 1, plan_cases(REQUEST, 1)))
+    (case,) = describe([run], took_s=0.0).cases
+    lines = (resource("fixtures/scenarios") / "fault-latency/pause-one-of-two.yaml").read_text().splitlines()
+    assert case.scenario_file == "fixtures/scenarios/fault-latency/pause-one-of-two.yaml"
+    assert lines[case.checks_line - 1].startswith("checks:")
+    assert case.folder == f"reports/{run.run}"
+
+
+def test_the_command_that_explains_names_the_run_of_its_case() -> None:
+    """Several runs judged together lie in several folders."""
+    document = sample_document()
+    cases = tuple(replace(case, folder=f"reports/run-{case.number}") for case in document.run.cases)
+    run: RunInfo = replace(
+        document.run, cases=cases, explain="rocketdiff explain {folder} {subject} {send} --case {case}"
+    )
+    (cluster, *_) = clusters_of(document.results, Policy())
+    number = next(case.number for case in cases if case.case == cluster.example_case)
+    assert explain_command(cluster, run).startswith(f"rocketdiff explain reports/run-{number} java:5.3.3 ")
+
+
+def test_a_run_can_grow_case_by_case_and_be_read_by_case(tmp_path: Path) -> None:
+    """For a runner that is told its cases one by one; what is added is on disk at once."""
+    entry = manifest_of(REQUEST, 1, plan_cases(REQUEST, 1)).cases[0]
+    run = RunDirectory.create(tmp_path, manifest_of(REQUEST, 1, ()))
+    for name in ("a/x", "b/x"):
+        run.add(lambda number, name=name: replace(entry, number=number, name=name))  # type: ignore[misc]  # a default of a lambda
+    assert [(one.number, one.name) for one in RunDirectory.open(run.path).manifest.cases] == [(1, "a/x"), (2, "b/x")]
+    assert [one.name for one in run.only(2).manifest.cases] == ["b/x"]

@@ -1,0 +1,25 @@
+"""Traces of an earlier minor version, which lack columns that came later."""
+
+import pyarrow as pa
+
+from harness.traces.schema import SCHEMAS, TableName, completed
+from harness.traces.sealed_file import sorted_table
+
+SENDS = SCHEMAS[TableName.SENDS]
+LATER = [field.name for field in SENDS if field.nullable]
+
+
+def test_what_an_older_trace_lacks_is_unknown_there() -> None:
+    """Every column that came later is null, in the place where it is now."""
+    today = sorted_table(TableName.SENDS, {field.name: [] for field in SENDS})
+    older = today.drop_columns([LATER[-1]])
+    assert completed(older, TableName.SENDS).schema == SENDS
+
+
+def test_what_is_there_is_kept_and_what_is_unknown_is_left_out() -> None:
+    """A newer minor version may have columns that this program does not know."""
+    stored = SCHEMAS[TableName.FAULTS]
+    row = sorted_table(TableName.FAULTS, {field.name: [] for field in stored})
+    newer = row.append_column("colour", pa.array([], type=pa.string()))
+    assert completed(newer, TableName.FAULTS).schema == stored
+    assert completed(row, TableName.FAULTS) is row

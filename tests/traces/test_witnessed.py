@@ -1,0 +1,41 @@
+"""What the wire saw, in the place of what a client does not tell; literal journals in, a journal out."""
+
+from pathlib import Path
+
+from harness.traces.journal import read_witnessed_journal
+from tests.traces.conftest import ORIGIN_NS, attempt, line, send
+
+ROUTES = [
+    line("route", route=1, at_ns=ORIGIN_NS + 500_000, queues=[["broker-a", 0]]),
+    line("route", route=2, at_ns=ORIGIN_NS + 1_500_000, queues=[["broker-a", 0], ["broker-a", 1]]),
+]
+
+
+def put(file: Path, *lines: bytes) -> Path:
+    file.write_bytes(b"".join(one + b"\n" for one in lines))
+    return file
+
+
+def test_a_silent_client_takes_what_the_wire_saw(tmp_path: Path) -> None:
+    """Attempts and routes; of the witness's copies of its sends only the routes' numbers count."""
+    told = put(tmp_path / "told", send(0, route=0, route_after=0), send(1, route=0, route_after=0))
+    copies = (send(0, route=1, route_after=2, error="made-up"), send(1, route=-1, route_after=2))
+    seen = put(tmp_path / "seen", *ROUTES, attempt(0), attempt(1), *copies)
+    journal = read_witnessed_journal(told, seen)
+    assert (journal.witness, len(journal.attempts), len(journal.routes)) == ("wire", 2, 2)
+    assert [(one.route, one.route_after, one.error) for one in journal.sends] == [(1, 2, None), (-1, 2, None)]
+    assert journal.troubles == []
+
+
+def test_a_client_that_tells_is_its_own_witness(tmp_path: Path) -> None:
+    """Whatever else was recorded."""
+    told = put(tmp_path / "told", attempt(0, broker="broker-b"), send(0))
+    seen = put(tmp_path / "seen", *ROUTES, attempt(0))
+    journal = read_witnessed_journal(told, seen)
+    assert (journal.witness, journal.attempts[0].broker, journal.routes) == ("client", "broker-b", [])
+
+
+def test_without_a_wire_nothing_is_made_up(tmp_path: Path) -> None:
+    """A missing file is no witness."""
+    journal = read_witnessed_journal(put(tmp_path / "told", send(0)), tmp_path / "none")
+    assert (journal.witness, journal.attempts) == ("client", [])

@@ -1,0 +1,112 @@
+"""What counts as a false alarm, out of what; limits worked out by hand or taken from tables."""
+
+import pytest
+
+from harness.core.verdict import CheckResult, Divergence, Example, Severity, Verdict
+from harness.verdict.calibration import Rate
+from harness.verdict.calibration_sums import Answer, ControlOutcome, KnownOutcome, found, summed
+
+QUIET = (
+    Answer("queue-choice", Verdict.CONFORMS, Severity.MUST),
+    Answer("timing", Verdict.INCONCLUSIVE, Severity.INFO),
+    Answer("validity", Verdict.CONFORMS, Severity.MUST),
+)
+ALARM = Answer("queue-choice", Verdict.DIVERGES, Severity.MUST, ("queue.out-of-turn/first",), "a0", "b1")
+INVALID = tuple(Answer(check, Verdict.INVALID, Severity.MUST) for check in ("queue-choice", "validity"))
+
+
+def case(number: int, *answers: Answer, subject: str = "java:5.3.3", trouble: str = "") -> ControlOutcome:
+    return ControlOutcome(number, f"control/c{number}", subject, answers, trouble)
+
+
+@pytest.mark.parametrize(
+    ("seen", "n", "low", "high", "bound"),
+    [
+        (0, 299, 0.0, 0.012262, 0.009969),  # 1 - 0.025^(1/299), 1 - 0.05^(1/299): below one per cent
+        (0, 300, 0.0, 0.012221, 0.009936),
+        (1, 300, 0.000084, 0.018431, 0.015715),
+        (3, 50, 0.012549, 0.165482, 0.147837),  # binom.test(3, 50) of R
+        (0, 0, 0.0, 1.0, 1.0),
+    ],
+)
+def test_a_rate_comes_with_its_exact_limits(seen: int, n: int, low: float, high: float, bound: float) -> None:
+    """Two-sided interval, and the one-sided bound that is quoted as at most."""
+    rate = Rate.of(seen, n)
+    assert (rate.low, rate.high, rate.bound) == (
+        pytest.approx(low, abs=1e-5),
+        pytest.approx(high, abs=1e-5),
+        pytest.approx(bound, abs=1e-5),
+    )
+
+
+def test_only_decided_cases_bound_a_rate() -> None:
+    """A case that was invalid, or broke off, was no chance to alarm: it is told apart and not counted as quiet."""
+    controls = summed([case(1, *QUIET), case(2, *QUIET), case(3, *INVALID), case(4, trouble="no room")], [])
+    assert (controls.cases, controls.invalid, controls.broke_off) == (4, 1, 1)
+    assert controls.alarms_per_case == Rate.of(0, 2)
+    checks = {row.check: row for row in controls.checks}
+    assert (checks["queue-choice"].alarms, checks["queue-choice"].without_answer) == (Rate.of(0, 2), 1)
+
+
+def test_an_alarm_is_counted_for_its_case_its_check_and_its_client_and_told() -> None:
+    """With what it takes to find it again."""
+    controls = summed([case(1, *QUIET), case(2, ALARM, subject="python:5.3.3")], [])
+    assert controls.alarms_per_case == Rate.of(1, 2)
+    assert {row.subject: row.alarms.seen for row in controls.subjects} == {"java:5.3.3": 0, "python:5.3.3": 1}
+    assert {row.check: row.alarms.seen for row in controls.checks} == {"queue-choice": 1, "validity": 0}
+    (alarm,) = controls.alarms
+    assert (alarm.number, alarm.check, alarm.signatures) == (2, "queue-choice", ("queue.out-of-turn/first",))
+
+
+@pytest.mark.parametrize("verdict", [Verdict.DIVERGES, Verdict.ERROR, Verdict.STALE])
+def test_whatever_fails_a_gate_is_an_alarm(verdict: Verdict) -> None:
+    """Also of the checks about the run: a subject that is said to have died is as wrong as any other answer."""
+    assert summed([case(1, Answer("protocol", verdict, Severity.MUST))], []).alarms_per_case == Rate.of(1, 1)
+
+
+def test_what_does_not_gate_is_a_warning() -> None:
+    """Screened checks have an error rate of their own, stated elsewhere."""
+    warning = Answer("timing", Verdict.DIVERGES, Severity.SHOULD)
+    controls = summed([case(1, *QUIET, warning)], [])
+    assert controls.alarms_per_case == Rate.of(0, 1)
+    assert {row.check: row.warnings for row in controls.checks}["timing"] == 1
+    timing = next(row for row in controls.checks if row.check == "timing")
+    assert (timing.alarms.n, timing.without_answer) == (0, 0), "what cannot alarm was no chance to"
+
+
+def test_the_pools_of_a_gate_run_are_one_trial() -> None:
+    """Their samples overlap; and a run whose pools only warn was no chance to alarm."""
+    quiet, alarm = (Answer("timing", one, Severity.MUST) for one in (Verdict.EQUIVALENT, Verdict.DIVERGES))
+    warns = Answer("timing", Verdict.EQUIVALENT, Severity.SHOULD)
+    controls = summed([], [case(1, quiet, quiet, quiet), case(2, quiet, alarm), case(3, warns)])
+    assert {row.check: row.alarms for row in controls.checks} == {"timing": Rate.of(1, 2)}
+    assert controls.alarms_per_run == Rate.of(1, 2)
+
+
+def test_a_gate_run_alarms_by_its_pooled_checks_or_by_one_of_its_cases() -> None:
+    """Pooled statistics have no case of their own; whoever is stopped by a gate does not mind which of its checks it was."""
+    pooled = Answer("timing", Verdict.DIVERGES, Severity.MUST, ("timing.blocked-send-duration-differs",))
+    quiet = Answer("timing", Verdict.EQUIVALENT, Severity.MUST)
+    runs = [case(1, quiet), case(2, pooled), ControlOutcome(3, "run 3", "java:5.3.3", (quiet,), cases_alarmed=True)]
+    controls = summed([case(1, *QUIET)], runs)
+    assert controls.alarms_per_run == Rate.of(2, 3)
+    assert controls.alarms_per_case == Rate.of(0, 1)
+
+
+def test_an_answer_keeps_what_tells_an_alarm_from_others() -> None:
+    """Signatures of all divergences, and the first one's example."""
+    example = Example(7, 0, 0, "calm", "a queue in turn", "another one")
+    result = CheckResult(
+        "c", "loss", Verdict.DIVERGES, divergences=(Divergence("x", "s", 1, example), Divergence("y", "s", 2, example))
+    )
+    answer = Answer.of(result)
+    assert (answer.signatures, answer.expected, answer.observed) == (("x", "y"), "a queue in turn", "another one")
+
+
+def test_a_known_divergence_is_found_out_of_the_repeats_that_were_decided() -> None:
+    """Not decided is neither found nor missed."""
+    told = [
+        KnownOutcome("K1", "java:4.7.1", "java:5.3.3", "a/queue-choice", seen) for seen in (True, True, False, None)
+    ]
+    (one,) = found(told)
+    assert (one.entry, one.seen, one.without_answer) == ("K1", Rate.of(2, 3), 1)

@@ -1,0 +1,87 @@
+"""What lint finds: entries that could never match, that are too old, too many, or unfinished."""
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+
+from harness.verdict.ledger import Conditions, Entry, Party
+from harness.verdict.ledger_lint import KnownCheck, Level, lint
+from harness.verdict.ledger_parsing import ParsedFile
+from harness.verdict.ledger_range import Range
+from tests.verdict.ledger_entries import ENTRY, entry
+
+KNOWN = [
+    KnownCheck(f"latency/pause-one/{check}", {"send_latency_fault_enable": True}, {"paused_brokers": 1})
+    for check in ("avoidance", "loss", "validity")
+]
+SUBJECTS = {"java": ("4.7.1", "5.3.3"), "cpp": ()}
+DAY = date(2026, 11, 21)
+
+
+def found(*entries: Entry, ratchet: int | None = None, growth: bool = False, day: date = DAY) -> list[tuple[str, str]]:
+    file = ParsedFile("own.yaml", entries, ratchet)
+    return [(one.level.value, one.said) for one in lint([file], KNOWN, SUBJECTS, day, allow_growth=growth)]
+
+
+def test_a_sound_entry_is_not_mentioned() -> None:
+    """No findings, no noise."""
+    assert found(ENTRY, ratchet=1) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (entry(check="latency/pause-one/avoidence"), "no scenario has a check latency/pause-one/avoidence; close: "),
+        (entry(check="nothing/**"), "no scenario has a check nothing/**"),
+        (entry(check="**/validity"), "no scenario has a check"),
+        (
+            entry(when=replace(ENTRY.when, faults=(("paused_brokers", Range.parse(">=2")),))),
+            "none of the 1 checks that latency/*/avoidance names meets the conditions on fault and settings",
+        ),
+        (entry(when=Conditions(Party("jav"))), "no client jav; known: cpp, java"),
+        (entry(when=Conditions(Party("java", Range.parse(">=9")))), "no known release of java is in >=9"),
+        (entry(when=Conditions(Party("java"), Party("rust"))), "no client rust"),
+    ],
+)
+def test_an_entry_that_could_never_match_is_an_error(wrong: Entry, said: str) -> None:
+    """It looks like protection and is none."""
+    ((level, text),) = found(wrong)
+    assert level == "error"
+    assert text.startswith(f"K16: {said}")
+
+
+def test_a_client_whose_releases_nobody_knows_may_have_any() -> None:
+    """Its program says so when it is started."""
+    assert found(entry(when=Conditions(Party("cpp", Range.parse(">=2.1.0"))))) == []
+
+
+@pytest.mark.parametrize(("day", "level"), [(date(2027, 5, 2), "warning"), (date(2027, 7, 1), "error")])
+def test_an_expired_entry_warns_then_fails(day: date, level: str) -> None:
+    """It expires on 2027-05-01."""
+    ((seen, text),) = found(ENTRY, day=day)
+    assert (seen, text.startswith("K16 expired on 2027-05-01")) == (level, True)
+
+
+def test_more_entries_than_the_ratchet_need_a_flag() -> None:
+    """Growth is a decision."""
+    two = (ENTRY, entry(id="K17"))
+    ((level, text),) = found(*two, ratchet=1)
+    assert (level, text.startswith("2 entries, and its ratchet is 1")) == ("error", True)
+    assert found(*two, ratchet=1, growth=True)[0][0] == "warning"
+
+
+def test_fewer_entries_than_the_ratchet_lower_it() -> None:
+    """Otherwise it holds nothing."""
+    assert found(ENTRY, ratchet=2) == [("warning", "1 of 2 entries are left: lower its ratchet")]
+
+
+def test_a_proposal_is_a_warning() -> None:
+    """It declares nothing."""
+    assert found(entry(proposed=True)) == [("warning", "K16 is only proposed: edit it, or remove it")]
+
+
+def test_a_finding_stands_where_its_entry_stands() -> None:
+    """File and line."""
+    (finding,) = lint([ParsedFile("own.yaml", (entry(owner=""),), None)], KNOWN, SUBJECTS, DAY, allow_growth=False)
+    assert (finding.level, finding.place) == (Level.WARNING, "own.yaml line 4")

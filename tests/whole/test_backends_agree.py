@@ -1,0 +1,72 @@
+"""The same scenarios on processes and in containers: the same verdict of every check."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from harness.cluster.containers.engine import Engine
+from harness.core.errors import ExitCode
+from tests.cluster.containers.engines import engine_or_skip
+from tests.whole.stage import SCENARIOS, finished_run, run_of
+
+pytestmark = [pytest.mark.container, pytest.mark.cluster, pytest.mark.slow]
+
+# A dead broker and several pauses: in both the rules of these two releases differ for certain, in what queue is chosen only.
+CHOSEN = (
+    "--scenarios",
+    str(SCENARIOS),
+    "--scenario",
+    "whole/dead-broker-choices",
+    "--scenario",
+    "whole/several-pauses",
+)
+PAIR = ("--subject", "python:4.7.1", "--subject", "python:5.3.3")
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    yield from engine_or_skip()
+
+
+# A machine that sleeps through a case makes it INVALID on any backend, which tells nothing of this one.
+_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a run's JSON document says; verdicts by case and check."""
+
+    exit_code: int
+    backend: str
+    verdicts: dict[tuple[str, str], str]
+
+
+def told_by(folder: Path, backend: str) -> Told:
+    """A run on this backend, again if the machine kept it from being valid; the last try is what it is."""
+    for number in range(_TRIES):
+        told = one_run(folder / str(number), backend)
+        if "INVALID" not in told.verdicts.values():
+            break
+    return told
+
+
+def one_run(folder: Path, backend: str) -> Told:
+    done = finished_run(folder, "run", "--cluster", backend, *PAIR, *CHOSEN, "--seed", "11", "--master", "none")
+    assert done.returncode in (ExitCode.DIVERGES, ExitCode.INCONCLUSIVE), done.stdout + done.stderr
+    report = json.loads((run_of(folder) / "report.json").read_bytes())
+    verdicts = {(result["case"], result["check"]): result["verdict"] for result in report["results"]}
+    return Told(done.returncode, report["run"]["backend"], verdicts)
+
+
+def test_processes_and_containers_give_the_same_verdicts(engine: Engine, tmp_path: Path) -> None:
+    """Case by case and check by check, from the JSON documents; and the evidence says what it was measured on."""
+    by_processes = told_by(tmp_path / "processes", "processes")
+    by_containers = told_by(tmp_path / "containers", "containers")
+    assert (by_processes.backend, by_containers.backend) == ("processes", "containers")
+    assert by_containers.verdicts == by_processes.verdicts
+    assert by_containers.exit_code == by_processes.exit_code
+    assert {"CONFORMS", "DIVERGES"} <= set(by_processes.verdicts.values())
+    assert "INVALID" not in by_processes.verdicts.values()

@@ -1,0 +1,41 @@
+"""A control arm beside each case: quiet where nothing differs, and where it alarms nothing can be concluded."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.core.errors import ExitCode
+from harness.traces.run_directory import RunDirectory
+from tests.whole.stage import SCENARIOS, finished_run, run_of
+
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
+
+ONE_CASE = ("--scenario", "whole/dead-broker", "--scenarios", str(SCENARIOS), "--seed", "8", "--master", "none")
+
+
+def controlled(folder: Path, baseline: str, candidate: str) -> tuple[int, Path]:
+    """Exit code and run directory of one case with its control."""
+    done = finished_run(folder, "run", "--subject", baseline, "--subject", candidate, "--control", *ONE_CASE)
+    return done.returncode, run_of(folder)
+
+
+def test_a_quiet_control_is_a_guard_that_held(tmp_path: Path) -> None:
+    """With a run directory and a report of its own below the run's; the verdict is the candidate's alone."""
+    code, run = controlled(tmp_path, "python:5.3.3", "toy:honest")
+    assert code == ExitCode.CONFORMS
+    (guard,) = [one for one in RunDirectory.open(run).entry(1).guards if one.name == "control"]
+    assert guard.held
+    assert guard.seen.startswith("no alarm in ")
+    (manifest,) = (run / "control").glob("*/run.json")
+    own = RunDirectory.open(manifest.parent)
+    assert set(own.manifest.subjects.values()) == {"python:5.3.3"}
+    assert (own.path / "report.html").exists()
+    assert own.entry(1).plan_digest == RunDirectory.open(run).entry(1).plan_digest
+
+
+def test_an_alarm_of_the_control_makes_the_case_invalid(tmp_path: Path) -> None:
+    """A baseline that loses messages loses them beside itself too: nothing can be said about the candidate, which is honest."""
+    code, run = controlled(tmp_path, "toy:drops", "toy:honest")
+    assert code == ExitCode.INCONCLUSIVE
+    broken = {one.name: one.seen for one in RunDirectory.open(run).entry(1).guards if not one.held}
+    assert "loss.acknowledged-not-stored" in broken["control"]

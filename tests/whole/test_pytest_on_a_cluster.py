@@ -1,0 +1,99 @@
+"""The pytest plugin with real brokers: somebody's own tests and scenarios, items that fail as their cases do, workers."""
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tests.foreign_project import TOYS, ForeignProject, foreign_project
+
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
+
+OWN_TESTS = """
+import pytest
+
+pytestmark = pytest.mark.rocketdiff(topology="one-master")
+
+
+def test_a_paused_broker_is_noticed(rocketmq_cluster, rocketdiff_subject):
+    from harness.core.settings import ClientSettings
+    paused = lambda: rocketmq_cluster.pause("broker-a")
+    hasty = ClientSettings(send_msg_timeout_ms=300, retry_times_when_send_failed=0)
+    told = rocketdiff_subject("python:5.3.3").send(1, settings=hasty, once_ready=paused)
+    assert told.sends[0].error is not None
+
+
+def test_the_next_test_has_a_healed_one(rocketmq_cluster, rocketdiff_subject):
+    (broker,) = rocketmq_cluster.brokers
+    assert rocketmq_cluster.state(broker.name) == "running"
+    told = rocketdiff_subject("python:5.3.3").send(5)
+    assert [send.status for send in told.sends] == ["SEND_OK"] * 5
+"""
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> ForeignProject:
+    return foreign_project(pytester, monkeypatch)
+
+
+def document_of(folder: Path) -> dict[str, Any]:
+    """The report of a session."""
+    told: dict[str, Any] = json.loads((folder / "report.json").read_bytes())
+    return told
+
+
+def test_own_tests_and_scenarios_share_a_cluster_and_end_with_a_verdict(project: ForeignProject) -> None:
+    """
+    All pass: exit 0, one run directory with its report, whose scenario is the project's file, and the machine line.
+
+    On a machine so busy that an arm starts late the case is invalid: then item, exit code and line say that alike.
+    """
+    project.scenario("ours/calm")
+    project.test(OWN_TESTS)
+    result = project.pytest(*TOYS, "toy:honest")
+    is_fit = result.ret == pytest.ExitCode.OK
+    result.assert_outcomes(passed=3 if is_fit else 2, failed=0 if is_fit else 1)
+    (run,) = project.runs()
+    result.stdout.fnmatch_lines(
+        [
+            "rocketdiff: python:5.3.3 against toy:honest, seed 5",
+            "*reproduce*pytest*",
+            f"VERDICT {'conforms' if is_fit else 'invalid'} new=0 declared=0 stale=0 * checks=6 seed=5 run={run.name}",
+        ]
+    )
+    told = document_of(run)
+    assert told["run"]["cases"][0]["scenario_file"] == "conformance/calm.yaml"
+    assert all((run / name).stat().st_size for name in ("report.html", "summary.md", "results.sarif", "badge.json"))
+    assert list((run / "cluster" / "one-master").iterdir())
+
+
+def test_workers_have_a_cluster_and_a_run_directory_each(project: ForeignProject) -> None:
+    """
+    Under `-n 2 --dist loadgroup` each topology is one worker's; items fail with the signature; one verdict over both.
+
+    The toy says ok without having sent, which is told also where a busy machine makes a case invalid.
+    """
+    project.scenario("ours/one")
+    project.scenario("ours/two", "two-masters")
+    junit = ("--junitxml", "junit.xml", "-n", "2", "--dist", "loadgroup")
+    result = project.pytest(*TOYS, "toy:drops", *junit)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.assert_outcomes(failed=2)
+    told = [
+        r"(diverges|invalid): ours/.*",
+        r"[✗!] loss (diverges|invalid).*",
+        r" +loss\.\S+, toy:drops, .*",
+        r" +expected: .*",
+    ]
+    result.stdout.re_match_lines(told)
+    runs = project.runs()
+    assert [run.name[-4:] for run in runs] == ["-gw0", "-gw1"]
+    topologies = {json.loads((run / "run.json").read_bytes())["cases"][0]["topology"] for run in runs}
+    assert topologies == {"one-master", "two-masters"}
+    (report,) = (project.path / "reports").glob("*/report.json")
+    result.stdout.fnmatch_lines(["VERDICT * checks=12 seed=5 *-gw0+*-gw1"])
+    assert {row["case"].split("/")[1] for row in document_of(report.parent)["results"]} >= {"one", "two"}
+    properties = ET.parse(project.path / "junit.xml").getroot().iter("property")
+    assert any(one.get("name") == "rocketdiff_signature" for one in properties)

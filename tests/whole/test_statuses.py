@@ -1,0 +1,42 @@
+"""What brokers answer besides SEND_OK reaches both clients, who do the same with it: a slave that is silent, flow control."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.cluster.interface import Cluster
+from harness.cluster.start import start_cluster
+from harness.core.errors import ExitCode
+from harness.traces.reader import read_table
+from harness.traces.run_directory import RunDirectory
+from harness.traces.schema import TableName
+from tests.whole.stage import judge, run_pair, signatures, told_sends
+
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
+
+PAIR = ("java:5.3.3", "python:5.3.3")
+
+
+def test_a_status_is_tried_again_and_told_when_nothing_better_came(tmp_path: Path) -> None:
+    """Three attempts at the only master, each stored and none of them copied: the call returns FLUSH_SLAVE_TIMEOUT."""
+    with start_cluster(topology="master-with-slave-sync", folder=tmp_path / "cluster") as pair:
+        run = run_pair(pair, tmp_path / "runs", *PAIR, "double-write/only-slave-paused-and-tried-again", root=None)
+    judgement = judge(run)
+    assert signatures(judgement) == set()
+    assert judgement.exit_code is ExitCode.CONFORMS, [result for result in judgement.results if result.reason]
+    for arm, told in told_sends(run).items():
+        attempts = read_table(RunDirectory.open(run), TableName.ATTEMPTS, 1, arm).to_pylist()
+        assert set(told) == {"SEND_OK", "FLUSH_SLAVE_TIMEOUT"}
+        assert {row["status"] for row in attempts if row["attempt"] == 2} >= {"FLUSH_SLAVE_TIMEOUT"}
+
+
+def test_a_busy_broker_fails_the_send_when_the_others_are_busy_too(cluster: Cluster, folder: Path) -> None:
+    """From 5.3.0 on SYSTEM_BUSY is tried again; with both brokers busy the call gives up and names that code."""
+    run = run_pair(cluster, folder, *PAIR, "flow-control/both-busy", root=None)
+    judgement = judge(run)
+    assert signatures(judgement) == set()
+    assert judgement.exit_code is ExitCode.CONFORMS, [result for result in judgement.results if result.reason]
+    for arm, told in told_sends(run).items():
+        rows = read_table(RunDirectory.open(run), TableName.SENDS, 1, arm).to_pylist()
+        assert set(told) == {"SEND_OK", "MQClientException"}, arm
+        assert {row["code"] for row in rows if row["error"]} == {2}

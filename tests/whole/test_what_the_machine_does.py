@@ -1,0 +1,132 @@
+"""Nobody's client is to blame for what a machine does: such a case is invalid or ends with the cause, never a divergence or a pass."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.cluster.interface import Cluster
+from harness.core.errors import ExitCode
+from harness.core.verdict import Verdict
+from harness.traces.run_directory import RunDirectory
+from harness.verdict.judgement import Judgement
+from tests.whole.stage import (
+    await_no_process_of,
+    await_run,
+    judge,
+    processes_of,
+    run_pair,
+    sends_are_flowing,
+    started_run,
+)
+
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
+
+PAIR = ("--subject", "java:5.3.3", "--subject", "python:5.3.3", "--seed", "3", "--master", "none")
+STOPPED_S = 2.0
+BUSY_CORES = 2
+PATIENCE_S = 300
+"""Four processes and a cluster have to come up, perhaps on a machine that runs other tests beside this one."""
+
+
+def broken_guards(run: Path) -> dict[str, str]:
+    """What each broken guard of the first case saw."""
+    return {guard.name: guard.seen for guard in RunDirectory.open(run).entry(1).guards if not guard.held}
+
+
+def verdicts(judgement: Judgement) -> set[Verdict]:
+    return {result.verdict for result in judgement.results}
+
+
+@pytest.mark.parametrize("arm", ["baseline", "candidate"])
+def test_a_subject_that_somebody_stops_is_not_blamed(tmp_path: Path, arm: str) -> None:
+    """Stopped for two seconds in the middle of its sends: no check diverges or conforms, and the guard names the arm."""
+    with started_run(tmp_path, *PAIR, "--scenario", "whole/dead-broker") as runner:
+        run = await_run(tmp_path, sends_are_flowing, "both arms sending", PATIENCE_S)
+        hello = (run / "journal" / f"01-{arm}.ndjson").read_bytes().splitlines()[0]
+        os.kill(json.loads(hello)["pid"], signal.SIGSTOP)
+        time.sleep(STOPPED_S)
+        os.kill(json.loads(hello)["pid"], signal.SIGCONT)
+        assert runner.wait(timeout=180) == ExitCode.INCONCLUSIVE, (tmp_path / "stdout").read_text()
+    assert await_no_process_of(run) == {}
+    assert f"awake-{arm}" in broken_guards(run)
+    assert not verdicts(judge(run)) & {Verdict.DIVERGES, Verdict.CONFORMS}
+
+
+def test_a_clock_that_steps_makes_a_case_invalid(
+    cluster: Cluster, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The runner's own wall clock jumps by two seconds under way, as after a correction by NTP."""
+    steps = iter([0])
+
+    class Stepping:
+        """The module `time` as the runner sees it, whose wall clock is right at first and two seconds ahead afterwards."""
+
+        monotonic, monotonic_ns, sleep = time.monotonic, time.monotonic_ns, time.sleep
+
+        @staticmethod
+        def time_ns() -> int:
+            return time.time_ns() + next(steps, 2_000_000_000)
+
+    monkeypatch.setattr("harness.pairing.time", Stepping)
+    run = run_pair(cluster, folder, "java:5.3.3", "toy:honest")
+    judgement = judge(run)
+    assert judgement.exit_code is ExitCode.INCONCLUSIVE
+    # The two clocks are read one after the other, and the runner may have to wait in between.
+    assert 1_500 < int(broken_guards(run)["clock-steady"].removesuffix(" ms")) < 2_500
+    by_check = {result.check: result for result in judgement.results}
+    assert by_check["queue-choice"].verdict is Verdict.INVALID
+    assert "clock-steady" in by_check["queue-choice"].reason
+
+
+def test_a_relay_that_dies_ends_the_run_with_the_cause(tmp_path: Path) -> None:
+    """Without its witness a case shows nothing: no verdict, the reason in words, nothing left behind."""
+    arguments = (*PAIR, "--scenario", "whole/long-pause", "--wire")
+    with started_run(tmp_path, *arguments) as runner:
+        run = await_run(tmp_path, sends_are_flowing, "both arms sending", PATIENCE_S)
+        relays = [pid for pid, line in processes_of(run).items() if "harness.relay.program" in line]
+        assert len(relays) == 2
+        os.kill(relays[0], signal.SIGKILL)
+        assert runner.wait(timeout=180) == ExitCode.ENVIRONMENT
+    assert await_no_process_of(run) == {}
+    said = " ".join((tmp_path / "stderr").read_text().split())
+    assert "the recording relay to answer" in said
+    assert "Traceback" not in said
+    assert (tmp_path / "stdout").read_text().splitlines()[-1].startswith("VERDICT error ")
+    judgement = judge(run)
+    assert judgement.exit_code is ExitCode.INCONCLUSIVE
+    assert not verdicts(judgement) & {Verdict.DIVERGES, Verdict.CONFORMS}
+
+
+@pytest.fixture
+def busy_cores() -> Iterator[None]:
+    """As many endless loops as there are cores here, of ordinary priority."""
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(BUSY_CORES)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+
+@pytest.mark.usefixtures("busy_cores")
+@pytest.mark.parametrize("candidate", ["java:5.3.3", "python:5.3.3"])
+def test_load_flips_no_verdict(cluster: Cluster, folder: Path, candidate: str) -> None:
+    """
+    With both cores kept busy clients that behave alike never diverge, exactly or by statistics.
+
+    How many checks can still be decided is the machine's business; that the situation was there at all is shown by the
+    pauses, which the guards saw proven.
+    """
+    run = run_pair(cluster, folder, "java:5.3.3", candidate, scenario="whole/several-pauses")
+    judgement = judge(run)
+    assert judgement.exit_code is not ExitCode.DIVERGES, [r for r in judgement.results if r.divergences]
+    assert not {Verdict.DIVERGES, Verdict.ERROR} & verdicts(judgement)
+    assert all(guard.held for guard in RunDirectory.open(run).entry(1).guards if guard.name.startswith("fault-"))

@@ -1,0 +1,75 @@
+"""The wire as a second witness of clients that tell everything, faults on the wire, and a relay that ends before its time."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from harness.cluster.interface import Cluster
+from harness.core.errors import ExitCode
+from harness.core.events import Arm
+from harness.traces.run_directory import RunDirectory
+from tests.whole.stage import (
+    await_no_process_of,
+    await_run,
+    judge,
+    processes_of,
+    run_pair,
+    sends_are_flowing,
+    signatures,
+    started_run,
+    told_sends,
+)
+
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
+
+
+START_PATIENCE_S = 240
+"""A cluster, two relays and two clients on a machine with a load of 30 took more than 90 s once."""
+
+
+def test_java_and_the_reference_tell_what_the_wire_saw(cluster: Cluster, folder: Path) -> None:
+    """With --wire and a broker that dies: both hooks and both relays tell one story, and nothing else changes."""
+    run = run_pair(cluster, folder, "java:5.3.3", "python:5.3.3", is_wire_wanted=True)
+    judgement = judge(run)
+    cluster.heal_all()
+    (case,) = RunDirectory.open(run).manifest.cases
+    witnesses = {guard.name: guard for guard in case.guards if guard.name.startswith("witness-")}
+    assert set(witnesses) == {"witness-baseline", "witness-candidate"}
+    assert all(guard.held for guard in witnesses.values()), witnesses
+    assert all(int(guard.seen.split()[-2]) >= 100 for guard in witnesses.values()), witnesses
+    assert signatures(judgement) == set()
+    assert judgement.exit_code is ExitCode.CONFORMS, [result for result in judgement.results if result.reason]
+    assert " --wire" in RunDirectory.open(run).manifest.reproduce
+
+
+def test_a_lost_answer_fails_the_send_and_both_arms_conform(cluster: Cluster, folder: Path) -> None:
+    """A fault on the wire brings its relays with it; it is proven in both directions, and the rules explain what follows."""
+    run = run_pair(cluster, folder, "java:5.3.3", "python:5.3.3", "wire/swallowed-responses", root=None)
+    judgement = judge(run)
+    (case,) = RunDirectory.open(run).manifest.cases
+    proof = {guard.name: guard.seen for guard in case.guards}["fault-1"]
+    assert proof == "proven"
+    assert signatures(judgement) == set()
+    assert judgement.exit_code is ExitCode.CONFORMS, [result for result in judgement.results if result.reason]
+    for told in told_sends(run).values():
+        assert set(told) == {"SEND_OK", "RemotingTooMuchRequestException"}
+
+
+def test_a_relay_that_dies_ends_the_run_with_its_cause(tmp_path: Path) -> None:
+    """Its client's troubles are ours: no verdict, one message, and nothing that lives on."""
+    pair = ("--subject", "java:5.3.3", "--subject", "python:5.3.3", "--seed", "3", "--master", "none")
+    with started_run(tmp_path, *pair, "--scenario", "whole/long-pause", "--wire") as runner:
+        run = await_run(tmp_path, sends_are_flowing, "both arms sending", START_PATIENCE_S)
+        relays = sorted(pid for pid, line in processes_of(run).items() if "harness.relay.program" in line)
+        assert len(relays) == len(Arm)
+        os.kill(relays[0], signal.SIGKILL)
+        assert runner.wait(timeout=180) == ExitCode.ENVIRONMENT
+    assert await_no_process_of(run) == {}
+    said = " ".join((tmp_path / "stderr").read_text().split())
+    assert "the recording relay" in said
+    assert "it ended" in said
+    assert "Traceback" not in said
+    assert "VERDICT error" in (tmp_path / "stdout").read_text()
+    assert judge(run).exit_code is ExitCode.INCONCLUSIVE
