@@ -1,0 +1,21 @@
+"""A run recorded by an earlier program (schema 1.0, before modes, deployments and relays) gets the verdict it got then."""
+
+import shutil
+from pathlib import Path
+
+from harness.analysis.analyze import WITHOUT_SPARK
+from harness.core.errors import ExitCode
+from harness.judging import judge_quietly
+from harness.verdict.policy import Policy
+
+OLDER = Path(__file__).with_name("older_run")
+
+
+def test_an_older_run_is_judged_as_it_was(tmp_path: Path) -> None:
+    """Java 4.2.0 against 5.3.3, where avoidance begins one queue earlier: 87 sends, as commit 9bfb234 counted them."""
+    run = shutil.copytree(OLDER, tmp_path / "run")
+    judged = judge_quietly([run], policy=Policy(), master=WITHOUT_SPARK)
+    assert judged.judgement.exit_code is ExitCode.DIVERGES
+    found = {one.signature: one.count for result in judged.judgement.results for one in result.divergences}
+    assert found == {"queue.out-of-turn/first": 87}
+    assert judged.judgement.counts.checks == 12
