@@ -12,7 +12,7 @@ OLDER = Path(__file__).with_name("older_run")
 
 
 def test_an_older_run_is_judged_as_it_was(tmp_path: Path) -> None:
-    """Java 4.2.0 against 5.3.3, where avoidance begins one queue earlier: 87 sends, as commit 9bfb234 counted them."""
+    """Java 4.2.0 against 5.3.3: 87 sends out of turn, as commit 9bfb234 counted them."""
     run = shutil.copytree(OLDER, tmp_path / "run")
     judged = judge_quietly([run], policy=Policy(), master=WITHOUT_SPARK)
     assert judged.judgement.exit_code is ExitCode.DIVERGES
