@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from harness.releases.catalogue import client_releases
+from harness.releases.simulator import fetch_simulation
 from harness.simulation.generators import generate
 from harness.simulation.golden.standard import load_standard
 from harness.simulation.java import Finished, JavaHost, Job
@@ -85,7 +86,8 @@ def bench_simulation(*, as_json: bool) -> dict[str, Any]:
 
 
 def measure() -> Measured:
-    """The figures; the long sends and the standard scripts each get a host of their own."""
+    """The figures; the long sends and the standard scripts each get a host of their own. What is fetched is fetched before."""
+    fetch_simulation(client_releases())
     with JavaHost() as host:
         scripts = {depth: _scripts(depth, number) for depth, number in SCRIPTS.items()}
         speeds = [_speed(host, release, depth, some) for depth, some in scripts.items() for release in RELEASES]

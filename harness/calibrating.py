@@ -6,6 +6,7 @@ counted is lost or left out. A case that alarmed keeps its run directory.
 """
 
 import os
+import shlex
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -17,7 +18,7 @@ from statistics import median
 from harness import __version__
 from harness.analysis.analyze import WITHOUT_SPARK, analyze
 from harness.calibration_cluster import SharedCluster
-from harness.calibration_store import CalibrationJournal, Header, Line, encode, source_digest
+from harness.calibration_store import CalibrationJournal, Header, Line, encode, judging_digest, source_digest
 from harness.control_plan import ControlCase, control_case, gate_runs
 from harness.core.errors import EnvironmentMissing, HarnessError
 from harness.judging import judge_case
@@ -35,11 +36,12 @@ from harness.verdict.judge import judge
 from harness.verdict.ledger import Ledger
 from harness.verdict.policy import Policy
 
+DEFAULT_BACKEND = "processes"
 BREAKS_IN_A_ROW = 3
 """So many cases broken off one after another are a machine that does not work, not a rate worth counting."""
 
-SOURCE = source_digest()
-"""Of the program as it was when this process began, which is the one that runs."""
+JUDGING_SOURCE = judging_digest()
+"""Of the program as it was when this process began, which is the one that judges."""
 
 Say = Callable[[str], None]
 
@@ -52,7 +54,7 @@ class CalibrationRequest:
     out: Path
     seed: int
     server_release: str
-    backend: str = "processes"
+    backend: str = DEFAULT_BACKEND
 
 
 def journal_of(request: CalibrationRequest) -> CalibrationJournal:
@@ -101,16 +103,21 @@ def _directory(request: CalibrationRequest, cases: Sequence[ControlCase], root: 
     subject, seed = cases[0].subject, cases[0].seed
     wanted = RunRequest(subject, subject, seed=seed, server_release=request.server_release, backend=request.backend)
     fetch(wanted)
-    again = f"rocketdiff calibrate --seed {request.seed} --server {request.server_release} --only {cases[0].number}"
     planned = manifest_of(wanted, seed, [case.case for case in cases])
     manifest = replace(
         planned,
         run=f"{planned.run}-{cases[0].number:04d}",  # a measurement that goes on within the same second has the same time and seed
-        reproduce=again,
+        reproduce=f"{command_of(request.seed, request.server_release, request.backend)} --only {cases[0].number}",
         suite="control",
         shipped_ledgers=False,
     )
     return RunDirectory.create(root, manifest)
+
+
+def command_of(seed: int, server_release: str, backend: str) -> str:
+    """What draws and runs these very cases again."""
+    words = ["rocketdiff", "calibrate", "--seed", str(seed), "--server", server_release]
+    return shlex.join([*words, *(("--cluster", backend) if backend != DEFAULT_BACKEND else ())])
 
 
 def _run_folder(run: int) -> Path:
@@ -121,7 +128,9 @@ def _counted(
     shared: SharedCluster, directory: RunDirectory, place: int, control: ControlCase
 ) -> tuple[ControlOutcome, float]:
     began = time.monotonic()
-    name, subject = str(control.case.id), str(control.subject)
+    outcome = ControlOutcome(
+        control.number, str(control.case.id), str(control.subject), (), mode=control.case.scenario.workload.mode.value
+    )
     pair = Pair.of(program_of(control.subject), program_of(control.subject))
     cluster = shared.for_case(control.case.scenario.topology)
     try:
@@ -131,18 +140,23 @@ def _counted(
         raise
     except HarnessError as error:
         shared.close()
-        return ControlOutcome(control.number, name, subject, (), trouble=str(error)), time.monotonic() - began
+        return replace(outcome, trouble=str(error)), time.monotonic() - began
     answers = tuple(Answer.of(result) for result in results)
-    return ControlOutcome(control.number, name, subject, answers), time.monotonic() - began
+    return replace(outcome, answers=answers), time.monotonic() - began
 
 
 def line_now(
     took_s: float, folder: Path, *, case: ControlOutcome | None = None, run: ControlOutcome | None = None
 ) -> Line:
-    """A line of the journal: what was counted, when, how busy the machine was, and by which program."""
+    """
+    A line of the journal: what was counted, when, how busy the machine was, and by which program.
+
+    The program as it lies on disk by now: subjects are started from there for every case, whatever this process has loaded.
+    """
     load = round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else 0.0
     at = datetime.now(UTC).isoformat(timespec="seconds")
-    return Line(at, load, round(took_s, 1), SOURCE, folder.as_posix(), case=case, run=run)
+    source = source_digest()
+    return Line(at, load, round(took_s, 1), source, folder.as_posix(), case, run, judging_source=JUDGING_SOURCE)
 
 
 def told(outcome: ControlOutcome) -> str:
@@ -209,9 +223,10 @@ def calibration_of(journal: CalibrationJournal) -> Calibration:
         backend=header.backend,
         machine=header.machine,
         load_median=median(line.load for line in journal.lines),
-        command=f"rocketdiff calibrate --seed {header.seed} --server {header.server_release}",
+        command=command_of(header.seed, header.server_release, header.backend),
         controls=summed(journal.cases, journal.runs),
         sensitivity=found(journal.known),
+        judging_sources=tuple(dict.fromkeys(line.judging_source for line in journal.lines if line.judging_source)),
     )
 
 

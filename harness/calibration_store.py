@@ -6,8 +6,9 @@ The journal belongs to one way of drawing cases (seed, server release); the file
 
 import hashlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,9 @@ JOURNAL = "journal.ndjson"
 SOURCE_FOLDERS = ("harness", "reference_impl")
 SOURCE_SUFFIXES = frozenset({".py", ".java"})
 
+JUDGING_FOLDERS = ("harness/analysis", "harness/oracle", "harness/verdict", "reference_impl")
+"""What decides whether a trace is an alarm; the rest of the program can change without making a measured rate another one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Header:
@@ -44,8 +48,8 @@ class Line:
     """
     One thing that was counted: a control case, a gate run (several cases judged together), or a repeat of a known divergence.
 
-    at: ISO 8601. load: the machine's load average then. source: digest of the program. folder: the run directory, below the
-    journal's.
+    at: ISO 8601. load: the machine's load average then. source: digest of the program; judging_source: of the part that
+    judges. folder: the run directory, below the journal's.
     """
 
     at: str
@@ -57,6 +61,7 @@ class Line:
     run: ControlOutcome | None = None
     known: tuple[KnownOutcome, ...] = ()
     known_case: str = ""
+    judging_source: str = ""
 
 
 class CalibrationJournal:
@@ -72,8 +77,8 @@ class CalibrationJournal:
         """
         Go on with what the folder holds, or begin.
 
-        Raises UsageError when it was begun with another seed, server, backend or version: two ways of drawing cases are not
-        one measurement. A last line that was cut off is dropped; its case runs again.
+        Raises UsageError when it was begun with another seed, server, backend or version, because two ways of drawing cases
+        are not one measurement, and on another machine. A last line that was cut off is dropped; its case runs again.
         """
         journal = cls(folder, header)
         path = folder / JOURNAL
@@ -137,25 +142,52 @@ def _cut(path: Path, count: int) -> None:
 
 
 def _require_same(begun: Header, header: Header, folder: Path) -> None:
-    for field in ("seed", "server_release", "backend", "rocketdiff"):
-        before, now = getattr(begun, field), getattr(header, field)
-        if before != now:
+    """
+    The machine is the same when a report's caveat would call it the same: processor and cores.
+
+    The file that is made of the journal names one machine, so that cases of two would be told as one's.
+    """
+    before, now = _terms(begun), _terms(header)
+    for name, term in before.items():
+        if term != now[name]:
             raise UsageError(
-                f"{field} {before}, with which the calibration in {folder} was begun",
-                seen=str(now),
+                f"{name} {term}, with which the calibration in {folder} was begun",
+                seen=now[name],
                 hint="--fresh begins anew, --out names another folder",
             )
 
 
-def source_digest() -> str:
-    """The program as it is now, in twelve digits: all Python and Java sources of harness and reference_impl."""
+def _terms(header: Header) -> dict[str, str]:
+    machine = header.machine
+    return {
+        "seed": str(header.seed),
+        "RocketMQ": header.server_release,
+        "cluster": header.backend,
+        "rocketdiff": header.rocketdiff,
+        "the machine": f"{machine.processor or machine.system}, {machine.cores} cores",
+    }
+
+
+def source_digest(folders: Sequence[str] = SOURCE_FOLDERS) -> str:
+    """
+    The program as it is on disk now, in twelve digits: all Python and Java sources of these folders, by path and content.
+
+    The same in a checkout and in what a wheel installs; empty where no source lies, which then is compared with nothing.
+    """
     root = Path(harness.__file__).parents[1]
-    digest = hashlib.sha256()
-    for folder in SOURCE_FOLDERS:
+    digest, is_empty = hashlib.sha256(), True
+    for folder in folders:
         for path in sorted((root / folder).rglob("*")):
             if path.suffix in SOURCE_SUFFIXES:
                 digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()[:12]
+                is_empty = False
+    return "" if is_empty else digest.hexdigest()[:12]
+
+
+@cache
+def judging_digest() -> str:
+    """The part that judges, as it was when this process first asked; some ten milliseconds."""
+    return source_digest(JUDGING_FOLDERS)
 
 
 def encode(calibration: Calibration) -> bytes:

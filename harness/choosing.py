@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.cluster.external.description import DescribedCluster
+from harness.cluster.start import why_not
+from harness.cluster.topology import topology_named
 from harness.core.errors import UsageError
 from harness.core.resources import resource
 from harness.core.subject import SubjectId
-from harness.external import require_chosen_possible, why_not_here
+from harness.external import why_not_there
 from harness.scenario import Scenario, load_all, select
 from harness.subjects.registry import offers
 
@@ -19,7 +21,8 @@ class Choice:
     What was chosen, and what of it can be run.
 
     without_call: scenarios whose kind of send one of the two clients does not have: no difference could be told there.
-    not_here: those that somebody's own cluster was not given the nodes or the commands for, each with the reason.
+    not_here: those that the cluster cannot be given, each with the reason: a topology that the backend cannot start, nodes or
+    commands that somebody's own cluster does not have.
     """
 
     scenarios: tuple[Scenario, ...]
@@ -41,22 +44,22 @@ def choose(
     suite: str | None,
     patterns: Sequence[str],
     subjects: Sequence[SubjectId],
+    backend: str,
     described: DescribedCluster | None,
 ) -> Choice:
     """
     Scenarios by suite and pattern, without those that cannot be run.
 
-    Raises UsageError for one that was asked for by its very name and that the described cluster cannot be given.
+    backend: as after ``--cluster``; described: what that file says, for somebody's own cluster. Raises UsageError for a
+    scenario that was asked for by its very name and that this cluster cannot be given.
     """
     selected = select(load_all(root or resource("fixtures/scenarios")), suite=suite, patterns=patterns)
-    require_chosen_possible(selected, patterns, described)
-    without_call = [
-        one.name
-        for one in selected
-        if not all(offers(subject, one.workload.call, one.workload.mode) for subject in subjects)
-    ]
-    reasons = ((one.name, why_not_here(one, described)) for one in selected)
-    not_here = {name: reason for name, reason in reasons if reason is not None}
+    possibly = ((one.name, _why_not_here(one, backend, described)) for one in selected)
+    not_here = {name: reason for name, reason in possibly if reason is not None}
+    for name, reason in not_here.items():
+        if name in patterns:
+            raise _refused(name, reason, backend, described)
+    without_call = [one.name for one in selected if not all(_can_be_asked_of(subject, one) for subject in subjects)]
     possible = tuple(one for one in selected if one.name not in not_here and one.name not in without_call)
     return Choice(possible, tuple(without_call), tuple(not_here.items()))
 
@@ -69,3 +72,25 @@ def require_some(choice: Choice, suite: str | None, patterns: Sequence[str]) -> 
             seen=f"none in suite {suite or 'all'} for {', '.join(patterns) or 'every name'}",
             hint=choice.why_none,
         )
+
+
+def _can_be_asked_of(subject: SubjectId, scenario: Scenario) -> bool:
+    brokers = len(topology_named(scenario.topology).broker_letters)
+    counts = [number * scenario.queues_per_broker for number in range(1, brokers + 1)]
+    return offers(subject, scenario.workload.call, scenario.workload.mode, counts)
+
+
+def _why_not_here(scenario: Scenario, backend: str, described: DescribedCluster | None) -> str | None:
+    if described is not None:
+        return why_not_there(scenario, described)
+    return why_not(backend, topology_named(scenario.topology))
+
+
+def _refused(name: str, reason: str, backend: str, described: DescribedCluster | None) -> UsageError:
+    if described is None:
+        return UsageError(f"scenarios that --cluster {backend} can run", seen=name, hint=reason)
+    return UsageError(
+        f"everything that {name} does to the cluster spelled out in {described.origin}",
+        seen=reason,
+        hint="nothing is done to a node that its owner gave no command for",
+    )

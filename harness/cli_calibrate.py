@@ -8,8 +8,11 @@ import typer
 
 from harness.cli_options import DEFAULT_RELEASE, ClusterOption, ServerOption
 
-CASES = 300
-"""Without an alarm they show that fewer than one case in a hundred alarms falsely, at 95 % (specification section 3.2)."""
+CASES = 312
+"""
+299 without an alarm show that fewer than one case in a hundred alarms falsely, at 95 % (specification section 3.2). A dozen more,
+because some come out invalid, and whole gate runs.
+"""
 
 REPEATS = 5
 SEED = 20_261_121

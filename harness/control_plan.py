@@ -1,7 +1,7 @@
 """
 Which control cases there are: a pure function of a seed, so that any of them can be repeated by its number.
 
-Ten cases of one client make a gate run; the next gate run is of another client and another release.
+Twelve cases of one client, one of each shape, make a gate run; the next gate run is of another client and another release.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,9 @@
 """
-Scenarios of control cases: ten shapes, each drawn anew for every gate run, so that no two cases are the same.
+Scenarios of control cases: twelve shapes, each drawn anew for every gate run, so that no two cases are the same.
 
 Timeouts are short and pauses many, because the unit of every statistic is the pause episode: a case of four seconds has as
-many as a shipped scenario of fifteen. Every draw comes from the seed; the text is kept in the run like any other's.
+many as a shipped scenario of fifteen. All three sending modes have their turn: a rate says nothing about a mode that nobody
+tried. Every draw comes from the seed; the text is kept in the run like any other's.
 """
 
 from collections.abc import Callable
@@ -40,7 +41,9 @@ def _scenario(
     workload: str = "",
     checks: tuple[str, ...] = EXACT,
     rates: tuple[int, ...] = (60, 90, 120),
+    threads: tuple[int, ...] = (1, 1, 2),
     duration_s: float = 4,
+    mode: str = "sync",
 ) -> str:
     """The fields every control scenario has; the parts with a shape of their own come as lines of YAML."""
     return (
@@ -48,7 +51,7 @@ def _scenario(
         "topology: two-masters\n"
         f"topic: {{queues_per_broker: {random.choice((3, 4, 5))}}}\n"
         f"settings: {{heartbeat_broker_interval_ms: 600000{settings}}}\n"
-        f"workload: {{mode: sync, threads: {random.choice((1, 1, 2))}, rate_per_s: {random.choice(rates)},"
+        f"workload: {{mode: {mode}, threads: {random.choice(threads)}, rate_per_s: {random.choice(rates)},"
         f" duration_s: {duration_s:g}, body_bytes: {random.choice((64, 128, 5000))}{workload}}}\n"
         f"faults: [{faults}]\nchecks: [{', '.join(checks)}]\n"
     )
@@ -168,6 +171,36 @@ def _slow(random: Random) -> str:
         settings=", send_msg_timeout_ms: 3000, send_latency_fault_enable: true",
         faults=f"{{kind: pause, broker: b, at_s: 0.9, for_s: {random.choice((0.07, 0.3, 0.4))}}},"
         f" {{kind: pause, broker: a, at_s: 1.9, for_s: {random.choice((0.07, 0.3, 0.7))}}}",
+        checks=(*EXACT, "content"),
+    )
+
+
+def _asynchronous(random: Random) -> str:
+    """One thread, as wherever asynchronous sends meet a fault; the longer pause outlasts the scan for timeouts, the other does not."""
+    return _scenario(
+        random,
+        "Asynchronous sends that meet a paused broker end alike in both clients, and are called back as often.",
+        settings=f", send_msg_timeout_ms: {random.choice((300, 500))}",
+        faults=f"{{kind: pause, broker: {random.choice('ab')}, at_s: 1, for_s: {random.choice((0.6, 2.6, 2.6))}}}",
+        checks=(*EXACT, "callbacks"),
+        rates=(50, 100),
+        threads=(1,),
+        duration_s=5,
+        mode="async",
+    )
+
+
+def _one_way(random: Random) -> str:
+    """Loss is not asked: nobody acknowledges such a send, so that none can be called lost."""
+    timeout_ms = random.choice(TIMEOUTS_MS)
+    return _scenario(
+        random,
+        "One-way sends to a paused broker return at once in both clients and are stored when it goes on.",
+        settings=f", send_msg_timeout_ms: {timeout_ms}, send_latency_fault_enable: {random.choice(('true', 'false'))}",
+        faults=_pauses(random, timeout_ms, brokers=random.choice("ab")),
+        checks=("queue-choice", "attempts", "error-kind", "duplication"),
+        threads=(1,),
+        mode="oneway",
     )
 
 
@@ -182,5 +215,7 @@ SHAPES: tuple[tuple[str, Draw], ...] = (
     ("selector-under-pauses", _addressed("selector")),
     ("batch-under-pauses", _batch),
     ("slow-successes", _slow),
+    ("async-under-a-pause", _asynchronous),
+    ("one-way-under-pauses", _one_way),
 )
 """Also the order of cases in a gate run."""

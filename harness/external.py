@@ -1,6 +1,5 @@
 """Somebody's own cluster at the stages: its file is read, scenarios are held against it, cases get its brokers' names."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -56,15 +55,13 @@ def read(path: Path) -> DescribedCluster:
     return parse(source.data, path, source.place)
 
 
-def why_not_here(scenario: Scenario, described: DescribedCluster | None) -> str | None:
+def why_not_there(scenario: Scenario, described: DescribedCluster) -> str | None:
     """
     What a cluster lacks for a scenario: a node, a command for one of its faults, a schedule of ours; None for nothing.
 
     A delayed message is also kept in a topic that all of a cluster's users share. To find ours there everybody's would
     have to be read, and ours would stay there after its own topic is deleted.
     """
-    if described is None:
-        return None
     if any(scenario.workload.delay_levels):
         return "delayed messages are kept among everybody's, in a topic that is not ours to read or to clean"
     shape = topology_named(scenario.topology)
@@ -73,20 +70,6 @@ def why_not_here(scenario: Scenario, described: DescribedCluster | None) -> str 
         return missing
     topology = named(shape, described)
     return next(filter(None, (_lacking(fault, topology, described) for fault in scenario.faults)), None)
-
-
-def require_chosen_possible(
-    scenarios: Sequence[Scenario], patterns: Sequence[str], described: DescribedCluster | None
-) -> None:
-    """UsageError for a scenario that was asked for by its very name and that the cluster cannot be given."""
-    for scenario in scenarios:
-        reason = why_not_here(scenario, described)
-        if described is not None and reason is not None and scenario.name in patterns:
-            raise UsageError(
-                f"everything that {scenario.name} does to the cluster spelled out in {described.origin}",
-                seen=reason,
-                hint="nothing is done to a node that its owner gave no command for",
-            )
 
 
 def on(described: DescribedCluster | None, case: Case) -> Case:

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from harness.core.errors import ExitCode, UsageError
 from harness.releases.catalogue import client_releases
+from harness.releases.simulator import fetch_simulation
 from harness.simulation.java import JavaHost, require_release
 from harness.simulation.lockstep.evidence import Evidence, evidence_of
 from harness.simulation.lockstep.fuzz import Effort, Outcome, distinct, fuzz
@@ -33,6 +34,7 @@ def campaign(releases: tuple[str, ...], effort: Effort, seed: int, save: Path, *
     """Fuzz the releases; the summary is the last line, and anything found above it means DIVERGES and is saved."""
     require_effort(effort)
     require_writable(save)
+    fetch_simulation(releases)
     with shown_progress(effort) as progress:
         outcome = fuzz(releases, effort, seed, WORKERS, progress)
     found = read_evidence(outcome)

@@ -168,7 +168,7 @@ def left_out(request: RunRequest) -> tuple[str, ...]:
 
 def _choice(request: RunRequest) -> Choice:
     subjects = (request.baseline, request.candidate)
-    return choose(request.scenario_root, request.suite, request.patterns, subjects, request.described)
+    return choose(request.scenario_root, request.suite, request.patterns, subjects, request.backend, request.described)
 
 
 def run_cases(

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from harness import __version__
+from harness.calibration_store import judging_digest
 from harness.cluster.topology import topology_named
 from harness.core.events import Arm
 from harness.core.fault import FaultSpec, fault_counts
@@ -41,6 +42,7 @@ def describe(runs: Sequence[RunDirectory], *, took_s: float) -> RunInfo:
         cases=tuple(_case(entry, run.path) for run in runs for entry in run.manifest.cases),
         reproduce=first.reproduce,
         rocketdiff=__version__,
+        judging_source=judging_digest(),
         guards=tuple(_guards(manifests)),
         explain="rocketdiff explain {folder} {subject} {send} --case {case}",
     )
@@ -90,6 +92,7 @@ def _as_named(faults: Sequence[FaultSpec], entry: CaseEntry) -> Iterator[FaultSp
 def _workload(scenario: Scenario) -> dict[str, object]:
     load = scenario.workload
     return {
+        "mode": load.mode.value,
         "call": load.call.value,
         "threads": load.threads,
         "rate_per_s": load.rate_per_s,

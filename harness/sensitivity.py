@@ -132,7 +132,9 @@ def _repeat(
     """One repeat; its run directory stays when a divergence was missed or nothing was decided."""
     began, seed = time.monotonic(), request.seed + 1_000 + repeat
     case = expand(known.scenario, known.baseline, known.candidate, seed)
-    wanted = RunRequest(known.baseline, known.candidate, seed=seed, server_release=request.server_release)
+    wanted = RunRequest(
+        known.baseline, known.candidate, seed=seed, server_release=request.server_release, backend=request.backend
+    )
     fetch(wanted)
     manifest = replace(manifest_of(wanted, seed, [case]), shipped_ledgers=False)
     directory = RunDirectory.create(journal.folder / "known", manifest)

@@ -14,7 +14,7 @@ from typing import Self
 
 from harness.cluster.interface import Cluster, Role, nodes_of
 from harness.core.events import Arm
-from harness.core.plan import Plan
+from harness.core.plan import Plan, SendMode
 from harness.core.records import UNSEEN_ROUTE, AttemptEnded, Record, SendEnded
 from harness.core.subject import SubjectId
 from harness.relay.agreement import disagreements
@@ -95,7 +95,8 @@ class Witness:
         records = list(read_wire(relay.journal))
         sends = {send.send: send for send in work.sends}
         threads = {send.send: send.thread for send in work.plan.sends}
-        attempts = attempts_of(exchanges_of(records), work.topic, sends, threads, work.timeout_ms)
+        oneway = {send.send for send in work.plan.sends if send.mode is SendMode.ONEWAY}
+        attempts = attempts_of(exchanges_of(records), work.topic, sends, threads, work.timeout_ms, oneway)
         unseen = tuple(past_the_relay(records))
         if arm not in self._silent:
             against = tuple(disagreements(work.attempts, attempts))

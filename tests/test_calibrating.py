@@ -1,6 +1,7 @@
 """Counting control cases: nothing twice, nothing dropped, and an alarm keeps what is needed to find its cause."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from harness.calibrating import CalibrationRequest, calibration_of, journal_of, run_controls
 from harness.core.errors import HarnessError
 from harness.core.verdict import CheckResult, Divergence, Example, Verdict
+from harness.traces.run_directory import RunDirectory
 from harness.verdict.calibration import Rate
 
 QUIET = (CheckResult("c", "queue-choice", Verdict.CONFORMS), CheckResult("c", "validity", Verdict.CONFORMS))
@@ -89,6 +91,35 @@ def test_an_alarm_is_counted_listed_and_keeps_its_run(tmp_path: Path, stage: Sta
     assert (alarm.number, alarm.signatures, alarm.observed) == (4, ("queue.x",), "another")
     assert list((tmp_path / "runs" / "0001").glob("*/run.json"))
     assert any("ALARM queue-choice queue.x" in line for line in said)
+
+
+def test_cases_are_counted_by_how_they_sent_broken_off_or_not(tmp_path: Path, stage: Stage) -> None:
+    """A gate run has one asynchronous and one one-way case among its twelve; the last one breaks off here."""
+    stage(lambda number: HarnessError("a cluster", seen="it died") if number == 11 else QUIET)
+    run(tmp_path, 12)
+    journal = journal_of(request(tmp_path, 12))
+    assert [case.mode for case in journal.cases] == [*["sync"] * 10, "async", "oneway"]
+    controls = calibration_of(journal).controls
+    assert {row.mode: row.alarms.n for row in controls.modes} == {"async": 1, "sync": 10}
+    assert {row.client: row.alarms.n for row in controls.clients} == {"java": 11}
+
+
+def test_an_edit_while_cases_run_is_seen(tmp_path: Path, stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python subjects are started from what is on disk, so half of the cases would be of another program."""
+    ran = stage(lambda _: QUIET)
+    monkeypatch.setattr("harness.calibrating.source_digest", lambda: "before" if len(ran) < 4 else "after")
+    run(tmp_path, 6)
+    assert calibration_of(journal_of(request(tmp_path, 6))).sources == ("before", "after")
+
+
+def test_the_command_that_repeats_a_case_names_the_cluster_it_ran_on(tmp_path: Path, stage: Stage) -> None:
+    """Where that is not the one anybody has."""
+    stage(lambda _: ALARM)
+    asked = replace(request(tmp_path, 1), backend="containers:host")
+    run_controls(asked, journal_of(asked), lambda _text: None)
+    (path,) = (tmp_path / "runs" / "0001").iterdir()
+    expected = "rocketdiff calibrate --seed 7 --server 5.3.3 --cluster containers:host --only 1"
+    assert RunDirectory.open(path).manifest.reproduce == expected
 
 
 def test_a_case_that_broke_off_is_counted_as_that(tmp_path: Path, stage: Stage) -> None:

@@ -1,5 +1,6 @@
 """The journal of a calibration loses nothing and mixes nothing; the file that ships is consistent in itself."""
 
+import timeit
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,10 +10,12 @@ import pytest
 from harness.calibrating import calibration_of, line_now
 from harness.calibration_store import (
     JOURNAL,
+    JUDGING_FOLDERS,
     CalibrationJournal,
     Header,
     decode,
     encode,
+    judging_digest,
     schema,
     shipped,
     source_digest,
@@ -70,6 +73,57 @@ def test_two_ways_of_drawing_cases_are_not_one_measurement(tmp_path: Path, other
         CalibrationJournal.open(tmp_path, other)
 
 
+def on(machine: Machine) -> Header:
+    return replace(HEADER, machine=machine)
+
+
+@pytest.mark.parametrize("other", [replace(HEADER.machine, processor="y"), replace(HEADER.machine, cores=64)])
+def test_a_measurement_does_not_go_on_on_another_machine(tmp_path: Path, other: Machine) -> None:
+    """Its file names one machine; said in words, not by the names of our fields."""
+    begun(tmp_path, 1)
+    before = (tmp_path / JOURNAL).read_bytes()
+    with pytest.raises(
+        UsageError, match=r"the machine x, 2 cores, with which the calibration in .* was begun"
+    ) as refused:
+        CalibrationJournal.open(tmp_path, on(other))
+    assert f"{other.processor}, {other.cores} cores" in str(refused.value)
+    assert (tmp_path / JOURNAL).read_bytes() == before
+
+
+def test_a_machine_with_a_newer_kernel_is_the_same_machine(tmp_path: Path) -> None:
+    """As it is for the caveat of a report: what an update or a restart changes is no other machine."""
+    begun(tmp_path, 1)
+    updated = Machine("Linux 7", "x", 2, 4000, "3.11.9", "17.0.2")
+    assert len(CalibrationJournal.open(tmp_path, on(updated)).cases) == 1
+
+
+def test_the_part_that_judges_has_a_digest_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It follows what decides about alarms, and nothing else; where no source lies it is empty."""
+    for folder in ("harness/verdict", "harness/oracle", "harness/report", "reference_impl/rules"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "a.py").write_text("1\n")
+    monkeypatch.setattr("harness.__file__", str(tmp_path / "harness" / "__init__.py"))
+    before, whole = source_digest(JUDGING_FOLDERS), source_digest()
+    (tmp_path / "harness/report/a.py").write_text("2\n")
+    assert (source_digest(JUDGING_FOLDERS) == before, source_digest() == whole) == (True, False)
+    (tmp_path / "harness/oracle/a.py").write_text("2\n")
+    assert source_digest(JUDGING_FOLDERS) != before
+    assert source_digest(("harness/analysis",)) == ""
+
+
+def test_the_judging_digest_costs_next_to_nothing() -> None:
+    """Every report asks for it; best of three, so that a busy machine does not count."""
+    took_s = min(timeit.repeat(lambda: source_digest(JUDGING_FOLDERS), number=1, repeat=3))
+    assert took_s < 0.05
+
+
+def test_the_file_says_which_program_judged(tmp_path: Path) -> None:
+    """Each once, in the order of the cases; lines from before it was written down say nothing."""
+    journal = begun(tmp_path, 1, 2)
+    journal.add(replace(line_now(4.0, Path("runs/0001"), case=replace(QUIET, number=3)), judging_source=""))
+    assert calibration_of(journal).judging_sources == (judging_digest(),)
+
+
 def test_a_program_that_changed_under_way_is_told(tmp_path: Path) -> None:
     """Cases of two programs are counted together only in the open."""
     journal = begun(tmp_path, 1)
@@ -95,6 +149,7 @@ def rates_of(calibration: Calibration) -> list[Rate]:
     controls = calibration.controls
     found = [controls.alarms_per_case, controls.alarms_per_run, *(row.alarms for row in controls.checks)]
     found += [row.alarms for row in controls.subjects]
+    found += [row.alarms for row in controls.modes] + [row.alarms for row in controls.clients]
     return found + [row.seen for row in calibration.sensitivity]
 
 
@@ -107,3 +162,7 @@ def test_the_shipped_figures_are_those_of_their_counts() -> None:
     assert sum(row.alarms.n for row in controls.subjects) == controls.alarms_per_case.n <= controls.cases
     assert sum(row.alarms.seen for row in controls.subjects) == controls.alarms_per_case.seen
     assert sum(row.alarms.seen for row in controls.checks) == len(controls.alarms)
+    if calibration.schema_version != "1.0.0":  # which did not count these
+        assert sum(row.alarms.n for row in controls.modes) == controls.alarms_per_case.n
+        assert sum(row.alarms.n for row in controls.clients) == controls.alarms_per_case.n
+        assert calibration.judging_sources

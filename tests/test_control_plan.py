@@ -1,8 +1,13 @@
 """Control cases: drawn from a seed, of all releases, and each of them a sound scenario."""
 
+from collections import Counter
+
 from harness.control_plan import CASES_A_RUN, control_case, gate_runs, subject_of
 from harness.control_scenarios import SHAPES, control_scenario
+from harness.core.plan import SendMode
 from harness.releases.catalogue import client_releases
+from harness.report.calibration_words import FEW
+from harness.subjects.registry import offers
 
 
 def test_every_shape_is_a_sound_scenario_for_many_seeds() -> None:
@@ -16,7 +21,7 @@ def test_a_case_is_known_by_its_number() -> None:
     """Whoever sees an alarm can run that case again, text, plan and client."""
     assert control_case(7, 34) == control_case(7, 34)
     assert control_case(7, 34).case.scenario.text != control_case(8, 34).case.scenario.text
-    assert control_case(7, 34).run == 4
+    assert control_case(7, 34).run == 3
 
 
 def test_a_gate_run_is_one_client_against_itself() -> None:
@@ -25,13 +30,29 @@ def test_a_gate_run_is_one_client_against_itself() -> None:
     assert first == 1
     assert {member.subject for member in members} == {subject_of(1)}
     assert all(member.case.id.baseline == member.case.id.candidate for member in members)
-    assert [len(cases) for _, cases in gate_runs(7, 25)] == [10, 10, 5]
+    assert [len(cases) for _, cases in gate_runs(7, 25)] == [12, 12, 1]
 
 
 def test_every_release_gets_its_turn_in_both_clients() -> None:
-    """In the first 300 cases fifteen releases of each; all of them before any comes again."""
+    """In the first 300 cases thirteen releases; all of them before any comes again."""
     releases = len(client_releases())
     subjects = [subject_of(run) for run in range(1, 2 * releases + 1)]
     assert len(set(subjects)) == 2 * releases
     assert {subject.client for subject in subjects[:2]} == {"java", "python"}
-    assert len({subject.release for subject in subjects[:30]}) == 15
+    assert len({subject.release for subject in subjects[: 300 // CASES_A_RUN]}) == 13
+
+
+def test_every_sending_mode_has_cases_enough() -> None:
+    """In 300 of them as many as it takes for no report to call them few."""
+    modes = Counter(control_case(7, number).case.scenario.workload.mode for number in range(1, 301))
+    assert set(modes) == set(SendMode)
+    assert min(modes.values()) >= FEW + 5, "some come out invalid"
+
+
+def test_every_client_has_the_calls_that_its_cases_are_made_of() -> None:
+    """One that a client could not make would have no answer, and would be counted as nothing."""
+    for number in range(1, CASES_A_RUN + 1):
+        workload = control_case(7, number).case.scenario.workload
+        assert all(
+            offers(subject_of(run), workload.call, workload.mode) for run in range(1, 2 * len(client_releases()))
+        )

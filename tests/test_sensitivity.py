@@ -1,13 +1,17 @@
 """Known divergences are looked for where, and with whom, their ledger says they were seen."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from harness.calibrating import CalibrationRequest, calibration_of, journal_of
 from harness.core.errors import UsageError
 from harness.core.run_info import Machine, RunInfo, SubjectInfo
 from harness.core.verdict import CheckResult, Divergence, Example, Verdict
-from harness.sensitivity import KnownCase, known_cases, looked_for, pair_of_entry
+from harness.run import RunRequest
+from harness.sensitivity import KnownCase, known_cases, looked_for, pair_of_entry, run_known
+from harness.traces.run_directory import RunDirectory
 
 CASES = {case.name: case for case in known_cases()}
 ONE = CASES["fault-latency/kill-one-of-two/java:4.7.1~java:5.3.3"]
@@ -50,6 +54,25 @@ def test_a_check_that_was_not_decided_is_neither_found_nor_missed(verdict: Verdi
     assert seen(CheckResult("c", "queue-choice", verdict)) == [None]
     assert seen() == [None]
     assert seen(CheckResult("c", "queue-choice", Verdict.CONFORMS)) == [False]
+
+
+def test_a_known_case_runs_on_the_cluster_that_was_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is fetched and what its run says are of that kind, as the cluster itself is."""
+    fetched: list[RunRequest] = []
+    monkeypatch.setattr("harness.sensitivity.known_cases", lambda: (ONE,))
+    monkeypatch.setattr("harness.sensitivity.fetch", fetched.append)
+    monkeypatch.setattr("harness.sensitivity.run_case", lambda *_arguments: None)
+    monkeypatch.setattr("harness.sensitivity.judge_case", lambda *_arguments: ())
+    monkeypatch.setattr("harness.sensitivity.SharedCluster.for_case", lambda *_arguments: None)
+    request = CalibrationRequest(0, tmp_path, 7, "4.9.7", "containers:host")
+    journal = journal_of(request)
+    run_known(request, journal, 1, lambda _text: None)
+    assert [(one.backend, one.server_release) for one in fetched] == [("containers:host", "4.9.7")]
+    (path,) = (tmp_path / "known").iterdir()
+    manifest = RunDirectory.open(path).manifest
+    assert manifest.backend == "containers:host"
+    assert "--cluster containers:host" in manifest.reproduce
+    assert calibration_of(journal).command.endswith("--server 4.9.7 --cluster containers:host")
 
 
 def test_an_entry_without_a_command_cannot_be_repeated() -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from harness.analysis.case_trace import CaseTrace
 from harness.analysis.steps.fault_reach import FaultReach
-from harness.analysis.steps.torn_connections import TornConnections
+from harness.analysis.steps.torn_connections import QUIET, TornConnections
 from harness.core.errors import UsageError
 from harness.core.events import Arm
 from harness.core.plan import SendMode
@@ -64,14 +64,22 @@ class ArmRules:
         return self.fresh().judge_all(sends)
 
     def _troubled(self) -> Troubled:
-        """Whether a request's broker was faulty around then, or another request's end may have torn its connection."""
+        """
+        Whether a request's broker was faulty around then, or another request's end may have torn its connection.
+
+        Of any broker (None) it is asked for requests that nobody saw, because there was no connection or no address: a broker
+        that is paused keeps both (the kernel accepts for it).
+        """
         reach = FaultReach.of_attempts(self.trace.faults, self.trace.entry.settings)
+        cutting = FaultReach.of_attempts(
+            (fault for fault in self.trace.faults if fault.kind not in QUIET), self.trace.entry.settings
+        )
         torn = self.torn_connections()
 
         def is_troubled(broker: str | None, start_ns: int, end_ns: int) -> bool:
-            if reach.meets(start_ns, end_ns, broker):
-                return True
-            return broker is not None and torn.may_have_torn(_CLIENTS_OWN_THREAD, broker, start_ns, end_ns)
+            if broker is None:
+                return cutting.meets(start_ns, end_ns)
+            return reach.meets(start_ns, end_ns, broker) or torn.may_have_torn(_CLIENTS_OWN_THREAD, broker, start_ns, end_ns)
 
         return is_troubled
 

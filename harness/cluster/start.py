@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from harness.cluster.containers import shapes
 from harness.cluster.external.description import DescribedCluster
 from harness.cluster.external.joining import join
 from harness.cluster.interface import Cluster
@@ -9,7 +10,7 @@ from harness.cluster.processes.command_line import installed
 from harness.cluster.processes.launch import start_processes
 from harness.cluster.readiness import READY_TIMEOUT_S
 from harness.cluster.starting import Starter, StartRequest
-from harness.cluster.topology import topology_named
+from harness.cluster.topology import Topology, topology_named
 from harness.core.errors import UsageError
 from harness.releases.artifacts import server_class_path
 from harness.releases.progress import ProgressListener
@@ -39,9 +40,17 @@ STARTERS: dict[str, Starter] = {
 
 def require_backend(backend: str) -> None:
     """UsageError for a backend there is not."""
-    name, colon, _ = backend.partition(":")
+    name, colon, argument = backend.partition(":")
     if name not in STARTERS or (colon and name == "processes"):
         raise UsageError("a known backend", seen=repr(backend), hint="one of " + ", ".join(STARTERS))
+    if name == "containers":
+        shapes.wiring_named(argument)
+
+
+def why_not(backend: str, topology: Topology) -> str | None:
+    """What keeps a backend of ours from starting a topology, and what to do instead; None for nothing."""
+    name, _, argument = backend.partition(":")
+    return shapes.why_not(shapes.wiring_named(argument), topology) if name == "containers" else None
 
 
 def fetch_servers(backend: str, server_release: str, progress: ProgressListener | None = None) -> None:

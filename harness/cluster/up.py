@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.cluster.interface import Cluster
-from harness.cluster.living import started_ticks
+from harness.cluster.living import is_there, started_ticks
 from harness.cluster.start import DEFAULT_SERVER_RELEASE, start_cluster
 from harness.core.errors import ClusterError, EnvironmentMissing, UsageError
 from harness.releases.cache import cache_dir
@@ -88,7 +88,11 @@ def serve(
 
 
 def current() -> UpState | None:
-    """The cluster that is up on this machine for this cache folder, None if there is none."""
+    """
+    The cluster that is up on this machine for this cache folder, None if there is none.
+
+    A cache folder is one user's: a process that /proc hides is another's, which got the number of an owner that is gone.
+    """
     state = _written()
     return state if state is not None and started_ticks(state.pid) == state.started_ticks else None
 
@@ -139,7 +143,7 @@ def _sweep() -> None:
     Raises EnvironmentMissing if that is containers and no engine answers.
     """
     for folder in _home().glob("up-*"):
-        if started_ticks(int(folder.name.partition("-")[2])) is None:
+        if not is_there(int(folder.name.partition("-")[2])):
             shutil.rmtree(folder, ignore_errors=True)
     stale = _written()
     if stale is not None and current() is None:

@@ -71,7 +71,8 @@ class RunInfo:
 
     pooled_checks: (case, check) of the pooled questions planned on top of the cases'. started_at: ISO 8601 with offset.
     reproduce: the command line that repeats the run. explain: command that explains one send, with the placeholders
-    ``{subject}``, ``{case}`` and ``{send}``, and ``{folder}`` for the case's run directory.
+    ``{subject}``, ``{case}`` and ``{send}``, and ``{folder}`` for the case's run directory. rocketdiff, judging_source: version
+    of the program that judged, and digest of the part of it that judges; empty where nobody looked.
     """
 
     run: str
@@ -90,6 +91,7 @@ class RunInfo:
     pooled_checks: tuple[tuple[str, str], ...] = ()
     guards: tuple[Guard, ...] = ()
     explain: str = ""
+    judging_source: str = ""
 
     @property
     def planned(self) -> tuple[tuple[str, str], ...]:

@@ -63,10 +63,16 @@ class _End:
     is_half_seen: bool = False
 
     def explains(self, send: SendTrace, seen: int) -> bool:
-        """Whether the send was seen to end so; where attempts are only supposed, its cause must speak for them."""
+        """
+        Whether the send was seen to end so.
+
+        Where attempts are only supposed its cause must speak for them, and for a connection that came too late: nothing
+        else shows one, and a timeout takes as long.
+        """
         if self.finish is None or self.attempts != seen or not ends_alike(self.finish, send):
             return False
-        return not self.is_half_seen or self.finish.cause in (None, send.cause)
+        must_say = self.is_half_seen or self.finish.cause == _TOO_MUCH
+        return not must_say or self.finish.cause in (None, send.cause)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +94,11 @@ def async_difference(
         return None  # the check ``callbacks`` says so
     attempts = tuple(one for one in send.attempts if one.attempt == 0 or one.start_ns < send.end_ns)
     seen = len(attempts)
-    ends: set[_End] = set()
+    ends: dict[_End, None] = {}  # in the order found, so that what is said of a send is always the same
     for end in _Explorer(dialect, settings, send, attempts, troubled).ends():
         if end.explains(send, seen):
             return None
-        ends.add(end)
+        ends[end] = None
     return _difference(send, seen, tuple(ends))
 
 
@@ -219,9 +225,10 @@ class _Explorer:
 def _difference(send: SendTrace, seen: int, ends: tuple[_End, ...]) -> Difference:
     place = "first" if seen <= 1 else "retry"
     here = [end for end in ends if end.attempts == seen]
-    alike = [end.finish for end in here if end.finish is not None and not end.is_half_seen]
-    if alike:
-        finish = alike[0]
+    others = [end.finish for end in here if end.finish is not None and not end.is_half_seen]
+    others = [finish for finish in others if finish.error != send.error]
+    if others:
+        finish = others[0]
         expected = finish.error or "none"
         return Difference(
             DifferenceKind.ERROR,

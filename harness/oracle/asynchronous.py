@@ -45,18 +45,33 @@ class _Choice:
 def judge_asynchronous(replay: Replay, sends: Iterable[SendTrace], troubled: Troubled) -> Iterator[Judgement]:
     """Judgements of all sends of an arm, in the order in which their queues were chosen; those never chosen come first."""
     choices: list[_Choice] = []
+    unseen: list[SendTrace] = []
     for send in sends:
         if not send.attempts:
             yield _never_tried(replay, send, troubled)
+            unseen.append(send)
             continue
         for attempt in send.attempts:
             thread = send.thread if attempt.chooser is None else _POOL + attempt.chooser
             choices.append(_Choice(attempt.start_ns, thread, send, attempt.attempt > 0))
+    choices += _unseen_choices(replay, unseen, {choice.thread for choice in choices})
     for choice in sorted(choices, key=lambda one: (one.at_ns, one.send.send)):
         if choice.is_retry:
             replay.reopen(choice.thread)
         else:
             yield _judged(replay, choice, troubled)
+
+
+def _unseen_choices(replay: Replay, unseen: Iterable[SendTrace], threads: set[int]) -> Iterator[_Choice]:
+    """
+    What sends without an attempt may have moved: they may have chosen before whatever ended them, in any thread that chooses.
+
+    As little is known of such a choice as of a retry's.
+    """
+    calls_itself = replay.dialect.asynchronous.runs_on is AsyncThread.CALLER
+    for send in unseen:
+        for thread in (send.thread,) if calls_itself else sorted(threads):
+            yield _Choice(send.start_ns, thread, send, is_retry=True)
 
 
 def _never_tried(replay: Replay, send: SendTrace, troubled: Troubled) -> Judgement:

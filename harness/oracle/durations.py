@@ -1,5 +1,5 @@
 """
-Attempts that lasted longer than their timeout allows, or gave up before it was over.
+Attempts that lasted longer than their timeout allows, or gave up before it was over; one-way calls that waited.
 
 What the client may do within its timeout is not looked at; only what no client that keeps it can do, however busy the
 machine, is a difference. Finer ones are left to statistics.
@@ -7,10 +7,11 @@ machine, is a difference. Finer ones are left to statistics.
 
 from dataclasses import dataclass
 
+from harness.core.plan import SendMode
 from harness.oracle.interval import NANOSECONDS, bounds
 from harness.oracle.judgement import Difference, DifferenceKind
 from harness.oracle.sentences import duration_text
-from harness.oracle.trace import AttemptTrace
+from harness.oracle.trace import AttemptTrace, SendTrace
 from reference_impl.rules.attempt import Try
 from reference_impl.rules.remoting_rules import CloseOnTimeout, RemotingRules
 
@@ -30,6 +31,9 @@ ROUNDED_MS = 5
 
 GAVE_UP_EARLY = "attempts.gave-up-before-timeout"
 """Of one send by itself; who knows the other requests of the client may know why (``steps.torn_connections``)."""
+
+WAITED = "attempts.waited-for-an-answer"
+"""Of a one-way send by itself; who knows the faults knows whether its broker kept it waiting (``steps.replayed``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,28 @@ def duration_difference(attempt: AttemptTrace, allowed: Allowance, *, connecting
     if attempt.error == "RemotingTimeoutException" and since_chosen_ms < lo_ms - ROUNDED_MS:
         return _difference(GAVE_UP_EARLY, attempt, (lo_ms, hi_ms), took_ms)
     return None
+
+
+def waiting_difference(send: SendTrace) -> Difference | None:
+    """
+    A one-way call that was not over when its request was written, but long after.
+
+    The call and not the attempt, which a witness on the wire ends where it saw the request.
+    """
+    if send.mode is not SendMode.ONEWAY or send.error is not None or not send.attempts:
+        return None
+    last = send.attempts[-1]
+    waited_ms = (send.end_ns - last.start_ns) // NANOSECONDS
+    if waited_ms <= BUSY_MS:
+        return None
+    return Difference(
+        DifferenceKind.ATTEMPTS,
+        WAITED,
+        last.attempt,
+        "a one-way call that is over when its request is written",
+        f"the call returned {waited_ms:,} ms after it began its request",
+        {"waited_ms": waited_ms, "status": last.status},
+    )
 
 
 def _difference(signature: str, attempt: AttemptTrace, timeout_ms: tuple[int, int], took_ms: int) -> Difference:

@@ -12,7 +12,7 @@ from harness.oracle.difference import (
     result_difference,
     route_difference,
 )
-from harness.oracle.durations import Allowance, allowance_of, duration_difference
+from harness.oracle.durations import Allowance, allowance_of, duration_difference, waiting_difference
 from harness.oracle.interval import wall_ms
 from harness.oracle.judgement import Decision, Difference, Judgement
 from harness.oracle.moment import Moment
@@ -147,7 +147,8 @@ class Observation:
     def _explained_yet_wrong(self, belief: Belief) -> Iterator[Difference]:
         """What may be wrong with a send whose every moment the rules explain; the first is told."""
         yield from self._unkept_timeouts(belief)
-        for difference in (result_difference(self.send), incomplete_difference(self.send)):
+        for find in (waiting_difference, result_difference, incomplete_difference):
+            difference = find(self.send)
             if difference is not None:
                 yield difference
 

@@ -6,16 +6,19 @@ was certainly waiting (passing on takes the relay 0.1 ms; a client can be awake 
 without an answer ends when its send makes the next one, when its connection is gone, or when its call returns, whichever is first:
 that is when the client is *known* to have stopped waiting. Its error is named as a hook would: RemotingTimeoutException
 (also where the client itself closed the connection: it had given up), or RemotingSendRequestException where the other
-side did. A one-way request is over when it was made, and has neither error nor status. An answer that came when the time
-was up, of a client that then went on, came too late: which of the two it had first the wire cannot see, and clients do not
+side did. A one-way request is over when it was made (at the latest when its call returned: the relay may read it afterwards),
+and has neither error nor status. An answer that came when the time
+was up, or nearly, of a client that waited until then and went on, came too late: which of the two it had first the wire cannot see, and clients do not
 go on after a success. What never became a request (a refused connection, a round without a queue) leaves nothing on the
 wire and is no attempt here.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from harness.core.records import AttemptEnded, SendEnded
+from harness.relay.agreement import CROSSED_NS
 from harness.relay.exchanges import Exchange
 from harness.relay.wire import Passed
 from reference_impl.remoting.codes import ResponseCode
@@ -30,7 +33,8 @@ STATUS_OF_CODE = {
 
 UNDERWAY_NS = 5_000_000
 """
-A client's clock runs before its request is here: 0.2 ms as a rule, some more on a busy machine. So much less than its
+A client's clock runs before its request is here: 0.2 ms as a rule, some more on a busy machine (a first attempt's begins after
+the call, which is told); one that adds up whole milliseconds gives up a little early, too. So much less than its
 timeout an attempt may seem to have taken that was given up.
 """
 
@@ -43,34 +47,39 @@ def attempts_of(
     sends: Mapping[int, SendEnded],
     threads: Mapping[int, int],
     timeout_ms: int,
+    oneway: Collection[int] = (),
 ) -> list[AttemptEnded]:
     """
     Every request about a message of the topic, by send and time; sends that never returned have attempts too.
 
-    sends: those that returned. threads: thread of every planned send. timeout_ms: what the client was set to.
+    sends: those that returned. threads: thread of every planned send. timeout_ms: what the client was set to. oneway: sends
+    that were planned so; the C++ client does not mark their requests, and brokers answer them.
     """
-    patience_ns = timeout_ms * 1_000_000 - UNDERWAY_NS
+    timeout_ns = timeout_ms * 1_000_000
     tried: dict[int, list[Exchange]] = defaultdict(list)
     for exchange in exchanges:
         _, named, number = exchange.identity.rsplit("/", 2) if exchange.identity.count("/") > 1 else ("", "", "")
         if named == topic and number.isdecimal() and int(number) in threads:
-            tried[int(number)].append(exchange)
+            is_oneway = exchange.request.oneway or int(number) in oneway
+            tried[int(number)].append(_unwaited(exchange, sends.get(int(number))) if is_oneway else exchange)
     return [
         attempt
         for send, made in sorted(tried.items())
-        for attempt in _attempts_of_send(send, threads[send], made, sends.get(send), patience_ns)
+        for attempt in _attempts_of_send(send, threads[send], made, sends.get(send), timeout_ns)
     ]
 
 
 def _attempts_of_send(
-    send: int, thread: int, made: Sequence[Exchange], told: SendEnded | None, patience_ns: int
+    send: int, thread: int, made: Sequence[Exchange], told: SendEnded | None, timeout_ns: int
 ) -> list[AttemptEnded]:
     attempts = []
     for number, exchange in enumerate(made):
         following = made[number + 1].request if number + 1 < len(made) else None
         limit_ns = following.in_ns if following else told.end_ns if told else None
-        answer = _heeded(exchange, limit_ns, patience_ns if following else None)
         request = exchange.request
+        began_ns = told.start_ns if told and not number else request.in_ns
+        gave_up = following is not None or _failed_all_the_same(exchange, told)
+        answer = _heeded(exchange, limit_ns, began_ns + timeout_ns - UNDERWAY_NS if gave_up else None)
         if request.oneway:
             end_ns, error, code, status = request.in_ns, None, None, None
         else:
@@ -82,13 +91,32 @@ def _attempts_of_send(
     return attempts
 
 
-def _heeded(exchange: Exchange, limit_ns: int | None, patience_ns: int | None) -> Passed | None:
-    """The answer, if it came while the client still waited."""
+def _unwaited(exchange: Exchange, told: SendEnded | None) -> Exchange:
+    """A request nobody waits for, whatever its mark; made when its call returned, at the latest."""
+    request = exchange.request
+    made_ns = min(request.in_ns, told.end_ns) if told else request.in_ns
+    return Exchange(replace(request, oneway=True, in_ns=made_ns))
+
+
+def _failed_all_the_same(exchange: Exchange, told: SendEnded | None) -> bool:
+    """Whether a call failed although its last answer says stored."""
+    is_stored = exchange.answer is not None and exchange.answer.code in STATUS_OF_CODE
+    return is_stored and told is not None and told.error is not None
+
+
+def _heeded(exchange: Exchange, limit_ns: int | None, deadline_ns: int | None) -> Passed | None:
+    """
+    The answer, if it came while the client still waited.
+
+    deadline_ns: the earliest instant at which the time of a client that went on, or failed, can have been up; None for one
+    that did neither. Who goes on before it does so because of the answer.
+    """
     answer = exchange.answer
-    if answer is None or (limit_ns is not None and answer.let_go_ns > limit_ns):
-        return None
-    took_ns = answer.let_go_ns - exchange.request.in_ns
-    return None if patience_ns is not None and took_ns >= patience_ns else answer
+    if answer is None or limit_ns is None:
+        return answer
+    waited_on = deadline_ns is not None and limit_ns >= deadline_ns
+    has_crossed = deadline_ns is not None and answer.let_go_ns >= deadline_ns - CROSSED_NS
+    return None if answer.let_go_ns > limit_ns or (waited_on and has_crossed) else answer
 
 
 def _answered(answer: Passed) -> tuple[int, str | None, int | None, str | None]:

@@ -30,6 +30,13 @@ def server_class_path(release: str, listener: ProgressListener | None = None) ->
     return _class_path("server", release, locked().servers, listener)
 
 
+def fetch_clients(releases: Sequence[str], listener: ProgressListener | None = None) -> None:
+    """Bring what is missing of several releases of the Java client, as one. UsageError for an unknown release."""
+    wanted = (artifact for release in releases for artifact in _artifacts("client", release, locked().clients))
+    what = f"{len(releases)} releases of the Java client" if len(releases) > 1 else f"client {' '.join(releases)}"
+    ensure(what, tuple(dict.fromkeys(wanted)), listener)  # releases share jars, and each is fetched once
+
+
 def cached_paths(artifacts: Sequence[Artifact]) -> list[Path]:
     """Where the artifacts are, or would be, in the cache; nothing is looked at."""
     return [artifact_folder() / artifact.path for artifact in artifacts]
@@ -43,9 +50,13 @@ def artifact_folder() -> Path:
 def _class_path(
     kind: str, release: str, known: Mapping[str, tuple[Artifact, ...]], listener: ProgressListener | None
 ) -> list[Path]:
+    return ensure(f"{kind} {release}", _artifacts(kind, release, known), listener)
+
+
+def _artifacts(kind: str, release: str, known: Mapping[str, tuple[Artifact, ...]]) -> tuple[Artifact, ...]:
     if release not in known:
         raise UsageError(f"a known {kind} release", seen=release, hint="one of " + " ".join(known))
-    return ensure(f"{kind} {release}", known[release], listener)
+    return known[release]
 
 
 def ensure(what: str, artifacts: Sequence[Artifact], listener: ProgressListener | None = None) -> list[Path]:

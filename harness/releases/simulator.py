@@ -1,10 +1,11 @@
 """The virtual-time host: one Java program that loads the real classes of any release and runs them on scripts."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from harness.core.resources import resource
-from harness.releases.artifacts import ensure
+from harness.releases.artifacts import ensure, fetch_clients
 from harness.releases.compiled import compiled
 from harness.releases.jvm import find_java
 from harness.releases.lock import locked
@@ -28,3 +29,13 @@ def simulator_class_path(listener: ProgressListener | None = None) -> list[Path]
     """The host's classes and its libraries; releases are told to it by their own class paths."""
     libraries = ensure("simulation host", locked().tools["asm"], listener)
     return [compiled("simulation", resource(SOURCES), libraries, find_java(listener)), *libraries]
+
+
+def fetch_simulation(releases: Sequence[str], listener: ProgressListener | None = None) -> None:
+    """
+    Everything that a host needs to run these releases: Java, its own classes and theirs.
+
+    For whoever starts several hosts: each would look for all of it, and wait for the others to fetch or compile the same.
+    """
+    simulator_class_path(listener)
+    fetch_clients(releases, listener)

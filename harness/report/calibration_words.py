@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 
 from harness.core.run_info import RunInfo
 from harness.report.document import Document
-from harness.verdict.calibration import CONFIDENCE, Calibration, Found, Rate
+from harness.report.words import plural
+from harness.verdict.calibration import CONFIDENCE, Calibration, Controls, Found, Rate
 from harness.verdict.judgement import RunVerdict
 from harness.verdict.statistics import excluded_rate
 
@@ -17,6 +18,11 @@ MEASURED_FAULTS = frozenset({"paused_brokers"})
 
 MEASURED_TOPOLOGIES = frozenset({"two-masters"})
 """Where they run; the same test."""
+
+FEW = 20
+"""Fewer cases than these without an alarm do not even exclude one in seven (0 in 20: at most 13.9 %); that is said."""
+
+MODE_WORDS = {"sync": "synchronous", "async": "asynchronous", "oneway": "one-way"}
 
 UNKNOWN = (
     "How often this gate alarms falsely is not known: there is no fixtures/calibration.json (make calibrate writes one)"
@@ -44,7 +50,7 @@ def unseen_rate(document: Document) -> tuple[str, ...]:
 def calibration_lines(calibration: Calibration) -> tuple[str, ...]:
     """False alarms, then what was found again, then where and when; one sentence each."""
     controls = calibration.controls
-    lines = [_false_alarms(calibration)]
+    lines = [_false_alarms(calibration), *_parts(controls)]
     if controls.alarms:
         kinds = dict.fromkeys(
             signature for alarm in controls.alarms for signature in alarm.signatures or (alarm.check,)
@@ -66,6 +72,17 @@ def _false_alarms(calibration: Calibration) -> str:
         f"False alarms of this gate: {controls.alarms_per_case.seen} in {controls.alarms_per_case.n} control cases"
         f" ({bound(controls.alarms_per_case)}){without}{pooled}"
     )
+
+
+def _parts(controls: Controls) -> Iterator[str]:
+    """The same cases by how they sent and by whom they were run, where that was counted."""
+    modes = [(MODE_WORDS.get(row.mode, row.mode), row.alarms) for row in controls.modes]
+    clients = [(f"{row.client} beside {row.client}", row.alarms) for row in controls.clients]
+    if modes and clients:
+        by_mode, by_client = (
+            ", ".join(f"{name} {rate.seen} in {rate.n}" for name, rate in part) for part in (modes, clients)
+        )
+        yield f"By sending mode: {by_mode}; by client: {by_client}"
 
 
 def bound(rate: Rate) -> str:
@@ -119,7 +136,10 @@ def _caveats(calibration: Calibration, run: RunInfo) -> Iterator[str]:
         yield f"measured on {calibration.backend}, this run is on {run.backend}"
     if (calibration.machine.processor, calibration.machine.cores) != (run.machine.processor, run.machine.cores):
         yield "measured on another machine"
+    if run.judging_source and calibration.judging_sources and run.judging_source not in calibration.judging_sources:
+        yield "the part of rocketdiff that judges has changed since (whether for better or worse, nobody has measured)"
     yield from _unmeasured(calibration, run)
+    yield from _hardly_measured(calibration.controls, run)
     if (age := _age_days(calibration, run)) > OLD_AFTER_DAYS:
         yield f"{age} days old when this run began: measure again with `make calibrate`"
 
@@ -133,6 +153,29 @@ def _unmeasured(calibration: Calibration, run: RunInfo) -> Iterator[str]:
         yield f"no control case had {', '.join(faults).replace('_', ' ')}"
     if places := sorted({case.topology for case in run.cases if case.topology} - MEASURED_TOPOLOGIES):
         yield f"no control case ran on {', '.join(places)}"
+
+
+def _hardly_measured(controls: Controls, run: RunInfo) -> Iterator[str]:
+    """Of how this run sends, and of its clients, how few control cases there were."""
+    if controls.alarms_per_case.n < FEW:
+        yield f"only {controls.alarms_per_case.n} of its control cases were decided"
+        return
+    if not controls.modes or not controls.clients:
+        yield "how many control cases each sending mode and each client had was not counted then"
+        return
+    modes = {row.mode: row.alarms for row in controls.modes}
+    for mode in sorted({str(case.workload["mode"]) for case in run.cases if "mode" in case.workload}):
+        yield from _few(modes.get(mode), f"used {MODE_WORDS.get(mode, mode)} sends")
+    clients = {row.client: row.alarms for row in controls.clients}
+    for client in dict.fromkeys(one.subject.partition(":")[0] for one in (run.baseline, run.candidate)):
+        yield from _few(clients.get(client), f"ran {client} beside itself")
+
+
+def _few(rate: Rate | None, did: str) -> Iterator[str]:
+    if rate is None or not rate.n:
+        yield f"no control case {did}"
+    elif rate.n < FEW:
+        yield f"only {plural(rate.n, 'control case')} {did} ({bound(rate)})"
 
 
 def _age_days(calibration: Calibration, run: RunInfo) -> int:

@@ -9,14 +9,22 @@ from harness.core.plan import SendKind, SendMode
 from harness.core.subject import SubjectId
 from harness.releases.cpp_client import RELEASES, cpp_client
 from harness.subjects.program import Launch, clean_environment
+from harness.subjects.programs.sharding_keys import MODULUS
 
 CLIENT = "cpp"
 
-KINDS = frozenset({SendKind.PLAIN})
-"""Its interface has neither explicit queues, selectors nor batches."""
+CALLS = frozenset(
+    {(SendKind.PLAIN, SendMode.SYNC), (SendKind.PLAIN, SendMode.ONEWAY), (SendKind.SELECTOR, SendMode.SYNC)}
+)
+"""
+What its Python interface has: neither explicit queues nor batches, and its only selector, the hash of a sharding key, in
+synchronous sends only. Its library can send asynchronously; the interface to it cannot.
+"""
 
-MODES = frozenset({SendMode.SYNC, SendMode.ONEWAY})
-"""The library can send asynchronously, its Python interface cannot."""
+
+def can_select(queue_count: int) -> bool:
+    """Whether its sharding keys can be made to name every one of so many queues."""
+    return MODULUS % queue_count == 0
 
 
 def cpp_program(subject: SubjectId) -> "CppProgram":

@@ -1,6 +1,6 @@
 """Which program a subject is: every kind of client the harness can start, by the first part of its name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from harness.core.errors import UsageError
 from harness.core.plan import SendKind, SendMode
@@ -40,9 +40,17 @@ def tells_attempts(subject: SubjectId) -> bool:
     return subject.client not in _SILENT
 
 
-def offers(subject: SubjectId, kind: SendKind, mode: SendMode = SendMode.SYNC) -> bool:
-    """Whether its client's interface has this kind of send, in this mode, at all, in whatever release."""
-    return subject.client != cpp.CLIENT or (kind in cpp.KINDS and mode in cpp.MODES)
+def offers(
+    subject: SubjectId, kind: SendKind, mode: SendMode = SendMode.SYNC, queue_counts: Collection[int] = ()
+) -> bool:
+    """
+    Whether its client's interface has this kind of send, in this mode, at all, in whatever release.
+
+    queue_counts: numbers of queues that the topic may have; a selector that cannot be made to choose among so many is none.
+    """
+    if subject.client != cpp.CLIENT:
+        return True
+    return (kind, mode) in cpp.CALLS and (kind is not SendKind.SELECTOR or all(map(cpp.can_select, queue_counts)))
 
 
 def known_subjects() -> dict[str, tuple[str, ...]]:

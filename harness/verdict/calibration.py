@@ -11,7 +11,7 @@ from typing import Self
 from harness.core.run_info import Machine
 from harness.verdict.statistics import clopper_pearson
 
-SCHEMA_VERSION = "1.0.0"
+SCHEMA_VERSION = "1.1.0"
 """Of the stored calibration: a new field is a new minor version, anything an older reader would misread a new major."""
 
 CONFIDENCE = 0.95
@@ -64,6 +64,22 @@ class SubjectRate:
 
 
 @dataclass(frozen=True, slots=True)
+class ModeRate:
+    """Alarms of the control cases that sent in one way: ``sync``, ``async`` or ``oneway``; out of the decided ones."""
+
+    mode: str
+    alarms: Rate
+
+
+@dataclass(frozen=True, slots=True)
+class ClientRate:
+    """Alarms of one client against itself (``java`` beside ``java``), all its releases, out of its decided cases."""
+
+    client: str
+    alarms: Rate
+
+
+@dataclass(frozen=True, slots=True)
 class Alarm:
     """
     One false alarm, or what is one until somebody shows that it is not.
@@ -87,7 +103,8 @@ class Controls:
 
     cases: that ran; alarms_per_case is out of those that were decided. invalid: whose set-up did not hold. broke_off: that
     ended with an error of ours or of the machine. alarms_per_run: gate runs (several cases judged together, pooled
-    statistics included) with at least one alarm, out of those that came to their end.
+    statistics included) with at least one alarm, out of those that came to their end. modes, clients: what the decided
+    cases were, two cuts through the same cases; empty in a file older than 1.1.0, which did not count them.
     """
 
     cases: int
@@ -98,6 +115,8 @@ class Controls:
     checks: tuple[CheckRate, ...]
     subjects: tuple[SubjectRate, ...]
     alarms: tuple[Alarm, ...]
+    modes: tuple[ModeRate, ...] = ()
+    clients: tuple[ClientRate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +137,8 @@ class Calibration:
     Everything measured, and where, when and with what.
 
     first_at, last_at: ISO 8601, when the first and the last case ended. sources: digests of the program as it was; more than
-    one means that it changed under way. load_median: of the machine's load averages, one a case: what else it had to do.
+    one means that it changed under way. judging_sources: the same of the part that decides what is an alarm, for a reader who
+    wants to know whether it is still that one; empty in a file older than 1.1.0. load_median: of the machine's load averages, one a case: what else it had to do.
     """
 
     schema_version: str
@@ -133,3 +153,4 @@ class Calibration:
     command: str
     controls: Controls
     sensitivity: tuple[Found, ...] = ()
+    judging_sources: tuple[str, ...] = ()

@@ -1,12 +1,11 @@
 """From the outcomes of control cases to rates: what counts as an alarm, out of what."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.core.verdict import DECISIVE, CheckResult, Severity, Verdict
-from harness.verdict.calibration import Alarm, CheckRate, Controls, Found, Rate, SubjectRate
-from harness.verdict.conclude import ABOUT_THE_RUN
+from harness.core.verdict import ABOUT_THE_RUN, DECISIVE, CheckResult, Severity, Verdict
+from harness.verdict.calibration import Alarm, CheckRate, ClientRate, Controls, Found, ModeRate, Rate, SubjectRate
 
 ALARMS = frozenset({Verdict.DIVERGES, Verdict.STALE, Verdict.ERROR})
 """Answers that fail a gate; against itself a client deserves none of them."""
@@ -68,7 +67,8 @@ class ControlOutcome:
     One control case, or one gate run of several cases with its pooled checks.
 
     trouble: what ended it before it could be judged; then there are no answers. cases_alarmed: of a gate run, whether one of
-    its cases did, which fails it like a pooled check.
+    its cases did, which fails it like a pooled check. mode: how a case sent; empty for a gate run, and in journals from
+    before it was written down.
     """
 
     number: int
@@ -77,6 +77,7 @@ class ControlOutcome:
     answers: tuple[Answer, ...]
     trouble: str = ""
     cases_alarmed: bool = False
+    mode: str = ""
 
     @property
     def has_alarm(self) -> bool:
@@ -109,8 +110,12 @@ def summed(cases: Sequence[ControlOutcome], runs: Sequence[ControlOutcome]) -> C
         alarms_per_case=Rate.of(sum(case.has_alarm for case in decided), len(decided)),
         alarms_per_run=Rate.of(sum(run.has_alarm for run in pooled), len(pooled)),
         checks=_checks([*cases, *runs]),
-        subjects=_subjects(decided),
+        subjects=tuple(SubjectRate(*row) for row in _cut(decided, lambda case: case.subject).items()),
         alarms=tuple(alarm for outcome in (*cases, *runs) for alarm in _alarms(outcome)),
+        modes=tuple(
+            ModeRate(*row) for row in _cut([one for one in decided if one.mode], lambda case: case.mode).items()
+        ),
+        clients=tuple(ClientRate(*row) for row in _cut(decided, lambda case: case.subject.partition(":")[0]).items()),
     )
 
 
@@ -141,13 +146,12 @@ def _check(check: str, trials: Sequence[Sequence[Answer]]) -> CheckRate:
     )
 
 
-def _subjects(decided: Sequence[ControlOutcome]) -> tuple[SubjectRate, ...]:
-    by_subject: defaultdict[str, list[bool]] = defaultdict(list)
+def _cut(decided: Iterable[ControlOutcome], part: Callable[[ControlOutcome], str]) -> Mapping[str, Rate]:
+    """Alarms of each part of the decided cases, by the part's name."""
+    parts: defaultdict[str, list[bool]] = defaultdict(list)
     for case in decided:
-        by_subject[case.subject].append(case.has_alarm)
-    return tuple(
-        SubjectRate(subject, Rate.of(sum(alarms), len(alarms))) for subject, alarms in sorted(by_subject.items())
-    )
+        parts[part(case)].append(case.has_alarm)
+    return {name: Rate.of(sum(alarms), len(alarms)) for name, alarms in sorted(parts.items())}
 
 
 def _alarms(outcome: ControlOutcome) -> Iterable[Alarm]:

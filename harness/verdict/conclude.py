@@ -3,12 +3,9 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from harness.core.verdict import DECISIVE, CheckResult, Verdict
+from harness.core.verdict import ABOUT_THE_RUN, DECISIVE, CheckResult, Verdict
 from harness.verdict.judgement import Counts, RunVerdict
 from harness.verdict.policy import Inconclusive, Policy
-
-ABOUT_THE_RUN = frozenset({"protocol", "validity"})
-"""Checks that say a run can be judged; their passing shows nothing about how a client behaves."""
 
 
 def conclude(

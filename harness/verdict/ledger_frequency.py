@@ -1,6 +1,7 @@
 """How often a declared divergence was seen, and whether that is what its entry says."""
 
 from dataclasses import dataclass
+from math import floor, log
 
 from harness.verdict.ledger import Rate
 from harness.verdict.ledger_outcome import EntryState
@@ -33,3 +34,15 @@ def frequency_of(rate: Rate | None, *, seen: int, decisive: int) -> Frequency:
     if high < rate.low:
         return Frequency(EntryState.STALE, said)
     return Frequency(EntryState.EXCEEDED if low > rate.high else EntryState.DECLARED, said)
+
+
+def checks_until_stale(rate: Rate) -> int | None:
+    """
+    How many decisive checks without the divergence it takes to find its entry stale; None when no number is enough.
+
+    The exact interval of 0 in n ends at 1 - t^(1/n), t being what lies beyond it on one side.
+    """
+    beyond = (1 - CONFIDENCE) / 2
+    if rate.low <= 0:
+        return None
+    return 1 if rate.low >= 1 else floor(log(beyond) / log(1 - rate.low)) + 1

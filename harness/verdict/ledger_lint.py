@@ -10,6 +10,7 @@ from harness.core.glob import path_glob
 from harness.verdict.ledger import Entry, Party
 from harness.verdict.ledger_age import Age, age_of
 from harness.verdict.ledger_cover import VALIDITY, meets
+from harness.verdict.ledger_frequency import checks_until_stale
 from harness.verdict.ledger_parsing import ParsedFile
 
 
@@ -40,14 +41,41 @@ class KnownCheck:
 
 def unmatched(entry: Entry, known: Sequence[KnownCheck]) -> str:
     """Why an entry can match no known check; empty when it can. Such an entry looks like protection and is none."""
-    expression = path_glob(entry.check)
-    named = [one for one in known if expression.fullmatch(one.path) and one.path.rpartition("/")[2] != VALIDITY]
+    named = _named(entry, known)
     if not named:
         close = get_close_matches(entry.check, [one.path for one in known], n=1, cutoff=0.4)
         return f"no scenario has a check {entry.check}" + (f"; close: {close[0]}" if close else "")
-    if not any(meets(entry.when, settings=one.settings, fault_counts=one.fault_counts) for one in named):
+    if not _met(entry, named):
         return f"none of the {len(named)} checks that {entry.check} names meets the conditions on fault and settings"
     return ""
+
+
+def _named(entry: Entry, known: Sequence[KnownCheck]) -> list[KnownCheck]:
+    expression = path_glob(entry.check)
+    return [one for one in known if expression.fullmatch(one.path) and one.path.rpartition("/")[2] != VALIDITY]
+
+
+def _met(entry: Entry, named: Sequence[KnownCheck]) -> list[KnownCheck]:
+    return [one for one in named if meets(entry.when, settings=one.settings, fault_counts=one.fault_counts)]
+
+
+def never_stale(entry: Entry, known: Sequence[KnownCheck]) -> str:
+    """
+    Why no single run can find an entry stale, in which each check that it covers is answered once; empty when one can.
+
+    Such an entry excuses what it declares, and that it still holds is tested by nobody.
+    """
+    if entry.rate is None:
+        return ""
+    needed, had = checks_until_stale(entry.rate), len(_met(entry, _named(entry, known)))
+    if needed is None:
+        return "its rate begins at 0: however often its divergence is missing, the entry is never stale"
+    if needed <= had:
+        return ""
+    return (
+        f"no single run can find it stale: with a rate from {entry.rate.low:g} that takes {needed} decisive checks"
+        f" without its divergence, and a run has {had}; judge several runs together (rocketdiff analyze RUN RUN …)"
+    )
 
 
 def lint(
@@ -92,6 +120,8 @@ def _of_entry(
 ) -> Iterator[Finding]:
     if problem := unmatched(entry, known):
         yield Finding(Level.ERROR, entry.place, f"{entry.id}: {problem}")
+    elif problem := never_stale(entry, known):
+        yield Finding(Level.WARNING, entry.place, f"{entry.id}: {problem}")
     for party in filter(None, (entry.when.subject, entry.when.against)):
         if problem := _unknown(party, subjects):
             yield Finding(Level.ERROR, entry.place, f"{entry.id}: {problem}")

@@ -1,6 +1,7 @@
 """Synthetic runs in a folder of the test's own, and one small Spark session for all tests that need one."""
 
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ from harness.analysis.analyze import WITHOUT_SPARK, analyze
 from harness.analysis.session import session
 from harness.core.evidence import Evidence
 from harness.traces.run_directory import RunDirectory
-from tests.analysis.synthetic import write_run
+from tests.analysis.planting import Found
+from tests.analysis.synthetic import Change, write_run
+from tests.analysis.synthetic_modes import ModeStory
 
 
 @pytest.fixture(scope="session")
@@ -35,3 +38,18 @@ def evidence_of() -> Callable[[RunDirectory], dict[tuple[str, str], Evidence]]:
         return {(one.case.rsplit("/", 1)[0], one.check): one for one in found}
 
     return analysed
+
+
+@pytest.fixture
+def found(
+    new_run: Callable[..., RunDirectory], evidence_of: Callable[[RunDirectory], dict[tuple[str, str], Evidence]]
+) -> Found:
+    """Evidence by check of a story played by two faithful clients of a release, of which the second was spoilt."""
+    numbers = count(1)
+
+    def judged(story: ModeStory, change: Change | None = None, release: str = "5.3.3") -> dict[str, Evidence]:
+        subjects = {"baseline": f"java:{release}", "candidate": f"python:{release}"}
+        run = new_run([story], **subjects, change=change, run=f"run-{next(numbers)}")
+        return {check: one for (_, check), one in evidence_of(run).items()}
+
+    return judged

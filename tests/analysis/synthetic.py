@@ -15,12 +15,13 @@ import msgspec
 from harness.core.events import Arm
 from harness.core.fault import FaultKind, FaultRecord
 from harness.core.plan import Plan, PlannedSend, SendKind
-from harness.core.records import AttemptEnded, Done, Hello, RouteSeen, SendEnded
+from harness.core.records import AttemptEnded, CalledBackAgain, Done, Hello, RouteSeen, SendEnded
 from harness.core.run_info import Machine
 from harness.core.settings import ClientSettings
 from harness.traces.manifest import CaseEntry, ClockAnchor, RunManifest
 from harness.traces.plan_file import plan_digest
 from harness.traces.run_directory import RunDirectory
+from harness.traces.schema import TableName
 from reference_impl.dialects import dialect_of
 from reference_impl.rules.attempt import AttemptResult, Finish, Try
 from reference_impl.rules.fault_table import FaultTable
@@ -74,12 +75,14 @@ class Stored:
 
 @dataclass
 class Told:
-    """Everything one arm said and left behind; tests change it to make a liar of it."""
+    """Everything one arm said and left behind; tests change it."""
 
     attempts: list[AttemptEnded] = field(default_factory=list)
     sends: list[SendEnded] = field(default_factory=list)
     stored: list[Stored] = field(default_factory=list)
     routes: list[RouteSeen] = field(default_factory=list)
+    again: list[CalledBackAgain] = field(default_factory=list)
+    scheduled: list[Stored] | None = None
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,9 @@ class Story:
         """Sends in turn over the threads."""
         sends = (PlannedSend(n, n % self.threads, n * self.every_ms * MS, self.kind, 0, 64) for n in range(self.sends))
         return Plan(seed=1, threads=self.threads, sends=tuple(sends))
+
+    def play(self, release: str, seed: int) -> Told:
+        return play(self, release, seed)
 
 
 class Brokers:
@@ -151,8 +157,7 @@ def play(story: Story, release: str, seed: int) -> Told:
                 now_ns = max(now_ns + 50_000, ORIGIN_NS + planned.due_ns)
                 loop = SendLoop(dialect, settings, selector)
                 now_ns = _one_send(planned, loop, brokers, now_ns, told)
-    told.stored = brokers.stored
-    told.routes = [RouteSeen(1, ORIGIN_NS - MS, story.queues)]
+    told.stored, told.routes = brokers.stored, [RouteSeen(1, ORIGIN_NS - MS, story.queues)]
     return told
 
 
@@ -225,13 +230,15 @@ def write_run(
         case = directory.case(number)
         case.begin(story.plan(), clock=ClockAnchor(ORIGIN_NS, ORIGIN_NS // MS), origin_ns=ORIGIN_NS)
         for arm in Arm:
-            told = play(story, subjects[arm].split(":")[1], seed=Random(f"{seed}/{number}/{arm}").randrange(10_000))
+            told = story.play(subjects[arm].split(":")[1], seed=Random(f"{seed}/{number}/{arm}").randrange(10_000))
             if change is not None and arm is Arm.CANDIDATE:
                 change(told)
             with case.recorder(arm) as recorder:
                 for content in _lines(story, subjects[arm], told):
                     recorder.line(content)
             case.write_stored(arm, told.stored)
+            if told.scheduled is not None:
+                case.write_stored(arm, told.scheduled, table=TableName.SCHEDULED)
         case.write_faults(faults_of(story))
         directory.seal_case(number)
         if complete:
@@ -279,12 +286,14 @@ def _entry(number: int, story: Story, subjects: dict[Arm, str]) -> CaseEntry:
 def _lines(story: Story, subject: str, told: Told) -> Iterable[bytes]:
     client, version = subject.split(":")
     yield _line("hello", Hello(1, client, version, ("attempts",), 1, ORIGIN_NS))
-    for route in told.routes:
-        yield _line("route", route)
-    for attempt in told.attempts:
-        yield _line("attempt", attempt)
-    for send in told.sends:
-        yield _line("send", send)
+    kinds: dict[str, Sequence[object]] = {
+        "route": told.routes,
+        "attempt": told.attempts,
+        "send": told.sends,
+        "callback": told.again,
+    }
+    for kind, records in kinds.items():
+        yield from (_line(kind, record) for record in records)
     yield _line("done", Done(len(told.sends)))
 
 

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from harness.cluster.interface import Role
-from harness.cluster.processes.seat import clear, prepare, require_room, take_seats
+from harness.cluster.processes.seat import clear, prepare, require_room, take_folder, take_seats
 from harness.cluster.topology import topology_named
-from harness.core.errors import EnvironmentMissing
+from harness.core.errors import EnvironmentMissing, UsageError
 
 GIB = 2**30
 
@@ -40,6 +40,36 @@ def test_slaves_come_last_with_ports_of_their_own(tmp_path: Path) -> None:
         (Role.SLAVE, "broker-a-slave-1"),
     ]
     assert seats[2].client_ports == (seats[2].port - 2, seats[2].port)
+
+
+def test_a_folder_is_made_with_those_above_it_and_may_hold_other_things(tmp_path: Path) -> None:
+    """Evidence of an earlier try, for instance."""
+    folder = tmp_path / "run" / "cluster"
+    take_folder(folder, topology_named("two-masters"))
+    (folder / "guardian.log").write_text("")
+    (folder / "broker-c").mkdir()
+    take_folder(folder, topology_named("two-masters"))
+
+
+@pytest.mark.parametrize("name", ["name-server-1", "broker-b"])
+def test_a_folder_with_a_node_of_an_earlier_cluster_is_refused(tmp_path: Path, name: str) -> None:
+    """Its logs are somebody's evidence, and its store would be read."""
+    (tmp_path / name).mkdir()
+    with pytest.raises(UsageError, match=rf"without an earlier cluster's files; saw {tmp_path / name}"):
+        take_folder(tmp_path, topology_named("two-masters"))
+
+
+def test_a_folder_that_cannot_be_made_is_one_clear_message(tmp_path: Path) -> None:
+    """Of the environment, not a traceback."""
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(EnvironmentMissing, match=r"to be able to write the cluster's files to .*file/cluster"):
+        take_folder(tmp_path / "file" / "cluster", topology_named("one-master"))
+
+
+def test_a_disk_that_cannot_be_looked_at_is_one_clear_message(tmp_path: Path) -> None:
+    """A folder that somebody removed, a mount that is gone."""
+    with pytest.raises(EnvironmentMissing, match="to be able to write the cluster's files"):
+        require_room(tmp_path / "gone", nodes=1)
 
 
 def test_clearing_removes_the_store_and_keeps_logs_and_settings(tmp_path: Path) -> None:

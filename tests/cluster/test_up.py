@@ -125,6 +125,22 @@ def test_files_of_owners_that_are_gone_are_swept_away(home: Path, fake: FakeClus
     assert fake.done == ["close"]
 
 
+def test_files_of_a_process_that_proc_hides_are_left_alone(
+    home: Path, fake: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be another user's cluster in a cache folder that both use; it is none of ours, so ours can be started."""
+    monkeypatch.setattr(up, "started_ticks", lambda pid: 1 if pid == os.getpid() else None)
+    monkeypatch.setattr(up, "is_there", lambda _: True)
+    (home / "up-4711").mkdir()
+    write_state(home, pid=4711)
+    assert up.current() is None
+    stop = threading.Event()
+    stop.set()
+    up.serve(stop, lambda _: None)
+    assert [path.name for path in home.iterdir()] == ["up-4711"]
+    assert fake.done == ["close"]
+
+
 @pytest.fixture
 def swept(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """How often the engine was swept."""

@@ -64,6 +64,15 @@ def test_giving_up_at_the_timeout_has_its_exception() -> None:
     assert wrong == "error.other-class/expected=MQClientException/seen=RemotingTooMuchRequestException/first"
 
 
+@pytest.mark.parametrize("release", ["4.3.2", "4.6.1"])
+def test_giving_up_at_the_timeout_must_say_why_to_4_6_1(release: str) -> None:
+    """A connection that came too late ends the send there, and its exception names that; a request that timed out goes on."""
+    gave_up = trace(TIMED_OUT, error="MQClientException")
+    assert signature(release, replace(gave_up, cause="RemotingTooMuchRequestException")) is None
+    assert signature(release, gave_up) == "attempts.stopped-early/first"
+    assert signature(release, gave_up, lambda broker, *_: broker is not None) == "attempts.stopped-early/first"
+
+
 def test_giving_up_before_the_timeout_is_wrong() -> None:
     """A client with time and retries left goes on, whatever failed its attempt, unless a broker said no."""
     assert signature("5.3.3", trace(100, error="MQClientException"), faulty) == "attempts.stopped-early/first"

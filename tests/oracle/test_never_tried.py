@@ -9,8 +9,8 @@ from harness.core.records import NEVER_CALLED_BACK
 from harness.core.settings import ClientSettings
 from harness.oracle.asynchronous import judge_asynchronous
 from harness.oracle.judgement import Judgement
-from harness.oracle.replay import replay_for
-from harness.oracle.trace import SendTrace
+from harness.oracle.replay import Replay, replay_for
+from harness.oracle.trace import AttemptTrace, SendTrace
 
 MS = 1_000_000
 REFUSED = SendTrace(
@@ -59,3 +59,36 @@ def test_what_was_not_seen_stays_open(send: SendTrace) -> None:
 def test_without_a_witness_nobody_knows_of_attempts() -> None:
     """A client that shows none of them may have made some."""
     assert judged(REFUSED, witnessed=False).undecided is not None
+
+
+@pytest.mark.parametrize(("release", "chooser"), [("4.0.0-incubating", None), ("5.3.3", 3)])
+def test_a_send_nobody_saw_tried_may_have_had_its_turn(release: str, chooser: int | None) -> None:
+    """The queue after it may be the next, or the next but one; a turn that is missing without such a send is a difference."""
+    queues = tuple(("broker-a", number) for number in range(4))
+    sends = [chosen_by(chooser, number, queues[number % 4]) for number in range(12)]
+    for number in (5, 6):
+        spoilt = [one for one in sends if one.send != number]
+        unseen = replace(sends[number], attempts=(), error=NEVER_CALLED_BACK, status=None, broker=None, queue_id=None)
+        without = judge_asynchronous(fresh(release, queues), [*spoilt, unseen], lambda *_: False)
+        assert [one.send for one in without if one.difference is not None] == []
+        skipped = judge_asynchronous(fresh(release, queues), spoilt, lambda *_: False)
+        assert [one.send for one in skipped if one.difference is not None] == [number + 1]
+
+
+def fresh(release: str, queues: tuple[tuple[str, int], ...]) -> Replay:
+    return replay_for(release, ClientSettings(send_msg_timeout_ms=500), {1: queues})
+
+
+def chosen_by(chooser: int | None, number: int, queue: tuple[str, int]) -> SendTrace:
+    """A send answered within 2 ms, its queue chosen by a thread of the client's, or by the application's own."""
+    start_ns = number * 10 * MS
+    attempt = AttemptTrace(0, *queue, start_ns + 100_000, start_ns + 2 * MS, None, None, "SEND_OK", chooser)
+    return replace(
+        REFUSED,
+        send=number,
+        start_ns=start_ns,
+        end_ns=start_ns + 2 * MS,
+        error=None,
+        status="SEND_OK",
+        attempts=(attempt,),
+    )

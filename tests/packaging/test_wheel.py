@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness import __version__
+from harness.calibration_store import judging_digest
 
 ROOT = Path(__file__).parents[2]
 # Folders of the repository whose files are read when rocketdiff runs.
@@ -92,6 +93,15 @@ def test_scenarios_are_listed_from_the_wheel(installed: Installed) -> None:
     ran = installed.run(str(installed.target / "bin" / "rocketdiff"), "scenarios", "--json")
     assert ran.returncode == 0, ran.stderr
     assert "fault-latency/" in ran.stdout
+
+
+@pytest.mark.slow
+def test_what_judges_has_the_same_digest_in_the_wheel(installed: Installed) -> None:
+    """Otherwise every report of an installed rocketdiff would say that it has changed since it was measured."""
+    program = "from harness.calibration_store import judging_digest\nprint(judging_digest())"
+    ran = installed.run("-c", program)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.strip() == judging_digest()
 
 
 @pytest.mark.slow

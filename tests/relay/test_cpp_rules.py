@@ -2,9 +2,12 @@
 
 import pytest
 
+from harness.core.plan import Plan, PlannedSend, SendKind, SendMode
+from harness.relay.process import Relay
 from harness.relay.wire import Connected, read_wire
-from tests.reference_impl.fake_broker import Answer, Silence
+from tests.reference_impl.fake_broker import Answer, FakeCluster, Silence
 from tests.relay.cpp_on_fakes import Client, assert_hidden
+from tests.relay.staging import MS
 
 
 def test_five_attempts_whatever_was_set_each_on_the_other_broker(client: Client) -> None:
@@ -68,3 +71,41 @@ def test_its_log_lies_where_it_was_told(client: Client) -> None:
     assert [file.name.rpartition("_")[2] for file in (client.folder / "subject").glob("*.log.0")] == [
         "rocketmq-cpp.log.0"
     ]
+
+
+def plan_of_arguments(*arguments: int) -> Plan:
+    """One selector send for each."""
+    return Plan(1, 1, tuple(PlannedSend(n, 0, 0, SendKind.SELECTOR, one, 64) for n, one in enumerate(arguments)))
+
+
+@pytest.mark.parametrize(("letters", "queues"), [("ab", 8), ("abc", 12)])
+def test_a_sharding_key_selects_the_queue_that_the_plan_asks_for(client: Client, letters: str, queues: int) -> None:
+    """Whatever the argument, for the number of queues at hand: the keys fit the hash of the library itself."""
+    arguments = [*range(queues), 5_039, 5_040, 123_456_789]
+    told = client.through(*letters, plan=plan_of_arguments(*arguments))
+    in_turn = [(letter, queue) for letter in letters for queue in range(4)]
+    assert told.places == [in_turn[one % queues] for one in arguments]
+    assert {send.status for send in told.sends} == {"SEND_OK"}
+
+
+def test_an_ordered_send_leaves_its_queue(client: Client) -> None:
+    """Four attempts, each on the first queue of the other broker: what was sent in order does not lie in order."""
+    refused = [Answer(1)] * 4
+
+    def refuse(cluster: FakeCluster, _relay: Relay) -> None:
+        for letter in "ab":
+            cluster[letter].script.extend(refused)
+
+    told = client.through("a", "b", plan=plan_of_arguments(2), once_ready=refuse)
+    assert told.places == [("a", 2), ("b", 0), ("a", 0), ("b", 0)]
+    assert (told.sends[0].error, told.sends[0].code) == ("ProducerSendOrderlyFailed", None)
+
+
+def test_a_one_way_request_is_not_marked_as_one(client: Client) -> None:
+    """So the broker answers what nobody waits for."""
+    sends = tuple(PlannedSend(n, 0, n * 20 * MS, SendKind.PLAIN, 0, 64, SendMode.ONEWAY) for n in range(8))
+    told = client.through("a", "b", plan=Plan(1, 1, sends))
+    assert len(told.exchanges) == 8
+    assert not any(one.request.oneway for one in told.exchanges)
+    assert all(one.answer is not None for one in told.exchanges[:-1])
+    assert {(send.error, send.status) for send in told.sends} == {(None, None)}

@@ -202,6 +202,16 @@ def test_nobody_waits_for_the_answer_of_a_one_way_request() -> None:
     assert (attempt.end_ns, attempt.error, attempt.status) == (10, None, None)
 
 
+def test_a_one_way_request_that_its_client_did_not_mark_is_known_by_the_plan() -> None:
+    """The C++ client's: the broker answers, nobody waits, and the relay may read the request after the call returned."""
+    told = exchanges_of([request(10, 0), answer(30, 10)])
+    for end_ns, at_ns in ((11, 10), (8, 8)):
+        (attempt,) = attempts_of(told, "T", sends((0, 5, end_ns)), {0: 2}, TIMEOUT_MS, {0})
+        assert (attempt.start_ns, attempt.end_ns, attempt.error, attempt.status) == (at_ns, at_ns, None, None)
+    (waited,) = attempts_of(told, "T", sends((0, 5, 11)), {0: 2}, TIMEOUT_MS)
+    assert waited.error == "RemotingTimeoutException"
+
+
 def test_other_topics_and_unplanned_sends_are_no_attempts() -> None:
     """The warm-up runs through the relay as well."""
     assert attempts_of([Exchange(request(10, 0)), Exchange(request(20, 7))], "T", {}, {}, TIMEOUT_MS) == []

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from harness.core.errors import EnvironmentMissing, UsageError
-from harness.releases.artifacts import client_class_path, ensure, server_class_path
-from harness.releases.lock import Artifact
+from harness.releases import artifacts
+from harness.releases.artifacts import client_class_path, ensure, fetch_clients, server_class_path
+from harness.releases.lock import Artifact, Lock
 from tests.releases.loopback import Repository, Told
 
 
@@ -49,6 +50,37 @@ def test_only_missing_files_are_fetched(repository: Repository, told: Told) -> N
     ensure("two", [shared, own], told)
     assert repository.requests == {"shared-1.jar": 1, "own-1.jar": 1}
     assert told.starts == [("one", 1, 6), ("two", 1, 3)]
+
+
+@pytest.mark.usefixtures("cache")
+def test_several_releases_are_fetched_as_one(
+    repository: Repository, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A jar that they share is fetched once, and afterwards each of them finds its own without a word."""
+    shared, old, new = (repository.publish(f"g:{name}:1", name.encode()) for name in ("shared", "old", "new"))
+    lock = Lock(
+        clients={"1.0": (shared, old), "2.0": (new, shared), "3.0": (repository.publish("g:other:1", b"o"),)},
+        servers={},
+    )
+    monkeypatch.setattr(artifacts, "locked", lambda: lock)
+    fetch_clients(("1.0", "2.0"), told)
+    assert repository.requests == {"shared-1.jar": 1, "old-1.jar": 1, "new-1.jar": 1}
+    assert told.starts == [("2 releases of the Java client", 3, 12)]
+    assert [path.name for path in client_class_path("2.0", told)] == ["new-1.jar", "shared-1.jar"]
+    fetch_clients(("1.0",), told)
+    assert (len(told.starts), told.notes) == (1, [])
+
+
+def test_nothing_is_fetched_where_one_of_several_releases_is_unknown(
+    cache: Path, repository: Repository, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A typing error is found before the minutes that a download takes."""
+    lock = Lock(clients={"1.0": (repository.publish("g:a:1", b"a"),)}, servers={})
+    monkeypatch.setattr(artifacts, "locked", lambda: lock)
+    with pytest.raises(UsageError, match=r"a known client release; saw 9\.9\.9"):
+        fetch_clients(("1.0", "9.9.9"), told)
+    assert not repository.requests
+    assert not cache.exists()
 
 
 @pytest.mark.usefixtures("cache")

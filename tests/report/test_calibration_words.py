@@ -6,13 +6,13 @@ import msgspec
 
 from harness.control_plan import CASES_A_RUN, control_case
 from harness.core.fault import fault_counts
-from harness.core.run_info import Machine
+from harness.core.run_info import Machine, RunInfo
 from harness.report.calibration_words import MEASURED_FAULTS, MEASURED_TOPOLOGIES, UNKNOWN, caveats, trust_lines
 from harness.report.document import Document
 from harness.report.html import render as render_page
 from harness.report.json_document import decode, encode
 from harness.report.markdown import render as render_markdown
-from harness.verdict.calibration import Alarm, Calibration, CheckRate, Controls, Found, Rate
+from harness.verdict.calibration import Alarm, Calibration, CheckRate, ClientRate, Controls, Found, ModeRate, Rate
 from harness.verdict.judgement import RunVerdict
 
 QUIET = Controls(
@@ -24,6 +24,8 @@ QUIET = Controls(
     checks=(),
     subjects=(),
     alarms=(),
+    modes=(ModeRate("async", Rate.of(0, 25)), ModeRate("oneway", Rate.of(0, 25)), ModeRate("sync", Rate.of(0, 250))),
+    clients=(ClientRate("java", Rate.of(0, 155)), ClientRate("python", Rate.of(0, 145))),
 )
 
 
@@ -65,10 +67,14 @@ def test_without_a_calibration_that_is_said(document: Document) -> None:
 
 def test_a_quiet_calibration_is_told_with_its_bound_and_its_circumstances(document: Document) -> None:
     """Out of what was decided; the rest is told apart."""
-    alarms, circumstances = told(on_two_masters(document), calibration_for(document))
+    alarms, parts, circumstances = told(on_two_masters(document), calibration_for(document))
     assert alarms == (
         "False alarms of this gate: 0 in 300 control cases (at most 1.0% at 95%); 10 more without an answer;"
         " with pooled statistics 0 in 30 gate runs (at most 9.5% at 95%)"
+    )
+    assert parts == (
+        "By sending mode: asynchronous 0 in 25, one-way 0 in 25, synchronous 0 in 250;"
+        " by client: java beside java 0 in 155, python beside python 0 in 145"
     )
     assert circumstances.startswith("measured 2026-11-20 to 2026-11-21 with rocketdiff ")
     assert circumstances.endswith("cores, load 6.0")
@@ -125,6 +131,56 @@ def test_what_no_control_case_did_is_a_caveat(document: Document) -> None:
         "no control case had killed brokers",
         "no control case ran on one-master",
     )
+
+
+def sent(document: Document, mode: str) -> RunInfo:
+    """The same run with another sending mode in one of its cases."""
+    run = on_two_masters(document).run
+    first, *others = run.cases
+    return replace(run, cases=(replace(first, workload=first.workload | {"mode": mode}), *others))
+
+
+def test_what_few_control_cases_did_is_a_caveat(document: Document) -> None:
+    """Nineteen are few and twenty are not; none at all is said as such."""
+    few = replace(QUIET, modes=(ModeRate("async", Rate.of(0, 19)), ModeRate("sync", Rate.of(0, 20))))
+    measured = calibration_for(document, few)
+    assert caveats(measured, sent(document, "sync")) == ()
+    assert caveats(measured, sent(document, "async")) == (
+        "only 19 control cases used asynchronous sends (at most 14.6% at 95%)",
+    )
+    assert caveats(measured, sent(document, "oneway")) == ("no control case used one-way sends",)
+
+
+def test_a_client_that_was_never_held_against_itself_is_a_caveat(document: Document) -> None:
+    """Whichever arm it is in."""
+    run = on_two_masters(document).run
+    strange = replace(run, candidate=replace(run.candidate, subject="cpp:2.1.0"))
+    assert caveats(calibration_for(document), strange) == ("no control case ran cpp beside itself",)
+    few = replace(QUIET, clients=(ClientRate("java", Rate.of(0, 155)), ClientRate("python", Rate.of(0, 3))))
+    python = replace(run, candidate=replace(run.candidate, subject="python:5.3.3"))
+    assert caveats(calibration_for(document, few), python) == (
+        "only 3 control cases ran python beside itself (at most 63.2% at 95%)",
+    )
+
+
+def test_a_measurement_that_is_hardly_one_is_a_caveat(document: Document) -> None:
+    """And one from before modes and clients were counted says that, instead of that there were none."""
+    run = on_two_masters(document).run
+    hardly = calibration_for(document, replace(QUIET, alarms_per_case=Rate.of(0, 19)))
+    assert caveats(hardly, run) == ("only 19 of its control cases were decided",)
+    old = calibration_for(document, replace(QUIET, modes=(), clients=()))
+    assert caveats(old, run) == ("how many control cases each sending mode and each client had was not counted then",)
+
+
+def test_a_judging_program_that_changed_since_is_a_caveat(document: Document) -> None:
+    """By its digest; where one of the two is not known, nothing is claimed."""
+    run = replace(on_two_masters(document).run, judging_source="aaaaaaaaaaaa")
+    measured = calibration_for(document)
+    for sources, count in ((("bbbbbbbbbbbb",), 1), (("bbbbbbbbbbbb", "aaaaaaaaaaaa"), 0), ((), 0)):
+        found = caveats(replace(measured, judging_sources=sources), run)
+        assert len(found) == count
+        assert all(line.startswith("the part of rocketdiff that judges has changed since") for line in found)
+    assert caveats(replace(measured, judging_sources=("bbbbbbbbbbbb",)), replace(run, judging_source="")) == ()
 
 
 def test_what_is_said_to_be_measured_is_what_control_cases_do() -> None:

@@ -3,8 +3,9 @@
 import pytest
 
 from harness.core.errors import UsageError
+from harness.core.plan import SendKind, SendMode
 from harness.core.subject import SubjectId
-from harness.subjects.registry import known_subjects, program_of, tells_attempts
+from harness.subjects.registry import known_subjects, offers, program_of, tells_attempts
 
 
 @pytest.mark.parametrize("name", ["java:4.0.0-incubating", "java:5.5.0", "python:5.3.3", "cpp:2.1.0", "toy:drops"])
@@ -41,3 +42,20 @@ def test_every_known_subject_can_be_had() -> None:
 def test_only_the_cpp_client_needs_another_witness() -> None:
     """It has no hook; every other subject tells its attempts itself."""
     assert [client for client in known_subjects() if not tells_attempts(SubjectId(client, "1"))] == ["cpp"]
+
+
+def test_the_cpp_client_has_three_calls_and_every_other_subject_all() -> None:
+    """Its one selector is the hash of a sharding key, which a one-way send does not take."""
+    every = {(kind, mode) for kind in SendKind for mode in SendMode}
+    has = {name: {call for call in every if offers(SubjectId.parse(name), *call)} for name in ("cpp:2.1.0", "java:5.3.3")}
+    sync, oneway = SendMode.SYNC, SendMode.ONEWAY
+    assert has["cpp:2.1.0"] == {(SendKind.PLAIN, sync), (SendKind.PLAIN, oneway), (SendKind.SELECTOR, sync)}
+    assert has["java:5.3.3"] == every
+
+
+def test_a_selector_is_not_offered_for_so_many_queues_that_no_key_names_each() -> None:
+    """Its keys are made for numbers of queues that divide 5040; that a plain send's queues are eleven is nobody's business."""
+    cpp = SubjectId.parse("cpp:2.1.0")
+    assert offers(cpp, SendKind.SELECTOR, queue_counts=(4, 8, 12))
+    assert not offers(cpp, SendKind.SELECTOR, queue_counts=(11, 22))
+    assert offers(cpp, SendKind.PLAIN, queue_counts=(11, 22))

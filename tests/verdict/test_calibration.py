@@ -15,8 +15,10 @@ ALARM = Answer("queue-choice", Verdict.DIVERGES, Severity.MUST, ("queue.out-of-t
 INVALID = tuple(Answer(check, Verdict.INVALID, Severity.MUST) for check in ("queue-choice", "validity"))
 
 
-def case(number: int, *answers: Answer, subject: str = "java:5.3.3", trouble: str = "") -> ControlOutcome:
-    return ControlOutcome(number, f"control/c{number}", subject, answers, trouble)
+def case(
+    number: int, *answers: Answer, subject: str = "java:5.3.3", trouble: str = "", mode: str = ""
+) -> ControlOutcome:
+    return ControlOutcome(number, f"control/c{number}", subject, answers, trouble, mode=mode)
 
 
 @pytest.mark.parametrize(
@@ -56,6 +58,22 @@ def test_an_alarm_is_counted_for_its_case_its_check_and_its_client_and_told() ->
     assert {row.check: row.alarms.seen for row in controls.checks} == {"queue-choice": 1, "validity": 0}
     (alarm,) = controls.alarms
     assert (alarm.number, alarm.check, alarm.signatures) == (2, "queue-choice", ("queue.out-of-turn/first",))
+
+
+def test_the_decided_cases_are_counted_by_sending_mode_and_by_client() -> None:
+    """All releases of a client together; a case without an answer is in neither cut, one whose mode nobody wrote down in one."""
+    controls = summed(
+        [
+            case(1, *QUIET, mode="sync"),
+            case(2, ALARM, mode="async"),
+            case(3, *QUIET, mode="async", subject="java:4.7.1"),
+            case(4, *INVALID, mode="oneway"),
+            case(5, *QUIET, subject="python:5.3.3"),
+        ],
+        [],
+    )
+    assert {row.mode: row.alarms for row in controls.modes} == {"async": Rate.of(1, 2), "sync": Rate.of(0, 1)}
+    assert {row.client: row.alarms for row in controls.clients} == {"java": Rate.of(1, 3), "python": Rate.of(0, 1)}
 
 
 @pytest.mark.parametrize("verdict", [Verdict.DIVERGES, Verdict.ERROR, Verdict.STALE])

@@ -5,8 +5,10 @@ from datetime import date
 
 import pytest
 
-from harness.verdict.ledger import Conditions, Entry, Party
+from harness.verdict.ledger import Conditions, Entry, Party, Rate
+from harness.verdict.ledger_frequency import checks_until_stale, frequency_of
 from harness.verdict.ledger_lint import KnownCheck, Level, lint
+from harness.verdict.ledger_outcome import EntryState
 from harness.verdict.ledger_parsing import ParsedFile
 from harness.verdict.ledger_range import Range
 from tests.verdict.ledger_entries import ENTRY, entry
@@ -61,6 +63,48 @@ def test_an_expired_entry_warns_then_fails(day: date, level: str) -> None:
     """It expires on 2027-05-01."""
     ((seen, text),) = found(ENTRY, day=day)
     assert (seen, text.startswith("K16 expired on 2027-05-01")) == (level, True)
+
+
+def told_of_rate(low: float, check: str = ENTRY.check) -> list[tuple[str, str]]:
+    return found(entry(rate=Rate(low, 1.0), check=check))
+
+
+@pytest.mark.parametrize(
+    ("low", "needed"),
+    # 0 in 2 leaves up to 1 - 0.025^(1/2) = 0.842; ln 0.025 / ln 0.84 = 21.2; ln 0.025 / ln 0.99 = 367.04
+    [(0.84, 3), (0.16, 22), (0.01, 368)],
+)
+def test_a_rate_that_no_run_can_contradict_is_a_note(low: float, needed: int) -> None:
+    """One check in a run of everything, and it takes more."""
+    ((level, text),) = told_of_rate(low)
+    assert level == "warning"
+    assert text.startswith(
+        f"K16: no single run can find it stale: with a rate from {low:g} that takes {needed} decisive"
+    )
+    assert "a run has 1; judge several" in text
+
+
+def test_a_rate_that_one_run_can_contradict_is_not_mentioned() -> None:
+    """0 in 1 leaves up to 97.5 %; two checks, as with a wider glob, leave up to 84.2 %."""
+    assert told_of_rate(0.98) == []
+    assert told_of_rate(0.85) != []
+    assert told_of_rate(0.85, "latency/*/*") == []
+
+
+def test_a_rate_that_begins_at_nothing_is_never_stale() -> None:
+    """No number of checks contradicts it."""
+    ((level, text),) = told_of_rate(0.0)
+    assert (level, text.startswith("K16: its rate begins at 0")) == ("warning", True)
+
+
+@pytest.mark.parametrize("low", [0.01, 0.16, 0.29, 0.5, 0.9])
+def test_the_number_of_checks_is_the_one_at_which_an_entry_becomes_stale(low: float) -> None:
+    """Held against what judges a run."""
+    rate = Rate(low, 1.0)
+    needed = checks_until_stale(rate)
+    assert needed is not None
+    assert frequency_of(rate, seen=0, decisive=needed).state is EntryState.STALE
+    assert frequency_of(rate, seen=0, decisive=needed - 1).state is not EntryState.STALE
 
 
 def test_more_entries_than_the_ratchet_need_a_flag() -> None:

@@ -1,9 +1,12 @@
 """A run on a cluster that is somebody else's: here one of ours stands in for it, with brokers of other names than ours."""
 
+import json
 import os
+import shlex
 import signal
 import time
-from collections.abc import Iterator
+import uuid
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,8 +15,8 @@ import pytest
 from harness.cluster.external import debts
 from harness.cluster.external.named_topology import NamedTopology
 from harness.cluster.external.survey import survey
-from harness.cluster.interface import Cluster, nodes_of
-from harness.cluster.processes.command_line import installed
+from harness.cluster.interface import Cluster, Role, nodes_of
+from harness.cluster.processes.command_line import installed, java_command
 from harness.cluster.processes.launch import start_processes
 from harness.core.errors import ExitCode
 from harness.external import read
@@ -23,7 +26,7 @@ from harness.traces.schema import TableName
 from reference_impl.remoting.channels import Channels
 from reference_impl.remoting.codes import RequestCode
 from reference_impl.remoting.frames import Command
-from tests.whole.stage import SCENARIOS, await_no_process_of, await_run, finished_run, run_of, started_run
+from tests.whole.stage import SCENARIOS, await_no_process_of, await_run, finished_run, processes_of, run_of, started_run
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
@@ -32,30 +35,50 @@ LONG_PAUSE = (*PAIR, "--scenario", "whole/long-pause")
 _STOPPED = "T"
 
 
+PAUSES = {"pause": "kill -STOP $(cat {name}.pid)", "resume": "kill -CONT $(cat {name}.pid)"}
+KILLS = {"kill": "kill -9 $(cat {name}.pid)", "restart": "sh start-{name}.sh"}
+STATE = {"state": "ps -o stat= -p $(cat {name}.pid)"}
+
+# Over before the broker serves, as most start scripts are. What it started goes when the tests do, however they end.
+START = """\
+setsid sh -c '{broker} & echo $! > {name}.pid
+  while kill -0 {tests} && kill -0 $!; do sleep 1; done
+  kill -9 $!' >> {name}.log 2>&1 </dev/null &
+"""
+
+
 @dataclass(frozen=True)
 class StandIn:
-    """A cluster, the file that describes it, and what it looks like from outside."""
+    """
+    A cluster, the file that describes it, and what it looks like from outside.
 
+    name: its own, and so that of the files in which runs on it write down what they owe.
+    """
+
+    name: str
     cluster: Cluster
     folder: Path
 
-    def file(self, **instead: str) -> str:
-        """As ``--cluster`` takes it; instead: other commands of both brokers."""
-        commands = {
-            "pause": "kill -STOP {pid}",
-            "resume": "kill -CONT {pid}",
-            "state": "ps -o stat= -p {pid}",
-            **instead,
-        }
-        lines = ["format: 1", "name: stand-in", "topic_prefix: rocketdiff-test", "name_servers:"]
-        lines += [f"  - address: {address}" for address in self.cluster.name_server_addresses]
+    def file(self, **instead: str | None) -> str:
+        """As ``--cluster`` takes it; instead: other commands of both brokers, None for no such command."""
+        lines = ["format: 1", f"name: {self.name}", "topic_prefix: rocketdiff-test", "name_servers:"]
+        for node in self.cluster.name_servers:
+            lines += [f"  - address: {node.address}", *_commands(node.name, PAUSES | STATE)]
         lines += ["brokers:"]
         for letter, node in zip("ab", self.cluster.brokers, strict=True):
-            lines += [f"  {letter}:", f"    name: {node.name}"]
-            lines += [f"    {verb}: {line.format(pid=node.pid)}" for verb, line in commands.items()]
-        path = self.folder / f"cluster-{len(instead)}.yaml"
+            lines += [f"  {letter}:", f"    name: {node.name}", *_commands(node.name, PAUSES | KILLS | STATE | instead)]
+        path = self.folder / f"cluster-{'-'.join(['as-it-is', *instead])}.yaml"
         path.write_text("\n".join(lines) + "\n")
         return f"external:{path}"
+
+    @property
+    def owed(self) -> list[Path]:
+        """The files in which runs on this cluster have written down what they owe it."""
+        return list(debts.home().glob(f"{self.name}-*"))
+
+    def pid(self, name: str) -> int:
+        """Of a node's process, whoever has started it."""
+        return int((self.folder / f"{name}.pid").read_text())
 
     def seen(self) -> dict[str, object]:
         """Topics, settings of brokers and what their processes do: what must be the same afterwards."""
@@ -69,23 +92,41 @@ class StandIn:
 
     def state(self, name: str) -> str:
         """R or S for one that runs, T for one that is stopped."""
-        pid = next(node.pid for node in nodes_of(self.cluster) if node.name == name)
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        state = Path(f"/proc/{self.pid(name)}/stat").read_text().rpartition(")")[2].split()[0]
         return state if state == _STOPPED else "runs"
 
 
 @pytest.fixture(scope="module")
 def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandIn]:
     folder = tmp_path_factory.mktemp("theirs")
-    shape = NamedTopology("two-masters", ("a", "b"), 1, given_names=("mq-red", "mq-blue"))
-    with start_processes(shape, installed("5.3.3", None), folder / "cluster") as cluster:
-        yield StandIn(cluster, folder)
+    shape = NamedTopology("two-masters-two-name-servers", ("a", "b"), 2, given_names=("mq-red", "mq-blue"))
+    theirs = installed("5.3.3", None)
+    with start_processes(shape, theirs, folder / "cluster") as cluster:
+        for node in nodes_of(cluster):
+            (folder / f"{node.name}.pid").write_text(f"{node.pid}\n")
+        for node in cluster.brokers:
+            broker = shlex.join(java_command(theirs, Role.BROKER, folder / "cluster" / node.name))
+            text = START.format(broker=broker, name=node.name, tests=os.getpid())
+            (folder / f"start-{node.name}.sh").write_text(text)
+        stand_in = StandIn(f"stand-in-{uuid.uuid4().hex[:8]}", cluster, folder)
+        yield stand_in
+        for pid in processes_of(folder).keys() & restarted(stand_in):
+            os.kill(pid, signal.SIGKILL)
 
 
-def await_nothing_owed() -> None:
+def restarted(stand_in: StandIn) -> set[int]:
+    """Brokers that were started by the owner's command: the cluster does not know them, and does not end them."""
+    return {stand_in.pid(node.name) for node in stand_in.cluster.brokers if node.pid is None}
+
+
+def _commands(name: str, lines: Mapping[str, str | None]) -> list[str]:
+    return [f"    {verb}: {line.format(name=name)}" for verb, line in lines.items() if line is not None]
+
+
+def await_nothing_owed(stand_in: StandIn) -> None:
     """Until the guardian has paid; AssertionError after a minute."""
     deadline = time.monotonic() + 60
-    while left := list(debts.home().glob("stand-in-*.ndjson")):
+    while left := stand_in.owed:
         assert time.monotonic() < deadline, left
         time.sleep(0.05)
 
@@ -103,8 +144,35 @@ def test_a_run_judges_and_leaves_the_cluster_as_it_was(stand_in: StandIn, tmp_pa
     assert "mq-blue paused at 1.5 s" in (run / "report.json").read_text()
     assert (run / "cluster" / "two-masters" / "commands.ndjson").read_text().count('"verb": "pause"') == 6
     assert stand_in.seen() == before
-    assert not list(debts.home().glob("stand-in-*"))
+    assert not stand_in.owed
     assert await_no_process_of(run) == {}
+
+
+def test_kill_restart_and_a_name_servers_pause_are_the_owners_commands(stand_in: StandIn, tmp_path: Path) -> None:
+    """
+    Each is proven and undone, the run has a verdict, and the broker that came back is another process.
+
+    No state command tells when a broker is gone: its kill, as any owner's, has ended before the process has.
+    """
+    before, former = stand_in.seen(), stand_in.pid("mq-blue")
+    cluster = ("--cluster", stand_in.file(state=None), "--scenarios", str(SCENARIOS))
+    done = finished_run(tmp_path, "run", *PAIR, *cluster, "--scenario", "whole/owners-faults")
+    assert done.returncode == ExitCode.CONFORMS, done.stdout + done.stderr
+    run = run_of(tmp_path)
+    faults = {fault["node"]: fault for fault in read_table(RunDirectory.open(run), TableName.FAULTS, 1).to_pylist()}
+    assert faults.keys() == {"name-server-1", "mq-blue"}
+    assert all(fault["proven_ns"] and fault["heal_proven_ns"] for fault in faults.values())
+    log = (run / "cluster" / "two-masters-two-name-servers" / "commands.ndjson").read_text().splitlines()
+    ran = [(line["node"], line["verb"], line["exit_code"]) for line in map(json.loads, log) if line["verb"] != "state"]
+    assert ran == [
+        ("name-server-1", "pause", 0),
+        ("name-server-1", "resume", 0),
+        ("mq-blue", "kill", 0),
+        ("mq-blue", "restart", 0),
+    ]
+    assert stand_in.pid("mq-blue") != former
+    assert stand_in.seen() == before
+    assert not stand_in.owed
 
 
 def test_a_pause_command_that_fails_makes_the_case_invalid_and_says_why(stand_in: StandIn, tmp_path: Path) -> None:
@@ -129,7 +197,7 @@ def test_ctrl_c_during_a_pause_resumes_and_cleans_up(stand_in: StandIn, tmp_path
         assert runner.wait(timeout=60) == 130
     assert stand_in.seen() == before
     assert await_no_process_of(run) == {}
-    assert not list(debts.home().glob("stand-in-*"))
+    assert not stand_in.owed
 
 
 def test_kill_9_during_a_pause_resumes_and_cleans_up(stand_in: StandIn, tmp_path: Path) -> None:
@@ -140,6 +208,6 @@ def test_kill_9_during_a_pause_resumes_and_cleans_up(stand_in: StandIn, tmp_path
         assert stand_in.state("mq-blue") == _STOPPED
         runner.kill()
         runner.wait()
-    await_nothing_owed()
+    await_nothing_owed(stand_in)
     assert stand_in.seen() == before
     assert await_no_process_of(run) == {}

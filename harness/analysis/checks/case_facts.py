@@ -8,7 +8,7 @@ from harness.core.events import Arm
 from harness.core.evidence import Evidence, Standing
 from harness.core.fault import FaultRecord
 from harness.core.run_info import Guard
-from harness.core.verdict import Divergence, Measure
+from harness.core.verdict import ABOUT_THE_RUN, Divergence, Measure
 from harness.traces.manifest import CaseEntry, CaseStatus
 
 LEGAL_SHARE_BOUND = 0.9
@@ -16,9 +16,6 @@ LEGAL_SHARE_BOUND = 0.9
 Mean share of legal queues above which a choice shows nothing: at nine queues in ten a client that picks blindly breaks
 the rules once in ten decisions, so a handful of decisions would look right by luck.
 """
-
-ABOUT_THE_RUN = frozenset({"protocol", "validity"})
-"""Checks that say whether a run can be judged; a subject that broke off is their business."""
 
 CLUSTER_GUARDS = ("cluster", "fault-", "read-back", "clock-steady", "started-together", "control", "awake-")
 """

@@ -1,14 +1,14 @@
 """
 Does a stored message carry what the application gave its client, and beyond it what the other client's carries?
 
-Looked at: the first stored copy of every send, in its topic or, while it is delayed, as its broker keeps it back. What the
-plan asked for (keys, tags, properties, body) is held against it, exactly. The rest (what
-clients and brokers add) must have the same names in both arms and the same values, but for those that are new with every
+Looked at: the stored copies of every send, in its topic or, while it is delayed, as its broker keeps it back. What the
+plan asked for (keys, tags, properties, body) is held against each, exactly; the first that lacks something is told. The rest (what
+clients and brokers add) must have the same names in the first copies of both arms and the same values, but for those that are new with every
 message; the flag must be the same too. What a client adds besides is what consumers and tools see, so a difference is one.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from harness.analysis.checks.case_facts import CaseFacts, counted
 from harness.analysis.checks.loss import unread
@@ -34,10 +34,12 @@ class Content:
     def see(self, send: AlignedSend) -> None:
         """Look at both sides, each by itself and then against the other."""
         for side in send.sides:
-            copy = _telling(side.copies) or _telling(side.kept)
-            if copy is not None and side.row is not None:
-                self._notebook.count(NAME, str(side.arm), str(side.phase), "copy")
-                self._hold_against_plan(send, side, copy)
+            if side.row is None or not (_telling(side.copies) or _telling(side.kept)):
+                continue
+            self._notebook.count(NAME, str(side.arm), str(side.phase), "copy")
+            for copy in (*(side.copies or ()), *side.kept):
+                if copy.properties is not None and self._lacks_anything(send, side, copy):
+                    break
         baseline, candidate = send.baseline, send.candidate
         if baseline is None or candidate is None or candidate.row is None:
             return
@@ -51,17 +53,12 @@ class Content:
     def end(self) -> None:
         """Nothing is kept from send to send."""
 
-    def _hold_against_plan(self, send: AlignedSend, side: ReconciledSend, copy: Copy) -> None:
-        assert side.row is not None
-        found = copy.carried()
-        for name, value in json.loads(side.row.properties or "{}").items():
-            if name not in found:
-                self._note(f"content.property-missing/{name}", send, side, f"{name}={value!r}", "no such property")
-            elif found[name] != value:
-                self._note(f"content.property-changed/{name}", send, side, f"{name}={value!r}", f"{found[name]!r}")
-        identity = found.get(ID_PROPERTY)
-        if identity is not None and copy.body_digest != body_digest(padded(identity, side.row.body_bytes)):
-            self._note("content.body-changed", send, side, f"the {side.row.body_bytes} bytes sent", "another body")
+    def _lacks_anything(self, send: AlignedSend, side: ReconciledSend, copy: Copy) -> bool:
+        """Whether a copy is not as planned; every way in which it is not is noted."""
+        lacking = list(_held_against_plan(side, copy))
+        for signature, expected, observed in lacking:
+            self._note(signature, send, side, expected, observed)
+        return bool(lacking)
 
     def _hold_against_each_other(self, send: AlignedSend, side: ReconciledSend, ours: Copy, theirs: Copy) -> None:
         assert side.row is not None
@@ -92,6 +89,20 @@ def answer(facts: CaseFacts) -> Evidence:
         standing, reason = Standing.INDECISIVE, f"no stored message of {lacking[0]} tells what it carries"
     measures = counted(facts, "messages-compared", NAME, "copy")
     return facts.evidence(NAME, standing, reason, decisions=sum(looked.values()), measures=measures)
+
+
+def _held_against_plan(side: ReconciledSend, copy: Copy) -> Iterator[tuple[str, str, str]]:
+    """Signature, expected and observed of everything that the plan wants of a message and its copy does not have."""
+    assert side.row is not None
+    found = copy.carried()
+    for name, value in json.loads(side.row.properties or "{}").items():
+        if name not in found:
+            yield f"content.property-missing/{name}", f"{name}={value!r}", "no such property"
+        elif found[name] != value:
+            yield f"content.property-changed/{name}", f"{name}={value!r}", f"{found[name]!r}"
+    identity = found.get(ID_PROPERTY)
+    if identity is not None and copy.body_digest != body_digest(padded(identity, side.row.body_bytes)):
+        yield "content.body-changed", f"the {side.row.body_bytes} bytes sent", "another body"
 
 
 def _telling(copies: Sequence[Copy] | None) -> Copy | None:

@@ -3,7 +3,9 @@ Is a message stored as often as its client can account for, and only where its c
 
 Looked at: every send against all queues. Each attempt may leave one copy in its queue (a timed-out one is stored when the
 broker is resumed) unless it certainly failed, so several copies after several attempts are counted for both arms and are
-no divergence; a copy in a queue beyond the number of such attempts there, or in a queue no attempt went to, is.
+no divergence; a copy in a queue beyond the number of such attempts there, or in a queue no attempt went to, is. Where
+releases confuse answers (asynchronous sends to 4.6.1, near a fault) a broker's refusal may have been another message's, and
+then such an attempt may have left its copy, too; no more than that is due to confusion: requests are seen as they are written.
 """
 
 from collections import Counter
@@ -15,11 +17,15 @@ from harness.analysis.steps.aligned import AlignedSend
 from harness.analysis.steps.reconciled import ReconciledSend
 from harness.core.events import Arm
 from harness.core.evidence import Evidence, Standing
-from harness.core.outcome import Outcome
+from harness.core.outcome import Outcome, Reason
+from harness.traces.rows import AttemptRow
 
 NAME = "duplication"
 TOO_MANY = "duplication.stored-more-than-attempted"
 ELSEWHERE = "duplication.stored-elsewhere-than-claimed"
+
+REFUSED = "duplication.refused"
+"""Tally of messages stored by attempts that their client believes refused, by an answer that may be another message's."""
 
 
 class Duplication:
@@ -27,6 +33,7 @@ class Duplication:
 
     def __init__(self, scene: Scene) -> None:
         self._notebook = scene.notebook
+        self._scene = scene
 
     def see(self, send: AlignedSend) -> None:
         """Look at both sides."""
@@ -49,6 +56,10 @@ class Duplication:
         stored = Counter((copy.broker, copy.queue_id) for copy in copies)
         claimed = {(one.broker, one.queue_id) for one in attempts}
         may_hold = Counter((one.broker, one.queue_id) for one in attempts if one.outcome is not Outcome.FAILED)
+        refused = Counter((one.broker, one.queue_id) for one in attempts if _was_refused(one))
+        if refused and not stored <= may_hold and self._scene.confuses_answers(side):
+            self._notebook.count(REFUSED, str(side.arm), str(side.phase), "stored", n=(stored & refused).total())
+            may_hold += refused
         over = sorted(place for place in stored if place in claimed and stored[place] > may_hold[place])
         if over:
             expected = "at most " + ", ".join(_copies(may_hold[place], place) for place in over)
@@ -66,6 +77,11 @@ class Duplication:
             self._notebook.differ(NAME, ELSEWHERE, send, side, expected=expected, observed=observed)
 
 
+def _was_refused(attempt: AttemptRow) -> bool:
+    """Whether a broker's answer, and nothing else, says that it was not stored."""
+    return attempt.outcome is Outcome.FAILED and attempt.reason is Reason.BROKER
+
+
 def _copies(count: int, place: tuple[str, int]) -> str:
     return f"{count} {'copy' if count == 1 else 'copies'} in {place[0]} queue {place[1]}"
 
@@ -79,4 +95,6 @@ def answer(facts: CaseFacts) -> Evidence:
         reason = f"no stored message of {lacking[0]} has a witnessed attempt to account for it"
         standing = Standing.INDECISIVE
     measures = counted(facts, "stored-more-than-once", NAME, "stored-twice")
+    if facts.n(REFUSED):
+        measures += counted(facts, "stored-though-refused", REFUSED, "stored")
     return facts.evidence(NAME, standing, reason, decisions=sum(accounted.values()), measures=measures)

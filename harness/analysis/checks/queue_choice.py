@@ -12,7 +12,6 @@ from harness.analysis.checks.scene import Scene
 from harness.analysis.steps.aligned import AlignedSend
 from harness.analysis.steps.reconciled import Fate, ReconciledSend
 from harness.core.evidence import Evidence
-from harness.core.plan import SendMode
 
 NAME = "queue-choice"
 WRONG_WITNESS = "witness.queue-or-offset-wrong"
@@ -52,7 +51,7 @@ class QueueChoice:
         row = side.row
         if row is None or row.queue_offset is None or side.fate is not Fate.STORED:
             return
-        if row.mode is SendMode.ASYNC and self._scene.confuses_answers(side):
+        if self._scene.confuses_answers(side):
             return  # the result may be another message's
         claimed = (row.broker, row.queue_id, row.queue_offset)
         if row.delay_level:

@@ -8,7 +8,7 @@ from harness.analysis.steps.aligned import AlignedSend
 from harness.analysis.steps.attempts_in_context import FaultTimes
 from harness.analysis.steps.fault_reach import FaultReach
 from harness.analysis.steps.reconciled import ReconciledSend
-from harness.core.plan import SendKind
+from harness.core.plan import SendKind, SendMode
 from harness.oracle.async_habits import NO_HABITS, AsyncHabits
 from harness.traces.manifest import CaseEntry
 
@@ -28,7 +28,7 @@ class Scene:
 
         Requests are made again under a fault and as long after it as a send may last; its victim may be anybody's.
         """
-        if not self.habits.confuses_answers or side.row is None:
+        if not self.habits.confuses_answers or side.row is None or side.row.mode is not SendMode.ASYNC:
             return False
         reach = FaultReach.of_sends(self.times.faults, self.entry.settings)
         return reach.meets(side.row.start_ns, side.row.end_ns)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from harness.analysis.rulebook import ArmRules
 from harness.analysis.steps.attempts_in_context import SendInContext
 from harness.analysis.steps.torn_connections import TornConnections
-from harness.oracle.durations import GAVE_UP_EARLY
+from harness.oracle.durations import GAVE_UP_EARLY, WAITED
 from harness.oracle.judgement import Difference, Judgement
 from harness.oracle.replay import Replay
 from harness.oracle.trace import AttemptTrace, SendTrace
@@ -38,8 +38,10 @@ def replayed(sends: Iterable[SendInContext], rules: ArmRules | None) -> Iterator
 
 def forgiven(sends: Iterable[JudgedSend], torn: TornConnections) -> Iterator[JudgedSend]:
     """
-    A timeout that came too early is no difference where the request's connection may have been closed under it.
+    Some differences are none, as things were.
 
+    A timeout that came too early, where the request's connection may have been closed under it. A one-way call that took long,
+    where its broker was well, or a connection may have had to be made.
     Whatever else is wrong with that send then takes its place.
     """
     for one in sends:
@@ -52,10 +54,12 @@ def forgiven(sends: Iterable[JudgedSend], torn: TornConnections) -> Iterator[Jud
 
 
 def _is_forgiven(one: JudgedSend, found: Difference, torn: TornConnections) -> bool:
-    if found.signature != GAVE_UP_EARLY:
+    if found.signature not in (GAVE_UP_EARLY, WAITED):
         return False
     traced = one.context.traced
     attempt = traced.attempts[found.attempt or 0]
+    if found.signature == WAITED:
+        return one.context.contexts[found.attempt or 0].hit is None or not torn.are_kept(attempt.broker)
     return torn.may_have_torn(traced.thread, attempt.broker, attempt.start_ns, attempt.end_ns)
 
 

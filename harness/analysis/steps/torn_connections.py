@@ -50,7 +50,9 @@ class TornConnections:
 
     def __init__(self, attempts: pa.Table | None, faults: Iterable[FaultRecord], tearing: Tearing) -> None:
         """attempts: the sealed table, of which only the few rows that failed are turned into Python."""
+        faults = tuple(faults)
         self._closed: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+        self._cut_off = {fault.node for fault in faults if fault.kind not in QUIET}
         if not tearing.pending_fail:
             return
         for fault in (fault for fault in faults if fault.kind not in QUIET):
@@ -63,6 +65,10 @@ class TornConnections:
                 self._closed[broker].append((end_ns, thread))
         for moments in self._closed.values():
             moments.sort()
+
+    def are_kept(self, broker: str) -> bool:
+        """Whether no fault of the case closed connections to a broker, so that a call need not have made one."""
+        return broker not in self._cut_off
 
     def may_have_torn(self, thread: int, broker: str, start_ns: int, end_ns: int) -> bool:
         """

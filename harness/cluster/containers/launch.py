@@ -12,12 +12,13 @@ from harness.cluster.containers.images import ServerImage, image_for
 from harness.cluster.containers.ownership import RUN_LABEL, Owner
 from harness.cluster.containers.room import require_engine_room
 from harness.cluster.containers.servers import ContainerServers, Setting
+from harness.cluster.containers.shapes import Wiring, wiring_named
 from harness.cluster.containers.sweep import sweep
-from harness.cluster.containers.wiring import Wiring, plan_server, require_possible, wiring_named
+from harness.cluster.containers.wiring import plan_server, require_fitting, require_possible
 from harness.cluster.launched import LaunchedCluster, first_ready
-from harness.cluster.processes.seat import Seat, take_seats, unwritable
+from harness.cluster.processes.seat import Seat, take_folder, take_seats, unwritable
 from harness.cluster.starting import StartRequest
-from harness.core.errors import HarnessError, UsageError
+from harness.core.errors import HarnessError
 from harness.releases.progress import ProgressListener
 
 
@@ -29,13 +30,14 @@ def start_containers(request: StartRequest) -> LaunchedCluster:
     EnvironmentMissing (no engine, no image, no room, folder not writable), ClusterError (not ready in time).
     """
     wiring = wiring_named(request.argument)
+    require_possible(wiring, request.topology)
     folder = request.folder.resolve()
-    _take_folder(folder, request.topology.node_names)
+    take_folder(folder, request.topology)
     with closing(Engine.connect()) as engine:
         sweep(engine)
         require_engine_room(engine, len(request.topology.node_names))
         image = image_for(engine, request.server_release, request.progress)
-    require_possible(wiring, request.topology, image)
+    require_fitting(wiring, image)
     return first_ready(lambda: _set_up(request, image, wiring, folder), request.timeout_s)
 
 
@@ -77,19 +79,6 @@ def _network(run: str, labels: dict[str, str]) -> Network:
     network.name = f"rocketdiff-{run}"
     with engine_errors("a network for the containers"):
         return network.create()
-
-
-def _take_folder(folder: Path, names: tuple[str, ...]) -> None:
-    """See that the folder can be written and holds no other cluster."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise unwritable(folder, error) from error
-    for name in names:
-        if (folder / name).exists():
-            raise UsageError(
-                "a folder without an earlier cluster's files", seen=str(folder / name), hint="give another folder"
-            )
 
 
 def _give_back(seats: list[Seat], network: Network | None) -> None:

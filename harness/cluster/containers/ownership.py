@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Self
 
-from harness.cluster.living import started_ticks
+from harness.cluster.living import is_there, started_ticks
 
 _PREFIX = "org.rocketdiff."
 
@@ -70,13 +70,19 @@ _FIELDS = ("owner-pid", "owner-started-ticks", "owner-boot", "owner-pid-space", 
 
 
 def fate_of(
-    owner: Owner | None, here: Owner, *, is_running: bool, ticks_of: Callable[[int], int | None] = started_ticks
+    owner: Owner | None,
+    here: Owner,
+    *,
+    is_running: bool,
+    ticks_of: Callable[[int], int | None] = started_ticks,
+    has: Callable[[int], bool] = is_there,
 ) -> Fate:
     """
     What has become of an owner, as far as this process can tell; what it cannot tell is UNKNOWN and left alone.
 
     is_running: whether the container runs. Containers do not survive the end of their machine's boot, so a stopped one of
-    an earlier boot of this machine has no owner any more, while a running one is another machine's on a shared engine.
+    an earlier boot of this machine has no owner any more, while a running one is another machine's on a shared engine. So is
+    one whose owner is another user's process that /proc hides: of it is known that it is there, and not since when.
     """
     if owner is None:
         return Fate.UNKNOWN
@@ -85,7 +91,10 @@ def fate_of(
         return Fate.GONE if is_ours and not is_running else Fate.UNKNOWN
     if owner.pid_space != here.pid_space:
         return Fate.UNKNOWN
-    return Fate.LIVES if ticks_of(owner.pid) == owner.started_ticks else Fate.GONE
+    ticks = ticks_of(owner.pid)
+    if ticks is None:
+        return Fate.UNKNOWN if has(owner.pid) else Fate.GONE
+    return Fate.LIVES if ticks == owner.started_ticks else Fate.GONE
 
 
 def _read(file: Path) -> str:

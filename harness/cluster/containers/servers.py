@@ -17,8 +17,9 @@ from harness.cluster.containers.images import ServerImage
 from harness.cluster.containers.ownership import NODE_LABEL
 from harness.cluster.containers.remnants import keep, logged, unread_inside
 from harness.cluster.containers.room import require_engine_room
+from harness.cluster.containers.shapes import Wiring
 from harness.cluster.containers.sweep import remove_run
-from harness.cluster.containers.wiring import ServerPlan, Wiring
+from harness.cluster.containers.wiring import ServerPlan
 from harness.cluster.evidence import copy_evidence
 from harness.cluster.interface import Node, NodeState, Role, Span
 from harness.cluster.processes.seat import ROOM_TO_GO_ON_BYTES, Seat

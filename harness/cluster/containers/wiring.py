@@ -12,10 +12,10 @@ an engine on this very Linux.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
 from harness.cluster.containers.images import ServerImage
+from harness.cluster.containers.shapes import Wiring, why_not
 from harness.cluster.interface import Role
 from harness.cluster.processes.command_line import LAUNCHER_CLASS, Installation, java_command
 from harness.cluster.processes.seat import Seat
@@ -31,13 +31,6 @@ SETTINGS = HOME / "server.properties"
 _EVERYWHERE = "0.0.0.0"  # noqa: S104  # inside a container of its own network; only loopback ports are published
 
 
-class Wiring(StrEnum):
-    """``--cluster containers`` and ``--cluster containers:host``."""
-
-    BRIDGE = "bridge"
-    HOST = "host"
-
-
 @dataclass(frozen=True, slots=True)
 class ServerPlan:
     """What a server's container is made with: files by their place in it, its command, the ports to publish."""
@@ -48,32 +41,23 @@ class ServerPlan:
     ports: tuple[int, ...]
 
 
-def wiring_named(text: str) -> Wiring:
-    """
-    What follows ``containers:``, nothing being bridge.
-
-    Raises UsageError for what is no wiring.
-    """
-    try:
-        return Wiring(text) if text else Wiring.BRIDGE
-    except ValueError as error:
-        known = ", ".join(f"containers:{wiring}" for wiring in Wiring)
-        raise UsageError("a known wiring of containers", seen=repr(text), hint=f"one of {known}") from error
-
-
-def require_possible(wiring: Wiring, topology: Topology, image: ServerImage) -> None:
+def require_possible(wiring: Wiring, topology: Topology) -> None:
     """
     See that such a cluster can work.
 
     Raises UsageError.
     """
-    if wiring is Wiring.BRIDGE and topology.slaves_per_master:
-        raise UsageError(
-            "a topology without slaves for --cluster containers",
-            seen=topology.name,
-            hint="a slave copies topics from the address that clients use, which is not its master's inside a container; "
-            "use --cluster containers:host, or processes",
-        )
+    reason = why_not(wiring, topology)
+    if reason is not None:
+        raise UsageError(f"a topology that containers wired by {wiring} can have", seen=topology.name, hint=reason)
+
+
+def require_fitting(wiring: Wiring, image: ServerImage) -> None:
+    """
+    See that the image may run so.
+
+    Raises UsageError.
+    """
     if wiring is Wiring.HOST and image.is_foreign:
         raise UsageError(
             "an image of ours for --cluster containers:host",

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from harness.cluster.conditions import await_condition
 from harness.cluster.external.commands import CommandLog, Ran, run_command
@@ -9,12 +10,16 @@ from harness.cluster.external.debts import ActionOwed, Debts
 from harness.cluster.external.description import UNDOES, Command, DescribedCluster, DescribedNode, Verb
 from harness.cluster.external.settling import ANSWER_WITHIN_S, answers, is_surely_up
 from harness.cluster.external.states import WORDS_KNOWN, state_told
+from harness.cluster.faults.proof import prove_refusal
 from harness.cluster.interface import Node, NodeState, Span
 from harness.cluster.living import started_ticks
-from harness.core.errors import ClusterError
+from harness.core.errors import ClusterError, FaultNotProven
 
 # A state command may be ssh: asking oftener would only queue them.
 _STATE_POLL_S = 0.1
+
+# Each look is a connection at somebody's broker, which is dying: a JVM that was sent SIGKILL takes some ten ms to be gone.
+_REFUSAL_POLL_S = 0.02
 
 _NOT_ASKED = (None, 126, 127, 255)
 """Not ended in time, no such program (twice), and ssh that could not connect: nobody was asked."""
@@ -102,10 +107,26 @@ class Acts:
         return ran
 
     def _shown(self, node: Node, verb: Verb, ran: Ran) -> Span:
-        """From the begin of the command to its end, or to when the state command told that it had worked."""
-        told_ns = self._await_state(self._nodes[node.name], _LEADS_TO[verb])
+        """
+        From the begin of the command to its end, or to when the state command told that it had worked.
+
+        A kill goes on until connections are refused: ``kill -9`` and ``systemctl kill`` only send a signal, and ps calls a
+        process gone (Z) whose first thread has ended, while others still hold its port.
+        """
+        shown_ns = self._await_state(self._nodes[node.name], _LEADS_TO[verb]) or ran.end_ns
+        if verb is Verb.KILL:
+            shown_ns = self._refused_ns(node) or shown_ns
         self._states[node.name] = _LEADS_TO[verb]
-        return Span(ran.begin_ns, told_ns or ran.end_ns)
+        return Span(ran.begin_ns, shown_ns)
+
+    def _refused_ns(self, node: Node) -> int | None:
+        """When a killed node refused a connection; None if it has not within a command's time: the fault's proof will say so."""
+        deadline = time.monotonic() + self._described.command_timeout_s
+        while time.monotonic() < deadline:
+            with suppress(FaultNotProven):
+                return prove_refusal(node)
+            time.sleep(_REFUSAL_POLL_S)
+        return None
 
     def _await_state(self, node: DescribedNode, wanted: NodeState) -> int | None:
         """When the state command said what was wanted; None where there is none."""

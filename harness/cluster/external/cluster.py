@@ -229,9 +229,11 @@ class ExternalCluster:
 
     def _restart(self, node: Node) -> Span:
         begin_ns = self._acts.end(node, Verb.RESTART).begin_ns
-        for topic, wanted in self._topics.items():
-            topics.await_route(self._channels, self.name_servers, topic, wanted, _SERVE_AGAIN_S)
         self._booted[node.name] = self._booted_now(node)
+        # A paused name server answers nobody, and learns of the broker when it is resumed.
+        name_servers = tuple(one for one in self.name_servers if self.state(one.name) is NodeState.RUNNING)
+        for topic, wanted in self._topics.items():
+            topics.await_route(self._channels, name_servers, topic, wanted, _SERVE_AGAIN_S)
         return Span(begin_ns, time.monotonic_ns())
 
     def _is_up_again(self, node: Node) -> bool:

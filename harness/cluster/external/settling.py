@@ -114,7 +114,7 @@ def _answers_now(debt: ActionOwed) -> bool:
 
 def _end(act: ActBegun) -> None:
     """Kill the process group of a command, if it is still that one: it must not pause what is about to be resumed."""
-    with suppress(ProcessLookupError, PermissionError):  # what we may not see or kill is somebody else's
+    with suppress(ProcessLookupError, PermissionError):  # what we are not shown, or may not kill, is not ours
         if started_ticks(act.group) == act.started_ticks:
             os.killpg(act.group, signal.SIGKILL)
 

@@ -11,10 +11,15 @@ from harness.cluster.external.description import DescribedCluster, DescribedNode
 from harness.cluster.faults.proof import SILENCE_MS
 from harness.core.errors import ClusterError, EnvironmentMissing
 from reference_impl.remoting.channels import Channels
+from reference_impl.remoting.errors import MQBrokerException
 
 _TRIES = 20
 _BETWEEN_TRIES_S = 0.05
 """Each is a connection of its own, at somebody's broker."""
+
+_FIGURES_WITHIN_S = 5.0
+_FIGURES_POLL_S = 0.1
+"""A 5.x broker that has just been started answers, but not yet that: SYSTEM_ERROR for half a second (seen with 5.3.3)."""
 
 SLOWEST_ANSWER_MS = SILENCE_MS / 4
 """An answer that takes a quarter of the time after which silence is called a pause is too near to it."""
@@ -71,7 +76,19 @@ def release_of(described: DescribedCluster, brokers: tuple[SeenBroker, ...]) -> 
 
 def booted(channels: Channels, address: str) -> str:
     """When a broker's store came up, as it says itself; raises admin.ADMIN_ERRORS."""
-    return admin.runtime_info(channels, address).get("bootTimestamp", "")
+    return _runtime_info(channels, address).get("bootTimestamp", "")
+
+
+def _runtime_info(channels: Channels, address: str) -> dict[str, str]:
+    """As admin.runtime_info, with patience for a broker that answers with an error; one that does not answer is not waited for."""
+    deadline = time.monotonic() + _FIGURES_WITHIN_S
+    while True:
+        try:
+            return admin.runtime_info(channels, address)
+        except MQBrokerException:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(_FIGURES_POLL_S)
 
 
 def _registered(channels: Channels, described: DescribedCluster, address: str) -> dict[str, str]:
@@ -102,7 +119,7 @@ def _address(described: DescribedCluster, node: DescribedNode, known: Mapping[st
 def _seen(channels: Channels, node: DescribedNode, address: str) -> SeenBroker:
     hint = "this machine must reach the address that the broker registers (brokerIP1)"
     info = _asked(
-        lambda: admin.runtime_info(channels, address), f"{node.name} at {address} to tell its runtime figures", hint
+        lambda: _runtime_info(channels, address), f"{node.name} at {address} to tell its runtime figures", hint
     )
     answer_ms = _asked(lambda: _answer_ms(address), f"{node.name} at {address} to answer", hint)
     if answer_ms > SLOWEST_ANSWER_MS:

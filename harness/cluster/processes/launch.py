@@ -9,11 +9,11 @@ from harness.cluster.interface import Role
 from harness.cluster.launched import LaunchedCluster, first_ready
 from harness.cluster.processes.command_line import Installation
 from harness.cluster.processes.guard import Guard
-from harness.cluster.processes.seat import Seat, prepare, require_room, take_seats, unwritable
+from harness.cluster.processes.seat import Seat, prepare, require_room, take_folder, take_seats, unwritable
 from harness.cluster.processes.servers import Servers
 from harness.cluster.readiness import READY_TIMEOUT_S
 from harness.cluster.topology import Topology
-from harness.core.errors import EnvironmentMissing, UsageError
+from harness.core.errors import EnvironmentMissing
 
 
 def start_processes(
@@ -33,27 +33,14 @@ def start_processes(
     _require_linux()
     # Servers have working folders of their own, in which a relative path would mean something else.
     folder = folder.resolve()
-    _take_folder(folder, topology)
+    take_folder(folder, topology)
+    require_room(folder, len(topology.node_names))
     return first_ready(lambda: _set_up(topology, installation, folder, name_server_port), timeout_s)
 
 
 def _require_linux() -> None:
     if not hasattr(os, "pidfd_open"):
         raise EnvironmentMissing("Linux 5.3 or later for the backend processes", seen=sys.platform)
-
-
-def _take_folder(folder: Path, topology: Topology) -> None:
-    """See that the folder can be written and holds no other cluster."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        require_room(folder, len(topology.node_names))
-    except OSError as error:
-        raise unwritable(folder, error) from error
-    for name in topology.node_names:
-        if (folder / name).exists():
-            raise UsageError(
-                "a folder without an earlier cluster's files", seen=str(folder / name), hint="give another folder"
-            )
 
 
 def _set_up(

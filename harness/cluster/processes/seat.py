@@ -9,7 +9,7 @@ from harness.cluster.interface import LOOPBACK, Role
 from harness.cluster.ports import BROKER_PORTS, NAME_SERVER_PORTS, ReservedPort, reserve_free, reserve_given
 from harness.cluster.server_settings import broker_settings, logging_settings, name_server_settings
 from harness.cluster.topology import Topology, letter_of
-from harness.core.errors import EnvironmentMissing
+from harness.core.errors import EnvironmentMissing, UsageError
 
 # Empty commit logs, queues and logs of one node; a run of the full suite stays below it as well.
 ROOM_TO_START_BYTES = 64 * 1024 * 1024
@@ -63,6 +63,21 @@ class Seat:
         return self.folder / "store"
 
 
+def take_folder(folder: Path, topology: Topology) -> None:
+    """
+    See that a cluster's folder is there and holds no other one's files.
+
+    Raises EnvironmentMissing for a folder that cannot be made or read, UsageError for one in use.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        in_use = [folder / name for name in topology.node_names if (folder / name).exists()]
+    except OSError as error:
+        raise unwritable(folder, error) from error
+    if in_use:
+        raise UsageError("a folder without an earlier cluster's files", seen=str(in_use[0]), hint="give another folder")
+
+
 def take_seats(topology: Topology, folder: Path, name_server_port: int | None) -> list[Seat]:
     """
     Reserve ports for all nodes, name servers first, slaves last.
@@ -114,9 +129,13 @@ def require_room(folder: Path, nodes: int, bytes_each: int = ROOM_TO_START_BYTES
     """
     See that the disk under ``folder`` can hold so many nodes.
 
-    Raises EnvironmentMissing for too little space, and for a disk so full that brokers would refuse to write.
+    Raises EnvironmentMissing for too little space, and for a disk so full that brokers would refuse to write, or that cannot
+    be looked at.
     """
-    usage = shutil.disk_usage(folder)
+    try:
+        usage = shutil.disk_usage(folder)
+    except OSError as error:
+        raise unwritable(folder, error) from error
     needed = nodes * bytes_each
     hint = "free some space, or give another folder"
     if usage.free < needed:

@@ -1,9 +1,10 @@
 """
 The C++ client as a subject: ``python -m harness.subjects.programs.cpp --library …/librocketmq.so``.
 
-Driven through rocketmq-client-python 2.0.0 as an application would. Its interface has neither explicit queues, selectors,
-batches nor asynchronous sends, its results name no queue, and nothing shows attempts or routes: hence the capabilities. Of the settings it
-takes the timeout alone; it makes up to five attempts of that length each whatever was asked for.
+Driven through rocketmq-client-python 2.0.0 as an application would. Its interface has neither explicit queues, batches
+nor asynchronous sends; its one selector is the hash of a sharding key, in synchronous sends only. Its results name no queue, and
+nothing shows attempts or routes: hence the capabilities. Of the settings it takes the timeout alone; it makes up to five
+attempts of that length each (four with a sharding key) whatever was asked for.
 """
 
 import argparse
@@ -11,6 +12,7 @@ import ctypes
 import ctypes.util
 import importlib
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +22,11 @@ from harness.subjects.programs.async_sends import Told
 from harness.subjects.programs.client import Answer, Speak
 from harness.subjects.programs.identity import ID_PROPERTY, body_of, message_id
 from harness.subjects.programs.session import own_stdout, run_subject
+from harness.subjects.programs.sharding_keys import ShardingKeys
 from harness.subjects.programs.writer import RecordWriter
 from harness.subjects.setup import SubjectSetup
 
-CAPABILITIES = (str(SendKind.PLAIN), str(SendMode.ONEWAY), "setting:send_msg_timeout_ms")
+CAPABILITIES = (str(SendKind.PLAIN), str(SendKind.SELECTOR), str(SendMode.ONEWAY), "setting:send_msg_timeout_ms")
 
 _CLIENT = "cpp"
 _WARM_SENDS = 50
@@ -33,6 +36,9 @@ _WARM_TIMEOUT_MS = 5_000
 """A healthy cluster answers well within this; the runner's own deadline for ready is longer."""
 
 _WARM_BODY_BYTES = 128
+
+_HASH_SEED = 0xC70F6907
+"""What GCC's C++ library starts every hash of a string with."""
 
 _STATUS = {
     "OK": "SEND_OK",
@@ -53,6 +59,7 @@ class CppClient:
     def __init__(self, rocketmq: Any, setup: SubjectSetup, _speak: Speak) -> None:
         self._rocketmq = rocketmq
         self._setup = setup
+        self._keys = ShardingKeys(string_hash())
         self._warm = self._producer(f"{setup.group}-warm", _WARM_TIMEOUT_MS)
         self._measured = self._producer(setup.group, setup.settings.send_msg_timeout_ms)
 
@@ -74,9 +81,12 @@ class CppClient:
 
     def send(self, send: PlannedSend, message: Any) -> Answer:
         """One call; the result has status and offset only."""
-        if send.kind is not SendKind.PLAIN:
+        if send.kind is SendKind.PLAIN:
+            result = self._measured.send_sync(message)
+        elif send.kind is SendKind.SELECTOR:
+            result = self._measured.send_orderly_with_sharding_key(message, self._keys.key_for(send.argument))
+        else:
             raise NotOfferedError(f"{send.kind} sends")
-        result = self._measured.send_sync(message)
         return Answer(_STATUS[result.status.name], None, None, result.offset)
 
     def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:  # noqa: ARG002 - refuses whatever it is
@@ -126,6 +136,14 @@ def load(library: Path) -> Any:
     ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
     ctypes.util.find_library = lambda name: str(library)  # noqa: ARG005 - the one it replaces calls it so
     return importlib.import_module("rocketmq.client")
+
+
+def string_hash() -> Callable[[bytes], int]:
+    """``std::hash`` of a string as the native library's own: it calls this function, with this seed."""
+    hash_bytes = importlib.import_module("rocketmq.ffi").dll._ZSt11_Hash_bytesPKvmm  # noqa: SLF001 - its name in C++'s library
+    hash_bytes.restype = ctypes.c_size_t
+    hash_bytes.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_size_t]
+    return lambda text: int(hash_bytes(text, len(text), _HASH_SEED))
 
 
 def version_of(rocketmq: Any) -> str:

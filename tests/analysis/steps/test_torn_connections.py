@@ -9,14 +9,14 @@ import pyarrow as pa
 import pytest
 
 from harness.analysis.case_trace import TracedSend
-from harness.analysis.steps.attempts_in_context import Phase, SendInContext
+from harness.analysis.steps.attempts_in_context import Context, Phase, SendInContext
 from harness.analysis.steps.replayed import JudgedSend, forgiven
 from harness.analysis.steps.torn_connections import TornConnections
 from harness.core.events import Arm
 from harness.core.evidence import Evidence
 from harness.core.fault import FaultKind, FaultRecord
 from harness.core.settings import ClientSettings
-from harness.oracle.durations import GAVE_UP_EARLY, Tearing
+from harness.oracle.durations import GAVE_UP_EARLY, WAITED, Tearing
 from harness.oracle.judgement import Difference, DifferenceKind, Judgement
 from harness.traces.rows import AttemptRow
 from harness.traces.run_directory import RunDirectory
@@ -146,3 +146,29 @@ def test_a_send_whose_early_end_is_forgiven_still_answers_for_the_rest(
     (one,) = forgiven(sends, TornConnections(rows, (), Tearing.of(dialect_of("5.3.3").remoting)))
     assert one.judgement is not None
     assert one.judgement.difference == left
+
+
+@pytest.mark.parametrize("release", ["4.2.0", "5.3.3"])
+@pytest.mark.parametrize(
+    ("kinds", "is_hit", "is_found"),
+    [
+        ((FaultKind.PAUSE,), True, True),
+        ((FaultKind.PAUSE,), False, False),
+        ((FaultKind.KILL,), True, False),
+        ((FaultKind.WIRE_RESET, FaultKind.PAUSE), True, False),
+        ((FaultKind.WIRE_SWALLOW,), True, True),
+    ],
+)
+def test_a_one_way_call_may_wait_for_a_connection(
+    kinds: tuple[FaultKind, ...], is_hit: bool, is_found: bool, release: str
+) -> None:
+    """A killed broker's has to be made again; a paused one keeps it, so that the call can only have waited for the answer."""
+    faults = [fault(kind) for kind in kinds]
+    attempt = SimpleNamespace(broker="broker-b", start_ns=10 * S, end_ns=10 * S)
+    traced = TracedSend(Arm.CANDIDATE, 0, 0, None, cast("tuple[AttemptRow, ...]", (attempt,)))
+    context = Context(Phase.PAUSED, faults[-1] if is_hit else None)
+    judgement = Judgement(0, 0, (), replace(EARLY, signature=WAITED), 1)
+    judged = JudgedSend(SendInContext(traced, Phase.PAUSED, (context,)), judgement)
+    (one,) = forgiven([judged], TornConnections(None, faults, Tearing.of(dialect_of(release).remoting)))
+    assert one.judgement is not None
+    assert (one.judgement.difference is not None) is is_found

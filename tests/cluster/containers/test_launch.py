@@ -13,7 +13,7 @@ from harness.cluster.containers.launch import start_containers
 from harness.cluster.processes.seat import Seat, take_seats
 from harness.cluster.starting import StartRequest
 from harness.cluster.topology import topology_named
-from harness.core.errors import ClusterError, EnvironmentMissing
+from harness.core.errors import ClusterError, EnvironmentMissing, UsageError
 from tests.cluster.containers.fakes import FakeNetwork, FakeWorld
 
 IMAGE = ServerImage("rocketdiff/server:x", "5.3.3", is_foreign=False)
@@ -45,8 +45,8 @@ def world(monkeypatch: pytest.MonkeyPatch, seats: list[Seat]) -> FakeWorld:
     return made
 
 
-def start(folder: Path) -> None:
-    start_containers(StartRequest(topology_named("one-master"), "5.3.3", folder, None, 1.0, None, ""))
+def start(folder: Path, topology: str = "one-master") -> None:
+    start_containers(StartRequest(topology_named(topology), "5.3.3", folder, None, 1.0, None, ""))
 
 
 def assert_all_given_back(world: FakeWorld, seats: Sequence[Seat]) -> None:
@@ -78,3 +78,27 @@ def test_an_engine_that_refuses_before_the_first_container_leaves_nothing(
     with pytest.raises(ClusterError, match="saw no"):
         start(tmp_path)
     assert_all_given_back(world, seats)
+
+
+def test_what_cannot_work_is_refused_before_an_engine_is_asked_or_a_folder_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An image can take minutes to make; nobody should wait for it to be told so."""
+
+    def ask() -> Engine:
+        raise AssertionError("an engine was asked")
+
+    monkeypatch.setattr(Engine, "connect", ask)
+    with pytest.raises(UsageError, match=r"master-with-slave-sync; .*containers:host"):
+        start(tmp_path / "cluster", "master-with-slave-sync")
+    assert not (tmp_path / "cluster").exists()
+
+
+def test_a_folder_with_an_earlier_clusters_files_is_refused(
+    world: FakeWorld, seats: list[Seat], tmp_path: Path
+) -> None:
+    """As for servers that are processes."""
+    (tmp_path / "broker-a").mkdir()
+    with pytest.raises(UsageError, match="without an earlier cluster's files"):
+        start(tmp_path)
+    assert seats == []

@@ -9,10 +9,12 @@ from harness.cluster.containers.ownership import RUN_LABEL, Fate, Owner, fate_of
 
 HERE = Owner(pid=100, started_ticks=5, boot="boot-2", pid_space="pid:[1]", machine="m")
 LIVING = {7: 70}
+HIDDEN = 9
+"""Another user's process, of which /proc tells nothing."""
 
 
 def fate(owner: Owner | None, *, is_running: bool = True) -> Fate:
-    return fate_of(owner, HERE, is_running=is_running, ticks_of=LIVING.get)
+    return fate_of(owner, HERE, is_running=is_running, ticks_of=LIVING.get, has=lambda pid: pid in (*LIVING, HIDDEN))
 
 
 def test_labels_name_the_owner_again() -> None:
@@ -34,6 +36,7 @@ def test_this_process_lives() -> None:
         (replace(HERE, pid=7, started_ticks=70), False, Fate.LIVES),  # a killed broker of a run that goes on
         (replace(HERE, pid=7, started_ticks=69), True, Fate.GONE),  # a later process got the number
         (replace(HERE, pid=8), True, Fate.GONE),
+        (replace(HERE, pid=HIDDEN), True, Fate.UNKNOWN),  # another user's run, or a later process of another user
         (replace(HERE, pid=8, pid_space="pid:[2]"), True, Fate.UNKNOWN),  # of a runner in a container
         (replace(HERE, boot="boot-1"), False, Fate.GONE),  # before this machine was started again
         (replace(HERE, boot="boot-1"), True, Fate.UNKNOWN),  # a clone of this machine on a shared engine

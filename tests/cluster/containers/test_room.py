@@ -11,7 +11,7 @@ from harness.cluster.containers.engine import storage_here
 from harness.cluster.containers.images import ServerImage
 from harness.cluster.containers.room import require_engine_room
 from harness.cluster.containers.servers import ContainerServers, Setting
-from harness.cluster.containers.wiring import Wiring
+from harness.cluster.containers.shapes import Wiring
 from harness.core.errors import EnvironmentMissing
 from tests.cluster.containers.fakes import FakeWorld
 

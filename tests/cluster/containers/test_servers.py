@@ -11,7 +11,8 @@ from harness.cluster.containers.container import port_taken
 from harness.cluster.containers.images import ServerImage
 from harness.cluster.containers.ownership import RUN_LABEL
 from harness.cluster.containers.servers import ContainerServers, Setting
-from harness.cluster.containers.wiring import ServerPlan, Wiring
+from harness.cluster.containers.shapes import Wiring
+from harness.cluster.containers.wiring import ServerPlan
 from harness.cluster.interface import NodeState, Role
 from harness.cluster.processes.seat import take_seats
 from harness.cluster.server_set import ServerEnded

@@ -41,13 +41,18 @@ class OwnedNameServer(FakeNameServer):
 
 
 class OwnedBroker(FakeBroker):
-    """Silent while ``flag`` exists; registers the topics it is given."""
+    """
+    Silent while ``flag`` exists; registers the topics it is given.
+
+    figures_refused: so many questions about its runtime figures are answered with an error, as just after a start.
+    """
 
     def __init__(self, name: str, flag: Path, name_server: OwnedNameServer) -> None:
         self.flag = flag
         self.name_server = name_server
         self.topics: dict[str, int] = {}
         self.booted = "1000"
+        self.figures_refused = 0
         super().__init__(name)
         name_server.brokers[name] = self.address
 
@@ -60,6 +65,9 @@ class OwnedBroker(FakeBroker):
             self._register(topic)
         if request.code == RequestCode.DELETE_TOPIC_IN_BROKER:
             self.topics.pop(topic, None)
+        if request.code == RequestCode.GET_BROKER_RUNTIME_INFO and self.figures_refused > 0:
+            self.figures_refused -= 1
+            return respond_to(request, ResponseCode.SYSTEM_ERROR, remark="java.util.NoSuchElementException")
         if request.code == RequestCode.GET_BROKER_RUNTIME_INFO:
             table = {"brokerVersionDesc": "V5_3_3", "bootTimestamp": self.booted}
             return respond_to(request, ResponseCode.SUCCESS, body=json.dumps({"table": table}).encode())

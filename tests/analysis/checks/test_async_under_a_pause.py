@@ -1,0 +1,138 @@
+"""A defect of asynchronous sends, planted beside a paused broker: what no release does is found, what some do is not."""
+
+from dataclasses import replace
+
+import pytest
+
+from harness.core.evidence import Standing
+from harness.core.records import NEVER_CALLED_BACK, CalledBackAgain, SendEnded
+from tests.analysis.planting import ASYNC, HEALTHY, PAUSED, Found, change_send, go_elsewhere, sends_to, signatures
+from tests.analysis.synthetic import MS, Change, Told
+
+
+@pytest.mark.parametrize("broker", [HEALTHY, PAUSED])
+def test_a_callback_lost_in_a_pause(broker: str, found: Found) -> None:
+    """Of a message that was acknowledged, or of one that was given up; no release from 4.7.0 on may lose either."""
+
+    def lose(told: Told) -> None:
+        number = sends_to(told, broker, ASYNC)[3]
+        change_send(told, number, never_called_back)
+
+    assert signatures(found(ASYNC, lose)) == {"callbacks callbacks.never-called"}
+
+
+def never_called_back(one: SendEnded) -> SendEnded:
+    nothing = replace(one, error=NEVER_CALLED_BACK, cause=None, code=None, status=None, broker=None)
+    return replace(nothing, queue_id=None, queue_offset=None, end_ns=one.start_ns + 12_000 * MS)
+
+
+def test_many_callbacks_lost_in_a_pause_are_not_cleared_where_some_may_be(found: Found) -> None:
+    """To 4.6.1 answers are confused, so a few are excused; a client that loses one in twelve is not called faithful."""
+
+    def lose(many: int) -> Change:
+        def change(told: Told) -> None:
+            for number in sends_to(told, HEALTHY, ASYNC)[:many]:
+                change_send(told, number, never_called_back)
+
+        return change
+
+    few, many = (found(ASYNC, lose(number), "4.6.1")["callbacks"] for number in (3, 25))
+    assert (few.divergences, few.standing) == ((), Standing.DECISIVE)
+    assert (many.divergences, many.standing) == ((), Standing.INDECISIVE)
+
+
+@pytest.mark.parametrize("release", ["4.6.1", "5.3.3"])
+def test_a_callback_called_twice_in_a_pause(release: str, found: Found) -> None:
+    """No confusion calls anybody twice."""
+
+    def twice(told: Told) -> None:
+        number = sends_to(told, HEALTHY, ASYNC)[3]
+        end_ns = next(one.end_ns for one in told.sends if one.send == number)
+        told.again.append(CalledBackAgain(number, 0, end_ns + MS, status="SEND_OK"))
+
+    assert signatures(found(ASYNC, twice, release)) == {"callbacks callbacks.called-more-than-once"}
+
+
+@pytest.mark.parametrize("release", ["4.0.0-incubating", "4.2.0", "4.6.1"])
+def test_an_asynchronous_send_that_is_not_tried_again(release: str, found: Found) -> None:
+    """To 4.6.1 a timeout is followed by an attempt elsewhere, for which a pause leaves a connection."""
+
+    def stop(told: Told) -> None:
+        number = sends_to(told, PAUSED, ASYNC)[3]
+        first = next(one for one in told.attempts if one.send == number)
+        told.attempts = [one for one in told.attempts if one.send != number or one.attempt == 0]
+        told.stored = [one for one in told.stored if one.send != number or one.broker == PAUSED]
+        given_up = {"error": "MQClientException", "status": None, "broker": None, "queue_id": None}
+        change_send(told, number, lambda one: replace(one, **given_up, queue_offset=None, end_ns=first.end_ns))  # type: ignore[arg-type]  # names and values of fields
+
+    assert signatures(found(ASYNC, stop, release)) == {"attempts attempts.stopped-early/first"}
+
+
+def test_an_asynchronous_send_that_is_not_tried_at_all(found: Found) -> None:
+    """A pause takes no broker's address away."""
+
+    def refuse_to(told: Told) -> None:
+        number = sends_to(told, PAUSED, ASYNC)[3]
+        told.attempts = [one for one in told.attempts if one.send != number]
+        told.stored = [one for one in told.stored if one.send != number]
+        change_send(told, number, lambda one: replace(one, end_ns=one.start_ns + MS, cause=None))
+
+    assert signatures(found(ASYNC, refuse_to)) == {"attempts attempts.stopped-early/first"}
+
+
+def test_an_asynchronous_send_that_is_tried_again(found: Found) -> None:
+    """From 5.3.2 on a timeout leaves no time for another attempt, elsewhere or not."""
+
+    def insist(told: Told) -> None:
+        number = sends_to(told, PAUSED, ASYNC)[3]
+        go_elsewhere(told, number)
+        change_send(
+            told, number, lambda one: replace(one, error=None, cause=None, status="SEND_OK", end_ns=one.end_ns + 2 * MS)
+        )
+
+    assert signatures(found(ASYNC, insist)) == {"attempts attempts.went-on/retry"}
+
+
+@pytest.mark.parametrize(
+    ("release", "noted"), [("4.6.1", set()), ("5.3.3", {"queue-choice witness.queue-or-offset-wrong"})]
+)
+def test_a_result_that_names_another_place_in_a_pause(release: str, noted: set[str], found: Found) -> None:
+    """Another message's answer, where releases may confuse them."""
+
+    def lie(told: Told) -> None:
+        number = sends_to(told, HEALTHY, ASYNC)[3]
+        change_send(told, number, lambda one: replace(one, queue_offset=7_777))
+
+    assert signatures(found(ASYNC, lie, release)) == noted
+
+
+STORED_TWICE = "duplication duplication.stored-more-than-attempted"
+
+
+def refuse(told: Told, number: int) -> None:
+    """The callback says SYSTEM_BUSY, and the message is stored."""
+    refused = {"error": "MQBrokerException", "code": 2, "status": None}
+    told.attempts = [replace(one, **refused) if one.send == number else one for one in told.attempts]  # type: ignore[arg-type]  # names and values of fields
+    change_send(told, number, lambda one: replace(one, **refused, broker=None, queue_id=None, queue_offset=None))  # type: ignore[arg-type]  # the same
+
+
+def test_a_refusal_may_be_another_messages(found: Found) -> None:
+    """To 4.6.1, while requests are made again; in calm, from 4.7.0 on, or of a second copy it is no excuse."""
+
+    def in_the_pause(told: Told) -> None:
+        refuse(told, sends_to(told, HEALTHY, ASYNC)[3])
+
+    def in_calm(told: Told) -> None:
+        refuse(told, 9)
+
+    def and_doubled(told: Told) -> None:
+        in_the_pause(told)
+        number = sends_to(told, HEALTHY, ASYNC)[3]
+        told.stored.append(replace(next(one for one in told.stored if one.send == number), queue_offset=9_000))
+
+    excused = found(ASYNC, in_the_pause, "4.6.1")
+    assert signatures(excused) == set()
+    measures = {one.name: one.value for one in excused["duplication"].measures}
+    assert (measures["stored-though-refused candidate"], measures["stored-though-refused baseline"]) == (1, 0)
+    for change, release in ((in_calm, "4.6.1"), (in_the_pause, "5.3.3"), (and_doubled, "4.6.1")):
+        assert signatures(found(ASYNC, change, release)) == {STORED_TWICE}, (change, release)

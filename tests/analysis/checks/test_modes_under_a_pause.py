@@ -1,0 +1,215 @@
+"""
+A defect of one way to send, planted beside a paused broker: the check it belongs to finds it there as it does in calm.
+
+A faithful client of the same release tells of the same pause and nothing is found: that is the other half of each test.
+"""
+
+from dataclasses import replace
+from typing import TypeVar
+
+import pytest
+
+from harness.core.evidence import Standing
+from harness.core.message import KEYS
+from harness.core.plan import SendKind
+from harness.core.records import AttemptEnded, SendEnded
+from harness.core.settings import ClientSettings
+from tests.analysis.planting import (
+    ASYNC,
+    DELAYED,
+    HEALTHY,
+    ONEWAY,
+    PAUSED,
+    PLAIN,
+    TO_QUEUE,
+    Found,
+    change_copies,
+    change_send,
+    go_elsewhere,
+    sends_to,
+    signatures,
+)
+from tests.analysis.synthetic import MS, Pause, Told
+from tests.analysis.synthetic_modes import ModeStory, carrying
+
+
+@pytest.mark.parametrize("release", ["4.2.0", "4.6.1", "5.3.3"])
+@pytest.mark.parametrize("story", [ASYNC, replace(ASYNC, kind=SendKind.QUEUE), ONEWAY, TO_QUEUE, DELAYED, PLAIN])
+def test_faithful_clients_differ_in_nothing(story: ModeStory, release: str, found: Found) -> None:
+    """Whatever the pause costs them, it costs both by rule; and the checks that are asked have something to look at."""
+    evidence = found(story, release=release)
+    assert signatures(evidence) == set()
+    looked = set(story.checks) - {"attempts", "error-kind"}
+    assert {evidence[check].standing for check in looked} == {Standing.DECISIVE}
+
+
+@pytest.mark.parametrize("story", [ASYNC, ONEWAY])
+def test_a_healthy_broker_left_in_a_pause(story: ModeStory, found: Found) -> None:
+    """The other broker's pause is no reason to send a message twice."""
+
+    def again(told: Told) -> None:
+        number = sends_to(told, HEALTHY, story)[1]
+        go_elsewhere(told, number)
+        change_send(
+            told, number, lambda one: replace(one, end_ns=one.end_ns + 2 * MS, queue_offset=one.queue_offset and 9_000)
+        )
+
+    assert "attempts attempts.went-on/retry" in signatures(found(story, again))
+
+
+@pytest.mark.parametrize("release", ["4.6.1", "5.3.3"])
+@pytest.mark.parametrize("broker", [HEALTHY, PAUSED])
+@pytest.mark.parametrize("story", [ASYNC, ONEWAY])
+def test_a_message_sent_twice_in_a_pause_and_told_once(
+    story: ModeStory, broker: str, release: str, found: Found
+) -> None:
+    """Confused answers make no copies; neither does a broker that stores late."""
+
+    def double(told: Told) -> None:
+        number = sends_to(told, broker, story)[3]
+        one = next(one for one in told.stored if (one.send, one.broker) == (number, broker))
+        told.stored.append(replace(one, queue_offset=9_000))
+
+    assert signatures(found(story, double, release)) == {"duplication duplication.stored-more-than-attempted"}
+
+
+@pytest.mark.parametrize("story", [ASYNC, ONEWAY, TO_QUEUE, DELAYED])
+def test_a_queue_taken_out_of_turn_in_a_pause(story: ModeStory, found: Found) -> None:
+    """And told, and stored there."""
+
+    def stray(told: Told) -> None:
+        number = sends_to(told, HEALTHY, story)[1]
+
+        def on(queue: int) -> int:
+            return (queue + 2) % 4
+
+        told.attempts = [
+            replace(one, queue_id=on(one.queue_id)) if one.send == number else one for one in told.attempts
+        ]
+        change_copies(told, number, lambda one: replace(one, queue_id=on(one.queue_id), queue_offset=9_000))
+        change_send(told, number, lambda one: one if one.queue_id is None else replace(one, queue_id=on(one.queue_id)))
+
+    assert "queue-choice queue.out-of-turn/first" in signatures(found(story, stray))
+
+
+@pytest.mark.parametrize("release", ["4.6.1", "5.3.3"])
+@pytest.mark.parametrize("story", [ASYNC, TO_QUEUE])
+def test_an_acknowledged_message_lost_in_a_pause(story: ModeStory, release: str, found: Found) -> None:
+    """By the healthy broker, while the other one is paused."""
+
+    def lose(told: Told) -> None:
+        number = sends_to(told, HEALTHY, story)[1]
+        told.stored = [one for one in told.stored if one.send != number]
+
+    assert signatures(found(story, lose, release)) == {"loss loss.acknowledged-not-stored"}
+
+
+WAITED = "attempts attempts.waited-for-an-answer"
+
+
+@pytest.mark.parametrize(("broker", "noted"), [(PAUSED, {WAITED}), (HEALTHY, set())])
+@pytest.mark.parametrize("release", ["4.2.0", "5.3.3"])
+def test_a_one_way_call_that_waits_for_its_answer(release: str, broker: str, noted: set[str], found: Found) -> None:
+    """In calm nobody could tell, and a machine may stand still; a paused broker keeps the call waiting for its timeout."""
+    story = replace(ONEWAY, settings=ClientSettings(send_msg_timeout_ms=3_000))
+
+    def wait(told: Told) -> None:
+        """The thread is held up, and so is everything after it."""
+        number = sends_to(told, broker, story)[0]
+        told.attempts = [later(one, number) for one in told.attempts]
+        told.sends = [later(one, number) for one in told.sends]
+
+    assert signatures(found(story, wait, release)) == noted
+
+
+Timed = TypeVar("Timed", AttemptEnded, SendEnded)
+
+
+def later(one: Timed, number: int) -> Timed:
+    """What comes after a send is 1.5 s later, and it itself ends so much later."""
+    by_ns = 1_500 * MS
+    return replace(
+        one, start_ns=one.start_ns + by_ns * (one.send > number), end_ns=one.end_ns + by_ns * (one.send >= number)
+    )
+
+
+@pytest.mark.parametrize("story", [ASYNC, ONEWAY, TO_QUEUE, DELAYED, PLAIN])
+@pytest.mark.parametrize("broker", [HEALTHY, PAUSED])
+def test_keys_lost_in_a_pause(story: ModeStory, broker: str, found: Found) -> None:
+    """Whether the message is stored at once or when its broker is resumed."""
+
+    def drop(told: Told) -> None:
+        number = sends_to(told, broker, story)[0]
+        change_copies(told, number, lambda one: carrying(one, ""))
+
+    assert signatures(found(story, drop)) == {f"content content.property-missing/{KEYS}"}
+
+
+@pytest.mark.parametrize("paused", ["broker-a", "broker-b"])
+def test_keys_lost_by_the_second_attempt(paused: str, found: Found) -> None:
+    """Only the copy that the retry left lacks them, whichever of the two brokers holds that."""
+    story = replace(PLAIN, pauses=(Pause(paused, 1_000, 3_000),))
+
+    def drop(told: Told) -> None:
+        number = next(one.send for one in told.attempts if one.attempt == 1)
+        change_copies(told, number, lambda one: one if one.broker == paused else carrying(one, ""))
+
+    assert signatures(found(story, drop, "4.2.0")) == {f"content content.property-missing/{KEYS}"}
+
+
+def test_an_order_broken_in_a_pause(found: Found) -> None:
+    """Two neighbours of one key lie the other way round on the healthy broker."""
+
+    def swap(told: Told) -> None:
+        of_a_key = [send for send in sends_to(told, HEALTHY, TO_QUEUE) if send % 3 == 0]
+        one, other = of_a_key[:2]
+        offsets = {send.send: send.queue_offset for send in told.sends}
+        moved = {one: offsets[other] or 0, other: offsets[one] or 0}
+        told.stored = [
+            replace(copy, queue_offset=moved[copy.send]) if copy.send in moved else copy for copy in told.stored
+        ]
+        told.sends = [replace(send, queue_offset=moved.get(send.send, send.queue_offset)) for send in told.sends]
+
+    assert signatures(found(TO_QUEUE, swap)) == {"order order.stored-before-an-earlier-message"}
+
+
+def test_a_delay_dropped_in_a_pause(found: Found) -> None:
+    """The message is in its topic at once, and nobody ever kept it back."""
+
+    def forget(told: Told) -> None:
+        number = sends_to(told, HEALTHY, DELAYED)[3]
+        told.scheduled = [one for one in told.scheduled or () if one.send != number]
+        change_copies(told, number, lambda one: replace(one, store_timestamp_ms=one.store_timestamp_ms - 1_000))
+        change_send(told, number, lambda one: replace(one, queue_offset=None))
+
+    assert "delay delay.not-kept-back" in signatures(found(DELAYED, forget))
+
+
+@pytest.mark.parametrize("paused", ["broker-a", "broker-b"])
+def test_a_delay_dropped_by_the_second_attempt(paused: str, found: Found) -> None:
+    """The first is kept back when its broker is resumed; the retry's copy was in its topic long before."""
+    story = replace(DELAYED, pauses=(Pause(paused, 1_000, 3_000),))
+
+    def forget(told: Told) -> None:
+        number = next(one.send for one in told.attempts if one.attempt == 1)
+        told.scheduled = [one for one in told.scheduled or () if one.send != number or one.broker == paused]
+        early_ms = 1_000
+        change_copies(
+            told,
+            number,
+            lambda one: (
+                one if one.broker == paused else replace(one, store_timestamp_ms=one.store_timestamp_ms - early_ms)
+            ),
+        )
+
+    assert any(one.startswith("delay delay.") for one in signatures(found(story, forget, "4.2.0")))
+
+
+def test_a_delayed_message_delivered_early_in_a_pause(found: Found) -> None:
+    """Half a second too soon."""
+
+    def hurry(told: Told) -> None:
+        number = sends_to(told, HEALTHY, DELAYED)[3]
+        change_copies(told, number, lambda one: replace(one, store_timestamp_ms=one.store_timestamp_ms - 500))
+
+    assert signatures(found(DELAYED, hurry)) == {"delay delay.delivered-early"}

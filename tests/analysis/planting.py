@@ -1,0 +1,61 @@
+"""Stories of the other ways to send beside a paused broker, and how to spoil what one of two faithful clients tells of them."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from harness.core.evidence import Evidence
+from harness.core.plan import SendKind, SendMode
+from harness.core.records import SendEnded
+from tests.analysis.synthetic import MS, ORIGIN_NS, Pause, Stored, Told
+from tests.analysis.synthetic_modes import ModeStory, carrying
+
+Found = Callable[..., dict[str, Evidence]]
+"""The fixture ``found``: story, what spoils the candidate, release; evidence by check."""
+
+EXACT = ("queue-choice", "attempts", "error-kind", "loss", "duplication", "content")
+ASYNC = ModeStory(mode=SendMode.ASYNC, checks=(*EXACT, "callbacks"), keys="k")
+ONEWAY = ModeStory(mode=SendMode.ONEWAY, pauses=(Pause("broker-b", 2_500, 3_000),), checks=EXACT, keys="k")
+TO_QUEUE = ModeStory(kind=SendKind.QUEUE, checks=(*EXACT, "order"), keys="k")
+DELAYED = ModeStory(delay_level=1, checks=(*EXACT, "delay"), keys="k")
+PLAIN = ModeStory(checks=EXACT, keys="k")
+
+HEALTHY, PAUSED = "broker-a", "broker-b"
+
+
+def signatures(evidence: dict[str, Evidence]) -> set[str]:
+    """``check signature`` of everything found."""
+    return {f"{check} {one.signature}" for check, each in evidence.items() for one in each.divergences}
+
+
+def sends_to(told: Told, broker: str, story: ModeStory) -> list[int]:
+    """Sends that began in the middle of the pause and tried this broker first."""
+    (pause,) = story.pauses
+    from_ns, to_ns = ORIGIN_NS + (pause.at_ms + 400) * MS, ORIGIN_NS + (pause.at_ms + pause.for_ms - 1_200) * MS
+    first = {one.send: one.broker for one in told.attempts if one.attempt == 0}
+    return [one.send for one in told.sends if from_ns < one.start_ns < to_ns and first[one.send] == broker]
+
+
+def change_send(told: Told, number: int, change: Callable[[SendEnded], SendEnded]) -> None:
+    told.sends = [change(one) if one.send == number else one for one in told.sends]
+
+
+def change_copies(told: Told, number: int, change: Callable[[Stored], Stored | None]) -> None:
+    changed = [change(one) if one.send == number else one for one in told.stored]
+    told.stored = [one for one in changed if one is not None]
+
+
+def go_elsewhere(told: Told, number: int, after_ns: int = MS) -> None:
+    """One attempt more, at once, on the healthy broker, which stores it."""
+    place, last = next((n, one) for n, one in enumerate(told.attempts) if one.send == number)
+    start_ns = last.end_ns + 10_000
+    more = replace(
+        last,
+        attempt=1,
+        broker=HEALTHY,
+        start_ns=start_ns,
+        end_ns=start_ns + after_ns,
+        error=None,
+        status=last.status and "SEND_OK",
+    )
+    told.attempts.insert(place + 1, more)
+    told.stored.append(carrying(Stored(HEALTHY, last.queue_id, 9_000, number), "k"))

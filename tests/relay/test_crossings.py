@@ -1,0 +1,158 @@
+"""
+Answers that cross with a client that gives up: generated traces, put on the wire, read off it again, and judged by the rules.
+
+What the wire tells of such an attempt must fit a client that had not heard of the answer, and must not excuse one that goes on
+although it had.
+"""
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from harness.core.records import AttemptEnded, SendEnded
+from harness.core.settings import ClientSettings
+from harness.oracle.replay import replay_for
+from harness.oracle.trace import AttemptTrace, SendTrace
+from harness.relay.attempts import attempts_of
+from harness.relay.exchanges import Exchange
+from harness.relay.wire import Passed
+from tests.oracle.generated import MS, Trouble, World, changed, generated
+
+TIMEOUT_MS = 500
+QUEUES = tuple((broker, number) for broker in ("broker-a", "broker-b") for number in range(4))
+PAUSES = tuple(Trouble(f"broker-{'ab'[n % 2]}", 0.5 + n, 0.8 + n, "paused") for n in range(6))
+TO_THE_RELAY_NS = 4 * MS
+ON_ITS_LAST_WAY_NS = 18 * MS
+
+WENT_ON = "attempts.went-on/retry"
+
+
+def patient(seed: int, late_ms: int = 0) -> list[SendTrace]:
+    """A client that gives every attempt the whole timeout, as Java to 4.2.0, through six pauses; it may notice late."""
+    settings = ClientSettings(send_msg_timeout_ms=TIMEOUT_MS + late_ms)
+    return generated(World("4.2.0", QUEUES, settings, PAUSES, 300, 1, 15, seed))
+
+
+def on_the_wire(trace: list[SendTrace], seed: int) -> list[Exchange]:
+    """
+    Every request, a little after it was made, and its answer, a little before it was heard.
+
+    The answer to a request that timed out is at the relay shortly before its client gives up, or long after.
+    """
+    draw = random.Random(seed)
+    exchanges: list[Exchange] = []
+    for send in trace:
+        for one in send.attempts:
+            late_ns = draw.randrange(min(TO_THE_RELAY_NS, (one.end_ns - one.start_ns) // 2))
+            here_ns = one.start_ns + late_ns
+            before_ns = draw.randrange(1, min(ON_ITS_LAST_WAY_NS, one.end_ns - here_ns))
+            answered_ns = one.end_ns - before_ns
+            if one.error is not None and draw.random() < 0.3:
+                answered_ns = one.end_ns + 300 * MS
+            request = Passed(
+                1,
+                one.broker,
+                "server",
+                len(exchanges),
+                310,
+                99,
+                here_ns,
+                queue_id=one.queue_id,
+                identity=f"r/T/{send.send}",
+            )
+            exchanges.append(Exchange(request, replace(request, to="client", code=0, in_ns=answered_ns, response=True)))
+    return exchanges
+
+
+def read_off(trace: list[SendTrace], exchanges: list[Exchange]) -> list[SendTrace]:
+    """The trace as the wire tells it: the client's calls, the relay's attempts."""
+    sends = {one.send: SendEnded(one.send, 0, one.start_ns, one.end_ns, one.error) for one in trace}
+    told = attempts_of(exchanges, "T", sends, dict.fromkeys(sends, 0), TIMEOUT_MS)
+    return [replace(send, attempts=tuple(_trace(one) for one in told if one.send == send.send)) for send in trace]
+
+
+def _trace(one: AttemptEnded) -> AttemptTrace:
+    return AttemptTrace(
+        one.attempt, one.broker, one.queue_id, one.start_ns, one.end_ns, one.error, one.code, one.status
+    )
+
+
+def differences(trace: list[SendTrace], release: str) -> list[tuple[int, str]]:
+    """Sends that the rules of a release do not explain, with what is wrong."""
+    replay = replay_for(release, ClientSettings(send_msg_timeout_ms=TIMEOUT_MS), {1: QUEUES})
+    judgements = list(replay.judge_all(trace))
+    assert all(one.undecided is None for one in judgements)
+    return [(one.send, one.difference.signature) for one in judgements if one.difference is not None]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_client_that_had_not_heard_of_the_answer_is_believed(seed: int) -> None:
+    """Each attempt has its timeout, and some answers were at the relay up to 18 ms before the client gave up."""
+    trace = patient(seed)
+    told = read_off(trace, on_the_wire(trace, seed))
+    given_up = [one for send in told for one in send.attempts if one.error is not None]
+    assert len(given_up) > 5
+    assert differences(told, "4.2.0") == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_the_clients_do_differently_stays_a_difference(seed: int) -> None:
+    """One budget for all attempts (from 4.3.0 on) leaves none for a second, once the client is past its very edge."""
+    trace = patient(seed, late_ms=12)
+    told = read_off(trace, on_the_wire(trace, seed))
+    first = next(send.send for send in told if len(send.attempts) > 1)
+    assert differences(told, "5.3.3")[0] == (first, WENT_ON)
+
+
+@pytest.mark.parametrize("took_ms", [1, 30, 250, 470, 478, 485, 492])
+@pytest.mark.parametrize("pause_ms", [0.1, 0.3])
+def test_a_client_that_goes_on_after_an_answer_is_found(took_ms: int, pause_ms: float) -> None:
+    """However late the answer was: it goes on as soon as it is there, and not when its time is up."""
+    trace = patient(0)
+    place = 9
+
+    def insists(send: SendTrace) -> SendTrace:
+        (first,) = send.attempts
+        ended_ns = first.start_ns + took_ms * MS
+        again_ns = ended_ns + round(pause_ms * MS)
+        again = replace(first, attempt=1, broker="broker-b", queue_id=0, start_ns=again_ns, end_ns=again_ns + MS)
+        return replace(send, attempts=(replace(first, end_ns=ended_ns), again), end_ns=again.end_ns + MS)
+
+    spoilt = changed(trace, place, insists)[: place + 1]
+    exchanges = [
+        Exchange(replace(one.request, in_ns=attempt.start_ns), replace(answer, in_ns=attempt.end_ns))
+        for one, attempt in zip(on_the_wire(spoilt, 0), (one for send in spoilt for one in send.attempts), strict=True)
+        if (answer := one.answer) is not None
+    ]
+    assert differences(read_off(spoilt, exchanges), "4.2.0") == [(trace[place].send, WENT_ON)]
+
+
+def test_one_that_waits_on_and_forgets_an_answer_is_found() -> None:
+    """Its time was up when it went on, but the answer had been there for 60 ms."""
+    trace = patient(0)
+    place = next(number for number, send in enumerate(trace) if len(send.attempts) > 1)
+    exchanges = on_the_wire(trace, 0)
+    first = trace[place].attempts[0]
+    spoilt = [
+        replace(one, answer=replace(one.answer, in_ns=first.end_ns - 60 * MS))
+        if one.answer is not None and one.request.identity == f"r/T/{trace[place].send}" and one.node == first.broker
+        else one
+        for one in exchanges
+    ]
+    found = differences(read_off(trace, spoilt), "4.2.0")
+    assert found[0] == (trace[place].send, WENT_ON)
+
+
+def test_a_call_that_failed_had_not_heard_of_its_last_answer() -> None:
+    """It was at the relay 10 ms before the call was over with an exception: given up; in time, it was heeded."""
+    request = Passed(1, "broker-a", "server", 1, 310, 99, MS, queue_id=0, identity="r/T/0")
+    answer = replace(request, to="client", code=0, in_ns=491 * MS, response=True)
+    call = {0: SendEnded(0, 0, 0, 501 * MS, "ProducerSendSyncFailed")}
+    for answered_ms, error in ((491, "RemotingTimeoutException"), (300, None)):
+        exchange = Exchange(request, replace(answer, in_ns=answered_ms * MS))
+        (attempt,) = attempts_of([exchange], "T", call, {0: 0}, TIMEOUT_MS)
+        assert attempt.error == error
+    stored = {0: replace(call[0], error=None, status="SEND_OK")}
+    (attempt,) = attempts_of([Exchange(request, answer)], "T", stored, {0: 0}, TIMEOUT_MS)
+    assert (attempt.error, attempt.status) == (None, "SEND_OK")
