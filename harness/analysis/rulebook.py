@@ -79,7 +79,9 @@ class ArmRules:
         def is_troubled(broker: str | None, start_ns: int, end_ns: int) -> bool:
             if broker is None:
                 return cutting.meets(start_ns, end_ns)
-            return reach.meets(start_ns, end_ns, broker) or torn.may_have_torn(_CLIENTS_OWN_THREAD, broker, start_ns, end_ns)
+            return reach.meets(start_ns, end_ns, broker) or torn.may_have_torn(
+                _CLIENTS_OWN_THREAD, broker, start_ns, end_ns
+            )
 
         return is_troubled
 

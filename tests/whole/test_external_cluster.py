@@ -193,6 +193,7 @@ def test_ctrl_c_during_a_pause_resumes_and_cleans_up(stand_in: StandIn, tmp_path
     with started_run(tmp_path, *LONG_PAUSE, "--cluster", stand_in.file()) as runner:
         run = await_run(tmp_path, lambda _, run: (run / "journal" / "01-faults.ndjson").exists(), "a paused broker")
         assert stand_in.state("mq-blue") == _STOPPED
+        assert len(stand_in.owed) == 1
         os.kill(runner.pid, signal.SIGINT)
         assert runner.wait(timeout=60) == 130
     assert stand_in.seen() == before

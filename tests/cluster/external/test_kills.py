@@ -1,0 +1,123 @@
+"""Kills and restarts by an owner's commands: when each is over, what is not blamed on anybody, and what cannot be undone."""
+
+import json
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.cluster.external.cleaning import clean
+from harness.cluster.external.description import Command, Verb
+from harness.cluster.faults.schedule import run_schedule
+from harness.cluster.interface import Node, NodeState
+from harness.core.errors import ClusterError, FaultNotProven
+from harness.core.fault import FaultKind, FaultSpec
+from tests.cluster.external.owned import Owned, joined
+
+
+def test_a_kill_and_a_restart_are_the_owners_commands(owned: Owned, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A restart by the owner's command is none that somebody else made."""
+    monkeypatch.setattr("harness.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
+    with joined(owned, owned.described(timeout_s=0.3, kill="touch {flag}", restart="rm {flag} ")) as cluster:
+        cluster.kill("mq-red")
+        assert cluster.state("mq-red") is NodeState.GONE
+        owned.brokers["mq-red"].booted = "2000"
+        owned.brokers["mq-red"].figures_refused = 3  # a 5.x broker that has just come up
+        cluster.heal_all()
+        assert cluster.state("mq-red") is NodeState.RUNNING
+        cluster.require_sound()
+
+
+def test_a_kill_lasts_until_connections_are_refused(owned: Owned, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``kill -9`` has ended before the process has: the fault would be shown not to be there, and the case be invalid."""
+
+    def refused(node: Node) -> int:
+        looks.append(node.name)
+        if len(looks) < 4:
+            raise FaultNotProven(f"{node.name} to refuse connections", seen="an answer")
+        return time.monotonic_ns()
+
+    looks: list[str] = []
+    monkeypatch.setattr("harness.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
+    monkeypatch.setattr("harness.cluster.external.acts.prove_refusal", refused)
+    with joined(owned, owned.described(kill="touch {flag}", restart="rm {flag} ")) as cluster:
+        span = cluster.kill("mq-red")
+        assert looks == ["mq-red"] * 4
+        assert span.end_ns - span.begin_ns > 3 * 20_000_000, "three pauses of 20 ms between the looks"
+        cluster.heal_all()
+
+
+def test_a_paused_name_server_is_not_waited_for_when_a_broker_comes_back(
+    owned: Owned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It cannot learn of the broker before it is resumed."""
+    monkeypatch.setattr("harness.cluster.external.cluster._SERVE_AGAIN_S", 0.3)
+    monkeypatch.setattr("harness.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
+    described = owned.described(timeout_s=0.3, kill="touch {flag}", restart="rm -f {flag} ")
+    commands = {Verb.PAUSE: Command.of("true"), Verb.RESUME: Command.of("true ")}
+    described = replace(described, name_servers=(replace(described.name_servers[0], commands=commands),))
+    with joined(owned, described) as cluster:
+        cluster.kill("mq-red")
+        owned.name_server.routes.clear()
+        cluster.pause("name-server-1")
+        cluster.restart("mq-red")
+        cluster.kill("mq-red")
+        cluster.resume("name-server-1")
+        with pytest.raises(ClusterError, match="name-server-1 to have the route"):
+            cluster.restart("mq-red")
+
+
+def test_a_broker_that_came_back_by_itself_is_not_restarted_and_its_case_is_invalid(owned: Owned) -> None:
+    """A supervisor was quicker; the next case begins with the broker as it is."""
+    described = owned.described(timeout_s=0.3, kill="touch {flag}", restart="rm -f {flag}")
+    with joined(owned, described) as cluster:
+        cluster.kill("mq-red")
+        owned.brokers["mq-red"].flag.unlink()
+        owned.brokers["mq-red"].booted = "2000"
+        with pytest.raises(ClusterError, match="mq-red to stay down until its restart command"):
+            cluster.restart("mq-red")
+        cluster.heal_all()
+        cluster.require_sound()
+        assert cluster.state("mq-red") is NodeState.RUNNING
+    log = (owned.folder / "cluster" / "commands.ndjson").read_text()
+    assert [json.loads(line)["verb"] for line in log.splitlines()] == ["kill"]
+
+
+def test_a_broker_that_cannot_be_restarted_is_told_by_the_schedule_and_in_the_end(
+    owned: Owned, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The case is invalid, with the command's own words; what is owed stays written down and is paid when it can be."""
+    monkeypatch.setattr("harness.cluster.external.settling._BETWEEN_TRIES_S", 0.0)
+    monkeypatch.setattr("harness.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
+    flag = owned.brokers["mq-blue"].flag
+    broken = owned.described(
+        0.5, kill="touch {flag}", restart="test -e {flag}.mended && rm {flag} || (echo full >&2; exit 3)"
+    )
+    cluster = joined(owned, broken)
+    spec = FaultSpec(1, FaultKind.KILL, "broker-b", 0.0, 0.1)
+    outcome = run_schedule(cluster, [spec], time.monotonic_ns(), lambda _: None, threading.Event())
+    assert "the restart command of mq-blue to succeed; saw exit code 3: full" in str(outcome.problems[1])
+    with pytest.raises(ClusterError, match=r"mq-blue \(\S+\) IS STILL DOWN: exit code 3: full; do it by hand: cd "):
+        cluster.close()
+    assert len(list(home.glob("*.ndjson"))) == 1
+    flag.with_name(f"{flag.name}.mended").touch()
+    told: list[str] = []
+    clean(told.append)
+    assert told[0] == "cluster unit: restart mq-blue: done"
+    assert not owned.topics
+    assert not list(home.iterdir())
+
+
+def test_a_kill_that_failed_leads_to_no_restart(owned: Owned) -> None:
+    """Neither by the schedule nor in the end: the broker is healthy."""
+    failing = owned.described(timeout_s=0.3, kill="exit 1", restart="touch {flag}.restarted")
+    with joined(owned, failing) as cluster:
+        spec = FaultSpec(1, FaultKind.KILL, "broker-b", 0.0, 0.1)
+        outcome = run_schedule(cluster, [spec], time.monotonic_ns(), lambda _: None, threading.Event())
+    assert [problem.expected for problem in outcome.problems] == [
+        "the kill command of mq-blue to succeed",
+        "mq-blue to stay down until its restart command",
+    ]
+    assert not owned.brokers["mq-blue"].flag.with_name("mq-blue.paused.restarted").exists()
