@@ -7,6 +7,8 @@ from functools import cached_property
 from pathlib import Path
 
 from harness.analysis.analyze import WITHOUT_SPARK
+from harness.cluster.start import why_not
+from harness.cluster.topology import topology_named
 from harness.core.verdict import CheckResult
 from harness.judging import Judged, judge_case, judge_quietly
 from harness.ledgers import load as load_ledger
@@ -62,6 +64,10 @@ class Cases:
     @cached_property
     def _pair(self) -> Pair:
         return Pair.of(program_of(self._request.baseline), program_of(self._request.candidate))
+
+    def why_not(self, scenario: Scenario) -> str | None:
+        """What keeps this backend from starting the scenario's topology; None for nothing."""
+        return why_not(self._request.backend, topology_named(scenario.topology))
 
     def plan(self, scenario: Scenario) -> PlannedCase:
         """Put a case down, so that whatever keeps it from running is missed by the judge; then see that its cluster is up."""

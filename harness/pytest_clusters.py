@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 
 from harness.cluster.interface import Cluster
-from harness.cluster.start import start_cluster
-from harness.core.errors import HarnessError
+from harness.cluster.start import require_backend, start_cluster
+from harness.core.errors import HarnessError, UsageError
 
 
 class ClusterPool:
     """At most one cluster, for several would not fit beside each other into the memory of a CI machine."""
 
-    def __init__(self, server_release: str) -> None:
+    def __init__(self, backend: str, server_release: str) -> None:
+        self._backend = backend
         self._server_release = server_release
         self._cluster: Cluster | None = None
         self._folder: Path | None = None
@@ -26,9 +27,7 @@ class ClusterPool:
         if self._cluster is None or self._cluster.topology.name != topology:
             self.close()
             self._folder = Path(tempfile.mkdtemp(prefix="rocketdiff-"))
-            self._cluster = start_cluster(
-                topology=topology, server_release=self._server_release, folder=self._folder / topology
-            )
+            self._cluster = start_cluster(self._backend, topology, self._server_release, folder=self._folder / topology)
         return self._cluster
 
     def heal(self) -> None:
@@ -57,9 +56,26 @@ class ClusterPool:
 _KEY = pytest.StashKey[ClusterPool]()
 
 
+def backend_of(config: pytest.Config) -> str:
+    """
+    The backend of ``--rocketdiff-cluster``.
+
+    Raises UsageError for one there is not, and for somebody's own cluster: workers would pause it under each other.
+    """
+    backend = str(config.getoption("rocketdiff_cluster"))
+    require_backend(backend)
+    if backend.partition(":")[0] == "external":
+        raise UsageError(
+            "a backend that starts clusters",
+            seen=repr(backend),
+            hint="rocketdiff run --cluster external:FILE, without pytest",
+        )
+    return backend
+
+
 def pool_of(config: pytest.Config) -> ClusterPool:
     """The pool of this process; it is closed, whatever happens, when pytest ends."""
     if _KEY not in config.stash:
-        pool = config.stash[_KEY] = ClusterPool(config.getoption("rocketdiff_server"))
+        pool = config.stash[_KEY] = ClusterPool(backend_of(config), config.getoption("rocketdiff_server"))
         config.add_cleanup(pool.close)
     return config.stash[_KEY]

@@ -36,6 +36,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("-scenario", "only scenarios whose name matches this glob; may be given again", action="append", default=[])
     add("-scenarios", "a folder of scenario files instead of the shipped ones")
     add("-server", "release of name servers and brokers", default=DEFAULT_RELEASE)
+    add("-cluster", "what runs them: processes, containers or containers:host", default="processes")
+    add("-wire", "relays before both clients as second witnesses", action="store_true", default=False)
     add("-seed", "seed of plans and phases; drawn and printed when not given", type=int)
     add("-out", "folder that receives the run directories", default="reports")
     add("-ledger", "file of declared divergences besides the shipped ones", action="append", default=[])

@@ -20,7 +20,7 @@ from harness.core.glob import path_glob
 from harness.core.resources import resource
 from harness.ledgers import LedgerChoice
 from harness.pytest_cases import Cases, judge_all
-from harness.pytest_clusters import pool_of
+from harness.pytest_clusters import backend_of, pool_of
 from harness.pytest_items import CaseItem, ScenarioFile, ShippedScenarios, looks_like_scenario
 from harness.report.summary import print_summary
 from harness.run import RunRequest
@@ -173,6 +173,8 @@ def _request(config: pytest.Config, seed: int | None) -> RunRequest:
         scenario_root=Path(folder) if folder else None,
         out=Path(option("rocketdiff_out")),
         server_release=option("rocketdiff_server"),
+        backend=backend_of(config),
+        is_wire_wanted=option("rocketdiff_wire"),
         policy=policy_of(option("rocketdiff_inconclusive"), strict=option("rocketdiff_strict")),
         ledgers=LedgerChoice(
             tuple(Path(file) for file in option("rocketdiff_ledger")), shipped=not option("rocketdiff_no_ledger")

@@ -72,6 +72,11 @@ def test_shipped_scenarios_come_by_suite_or_glob(project: ForeignProject) -> Non
         (("--rocketdiff-subject", "java"), "*expected a subject written client:release*"),
         (("--rocketdiff-scenario", "no/such"), "*expected a glob that matches a scenario*no/such*"),
         (("--rocketdiff-inconclusive", "maybe"), "*expected --inconclusive fail, warn or pass*"),
+        (("--rocketdiff-cluster", "clouds"), "*expected a known backend*clouds*"),
+        (
+            ("--rocketdiff-cluster", "external:x.yaml"),
+            "*expected a backend that starts clusters*rocketdiff run --cluster external*",
+        ),
     ],
 )
 def test_a_wrong_option_is_one_message_and_exit_4(
@@ -101,3 +106,11 @@ def test_a_server_that_cannot_be_had_is_an_error_of_the_set_up(project: ForeignP
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*rocketdiff: expected*9.9.9*"])
     result.stdout.no_fnmatch_line("*VERDICT conforms*")
+
+
+def test_a_topology_that_the_backend_cannot_have_is_skipped_with_the_reason(project: ForeignProject) -> None:
+    """Asked before any engine is: a slave cannot follow its master on a network of containers."""
+    project.scenario("ours/calm", "master-with-slave-async")
+    result = project.pytest(*HONEST, "--rocketdiff-cluster", "containers", "-rs")
+    result.assert_outcomes(skipped=1)
+    result.stdout.fnmatch_lines(["*SKIPPED*a slave copies topics*containers:host*"])

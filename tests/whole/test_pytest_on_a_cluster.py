@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from tests.cluster.containers.engines import engine_or_skip
 from tests.foreign_project import TOYS, ForeignProject, foreign_project
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
@@ -97,3 +98,22 @@ def test_workers_have_a_cluster_and_a_run_directory_each(project: ForeignProject
     assert {row["case"].split("/")[1] for row in document_of(report.parent)["results"]} >= {"one", "two"}
     properties = ET.parse(project.path / "junit.xml").getroot().iter("property")
     assert any(one.get("name") == "rocketdiff_signature" for one in properties)
+
+
+@pytest.mark.container
+def test_own_tests_get_their_brokers_in_containers(project: ForeignProject) -> None:
+    """The same fixtures, another backend: the broker is a container of the engine's."""
+    for _ in engine_or_skip():
+        project.test(
+            "import pytest\n"
+            "from harness.cluster.containers.engine import Engine\n"
+            "@pytest.mark.rocketdiff(topology='one-master')\n"
+            "def test_it_answers(rocketmq_cluster, rocketdiff_subject):\n"
+            "    told = rocketdiff_subject('python:5.3.3').send(5)\n"
+            "    assert [send.status for send in told.sends] == ['SEND_OK'] * 5\n"
+            "    engine = Engine.connect()\n"
+            "    names = [one.name for one in engine.containers()]\n"
+            "    engine.close()\n"
+            "    assert any('broker-a' in name for name in names), names\n"
+        )
+        project.pytest("--rocketdiff-cluster", "containers").assert_outcomes(passed=1)
