@@ -47,7 +47,7 @@ class Observation:
             self.difference = result_difference(self.send)
             return self.judgement(None)
         if self._is_half_seen:
-            self.undecided = "the witness of the attempts cannot have seen all of them"
+            self.undecided = "the witness of the attempts cannot have seen all of them (a refused connection leaves nothing on the wire)"
             return self.judgement(None)
         versions = self.stepper.versions_of(self.send)
         if versions:

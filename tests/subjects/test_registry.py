@@ -47,7 +47,9 @@ def test_only_the_cpp_client_needs_another_witness() -> None:
 def test_the_cpp_client_has_three_calls_and_every_other_subject_all() -> None:
     """Its one selector is the hash of a sharding key, which a one-way send does not take."""
     every = {(kind, mode) for kind in SendKind for mode in SendMode}
-    has = {name: {call for call in every if offers(SubjectId.parse(name), *call)} for name in ("cpp:2.1.0", "java:5.3.3")}
+    has = {
+        name: {call for call in every if offers(SubjectId.parse(name), *call)} for name in ("cpp:2.1.0", "java:5.3.3")
+    }
     sync, oneway = SendMode.SYNC, SendMode.ONEWAY
     assert has["cpp:2.1.0"] == {(SendKind.PLAIN, sync), (SendKind.PLAIN, oneway), (SendKind.SELECTOR, sync)}
     assert has["java:5.3.3"] == every

@@ -6,7 +6,7 @@ another one, and should there have been?), and attempts after the first, of send
 all. Exact, never statistical.
 """
 
-from harness.analysis.checks.by_rules import is_judged, judged_evidence, note_differences, or_missed
+from harness.analysis.checks.by_rules import judged_before, judged_evidence, note_differences, or_missed
 from harness.analysis.checks.case_facts import CaseFacts, counted
 from harness.analysis.checks.scene import Scene
 from harness.analysis.steps.aligned import AlignedSend
@@ -28,8 +28,9 @@ class Attempts:
         """Look at both sides."""
         note_differences(NAME, send, self._notebook)
         for side in send.sides:
-            tallies = (SEEN, NAME) if is_judged(side) else (SEEN,)
+            bound = judged_before(side)
             for attempt in side.attempts:
+                tallies = (SEEN, NAME) if attempt.attempt < bound else (SEEN,)
                 phase = str(side.phase_of(attempt.attempt))
                 for tally in tallies:
                     if attempt.error is not None:

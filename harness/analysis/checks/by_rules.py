@@ -1,5 +1,6 @@
 """What the four checks that rest on the replay share: noting a difference, and whether there were rules at all."""
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from harness.core.events import Arm
 from harness.core.evidence import Evidence, Standing
 from harness.core.fault import NOT_MET_BY_SENDS
 from harness.core.verdict import Measure, Severity
+from harness.oracle.judgement import DifferenceKind
 
 RULES = "rules"
 """Tally of what could be judged at all, and why not."""
@@ -63,6 +65,21 @@ def is_judged(side: ReconciledSend) -> bool:
     """Whether the rules said anything about a send; one they could not judge shows nothing by having no difference."""
     judgement = side.judged.judgement
     return judgement is not None and judgement.undecided is None
+
+
+def judged_before(side: ReconciledSend) -> float:
+    """
+    Attempts of a send with a smaller number were held against the rules to their end; infinity when all were, and its result too.
+
+    A wrong queue or a wrong attempt ends what the rules can say about a send; what came after it shows nothing.
+    """
+    if not is_judged(side):
+        return 0
+    judgement = side.judged.judgement
+    found = None if judgement is None else judgement.difference
+    if found is None or found.kind is DifferenceKind.ERROR:
+        return math.inf
+    return found.attempt or 0
 
 
 def why_unjudged(facts: CaseFacts) -> tuple[Standing, str] | None:

@@ -2,10 +2,12 @@
 Did a failed send fail with the exception, cause and code that the rules say, and a stored one return the status they say?
 
 Looked at: every send; relevant are those that did not succeed, or were stored with another status than SEND_OK, and that
-the rules could judge; the measures count all. Exact, never statistical.
+the rules could judge to their end; the measures count all. Exact, never statistical.
 """
 
-from harness.analysis.checks.by_rules import is_judged, judged_evidence, note_differences, or_missed
+import math
+
+from harness.analysis.checks.by_rules import judged_before, judged_evidence, note_differences, or_missed
 from harness.analysis.checks.case_facts import CaseFacts
 from harness.analysis.checks.scene import Scene
 from harness.analysis.steps.aligned import AlignedSend
@@ -31,7 +33,7 @@ class ErrorKind:
         note_differences(NAME, send, self._notebook)
         for side in send.sides:
             if side.row is not None and not _went_well(side.row):
-                for tally in (SEEN, NAME) if is_judged(side) else (SEEN,):
+                for tally in (SEEN, NAME) if judged_before(side) == math.inf else (SEEN,):
                     seen = side.row.error or side.row.status or "none"
                     self._notebook.count(tally, str(side.arm), str(side.phase), seen)
 

@@ -183,6 +183,29 @@ def test_a_failed_send_nobody_could_judge_is_not_relevant(new_run: NewRun, evide
         assert [measure.value for measure in evidence[NAME, check].measures[:2]] == [1, 1], check
 
 
+def test_a_send_that_went_wrong_before_it_failed_says_nothing_of_its_error(
+    new_run: NewRun, evidence_of: EvidenceOf
+) -> None:
+    """
+    The candidate's only failed send chose a wrong queue, where the rules stop: its exception was held against nothing.
+
+    Seen with cpp:2.1.0 under FLUSH_SLAVE_TIMEOUT, where ``error-kind`` conformed although the call ended otherwise.
+    """
+
+    def go_elsewhere(told: Told) -> None:
+        failed = next(one.send for one in told.sends if one.error)
+        told.sends = [replace(one, error="RuntimeException") if one.error else one for one in told.sends]
+        told.attempts = [
+            replace(one, queue_id=(one.queue_id + 2) % 4) if one.send == failed and not one.attempt else one
+            for one in told.attempts
+        ]
+
+    evidence = evidence_of(new_run(change=go_elsewhere))
+    assert any("queue." in one for one in signatures(evidence[NAME, "queue-choice"]))
+    for check in ("attempts", "error-kind"):
+        assert evidence[NAME, check].standing is Standing.INDECISIVE, check
+
+
 def test_a_fault_nobody_met_is_no_calm_case(new_run: NewRun, evidence_of: EvidenceOf) -> None:
     """The pause began after the last send: had anybody failed there, we would not know."""
     evidence = evidence_of(new_run([replace(PLAIN, pauses=(Pause("broker-b", 8_000, 500),))]))
