@@ -18,7 +18,15 @@ from statistics import median
 from harness import __version__
 from harness.analysis.analyze import WITHOUT_SPARK, analyze
 from harness.calibration_cluster import SharedCluster
-from harness.calibration_store import CalibrationJournal, Header, Line, encode, judging_digest, source_digest
+from harness.calibration_store import (
+    CalibrationJournal,
+    Header,
+    Line,
+    encode,
+    judging_digest,
+    plan_digest,
+    source_digest,
+)
 from harness.control_plan import ControlCase, control_case, gate_runs
 from harness.core.errors import EnvironmentMissing, HarnessError
 from harness.judging import judge_case
@@ -60,7 +68,7 @@ class CalibrationRequest:
 def journal_of(request: CalibrationRequest) -> CalibrationJournal:
     """The journal of a request's folder, begun or gone on with."""
     machine = this_machine(f"JDK {find_java().version}")
-    header = Header(request.seed, request.server_release, request.backend, __version__, machine)
+    header = Header(request.seed, request.server_release, request.backend, __version__, machine, plan_digest())
     return CalibrationJournal.open(request.out.resolve(), header)
 
 
@@ -226,7 +234,7 @@ def calibration_of(journal: CalibrationJournal) -> Calibration:
         command=command_of(header.seed, header.server_release, header.backend),
         controls=summed(journal.cases, journal.runs),
         sensitivity=found(journal.known),
-        judging_sources=tuple(dict.fromkeys(line.judging_source for line in journal.lines if line.judging_source)),
+        judging_sources=tuple(dict.fromkeys(line.judging_source for line in journal.lines)),
     )
 
 

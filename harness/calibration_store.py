@@ -5,6 +5,7 @@ The journal belongs to one way of drawing cases (seed, server release); the file
 """
 
 import hashlib
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -28,19 +29,27 @@ JOURNAL = "journal.ndjson"
 SOURCE_FOLDERS = ("harness", "reference_impl")
 SOURCE_SUFFIXES = frozenset({".py", ".java"})
 
-JUDGING_FOLDERS = ("harness/analysis", "harness/oracle", "harness/verdict", "reference_impl")
+JUDGING_FOLDERS = (
+    "harness/analysis",
+    "harness/oracle",
+    "harness/relay",
+    "harness/traces",
+    "harness/verdict",
+    "reference_impl",
+)
 """What decides whether a trace is an alarm; the rest of the program can change without making a measured rate another one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What all cases of a journal have in common."""
+    """What all cases of a journal have in common. plan: digest of what draws them from the seed."""
 
     seed: int
     server_release: str
     backend: str
     rocketdiff: str
     machine: Machine
+    plan: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +166,28 @@ def _require_same(begun: Header, header: Header, folder: Path) -> None:
             )
 
 
+def begin_anew(folder: Path) -> None:
+    """
+    Throw away the calibration that a folder holds.
+
+    Raises UsageError for a folder of something else, which is left as it is.
+    """
+    if not folder.exists():
+        return
+    path = folder / JOURNAL
+    try:
+        msgspec.json.decode(path.read_bytes().partition(b"\n")[0], type=Header)
+    except (OSError, msgspec.MsgspecError) as problem:
+        if folder.is_dir() and not any(folder.iterdir()):
+            return
+        raise UsageError(
+            f"a folder that `rocketdiff calibrate` made, for --fresh deletes all of {folder}",
+            seen=f"no {JOURNAL} of one there",
+            hint="name another folder with --out, or delete it yourself",
+        ) from problem
+    shutil.rmtree(folder)
+
+
 def _terms(header: Header) -> dict[str, str]:
     machine = header.machine
     return {
@@ -164,8 +195,16 @@ def _terms(header: Header) -> dict[str, str]:
         "RocketMQ": header.server_release,
         "cluster": header.backend,
         "rocketdiff": header.rocketdiff,
+        "control cases as drawn by the program": header.plan or "of an earlier version",
         "the machine": f"{machine.processor or machine.system}, {machine.cores} cores",
     }
+
+
+def plan_digest() -> str:
+    """Of what draws control cases from a seed: under another one the same numbers mean other cases."""
+    here = Path(harness.__file__).parent
+    content = b"".join((here / name).read_bytes() for name in ("control_plan.py", "control_scenarios.py"))
+    return hashlib.sha256(content).hexdigest()[:12]
 
 
 def source_digest(folders: Sequence[str] = SOURCE_FOLDERS) -> str:

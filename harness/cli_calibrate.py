@@ -1,6 +1,5 @@
 """`rocketdiff calibrate`: the gate's own error rates, measured on this machine."""
 
-import shutil
 from pathlib import Path
 from typing import Annotated
 
@@ -42,6 +41,7 @@ def calibrate(
 ) -> None:
     """How often does the gate alarm where nothing differs? Each client against itself, some hundred times; resumable."""
     from harness.calibrating import CalibrationRequest, journal_of, run_controls, run_one, write_calibration
+    from harness.calibration_store import begin_anew
     from harness.report.calibration_words import calibration_lines
     from harness.sensitivity import run_known
 
@@ -51,7 +51,7 @@ def calibrate(
         typer.echo(f"run: {run_one(request, only, say)}")
         return
     if fresh:
-        shutil.rmtree(out, ignore_errors=True)
+        begin_anew(out)
     journal = journal_of(request)
     try:
         run_controls(request, journal, say)

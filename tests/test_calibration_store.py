@@ -13,9 +13,11 @@ from harness.calibration_store import (
     JUDGING_FOLDERS,
     CalibrationJournal,
     Header,
+    begin_anew,
     decode,
     encode,
     judging_digest,
+    plan_digest,
     schema,
     shipped,
     source_digest,
@@ -118,10 +120,10 @@ def test_the_judging_digest_costs_next_to_nothing() -> None:
 
 
 def test_the_file_says_which_program_judged(tmp_path: Path) -> None:
-    """Each once, in the order of the cases; lines from before it was written down say nothing."""
+    """Each once, in the order of the cases; lines from before it was written down are of no known one."""
     journal = begun(tmp_path, 1, 2)
     journal.add(replace(line_now(4.0, Path("runs/0001"), case=replace(QUIET, number=3)), judging_source=""))
-    assert calibration_of(journal).judging_sources == (judging_digest(),)
+    assert calibration_of(journal).judging_sources == (judging_digest(), "")
 
 
 def test_a_program_that_changed_under_way_is_told(tmp_path: Path) -> None:
@@ -166,3 +168,27 @@ def test_the_shipped_figures_are_those_of_their_counts() -> None:
         assert sum(row.alarms.n for row in controls.modes) == controls.alarms_per_case.n
         assert sum(row.alarms.n for row in controls.clients) == controls.alarms_per_case.n
         assert calibration.judging_sources
+
+
+def test_only_a_calibration_is_thrown_away(tmp_path: Path) -> None:
+    """--fresh on a folder with anything else in it deletes nothing."""
+    begin_anew(tmp_path / "none")
+    begin_anew(tmp_path)
+    (tmp_path / "thesis.txt").write_text("years of work")
+    with pytest.raises(UsageError, match="made, for --fresh deletes all of"):
+        begin_anew(tmp_path)
+    (tmp_path / JOURNAL).write_text('{"a": 1}\n')
+    with pytest.raises(UsageError, match="of one there"):
+        begin_anew(tmp_path)
+    assert (tmp_path / "thesis.txt").exists()
+    (tmp_path / JOURNAL).unlink()
+    begun(tmp_path, 1)
+    begin_anew(tmp_path)
+    assert not tmp_path.exists()
+
+
+def test_cases_drawn_otherwise_are_another_measurement(tmp_path: Path) -> None:
+    """The numbers of its cases would mean others."""
+    begun(tmp_path, 1)
+    with pytest.raises(UsageError, match="control cases as drawn by the program"):
+        CalibrationJournal.open(tmp_path, replace(HEADER, plan=plan_digest()))

@@ -136,7 +136,7 @@ def _caveats(calibration: Calibration, run: RunInfo) -> Iterator[str]:
         yield f"measured on {calibration.backend}, this run is on {run.backend}"
     if (calibration.machine.processor, calibration.machine.cores) != (run.machine.processor, run.machine.cores):
         yield "measured on another machine"
-    if run.judging_source and calibration.judging_sources and run.judging_source not in calibration.judging_sources:
+    if run.judging_source and calibration.judging_sources and calibration.judging_sources != (run.judging_source,):
         yield "the part of rocketdiff that judges has changed since (whether for better or worse, nobody has measured)"
     yield from _unmeasured(calibration, run)
     yield from _hardly_measured(calibration.controls, run)

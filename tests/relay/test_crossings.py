@@ -156,3 +156,60 @@ def test_a_call_that_failed_had_not_heard_of_its_last_answer() -> None:
     stored = {0: replace(call[0], error=None, status="SEND_OK")}
     (attempt,) = attempts_of([Exchange(request, answer)], "T", stored, {0: 0}, TIMEOUT_MS)
     assert (attempt.error, attempt.status) == (None, "SEND_OK")
+
+
+def first_of_two(late_ms: int, code: int, took_ms: int, went_on_ms: float) -> AttemptEnded:
+    """An attempt whose request was late, its answer, and the next attempt; the last two in ms from the request."""
+    begin_ns = late_ms * MS
+    request = Passed(1, "broker-a", "server", 1, 310, 99, begin_ns, queue_id=0, identity="r/T/0")
+    answer = replace(request, to="client", code=code, in_ns=begin_ns + took_ms * MS, response=True)
+    again = replace(request, opaque=2, node="broker-b", in_ns=begin_ns + round(went_on_ms * MS))
+    stored = replace(again, to="client", code=0, in_ns=again.in_ns + MS, response=True)
+    call = {0: SendEnded(0, 0, 0, stored.in_ns + MS, status="SEND_OK")}
+    return attempts_of([Exchange(request, answer), Exchange(again, stored)], "T", call, {0: 0}, TIMEOUT_MS)[0]
+
+
+@pytest.mark.parametrize("late_ms", [0, 15, 30, 400, 470, 490, 600, 3_000])
+@pytest.mark.parametrize(("took_ms", "went_on_ms"), [(2, 2.3), (30, 31), (250, 251)])
+def test_a_late_request_does_not_make_a_quick_refusal_a_timeout(late_ms: int, took_ms: int, went_on_ms: float) -> None:
+    """The route or the connection took that long: the client went on because of the answer."""
+    refused = first_of_two(late_ms, 2, took_ms, went_on_ms)
+    assert (refused.error, refused.code) == ("MQBrokerException", 2)
+    assert refused.end_ns == (late_ms + took_ms) * MS
+    degraded = first_of_two(late_ms, 10, took_ms, went_on_ms)
+    assert (degraded.error, degraded.status) == (None, "FLUSH_DISK_TIMEOUT")
+
+
+@pytest.mark.parametrize("late_ms", [500, 600, 3_000])
+def test_who_goes_on_after_a_success_is_found_though_its_request_was_late(late_ms: int) -> None:
+    """No budget that began at the call lets a request leave so late."""
+    stored = first_of_two(late_ms, 0, 2, 2.3)
+    assert (stored.error, stored.status) == (None, "SEND_OK")
+
+
+@pytest.mark.parametrize("late_ms", [0, 15, 30, 400, 600])
+@pytest.mark.parametrize("code", [0, 2, 10])
+def test_answers_cross_with_a_client_that_counts_from_a_late_request(late_ms: int, code: int) -> None:
+    """Whatever they say: at the relay 18 ms before the client gave up, at its time's end."""
+    assert first_of_two(late_ms, code, 482, 500.2).error == "RemotingTimeoutException"
+
+
+@pytest.mark.parametrize("code", [0, 10])
+def test_an_answer_crosses_with_a_budget_that_ends_soon_after_a_late_request(code: int) -> None:
+    """Counted from the call, 100 ms were left; the call failed then."""
+    request = Passed(1, "broker-a", "server", 1, 310, 99, 400 * MS, queue_id=0, identity="r/T/0")
+    answer = replace(request, to="client", code=code, in_ns=490 * MS, response=True)
+    call = {0: SendEnded(0, 0, 0, 501 * MS, "RemotingTooMuchRequestException")}
+    (attempt,) = attempts_of([Exchange(request, answer)], "T", call, {0: 0}, TIMEOUT_MS)
+    assert attempt.error == "RemotingTimeoutException"
+
+
+def test_an_answer_crosses_with_a_budget_at_its_very_edge() -> None:
+    """Java from 4.3.0 goes on once more where its time is up to the millisecond."""
+    assert first_of_two(400, 0, 95, 100.2).error == "RemotingTimeoutException"
+
+
+@pytest.mark.parametrize("code", [0, 2, 10])
+def test_a_request_may_be_underway_for_long(code: int) -> None:
+    """The client counted from just after the call; its request came 18 ms later, the answer 10 ms before its time was up."""
+    assert first_of_two(18, code, 473, 483).error == "RemotingTimeoutException"

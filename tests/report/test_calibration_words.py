@@ -173,10 +173,16 @@ def test_a_measurement_that_is_hardly_one_is_a_caveat(document: Document) -> Non
 
 
 def test_a_judging_program_that_changed_since_is_a_caveat(document: Document) -> None:
-    """By its digest; where one of the two is not known, nothing is claimed."""
+    """By its digest; every case must have been judged by it, and where nothing is known nothing is claimed."""
     run = replace(on_two_masters(document).run, judging_source="aaaaaaaaaaaa")
     measured = calibration_for(document)
-    for sources, count in ((("bbbbbbbbbbbb",), 1), (("bbbbbbbbbbbb", "aaaaaaaaaaaa"), 0), ((), 0)):
+    for sources, count in (
+        (("bbbbbbbbbbbb",), 1),
+        (("bbbbbbbbbbbb", "aaaaaaaaaaaa"), 1),
+        (("aaaaaaaaaaaa", ""), 1),
+        (("aaaaaaaaaaaa",), 0),
+        ((), 0),
+    ):
         found = caveats(replace(measured, judging_sources=sources), run)
         assert len(found) == count
         assert all(line.startswith("the part of rocketdiff that judges has changed since") for line in found)

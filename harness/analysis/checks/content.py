@@ -2,7 +2,7 @@
 Does a stored message carry what the application gave its client, and beyond it what the other client's carries?
 
 Looked at: the stored copies of every send, in its topic or, while it is delayed, as its broker keeps it back. What the
-plan asked for (keys, tags, properties, body) is held against each, exactly; the first that lacks something is told. The rest (what
+plan asked for (keys, tags, properties, body) is held against each, exactly. The rest (what
 clients and brokers add) must have the same names in the first copies of both arms and the same values, but for those that are new with every
 message; the flag must be the same too. What a client adds besides is what consumers and tools see, so a difference is one.
 """
@@ -37,9 +37,7 @@ class Content:
             if side.row is None or not (_telling(side.copies) or _telling(side.kept)):
                 continue
             self._notebook.count(NAME, str(side.arm), str(side.phase), "copy")
-            for copy in (*(side.copies or ()), *side.kept):
-                if copy.properties is not None and self._lacks_anything(send, side, copy):
-                    break
+            self._hold_against_plan(send, side, (*(side.copies or ()), *side.kept))
         baseline, candidate = send.baseline, send.candidate
         if baseline is None or candidate is None or candidate.row is None:
             return
@@ -53,12 +51,14 @@ class Content:
     def end(self) -> None:
         """Nothing is kept from send to send."""
 
-    def _lacks_anything(self, send: AlignedSend, side: ReconciledSend, copy: Copy) -> bool:
-        """Whether a copy is not as planned; every way in which it is not is noted."""
-        lacking = list(_held_against_plan(side, copy))
-        for signature, expected, observed in lacking:
-            self._note(signature, send, side, expected, observed)
-        return bool(lacking)
+    def _hold_against_plan(self, send: AlignedSend, side: ReconciledSend, copies: Sequence[Copy]) -> None:
+        """Note every way in which a copy is not as planned, once a send."""
+        noted: set[str] = set()
+        for copy in (one for one in copies if one.properties is not None):
+            for signature, expected, observed in _held_against_plan(side, copy):
+                if signature not in noted:
+                    noted.add(signature)
+                    self._note(signature, send, side, expected, observed)
 
     def _hold_against_each_other(self, send: AlignedSend, side: ReconciledSend, ours: Copy, theirs: Copy) -> None:
         assert side.row is not None

@@ -58,7 +58,8 @@ class Duplication:
         may_hold = Counter((one.broker, one.queue_id) for one in attempts if one.outcome is not Outcome.FAILED)
         refused = Counter((one.broker, one.queue_id) for one in attempts if _was_refused(one))
         if refused and not stored <= may_hold and self._scene.confuses_answers(side):
-            self._notebook.count(REFUSED, str(side.arm), str(side.phase), "stored", n=(stored & refused).total())
+            unexplained = (stored - may_hold) & refused
+            self._notebook.count(REFUSED, str(side.arm), str(side.phase), "stored", n=unexplained.total())
             may_hold += refused
         over = sorted(place for place in stored if place in claimed and stored[place] > may_hold[place])
         if over:

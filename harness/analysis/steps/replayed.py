@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from harness.analysis.rulebook import ArmRules
 from harness.analysis.steps.attempts_in_context import SendInContext
 from harness.analysis.steps.torn_connections import TornConnections
+from harness.core.fault import FaultKind
 from harness.oracle.durations import GAVE_UP_EARLY, WAITED
 from harness.oracle.judgement import Difference, Judgement
 from harness.oracle.replay import Replay
@@ -26,6 +27,10 @@ class JudgedSend:
 
     context: SendInContext
     judgement: Judgement | None
+
+
+HOLDS_ANSWERS_BACK = frozenset({FaultKind.PAUSE, FaultKind.WIRE_DELAY, FaultKind.WIRE_SWALLOW})
+"""Faults under which a client that waits for an answer waits long, and one that does not is as quick as ever."""
 
 
 def replayed(sends: Iterable[SendInContext], rules: ArmRules | None) -> Iterator[JudgedSend]:
@@ -59,7 +64,8 @@ def _is_forgiven(one: JudgedSend, found: Difference, torn: TornConnections) -> b
     traced = one.context.traced
     attempt = traced.attempts[found.attempt or 0]
     if found.signature == WAITED:
-        return one.context.contexts[found.attempt or 0].hit is None or not torn.are_kept(attempt.broker)
+        hit = one.context.contexts[found.attempt or 0].hit
+        return hit is None or hit.kind not in HOLDS_ANSWERS_BACK or not torn.are_kept(attempt.broker)
     return torn.may_have_torn(traced.thread, attempt.broker, attempt.start_ns, attempt.end_ns)
 
 
