@@ -14,13 +14,16 @@ from harness.external import why_not_there
 from harness.scenario import Scenario, load_all, select
 from harness.subjects.registry import offers
 
+NO_CALL = "one of the two clients has no such call"
+"""Why a scenario is left out whose kind of send one of them does not have: no difference could be told there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
     """
     What was chosen, and what of it can be run.
 
-    without_call: scenarios whose kind of send one of the two clients does not have: no difference could be told there.
+    without_call: scenarios that are left out for NO_CALL.
     not_here: those that the cluster cannot be given, each with the reason: a topology that the backend cannot start, nodes or
     commands that somebody's own cluster does not have.
     """
@@ -35,7 +38,7 @@ class Choice:
         if self.not_here:
             return "; ".join(f"{name}: {reason}" for name, reason in self.not_here)
         if self.without_call:
-            return f"{', '.join(self.without_call)}: one of the two clients has no such call"
+            return f"{', '.join(self.without_call)}: {NO_CALL}"
         return "rocketdiff scenarios lists them"
 
 
@@ -59,7 +62,7 @@ def choose(
     for name, reason in not_here.items():
         if name in patterns:
             raise _refused(name, reason, backend, described)
-    without_call = [one.name for one in selected if not all(_can_be_asked_of(subject, one) for subject in subjects)]
+    without_call = [one.name for one in selected if why_not_asked(one, subjects) is not None]
     possible = tuple(one for one in selected if one.name not in not_here and one.name not in without_call)
     return Choice(possible, tuple(without_call), tuple(not_here.items()))
 
@@ -72,6 +75,11 @@ def require_some(choice: Choice, suite: str | None, patterns: Sequence[str]) -> 
             seen=f"none in suite {suite or 'all'} for {', '.join(patterns) or 'every name'}",
             hint=choice.why_none,
         )
+
+
+def why_not_asked(scenario: Scenario, subjects: Sequence[SubjectId]) -> str | None:
+    """Why the subjects cannot be compared in a scenario, on whatever cluster; None for nothing."""
+    return None if all(_can_be_asked_of(subject, scenario) for subject in subjects) else NO_CALL
 
 
 def _can_be_asked_of(subject: SubjectId, scenario: Scenario) -> bool:

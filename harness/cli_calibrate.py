@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from harness.cli_options import DEFAULT_RELEASE, ClusterOption, ServerOption
+from harness.cli_options import DEFAULT_RELEASE, OwnClusterOption, ServerOption
 
 CASES = 312
 """
@@ -27,7 +27,7 @@ def calibrate(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Draws scenarios and plans.")] = SEED,
     server: ServerOption = DEFAULT_RELEASE,
-    cluster: ClusterOption = "processes",
+    cluster: OwnClusterOption = "processes",
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity", help="Look for every divergence of the shipped ledgers too.")
     ] = False,

@@ -6,23 +6,25 @@ from typing import Annotated
 
 import typer
 
-from harness.cli_options import DEFAULT_RELEASE, ServerOption
+from harness.cli_options import DEFAULT_RELEASE, OwnClusterOption, ServerOption
 
 cluster_app = typer.Typer(help="A local RocketMQ in seconds, for anyone.", no_args_is_help=True)
+
+_TOPOLOGY_NAMES = (
+    "one-master, two-masters, three-masters, two-masters-two-name-servers, master-with-slave-async, master-with-slave-sync,"
+    " two-masters-with-slaves-async, two-masters-with-slaves-sync, two-masters-sync-flush."
+)
+"""Written out: a help text must not import the cluster."""
 
 
 @cluster_app.command("up")
 def cluster_up(
-    topology: Annotated[
-        str, typer.Option(help="one-master, two-masters, three-masters, two-masters-two-name-servers.")
-    ] = "two-masters",
+    topology: Annotated[str, typer.Option(help=_TOPOLOGY_NAMES)] = "two-masters",
     server: ServerOption = DEFAULT_RELEASE,
     port: Annotated[
         int | None, typer.Option(help="Fixed port of the (first) name server; a free one otherwise.")
     ] = None,
-    cluster: Annotated[
-        str, typer.Option("--cluster", help="Where brokers run: processes, containers, containers:host.")
-    ] = "processes",
+    cluster: OwnClusterOption = "processes",
 ) -> None:
     """Start a cluster on loopback, print its address, keep it until Ctrl-C or `cluster down`."""
     from harness.cluster.up import UpState, serve

@@ -4,11 +4,11 @@ from typing import Annotated
 
 import typer
 
-from harness.cli_options import JsonOption, ScenariosOption, SuiteOption, suite_of
+from harness.cli_options import JsonOption, ListedSuiteOption, ScenariosOption, suite_of
 
 
 def scenarios(
-    suite: SuiteOption = None,
+    suite: ListedSuiteOption = None,
     folder: ScenariosOption = None,
     as_json: JsonOption = False,
 ) -> None:

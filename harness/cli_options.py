@@ -17,12 +17,9 @@ SubjectOption = Annotated[
         "--subject", help="client:release, given twice; the first is the baseline. One: against its own reference."
     ),
 ]
-SuiteOption = Annotated[
-    str | None,
-    typer.Option(
-        help="quick (about a minute), full, deployments, modes, wire, or all; quick unless scenarios are chosen."
-    ),
-]
+_SUITE_NAMES = "quick (about a minute), full, deployments, modes, wire, or all"
+SuiteOption = Annotated[str | None, typer.Option(help=f"{_SUITE_NAMES}; quick unless scenarios are chosen.")]
+ListedSuiteOption = Annotated[str | None, typer.Option("--suite", help=f"{_SUITE_NAMES}; all when not given.")]
 ScenarioOption = Annotated[
     list[str] | None, typer.Option("--scenario", help="Only scenarios whose name matches this glob.")
 ]
@@ -39,6 +36,9 @@ ClusterOption = Annotated[
     typer.Option(
         "--cluster", help="Where brokers run: processes, containers, containers:host, or external:FILE, your own."
     ),
+]
+OwnClusterOption = Annotated[
+    str, typer.Option("--cluster", help="Where brokers are started: processes, containers or containers:host.")
 ]
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Say what would be done (cases, topics, faults, commands), and do nothing.")

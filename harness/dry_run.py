@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from harness.choosing import Choice
+from harness.choosing import NO_CALL, Choice
 from harness.cluster.external.description import DescribedCluster
 from harness.cluster.topology import topology_named
 from harness.controls import FOLDER, control_cases
@@ -85,7 +85,7 @@ def _commands(at_s: float, for_s: float | None, begin: str, end: str) -> Iterato
 
 def _left_out(choice: Choice) -> Iterator[str]:
     for name in choice.without_call:
-        yield f"left out: {name}: one of the two clients has no such call"
+        yield f"left out: {name}: {NO_CALL}"
     for name, reason in choice.not_here:
         yield f"left out: {name}: {reason}"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from harness.cluster.external.description import UNDOES, DescribedCluster, DescribedNode, Verb
 from harness.cluster.external.named_topology import NamedTopology, named, why_not
 from harness.cluster.external.parsing import parse
-from harness.cluster.start import DEFAULT_SERVER_RELEASE
+from harness.cluster.start import DEFAULT_SERVER_RELEASE, require_servers
 from harness.cluster.topology import topology_named
 from harness.core.errors import UsageError
 from harness.core.fault import ON_THE_WIRE, FaultKind, FaultSpec
@@ -34,9 +34,15 @@ def described_by(backend: str) -> DescribedCluster | None:
     return read(Path(file))
 
 
-def require_no_release(server_release: str) -> None:
-    """UsageError for a ``--server`` that somebody's own cluster would not heed; the default cannot be told from it."""
-    if server_release != DEFAULT_SERVER_RELEASE:
+def require_release(server_release: str, backend: str, described: DescribedCluster | None) -> None:
+    """
+    UsageError for a ``--server`` of which there are no servers, before any is fetched.
+
+    And for one that somebody's own cluster would not heed; the default cannot be told from none at all.
+    """
+    if described is None:
+        require_servers(backend, server_release)
+    elif server_release != DEFAULT_SERVER_RELEASE:
         raise UsageError(
             f"no --server with --cluster {BACKEND}",
             seen=server_release,

@@ -10,7 +10,7 @@ from harness.core.errors import UsageError
 from harness.core.resources import resource
 from harness.core.run_info import RunInfo
 from harness.ledger_pruning import without
-from harness.ledgers import known_checks, read, require_unique, text_of
+from harness.ledgers import admitted, read, require_unique, text_of
 from harness.report.files import replace_file
 from harness.report.json_document import load as load_document
 from harness.scenario import load_all
@@ -35,7 +35,8 @@ def lint_files(paths: Sequence[Path], scenario_root: Path | None, *, allow_growt
     except UsageError as problem:
         findings.append(Finding(Level.ERROR, "all files", str(problem)))
     scenarios = [*load_all(resource("fixtures/scenarios")), *(load_all(scenario_root) if scenario_root else ())]
-    checked = lint(files, known_checks(scenarios), known_subjects(), today(), allow_growth=allow_growth)
+    known = admitted((entry for file in files for entry in file.entries), scenarios)
+    checked = lint(files, known, known_subjects(), today(), allow_growth=allow_growth)
     return (*findings, *checked)
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from harness.core.errors import UsageError
 from harness.core.fault import fault_counts
+from harness.core.glob import path_glob
 from harness.core.resources import resource
-from harness.planned import checks_planned
+from harness.planned import TOLD_UNPLANNED, checks_planned
 from harness.scenario import Scenario, load_all, parse
 from harness.scenario.yaml_source import parse_yaml
 from harness.traces.run_directory import RunDirectory
@@ -49,7 +50,7 @@ def load(choice: LedgerChoice, scenarios: Iterable[Scenario] = ()) -> Ledger:
     require_unique(files)
     own = [entry for file in files[len(files) - len(choice.files) :] for entry in file.entries]
     if own:
-        _require_matched(own, known_checks([*load_all(resource("fixtures/scenarios")), *scenarios]))
+        _require_matched(own, admitted(own, [*load_all(resource("fixtures/scenarios")), *scenarios]))
     return Ledger(tuple(entry for file in files for entry in file.entries))
 
 
@@ -85,13 +86,26 @@ def text_of(path: Path) -> str:
 
 
 def known_checks(scenarios: Iterable[Scenario]) -> tuple[KnownCheck, ...]:
-    """Every check that a scenario asks, and the pooled ones."""
-    own = tuple(
-        KnownCheck(f"{scenario.name}/{check}", asdict(scenario.settings), fault_counts(scenario.faults))
-        for scenario in scenarios
-        for check in checks_planned(scenario)
-    )
+    """Every check that a scenario asks, and the pooled ones: what a run of all of them answers."""
+    own = tuple(_known(scenario, check) for scenario in scenarios for check in checks_planned(scenario))
     return (*own, *(KnownCheck(path, {}, {}) for path in POOLED))
+
+
+def admitted(entries: Iterable[Entry], scenarios: Sequence[Scenario]) -> tuple[KnownCheck, ...]:
+    """
+    The known checks, and those that a scenario did not ask, for the entries that can match no other.
+
+    A check that was not planned is answered only where it found a difference, which gates like any. Entries that match
+    planned checks do not see it: it must not count among the checks of a run that can find them stale.
+    """
+    known = known_checks(scenarios)
+    lost = [path_glob(entry.check) for entry in entries if unmatched(entry, known)]
+    besides = (_known(one, check) for one in scenarios for check in TOLD_UNPLANNED if check not in one.checks)
+    return (*known, *(one for one in besides if any(expression.fullmatch(one.path) for expression in lost)))
+
+
+def _known(scenario: Scenario, check: str) -> KnownCheck:
+    return KnownCheck(f"{scenario.name}/{check}", asdict(scenario.settings), fault_counts(scenario.faults))
 
 
 def require_unique(files: Sequence[ParsedFile]) -> None:

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from harness.analysis.analyze import WITHOUT_SPARK
+from harness.choosing import why_not_asked
 from harness.cluster.start import why_not
 from harness.cluster.topology import topology_named
 from harness.core.verdict import CheckResult
@@ -66,8 +67,9 @@ class Cases:
         return Pair.of(program_of(self._request.baseline), program_of(self._request.candidate))
 
     def why_not(self, scenario: Scenario) -> str | None:
-        """What keeps this backend from starting the scenario's topology; None for nothing."""
-        return why_not(self._request.backend, topology_named(scenario.topology))
+        """Why a run would leave the scenario out: its topology on this backend, or a call of one of the clients; None for nothing."""
+        not_here = why_not(self._request.backend, topology_named(scenario.topology))
+        return not_here or why_not_asked(scenario, (self._request.baseline, self._request.candidate))
 
     def plan(self, scenario: Scenario) -> PlannedCase:
         """Put a case down, so that whatever keeps it from running is missed by the judge; then see that its cluster is up."""

@@ -89,7 +89,7 @@ class CaseItem(pytest.Item):
         return made
 
     def setup(self) -> None:
-        """Have the cluster of the topology up; what keeps it from being so is one message. A backend without it is a skip."""
+        """Have the cluster of the topology up; what keeps it from being so is one message. What a run would leave out is a skip."""
         if reason := self.scenarios.cases.why_not(self.scenario):
             pytest.skip(reason)
         try:

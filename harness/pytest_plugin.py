@@ -32,7 +32,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
     add("", "collect scenarios and run them", action="store_true", default=False)
     add("-subject", "client:release, given twice; the first is the baseline", action="append", default=[])
-    add("-suite", "shipped scenarios of a suite: quick, full or all (quick when nothing else is chosen)")
+    add(
+        "-suite",
+        "shipped scenarios of a suite: quick, full, deployments, modes, wire or all (quick when nothing else is chosen)",
+    )
     add("-scenario", "only scenarios whose name matches this glob; may be given again", action="append", default=[])
     add("-scenarios", "a folder of scenario files instead of the shipped ones")
     add("-server", "release of name servers and brokers", default=DEFAULT_RELEASE)

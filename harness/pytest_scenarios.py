@@ -3,7 +3,7 @@
 import io
 import secrets
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -28,6 +28,7 @@ from harness.scenario import Scenario, load_all, select
 from harness.verdict.judgement import Counts, RunVerdict, machine_line
 
 _TO_WORKER = "rocketdiff"
+_OF_SCENARIO = "rocketdiff_scenario"
 
 
 class Scenarios:
@@ -38,6 +39,7 @@ class Scenarios:
         self._request = request
         self._run = run
         self._told: list[str] = []
+        self._skipped: dict[str, str] = {}
 
     @classmethod
     def of(cls, config: pytest.Config) -> "Scenarios":
@@ -110,6 +112,19 @@ class Scenarios:
         wanted = [one for one in patterns if _matches(one, select(there, suite)) or not _matches(one, mine)]
         return select(there, suite, wanted) if wanted or not patterns else ()
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Mark the reports of scenarios, by an attribute that goes with them from a worker to where the session ends."""
+        report = yield
+        setattr(report, _OF_SCENARIO, isinstance(item, CaseItem))
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keep why a scenario was skipped; whoever skips says it as (file, line, reason), or as text."""
+        if getattr(report, _OF_SCENARIO, False) and report.skipped:
+            why = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+            self._skipped[report.nodeid] = why.removeprefix("Skipped: ")
+
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Stop the servers; where the session ends, judge everything together."""
@@ -119,11 +134,19 @@ class Scenarios:
         out = self._request.out.resolve()
         runs = sorted(path.parent for path in out.glob(f"{self._run}*/run.json"))
         if not runs:
-            return
-        if exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR):
+            if self._skipped and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+                self._told = self._nothing()
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        elif exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR):
             self._told = [f"not judged; what there is: rocketdiff analyze {shlex.join(map(str, runs))}"]
         elif self._judge(runs, out / self._run) and exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _nothing(self) -> list[str]:
+        """What to tell of a session in which no scenario could be run: it must not look like a pass."""
+        line = machine_line(RunVerdict.NOTHING_DECISIVE, Counts(), seed=self._request.seed, run="")
+        skipped = [f"left out: {name}: {reason}" for name, reason in self._skipped.items()]
+        return ["nothing was compared: no scenario was run", *skipped, line]
 
     def _judge(self, runs: Sequence[Path], out: Path) -> int:
         """Write the report and keep the summary for the terminal; returns the exit code of the command line."""

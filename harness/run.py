@@ -31,7 +31,7 @@ from harness.core.events import (
 )
 from harness.core.subject import SubjectId
 from harness.dry_run import told
-from harness.external import BACKEND, described_by, on, require_no_release
+from harness.external import BACKEND, described_by, on, require_release
 from harness.judging import judge_runs
 from harness.ledgers import LedgerChoice
 from harness.ledgers import load as load_ledger
@@ -97,11 +97,12 @@ def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
     require_backend(request.backend)
     request = replace(request, described=described_by(request.backend))
     cases = plan_cases(request, seed)
+    require_release(request.server_release, request.backend, request.described)
+    ledger = load_ledger(request.ledgers, [case.scenario for case in cases])
+    pair = Pair.of(program_of(request.baseline), program_of(request.candidate))
     if request.is_dry:
         return _told(request, cases)
     request = _located(request)
-    ledger = load_ledger(request.ledgers, [case.scenario for case in cases])
-    pair = Pair.of(program_of(request.baseline), program_of(request.candidate))
     fetch(request)
     directory = RunDirectory.create(request.out.resolve(), manifest_of(request, seed, cases))
     listeners = (*listeners, JUnitListener(directory.path / junit.FILE_NAME, request.policy))
@@ -133,7 +134,6 @@ def _located(request: RunRequest) -> RunRequest:
     """Somebody's own cluster says itself of which release it is."""
     if request.described is None:
         return request
-    require_no_release(request.server_release)
     return replace(request, server_release=look(request.described)[0])
 
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from harness.choosing import Choice, choose
+from harness.choosing import Choice, choose, why_not_asked
 from harness.cli import guarded
 from harness.core.errors import ExitCode, UsageError
 from harness.core.subject import SubjectId
@@ -78,3 +78,14 @@ def test_choosing_imports_no_client_of_an_engine() -> None:
     program = "import sys, harness.choosing; print([m for m in ('docker', 'testcontainers') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_call_that_one_of_the_two_does_not_have_is_said_in_the_words_of_a_run() -> None:
+    """The pytest plugin asks scenario by scenario what a run asks of all at once."""
+    everything = {one.name: one for one in chosen("processes").scenarios}
+    cpp = SubjectId("cpp", "2.1.0")
+    without = choose(None, None, (), (JAVA, cpp), "processes", None).without_call
+    asked = {name for name, scenario in everything.items() if why_not_asked(scenario, (JAVA, cpp)) is not None}
+    assert asked == set(without)
+    assert asked
+    assert why_not_asked(everything["round-robin/calm"], (JAVA, cpp)) is None

@@ -62,6 +62,22 @@ def test_propose_writes_a_new_file_that_lint_accepts(tmp_path: Path, capsys: pyt
     assert capsys.readouterr().out == out.read_text()
 
 
+def test_lint_accepts_what_propose_writes_of_a_check_that_was_not_planned(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The sample's difference, had `content` told it in a scenario that asks about queues."""
+    document = load_document(SAMPLE)
+    unplanned = [replace(one, check="content") for one in document.results if one.check == "queue-choice"]
+    write(msgspec.structs.replace(document, results=tuple(unplanned)), tmp_path)
+    out = tmp_path / "proposed.yaml"
+    assert guarded(["ledger", "propose", "--from", str(tmp_path), "--out", str(out)]) == ExitCode.CONFORMS
+    assert {entry.check.rpartition("/")[2] for entry in read(out).entries} == {"content"}
+    assert guarded(["ledger", "lint", str(out)]) == ExitCode.CONFORMS
+    out.write_text(out.read_text().replace("/content", "/contant"))
+    assert guarded(["ledger", "lint", str(out)]) == ExitCode.USAGE
+    assert "no scenario has a check" in capsys.readouterr().out
+
+
 def test_prune_removes_what_is_gone_everywhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Announced, then done; a second time there is nothing to do."""
     gone = own(tmp_path, check="fault-latency/*/attempts")

@@ -160,6 +160,10 @@ def test_the_command_that_repeats_a_run_names_the_cluster_file(backend: str) -> 
         (["--cluster", "external:not-there.yaml"], "not-there.yaml"),
         (["--cluster", "clouds", "--dry-run"], "clouds"),
         (["--cluster", "external:cluster.yaml", "--server", "4.9.7"], "no --server with --cluster external"),
+        (
+            ["--cluster", "external:cluster.yaml", "--server", "4.9.7", "--dry-run"],
+            "no --server with --cluster external",
+        ),
     ],
 )
 def test_a_cluster_that_is_not_described_is_one_clear_message(

@@ -8,11 +8,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from harness.analysis.checks.registry import ANSWERS
 from harness.core.errors import UsageError
 from harness.core.fault import fault_counts
 from harness.core.resources import resource
 from harness.core.verdict import CheckResult, Verdict
-from harness.ledgers import POOLED, LedgerChoice, known_checks, load, read, shipped_files
+from harness.ledgers import POOLED, LedgerChoice, admitted, known_checks, load, read, shipped_files
+from harness.planned import IMPLICIT, TOLD_UNPLANNED
 from harness.report.document import Document
 from harness.report.json_document import load as load_document
 from harness.scenario import load_all
@@ -85,6 +87,40 @@ def test_an_entry_that_no_scenario_can_match_is_refused_before_a_run(tmp_path: P
         load(choice)
     mine = replace(load_all(resource("fixtures/scenarios"))[0], name="my-own/pause", checks=("loss",))
     assert len(load(choice, [mine]).entries) == 1
+
+
+@pytest.mark.parametrize("check", TOLD_UNPLANNED)
+def test_an_entry_for_a_check_that_its_scenario_did_not_plan_is_taken(tmp_path: Path, check: str) -> None:
+    """Every watcher looks at every send, so any of these checks may tell a difference anywhere, and it gates."""
+    assert len(load(LedgerChoice((own(tmp_path, check=f"round-robin/calm/{check}"),), shipped=False)).entries) == 1
+
+
+@pytest.mark.parametrize("check", ["contents", "timing", "failover-time"])
+def test_an_entry_for_a_check_that_can_tell_nothing_there_is_refused(tmp_path: Path, check: str) -> None:
+    """A typing error, and durations that the scenario does not measure."""
+    with pytest.raises(UsageError, match=f"no scenario has a check round-robin/calm/{check}"):
+        load(LedgerChoice((own(tmp_path, check=f"round-robin/calm/{check}"),), shipped=False))
+
+
+def test_an_unplanned_check_needs_the_entrys_conditions_too(tmp_path: Path) -> None:
+    """Nothing is paused there."""
+    path = own(tmp_path, check="round-robin/calm/content")
+    paused = "{client: java, fault: {paused_brokers: '>=1'}}"
+    path.write_text(path.read_text().replace("{client: java}", paused))
+    with pytest.raises(UsageError, match="meets the conditions on fault and settings"):
+        load(LedgerChoice((path,), shipped=False))
+
+
+def test_checks_that_tell_unplanned_differences_are_all_whose_watchers_note_any() -> None:
+    """Two are answered by statistics, two are asked of every case; a check that is added must take its side."""
+    assert {*TOLD_UNPLANNED, "timing", "failover-time", *IMPLICIT} == set(ANSWERS)
+
+
+def test_what_is_not_planned_is_not_counted_among_a_runs_checks(tmp_path: Path) -> None:
+    """A run answers them only where they differ, so they make no entry with a rate stale."""
+    scenarios = load_all(resource("fixtures/scenarios"))
+    entries = read(own(tmp_path, check="round-robin/**")).entries
+    assert admitted(entries, scenarios) == known_checks(scenarios)
 
 
 def test_a_refused_file_is_named_with_its_line(tmp_path: Path) -> None:

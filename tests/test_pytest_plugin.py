@@ -31,7 +31,7 @@ def test_without_its_option_it_costs_and_collects_nothing(project: ForeignProjec
     )
     result = project.pytest()
     result.assert_outcomes(passed=1)
-    project.pytest("--fixtures").stdout.fnmatch_lines(["rocketmq_cluster*", "rocketdiff_subject*"])
+    project.pytest("--fixtures").stdout.fnmatch_lines_random(["rocketmq_cluster*", "rocketdiff_subject*"])
 
 
 def test_own_scenarios_are_items_named_like_their_cases(project: ForeignProject) -> None:
@@ -114,3 +114,43 @@ def test_a_topology_that_the_backend_cannot_have_is_skipped_with_the_reason(proj
     result = project.pytest(*HONEST, "--rocketdiff-cluster", "containers", "-rs")
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["*SKIPPED*a slave copies topics*containers:host*"])
+
+
+def test_a_call_that_a_client_does_not_have_is_skipped_with_the_reason(project: ForeignProject) -> None:
+    """As `rocketdiff run` leaves it out, before a server is asked for, which here cannot be had."""
+    path = project.scenario("ours/to-a-queue")
+    path.write_text(path.read_text().replace("{mode: sync,", "{mode: sync, call: queue,"))
+    subjects = ("--rocketdiff-subject", "python:5.3.3", "--rocketdiff-subject", "cpp:2.1.0")
+    result = project.pytest("--rocketdiff", *subjects, "--rocketdiff-server", "9.9.9", "-rs")
+    result.assert_outcomes(skipped=1)
+    result.stdout.fnmatch_lines(["*SKIPPED*one of the two clients has no such call"])
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "1", "--dist", "loadgroup")])
+def test_a_session_that_could_run_no_scenario_is_no_pass(project: ForeignProject, workers: tuple[str, ...]) -> None:
+    """All were skipped: nothing was compared, and the last lines say so; in a worker too, whatever own tests say."""
+    project.scenario("ours/calm", "master-with-slave-async")
+    project.test("def test_mine(): pass\n")
+    result = project.pytest(*HONEST, "--rocketdiff-cluster", "containers", *workers)
+    result.assert_outcomes(passed=1, skipped=1)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(
+        [
+            "nothing was compared: no scenario was run",
+            f"*::ours/calm/{PAIR}*: a slave copies topics*containers:host*",
+            "VERDICT nothing-decisive new=0 * checks=0 seed=5 run=-",
+        ]
+    )
+    assert project.runs() == []
+
+
+@pytest.mark.parametrize(("arguments", "status"), [(("-m", "not rocketdiff"), 0), (("-k", "no_such"), 5)])
+def test_scenarios_that_nobody_selected_fail_no_session(
+    project: ForeignProject, arguments: tuple[str, ...], status: int
+) -> None:
+    """Deselecting is a choice of its own, with pytest's own exit codes; listing runs nothing."""
+    project.scenario("ours/calm", "master-with-slave-async")
+    project.test("def test_mine(): pass\n")
+    chosen = (*HONEST, "--rocketdiff-cluster", "containers")
+    assert project.pytest(*chosen, *arguments).ret == status
+    assert project.pytest(*chosen, "--collect-only").ret == pytest.ExitCode.OK

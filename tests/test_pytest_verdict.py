@@ -35,7 +35,11 @@ def scenarios(tmp_path: Path) -> Scenarios:
     """A session of which one run directory is left."""
     (tmp_path / RUN).mkdir()
     (tmp_path / RUN / "run.json").write_text("{}")
-    options: dict[str, object] = {"rocketdiff_seed": 7, "rocketdiff_server": "5.3.3"}
+    options: dict[str, object] = {
+        "rocketdiff_seed": 7,
+        "rocketdiff_server": "5.3.3",
+        "rocketdiff_cluster": "processes",
+    }
     config: Any = SimpleNamespace(
         stash=pytest.Stash(),
         add_cleanup=lambda _close: None,
@@ -98,3 +102,44 @@ def test_an_interrupted_session_says_how_to_judge_what_there_is(scenarios: Scena
     status, lines = ended(scenarios, pytest.ExitCode.INTERRUPTED)
     assert status == pytest.ExitCode.INTERRUPTED
     assert lines[1] == f"not judged; what there is: rocketdiff analyze {tmp_path / RUN}"
+
+
+class Skipped:
+    """The report of a scenario that was left out."""
+
+    nodeid = "conformance/calm.yaml::ours/calm"
+    rocketdiff_scenario = True
+    skipped = True
+    longrepr = ("pytest_items.py", 1, "Skipped: no such topology here")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED),
+        (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.TESTS_FAILED),
+        (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERRUPTED),
+    ],
+)
+def test_a_session_without_a_run_is_no_pass(
+    scenarios: Scenarios, tmp_path: Path, before: pytest.ExitCode, after: pytest.ExitCode
+) -> None:
+    """Unless there was nothing to run in the first place; what was skipped is named with the reason."""
+    (tmp_path / RUN / "run.json").unlink()
+    assert ended(scenarios, before) == (before, [])
+    report: Any = Skipped()
+    scenarios.pytest_runtest_logreport(report)
+    status, lines = ended(scenarios, before)
+    assert status == after
+    assert (f"left out: {report.nodeid}: no such topology here" in lines) == (before is not pytest.ExitCode.INTERRUPTED)
+
+
+def test_a_skip_beside_a_run_is_the_judges_business(scenarios: Scenarios, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was left out by this process says nothing about the rest, and neither does a test that is no scenario."""
+    judged = SimpleNamespace(judgement=SimpleNamespace(exit_code=0), document=sample_document(), files=())
+    monkeypatch.setattr(pytest_scenarios, "judge_all", lambda *_: judged)
+    report: Any = Skipped()
+    scenarios.pytest_runtest_logreport(report)
+    status, lines = ended(scenarios, pytest.ExitCode.OK)
+    assert status == pytest.ExitCode.OK
+    assert not any(line.startswith("left out") for line in lines)

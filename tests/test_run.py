@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.errors import UsageError
+from harness.cli import guarded
+from harness.core.errors import ExitCode, UsageError
 from harness.core.subject import SubjectId
 from harness.run import RunRequest, command_line, left_out, manifest_of, plan_cases
 from harness.verdict.policy import Inconclusive, Policy
@@ -65,3 +66,45 @@ def test_the_manifest_names_every_check_and_broker_of_a_case() -> None:
     (entry,) = manifest_of(request, 3, plan_cases(request, 3)).cases
     assert entry.brokers == ("broker-a", "broker-b")
     assert set(entry.checks) >= {"queue-choice", "avoidance", "protocol", "validity"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["--subject", "java:9.9.9", "--subject", "python:5.3.3"],
+            "a published release of the Java client; saw java:9.9.9",
+        ),
+        (["--subject", "java:5.3.3", "--subject", "foo:1"], "a client the harness knows; saw foo:1"),
+        (["--subject", "python:5.3.3", "--subject", "toy:x"], "a toy with a known defect; saw toy:x"),
+        (["--server", "9.9.9"], "a known server release; saw 9.9.9"),
+        (["--server", "9.9.9", "--cluster", "containers"], "a known server release; saw 9.9.9"),
+        (["--ledger", "nowhere.yaml"], "a readable ledger nowhere.yaml"),
+    ],
+)
+def test_a_dry_run_refuses_what_the_run_would_refuse(
+    arguments: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Before a word of what would be done, and without fetching anything: this cache is empty and stays so."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ROCKETDIFF_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("ROCKETDIFF_SERVER_IMAGE", raising=False)
+    assert guarded(["run", "--scenario", "round-robin/calm", "--dry-run", *arguments]) == ExitCode.USAGE
+    told = capsys.readouterr()
+    assert said in told.err
+    assert "dry run" not in told.out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_dry_run_with_a_server_image_of_the_users_takes_any_release(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As the run does: what is in that image is the user's business."""
+    monkeypatch.setenv("ROCKETDIFF_SERVER_IMAGE", "ours/rocketmq:{release}")
+    wanted = ["run", "--scenario", "round-robin/calm", "--cluster", "containers", "--server", "6.0.0", "--dry-run"]
+    assert guarded(wanted) == ExitCode.CONFORMS
+    assert "clusters of RocketMQ 6.0.0 would be started" in capsys.readouterr().out

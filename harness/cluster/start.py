@@ -12,7 +12,7 @@ from harness.cluster.readiness import READY_TIMEOUT_S
 from harness.cluster.starting import Starter, StartRequest
 from harness.cluster.topology import Topology, topology_named
 from harness.core.errors import UsageError
-from harness.releases.artifacts import server_class_path
+from harness.releases.artifacts import require_server, server_class_path
 from harness.releases.progress import ProgressListener
 
 DEFAULT_SERVER_RELEASE = "5.3.3"
@@ -51,6 +51,16 @@ def why_not(backend: str, topology: Topology) -> str | None:
     """What keeps a backend of ours from starting a topology, and what to do instead; None for nothing."""
     name, _, argument = backend.partition(":")
     return shapes.why_not(shapes.wiring_named(argument), topology) if name == "containers" else None
+
+
+def require_servers(backend: str, server_release: str) -> None:
+    """UsageError for a release of which a backend of ours can have no servers; nothing is fetched, and no engine asked."""
+    if backend.partition(":")[0] == "containers":
+        from harness.cluster.containers.images import require_release  # noqa: PLC0415  # as above
+
+        require_release(server_release)
+    else:
+        require_server(server_release)
 
 
 def fetch_servers(backend: str, server_release: str, progress: ProgressListener | None = None) -> None:

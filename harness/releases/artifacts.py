@@ -30,6 +30,11 @@ def server_class_path(release: str, listener: ProgressListener | None = None) ->
     return _class_path("server", release, locked().servers, listener)
 
 
+def require_server(release: str) -> None:
+    """UsageError for a release whose name server and broker nobody has put into the lock; nothing is fetched."""
+    _artifacts("server", release, locked().servers)
+
+
 def fetch_clients(releases: Sequence[str], listener: ProgressListener | None = None) -> None:
     """Bring what is missing of several releases of the Java client, as one. UsageError for an unknown release."""
     wanted = (artifact for release in releases for artifact in _artifacts("client", release, locked().clients))

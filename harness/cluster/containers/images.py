@@ -19,9 +19,9 @@ from docker.errors import BuildError, ImageNotFound
 
 from harness.cluster.containers.engine import Engine, engine_errors
 from harness.cluster.processes.command_line import LAUNCHER_SOURCES
-from harness.core.errors import ClusterError, EnvironmentMissing, UsageError
+from harness.core.errors import ClusterError, EnvironmentMissing
 from harness.core.resources import resource
-from harness.releases.artifacts import server_class_path
+from harness.releases.artifacts import require_server, server_class_path
 from harness.releases.compiled import compiled
 from harness.releases.jvm import find_java
 from harness.releases.lock import Artifact, locked
@@ -67,8 +67,7 @@ def image_for(engine: Engine, release: str, listener: ProgressListener | None = 
     named = os.environ.get(IMAGE_VARIABLE)
     if named:
         return _foreign(engine, named.replace("{release}", release), release)
-    if release not in locked().servers:
-        raise UsageError("a known server release", seen=release, hint="one of " + " ".join(locked().servers))
+    require_server(release)
     base, base_id = _base(engine)
     jars = locked().servers[release]
     # Compiling wants a JDK, which everything else here wants as well.
@@ -79,6 +78,12 @@ def image_for(engine: Engine, release: str, listener: ProgressListener | None = 
         paths = server_class_path(release, listener)
         _build(engine, name, {"BASE": base}, context_of(dockerfile, jars, paths, launcher))
     return ServerImage(name, release, is_foreign=False, class_path=inside_class_path(jars))
+
+
+def require_release(release: str) -> None:
+    """UsageError for a release of which no image can be made, unless the user names an image; no engine is asked."""
+    if not os.environ.get(IMAGE_VARIABLE):
+        require_server(release)
 
 
 def look_for_base(engine: Engine) -> tuple[str, bool]:

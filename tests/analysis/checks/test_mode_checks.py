@@ -120,6 +120,15 @@ def test_what_the_plan_wants_must_be_there() -> None:
     assert seen(Content, alone(side(Arm.CANDIDATE, replace(row, body_bytes=33), right))) == ["content.body-changed"]
 
 
+def test_every_copy_is_held_against_the_plan_by_itself() -> None:
+    """What another copy lacks besides is told too; what it lacks as well is told once."""
+    row = replace(ROW, properties=properties_text({"KEYS": "k", "colour": "blue"}))
+    keyless, colourless = copy(Arm.CANDIDATE, 0, colour="blue"), copy(Arm.CANDIDATE, 1, KEYS="k")
+    lacking = ["content.property-missing/KEYS", "content.property-missing/colour"]
+    assert seen(Content, alone(side(Arm.CANDIDATE, row, keyless, colourless))) == lacking
+    assert seen(Content, alone(side(Arm.CANDIDATE, row, colourless, keyless, keyless))) == lacking[::-1]
+
+
 def test_what_clients_add_must_be_alike() -> None:
     """A property that only one client writes, another value, another flag; ids differ by nature."""
     ours = side(Arm.BASELINE, ROW, copy(Arm.BASELINE, WAIT="true", CLUSTER="c"))

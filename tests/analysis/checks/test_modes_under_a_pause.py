@@ -10,10 +10,12 @@ from typing import TypeVar
 import pytest
 
 from harness.core.evidence import Standing
-from harness.core.message import KEYS
+from harness.core.fault import FaultKind
+from harness.core.message import KEYS, body_digest
 from harness.core.plan import SendKind
 from harness.core.records import AttemptEnded, SendEnded
 from harness.core.settings import ClientSettings
+from tests.analysis import synthetic
 from tests.analysis.planting import (
     ASYNC,
     DELAYED,
@@ -122,6 +124,32 @@ def test_a_one_way_call_that_waits_for_its_answer(release: str, broker: str, not
     assert signatures(found(story, wait, release)) == noted
 
 
+@pytest.mark.parametrize(
+    ("kind", "noted"),
+    [
+        (FaultKind.FLOW_CONTROL, set()),
+        (FaultKind.FLUSH_TIMEOUT, set()),
+        (FaultKind.READ_ONLY, set()),
+        (FaultKind.WIRE_DELAY, {WAITED}),
+        (FaultKind.WIRE_SWALLOW, {WAITED}),
+    ],
+)
+def test_a_one_way_call_that_took_long_beside_another_fault(
+    kind: FaultKind, noted: set[str], found: Found, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A broker that answers, if with an error, keeps nobody waiting: the machine did. One whose answers are held back does."""
+    story = replace(ONEWAY, settings=ClientSettings(send_msg_timeout_ms=3_000))
+    faults_of = synthetic.faults_of
+    monkeypatch.setattr(synthetic, "faults_of", lambda one: tuple(replace(f, kind=kind) for f in faults_of(one)))
+
+    def wait(told: Told) -> None:
+        number = sends_to(told, PAUSED, story)[0]
+        told.attempts = [later(one, number) for one in told.attempts]
+        told.sends = [later(one, number) for one in told.sends]
+
+    assert signatures(found(story, wait)) == noted
+
+
 Timed = TypeVar("Timed", AttemptEnded, SendEnded)
 
 
@@ -155,6 +183,24 @@ def test_keys_lost_by_the_second_attempt(paused: str, found: Found) -> None:
         change_copies(told, number, lambda one: one if one.broker == paused else carrying(one, ""))
 
     assert signatures(found(story, drop, "4.2.0")) == {f"content content.property-missing/{KEYS}"}
+
+
+@pytest.mark.parametrize("paused", ["broker-a", "broker-b"])
+def test_two_attempts_that_spoil_their_copies_each_in_its_way(paused: str, found: Found) -> None:
+    """The first lost the keys, its retry changed the body: one copy's defect does not hide the other's."""
+    story = replace(PLAIN, pauses=(Pause(paused, 1_000, 3_000),))
+
+    def spoil(told: Told) -> None:
+        number = next(one.send for one in told.attempts if one.attempt == 1)
+        other_body = body_digest(b"another")
+        change_copies(
+            told,
+            number,
+            lambda one: carrying(one, "") if one.broker == paused else replace(one, body_digest=other_body),
+        )
+
+    both = {f"content content.property-missing/{KEYS}", "content content.body-changed"}
+    assert signatures(found(story, spoil, "4.2.0")) == both
 
 
 def test_an_order_broken_in_a_pause(found: Found) -> None:
