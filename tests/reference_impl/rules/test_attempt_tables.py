@@ -1,0 +1,168 @@
+"""Tables that are rules of RocketMQ: response codes, kinds of errors, penalties, permissions, defaults, orders of hash tables."""
+
+from dataclasses import asdict
+
+import pytest
+
+from reference_impl.rules import attempt
+from reference_impl.rules.attempt import AttemptResult, Ending, ErrorFamily, Finish, family_of
+from reference_impl.rules.direct_send import direct_send_ended
+from reference_impl.rules.events import Charged, Event
+from reference_impl.rules.java import hash_order
+from reference_impl.rules.known_routes import KnownRoutes
+from reference_impl.rules.one_way import OneWaySend
+from reference_impl.rules.penalties import MINUTES, SECONDS, PenaltyTable
+from reference_impl.rules.route import QueueData, TopicRoute, publish_list, write_queue_numbers
+from reference_impl.rules.settings import SendSettings
+from tests.reference_impl.rules.toys import Toy
+
+PERM_INHERIT, PERM_WRITE, PERM_READ, PERM_PRIORITY = 1, 2, 4, 8
+"""PermName of every release."""
+
+TWELVE = [*"pabcdefghijk"]
+"""
+Just three quarters of 16 buckets, which a ConcurrentHashMap doubles and a HashMap does not.
+
+The hash of p is 112, which is bucket 0 of 16, before all others, and 16 of 32, after them.
+"""
+
+
+def test_response_codes_of_exceptions() -> None:
+    """ClientErrorCode of every release (producer-behaviour 2: exception response codes)."""
+    assert (
+        attempt.CONNECT_BROKER,
+        attempt.ACCESS_BROKER_TIMEOUT,
+        attempt.BROKER_NOT_EXIST,
+        attempt.NO_NAME_SERVER,
+        attempt.NOT_FOUND_TOPIC,
+    ) == (10001, 10002, 10003, 10004, 10005)
+
+
+@pytest.mark.parametrize(
+    ("error", "family", "code"),
+    [
+        ("RemotingException", ErrorFamily.REMOTING, None),
+        ("RemotingConnectException", ErrorFamily.REMOTING, 10001),
+        ("RemotingTimeoutException", ErrorFamily.REMOTING, 10002),
+        ("RemotingSendRequestException", ErrorFamily.REMOTING, None),
+        ("RemotingTooMuchRequestException", ErrorFamily.REMOTING, None),
+        ("RemotingCommandException", ErrorFamily.REMOTING, None),
+        ("MQClientException", ErrorFamily.CLIENT, 10003),
+    ],
+)
+def test_errors_after_which_another_attempt_is_made(error: str, family: ErrorFamily, code: int | None) -> None:
+    """
+    RemotingException and its subclasses isolate the broker, MQClientException does not (producer-behaviour 3.6, Y4).
+
+    After the last attempt the exception that wraps them has the code of the last (10001 to 10003, otherwise none).
+    """
+    assert family_of(error) is family
+    told: list[Event] = []
+    toy = Toy("5.3.3", observer=told.append, draws=[0], send_latency_fault_enable=True, retry_times_when_send_failed=1)
+    failed = AttemptResult.failed(error)
+    end = Finish(Ending.GAVE_UP, 1, error="MQClientException", code=code, cause=error)
+    assert toy.send((5, failed), (9, failed))[-1] == end
+    isolated = family is ErrorFamily.REMOTING
+    charged = [event for event in told if isinstance(event, Charged)]
+    assert charged[0] == Charged("a", 5, 10_000 if isolated else 0, isolated, reachable=True)
+    assert len(charged) == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "family", "charged"),
+    [
+        ("MQBrokerException", ErrorFamily.BROKER, [Charged("a", 5, 10_000, isolated=True, reachable=False)]),
+        ("InterruptedException", ErrorFamily.INTERRUPTED, [Charged("a", 5, 0, isolated=False, reachable=True)]),
+        ("IllegalStateException", ErrorFamily.FOREIGN, []),
+    ],
+)
+def test_errors_that_end_the_send(error: str, family: ErrorFamily, charged: list[Charged]) -> None:
+    """As they are: a broker's (here without a code), an interruption, and any other, which nobody notes (Y4)."""
+    assert family_of(error) is family
+    told: list[Event] = []
+    toy = Toy("5.3.3", observer=told.append, send_latency_fault_enable=True)
+    assert toy.send((5, AttemptResult.failed(error)))[-1] == Finish(Ending.RETHROWN, 0, error=error)
+    assert [event for event in told if isinstance(event, Charged)] == charged
+
+
+def test_a_send_to_a_given_queue_has_its_first_attempt_for_a_result() -> None:
+    """Number 0, there is no other; an error keeps its code."""
+    assert direct_send_ended(AttemptResult.ok()) == Finish(Ending.RESULT, 0, status="SEND_OK")
+    ended = direct_send_ended(AttemptResult.failed("MQBrokerException", 14))
+    assert ended == Finish(Ending.RETHROWN, 0, error="MQBrokerException", code=14)
+
+
+def test_a_one_way_send_is_over_as_soon_as_it_is_settled() -> None:
+    """It has no status that another broker could better, whatever is set; nothing is left to choose."""
+    toy = Toy("5.3.3", retry_another_broker_when_not_store_ok=True)
+    send = OneWaySend(toy.dialect, toy.settings, toy.selector)
+    send.begin(0, 0)
+    assert send.settle(0, AttemptResult()) == Finish(Ending.RESULT, 0)
+
+
+@pytest.mark.parametrize(
+    ("table", "latency_max", "not_available_duration"),
+    [
+        (MINUTES, (50, 100, 550, 1000, 2000, 3000, 15000), (0, 0, 30000, 60000, 120000, 180000, 600000)),
+        (SECONDS, (50, 100, 550, 1800, 3000, 5000, 15000), (0, 0, 2000, 5000, 6000, 10000, 30000)),
+    ],
+)
+def test_penalties_are_those_of_the_strategy(
+    table: PenaltyTable, latency_max: tuple[int, ...], not_available_duration: tuple[int, ...]
+) -> None:
+    """MQFaultStrategy: latencyMax and notAvailableDuration, to 5.1.3 and from 5.1.4 (producer-behaviour 2)."""
+    assert (table.slower_than_ms, table.avoid_for_ms) == (latency_max, not_available_duration)
+
+
+def test_a_table_without_thresholds_avoids_nobody() -> None:
+    """However slow."""
+    assert PenaltyTable((), ()).avoidance_ms(600_000) == 0
+
+
+@pytest.mark.parametrize(
+    "others", [0, PERM_INHERIT, PERM_READ, PERM_PRIORITY, PERM_READ | PERM_INHERIT | PERM_PRIORITY]
+)
+def test_only_one_bit_of_a_permission_allows_writing(others: int) -> None:
+    """PermName.isWriteable: whatever the others say."""
+    for permission, queues in ((others, []), (others | PERM_WRITE, [("a", 0)])):
+        route = TopicRoute((QueueData("a", 1, 1, permission),), {"a": {0: "a:1"}})
+        assert publish_list(route) == queues
+        assert write_queue_numbers(route, writable_only=True) == dict.fromkeys([broker for broker, _ in queues], 1)
+
+
+def test_defaults_of_settings() -> None:
+    """DefaultMQProducer and ClientConfig of every release (producer-behaviour 2)."""
+    assert asdict(SendSettings()) == {
+        "send_latency_fault_enable": False,
+        "send_msg_timeout_ms": 3_000,
+        "retry_times_when_send_failed": 2,
+        "retry_another_broker_when_not_store_ok": False,
+        "send_msg_max_timeout_per_request_ms": -1,
+        "start_detector_enable": False,
+        "added_retry_response_codes": frozenset(),
+        "retry_times_when_send_async_failed": 2,
+        "vip_channel_enabled": None,
+    }
+
+
+def test_twelve_topics_are_polled_as_a_hash_set_lists_them() -> None:
+    """But the one that stands for any is the first of a ConcurrentHashMap, which has grown by then."""
+    routes = KnownRoutes(Toy("5.3.3").dialect)
+    for topic in TWELVE:
+        routes.want(topic)
+    assert routes.polled_topics() == TWELVE == hash_order(TWELVE, buckets=16, concurrent=False)
+    assert routes.any_topic() == "a"
+
+
+def test_the_masters_of_twelve_brokers_are_told_as_a_concurrent_hash_map_lists_them() -> None:
+    """The table (brokerAddrTable) has grown by then."""
+    routes = KnownRoutes(Toy("5.3.3").dialect)
+    routes.take("T", TopicRoute((), {broker: {0: f"{broker}:1"} for broker in TWELVE}), can_select=False)
+    assert list(routes.masters()) == [f"{broker}:1" for broker in (*TWELVE[1:], "p")]
+
+
+def test_whether_a_route_was_taken_is_a_plain_yes_or_no() -> None:
+    """True for the first, False for the same once more."""
+    routes = KnownRoutes(Toy("5.3.3").dialect)
+    route = TopicRoute((), {"a": {0: "a:1"}})
+    assert [routes.take("T", route, can_select=True) for _ in range(2)] == [True, False]

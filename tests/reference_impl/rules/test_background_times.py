@@ -1,0 +1,49 @@
+"""When a client does what nobody asked it to do: the times of all releases, and those that differ."""
+
+import pytest
+
+from reference_impl.dialects import dialect_of
+from reference_impl.rules import background
+from reference_impl.rules.remoting_rules import ScanTimes
+
+
+def test_times_of_every_release() -> None:
+    """
+    Milliseconds, as the sources have them.
+
+    MQClientInstance: first route poll after 10, first heartbeat after 1 000, LOCK_TIMEOUT_MILLIS. NettyClientConfig: connect
+    timeout, clientChannelMaxIdleTimeSeconds. ClientConfig: mqClientApiTimeout. LatencyFaultToleranceImpl: rounds of the
+    detector, detectTimeout, detectInterval. NettyRemotingAbstract.scanResponseTable: a second of grace.
+    """
+    assert {name: value for name, value in vars(background).items() if name.isupper()} == {
+        "FIRST_ROUTE_POLL_MS": 10,
+        "FIRST_HEARTBEAT_MS": 1_000,
+        "FIRST_DETECTION_MS": 3_000,
+        "DETECTION_PERIOD_MS": 3_000,
+        "DETECT_TIMEOUT_MS": 200,
+        "DETECT_INTERVAL_MS": 2_000,
+        "EXPIRY_GRACE_MS": 1_000,
+        "API_TIMEOUT_MS": 3_000,
+        "CONNECT_TIMEOUT_MS": 3_000,
+        "IDLE_MS": 120_000,
+        "LOCK_TIMEOUT_MS": 3_000,
+    }
+
+
+@pytest.mark.parametrize(
+    ("releases", "times"),
+    [
+        (("4.0.0-incubating", "4.9.8"), None),
+        (("5.0.0", "5.1.0"), ScanTimes(first_ms=0, period_ms=3_000)),
+        (("5.1.1", "5.2.0"), ScanTimes(first_ms=100, period_ms=3_100)),
+        (("5.3.0", "5.5.0"), None),
+    ],
+)
+def test_when_a_client_makes_sure_of_its_name_servers(releases: tuple[str, str], times: ScanTimes | None) -> None:
+    """
+    NettyRemotingClient.start: scanAvailableNameSrv at once, then again after the connect timeout of 3 s (5.0.0 to 5.2.0).
+
+    From 5.1.1 on by a wheel timer, in which everything comes a tick of 100 ms later; before 5.0.0 nobody does it, and from
+    5.3.0 on MQClientInstance turns it off (setScanAvailableNameSrv).
+    """
+    assert [dialect_of(release).remoting.name_server_scan.times for release in releases] == [times, times]

@@ -1,0 +1,182 @@
+"""Corners of connections and their requests that no script gets to; found by mutants that lived on."""
+
+import pytest
+
+from reference_impl.dialects import dialect_of
+from reference_impl.rules.connection_steps import Connect, Connection, Ended, GoOn, Kind, Noted, Place, Request, Write
+from reference_impl.rules.connection_table import ConnectionTable
+from reference_impl.rules.connections import GO_AWAY
+from reference_impl.rules.pending_requests import PendingRequests
+from reference_impl.rules.remoting_rules import LateClose
+from tests.reference_impl.rules.connecting import EXPIRED, LOST, REFUSED, client, ends, kinds, redirected, written
+
+
+def test_a_new_request_has_had_no_time() -> None:
+    """It gets that when it is written."""
+    connection = Connection("a")
+    assert Request(0, Kind.SYNC, 3_000, 0, connection, connection).left_ms == 0
+
+
+def test_whoever_only_wants_a_connection_is_told_at_once() -> None:
+    """In its own thread, whether that came about or not; it is no command, so that the first one is still number 0."""
+    for fails in (False, True):
+        made = client("5.1.4")
+        wish, steps = made.invoke(Kind.NOTHING, "a", 3_000, 0)
+        assert kinds(steps)[0] is Connect
+        (made.connect_failed if fails else made.connected)(wish.connection)
+        assert made.go_on(wish, 0) == (Ended(wish, None, Place.CALLER),)
+        assert wish.number == -1 and written(made, Kind.SYNC).number == 0
+
+
+def test_a_connection_given_up_before_it_came_about_is_noted() -> None:
+    """5.2.0, at the end of its thread's patience: its handlers hear of the close, as there are some from the beginning."""
+    made = client("5.2.0")
+    request, _ = made.invoke(Kind.SYNC, "a", 5_000, 0)
+    ended = Ended(request, REFUSED, Place.CALLER, direct=True)
+    assert made.go_on(request, 3_000) == (Noted(request.connection), ended)
+
+
+@pytest.mark.parametrize(("release", "anew"), [("5.3.0", True), ("5.3.1", False)])
+def test_who_comes_after_one_that_lost_its_patience(release: str, anew: bool) -> None:
+    """To 5.3.0 it asks for a connection of its own; later it waits for the one that is still to come about."""
+    made = client(release)
+    made.go_on(made.invoke(Kind.SYNC, "a", 5_000, 0)[0], 3_000)
+    assert (Connect in kinds(made.invoke(Kind.SYNC, "a", 5_000, 3_000)[1])) is anew
+
+
+def test_an_address_leads_nowhere_once_its_connection_is_forgotten() -> None:
+    """Until somebody needs one again."""
+    table = ConnectionTable(LateClose.SPARES)
+    connection, _ = table.reach("a")
+    assert table.is_known(connection)
+    table.forget(connection)
+    assert not table.is_known(connection)
+
+
+def test_giving_up_what_going_away_replaced_spares_its_successor() -> None:
+    """5.3.2: both had one place in the table, and that is the new one's."""
+    made = client("5.3.2")
+    request = written(made, Kind.SYNC)
+    redirected(made, request, 0)
+    made.answered(request, GO_AWAY)
+    made.woken(request, failed=True)
+    later, steps = made.invoke(Kind.SYNC, "a", 3_000, 1)
+    assert steps == (Write(later, 3_000),) and later.connection is request.connection
+
+
+@pytest.mark.parametrize(("release", "error"), [("5.3.1", None), ("5.3.2", LOST), ("5.3.3", LOST), ("5.4.0", "again")])
+def test_going_away_from_a_connection_that_was_replaced_and_given_up(release: str, error: str | None) -> None:
+    """To 5.3.3 it has no place any more from which to find the new one: the answer is handed up, or the request lost."""
+    made = client(release)
+    late, other, first = (written(made, kind) for kind in (Kind.ASYNC, Kind.SYNC, Kind.ASYNC))
+    made.answered(late, GO_AWAY)
+    redirected(made, first, 0)
+    made.wait_expired(other)
+    steps = made.redirect(late, 3_000)
+    if error == "again":
+        assert steps == (GoOn(late, waking=False),) and late.connection is first.connection
+    else:
+        assert steps == (Ended(late, error, Place.HERE),)
+
+
+def test_the_end_of_what_is_closed_already_is_nothing() -> None:
+    """Nor is that of what has never come about."""
+    made = client("5.3.3")
+    request = written(made, Kind.SYNC)
+    made.peer_closed(request.connection, reset=True)
+    waiting, _ = made.invoke(Kind.SYNC, "a", 3_000, 0)
+    for connection in (request.connection, waiting.connection):
+        assert made.peer_closed(connection, reset=True) == ()
+
+
+def test_a_reset_takes_the_handlers_of_a_connection_that_is_known_no_more() -> None:
+    """It is noted then, and not again when somebody gives it up."""
+    made = client("5.4.0")
+    old = written(made, Kind.SYNC)
+    made.peer_closed(old.made_on, reset=True)
+    successor = written(made, Kind.SYNC)
+    made.woken(old, failed=True)  # throws the successor out
+    assert made.peer_closed(successor.made_on, reset=True) == (Noted(successor.made_on),)
+    assert made.woken(successor, failed=True) == ()
+
+
+@pytest.mark.parametrize("left", [0, -1, -1_000])
+def test_the_time_that_a_request_did_not_have(left: int) -> None:
+    """5.1.4: no more than none, also where the timeout itself was none; so it does not cost the connection."""
+    made = client("5.1.4")
+    written(made, Kind.SYNC)
+    request, steps = made.invoke(Kind.SYNC, "a", left, 0)
+    assert steps == (Ended(request, EXPIRED, Place.CALLER),)
+    assert request.left_ms == left and made.open_to("a") == 1
+
+
+def test_who_waits_no_more() -> None:
+    """Its request says so, however it ended."""
+    made = client("5.1.4")
+    answered, expired = written(made, Kind.SYNC), written(made, Kind.SYNC, timeout=100)
+    refused, _ = made.invoke(Kind.SYNC, "b", 3_000, 0)
+    assert not (answered.is_over or expired.is_over or refused.is_over)
+    made.answered(answered)
+    made.wait_expired(expired)
+    made.connect_failed(refused.connection)
+    made.go_on(refused, 0)
+    assert answered.is_over is expired.is_over is refused.is_over is True
+
+
+@pytest.mark.parametrize(("release", "kind"), [("4.3.0", Kind.SYNC), ("4.3.0", Kind.ASYNC), ("5.2.0", Kind.ASYNC)])
+def test_who_lost_its_patience_is_told_nothing_more(release: str, kind: Kind) -> None:
+    """Even if it is gone on with once its connection has come about, and answered."""
+    made = client(release)
+    request, _ = made.invoke(kind, "a", 5_000, 0)
+    assert ends(made.go_on(request, 3_000)) == [(0, REFUSED, Place.CALLER)]
+    assert made.connected(request.connection) == (GoOn(request, waking=True),)
+    made.go_on(request, 3_001)
+    assert made.answered(request) == ()
+
+
+def test_an_answer_handed_up_after_going_away_is_told_once() -> None:
+    """5.2.0: the thread lost its patience with the new connection; the same if it is gone on with later."""
+    made = client("5.2.0")
+    request = written(made, Kind.ASYNC)
+    made.answered(request, GO_AWAY)
+    made.redirect(request, 0)
+    assert made.go_on(request, 2_000) == (Ended(request, None, Place.HERE),)
+    made.connected(request.connection)
+    made.go_on(request, 2_001)
+    assert made.answered(request) == ()
+
+
+def test_to_5_1_4_a_request_whose_time_is_up_is_taken_off_the_table() -> None:
+    """From 5.2.0 on an answer would still find it."""
+    for release, found in (("5.1.4", False), ("5.2.0", True)):
+        made = client(release)
+        request = written(made, Kind.SYNC, timeout=100)
+        request.left_ms = 0  # so that its timeout does not close the connection
+        made.wait_expired(request)
+        assert made.addressee(request) is (request if found else None)
+
+
+def test_a_timeout_takes_off_whatever_has_its_number() -> None:
+    """4.6.1: a retry that took a heartbeat's place waits for ever when the heartbeat's time is up (invokeSyncImpl)."""
+    made = client("4.6.1")
+    written(made, Kind.SYNC, address="b")
+    retry, _ = made.invoke(Kind.ASYNC, "a", 0, 0, is_retry=True)
+    heartbeat = written(made, Kind.SYNC, address="b")
+    made.connected(retry.connection)
+    assert made.go_on(retry, 0) == (Write(retry, 0),) and retry.number == heartbeat.number
+    assert ends(made.wait_expired(heartbeat)) == [(heartbeat.number, EXPIRED, Place.CALLER)]
+    assert made.answered(retry) == () and made.scan(1_000) == ()
+
+
+def test_a_command_is_no_retry_unless_that_is_said() -> None:
+    """Not even where a retry would count first."""
+    made = PendingRequests(dialect_of("4.6.1").remoting)
+    assert [made.number(), made.number(is_retry=True), made.number()] == [0, 2, 2]
+
+
+def test_the_high_half_of_a_number_counts_in_its_bin() -> None:
+    """ConcurrentHashMap.spread: 196 608 is 3 << 16 and in bin 3, after 514 in bin 2 and before 516 in bin 4."""
+    made, connection = PendingRequests(dialect_of("4.7.0").remoting), Connection("a")
+    for number in (513, 514, 516, 196_608):
+        made.put(Request(number, Kind.ASYNC, 3_000, 0, connection, connection))
+    assert [one.number for one in made.take_all(connection)] == [513, 514, 196_608, 516]

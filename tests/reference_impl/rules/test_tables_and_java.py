@@ -1,0 +1,134 @@
+"""Fault tables, counters and Java's integers in cases that decide nothing in a usual run: ties, names, single milliseconds."""
+
+import pytest
+
+from harness.oracle.demon import Demon
+from harness.oracle.interval import Interval
+from reference_impl.dialects import DIALECTS, RELEASES, dialect_of, flatten
+from reference_impl.rules import fault_table
+from reference_impl.rules.fault_table import FaultItem, FaultRules, FaultTable
+from reference_impl.rules.index import IndexRule, ThreadIndex
+from reference_impl.rules.java import hash_order, remainder
+from tests.reference_impl.rules.toys import ScriptedTape
+
+AS_IT_STANDS = IndexRule("as-it-stands", lambda tape: tape.int32(), lambda value: (value + 1, value))
+"""Hands out every number, −1 too."""
+
+NAMES = {
+    "4.0.0-incubating": "clamped",
+    "4.7.1": "clamped",
+    "4.8.0": "absolute",
+    "4.9.0": "read-absolute",
+    "4.9.3": "read-absolute",
+    "4.9.4": "masked",
+    "4.9.8": "masked",
+    "5.0.0": "masked-raw-start",
+    "5.1.3": "masked-raw-start",
+    "5.1.4": "resettable",
+    "5.5.0": "resettable",
+}
+
+
+@pytest.mark.parametrize(("release", "name"), NAMES.items())
+def test_the_counter_of_a_release_is_shown_by_name(release: str, name: str) -> None:
+    """T1–T6 of section 3.1 of the behaviours, as a list of differences prints them; first and last release of each."""
+    assert flatten(dialect_of(release))["index.name"] == name
+
+
+def test_only_a_resettable_counter_is_restarted() -> None:
+    """T6, from 5.1.4 on."""
+    resetting = [release for release in RELEASES if dialect_of(release).index.resets]
+    assert resetting == list(RELEASES[RELEASES.index("5.1.4") :])
+    assert not AS_IT_STANDS.resets
+
+
+def test_only_5_1_4_lists_unreachable_as_unavailable() -> None:
+    """Upstream #7812; to 5.1.3 there is no flag at all."""
+    field = "fault_table.unreachable_is_unavailable"
+    assert [dialect.name for dialect in DIALECTS if flatten(dialect)[field] == "True"] == ["java-5.1.4"]
+
+
+@pytest.mark.parametrize(
+    ("rules", "available"),
+    [
+        (fault_table.OVERWRITING_SHUFFLED, True),
+        (fault_table.OVERWRITING, True),
+        (fault_table.EXTENDING_WITH_REACHABILITY, False),
+        (fault_table.EXTENDING, True),
+    ],
+)
+def test_whether_a_cleared_flag_makes_unavailable(rules: FaultRules, available: bool) -> None:
+    """Of the four generations only L3 looks at the flag; the avoidance has long ended."""
+    table = FaultTable(rules)
+    table.items["a"] = FaultItem("a", 5, 0, reachable=False)
+    assert table.is_available("a", 1_000) is available
+
+
+def test_a_fresh_item_is_reachable_and_due_for_the_detector() -> None:
+    """As Java's fields begin: reachable is set at once, and checkStamp is 0, which is never in the future."""
+    item = FaultItem("a", 5, 700)
+    assert (item.reachable, item.check_ms) == (True, 0)
+
+
+def test_items_compare_as_javas_do() -> None:
+    """FaultItem.compareTo gives −1, 0 and 1; the oracle looks for these very numbers."""
+    table = FaultTable(fault_table.OVERWRITING)
+    for item in (
+        FaultItem("free", 9, 0),
+        FaultItem("slow", 6, 80),
+        FaultItem("late", 5, 90),
+        FaultItem("early", 5, 80),
+    ):
+        table.items[item.broker] = item
+    free, slow, late, early = table.items.values()
+    for better, worse in ((free, slow), (late, slow), (early, late)):
+        assert (table.compare(better, worse, 50), table.compare(worse, better, 50)) == (-1, 1)
+    assert table.compare(late, late, 50) == 0
+
+
+def test_a_counter_of_the_best_brokers_at_minus_one_is_an_index_error() -> None:
+    """Four brokers, so the better half has two: −1 % 2 is −1 in Java."""
+    table = FaultTable(fault_table.OVERWRITING)
+    for broker in "abcd":
+        table.update(broker, 1, 100, True, 0)
+    counter = ThreadIndex(AS_IT_STANDS, -1)
+    with pytest.raises(IndexError):
+        table.pick_one_at_least(counter, ScriptedTape(), 0)
+    assert table.pick_one_at_least(counter, ScriptedTape(), 0) == "a"
+
+
+def test_a_penalty_of_one_millisecond_counts() -> None:
+    """L3 and L4 leave out penalties of nothing only (``notAvailableDuration > 0``)."""
+    table = FaultTable(fault_table.EXTENDING)
+    table.update("a", 5, 1, True, 100)
+    assert [table.is_available("a", now) for now in (100, 101)] == [False, True]
+
+
+def test_an_uncertain_end_that_is_no_later_for_sure_moves_nothing() -> None:
+    """The one there is lies at 110 to 120 ms, the new one at 100 to 110; Java's comparison is strict, so no outcome is open."""
+    demon = Demon()
+    table = FaultTable(fault_table.EXTENDING)
+    table.update("a", 5, 100, True, Interval(10, 20, demon))  # type: ignore[arg-type]
+    table.update("a", 6, 90, True, Interval(10, 20, demon))  # type: ignore[arg-type]
+    assert repr(table.items["a"].start_ms) == "110–120"
+    assert not demon.advance(), "something was asked"
+
+
+def test_minus_one_keeps_its_sign_in_a_remainder() -> None:
+    """Java's −1 % 4; nothing remains of 0."""
+    assert [remainder(-1, 4), remainder(0, 4), remainder(1, 4)] == [-1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("names", "concurrent", "first"),
+    [(11, True, "P"), (12, True, "A"), (12, False, "P"), (13, False, "A")],
+)
+def test_a_hash_map_doubles_one_later_than_a_concurrent_one(names: int, concurrent: bool, first: str) -> None:
+    """
+    Three quarters of 16 are 12: a HashMap doubles when it has more (``++size > threshold``), the other when it has as many.
+
+    "P" (80) is in bucket 0 of 16 and 16 of 32, "A" (65) in bucket 1 of both.
+    """
+    order = ["A", "P", *(f"other-{number}" for number in range(names - 2))]
+    listed = [name for name in hash_order(order, buckets=16, concurrent=concurrent) if name in {"A", "P"}]
+    assert listed[0] == first

@@ -1,0 +1,278 @@
+"""What a selection and a send tell an observer, whole: every look, why a queue was left, and what supplied the queue in the end."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pytest
+
+from harness.oracle.demon import Demon
+from harness.oracle.interval import Interval, as_ms
+from reference_impl.rules import avoidance, selection
+from reference_impl.rules.attempt import AttemptResult, Try
+from reference_impl.rules.events import (
+    BudgetChecked,
+    Charged,
+    Chosen,
+    Event,
+    Forgotten,
+    IndexRead,
+    Skip,
+    Skipped,
+    Swallowed,
+    Tier,
+)
+from reference_impl.rules.index import ABSOLUTE, IndexRule, ThreadIndex
+from reference_impl.rules.java import INT_MAX
+from reference_impl.rules.publish import Pick, Queue
+from reference_impl.rules.selection import Selector, SelectRule
+from tests.reference_impl.rules.toys import REFUSED, TIMEOUT, Toy
+
+A, A1, B = Queue("a", 0), Queue("a", 1), Queue("b", 0)
+
+AS_IT_STANDS = IndexRule("as-it-stands", lambda tape: tape.int32(), lambda value: (value + 1, value))
+"""Hands out every number, −1 too, which no release's counter does; the rules guard against all negative ones."""
+
+
+def told_by(toy: Toy, select: SelectRule, last: str | None = None, now: int = 0) -> list[Event]:
+    """The events of one selection, made at ``now`` ms."""
+    told: list[Event] = []
+    toy.selector.observer = told.append
+    select(toy.selector, last, False, now)
+    return told
+
+
+def all_avoided(release: str, queues: str, brokers: Iterable[str]) -> Toy:
+    """Brokers of which each is a millisecond slower than the one before, and which all failed at 0 ms."""
+    toy = Toy(release, queues)
+    for latency, broker in enumerate(brokers, start=1):
+        toy.note(broker, latency, failed=True)
+    return toy
+
+
+@pytest.mark.parametrize("release", ["4.7.1", "4.8.0", "5.3.3"])
+def test_a_first_attempt_is_told_as_rotation(release: str) -> None:
+    """Section 3.3 of the behaviours: nothing is looked at but the next queue."""
+    toy = Toy(release, "a1 b1")
+    assert told_by(toy, toy.dialect.select_plain) == [IndexRead(-1), Chosen(A, Tier.ROTATION)]
+
+
+def test_a_retry_without_avoidance_is_told_queue_by_queue() -> None:
+    """P1 counts on once, P2 for each queue it looks at."""
+    passed = [Skipped(A, Skip.LAST_BROKER, None), Skipped(A1, Skip.LAST_BROKER, None)]
+    old, new = Toy("4.7.1", "a2 b1"), Toy("4.8.0", "a2 b1")
+    assert told_by(old, old.dialect.select_plain, "a") == [IndexRead(-1), *passed, Chosen(B, Tier.OTHER_BROKER)]
+    assert told_by(new, new.dialect.select_plain, "a") == [
+        IndexRead(-1),
+        passed[0],
+        IndexRead(0),
+        passed[1],
+        IndexRead(1),
+        Chosen(B, Tier.OTHER_BROKER),
+    ]
+
+
+def test_a_retry_that_finds_no_other_broker_is_told_as_any() -> None:
+    """P1 takes one more tick after its only one, P2 one more after one for each queue."""
+    passed = [Skipped(A, Skip.LAST_BROKER, None), Skipped(A1, Skip.LAST_BROKER, None)]
+    old, new = Toy("4.7.1", "a2"), Toy("4.8.0", "a2")
+    assert told_by(old, old.dialect.select_plain, "a") == [IndexRead(-1), *passed, IndexRead(0), Chosen(A1, Tier.ANY)]
+    assert told_by(new, new.dialect.select_plain, "a") == [
+        IndexRead(-1),
+        passed[0],
+        IndexRead(0),
+        passed[1],
+        IndexRead(1),
+        Chosen(A, Tier.ANY),
+    ]
+
+
+@pytest.mark.parametrize("release", ["4.7.1", "4.8.0", "4.9.8", "5.1.0", "5.1.3"])
+def test_a_walk_tells_whom_it_avoids_and_for_how_long_still(release: str) -> None:
+    """F1–F5: a's ten minutes began a second ago, b is free."""
+    toy = all_avoided(release, "a1 b1", "a")
+    assert told_by(toy, toy.dialect.select_queue, now=1_000) == [
+        IndexRead(-1),
+        Skipped(A, Skip.AVOIDED, 599_000),
+        Chosen(B, Tier.AVAILABLE),
+    ]
+
+
+def test_to_4_7_1_a_retry_leaves_the_failed_broker_only_if_it_is_avoided() -> None:
+    """F1: a is not the one it insists on, and b, which it does insist on, is avoided; b is then also the best known."""
+    toy = all_avoided("4.7.1", "a1 b1", "b")
+    toy.tape.numbers = [5]
+    assert told_by(toy, toy.dialect.select_queue, "b") == [
+        IndexRead(-1),
+        Skipped(A, Skip.NOT_LAST_BROKER, None),
+        Skipped(B, Skip.AVOIDED, 600_000),
+        IndexRead(0),
+        Chosen(B, Tier.BEST_KNOWN, mutated=True),
+    ]
+
+
+def test_from_5_1_1_a_walk_leaves_the_failed_broker_whatever_is_known_of_it() -> None:
+    """F5: a is available, but failed just now."""
+    toy = Toy("5.1.3", "a1 b1")
+    assert told_by(toy, toy.dialect.select_queue, "a") == [
+        IndexRead(-1),
+        Skipped(A, Skip.LAST_BROKER, None),
+        Chosen(B, Tier.AVAILABLE),
+    ]
+
+
+@pytest.mark.parametrize(("release", "mutated"), [("4.8.0", True), ("4.9.7", True), ("4.9.8", False), ("5.1.0", True)])
+def test_the_best_known_broker_is_told_with_what_became_of_the_list(release: str, mutated: bool) -> None:
+    """Upstream #7779: 4.9.8 alone gives a queue of its own; the others write a0 over an element."""
+    toy = all_avoided(release, "a1 b1", "ab")
+    toy.worst.value = 1
+    assert told_by(toy, toy.dialect.select_queue) == [
+        IndexRead(-1),
+        Skipped(A, Skip.AVOIDED, 600_000),
+        Skipped(B, Skip.AVOIDED, 600_000),
+        IndexRead(0),
+        Chosen(A, Tier.BEST_KNOWN, mutated=mutated),
+    ]
+    assert toy.listed == ("a0 a0" if mutated else "a0 b0")
+
+
+def test_a_best_broker_without_write_queues_is_told_as_forgotten_and_any_queue_follows() -> None:
+    """The fastest one failed too and is in no route any more."""
+    toy = all_avoided("4.9.7", "a1 b1", "cab")
+    toy.worst.value = 1
+    assert told_by(toy, toy.dialect.select_queue)[3:] == [Forgotten("c"), IndexRead(0), Chosen(B, Tier.ANY)]
+
+
+def test_a_swallowed_exception_is_told_and_any_queue_follows() -> None:
+    """Without route data the fallback meets a NullPointerException."""
+    toy = all_avoided("4.9.7", "a1 b1", "ab")
+    toy.info.write_queues = None
+    assert told_by(toy, toy.dialect.select_queue)[3:] == [
+        Swallowed("NullPointerException"),
+        IndexRead(0),
+        Chosen(B, Tier.ANY),
+    ]
+
+
+def test_three_tiers_without_an_answer_are_told_as_any() -> None:
+    """F6 with one broker, which failed just now: a tick for each tier."""
+    toy = Toy("5.3.3", "a1")
+    failed = Skipped(A, Skip.LAST_BROKER, None)
+    assert told_by(toy, toy.dialect.select_queue, "a") == [
+        IndexRead(-1),
+        failed,
+        IndexRead(0),
+        failed,
+        IndexRead(1),
+        Chosen(A, Tier.ANY),
+    ]
+
+
+def test_minus_one_is_made_positive_by_every_guarded_rule() -> None:
+    """P1, P2 and F1–F3 take ``abs(number) % n``: of four queues the second, not the last."""
+    for select in (
+        selection.walk_past_last_broker,
+        selection.draw_past_last_broker,
+        avoidance.walk_only_last_broker,
+        avoidance.walk_available,
+        avoidance.walk_available_with_own_queue,
+    ):
+        toy = Toy("4.9.7", "a4")
+        toy.selector.index = ThreadIndex(AS_IT_STANDS, -1)
+        assert select(toy.selector, None, False, 0) == 1
+
+
+def test_minus_one_is_no_position_of_an_unguarded_walk() -> None:
+    """F4: −1 % 4 is −1 in Java, which no list has; what follows is plain rotation, here from 0."""
+    toy = Toy("5.1.0", "a4")
+    toy.selector.index = ThreadIndex(AS_IT_STANDS, -1)
+    assert told_by(toy, avoidance.walk_available_unclamped) == [
+        IndexRead(-1),
+        Swallowed("IndexOutOfBoundsException"),
+        IndexRead(0),
+        Chosen(A, Tier.ANY),
+    ]
+
+
+def test_an_unguarded_walk_ends_at_position_minus_one_too() -> None:
+    """From MIN on, with two queues: MIN % 2 is 0, which is avoided, and (MIN + 1) % 2 is −1."""
+    toy = all_avoided("5.1.0", "a1 b1", "a")
+    toy.selector.index = ThreadIndex(ABSOLUTE, INT_MAX)
+    told = told_by(toy, avoidance.walk_available_unclamped)
+    assert told[1:3] == [Skipped(A, Skip.AVOIDED, 600_000), Swallowed("IndexOutOfBoundsException")]
+
+
+def test_a_send_that_has_not_begun_stands_at_zero() -> None:
+    """No attempt, no time, nothing picked or kept."""
+    loop = Toy("5.3.3").loop()
+    assert (loop.attempts, loop.began_ms, loop.attempt_began_ms) == (0, 0, 0)
+    assert (loop.pick, loop.last, loop.result_kept) == (None, None, None)
+
+
+def test_a_failure_before_any_queue_was_picked_is_charged_to_nobody() -> None:
+    """There is no broker to charge; another attempt may follow."""
+    toy = Toy("5.3.3", send_latency_fault_enable=True)
+    assert toy.loop().settle(5, REFUSED) is None
+    assert toy.faults.items == {}
+
+
+BROKER_ERROR = AttemptResult.failed("MQBrokerException", 13)
+INTERRUPTED = AttemptResult.failed("InterruptedException")
+GONE = AttemptResult.failed("MQClientException")
+
+
+@pytest.mark.parametrize(
+    ("release", "detector", "result", "charged"),
+    [
+        ("4.9.7", False, INTERRUPTED, Charged("a", 7, 0, isolated=False, reachable=True)),
+        ("5.3.3", True, INTERRUPTED, Charged("a", 7, 0, isolated=False, reachable=True)),
+        ("4.9.7", False, GONE, Charged("a", 7, 600_000, isolated=True, reachable=True)),
+        ("5.3.3", True, GONE, Charged("a", 7, 0, isolated=False, reachable=True)),
+        ("4.9.7", False, BROKER_ERROR, Charged("a", 7, 600_000, isolated=True, reachable=True)),
+        ("5.3.3", False, BROKER_ERROR, Charged("a", 7, 10_000, isolated=True, reachable=False)),
+        ("4.9.7", True, TIMEOUT, Charged("a", 7, 600_000, isolated=True, reachable=True)),
+        ("5.3.3", False, TIMEOUT, Charged("a", 7, 10_000, isolated=True, reachable=True)),
+        ("5.3.3", True, TIMEOUT, Charged("a", 7, 10_000, isolated=True, reachable=False)),
+    ],
+)
+def test_what_a_failure_is_charged(release: str, detector: bool, result: AttemptResult, charged: Charged) -> None:
+    """
+    Section 3.6 of the behaviours, a send that fails after 7 ms.
+
+    To 5.1.3 there is no flag to clear; then broker errors clear it always, remoting errors only for the detector, and
+    an interruption or the client's own error says nothing against the broker.
+    """
+    told: list[Event] = []
+    toy = Toy(release, observer=told.append, send_latency_fault_enable=True, start_detector_enable=detector)
+    loop = toy.loop()
+    loop.begin(0, 0)
+    loop.settle(7, result)
+    assert [event for event in told if isinstance(event, Charged)] == [charged]
+
+
+@pytest.mark.parametrize(
+    ("release", "restarts"), [("4.7.1", False), ("5.1.3", False), ("5.1.4", True), ("5.3.3", True)]
+)
+def test_only_a_retry_restarts_the_counter_and_only_from_5_1_4(release: str, restarts: bool) -> None:
+    """Section 3.6: resetIndex is times > 0; earlier releases have nothing to restart."""
+    toy = Toy(release, send_latency_fault_enable=True)
+    asked = []
+
+    def noted(selector: Selector, last: str | None, reset_index: bool, now_ms: int) -> Pick:
+        asked.append(reset_index)
+        return 0
+
+    toy.dialect = replace(toy.dialect, select_queue=noted)
+    toy.send((1, REFUSED), (2, REFUSED))
+    assert asked == [False, restarts, restarts]
+
+
+def test_an_uncertain_time_left_that_is_at_most_the_cap_is_handed_out_whole() -> None:
+    """2,900 to 2,905 of 3,000 ms are spent and the cap is 100: the client's comparison is strict, so no outcome is open."""
+    told: list[Event] = []
+    demon = Demon()
+    toy = Toy("5.3.3", observer=told.append, send_msg_max_timeout_per_request_ms=100)
+    spent = Interval(2_900, 2_905, demon)
+    step = toy.loop().begin(0, as_ms(spent))
+    assert isinstance(step, Try) and repr(step.timeout_ms) == "95–100"
+    assert not demon.advance(), "something was asked"
+    assert [type(event) for event in told] == [IndexRead, Chosen, BudgetChecked]
