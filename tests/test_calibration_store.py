@@ -164,10 +164,9 @@ def test_the_shipped_figures_are_those_of_their_counts() -> None:
     assert sum(row.alarms.n for row in controls.subjects) == controls.alarms_per_case.n <= controls.cases
     assert sum(row.alarms.seen for row in controls.subjects) == controls.alarms_per_case.seen
     assert sum(row.alarms.seen for row in controls.checks) == len(controls.alarms)
-    if calibration.schema_version != "1.0.0":  # which did not count these
-        assert sum(row.alarms.n for row in controls.modes) == controls.alarms_per_case.n
-        assert sum(row.alarms.n for row in controls.clients) == controls.alarms_per_case.n
-        assert calibration.judging_sources
+    assert sum(row.alarms.n for row in controls.modes) == controls.alarms_per_case.n
+    assert sum(row.alarms.n for row in controls.clients) == controls.alarms_per_case.n
+    assert len(calibration.judging_sources) == 1
 
 
 def test_only_a_calibration_is_thrown_away(tmp_path: Path) -> None:

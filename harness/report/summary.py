@@ -5,10 +5,11 @@ Verdict first, then what diverged with one example each, then the matrix, then w
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -17,7 +18,7 @@ from harness.report.calibration_words import trust_lines
 from harness.report.clusters import Cluster, Weight
 from harness.report.document import Document
 from harness.report.ledger_words import STATE_SIGNS, because, to_look_at, trouble_text
-from harness.report.matrix import matrix_of
+from harness.report.matrix import Matrix, matrix_of
 from harness.report.page import guards_of, unanswered
 from harness.report.words import (
     RUN_MARKS,
@@ -48,6 +49,9 @@ SHORT_CHECKS = {
     "duplication": "dup",
 }
 """Column heads narrow enough for ten of them beside a case name on eighty columns."""
+
+NAME_WIDTH = 27
+"""Characters a case's name has at the least; a longer one is folded."""
 
 
 def print_summary(document: Document, console: Console, files: Mapping[str, Path] | None = None) -> None:
@@ -167,15 +171,43 @@ def _trust(document: Document) -> RenderableType:
 
 def _matrix(document: Document) -> RenderableType:
     matrix = matrix_of(document)
-    table = Table(box=None, padding=(0, 1, 0, 0), header_style="dim", pad_edge=False)
-    table.add_column("case", overflow="fold")
-    for check in matrix.checks:
-        table.add_column(SHORT_CHECKS.get(check, check), justify="center", no_wrap=True)
-    for row in matrix.rows:
-        signs = [Text(" ") if cell is None else _sign(cell.sign) for cell in row.cells]
-        table.add_row(Text(short_case(row.case, document.run)), *signs)
     used = dict.fromkeys(cell.sign for row in matrix.rows for cell in row.cells if cell is not None)
-    return Group(table, _legend(used))
+    return Group(_Signs(matrix, tuple(short_case(row.case, document.run) for row in matrix.rows)), _legend(used))
+
+
+@dataclass(frozen=True, slots=True)
+class _Signs:
+    """The matrix in as many tables, one below the other, as the width asks for: a case's name needs room too."""
+
+    matrix: Matrix
+    names: tuple[str, ...]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        heads = [SHORT_CHECKS.get(check, check) for check in self.matrix.checks]
+        name_width = min(max(map(len, self.names), default=0), max(NAME_WIDTH, options.max_width - _width(heads)))
+        rest = list(range(len(heads)))
+        while rest:
+            count = 1
+            while count < len(rest) and name_width + _width(heads[i] for i in rest[: count + 1]) < options.max_width:
+                count += 1
+            yield self._table(rest[:count], heads, name_width)
+            rest = rest[count:]
+
+    def _table(self, columns: Sequence[int], heads: Sequence[str], name_width: int) -> Table:
+        table = Table(box=None, padding=(0, 1, 0, 0), header_style="dim", pad_edge=False)
+        table.add_column("case", overflow="fold", width=name_width)
+        for i in columns:
+            table.add_column(heads[i], justify="center", no_wrap=True)
+        for name, row in zip(self.names, self.matrix.rows, strict=True):
+            cells = [row.cells[i] for i in columns]
+            if any(cell is not None for cell in cells):
+                table.add_row(Text(name), *(Text(" ") if cell is None else _sign(cell.sign) for cell in cells))
+        return table
+
+
+def _width(heads: Iterable[str]) -> int:
+    """Of columns with a blank before each."""
+    return sum(len(head) + 1 for head in heads)
 
 
 def _legend(used: Iterable[Sign]) -> Text:

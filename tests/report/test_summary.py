@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 from harness.core.run_info import Guard
 from harness.core.verdict import Verdict
 from harness.report.document import Document
-from harness.report.summary import print_summary
+from harness.report.summary import SHORT_CHECKS, print_summary
 from harness.verdict.judgement import RunVerdict
 
 
@@ -78,3 +78,18 @@ def test_a_conforming_run_has_no_section_about_divergences(document: Document) -
     text = printed(msgspec.structs.replace(document, results=fine, clusters=(), verdict=RunVerdict.CONFORMS))
     assert "✓ java:5.3.3 behaves like java:4.7.1" in text
     assert "What diverged" not in text
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_however_many_checks_a_case_keeps_its_name_and_every_answer(document: Document, width: int) -> None:
+    """The quick suite asks fourteen; beside them in one table eighty columns left a letter a line for the name."""
+    names = ["callbacks", "content", "order", "delay", "protocol", "validity"]
+    more = [replace(document.results[0], check=name) for name in names]
+    wide = msgspec.structs.replace(document, results=(*document.results, *more))
+    told = printed(wide, width).partition("Checks\n")[2].partition("This gate")[0].splitlines()
+    assert max(map(len, told)) <= width
+    heads = [head for line in told if line.split()[:1] == ["case"] for head in line.split()[1:]]
+    shown = {SHORT_CHECKS.get(one.check, one.check) for one in wide.results}
+    assert set(heads) == shown
+    assert len(heads) == len(shown)
+    assert not [line for line in told if len(line.strip()) == 1]
