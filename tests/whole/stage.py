@@ -106,6 +106,8 @@ def started_run(folder: Path, *arguments: str) -> "Iterator[subprocess.Popen[byt
     """
     folder.mkdir(parents=True, exist_ok=True)
     command = [
+        "env",
+        "--default-signal=INT",  # a shell starts what it puts into the background deaf to Ctrl-C, these tests too
         sys.executable,
         "-m",
         "harness.cli",
