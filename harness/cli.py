@@ -95,10 +95,8 @@ def run(
     from harness.releases.progress import PlainProgress
     from harness.run import RunRequest, execute
 
-    baseline, candidate = pair_of(subject or [])
     request = RunRequest(
-        baseline=baseline,
-        candidate=candidate,
+        *pair_of(subject or []),
         suite=suite_of(suite, is_chosen=bool(scenario or scenarios)),
         patterns=tuple(scenario or ()),
         scenario_root=scenarios,

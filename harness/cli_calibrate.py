@@ -1,11 +1,14 @@
 """`rocketdiff calibrate`: the gate's own error rates, measured on this machine."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from harness.cli_options import DEFAULT_RELEASE, OwnClusterOption, ServerOption
+
+if TYPE_CHECKING:
+    from harness.calibration_store import CalibrationJournal
 
 CASES = 312
 """
@@ -40,9 +43,8 @@ def calibrate(
     ] = None,
 ) -> None:
     """How often does the gate alarm where nothing differs? Each client against itself, some hundred times; resumable."""
-    from harness.calibrating import CalibrationRequest, journal_of, run_controls, run_one, write_calibration
+    from harness.calibrating import CalibrationRequest, journal_of, run_controls, run_one
     from harness.calibration_store import begin_anew
-    from harness.report.calibration_words import calibration_lines
     from harness.sensitivity import run_known
 
     request = CalibrationRequest(cases, out, seed, server, cluster)
@@ -59,7 +61,14 @@ def calibrate(
             run_known(request, journal, repeats, say)
     finally:
         if journal.lines:
-            path = write or out / "calibration.json"
-            for line in calibration_lines(write_calibration(journal, path)):
-                typer.echo(line)
-            typer.echo(f"written to {path}")
+            _tell_and_write(journal, write or out / "calibration.json")
+
+
+def _tell_and_write(journal: "CalibrationJournal", path: Path) -> None:
+    """Print the rates of what was counted so far, and keep them."""
+    from harness.calibrating import write_calibration
+    from harness.report.calibration_words import calibration_lines
+
+    for line in calibration_lines(write_calibration(journal, path)):
+        typer.echo(line)
+    typer.echo(f"written to {path}")

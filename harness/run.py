@@ -96,17 +96,18 @@ def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
     seed = secrets.randbelow(1 << 31) if request.seed is None else request.seed
     require_backend(request.backend)
     request = replace(request, described=described_by(request.backend))
-    cases = plan_cases(request, seed)
+    choice = chosen(request)
+    cases = expanded(choice, request, seed)
     require_release(request.server_release, request.backend, request.described)
     ledger = load_ledger(request.ledgers, [case.scenario for case in cases])
     pair = Pair.of(program_of(request.baseline), program_of(request.candidate))
     if request.is_dry:
-        return _told(request, cases)
+        return _told(request, cases, choice)
     request = _located(request)
     fetch(request)
     directory = RunDirectory.create(request.out.resolve(), manifest_of(request, seed, cases))
     listeners = (*listeners, JUnitListener(directory.path / junit.FILE_NAME, request.policy))
-    tell(listeners, _started(request, seed, cases, directory))
+    tell(listeners, _started(request, cases, directory, choice))
     try:
         run_cases(request, cases, pair, directory, listeners)
     except HarnessError:
@@ -122,10 +123,10 @@ def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
     return code
 
 
-def _told(request: RunRequest, cases: Sequence[Case]) -> int:
+def _told(request: RunRequest, cases: Sequence[Case], choice: Choice) -> int:
     described = request.described
     release = request.server_release if described is None else described.server_release or "as its brokers say"
-    for line in told(cases, _choice(request), described, release, is_control_wanted=request.is_control_wanted):
+    for line in told(cases, choice, described, release, is_control_wanted=request.is_control_wanted):
         print(line)  # noqa: T201 - what was asked for
     return int(ExitCode.CONFORMS)
 
@@ -154,21 +155,21 @@ def plan_cases(request: RunRequest, seed: int) -> tuple[Case, ...]:
     """
     Cases in the order they run: grouped by topology, so that a cluster starts once; UsageError when nothing matches.
     """
-    choice = _choice(request)
+    return expanded(chosen(request), request, seed)
+
+
+def chosen(request: RunRequest) -> Choice:
+    """Which scenarios are asked for, and which of them are left out and why; every scenario file is read for it."""
+    subjects = (request.baseline, request.candidate)
+    return choose(request.scenario_root, request.suite, request.patterns, subjects, request.backend, request.described)
+
+
+def expanded(choice: Choice, request: RunRequest, seed: int) -> tuple[Case, ...]:
+    """The cases of what was chosen, as plan_cases has them."""
     require_some(choice, request.suite, request.patterns)
     ordered = sorted(choice.scenarios, key=lambda scenario: (scenario.topology, scenario.name))
     cases = (expand(scenario, request.baseline, request.candidate, seed) for scenario in ordered)
     return tuple(on(request.described, case) for case in cases)
-
-
-def left_out(request: RunRequest) -> tuple[str, ...]:
-    """Chosen scenarios whose kind of send one of the two clients does not have: no difference could be told there."""
-    return _choice(request).without_call
-
-
-def _choice(request: RunRequest) -> Choice:
-    subjects = (request.baseline, request.candidate)
-    return choose(request.scenario_root, request.suite, request.patterns, subjects, request.backend, request.described)
 
 
 def run_cases(
@@ -284,11 +285,10 @@ def entry_of(number: int, case: Case) -> CaseEntry:
     )
 
 
-def _started(request: RunRequest, seed: int, cases: Sequence[Case], directory: RunDirectory) -> RunStarted:
-    choice = _choice(request)
+def _started(request: RunRequest, cases: Sequence[Case], directory: RunDirectory, choice: Choice) -> RunStarted:
     return RunStarted(
         run=directory.run,
-        seed=seed,
+        seed=directory.manifest.seed,
         suite=request.suite or "all",
         baseline=request.baseline,
         candidate=request.candidate,

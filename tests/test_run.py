@@ -7,7 +7,7 @@ import pytest
 from harness.cli import guarded
 from harness.core.errors import ExitCode, UsageError
 from harness.core.subject import SubjectId
-from harness.run import RunRequest, command_line, left_out, manifest_of, plan_cases
+from harness.run import RunRequest, chosen, command_line, manifest_of, plan_cases
 from harness.verdict.policy import Inconclusive, Policy
 
 JAVA, PYTHON = SubjectId("java", "5.3.3"), SubjectId("python", "5.3.3")
@@ -39,8 +39,8 @@ def test_scenarios_that_a_client_has_no_call_for_are_left_out_and_named() -> Non
     """Without an explicit queue there is nothing to compare; asked for nothing else, that is the message."""
     cpp = RunRequest(JAVA, SubjectId("cpp", "2.1.0"), patterns=("explicit-queue/*", "round-robin/calm"))
     assert [case.scenario.name for case in plan_cases(cpp, 1)] == ["round-robin/calm"]
-    assert set(left_out(cpp)) == {"explicit-queue/calm", "explicit-queue/pause-one-of-two"}
-    assert left_out(RunRequest(JAVA, PYTHON)) == ()
+    assert set(chosen(cpp).without_call) == {"explicit-queue/calm", "explicit-queue/pause-one-of-two"}
+    assert chosen(RunRequest(JAVA, PYTHON)).without_call == ()
     with pytest.raises(UsageError, match="no such call"):
         plan_cases(RunRequest(JAVA, SubjectId("cpp", "2.1.0"), patterns=("batch/*",)), 1)
 

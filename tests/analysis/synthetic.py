@@ -197,6 +197,21 @@ def _ended(
 Change = Callable[[Told], None]
 
 
+MANIFEST = RunManifest(
+    run="",
+    rocketdiff="0.1.0",
+    created_wall_ms=1_790_000_000_000,
+    seed=0,
+    subjects={},
+    server_release="5.3.3",
+    backend="processes",
+    suite="quick",
+    machine=MACHINE,
+    cases=(),
+)
+"""What every run here has in common."""
+
+
 def write_run(
     root: Path,
     stories: Sequence[Story] = (Story(),),
@@ -211,21 +226,7 @@ def write_run(
     """A sealed run of all stories; ``change`` spoils what the candidate told."""
     subjects = {Arm.BASELINE: baseline, Arm.CANDIDATE: candidate}
     entries = tuple(_entry(number, story, subjects) for number, story in enumerate(stories, start=1))
-    directory = RunDirectory.create(
-        root,
-        RunManifest(
-            run=run,
-            rocketdiff="0.1.0",
-            created_wall_ms=1_790_000_000_000,
-            seed=seed,
-            subjects=subjects,
-            server_release="5.3.3",
-            backend="processes",
-            suite="quick",
-            machine=MACHINE,
-            cases=entries,
-        ),
-    )
+    directory = RunDirectory.create(root, replace(MANIFEST, run=run, seed=seed, subjects=subjects, cases=entries))
     for number, story in enumerate(stories, start=1):
         case = directory.case(number)
         case.begin(story.plan(), clock=ClockAnchor(ORIGIN_NS, ORIGIN_NS // MS), origin_ns=ORIGIN_NS)
@@ -234,7 +235,7 @@ def write_run(
             if change is not None and arm is Arm.CANDIDATE:
                 change(told)
             with case.recorder(arm) as recorder:
-                for content in _lines(story, subjects[arm], told):
+                for content in _lines(subjects[arm], told):
                     recorder.line(content)
             case.write_stored(arm, told.stored)
             if told.scheduled is not None:
@@ -283,16 +284,11 @@ def _entry(number: int, story: Story, subjects: dict[Arm, str]) -> CaseEntry:
     )
 
 
-def _lines(story: Story, subject: str, told: Told) -> Iterable[bytes]:
+def _lines(subject: str, told: Told) -> Iterable[bytes]:
     client, version = subject.split(":")
     yield _line("hello", Hello(1, client, version, ("attempts",), 1, ORIGIN_NS))
-    kinds: dict[str, Sequence[object]] = {
-        "route": told.routes,
-        "attempt": told.attempts,
-        "send": told.sends,
-        "callback": told.again,
-    }
-    for kind, records in kinds.items():
+    kinds = (("route", told.routes), ("attempt", told.attempts), ("send", told.sends), ("callback", told.again))
+    for kind, records in kinds:
         yield from (_line(kind, record) for record in records)
     yield _line("done", Done(len(told.sends)))
 
