@@ -71,7 +71,8 @@ def judge_quietly(
     for run in runs:
         _seal_leftovers(run)
     _require_same_subjects(runs)
-    tell(listeners, AnalysisStarted(cases=sum(len(run.cases()) for run in runs), checks=_planned(runs)))
+    planned = len(describe(runs, took_s=0.0).planned)
+    tell(listeners, AnalysisStarted(cases=sum(len(run.cases()) for run in runs), checks=planned))
     analysis = analyze([run.path for run in runs], master=master, java_home=find_java().home)
     info = describe(runs, took_s=time.monotonic() - began)
     judgement = judge(analysis.evidence, info, policy, ledger)
@@ -128,7 +129,3 @@ def _require_same_subjects(runs: Sequence[RunDirectory]) -> None:
     pairs = {" against ".join(run.manifest.subjects.values()) for run in runs}
     if len(pairs) > 1:
         raise UsageError("runs of the same two subjects", seen=", ".join(sorted(pairs)), hint="analyze them one by one")
-
-
-def _planned(runs: Sequence[RunDirectory]) -> int:
-    return sum(len(case.entry.checks) for run in runs for case in run.cases())

@@ -1,14 +1,33 @@
-"""Which checks a scenario is asked: its own and the two that are asked of every case; and which may tell something unasked."""
+"""Which checks a run is asked: each scenario's own, the two asked of every case, the pooled ones; and which tell something unasked."""
 
+from collections.abc import Iterable, Sequence
+
+from harness.core.evidence import pool_name
 from harness.scenario import Scenario
 from harness.scenario.model import CHECKS
 
 IMPLICIT = ("protocol", "validity")
 
-TOLD_UNPLANNED = tuple(check for check in CHECKS if check not in ("timing", "failover-time"))
+POOLED = ("timing", "failover-time")
+"""Checks whose spells of pauses are gathered over cases; only there they gate."""
+
+TOLD_UNPLANNED = tuple(check for check in CHECKS if check not in POOLED)
 """Checks that look at every send of every case and tell any difference they see; the others need a scenario that measures."""
 
 
 def checks_planned(scenario: Scenario) -> tuple[str, ...]:
     """Every one of them must come back with an answer."""
     return (*scenario.checks, *IMPLICIT)
+
+
+def pooled_planned(
+    scenarios: Iterable[tuple[Scenario, Sequence[str]]], baseline: str, candidate: str
+) -> tuple[tuple[str, str], ...]:
+    """(pool, check) of every pooled question that scenarios with their checks ask: those that pause a broker and time it."""
+    asked = {
+        (pool_name(baseline, candidate, is_latency_on=scenario.settings.send_latency_fault_enable), check): None
+        for scenario, checks in scenarios
+        for check in checks
+        if check in POOLED and scenario.episodes
+    }
+    return tuple(asked)

@@ -12,6 +12,7 @@ from harness.core.events import Arm
 from harness.core.fault import FaultSpec, fault_counts
 from harness.core.resources import resource
 from harness.core.run_info import CaseInfo, Guard, RunInfo, SubjectInfo
+from harness.planned import pooled_planned
 from harness.scenario import Scenario, fault_sentence, line_of, parse
 from harness.traces.manifest import CaseEntry, RunManifest
 from harness.traces.run_directory import RunDirectory
@@ -28,6 +29,7 @@ def describe(runs: Sequence[RunDirectory], *, took_s: float) -> RunInfo:
     """
     manifests = [run.manifest for run in runs]
     first = manifests[0]
+    pairs = [(parse(one.scenario_text, one.scenario), one.checks) for each in manifests for one in each.cases]
     return RunInfo(
         run="+".join(manifest.run for manifest in manifests),
         seed=first.seed,
@@ -42,6 +44,7 @@ def describe(runs: Sequence[RunDirectory], *, took_s: float) -> RunInfo:
         cases=tuple(_case(entry, run.path) for run in runs for entry in run.manifest.cases),
         reproduce=first.reproduce,
         rocketdiff=__version__,
+        pooled_checks=pooled_planned(pairs, first.subjects[Arm.BASELINE], first.subjects[Arm.CANDIDATE]),
         judging_source=judging_digest(),
         guards=tuple(_guards(manifests)),
         explain="rocketdiff explain {folder} {subject} {send} --case {case}",

@@ -93,7 +93,7 @@ def test_what_cannot_be_judged_is_no_pass(scenarios: Scenarios, monkeypatch: pyt
     assert status == pytest.ExitCode.TESTS_FAILED
     assert lines[1:] == [
         "rocketdiff: expected room on the disk; saw none",
-        f"VERDICT error new=0 declared=0 stale=0 inconclusive=0 checks=0 seed=7 run={RUN}",
+        f"VERDICT error new=0 declared=0 stale=0 inconclusive=0 answered=0/0 checks=0 seed=7 run={RUN}",
     ]
 
 

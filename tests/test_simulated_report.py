@@ -29,7 +29,7 @@ def test_a_difference_ends_with_the_line_and_code_of_a_run(tmp_path: Path, capsy
     """What only a cluster can do is in the report too, with its reason, and gates nothing."""
     assert simulate(tmp_path, CALM, DIFFERS, LIVE_ONLY) == ExitCode.DIVERGES
     last = capsys.readouterr().out.splitlines()[-1]
-    assert last.startswith("VERDICT diverges new=1 declared=0 stale=0 inconclusive=0 checks=3 ")
+    assert last.startswith("VERDICT diverges new=1 declared=0 stale=0 inconclusive=0 answered=2/3 checks=3 ")
     document = document_in(tmp_path)
     verdicts = {result["case"].rpartition("/")[0]: result["verdict"] for result in document["results"]}
     assert verdicts == {CALM: "CONFORMS", DIFFERS: "DIVERGES", LIVE_ONLY: "NOT_APPLICABLE"}

@@ -25,6 +25,11 @@ class Standing(StrEnum):
     INVALID = "invalid"
 
 
+def pool_name(baseline: str, candidate: str, *, is_latency_on: bool) -> str:
+    """Name of the pool of all cases with a pause whose clients have fault latency on, or off; shaped like a case's."""
+    return f"pooled/pause/fault-latency-{'on' if is_latency_on else 'off'}/{baseline}~{candidate}"
+
+
 class Ending(StrEnum):
     """
     How a duration that belongs to a pause episode ended.

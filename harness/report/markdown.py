@@ -137,7 +137,7 @@ def _open_ends(document: Document) -> str:
         return ""
     lines = [
         f"- {EMOJI[row.result.verdict]} {_plain(short_case(row.result.case, document.run))} {row.result.check}:"
-        f" {_plain(row.result.reason or row.sign.word)}"
+        f" {_plain(row.why)}"
         for row in rows[:FIRST_CLUSTERS]
     ]
     if len(rows) > FIRST_CLUSTERS:

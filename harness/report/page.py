@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from harness.core.plots import ElapsedQuantiles, LaneAttempt
 from harness.core.run_info import CaseInfo, Guard
-from harness.core.verdict import CheckResult, Verdict
+from harness.core.verdict import CheckResult, Severity, Verdict
 from harness.report.clusters import Cluster, Weight
 from harness.report.document import Document
 from harness.report.example_words import call_text, detail_lines, stored_text
@@ -35,6 +35,12 @@ class AnswerView:
     result: CheckResult
     sign: Sign
     gates: bool
+
+    @property
+    def why(self) -> str:
+        """Why there is no better answer, and that it does not gate where it does not."""
+        said = self.result.reason or self.sign.word
+        return said if self.gates else f"{said} (does not gate)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,9 +182,11 @@ def pooled_answers(document: Document) -> tuple[tuple[str, tuple[AnswerView, ...
 
 
 def unanswered(document: Document) -> tuple[AnswerView, ...]:
-    """Gating checks that could not be decided."""
+    """Checks that could not be decided: those that gate, then those that would have, had they been answered."""
     open_ends = (Verdict.INCONCLUSIVE, Verdict.INVALID, Verdict.ERROR)
-    return answers_of((r for r in document.results if r.verdict in open_ends and document.policy.gates(r)), document)
+    rows = answers_of((r for r in document.results if r.verdict in open_ends), document)
+    waived = (row for row in rows if not row.gates and row.result.severity is not Severity.INFO)
+    return (*(row for row in rows if row.gates), *waived)
 
 
 def guards_of(document: Document) -> tuple[Guard, ...]:

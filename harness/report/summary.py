@@ -139,7 +139,7 @@ def _unanswered(document: Document) -> RenderableType | None:
     lines = [
         Text.assemble(
             (f"{row.sign.mark} ", STYLES[row.sign.tone]),
-            f"{short_case(row.result.case, document.run)} {row.result.check}: {row.result.reason or row.sign.word}",
+            f"{short_case(row.result.case, document.run)} {row.result.check}: {row.why}",
         )
         for row in rows[:UNANSWERED_SHOWN]
     ]

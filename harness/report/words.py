@@ -52,6 +52,9 @@ SIGNS = {
 MEASURED = Sign("·", "measured only", "mute")
 """An ``info`` check without an answer of its own: its figures are judged together with other cases'."""
 
+UNGATED = Sign("?", "inconclusive (does not gate)", "open")
+"""A question that would have gated, had the run been able to answer it."""
+
 RUN_TONE = {
     RunVerdict.CONFORMS: "good",
     RunVerdict.DIVERGES: "bad",
@@ -87,6 +90,8 @@ def headline(document: Document) -> str:
         return f"The rules for {baseline} do not explain what it did itself"
     other = "itself" if baseline == candidate else baseline
     alike = f"{candidate} behaves like {other}"
+    if any(cluster.weight is Weight.WARNING for cluster in document.clusters):
+        alike += " in everything that gates"
     if document.counts.declared:
         alike = f"{candidate} differs from {other} only as the ledger declares"
     return {
@@ -113,10 +118,10 @@ def subline(document: Document) -> str:
     if new:
         cases = {case for cluster in new for case in cluster.cases}
         parts.append(f"{plural(len(new), 'new kind')} of divergence in {plural(len(cases), 'case')}")
-    answered = Counter(sign_of(result.verdict, result.severity) for result in document.results)
+    answered = Counter(_answer(result, document) for result in document.results)
     passed = sum(answered.pop(SIGNS[verdict], 0) for verdict in (Verdict.CONFORMS, Verdict.EQUIVALENT))
     parts.append(f"{passed} of {plural(document.counts.checks, 'check')} conform")
-    order = [*SIGNS.values(), MEASURED]
+    order = [*SIGNS.values(), UNGATED, MEASURED]
     words = {SIGNS[Verdict.DIVERGES]: "diverge"}
     parts += [f"{answered[sign]:,} {words.get(sign, sign.word)}" for sign in sorted(answered, key=order.index)]
     if document.counts.inconclusive:
@@ -125,6 +130,12 @@ def subline(document: Document) -> str:
     if document.counts.unanswered:
         parts.append(f"{document.counts.unanswered} planned never ran")
     return " · ".join(parts)
+
+
+def _answer(result: CheckResult, document: Document) -> Sign:
+    """How one answer is counted: one that is open and does not gate is counted apart."""
+    sign = sign_of(result.verdict, result.severity)
+    return UNGATED if sign is SIGNS[Verdict.INCONCLUSIVE] and not document.policy.gates(result) else sign
 
 
 def short_case(case: str, run: RunInfo) -> str:

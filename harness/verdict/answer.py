@@ -22,7 +22,8 @@ def answer(evidence: Evidence, samples: Sequence[SampleAnswer], *, baseline: str
     Judge one evidence, given what the run's family of samples said about its own.
 
     An INVALID standing wins over everything: what was measured under a broken set-up shows nothing, so its divergences
-    are listed and do not count. Otherwise a divergence is certain whatever the standing.
+    are listed and do not count. Otherwise an exact divergence is certain: it is ``must`` and DIVERGES, whatever the check
+    said of itself.
     """
     divergences = (*evidence.divergences, *statistical(evidence.check, samples, baseline, candidate))
     verdict = _verdict(evidence, divergences, samples)
@@ -49,11 +50,13 @@ def _verdict(evidence: Evidence, divergences: Sequence[Divergence], samples: Seq
 
 def _severity(evidence: Evidence, verdict: Verdict) -> Severity:
     """
-    What the answer is worth; a statistical question without the power to answer is ``should``.
+    What the answer is worth: an exact divergence gates, a statistical question without the power to answer is ``should``.
 
     How much the durations of a handful of episodes scatter is the machine's doing. A difference still gates; its absence
     not shown gates under ``--strict`` only, and the exact checks of the same episodes stand as they are.
     """
+    if evidence.divergences and verdict is Verdict.DIVERGES:
+        return Severity.MUST
     if evidence.samples and verdict is Verdict.INCONCLUSIVE and evidence.severity is Severity.MUST:
         return Severity.SHOULD
     return evidence.severity
@@ -62,7 +65,9 @@ def _severity(evidence: Evidence, verdict: Verdict) -> Severity:
 def _reason(
     evidence: Evidence, divergences: Sequence[Divergence], samples: Sequence[SampleAnswer], baseline: str
 ) -> str:
-    reasons = [evidence.reason, *(sample.reason for sample in samples)]
+    # Something was found, so the question did arise, whatever the check said.
+    arose = divergences and evidence.standing is Standing.NOT_APPLICABLE
+    reasons = ["" if arose else evidence.reason, *(sample.reason for sample in samples)]
     if any(item.subject == baseline and item.signature.startswith("rules/") for item in divergences):
         reasons.append(
             f"the rules do not explain the baseline {baseline} itself: suspect its dialect or the witness first"

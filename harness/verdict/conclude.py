@@ -3,9 +3,12 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from harness.core.verdict import ABOUT_THE_RUN, DECISIVE, CheckResult, Verdict
+from harness.core.verdict import ABOUT_THE_RUN, DECISIVE, CheckResult, Severity, Verdict
 from harness.verdict.judgement import Counts, RunVerdict
 from harness.verdict.policy import Inconclusive, Policy
+
+WITHOUT_ANSWER = frozenset({Verdict.INCONCLUSIVE, Verdict.INVALID})
+"""Verdicts that leave a question open."""
 
 
 def conclude(
@@ -19,6 +22,7 @@ def conclude(
     """
     gating = [result for result in results if policy.gates(result)]
     seen = Counter(result.verdict for result in gating)
+    asked = [result for result in results if result.severity is not Severity.INFO or policy.gates(result)]
     counts = Counts(
         new=seen[Verdict.DIVERGES],
         declared=seen[Verdict.DECLARED],
@@ -27,6 +31,9 @@ def conclude(
         checks=len(results) - unanswered,
         planned=planned,
         unanswered=unanswered,
+        answered=sum(result.verdict in DECISIVE for result in asked),
+        gating=len(asked),
+        ungated=sum(result.verdict in WITHOUT_ANSWER and not policy.gates(result) for result in asked),
     )
     return _word(gating, seen, policy), counts
 

@@ -37,8 +37,10 @@ class Counts:
     """
     Checks by answer: new, declared, stale and inconclusive are of gating checks only, so that ``new=0`` means no failure.
 
-    inconclusive: gating checks without an answer, INVALID ones included. checks: all that were executed, gating or not
-    and planned or not. planned: all that had to be; unanswered: those of them that never were.
+    inconclusive: gating checks without an answer, INVALID ones included. ungated: checks without an answer that would have
+    gated had they been answered (``should``). gating: every check whose answer can gate, ``info`` ones left out; answered:
+    those of them with a decisive answer. checks: all that were executed, gating or not and planned or not. planned: all
+    that had to be; unanswered: those of them that never were.
     """
 
     new: int = 0
@@ -48,6 +50,9 @@ class Counts:
     checks: int = 0
     planned: int = 0
     unanswered: int = 0
+    answered: int = 0
+    gating: int = 0
+    ungated: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,6 @@ def machine_line(verdict: RunVerdict, counts: Counts, *, seed: int | None, run: 
     """
     return (
         f"VERDICT {verdict} new={counts.new} declared={counts.declared} stale={counts.stale}"
-        f" inconclusive={counts.inconclusive} checks={counts.checks}"
+        f" inconclusive={counts.inconclusive} answered={counts.answered}/{counts.gating} checks={counts.checks}"
         f" seed={'-' if seed is None else seed} run={'_'.join(run.split()) or '-'}"
     )

@@ -4,7 +4,7 @@ import pytest
 
 from harness.core.verdict import CheckResult, Severity, Verdict
 from harness.verdict.conclude import conclude
-from harness.verdict.judgement import EXIT_CODE, Counts, RunVerdict
+from harness.verdict.judgement import EXIT_CODE, RunVerdict
 from harness.verdict.policy import Inconclusive, Policy
 
 FAIL, WARN, PASS = (Policy(inconclusive) for inconclusive in Inconclusive)
@@ -93,11 +93,14 @@ def test_a_divergence_of_the_protocol_gates() -> None:
 
 
 def test_counts_are_of_gating_checks_and_checks_is_of_all() -> None:
-    """A should divergence is not new=1; an INVALID check has no answer either."""
+    """A should divergence is not new=1; an INVALID check has no answer either; info checks are no part of the gate."""
     results = [result(verdict) for verdict in ("DIVERGES", "DECLARED", "STALE", "INCONCLUSIVE", "INVALID", "CONFORMS")]
-    results.append(result("DIVERGES", Severity.SHOULD))
+    results += [result("DIVERGES", Severity.SHOULD), result("INCONCLUSIVE", Severity.SHOULD)]
+    results += [result("INCONCLUSIVE", Severity.INFO), result("NOT_APPLICABLE")]
     _, counts = conclude(results, FAIL, planned=9, unanswered=1)
-    assert counts == Counts(new=1, declared=1, stale=1, inconclusive=2, checks=6, planned=9, unanswered=1)
+    assert (counts.new, counts.declared, counts.stale, counts.inconclusive) == (1, 1, 1, 2)
+    assert (counts.checks, counts.planned, counts.unanswered) == (9, 9, 1)
+    assert (counts.answered, counts.gating, counts.ungated) == (5, 9, 1)
 
 
 def test_every_word_has_an_exit_code() -> None:

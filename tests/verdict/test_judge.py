@@ -41,7 +41,7 @@ def test_a_complete_run_without_differences_conforms() -> None:
     """Exit 0 and the exact last line."""
     judgement = judge(COMPLETE, RUN)
     assert judgement.exit_code is ExitCode.CONFORMS
-    line = "VERDICT conforms new=0 declared=0 stale=0 inconclusive=0 checks=3 seed=7 run=r1"
+    line = "VERDICT conforms new=0 declared=0 stale=0 inconclusive=0 answered=3/3 checks=3 seed=7 run=r1"
     assert judgement.machine_line == line
 
 
@@ -56,7 +56,7 @@ def test_a_planned_check_without_an_answer_makes_the_run_invalid() -> None:
     """Never conforms without the evidence; the check is named, and does not count as executed."""
     judgement = judge(COMPLETE[:2], RUN)
     assert (judgement.verdict, judgement.exit_code) == (RunVerdict.INVALID, ExitCode.INCONCLUSIVE)
-    assert judgement.counts == Counts(inconclusive=1, checks=2, planned=3, unanswered=1)
+    assert judgement.counts == Counts(inconclusive=1, checks=2, planned=3, unanswered=1, answered=2, gating=3)
     missing = judgement.results[-1]
     assert (missing.case, missing.check, missing.verdict) == ("b", "loss", Verdict.INVALID)
 
@@ -92,7 +92,7 @@ def test_judging_is_a_function_of_the_evidence_alone() -> None:
 def test_the_machine_line_has_no_blank_in_its_values(seed: int | None, run: str, end: str) -> None:
     """A program splits it at blanks."""
     line = machine_line(RunVerdict.ERROR, Counts(), seed=seed, run=run)
-    assert line == f"VERDICT error new=0 declared=0 stale=0 inconclusive=0 checks=0 {end}"
+    assert line == f"VERDICT error new=0 declared=0 stale=0 inconclusive=0 answered=0/0 checks=0 {end}"
 
 
 def test_the_ledger_stands_between_the_answers_and_the_verdict() -> None:
@@ -100,7 +100,9 @@ def test_the_ledger_stands_between_the_answers_and_the_verdict() -> None:
     found = Divergence("x/y", "python:5.3.3", 31, Example(1, 0, 0, "calm", "a", "b"))
     known = entry(when=Conditions(Party("python")), check="a/loss", signatures=("x/y",))
     judgement = judge([evidence("a", "loss", found), *COMPLETE[1:]], RUN, ledger=Ledger((known,)))
-    assert judgement.machine_line.startswith("VERDICT conforms new=0 declared=1 stale=0 inconclusive=0 checks=3 ")
+    assert judgement.machine_line.startswith(
+        "VERDICT conforms new=0 declared=1 stale=0 inconclusive=0 answered=3/3 checks=3 "
+    )
     assert [outcome.id for outcome in judgement.ledger] == ["K16"]
 
 

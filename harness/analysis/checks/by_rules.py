@@ -114,12 +114,14 @@ def judged_evidence(
     if unjudged is not None:
         return facts.evidence(check, *unjudged, measures=measures)
     made = {arm: facts.n(check, *keys, arm=str(arm)) for arm in Arm}
-    if not any(made.values()):
-        return facts.evidence(check, Standing.NOT_APPLICABLE, never, measures=measures)
     shares = [share for arm in Arm if (share := facts.mean(f"{check}.legal", arm=str(arm))) is not None]
     share = max(shares, default=None)
     standing, reason, severity = Standing.DECISIVE, "", Severity.MUST
-    if not made[Arm.CANDIDATE]:
+    if facts.divergences.get(check):
+        pass  # What was found is certain, however much or little else there was to judge.
+    elif not any(made.values()):
+        return facts.evidence(check, Standing.NOT_APPLICABLE, never, measures=measures)
+    elif not made[Arm.CANDIDATE]:
         standing, severity = Standing.INDECISIVE, Severity.SHOULD
         reason = f"{facts.subjects[Arm.CANDIDATE]} never came into the situation this check asks about"
     elif share is not None and share > LEGAL_SHARE_BOUND:
@@ -138,7 +140,9 @@ def or_missed(facts: CaseFacts, evidence: Evidence) -> Evidence:
     That is luck of the schedule, not a case without faults; it is shown and worth ``should``.
     """
     is_broker_faulty = any(fault.kind not in NOT_MET_BY_SENDS for fault in facts.faults)
-    if evidence.standing is not Standing.NOT_APPLICABLE or not is_broker_faulty or facts.n("blocked"):
+    if evidence.standing is not Standing.NOT_APPLICABLE or evidence.divergences:
+        return evidence
+    if not is_broker_faulty or facts.n("blocked"):
         return evidence
     reason = "no attempt of either arm met a faulty broker"
     return replace(evidence, standing=Standing.INDECISIVE, reason=reason, severity=Severity.SHOULD)

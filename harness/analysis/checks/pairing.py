@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from harness.analysis.checks.case_facts import CaseFacts
 from harness.analysis.facts import EpisodeValue
 from harness.core.events import Arm
-from harness.core.evidence import Ending, EpisodePair, Evidence, Margin, PairedSample, Standing
+from harness.core.evidence import Ending, EpisodePair, Evidence, Margin, PairedSample, Standing, pool_name
 from harness.core.fault import FaultKind
 from harness.core.verdict import Measure, Severity
 from harness.traces.manifest import CaseStatus
@@ -104,10 +104,9 @@ def _informative(evidence: Evidence, *samples: PairedSample) -> Evidence:
 
 
 def pool_of(facts: CaseFacts) -> str:
-    """Name of the pool a case belongs to, shaped like a case's."""
-    latency = "on" if facts.entry.settings.send_latency_fault_enable else "off"
-    pair = f"{facts.subjects[Arm.BASELINE]}~{facts.subjects[Arm.CANDIDATE]}"
-    return f"pooled/pause/fault-latency-{latency}/{pair}"
+    """Name of the pool a case belongs to."""
+    latency = facts.entry.settings.send_latency_fault_enable
+    return pool_name(facts.subjects[Arm.BASELINE], facts.subjects[Arm.CANDIDATE], is_latency_on=latency)
 
 
 def pools_of(cases: Iterable[CaseFacts], check: str) -> dict[str, list[CaseFacts]]:

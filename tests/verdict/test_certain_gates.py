@@ -1,0 +1,72 @@
+"""Whatever a check says of itself, an exact divergence fails the run, unless the set-up was broken."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.core.errors import ExitCode
+from harness.core.evidence import EpisodePair, Evidence, Margin, PairedSample, Standing
+from harness.core.verdict import Divergence, Example, Severity, Verdict
+from harness.verdict.judge import Inconclusive, Policy, judge
+from tests.verdict.test_judge import RUN
+
+FOUND = Divergence("queue.out-of-turn/first", "python:5.3.3", 2, Example(7, 0, 0, "paused", "queue 1", "queue 2"))
+BY_RULES = Divergence("rules/queue.out-of-turn/first", "java:5.3.3", 1, Example(9, 0, 0, "calm", "queue 1", "queue 2"))
+
+
+@st.composite
+def samples(draw: st.DrawFn) -> tuple[PairedSample, ...]:
+    """None, or one with up to eight pairs of any durations."""
+    durations = draw(st.lists(st.tuples(st.floats(1, 1e9), st.floats(1, 1e9)), max_size=8))
+    pairs = tuple(EpisodePair("r1", "a", place, *pair) for place, pair in enumerate(durations))
+    return draw(st.sampled_from([(), (PairedSample("wait", Margin(1.2, "a fifth"), pairs, 4, "too few"),)]))
+
+
+@st.composite
+def evidence(draw: st.DrawFn, check: str, standings: st.SearchStrategy[Standing]) -> Evidence:
+    """Any evidence of one check of the first case, with or without something found."""
+    return Evidence(
+        runs=("r1",),
+        case="a",
+        check=check,
+        standing=draw(standings),
+        reason=draw(st.sampled_from(["", "never came into the situation"])),
+        severity=draw(st.sampled_from(Severity)),
+        decisions=draw(st.integers(0, 400)),
+        legal_share=draw(st.sampled_from([None, 0.1, 1.0])),
+        divergences=draw(st.sampled_from([(), (FOUND,), (BY_RULES,), (FOUND, BY_RULES)])),
+        samples=draw(samples()),
+    )
+
+
+ANY = st.sampled_from(Standing)
+SOUND = st.sampled_from([Standing.DECISIVE, Standing.INDECISIVE, Standing.NOT_APPLICABLE])
+POLICIES = st.builds(Policy, inconclusive=st.sampled_from(Inconclusive), strict=st.booleans())
+
+
+@given(evidence("attempts", SOUND), evidence("loss", ANY), POLICIES)
+def test_an_exact_divergence_is_must_and_exit_1(found: Evidence, other: Evidence, policy: Policy) -> None:
+    """Of any severity and standing, beside any other evidence, under any policy; INVALID alone keeps it from counting."""
+    judgement = judge([found, other], RUN, policy)
+    for item, result in zip((found, other), judgement.results, strict=False):
+        certain = bool(item.divergences) and item.standing is not Standing.INVALID
+        if certain:
+            assert (result.verdict, result.severity) == (Verdict.DIVERGES, Severity.MUST)
+    if found.divergences:
+        assert judgement.exit_code is ExitCode.DIVERGES
+        assert judgement.machine_line.startswith("VERDICT diverges new=")
+        assert judgement.counts.new >= 1
+
+
+@given(evidence("attempts", st.just(Standing.INVALID)))
+def test_a_divergence_under_a_broken_set_up_never_counts(found: Evidence) -> None:
+    """It is listed; the answer is INVALID."""
+    (result, *_) = judge([found], RUN).results
+    assert (result.verdict, result.divergences) == (Verdict.INVALID, found.divergences)
+
+
+@given(evidence("attempts", st.just(Standing.NOT_APPLICABLE)))
+def test_a_question_that_found_something_did_arise(found: Evidence) -> None:
+    """The check's reason why it did not is not printed beside what was found."""
+    (result, *_) = judge([found], RUN).results
+    if found.divergences:
+        assert "never came" not in result.reason
