@@ -8,14 +8,17 @@ from pathlib import Path
 from harness import __version__
 from harness.calibration_store import judging_digest
 from harness.cluster.topology import topology_named
+from harness.core.errors import TraceError
 from harness.core.events import Arm
 from harness.core.fault import FaultSpec, fault_counts
 from harness.core.resources import resource
 from harness.core.run_info import CaseInfo, Guard, RunInfo, SubjectInfo
 from harness.planned import pooled_planned
 from harness.scenario import Scenario, fault_sentence, line_of, parse
-from harness.traces.manifest import CaseEntry, RunManifest
+from harness.traces.manifest import CaseEntry, CaseStatus, RunManifest
+from harness.traces.reader import read_table
 from harness.traces.run_directory import RunDirectory
+from harness.traces.schema import TableName
 
 SCENARIOS = "fixtures/scenarios"
 """Where the shipped ones are, from the root of our repository."""
@@ -41,7 +44,7 @@ def describe(runs: Sequence[RunDirectory], *, took_s: float) -> RunInfo:
         started_at=datetime.fromtimestamp(first.created_wall_ms / 1_000, UTC).isoformat(timespec="seconds"),
         took_s=took_s + sum(_ran_s(manifest) for manifest in manifests),
         machine=first.machine,
-        cases=tuple(_case(entry, run.path) for run in runs for entry in run.manifest.cases),
+        cases=tuple(_case(entry, run) for run in runs for entry in run.manifest.cases),
         reproduce=first.reproduce,
         rocketdiff=__version__,
         pooled_checks=pooled_planned(pairs, first.subjects[Arm.BASELINE], first.subjects[Arm.CANDIDATE]),
@@ -64,8 +67,11 @@ def _ran_s(manifest: RunManifest) -> float:
     return 0.0 if ended is None else (ended - manifest.created_wall_ms) / 1_000
 
 
-def _case(entry: CaseEntry, folder: Path) -> CaseInfo:
+def _case(entry: CaseEntry, run: RunDirectory) -> CaseInfo:
     scenario = parse(entry.scenario_text, f"the scenario stored with case {entry.number}")
+    faults = tuple(_as_named(scenario.faults, entry))
+    if entry.status is CaseStatus.COMPLETE:
+        _require_planned(faults, entry, run)
     return CaseInfo(
         number=entry.number,
         case=entry.name,
@@ -75,19 +81,39 @@ def _case(entry: CaseEntry, folder: Path) -> CaseInfo:
         topology=entry.topology,
         settings=asdict(entry.settings),
         workload=_workload(scenario),
-        faults=tuple(fault_sentence(fault) for fault in _as_named(scenario.faults, entry)),
+        faults=tuple(fault_sentence(fault) for fault in faults),
         fault_counts=fault_counts(scenario.faults),
         episodes=scenario.episodes,
         sends_per_arm=entry.sends_planned,
         scenario_file=entry.scenario_file,
         checks_line=line_of(entry.scenario_text, "checks"),
-        folder=str(_as_typed(folder)),
+        folder=str(_as_typed(run.path)),
     )
+
+
+def _require_planned(faults: Sequence[FaultSpec], entry: CaseEntry, run: RunDirectory) -> None:
+    """Every fault of the scenario is in the table of a complete case, unless a guard says that it did not take effect."""
+    table = read_table(run, TableName.FAULTS, entry.number).select(["episode", "node"]).to_pylist()
+    told = {(row["episode"], row["node"]) for row in table}
+    failed = {guard.name for guard in entry.guards if not guard.held}
+    for fault in faults:
+        if (fault.episode, fault.node) not in told and f"fault-{fault.episode}" not in failed:
+            raise TraceError(
+                f"the {fault.kind} of {fault.node} that the scenario of case {entry.number} asks for",
+                seen=f"no such fault in {TableName.FAULTS}",
+                hint="copy the whole run directory again",
+            )
 
 
 def _as_named(faults: Sequence[FaultSpec], entry: CaseEntry) -> Iterator[FaultSpec]:
     """The faults with the names that the case's brokers had: on somebody's own cluster they are not ours."""
     ours = topology_named(entry.topology).broker_names
+    if entry.brokers and len(entry.brokers) != len(ours):
+        raise TraceError(
+            f"{len(ours)} brokers in case {entry.number}, as {entry.topology} has",
+            seen=", ".join(entry.brokers),
+            hint="restore run.json",
+        )
     names = dict(zip(ours, entry.brokers, strict=True)) if entry.brokers else {}
     return (replace(fault, node=names.get(fault.node, fault.node)) for fault in faults)
 

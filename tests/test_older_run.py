@@ -1,11 +1,16 @@
 """A run recorded by an earlier program (schema 1.0, before modes, deployments and relays) gets the verdict it got then."""
 
+import json
 import shutil
 from pathlib import Path
 
+import pytest
+
 from harness.analysis.analyze import WITHOUT_SPARK
-from harness.core.errors import ExitCode
+from harness.core.errors import ExitCode, TraceError
 from harness.judging import judge_quietly
+from harness.traces.schema import FAULTS, TableName
+from harness.traces.sealed_file import write_sealed
 from harness.verdict.policy import Policy
 
 OLDER = Path(__file__).with_name("older_run")
@@ -19,3 +24,15 @@ def test_an_older_run_is_judged_as_it_was(tmp_path: Path) -> None:
     found = {one.signature: one.count for result in judged.judgement.results for one in result.divergences}
     assert found == {"queue.out-of-turn/first": 87}
     assert judged.judgement.counts.checks == 12
+
+
+def test_an_older_run_without_its_fault_is_refused(tmp_path: Path) -> None:
+    """Neither table nor guard tells of the pause any more; the scenario does."""
+    run = shutil.copytree(OLDER, tmp_path / "run")
+    manifest = json.loads((run / "run.json").read_bytes())
+    manifest["cases"][0]["guards"] = []
+    (run / "run.json").write_text(json.dumps(manifest))
+    path, empty = run / "faults" / "01.parquet", FAULTS.empty_table()
+    write_sealed(path, empty, run=manifest["run"], name=TableName.FAULTS, case=1, arm=None, subject=None)
+    with pytest.raises(TraceError, match="the pause of broker-b that the scenario of case 1 asks for"):
+        judge_quietly([run], policy=Policy(), master=WITHOUT_SPARK)

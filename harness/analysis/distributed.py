@@ -1,21 +1,18 @@
 """The pass on Spark: facts of all runs in one table, three small results back."""
 
 from collections.abc import Sequence
-from functools import reduce
-from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
 from harness.analysis.case_trace import BATCH_ROWS
 from harness.analysis.facts import ARROW_SCHEMA, KINDS, CaseFact, Difference, Tally, Trouble, columns_of
-from harness.analysis.foreign import foreign_facts
-from harness.analysis.layout import Layout, layout_of
 from harness.analysis.source import BATCH_ROWS_OPTION, NAME, RUNS_OPTION, SEPARATOR, TASKS_OPTION, RunSource
 from harness.analysis.summaries import Cluster, Summaries, in_order
 from harness.analysis.tables import clusters, differences, loose, tallies
 from harness.core.errors import TraceError
 from harness.core.fault import FaultKind, FaultRecord
+from harness.traces.reader import require_whole
 from harness.traces.run_directory import RunDirectory
 
 TASKS_A_CORE = 4
@@ -40,24 +37,14 @@ def summaries_on_spark(spark: SparkSession, runs: Sequence[RunDirectory], *, bat
 
 
 def facts_table(spark: SparkSession, runs: Sequence[RunDirectory], *, batch_rows: int = BATCH_ROWS) -> DataFrame:
-    """
-    The table ``facts`` of all runs.
-
-    Whole runs are read by the data source, foreign ones shuffled first; columns of ``facts.SPARK_SCHEMA``.
-    """
-    by_layout: dict[Layout, list[Path]] = {}
+    """The table ``facts`` of all runs, each of them whole; columns of ``facts.SPARK_SCHEMA``."""
     for run in runs:
-        by_layout.setdefault(layout_of(run), []).append(run.path)
-    parts: list[DataFrame] = []
-    if whole := by_layout.get(Layout.WHOLE):
-        spark.dataSource.register(RunSource)
-        reader = spark.read.format(NAME).option(RUNS_OPTION, SEPARATOR.join(map(str, whole)))
-        tasks = TASKS_A_CORE * spark.sparkContext.defaultParallelism
-        reader = reader.option(BATCH_ROWS_OPTION, str(batch_rows)).option(TASKS_OPTION, str(tasks))
-        parts.append(reader.load().select(*ARROW_SCHEMA.names))
-    if foreign := by_layout.get(Layout.FOREIGN):
-        parts.append(foreign_facts(spark, foreign, batch_rows=batch_rows))
-    return reduce(DataFrame.unionByName, parts)
+        require_whole(run)
+    spark.dataSource.register(RunSource)
+    reader = spark.read.format(NAME).option(RUNS_OPTION, SEPARATOR.join(str(run.path) for run in runs))
+    tasks = TASKS_A_CORE * spark.sparkContext.defaultParallelism
+    reader = reader.option(BATCH_ROWS_OPTION, str(batch_rows)).option(TASKS_OPTION, str(tasks))
+    return reader.load().select(*ARROW_SCHEMA.names)
 
 
 def _cluster(row: dict[str, Any]) -> Cluster:

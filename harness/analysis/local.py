@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from harness.analysis.case_trace import BATCH_ROWS, read_case
 from harness.analysis.facts import CaseFact
 from harness.analysis.judged_case import judge_case
-from harness.analysis.layout import Layout, foreign_cases, layout_of
 from harness.analysis.summaries import Summaries, summarise
 from harness.traces.manifest import CaseStatus
+from harness.traces.reader import require_whole
 from harness.traces.run_directory import RunDirectory
 
 
@@ -21,10 +21,7 @@ def summaries_here(runs: Iterable[RunDirectory], *, batch_rows: int = BATCH_ROWS
 
 
 def _facts(run: RunDirectory, batch_rows: int) -> Iterator[CaseFact]:
-    if layout_of(run) is Layout.FOREIGN:
-        for trace in foreign_cases(run):
-            yield from judge_case(trace, batch_rows=batch_rows)
-        return
+    require_whole(run)
     for entry in run.manifest.cases:
         if entry.status is not CaseStatus.PLANNED:
             yield from judge_case(read_case(run, entry.number), batch_rows=batch_rows)

@@ -3,7 +3,7 @@
 
 A partition is a handful of whole cases: their files hold whole groups (checked when they are read), so both arms are
 paired, put into fault context, replayed and reconciled where they are read, and nothing but facts ever leaves the Python
-worker. A run in a foreign layout has no partition here; see ``foreign``.
+worker.
 """
 
 import heapq

@@ -53,5 +53,9 @@ def case_and_arm(path: Path) -> tuple[int, Arm | None]:
     """Read case number and arm from a sealed file's name; TraceError when it is not such a name."""
     match = _PARQUET_NAME.fullmatch(path.name)
     if match is None:
-        raise TraceError("a file named NN.parquet or NN-<arm>.parquet", seen=path.name, hint="remove the foreign file")
+        raise TraceError(
+            "a file named NN.parquet or NN-<arm>.parquet",
+            seen=path.name,
+            hint="remove the file, or judge the run as it was sealed",
+        )
     return int(match["case"]), Arm(match["arm"]) if match["arm"] else None

@@ -4,6 +4,7 @@
 Every path in it is relative to the run directory. Fields a newer minor version added are ignored when read.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -15,6 +16,9 @@ from harness.core.run_info import Guard, Machine
 from harness.core.settings import ClientSettings
 from harness.traces.journal import CLIENT
 from harness.traces.schema import SCHEMA_VERSION, require_known_version
+
+_END_OF_TIME_MS = 253_402_300_800_000
+"""The year 10000, which no calendar here can write."""
 
 
 class CaseStatus(StrEnum):
@@ -158,10 +162,30 @@ def decode_manifest(content: bytes, *, where: str) -> RunManifest:
         if not isinstance(raw, dict):
             raise msgspec.ValidationError("the top level is not an object")
         require_known_version(raw.get("schema"), where=where)
-        return msgspec.convert(raw, RunManifest)
-    except msgspec.MsgspecError as problem:
-        raise TraceError(
-            f"a run description in {where}",
-            seen=str(problem),
-            hint="restore run.json; the tables alone cannot be judged",
-        ) from problem
+        manifest = msgspec.convert(raw, RunManifest)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as problem:  # not UTF-8 is a ValueError
+        raise _no_run(where, str(problem)) from problem
+    if contradiction := next(_contradictions(manifest), ""):
+        raise _no_run(where, contradiction)
+    return manifest
+
+
+def _no_run(where: str, seen: str) -> TraceError:
+    return TraceError(
+        f"a run description in {where}", seen=seen, hint="restore run.json; the tables alone cannot be judged"
+    )
+
+
+def _contradictions(manifest: RunManifest) -> Iterator[str]:
+    """What no run can be, though every field is of its type."""
+    if missing := [arm for arm in Arm if arm not in manifest.subjects]:
+        yield f"no subject for {', '.join(missing)}"
+    numbers = [entry.number for entry in manifest.cases]
+    if len(set(numbers)) != len(numbers) or min(numbers, default=1) < 1:
+        yield f"case numbers {numbers}"
+    for wall_ms in (manifest.created_wall_ms, manifest.ended_wall_ms or 0):
+        if not 0 <= wall_ms < _END_OF_TIME_MS:
+            yield f"a run at {wall_ms} ms since 1970"
+    for entry in manifest.cases:
+        if entry.status is CaseStatus.COMPLETE and (len(entry.arms) != len(Arm) or entry.origin_ns is None):
+            yield f"case {entry.number} complete without what both arms did"

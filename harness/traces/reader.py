@@ -1,5 +1,6 @@
 """Reading a sealed run: verified tables of one case, and proof that no file and no group is missing or split."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,9 @@ from harness.traces.statement import FileStatement
 READ_BACK = "read-back"
 """The guard that held when every queue was read to its end."""
 
+FAULT_GUARD = re.compile(r"fault-(\d+)")
+"""The guard that held when the fault of that episode took effect."""
+
 
 @dataclass(frozen=True, slots=True)
 class SealedFile:
@@ -24,6 +28,55 @@ class SealedFile:
 
     path: Path
     statement: FileStatement
+
+
+def require_whole(run: RunDirectory) -> None:
+    """
+    Raise TraceError unless every table of the run is there as it was sealed, with as many rows as ``run.json`` counts.
+
+    What is missing would pass for what never happened: a lost row as a send nobody made, a lost fault as calm.
+    """
+    for table in TableName:
+        for file in sealed_files(run, table):
+            _require_counted(run, table, file.statement)
+    for entry in run.manifest.cases:
+        if entry.status is CaseStatus.COMPLETE:
+            _require_faults(run, entry)
+
+
+def _require_counted(run: RunDirectory, table: TableName, statement: FileStatement) -> None:
+    if statement.case not in {entry.number for entry in run.manifest.cases}:
+        if run.is_part:
+            return
+        raise TraceError(
+            f"case {statement.case} of {table} in run.json", seen="no such case", hint="restore the run's own run.json"
+        )
+    entry = run.entry(statement.case)
+    summary = entry.arms.get(statement.arm) if statement.arm is not None else None
+    if summary is None:
+        return
+    for counted, rows in ((TableName.SENDS, summary.sends), (TableName.ATTEMPTS, summary.attempts)):
+        if table is counted and statement.rows != rows:
+            raise TraceError(
+                f"{rows} rows of {table} of {statement.arm} in case {entry.number}, as run.json counts",
+                seen=f"{statement.rows}",
+                hint="rows were lost or added: copy the whole run directory again",
+            )
+
+
+def _require_faults(run: RunDirectory, entry: CaseEntry) -> None:
+    """Every episode that a guard says was proven must be in the table."""
+    guards = ((FAULT_GUARD.fullmatch(guard.name), guard.held) for guard in entry.guards)
+    proven = {int(match[1]) for match, held in guards if match is not None and held}
+    if not proven:
+        return
+    told = set(read_table(run, TableName.FAULTS, entry.number).column("episode").to_pylist())
+    if lost := sorted(proven - told):
+        raise TraceError(
+            f"the faults of case {entry.number} that were proven",
+            seen=f"no episode {', '.join(map(str, lost))}",
+            hint="copy the whole run directory again",
+        )
 
 
 def sealed_files(run: RunDirectory, table: TableName) -> tuple[SealedFile, ...]:
@@ -34,7 +87,10 @@ def sealed_files(run: RunDirectory, table: TableName) -> tuple[SealedFile, ...]:
     lacks one: judging half a case would be wrong without a sound. Files of aborted cases are given if they exist, and so
     is ``stored`` of a case whose guard says that its queues were not read back.
     """
-    files = tuple(SealedFile(path, read_file_statement(path)) for path in sorted((run.path / table).glob("*.parquet")))
+    paths = sorted((run.path / table).glob("*.parquet"))
+    for path in paths:
+        case_and_arm(path)
+    files = tuple(SealedFile(path, read_file_statement(path)) for path in paths)
     for file in files:
         _require_own(run, table, file)
     present = {(file.statement.case, file.statement.arm) for file in files}

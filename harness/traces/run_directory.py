@@ -22,8 +22,10 @@ from harness.traces.manifest import CaseEntry, CaseStatus, RunManifest, decode_m
 class RunDirectory:
     """A run on disk and its ``run.json``, kept in step."""
 
-    def __init__(self, path: Path, manifest: RunManifest) -> None:
+    def __init__(self, path: Path, manifest: RunManifest, *, is_part: bool = False) -> None:
+        """is_part: the manifest leaves out cases whose files lie here all the same."""
         self.path = path
+        self.is_part = is_part
         self._manifest = manifest
         self._cases: dict[int, CaseDirectory] = {}
         self._lock = threading.Lock()
@@ -100,7 +102,7 @@ class RunDirectory:
 
     def only(self, number: int) -> "RunDirectory":
         """The same directory as if it held this one case, for reading it while the run goes on."""
-        return RunDirectory(self.path, replace(self._manifest, cases=(self.entry(number),)))
+        return RunDirectory(self.path, replace(self._manifest, cases=(self.entry(number),)), is_part=True)
 
     def change(self, number: int, change: Change) -> CaseEntry:
         """Replace a case's entry and write ``run.json`` at once."""

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
@@ -15,7 +14,6 @@ from harness.analysis.summaries import Summaries
 from harness.core.errors import TraceError
 from harness.core.settings import ClientSettings
 from harness.traces.run_directory import RunDirectory
-from tests.analysis.foreign import rewrite
 from tests.analysis.synthetic import Story, Told
 
 pytestmark = [
@@ -53,15 +51,6 @@ def test_small_batches_change_nothing(spark: SparkSession, new_run: NewRun) -> N
     assert summaries_on_spark(spark, [run], batch_rows=13) == summaries_here([run])
 
 
-def test_groups_split_over_files_are_brought_together(spark: SparkSession, new_run: NewRun) -> None:
-    """Another program rewrote every table into files of 50 rows, both arms mixed, in no order."""
-    run = new_run([Story(), PLAIN], change=spoil)
-    expected = summaries_here([run])
-    rewrite(run, rows_a_file=50)
-    assert summaries_on_spark(spark, [run]) == expected
-    assert summaries_here([run]) == expected
-
-
 def test_a_run_that_never_began_a_case_has_no_facts(spark: SparkSession, new_run: NewRun) -> None:
     """The runner was killed before its first case."""
     run = new_run([replace(PLAIN, sends=10)], complete=False)
@@ -77,22 +66,6 @@ def test_damage_met_in_a_worker_reaches_the_user_as_what_it_is(spark: SparkSessi
     pq.write_table(content.slice(0, 100).replace_schema_metadata(schema.metadata), path)
     with pytest.raises(TraceError, match="rows as stated"):
         summaries_on_spark(spark, [run])
-
-
-def test_damage_in_a_foreign_file_does_too(spark: SparkSession, new_run: NewRun) -> None:
-    """A column is missing from one file, a row is twice in another."""
-    run, other = new_run(), new_run(run="run-2")
-    rewrite(run, rows_a_file=1_000)
-    rewrite(other, rows_a_file=1_000)
-    path = run.path / "sends" / "part-00000.snappy.parquet"
-    pq.write_table(pq.read_table(path).drop_columns(["kind"]), path)
-    with pytest.raises(TraceError, match="columns of sends"):
-        summaries_on_spark(spark, [run])
-    path = other.path / "attempts" / "part-00000.snappy.parquet"
-    content = pq.read_table(path)
-    pq.write_table(pa.concat_tables([content, content.slice(0, 1)]), path)
-    with pytest.raises(TraceError, match="a row twice"):
-        summaries_on_spark(spark, [other])
 
 
 def test_the_same_evidence_with_a_session_of_its_own(new_run: NewRun, spark: SparkSession) -> None:

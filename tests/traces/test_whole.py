@@ -1,0 +1,113 @@
+"""Evidence that is missing is refused, whatever names the files have: never taken for what did not happen."""
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pyarrow.parquet as pq
+import pytest
+
+from harness.core.errors import TraceError
+from harness.core.events import Arm
+from harness.core.run_info import Guard
+from harness.traces.manifest import decode_manifest, encode_manifest
+from harness.traces.reader import read_table, require_whole
+from harness.traces.run_directory import RunDirectory
+from harness.traces.schema import TableName
+from harness.traces.sealed_file import write_sealed
+
+
+def shortened(run: RunDirectory, table: TableName, arm: Arm | None, rows: int) -> None:
+    """Seal a table anew with its first rows only, as an honest file of ours."""
+    content = read_table(run, table, 1, arm).slice(0, rows)
+    path = run.path / table / (f"01-{arm}.parquet" if arm else "01.parquet")
+    subject = None if arm is None else run.subject(arm)
+    write_sealed(path, content, run=run.run, name=table, case=1, arm=arm, subject=subject)
+
+
+def test_a_sealed_run_is_whole(complete_run: RunDirectory) -> None:
+    """As the recorder wrote it."""
+    require_whole(complete_run)
+
+
+@pytest.mark.parametrize("table", [TableName.SENDS, TableName.ATTEMPTS])
+def test_rows_that_are_gone_from_both_arms_are_missed(complete_run: RunDirectory, table: TableName) -> None:
+    """Each file is consistent in itself; only run.json knows that there were more."""
+    for arm in Arm:
+        shortened(complete_run, table, arm, 2)
+    with pytest.raises(TraceError, match=f"rows of {table} of baseline in case 1"):
+        require_whole(complete_run)
+
+
+def test_a_proven_fault_that_is_gone_is_missed(complete_run: RunDirectory) -> None:
+    """Without it the paused broker's timeouts would be judged as calm."""
+    complete_run.case(1).guard(Guard("fault-1", held=True, expected="in effect", seen="proven", case="c"))
+    require_whole(complete_run)
+    shortened(complete_run, TableName.FAULTS, None, 0)
+    with pytest.raises(TraceError, match="no episode 1"):
+        require_whole(complete_run)
+
+
+@pytest.mark.parametrize("table", list(TableName))
+def test_a_table_under_another_name_is_refused(complete_run: RunDirectory, table: TableName) -> None:
+    """Spark's own part files, say: nobody can tell which rows are lost."""
+    (complete_run.path / table).mkdir(exist_ok=True)
+    pq.write_table(read_table(complete_run, TableName.FAULTS, 1), complete_run.path / table / "part-0.parquet")
+    with pytest.raises(TraceError, match="a file named NN"):
+        require_whole(complete_run)
+
+
+@pytest.mark.parametrize("table", [name for name in TableName if name is not TableName.SCHEDULED])
+def test_every_table_of_a_complete_case_is_required(complete_run: RunDirectory, table: TableName) -> None:
+    """Nothing was delayed, so only that one may be absent."""
+    shutil.rmtree(complete_run.path / table)
+    with pytest.raises(TraceError, match="all files of the complete case 1"):
+        require_whole(complete_run)
+
+
+def test_a_case_that_run_json_does_not_know_is_refused(
+    new_run: Callable[..., RunDirectory], sample: SimpleNamespace
+) -> None:
+    """Its entry was taken away; while a run goes on, one case may be read alone."""
+    run = new_run(cases=2)
+    for number in (1, 2):
+        sample.record_case(run, number)
+        run.seal_case(number)
+        run.case(number).complete()
+    require_whole(run.only(1))
+    with pytest.raises(TraceError, match=r"case 2 of sends in run\.json"):
+        require_whole(RunDirectory(run.path, replace(run.manifest, cases=run.manifest.cases[:1])))
+
+
+@pytest.mark.parametrize(
+    ("edit", "told"),
+    [
+        ({"subjects": {"baseline": "java:5.3.3"}}, "no subject for candidate"),
+        ({"created_wall_ms": 10**17}, "ms since 1970"),
+        ({"ended_wall_ms": -5}, "ms since 1970"),
+    ],
+)
+def test_a_run_description_that_contradicts_itself_is_refused(
+    complete_run: RunDirectory, edit: dict[str, object], told: str
+) -> None:
+    """Fields of the right type can still be no run."""
+    content = json.loads(encode_manifest(complete_run.manifest)) | edit
+    with pytest.raises(TraceError, match=told):
+        decode_manifest(json.dumps(content).encode(), where="run.json")
+
+
+def test_a_case_number_twice_is_refused(complete_run: RunDirectory) -> None:
+    """Its evidence would count twice."""
+    content = json.loads(encode_manifest(complete_run.manifest))
+    content["cases"] *= 2
+    with pytest.raises(TraceError, match=r"case numbers \[1, 1\]"):
+        decode_manifest(json.dumps(content).encode(), where="run.json")
+
+
+@pytest.mark.parametrize("content", [b'{"run": "\xff"}', b"[" * 100_000], ids=["not UTF-8", "nested"])
+def test_bytes_that_are_no_json_are_refused(content: bytes) -> None:
+    """No traceback for a file that is anything at all."""
+    with pytest.raises(TraceError, match="a run description"):
+        decode_manifest(content, where="run.json")
