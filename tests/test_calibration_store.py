@@ -1,6 +1,5 @@
 """The journal of a calibration loses nothing and mixes nothing; the file that ships is consistent in itself."""
 
-import timeit
 from dataclasses import replace
 from pathlib import Path
 
@@ -113,10 +112,11 @@ def test_the_part_that_judges_has_a_digest_of_its_own(tmp_path: Path, monkeypatc
     assert source_digest(("harness/analysis",)) == ""
 
 
-def test_the_judging_digest_costs_next_to_nothing() -> None:
-    """Every report asks for it; best of three, so that a busy machine does not count."""
-    took_s = min(timeit.repeat(lambda: source_digest(JUDGING_FOLDERS), number=1, repeat=3))
-    assert took_s < 0.05
+def test_the_judging_digest_is_made_once_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every report asks for it; the sources are read for the first one only."""
+    before = judging_digest()
+    monkeypatch.setattr("harness.calibration_store.source_digest", lambda *_: "read again")
+    assert judging_digest() == before == source_digest(JUDGING_FOLDERS)
 
 
 def test_the_file_says_which_program_judged(tmp_path: Path) -> None:

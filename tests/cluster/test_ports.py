@@ -32,7 +32,9 @@ def test_a_released_port_may_be_reserved_again() -> None:
     first = reserve_free(BROKER_PORTS)
     first.release()
     first.release()
-    reserve_given(first.port, BROKER_PORTS, "broker-a").release()
+    again = reserve_given(first.port, BROKER_PORTS, "broker-a")
+    assert again.port == first.port
+    again.release()
 
 
 def test_the_ports_beside_a_brokers_are_reserved_too() -> None:

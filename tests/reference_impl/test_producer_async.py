@@ -56,10 +56,12 @@ def test_a_callback_that_raises_disturbs_nobody(cluster: FakeCluster) -> None:
 
     clumsy, told = Clumsy(), CalledBack()
     with producer_of(cluster) as producer:
-        producer.send_async(Message("T", b"x"), clumsy)
+        producer.send_async(Message("T", b"clumsy"), clumsy)
         clumsy.result()
         producer.send_async(Message("T", b"x"), told)
         told.result()
+    assert clumsy.is_quiet and told.is_quiet, "each is told once"
+    assert [stored.body for stored in cluster["a"].stored] == [b"clumsy", b"x"]
 
 
 def test_callbacks_come_from_threads_of_the_client(cluster: FakeCluster) -> None:

@@ -140,6 +140,8 @@ def test_old_clients_find_the_port_below(relayed: Relayed) -> None:
         below.settimeout(10)
         below.accept()[0].close()
         await_that(lambda: b'"vip":true' in relayed.relay.journal.read_bytes())
+    made = [(record.node, record.vip) for record in relayed.records() if isinstance(record, Connected)]
+    assert made == [("broker-a", True)]
 
 
 def test_what_is_no_frame_passes_untouched(tmp_path: Path) -> None:

@@ -201,12 +201,11 @@ def test_warm_and_measured_producer_share_their_connections(release: str, stage:
 
 
 def test_stop_ends_a_java_client_whose_broker_is_paused(stage: Staging) -> None:
-    """Unregistering would block for 3 s; the driver halts before the runner has to kill it."""
-    set_up = stage("java:5.3.3", plan_of(1, SendKind.PLAIN), exit_s=10)
+    """It ends by itself, though nobody answers its farewell: the runner does not have to kill it."""
+    set_up = stage("java:5.3.3", plan_of(1, SendKind.PLAIN), exit_s=30)
     stage.cluster.pause("broker-a")
-    began = time.monotonic()
     set_up.subject.close()
-    assert time.monotonic() - began < 3
+    assert not set_up.subject._process._is_killed
     assert set_up.subject.broken is None
 
 

@@ -3,8 +3,9 @@
 import queue
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import pytest
 
@@ -48,6 +49,21 @@ class Told:
         return self._ends.empty()
 
 
+@dataclass
+class Clock:
+    """The requests' clock, which stands still until a test moves it."""
+
+    now_ms: int = 1_000_000
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """In place of the real one."""
+    clock = Clock()
+    monkeypatch.setattr("reference_impl.remoting.async_requests.now_ms", lambda: clock.now_ms)
+    return clock
+
+
 class Client:
     """Asynchronous requests of a release."""
 
@@ -61,10 +77,25 @@ class Client:
         self.requests.invoke(server.address, command.opaque, encode(command), timeout_ms, told)
         return command
 
+    def await_written(self) -> None:
+        """Until a request is under way."""
+        _await_that(lambda: bool(self.requests._pending))
+
+    def await_close(self, server: FakeServer) -> None:
+        """Until the server's end of the connection is seen to be gone."""
+        _await_that(lambda: self.channels.current(server.address) is None)
+
     def close(self) -> None:
         self.channels.close()
         self.requests.close()
         self._pool.shutdown()
+
+
+def _await_that(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + _PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
 
 
 @pytest.fixture
@@ -125,29 +156,32 @@ def test_a_lost_connection(server: _Echo, code: int, releases: tuple[str, ...]) 
         client.close()
 
 
-def test_an_orderly_close_to_5_1_2_is_not_noticed(server: _Echo) -> None:
-    """But by the scan, a second after the time was up."""
+def test_an_orderly_close_to_5_1_2_is_not_noticed(server: _Echo, clock: Clock) -> None:
+    """But by the scan, once the time has been up for a second."""
     client, told = Client("5.1.1"), Told()
     client.invoke(server, told, _HANGS_UP, 100)
-    time.sleep(0.1)
+    client.await_close(server)
+    clock.now_ms += 1_099
     client.requests.scan()
     assert told.is_quiet
-    time.sleep(1.1)
+    clock.now_ms += 1
     client.requests.scan()
     assert isinstance(told.end()[0].error, RemotingTimeoutException)
     client.close()
 
 
-def test_an_answer_after_the_scan_is_nobodys(newest: Client, server: _Echo) -> None:
+def test_a_close_after_the_scan_is_nobodys(newest: Client, server: _Echo, clock: Clock) -> None:
     """Each request ends once."""
     told = Told()
     newest.invoke(server, told, _SILENT, 100)
-    time.sleep(1.2)
+    newest.await_written()
+    clock.now_ms += 1_100
     newest.requests.scan()
     newest.requests.scan()
     assert isinstance(told.end()[0].error, RemotingTimeoutException)
     server.hang_up()
-    time.sleep(0.05)
+    newest.await_close(server)
+    newest.close()
     assert told.is_quiet
 
 

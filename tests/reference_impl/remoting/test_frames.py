@@ -93,8 +93,8 @@ def test_frames_survive_any_cut(commands: list[Command], cuts: list[int]) -> Non
 
 
 @given(st.binary(max_size=80), st.sampled_from(Serialization))
-def test_garbage_is_refused_not_crashed_on(garbage: bytes, serialization: Serialization) -> None:
-    """Bytes that are no header raise the one exception for it, or happen to be one."""
+def test_garbage_raises_nothing_but_the_one_exception(garbage: bytes, serialization: Serialization) -> None:
+    """Asserts by not raising: bytes that are no header raise the one exception for it, or happen to be one."""
     frame = join_frame(serialization, garbage, b"")
     with contextlib.suppress(RemotingCommandException):
         decode(frame[4:])

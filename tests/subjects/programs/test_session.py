@@ -84,8 +84,10 @@ def test_a_session_from_plan_to_done() -> None:
 
 
 def test_stop_ends_the_commands() -> None:
-    """What comes after it is not read."""
-    obey([STOP, b"no command at all"], Session(factory(Willing()), Heard().speak))
+    """What comes after it is not read: it could not be obeyed either."""
+    commands = iter([STOP, b"no command at all"])
+    obey(commands, Session(factory(Willing()), Heard().speak))
+    assert list(commands) == [b"no command at all"]
 
 
 def test_go_before_ready_is_refused() -> None:
