@@ -63,7 +63,7 @@ class EpisodeValue:
 
 @dataclass(frozen=True, slots=True)
 class LaneBar:
-    """One attempt near a fault, kept for a picture."""
+    """One attempt kept for a picture; window: number of the picture among those of its case, from 0."""
 
     arm: str
     thread: int
@@ -75,6 +75,7 @@ class LaneBar:
     end_ns: int
     outcome: str
     reason: str
+    window: int
 
 
 @dataclass(frozen=True, slots=True)

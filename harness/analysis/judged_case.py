@@ -25,6 +25,7 @@ from harness.analysis.checks.queue_choice import QueueChoice
 from harness.analysis.checks.scene import Scene, Watcher
 from harness.analysis.checks.timing import Timing
 from harness.analysis.facts import CaseFact
+from harness.analysis.lanes import lane_bars
 from harness.analysis.notebook import Notebook
 from harness.analysis.pictures import Pictures
 from harness.analysis.rulebook import Rulebook, rulebook_for
@@ -68,6 +69,8 @@ def judge_case(trace: CaseTrace, *, batch_rows: int = BATCH_ROWS) -> Iterator[Ca
             watcher.see(send)
     for watcher in watchers:
         watcher.end()
+    for bar in lane_bars(trace, scene.times, notebook.differences(), notebook.origin_ns):
+        notebook.note(bar)
     yield from notebook.facts()
 
 

@@ -79,6 +79,10 @@ class Notebook:
         for (check, arm, phase, key), (n, total) in self._tallies.items():
             yield CaseFact(self._run, self._number, Tally(check, arm, phase, key, int(n), total))
 
+    def differences(self) -> tuple[Difference, ...]:
+        """Every difference noted so far."""
+        return tuple(fact for fact in self._facts if isinstance(fact, Difference))
+
     def _bars(self, side: ReconciledSend) -> Iterator[LaneAttempt]:
         for attempt in side.attempts:
             yield LaneAttempt(

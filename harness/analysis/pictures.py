@@ -5,39 +5,28 @@ Durations are counted in logarithmic buckets two per cent wide, so that quantile
 hundred rows and are right to one per cent.
 """
 
-from collections import Counter
 from math import floor, log
 
 from harness.analysis.checks.by_rules import JUDGED, RULES
 from harness.analysis.checks.scene import Scene
-from harness.analysis.facts import LaneBar
 from harness.analysis.steps.aligned import AlignedSend
-from harness.analysis.steps.attempts_in_context import Context, FaultTimes
+from harness.analysis.steps.attempts_in_context import Context
 from harness.analysis.steps.reconciled import ReconciledSend
 from harness.core.outcome import Outcome
 from harness.traces.rows import AttemptRow
 
 BUCKET_RATIO = 1.02
 BIN_NS = 250_000_000
-"""Width of a step of the ambiguity curve: a quarter of a second, a dozen sends at the usual rates."""
+"""Width of a step of what is counted over time: a quarter of a second, a dozen sends at the usual rates."""
 
-BEFORE_NS = 500_000_000
-AFTER_NS = 1_500_000_000
-"""A swim lane shows this much before and after the first fault (or starts at the first send where there is none)."""
-
-PLAIN_BARS = 200
-ALL_BARS = 400
-"""Bars an arm: the eye takes in no more, and a page stays small; failed attempts and retries come first."""
+STORED, OTHER = "stored", "other"
 
 
 class Pictures:
-    """Counts sends, attempts, durations and ambiguity; keeps the bars of a swim lane."""
+    """Counts sends, attempts, durations and ambiguity; ``lanes`` keeps single attempts."""
 
     def __init__(self, scene: Scene) -> None:
         self._notebook = scene.notebook
-        self._window = lane_window(scene.times, scene.notebook.origin_ns)
-        self._plain: Counter[str] = Counter()
-        self._bars: Counter[str] = Counter()
 
     def see(self, send: AlignedSend) -> None:
         """Look at both sides."""
@@ -63,7 +52,7 @@ class Pictures:
         if judgement is None:
             return
         self._notebook.count(RULES, arm, "", JUDGED if judgement.undecided is None else judgement.undecided)
-        at_bin = max(0, side.began_ns - self._notebook.origin_ns) // BIN_NS
+        at_bin = self._step_of(side.began_ns)
         for decision in judgement.decisions:
             legal = decision.queues_legal / decision.queues_total
             self._notebook.count("ambiguity", arm, "", str(at_bin), total=legal)
@@ -73,28 +62,11 @@ class Pictures:
         self._notebook.count("attempt", arm, phase, attempt.broker)
         if context.blocked:
             self._notebook.count("blocked", arm, phase, attempt.broker)
-        if self._is_drawn(arm, attempt):
-            self._notebook.note(_bar(side, attempt))
+        ended = STORED if attempt.outcome is Outcome.OK else OTHER
+        self._notebook.count("over-time", arm, ended, f"{self._step_of(attempt.start_ns)} {attempt.broker}")
 
-    def _is_drawn(self, arm: str, attempt: AttemptRow) -> bool:
-        start_ns, end_ns = self._window
-        if self._bars[arm] >= ALL_BARS or not start_ns <= attempt.start_ns <= end_ns:
-            return False
-        if attempt.outcome is Outcome.OK and attempt.attempt == 0:
-            if self._plain[arm] >= PLAIN_BARS:
-                return False
-            self._plain[arm] += 1
-        self._bars[arm] += 1
-        return True
-
-
-def lane_window(times: FaultTimes, origin_ns: int) -> tuple[int, int]:
-    """Stretch of time a swim lane shows: around the first fault, from the first send where there is none."""
-    if not times.faults:
-        return origin_ns, origin_ns + BEFORE_NS + AFTER_NS
-    first = times.faults[0]
-    healed_ns = first.injected_ns if first.healed_ns is None else first.healed_ns
-    return first.inject_ns - BEFORE_NS, healed_ns + AFTER_NS
+    def _step_of(self, instant_ns: int) -> int:
+        return max(0, instant_ns - self._notebook.origin_ns) // BIN_NS
 
 
 def bucket_of(duration_ns: int) -> int:
@@ -105,18 +77,3 @@ def bucket_of(duration_ns: int) -> int:
 def middle_of(bucket: int) -> float:
     """Duration in ns that stands for a bucket: its geometric middle."""
     return float(BUCKET_RATIO ** (bucket + 0.5))
-
-
-def _bar(side: ReconciledSend, attempt: AttemptRow) -> LaneBar:
-    return LaneBar(
-        arm=str(side.arm),
-        thread=side.thread,
-        send=side.send,
-        attempt=attempt.attempt,
-        broker=attempt.broker,
-        queue_id=attempt.queue_id,
-        start_ns=attempt.start_ns,
-        end_ns=attempt.end_ns,
-        outcome=str(attempt.outcome),
-        reason=str(attempt.reason),
-    )

@@ -8,15 +8,20 @@ from harness.analysis.checks.case_facts import CaseFacts
 from harness.analysis.checks.pairing import pooled_pairs, pools_of
 from harness.analysis.facts import CaseFact, LaneBar
 from harness.analysis.notebook import NS_PER_MS
-from harness.analysis.pictures import BIN_NS, middle_of
+from harness.analysis.pictures import BIN_NS, OTHER, STORED, middle_of
 from harness.core.events import Arm
+from harness.core.evidence import Ending, EpisodePair
 from harness.core.plots import (
     AmbiguityCurve,
     BrokerShare,
     ElapsedQuantiles,
     FailoverCurve,
+    FailoverEndings,
     FaultWindow,
     LaneAttempt,
+    LaneMark,
+    Overview,
+    OverviewRow,
     Plots,
     SwimLanes,
 )
@@ -27,6 +32,9 @@ CASES_DRAWN = 8
 
 CASES_CURVED = 40
 """Cases whose shares, ambiguity and durations are given one by one; a year of runs has more than anybody reads."""
+
+OVERVIEW_STEPS = 240
+"""Steps of a whole case in small: one every four pixels of a page."""
 
 SENDS_FOR_P99 = 100
 
@@ -40,23 +48,66 @@ def plots_of(cases: Sequence[CaseFacts], lanes: Sequence[CaseFact]) -> Plots:
         shares=tuple(share for facts in shown for share in _shares(facts)),
         ambiguity=tuple(curve for facts in shown for curve in _ambiguity(facts)),
         elapsed=tuple(row for facts in shown for row in _elapsed(facts)),
+        overviews=tuple(one for facts in shown for one in _overview(facts)),
+        endings=tuple(_endings(cases)),
     )
 
 
 def _lanes(cases: Sequence[CaseFacts], lanes: Sequence[CaseFact]) -> Iterator[SwimLanes]:
-    bars: defaultdict[tuple[str, int], list[LaneBar]] = defaultdict(list)
+    windows: defaultdict[tuple[str, int], defaultdict[int, list[LaneBar]]] = defaultdict(lambda: defaultdict(list))
     for row in lanes:
         if isinstance(row.fact, LaneBar):
-            bars[row.run, row.number].append(row.fact)
+            windows[row.run, row.number][row.fact.window].append(row.fact)
     for facts in _drawn(cases):
-        origin_ns, own = facts.entry.origin_ns or 0, bars[facts.run, facts.entry.number]
-        yield SwimLanes(
-            run=facts.run,
-            case=facts.entry.name,
-            attempts=tuple(_lane_attempt(bar, origin_ns) for bar in own),
-            faults=tuple(_windows(facts, origin_ns)),
-            left_out=facts.n("attempt") - len(own),
-        )
+        origin_ns = facts.entry.origin_ns or 0
+        for _, bars in sorted(windows[facts.run, facts.entry.number].items()):
+            yield SwimLanes(
+                run=facts.run,
+                case=facts.entry.name,
+                attempts=tuple(_lane_attempt(bar, origin_ns) for bar in bars),
+                faults=tuple(_fault_windows(facts, origin_ns)),
+                left_out=facts.n("attempt") - len(bars),
+                marks=tuple(_marks(facts, bars)),
+            )
+
+
+def _marks(facts: CaseFacts, bars: Sequence[LaneBar]) -> Iterator[LaneMark]:
+    """The examples whose send is in a window."""
+    seen = {(bar.arm, bar.thread, bar.send) for bar in bars}
+    arms = {subject: str(arm) for arm, subject in reversed(list(facts.subjects.items()))}
+    for found in facts.divergences.values():
+        for shown in found:
+            mark = LaneMark(arms.get(shown.subject, ""), shown.example.thread, shown.example.send, shown.signature)
+            if (mark.arm, mark.thread, mark.send) in seen:
+                yield mark
+
+
+def _overview(facts: CaseFacts) -> Iterator[Overview]:
+    """Attempts over the whole case by arm and broker; steps of a quarter of a second, wider in a long case."""
+    steps: defaultdict[tuple[str, str], dict[str, dict[int, int]]] = defaultdict(lambda: {STORED: {}, OTHER: {}})
+    for (check, arm, ended, key), (n, _) in facts.tallies.items():
+        if check == "over-time":
+            at_step, _, broker = key.partition(" ")
+            steps[arm, broker][ended][int(at_step)] = n
+    if not steps:
+        return
+    last = max(step for row in steps.values() for counts in row.values() for step in counts)
+    width = last // OVERVIEW_STEPS + 1
+    origin_ns = facts.entry.origin_ns or 0
+    rows = tuple(
+        OverviewRow(arm, broker, *(_by_step(row[ended], width, last) for ended in (STORED, OTHER)))
+        for (arm, broker), row in sorted(steps.items())
+    )
+    yield Overview(
+        facts.run, facts.entry.name, width * BIN_NS / NS_PER_MS, rows, tuple(_fault_windows(facts, origin_ns))
+    )
+
+
+def _by_step(counts: dict[int, int], width: int, last: int) -> tuple[int, ...]:
+    sums = [0] * (last // width + 1)
+    for step, n in counts.items():
+        sums[step // width] += n
+    return tuple(sums)
 
 
 def _drawn(cases: Sequence[CaseFacts]) -> list[CaseFacts]:
@@ -70,7 +121,7 @@ def _drawn(cases: Sequence[CaseFacts]) -> list[CaseFacts]:
     return [facts for facts in cases if any(facts is one for one in chosen)]
 
 
-def _windows(facts: CaseFacts, origin_ns: int) -> Iterator[FaultWindow]:
+def _fault_windows(facts: CaseFacts, origin_ns: int) -> Iterator[FaultWindow]:
     for fault in facts.faults:
         healed_ms = None if fault.healed_ns is None else (fault.healed_ns - origin_ns) / NS_PER_MS
         start_ms = (fault.inject_ns - origin_ns) / NS_PER_MS
@@ -93,13 +144,44 @@ def _lane_attempt(bar: LaneBar, origin_ns: int) -> LaneAttempt:
 
 
 def _failover(cases: Sequence[CaseFacts]) -> Iterator[FailoverCurve]:
+    """What is judged first, of the pairs it is judged by; then what a user feels, of every episode."""
     for pool, members in pools_of(cases, failover_time.NAME).items():
-        pairs = pooled_pairs(members, failover_time.WHOLE)
-        for arm in Arm:
-            durations, observed = failover_time.durations_of(pairs, arm)
-            if durations:
-                points = tuple((step.time, 1 - step.survival) for step in kaplan_meier(durations, observed))
-                yield FailoverCurve(pool, str(arm), points, len(durations), observed.count(False))
+        judged = [pair for pair in pooled_pairs(members, failover_time.PER_TIMEOUT) if _both_failed_over(pair)]
+        yield from _curves(pool, judged, failover_time.PER_TIMEOUT.sample, judged=True)
+        yield from _curves(pool, pooled_pairs(members, failover_time.WHOLE), failover_time.WHOLE.sample, judged=False)
+
+
+def _both_failed_over(pair: EpisodePair) -> bool:
+    return pair.baseline_ended is Ending.FAILOVER and pair.candidate_ended is Ending.FAILOVER
+
+
+def _curves(pool: str, pairs: Sequence[EpisodePair], sample: str, *, judged: bool) -> Iterator[FailoverCurve]:
+    for arm in Arm:
+        durations, observed = failover_time.durations_of(pairs, arm)
+        if durations:
+            points = tuple((step.time, 1 - step.survival) for step in kaplan_meier(durations, observed))
+            yield FailoverCurve(pool, str(arm), points, len(durations), observed.count(False), sample, judged)
+
+
+def _endings(cases: Sequence[CaseFacts]) -> Iterator[FailoverEndings]:
+    """Of the episodes that both arms met: how each arm got out."""
+    for pool, members in pools_of(cases, failover_time.NAME).items():
+        pairs = pooled_pairs(members, failover_time.PER_TIMEOUT)
+        met = [
+            (one.baseline_ended is Ending.FAILOVER, one.candidate_ended is Ending.FAILOVER)
+            for one in pairs
+            if one.baseline_ns is not None and one.candidate_ns is not None
+        ]
+        if met:
+            yield FailoverEndings(
+                pool=pool,
+                check=failover_time.NAME,
+                episodes=len(met),
+                baseline=sum(baseline for baseline, _ in met),
+                candidate=sum(candidate for _, candidate in met),
+                baseline_only=met.count((True, False)),
+                candidate_only=met.count((False, True)),
+            )
 
 
 def _shares(facts: CaseFacts) -> Iterator[BrokerShare]:

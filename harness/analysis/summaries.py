@@ -97,10 +97,10 @@ def _episode_key(row: CaseFact) -> tuple[str, int, str, str, int, str]:
     return row.run, row.number, value.check, value.sample, value.episode, value.arm
 
 
-def _lane_key(row: CaseFact) -> tuple[str, int, str, int, int, int]:
+def _lane_key(row: CaseFact) -> tuple[str, int, int, str, int, int, int]:
     bar = row.fact
     assert isinstance(bar, LaneBar)
-    return row.run, row.number, bar.arm, bar.thread, bar.send, bar.attempt
+    return row.run, row.number, bar.window, bar.arm, bar.thread, bar.send, bar.attempt
 
 
 def _fault_key(row: CaseFact) -> tuple[str, int, int, str, int]:

@@ -35,25 +35,84 @@ class LaneAttempt:
 
 
 @dataclass(frozen=True, slots=True)
+class LaneMark:
+    """An example's send inside a window of a swim lane: whose send it is, and what was found there."""
+
+    arm: str
+    thread: int
+    send: int
+    signature: str
+
+
+@dataclass(frozen=True, slots=True)
 class SwimLanes:
-    """Attempts of one case around its first episode; ``left_out`` attempts of the case are not drawn."""
+    """
+    One window of one case: the attempts around an example, or around the first episode where nothing was found.
+
+    marks: the examples it shows; none where nothing was found. left_out: attempts of the case that are outside it.
+    """
 
     run: str
     case: str
     attempts: tuple[LaneAttempt, ...]
     faults: tuple[FaultWindow, ...]
     left_out: int
+    marks: tuple[LaneMark, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewRow:
+    """Attempts of one arm on one broker by step of time: those that were stored, and all others."""
+
+    arm: str
+    broker: str
+    stored: tuple[int, ...]
+    other: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """A whole case in small, in steps of ``step_ms`` from the first due send on."""
+
+    run: str
+    case: str
+    step_ms: float
+    rows: tuple[OverviewRow, ...]
+    faults: tuple[FaultWindow, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class FailoverCurve:
-    """Share of episodes that had failed over after a time (Kaplan–Meier, so censored episodes count while seen)."""
+    """
+    Share of episodes that had failed over after a time (Kaplan–Meier, so censored episodes count while seen).
+
+    sample: which of the check's samples this is. judged: whether the verdict rests on it.
+    """
 
     pool: str
     arm: str
     points: tuple[tuple[float, float], ...]
     episodes: int
     censored: int
+    sample: str = ""
+    judged: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class FailoverEndings:
+    """
+    How the episodes that both arms met ended: how many each left for another broker, and in how many only one did.
+
+    pool, check: the row of answers it belongs to.
+    """
+
+    pool: str
+    check: str
+    episodes: int
+    baseline: int
+    candidate: int
+    baseline_only: int
+    candidate_only: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,3 +162,5 @@ class Plots:
     shares: tuple[BrokerShare, ...] = ()
     ambiguity: tuple[AmbiguityCurve, ...] = ()
     elapsed: tuple[ElapsedQuantiles, ...] = ()
+    overviews: tuple[Overview, ...] = ()
+    endings: tuple[FailoverEndings, ...] = ()

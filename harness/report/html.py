@@ -14,7 +14,7 @@ from harness.report.example_words import attempt_text, plain_text
 from harness.report.files import replace_file
 from harness.report.ledger_words import STATE_SIGNS, ledger_parts
 from harness.report.matrix import Cell, matrix_of
-from harness.report.pictures import CasePictures, draw_cases, draw_pools
+from harness.report.pictures import CasePictures, draw_cases
 from harness.report.words import (
     MEASURED,
     RUN_MARKS,
@@ -98,8 +98,7 @@ def _page(document: Document, pictures: dict[str, CasePictures]) -> str:
             unanswered=page.unanswered(document),
             ledger=ledger_parts(document),
             ledger_signs=STATE_SIGNS,
-            pools=draw_pools(document.plots, page.subjects_of(document)),
-            pooled_answers=page.pooled_answers(document),
+            pools=page.pool_views(document),
             cases=page.case_views(document, pictures),
             limit_mb=LIMIT_BYTES // 1_000_000,
         )

@@ -10,7 +10,7 @@ from harness.report.clusters import Cluster, Weight
 from harness.report.document import Document
 from harness.report.example_words import call_text, detail_lines, stored_text
 from harness.report.ledger_words import declarations
-from harness.report.pictures import CasePictures, LanesPicture
+from harness.report.pictures import CasePictures, LanesPicture, PoolPicture, draw_pools, endings_text
 from harness.report.words import CHECK_ORDER, PHASES, Sign, explain_command, plural, sign_of, where_in
 from harness.verdict.ledger_outcome import EntryOutcome
 
@@ -30,17 +30,28 @@ _BADGES = {
 
 @dataclass(frozen=True, slots=True)
 class AnswerView:
-    """One line of a table of answers."""
+    """One line of a table of answers; word: of its sign, or what it means here. notes: what a picture of it adds."""
 
     result: CheckResult
     sign: Sign
     gates: bool
+    word: str
+    notes: tuple[str, ...] = ()
 
     @property
     def why(self) -> str:
         """Why there is no better answer, and that it does not gate where it does not."""
         said = self.result.reason or self.sign.word
         return said if self.gates else f"{said} (does not gate)"
+
+
+@dataclass(frozen=True, slots=True)
+class PoolView:
+    """One pool of episodes with its answers and pictures."""
+
+    name: str
+    answers: tuple[AnswerView, ...]
+    pictures: PoolPicture | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +87,7 @@ class CaseView:
     anchor: str
     open: bool
     answers: tuple[AnswerView, ...]
+    overviews: tuple[str, ...]
     lanes: tuple[LanesPicture, ...]
     shares: str
     ambiguity: str
@@ -105,7 +117,21 @@ def answers_of(results: Iterable[CheckResult], document: Document) -> tuple[Answ
     """Results in the order of the matrix's columns."""
     order = {check: rank for rank, check in enumerate(CHECK_ORDER)}
     ranked = sorted(results, key=lambda result: (order.get(result.check, len(order)), result.check))
-    return tuple(AnswerView(r, sign_of(r.verdict, r.severity), document.policy.gates(r)) for r in ranked)
+    return tuple(_answer(result, document) for result in ranked)
+
+
+def _answer(result: CheckResult, document: Document) -> AnswerView:
+    """An answer; one about durations is also told how the episodes ended, for it speaks of those that both left only."""
+    sign = sign_of(result.verdict, result.severity)
+    ends = [one for one in document.plots.endings if (one.pool, one.check) == (result.case, result.check)]
+    few = any(2 * min(one.baseline, one.candidate) <= one.episodes for one in ends)
+    return AnswerView(
+        result=result,
+        sign=sign,
+        gates=document.policy.gates(result),
+        word=f"{sign.word} where both failed over" if few and result.verdict is Verdict.EQUIVALENT else sign.word,
+        notes=tuple(endings_text(one, subjects_of(document)) for one in ends),
+    )
 
 
 def cluster_views(document: Document) -> tuple[ClusterView, ...]:
@@ -157,6 +183,7 @@ def case_views(document: Document, pictures: Mapping[str, CasePictures]) -> tupl
             anchor=anchor,
             open=case in unfolded,
             answers=answers_of((r for r in document.results if r.case == case), document),
+            overviews=pictures[case].overviews,
             lanes=pictures[case].lanes,
             shares=pictures[case].shares,
             ambiguity=pictures[case].ambiguity,
@@ -174,11 +201,15 @@ def _elapsed(document: Document, case: str) -> tuple[ElapsedQuantiles, ...]:
     return tuple(sorted(rows, key=lambda row: (row.run, order.get(row.phase, len(order)), row.phase, row.arm)))
 
 
-def pooled_answers(document: Document) -> tuple[tuple[str, tuple[AnswerView, ...]], ...]:
-    """Answers about all episodes together, by pooled case."""
+def pool_views(document: Document) -> tuple[PoolView, ...]:
+    """Answers about all episodes together, by pooled case, each with its pictures."""
     planned = anchors_of(document)
-    pooled = dict.fromkeys(result.case for result in document.results if result.case not in planned)
-    return tuple((case, answers_of((r for r in document.results if r.case == case), document)) for case in pooled)
+    pictures = {pool.name: pool for pool in draw_pools(document.plots, subjects_of(document))}
+    pooled = dict.fromkeys([*(r.case for r in document.results if r.case not in planned), *pictures])
+    return tuple(
+        PoolView(case, answers_of((r for r in document.results if r.case == case), document), pictures.get(case))
+        for case in pooled
+    )
 
 
 def unanswered(document: Document) -> tuple[AnswerView, ...]:

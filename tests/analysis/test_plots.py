@@ -10,7 +10,7 @@ from harness.analysis.plots import quantile_ms
 from harness.core.plots import Plots
 from harness.core.settings import ClientSettings
 from harness.traces.run_directory import RunDirectory
-from tests.analysis.synthetic import Pause, Story
+from tests.analysis.synthetic import Pause, Story, Told
 
 NewRun = Callable[..., RunDirectory]
 
@@ -34,6 +34,31 @@ def test_lanes_show_the_attempts_around_the_first_pause(new_run: NewRun) -> None
     assert {bar.outcome for bar in lane.attempts} == {"ok", "unknown"}
 
 
+def test_a_window_lies_around_the_example_and_marks_it(new_run: NewRun) -> None:
+    """Send 300 of 600 is stored nowhere: sixty sends a thread around it, marked in the arm that lost it."""
+
+    def lose(told: Told) -> None:
+        told.stored = [copy for copy in told.stored if copy.send != 300]
+
+    run = new_run([Story(name="plain", sends=600, pauses=())], change=lose)
+    (lane,) = plots(run).lanes
+    assert ("candidate", 300, "loss.acknowledged-not-stored") in [
+        (mark.arm, mark.send, mark.signature) for mark in lane.marks
+    ]
+    sends = {bar.send for bar in lane.attempts if bar.arm == "candidate"}
+    assert (min(sends), max(sends)) == (270, 330)
+    assert {bar.arm for bar in lane.attempts} == {"baseline", "candidate"}
+
+
+def test_the_whole_case_is_counted_by_broker_and_step(new_run: NewRun) -> None:
+    """Six hundred sends in twelve seconds; the one that met the pause used up its time on it."""
+    (whole,) = plots(new_run([Story(sends=600)])).overviews
+    rows = {(row.arm, row.broker): row for row in whole.rows}
+    assert sum(sum(row.stored) for (arm, _), row in rows.items() if arm == "candidate") == 599
+    assert sum(rows["candidate", "broker-b"].other) == 1
+    assert (whole.step_ms, len(rows["candidate", "broker-a"].stored)) == (250.0, 48)
+
+
 def test_shares_of_a_phase_add_up_to_one(new_run: NewRun) -> None:
     """While broker-b is paused and avoided, nearly everything goes to broker-a."""
     shares = plots(new_run()).shares
@@ -55,10 +80,15 @@ def test_ambiguity_ends_after_the_first_choice(new_run: NewRun) -> None:
 def test_failover_is_a_curve_over_episodes(new_run: NewRun) -> None:
     """Two episodes of 504 ms each: nothing before, all after."""
     story = Story(pauses=(Pause("broker-b", 1_000, 1_500), Pause("broker-b", 13_000, 1_500)), sends=1_000)
-    curves = {(curve.pool, curve.arm): curve for curve in plots(new_run([story])).failover}
-    curve = curves["pooled/pause/fault-latency-on/java:5.3.3~python:5.3.3", "candidate"]
+    drawn = plots(new_run([story]))
+    curves = {(curve.sample, curve.arm): curve for curve in drawn.failover}
+    curve = curves["failover-time", "candidate"]
     assert curve.points[-1] == (pytest.approx(504.09), pytest.approx(1.0))
-    assert (curve.episodes, curve.censored) == (2, 0)
+    assert (curve.episodes, curve.censored, curve.judged) == (2, 0, False)
+    judged = curves["failover-time-per-timeout", "candidate"]
+    assert (judged.episodes, judged.censored, judged.judged) == (2, 0, True)
+    (ends,) = drawn.endings
+    assert (ends.episodes, ends.baseline, ends.candidate, ends.baseline_only, ends.candidate_only) == (2, 2, 2, 0, 0)
 
 
 def test_durations_have_quantiles_and_few_sends_no_p99(new_run: NewRun) -> None:

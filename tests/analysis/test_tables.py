@@ -46,7 +46,7 @@ def collected(frame: DataFrame) -> Sequence[dict[str, object]]:
 def test_each_kind_of_fact_goes_to_its_own_table(spark: SparkSession) -> None:
     """One fact of each kind; nanoseconds beyond 2^53 come through to the last digit."""
     ns = 9_007_199_254_740_993
-    bar = LaneBar("baseline", 0, 1, 0, "broker-a", 2, ns, ns + 1, "ok", "none")
+    bar = LaneBar("baseline", 0, 1, 0, "broker-a", 2, ns, ns + 1, "ok", "none", 0)
     fault = FaultRecord(1, FaultKind.PAUSE, "broker-b", ns, ns + 1, None)
     every = facts(
         spark,
@@ -77,7 +77,7 @@ def test_each_kind_of_fact_goes_to_its_own_table(spark: SparkSession) -> None:
         ["fault"],
     ]
     assert rows[1]["lane"] == dict(
-        zip(columns_of(LaneBar), ("baseline", 0, 1, 0, "broker-a", 2, ns, ns + 1, "ok", "none"), strict=True)
+        zip(columns_of(LaneBar), ("baseline", 0, 1, 0, "broker-a", 2, ns, ns + 1, "ok", "none", 0), strict=True)
     )
 
 

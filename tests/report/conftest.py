@@ -1,7 +1,7 @@
 """A realistic judged run, made by a small deterministic imitation of two releases under a pause; no cluster needed."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -21,6 +21,9 @@ from harness.core.plots import (
     FailoverCurve,
     FaultWindow,
     LaneAttempt,
+    LaneMark,
+    Overview,
+    OverviewRow,
     Plots,
     SwimLanes,
 )
@@ -29,6 +32,7 @@ from harness.core.verdict import Divergence, Example, Measure, Severity
 from harness.report import html
 from harness.report.document import Document, build
 from harness.verdict.judge import judge
+from tests.report.imitation import PAUSE_MS, RESUME_MS, arms, phase_of
 
 OLD, NEW = "java:4.7.1", "java:5.3.3"
 PAIR = f"{OLD}~{NEW}"
@@ -45,65 +49,6 @@ SCENARIOS = {
     "retries/none": 2,
     "explicit/queue-by-selector": 2,
 }
-PAUSE_MS, RESUME_MS, TIMEOUT_MS, END_MS = 3_000.0, 5_000.0, 500.0, 9_000.0
-
-
-@dataclass
-class Imitation:
-    """One arm: plain rotation, an avoidance after a failure, and a retry that stays (old) or moves on (new)."""
-
-    arm: str
-    brokers: tuple[str, ...]
-    avoid_ms: float
-    sticky: bool
-    index: int
-    attempts: list[LaneAttempt] = field(default_factory=list)
-    avoided: dict[str, float] = field(default_factory=dict)
-
-    def run(self) -> list[LaneAttempt]:
-        now = 0.0
-        for send in range(int(END_MS / 20)):
-            now = self.send(send, max(now, send * 20.0))
-        return self.attempts
-
-    def send(self, send: int, now: float) -> float:
-        last = ""
-        for attempt in range(3):
-            broker, queue = self.choose(now, last if attempt else "")
-            paused = broker == "broker-b" and PAUSE_MS <= now < RESUME_MS
-            end = min(now + TIMEOUT_MS, RESUME_MS + 3) if paused else now + 0.8 + (send % 7) * 0.21
-            failed = end - now >= TIMEOUT_MS
-            outcome, reason = ("unknown", "timeout") if failed else ("ok", "none")
-            self.attempts.append(
-                LaneAttempt(self.arm, 0, send, attempt, broker, queue, round(now, 3), round(end, 3), outcome, reason)
-            )
-            now = end
-            if not failed:
-                break
-            self.avoided[broker], last = now + self.avoid_ms, broker
-        return now
-
-    def choose(self, now: float, last: str) -> tuple[str, int]:
-        queues = [(broker, queue) for broker in self.brokers for queue in range(4)]
-        for _ in queues:
-            self.index += 1
-            broker, queue = queues[self.index % len(queues)]
-            stays = self.sticky and last
-            if (stays and broker == last) or (not stays and self.avoided.get(broker, 0.0) <= now and broker != last):
-                return broker, queue
-        return queues[self.index % len(queues)]
-
-
-def arms(brokers: int) -> tuple[list[LaneAttempt], list[LaneAttempt]]:
-    names = tuple(f"broker-{letter}" for letter in "abc"[:brokers])
-    old = Imitation("baseline", names, 600_000.0, True, 3).run()
-    return old, Imitation("candidate", names, 10_000.0, False, 5).run()
-
-
-def phase_of(attempt: LaneAttempt) -> str:
-    if attempt.start_ms < PAUSE_MS:
-        return "calm"
-    return "paused" if attempt.start_ms < RESUME_MS else "after"
 
 
 def shares(case: str, attempts: list[LaneAttempt]) -> Iterator[BrokerShare]:
@@ -130,6 +75,7 @@ def ambiguity(case: str, arm: str) -> AmbiguityCurve:
 
 def sample_plots() -> Plots:
     lanes: list[SwimLanes] = []
+    whole: list[Overview] = []
     share: list[BrokerShare] = []
     blur: list[AmbiguityCurve] = []
     elapsed: list[ElapsedQuantiles] = []
@@ -137,7 +83,10 @@ def sample_plots() -> Plots:
         case, (old, new) = f"{scenario}/{PAIR}", arms(brokers)
         window = FaultWindow(1, "pause", "broker-b", PAUSE_MS, RESUME_MS)
         shown = [a for a in (*old, *new) if a.start_ms < 7_000]
-        lanes.append(SwimLanes(RUN, case, tuple(shown), (window,), len(old) + len(new) - len(shown)))
+        mark = LaneMark("candidate", 0, 152, "retry/returns-to-failed-broker")
+        shown = [a for a in shown if abs(a.send - 152) <= 30]
+        lanes.append(SwimLanes(RUN, case, tuple(shown), (window,), len(old) + len(new) - len(shown), (mark,)))
+        whole.append(Overview(RUN, case, 250.0, tuple(overview_rows((*old, *new))), (window,)))
         for attempts in (old, new):
             share.extend(shares(case, attempts))
             elapsed.extend(quantiles(case, attempts))
@@ -148,7 +97,17 @@ def sample_plots() -> Plots:
         FailoverCurve("fault-latency-off", "baseline", tuple((501.0 + 4 * i, i / 6) for i in range(7)), 6, 0),
         FailoverCurve("fault-latency-off", "candidate", tuple((502.0 + 4 * i, i / 6) for i in range(7)), 6, 0),
     )
-    return Plots(tuple(lanes), curves, tuple(share), tuple(blur), tuple(elapsed))
+    return Plots(tuple(lanes), curves, tuple(share), tuple(blur), tuple(elapsed), tuple(whole))
+
+
+def overview_rows(attempts: tuple[LaneAttempt, ...]) -> Iterator[OverviewRow]:
+    """Thirty-six steps of a quarter of a second, and whatever came later in the last."""
+    for arm, broker in sorted({(a.arm, a.broker) for a in attempts}):
+        steps = {True: [0] * 36, False: [0] * 36}
+        for a in attempts:
+            if (a.arm, a.broker) == (arm, broker):
+                steps[a.outcome == "ok"][min(35, int(a.start_ms / 250))] += 1
+        yield OverviewRow(arm, broker, tuple(steps[True]), tuple(steps[False]))
 
 
 def decisions(send: int) -> dict[str, object]:

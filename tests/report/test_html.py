@@ -67,9 +67,10 @@ def test_every_verdict_of_a_run_has_a_page(document: Document) -> None:
 def test_a_full_page_leaves_out_pictures_of_the_less_telling_cases(document: Document) -> None:
     """Room for three cases: the ones with divergences are drawn, the others say why not."""
     order = [case.case for case in document.run.cases]
-    one = pictures.draw_cases(order[:1], document.plots, subjects_of(document), lambda _: None)[order[0]].size()
+    alone = pictures.draw_cases(order[:3], document.plots, subjects_of(document), lambda _: None)
     heard: list[str] = []
-    drawn = pictures.draw_cases(order, document.plots, subjects_of(document), heard.append, room=3 * one + 2_000)
+    room = sum(picture.size() for picture in alone.values()) + 2_000
+    drawn = pictures.draw_cases(order, document.plots, subjects_of(document), heard.append, room=room)
     assert sum(not picture.no_room for picture in drawn.values()) == 3
     assert not drawn[order[0]].no_room
     assert heard == order

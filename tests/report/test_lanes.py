@@ -1,6 +1,9 @@
 """Swim lanes stay small, and show what they must."""
 
-from harness.core.plots import FaultWindow, LaneAttempt, SwimLanes
+import re
+from dataclasses import replace
+
+from harness.core.plots import FaultWindow, LaneAttempt, LaneMark, SwimLanes
 from harness.report.charts.lanes import draw_lanes
 from harness.report.charts.palette import BASELINE, CANDIDATE, FAILED, PAUSED_LANE, UNKNOWN
 
@@ -8,45 +11,84 @@ SUBJECTS = {"baseline": "java:4.7.1", "candidate": "java:5.3.3"}
 
 
 def bar(
-    start_ms: float, end_ms: float, outcome: str = "ok", arm: str = "baseline", broker: str = "broker-a"
+    start_ms: float,
+    end_ms: float,
+    outcome: str = "ok",
+    arm: str = "baseline",
+    broker: str = "broker-a",
+    send: int = 1,
+    queue: int = 0,
 ) -> LaneAttempt:
-    return LaneAttempt(arm, 0, 1, 0, broker, 0, start_ms, end_ms, outcome, "none")
+    return LaneAttempt(arm, 0, send, 0, broker, queue, start_ms, end_ms, outcome, "none")
 
 
 def lanes(*attempts: LaneAttempt, faults: tuple[FaultWindow, ...] = ()) -> SwimLanes:
     return SwimLanes("r", "c", attempts, faults, 0)
 
 
-def bars_of(svg: str, colour: str) -> int:
-    """Bars of one colour: every bar is one move of the pen in the one line that holds them."""
-    return sum(
-        piece.split('d="')[1].split('"')[0].count("M")
-        for piece in svg.split("<path")[1:]
-        if f'stroke="{colour}"' in piece
-    )
+def titles_of(svg: str, colour: str) -> list[str]:
+    """What a pointer reads at the bars of one colour."""
+    groups = re.findall(f'<g fill="{colour}">(.*?)</g>', svg)
+    return [title for group in groups for title in re.findall(r"<title>(.*?)</title>", group)]
 
 
 def view_box(svg: str) -> str:
     return svg.split('viewBox="')[1].split('"', maxsplit=1)[0]
 
 
-def test_every_attempt_that_was_not_answered_is_a_bar_of_its_own() -> None:
-    """Three timeouts back to back can be counted."""
-    svg = draw_lanes(lanes(*(bar(500.0 * n, 500.0 * n + 500, "unknown") for n in range(3))), SUBJECTS)
-    assert bars_of(svg, UNKNOWN) == 3
+def tops_of(svg: str, colour: str) -> list[float]:
+    """Upper edges of the bars of one colour."""
+    groups = re.findall(f'<g fill="{colour}">(.*?)</g>', svg)
+    return [float(y) for group in groups for y in re.findall(r' y="([\d.]+)"', group)]
 
 
-def test_answered_neighbours_within_half_a_pixel_become_one_bar() -> None:
-    """Two thousand sends back to back cost one bar; ones a second apart stay apart."""
-    packed = [bar(0.5 * n, 0.5 * n + 0.5) for n in range(2_000)]
-    svg = draw_lanes(lanes(*packed, bar(3_000, 3_001), bar(4_000, 4_001)), SUBJECTS)
-    assert bars_of(svg, BASELINE) == 3
+def test_every_attempt_is_a_bar_that_says_what_it_was() -> None:
+    """Attempts are counted from one, as everywhere."""
+    svg = draw_lanes(lanes(bar(0, 1), bar(500, 1_000, "unknown")), SUBJECTS)
+    assert titles_of(svg, BASELINE) == ["send 1, attempt 1: broker-a, queue 0: stored after 1 ms"]
+    assert titles_of(svg, UNKNOWN) == ["send 1, attempt 1: broker-a, queue 0: no answer after 500 ms"]
 
 
 def test_arms_and_outcomes_have_their_colours() -> None:
     """Each arm's answered attempts, and the failed ones of both."""
     svg = draw_lanes(lanes(bar(0, 1), bar(0, 9, "failed", "candidate"), bar(20, 21, arm="candidate")), SUBJECTS)
-    assert [bars_of(svg, colour) for colour in (BASELINE, CANDIDATE, FAILED)] == [1, 1, 1]
+    assert [len(titles_of(svg, colour)) for colour in (BASELINE, CANDIDATE, FAILED)] == [1, 1, 1]
+
+
+def test_each_queue_of_a_broker_has_a_row_of_its_own() -> None:
+    """Nine pixels apart; the broker below begins after all of them."""
+    svg = draw_lanes(lanes(bar(0, 1), bar(1, 2, queue=1), bar(2, 3, queue=3), bar(4, 5, broker="broker-b")), SUBJECTS)
+    first, second, third, below = tops_of(svg, BASELINE)
+    assert (second - first, third - second) == (9, 9)
+    assert below > third + 9
+
+
+def test_a_broker_of_many_queues_stays_as_high_as_one_of_eight() -> None:
+    """A picture of sixty-four queues is no wall."""
+    of_eight, of_many = (
+        draw_lanes(lanes(*(bar(n, n + 1, queue=n) for n in range(queues))), SUBJECTS) for queues in (8, 64)
+    )
+    assert view_box(of_eight) == view_box(of_many)
+
+
+def test_the_send_of_an_example_is_marked_in_both_arms() -> None:
+    """A line with its number, and the bars of both arms outlined."""
+    mark = LaneMark("candidate", 0, 606, "avoidance.used-avoided-broker/first")
+    shown = lanes(bar(0, 1, send=605), bar(20, 21, send=606), bar(22, 23, arm="candidate", send=606))
+    svg = draw_lanes(replace(shown, marks=(mark,)), SUBJECTS)
+    assert svg.count('class="mark"') == 1
+    assert ">send 606 of java:5.3.3<" in svg
+    assert "<title>avoidance.used-avoided-broker/first</title>" in svg
+    assert svg.count('stroke-width="1.4"') == 2
+
+
+def test_marks_close_together_stand_above_each_other() -> None:
+    """Words of two examples two sends apart would lie on top of each other."""
+    marks = tuple(LaneMark("baseline", 0, send, "queue.out-of-turn/first") for send in (1, 2))
+    one = replace(lanes(bar(0, 1), bar(5, 6, send=2), bar(900, 901, send=3)), marks=marks[:1])
+    two = replace(one, marks=marks)
+    heights = [float(view_box(draw_lanes(each, SUBJECTS)).split()[3]) for each in (one, two)]
+    assert heights[1] - heights[0] == 15
 
 
 def test_the_picture_says_in_words_what_it_shows() -> None:
@@ -54,7 +96,7 @@ def test_the_picture_says_in_words_what_it_shows() -> None:
     faults = (FaultWindow(1, "pause", "broker-b", 3_000, 5_000), FaultWindow(2, "kill", "broker-a", 4_000, None))
     svg = draw_lanes(lanes(bar(0, 9_000, "unknown"), faults=faults), SUBJECTS)
     assert "broker-b paused from 3.0 s to 5.0 s; broker-a killed from 4.0 s to the end." in svg
-    assert "java:4.7.1: 1 attempts, 1 of them not answered with success" in svg
+    assert "java:4.7.1: 1 attempt, 1 of them not answered with success" in svg
     assert 'role="img"' in svg
 
 
@@ -63,7 +105,6 @@ def test_faults_outside_the_window_do_not_stretch_it() -> None:
     calm = (bar(1_000, 1_001), bar(2_000, 2_001))
     plain = draw_lanes(lanes(*calm), SUBJECTS)
     later = FaultWindow(1, "pause", "broker-a", 60_000, 61_000)
-    assert bars_of(draw_lanes(lanes(*calm, faults=(later,)), SUBJECTS), BASELINE) == bars_of(plain, BASELINE)
     across = draw_lanes(lanes(*calm, faults=(FaultWindow(1, "pause", "broker-a", 0, 90_000),)), SUBJECTS)
     assert view_box(across) == view_box(plain)
     assert PAUSED_LANE in across
@@ -79,19 +120,18 @@ def test_a_paused_name_server_shades_every_lane_and_has_none() -> None:
     assert ">broker-c<" in draw_lanes(lanes(*attempts, faults=(broker,)), SUBJECTS)
 
 
-def test_a_full_lane_stays_under_ninety_kilobytes() -> None:
-    """A bar in every pixel of four lanes is the most a case can cost."""
-    attempts = [
-        bar(10.0 * n, 10.0 * n + 1, arm=arm, broker=broker)
-        for n in range(940)
-        for arm in SUBJECTS
-        for broker in ("broker-a", "broker-b")
-    ]
+def test_a_full_window_stays_under_ninety_kilobytes() -> None:
+    """Two hundred bars an arm are the most a window can have."""
+    attempts = [bar(10.0 * n, 10.0 * n + 1, arm=arm, send=n) for n in range(200) for arm in SUBJECTS]
     assert len(draw_lanes(lanes(*attempts), SUBJECTS)) < 90_000
 
 
 def test_names_from_outside_cannot_break_the_page() -> None:
-    """A broker may be called anything."""
-    svg = draw_lanes(lanes(bar(0, 1, broker='<script>"')), {"baseline": "<b>", "candidate": "&"})
-    assert "<script>" not in svg
-    assert "<b>" not in svg
+    """A broker may be called anything, and a signature holds what a client said."""
+    mark = LaneMark("baseline", 0, 1, "<i>")
+    faults = (FaultWindow(1, "pause", "<u>", 0, 1),)
+    svg = draw_lanes(
+        replace(lanes(bar(0, 1, broker='<script>"'), faults=faults), marks=(mark,)),
+        {"baseline": "<b>", "candidate": "&"},
+    )
+    assert not [tag for tag in ("<script>", "<b>", "<i>", "<u>") if tag in svg]

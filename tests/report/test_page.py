@@ -5,13 +5,14 @@ from dataclasses import replace
 import msgspec
 import pytest
 
+from harness.core.plots import FailoverEndings
 from harness.core.run_info import Guard
-from harness.core.verdict import Measure
+from harness.core.verdict import Measure, Verdict
 from harness.report.document import Document
 from harness.report.example_words import call_text, detail_lines, stored_text
 from harness.report.matrix import matrix_of
-from harness.report.page import case_views, guards_of
-from harness.report.pictures import CasePictures
+from harness.report.page import case_views, guards_of, pool_views
+from harness.report.pictures import CasePictures, endings_text
 from harness.report.words import headline, measure_lines, measure_text, moment, number, subline
 from harness.verdict.judgement import Counts
 
@@ -46,6 +47,31 @@ def test_durations_are_listed_in_the_order_of_time(document: Document) -> None:
     first = case_views(document, pictures)[0]
     seen = [(row.phase, row.arm) for row in first.elapsed]
     assert seen[:3] == [("calm", "baseline"), ("calm", "candidate"), ("paused", "baseline")]
+
+
+def ended(baseline: int, candidate: int, **only: int) -> FailoverEndings:
+    return FailoverEndings("pool", "failover-time", 10, baseline, candidate, **only)
+
+
+def test_how_episodes_ended_has_a_test_of_its_own() -> None:
+    """Five of ten against ten of ten, discordant 0 : 5; twice one half to the fifth is 0.0625."""
+    said = endings_text(
+        ended(5, 10, baseline_only=0, candidate_only=5), {"baseline": "java:4.7.1", "candidate": "java:5.3.3"}
+    )
+    assert "java:4.7.1 in 5 of 10 : java:5.3.3 in 10 of 10" in said
+    assert "only one of the two in 5; exact McNemar test p = 0.062" in said
+
+
+@pytest.mark.parametrize(("left", "word"), [(5, "equivalent where both failed over"), (6, "equivalent")])
+def test_equivalent_speaks_of_those_that_both_left(document: Document, left: int, word: str) -> None:
+    """Where an arm left no more than half of them, the word says so; the endings stand in the row."""
+    row = next(one for one in document.results if one.check == "failover-time" and one.case.startswith("pooled/"))
+    ends = replace(ended(left, 10, baseline_only=0, candidate_only=10 - left), pool=row.case)
+    plots = replace(document.plots, endings=(ends,))
+    (pool,) = [one for one in pool_views(msgspec.structs.replace(document, plots=plots)) if one.name == row.case]
+    answer = next(one for one in pool.answers if one.result.check == "failover-time")
+    assert (answer.result.verdict, answer.word) == (Verdict.EQUIVALENT, word)
+    assert f"in {left} of 10" in answer.notes[0]
 
 
 def test_rows_of_the_matrix_follow_the_plan_and_pooled_ones_come_last(document: Document) -> None:

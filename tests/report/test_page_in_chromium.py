@@ -91,8 +91,14 @@ def test_every_section_is_there_with_a_heading(visit: Visit) -> None:
 
 
 def test_charts_are_seen(visit: Visit) -> None:
-    """Lanes, shares, ambiguity of an open case and the failover curves have a size and a text alternative."""
-    for kind in ("figure.lanes svg", "figure.shares svg", "figure.ambiguity svg", "#failover figure svg"):
+    """Overview, lanes, shares, ambiguity of an open case and the failover curves have a size and a text alternative."""
+    for kind in (
+        "figure.overview svg",
+        "figure.lanes svg",
+        "figure.shares svg",
+        "figure.ambiguity svg",
+        "#failover figure svg",
+    ):
         chart = visit.page.locator(kind).first
         box = chart.bounding_box()
         assert box is not None

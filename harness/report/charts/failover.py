@@ -8,7 +8,10 @@ from harness.core.plots import FailoverCurve
 from harness.report.charts.drawing import draw
 from harness.report.charts.palette import ARM_COLOURS
 
-WIDTH, HEIGHT = 420, 190
+WIDTH, HEIGHT = 420, 170
+
+AXIS = {"failover-time-per-timeout": "ms inside sends, for every timeout waited"}
+"""What a duration of a sample is, where it is not simply time."""
 
 
 def draw_failover(curves: Sequence[FailoverCurve], subjects: dict[str, str]) -> str:
@@ -26,10 +29,14 @@ def draw_failover(curves: Sequence[FailoverCurve], subjects: dict[str, str]) -> 
         alt.Chart(alt.NamedData("curves"))
         .mark_line(interpolate="step-after", strokeWidth=2.2)
         .encode(
-            x=alt.X("after:Q", title="milliseconds since the pause was first met", axis=alt.Axis(tickCount=6)),
+            x=alt.X(
+                "after:Q",
+                title=AXIS.get(curves[0].sample, "milliseconds since the pause was first met"),
+                axis=alt.Axis(tickCount=6),
+            ),
             y=alt.Y(
                 "share:Q",
-                title="episodes failed over",
+                title="episodes both left" if curves[0].judged and curves[0].sample else "episodes failed over",
                 scale=alt.Scale(domain=[0, 1]),
                 axis=alt.Axis(format="%", tickCount=5),
             ),

@@ -1,0 +1,52 @@
+"""A whole case in small."""
+
+from harness.core.plots import FaultWindow, LaneAttempt, Overview, OverviewRow, SwimLanes
+from harness.report.charts.overview import draw_overview
+from harness.report.charts.palette import BASELINE, CANDIDATE, UNKNOWN
+
+SUBJECTS = {"baseline": "java:4.7.1", "candidate": "java:5.3.3"}
+FAULT = FaultWindow(1, "pause", "broker-b", 250, 500)
+
+
+def overview(broker: str = "broker-b") -> Overview:
+    rows = (
+        OverviewRow("baseline", broker, (4, 0, 0, 0), (0, 1, 0, 0)),
+        OverviewRow("candidate", broker, (4, 0, 3, 0), (0, 1, 0, 0)),
+    )
+    return Overview("r", "c", 250.0, rows, (FAULT,))
+
+
+def steps_of(svg: str, colour: str) -> int:
+    """Steps with a bar of that colour."""
+    return sum(
+        path.split('d="')[1].split('"')[0].count("M") for path in svg.split("<path ")[1:] if f'fill="{colour}"' in path
+    )
+
+
+def test_a_step_without_attempts_has_no_bar() -> None:
+    """The candidate is back on the broker in the third step, the baseline is not; each met the pause once."""
+    svg = draw_overview(overview(), (), SUBJECTS)
+    assert [steps_of(svg, colour) for colour in (BASELINE, CANDIDATE, UNKNOWN)] == [1, 2, 2]
+
+
+def test_what_is_drawn_in_full_is_outlined_with_its_number() -> None:
+    """From 500 to 750 ms of 1,000: the third quarter of the axis, 210 of its 840 pixels."""
+    inside = tuple(
+        LaneAttempt("candidate", 0, n, 0, "broker-b", 0, at_ms, at_ms, "ok", "none")
+        for n, at_ms in enumerate((500, 750))
+    )
+    svg = draw_overview(overview(), (SwimLanes("r", "c", inside, (FAULT,), 0),), SUBJECTS)
+    assert '<rect x="516.0" y="14" width="210.0"' in svg
+    assert ">1</text>" in svg
+
+
+def test_it_says_in_words_what_it_shows() -> None:
+    """With the fault, and each arm's attempts by broker."""
+    svg = draw_overview(overview(), (), SUBJECTS)
+    assert "broker-b paused from 0.2 s to 0.5 s." in svg
+    assert "java:5.3.3, broker-b: 7 attempts stored, 1 others" in svg
+
+
+def test_a_broker_may_be_called_anything() -> None:
+    """Its name is text."""
+    assert "<script>" not in draw_overview(overview("<script>"), (), {"baseline": "<b>", "candidate": "&"})
