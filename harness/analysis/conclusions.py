@@ -7,13 +7,13 @@ from typing import TypeVar
 
 import msgspec
 
-from harness.analysis.checks.case_facts import CaseFacts, TallyKey
+from harness.analysis.checks.case_facts import UNKNOWABLE, CaseFacts, TallyKey
 from harness.analysis.checks.registry import ANSWERS, IMPLICIT, POOLED
 from harness.analysis.facts import CaseFact, Difference, EpisodeValue, Tally
 from harness.analysis.summaries import CaseKey, Cluster, Summaries
 from harness.core.errors import TraceError
 from harness.core.events import Arm
-from harness.core.evidence import Evidence, TraceCounts
+from harness.core.evidence import Evidence, Standing, TraceCounts
 from harness.core.fault import FaultRecord
 from harness.core.verdict import Divergence, Example, Severity
 from harness.traces.manifest import RunManifest
@@ -75,7 +75,11 @@ def trace_counts(manifests: Sequence[RunManifest], cases: Iterable[CaseFacts]) -
 
 
 def _answers(facts: CaseFacts) -> Iterable[Evidence]:
-    """Of a check nobody planned only a difference is told: all watchers look at every send, and what they saw is real."""
+    """
+    Of a check nobody planned only a difference is told: all watchers look at every send, and what they saw is real.
+
+    What nobody can know is left out of the facts already (``core.knowable``), whether its check was planned or not.
+    """
     planned = dict.fromkeys((*facts.entry.checks, *IMPLICIT))
     for check in planned:
         if check not in ANSWERS:
@@ -84,10 +88,18 @@ def _answers(facts: CaseFacts) -> Iterable[Evidence]:
                 seen=f"{check!r} planned for {facts.entry.name}",
                 hint="analyse the run with the rocketdiff that recorded it, or a newer one",
             )
-        yield ANSWERS[check](facts)
+        yield _as_knowable(facts, ANSWERS[check](facts))
     for check in facts.divergences:
         if check not in planned:
             yield replace(ANSWERS[check](facts), severity=Severity.MUST)
+
+
+def _as_knowable(facts: CaseFacts, evidence: Evidence) -> Evidence:
+    """A planned check that nobody can answer says so; the format refuses it, but a run may be older, or its witness another."""
+    reasons = {why for arm in Arm for why in facts.keys(f"{UNKNOWABLE}{evidence.check}", str(arm))}
+    if not reasons or evidence.standing is Standing.INVALID:
+        return evidence
+    return replace(evidence, standing=Standing.NOT_APPLICABLE, reason="; ".join(sorted(reasons)))
 
 
 def _by_case(rows: Iterable[CaseFact], kind: type[Kind]) -> defaultdict[CaseKey, list[Kind]]:

@@ -13,6 +13,7 @@ from harness.analysis.checks.attempts import Attempts
 from harness.analysis.checks.avoidance import Avoidance
 from harness.analysis.checks.by_rules import RULES, UNAVAILABLE
 from harness.analysis.checks.callbacks import Callbacks
+from harness.analysis.checks.case_facts import UNKNOWABLE
 from harness.analysis.checks.content import Content
 from harness.analysis.checks.delay import Delay
 from harness.analysis.checks.duplication import Duplication
@@ -34,6 +35,7 @@ from harness.analysis.steps.attempts_in_context import FaultTimes, attempts_in_c
 from harness.analysis.steps.reconciled import ReconciledSend, StoredCopies, reconciled
 from harness.analysis.steps.replayed import replayed
 from harness.core.events import Arm
+from harness.core.knowable import unknowable
 from harness.traces.schema import TableName
 
 
@@ -47,6 +49,10 @@ def judge_case(trace: CaseTrace, *, batch_rows: int = BATCH_ROWS) -> Iterator[Ca
     if rulebook.missing:
         for arm in Arm:
             notebook.count(RULES, str(arm), "", UNAVAILABLE + rulebook.missing)
+    for arm, rules in rulebook.rules.items():
+        sending = rules.sending()
+        for check, why in ({} if sending is None else unknowable(sending)).items():
+            notebook.count(f"{UNKNOWABLE}{check}", str(arm), "", why)
     compare_publish_lists(trace, notebook)
     watchers: tuple[Watcher, ...] = (
         Pictures(scene),

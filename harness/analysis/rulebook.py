@@ -12,7 +12,8 @@ from harness.analysis.steps.fault_reach import FaultReach
 from harness.analysis.steps.torn_connections import QUIET, TornConnections
 from harness.core.errors import UsageError
 from harness.core.events import Arm
-from harness.core.plan import SendMode
+from harness.core.knowable import Sending
+from harness.core.plan import SendKind, SendMode
 from harness.core.subject import SubjectId
 from harness.oracle.async_ends import Troubled
 from harness.oracle.async_habits import NO_HABITS, AsyncHabits
@@ -21,6 +22,7 @@ from harness.oracle.durations import Tearing
 from harness.oracle.judgement import Judgement
 from harness.oracle.replay import Replay, replay_for
 from harness.oracle.trace import SendTrace
+from harness.traces.journal import CLIENT
 from harness.traces.schema import TableName
 
 RULED_CLIENTS = ("java", "python")
@@ -52,6 +54,24 @@ class ArmRules:
         settings, routes = self.trace.entry.settings, self.trace.routes(self.arm)
         return replay_for(self.release, settings, routes, witnessed=witnessed)
 
+    @property
+    def choosers_told(self) -> bool:
+        """Whether the witness tells which thread of the client's chose; on the wire nobody sees it."""
+        summary = self.trace.entry.arms.get(self.arm)
+        return summary is None or summary.witness == CLIENT
+
+    def sending(self) -> Sending | None:
+        """What decides on what can be known of this arm; None when nothing was sent. A case has one mode and one call."""
+        sends = self.trace.tables.get((TableName.SENDS, self.arm))
+        if sends is None or not sends.num_rows:
+            return None
+        return Sending(
+            SendMode(sends.column("mode")[0].as_py() or SendMode.SYNC),
+            SendKind(sends.column("kind")[0].as_py()),
+            self.trace.entry.settings.send_latency_fault_enable,
+            is_chooser_unseen=not (self.choosers_told or self.fresh().calls_itself),
+        )
+
     def torn_connections(self) -> TornConnections:
         """When this arm's connections were closed, as far as its own trace shows it."""
         attempts = self.trace.tables.get((TableName.ATTEMPTS, self.arm))
@@ -60,7 +80,7 @@ class ArmRules:
     def judge_together(self, sends: Iterable[SendTrace]) -> Iterator[Judgement]:
         """Judgements of all sends of the arm, in order of their start."""
         if self.asynchronous:
-            return judge_asynchronous(self.fresh(), sends, self._troubled())
+            return judge_asynchronous(self.fresh(), sends, self._troubled(), choosers_told=self.choosers_told)
         return self.fresh().judge_all(sends)
 
     def _troubled(self) -> Troubled:

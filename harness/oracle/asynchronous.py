@@ -3,13 +3,14 @@ Asynchronous sends of one arm against the rules: who chose what, and how each en
 
 Judged exactly: the queue of every first attempt, along the counter of the thread of the client's that chose it (from 4.3.0
 on a thread of a pool; its number is in the trace); and how the send ended, given how long its attempts took
-(``async_ends``). Not judged: which broker a retry goes to, because the thread that chooses it has a counter of its own that
-answers of other sends move unseen; and, with fault latency on, anything that rests on the fault table.
+(``async_ends``). What of this cannot be known, with fault latency on or where the witness does not tell who chose, is not
+judged (``core.knowable``).
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from harness.core.knowable import Aspect, Sending, unknown
 from harness.core.records import NEVER_CALLED_BACK
 from harness.oracle.async_ends import Troubled, async_difference
 from harness.oracle.judgement import Difference, DifferenceKind, Judgement
@@ -42,8 +43,14 @@ class _Choice:
     is_retry: bool
 
 
-def judge_asynchronous(replay: Replay, sends: Iterable[SendTrace], troubled: Troubled) -> Iterator[Judgement]:
-    """Judgements of all sends of an arm, in the order in which their queues were chosen; those never chosen come first."""
+def judge_asynchronous(
+    replay: Replay, sends: Iterable[SendTrace], troubled: Troubled, *, choosers_told: bool = True
+) -> Iterator[Judgement]:
+    """
+    Judgements of all sends of an arm, in the order in which their queues were chosen; those never chosen come first.
+
+    choosers_told: the witness tells of each attempt which thread of the client's chose, if one did.
+    """
     choices: list[_Choice] = []
     unseen: list[SendTrace] = []
     for send in sends:
@@ -59,7 +66,7 @@ def judge_asynchronous(replay: Replay, sends: Iterable[SendTrace], troubled: Tro
         if choice.is_retry:
             replay.reopen(choice.thread)
         else:
-            yield _judged(replay, choice, troubled)
+            yield _judged(replay, choice, troubled, is_chooser_unseen=not (choosers_told or replay.calls_itself))
 
 
 def _unseen_choices(replay: Replay, unseen: Iterable[SendTrace], threads: set[int]) -> Iterator[_Choice]:
@@ -68,9 +75,8 @@ def _unseen_choices(replay: Replay, unseen: Iterable[SendTrace], threads: set[in
 
     As little is known of such a choice as of a retry's.
     """
-    calls_itself = replay.dialect.asynchronous.runs_on is AsyncThread.CALLER
     for send in unseen:
-        for thread in (send.thread,) if calls_itself else sorted(threads):
+        for thread in (send.thread,) if replay.calls_itself else sorted(threads):
             yield _Choice(send.start_ns, thread, send, is_retry=True)
 
 
@@ -95,15 +101,26 @@ def _never_tried(replay: Replay, send: SendTrace, troubled: Troubled) -> Judgeme
     return Judgement(send.send, send.thread, (), found, 0)
 
 
-def _judged(replay: Replay, choice: _Choice, troubled: Troubled) -> Judgement:
+def _judged(replay: Replay, choice: _Choice, troubled: Troubled, *, is_chooser_unseen: bool) -> Judgement:
     send = choice.send
-    judgement = replay.judge_observation(Observation(replay.stepper, replace(send, thread=choice.thread)))
-    if _may_have_chosen_again(replay, send):
-        replay.reopen(choice.thread)
-    judgement = replace(judgement, thread=send.thread)
+    judgement = _first_choice(replay, choice, is_chooser_unseen=is_chooser_unseen)
     if judgement.difference is None and judgement.undecided is None:
         return replace(judgement, difference=async_difference(replay.dialect, replay.settings, send, troubled))
     return judgement
+
+
+def _first_choice(replay: Replay, choice: _Choice, *, is_chooser_unseen: bool) -> Judgement:
+    """The queue of the first attempt; where it cannot be known, a judgement that says nothing of it."""
+    send = choice.send
+    latency = replay.settings.send_latency_fault_enable
+    sending = Sending(send.mode, send.kind, latency, is_chooser_unseen=is_chooser_unseen)
+    if unknown(Aspect.FIRST_QUEUE, sending):
+        unjudged = Observation(replay.stepper, send).judged_without_rules(replay.witnessed)
+        return unjudged or Judgement(send.send, send.thread, (), None, 0)
+    judgement = replay.judge_observation(Observation(replay.stepper, replace(send, thread=choice.thread)))
+    if _may_have_chosen_again(replay, send):
+        replay.reopen(choice.thread)
+    return replace(judgement, thread=send.thread)
 
 
 def _may_have_chosen_again(replay: Replay, send: SendTrace) -> bool:

@@ -20,6 +20,7 @@ from harness.oracle.stepper import Routes, Stepper
 from harness.oracle.trace import SendTrace
 from harness.oracle.world import World
 from reference_impl.dialects import dialect_of
+from reference_impl.rules.async_rules import AsyncThread
 from reference_impl.rules.dialect import Dialect
 from reference_impl.rules.settings import SendSettings
 
@@ -39,6 +40,11 @@ class Replay:
         self.witnessed = witnessed
         self.stepper = Stepper(dialect, self.settings, routes)
         self.belief = Belief([self._unborn()])
+
+    @property
+    def calls_itself(self) -> bool:
+        """Whether the application's own thread chooses for its asynchronous sends (to 4.2.0)."""
+        return self.dialect.asynchronous.runs_on is AsyncThread.CALLER
 
     def judge(self, send: SendTrace) -> Judgement:
         """The next send of the thread."""

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
-from harness.core.fault import FaultKind, FaultSpec
+from harness.core.fault import FaultSpec
+from harness.core.knowable import unanswerable
 from harness.core.plan import SendKind
 from harness.scenario.file_format import ScenarioFile
-from harness.scenario.modes import obstacles_of_modes, require_sendable
+from harness.scenario.modes import require_sendable, sending_of
 from harness.scenario.refusal import refused
 from harness.scenario.yaml_source import YamlSource
 
@@ -52,22 +53,14 @@ def _require_workload(file: ScenarioFile, source: YamlSource) -> None:
 
 def _require_answerable(file: ScenarioFile, faults: Sequence[FaultSpec], source: YamlSource) -> None:
     """A check that can never be decisive here would look like a pass; it is refused instead."""
-    addressed = SendKind(file.workload.call) in _ADDRESSED
-    on_broker = any(fault.kind in (FaultKind.PAUSE, FaultKind.KILL) for fault in faults)
-    obstacles = {
-        "avoidance": (not file.settings.send_latency_fault_enable, "send_latency_fault_enable is false"),
-        "failover-time": (not on_broker, "no broker that is paused or killed"),
-    }
-    for check in ("avoidance", "failover-time"):
-        obstacles[check] = obstacles[check] if obstacles[check][0] else (addressed, f"call: {file.workload.call}")
-    obstacles |= obstacles_of_modes(file, {check for check, (hindered, _) in obstacles.items() if hindered})
-    for check, (hindered, seen) in obstacles.items():
-        if check in file.checks and hindered:
+    sending = sending_of(file, faults)
+    for check in file.checks:
+        if obstacle := unanswerable(check, sending):
             raise refused(
                 source,
                 ("checks",),
                 expected=f"a case in which {check} can be seen",
-                seen=seen,
+                seen=obstacle,
                 hint=f"remove {check} from checks",
             )
     for check in file.tolerances:

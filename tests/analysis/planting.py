@@ -6,6 +6,7 @@ from dataclasses import replace
 from harness.core.evidence import Evidence
 from harness.core.plan import SendKind, SendMode
 from harness.core.records import SendEnded
+from harness.core.settings import ClientSettings
 from tests.analysis.synthetic import MS, ORIGIN_NS, Pause, Stored, Told
 from tests.analysis.synthetic_modes import ModeStory, carrying
 
@@ -13,7 +14,11 @@ Found = Callable[..., dict[str, Evidence]]
 """The fixture ``found``: story, what spoils the candidate, release; evidence by check."""
 
 EXACT = ("queue-choice", "attempts", "error-kind", "loss", "duplication", "content")
+LATENCY = ClientSettings(send_latency_fault_enable=True, send_msg_timeout_ms=500)
 ASYNC = ModeStory(mode=SendMode.ASYNC, checks=(*EXACT, "callbacks"), keys="k")
+ASYNC_WITH_LATENCY = replace(
+    ASYNC, settings=LATENCY, checks=("attempts", "error-kind", "loss", "duplication", "callbacks")
+)
 ONEWAY = ModeStory(mode=SendMode.ONEWAY, pauses=(Pause("broker-b", 2_500, 3_000),), checks=EXACT, keys="k")
 TO_QUEUE = ModeStory(kind=SendKind.QUEUE, checks=(*EXACT, "order"), keys="k")
 DELAYED = ModeStory(delay_level=1, checks=(*EXACT, "delay"), keys="k")

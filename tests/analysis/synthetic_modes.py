@@ -72,7 +72,10 @@ class _Player:
 
     def __init__(self, story: ModeStory, dialect: Dialect, seed: int) -> None:
         self.story, self.dialect = story, dialect
-        self.settings = SendSettings(send_msg_timeout_ms=story.settings.send_msg_timeout_ms)
+        self.settings = SendSettings(
+            send_latency_fault_enable=story.settings.send_latency_fault_enable,
+            send_msg_timeout_ms=story.settings.send_msg_timeout_ms,
+        )
         self.brokers, self.told = Brokers(story), Told()
         self.faults = FaultTable(dialect.fault_table)
         self.tape = RandomTape(seed)
@@ -123,6 +126,7 @@ class _Player:
             result = AttemptResult.ok() if offset is not None else AttemptResult.failed("RemotingTimeoutException")
             step = rules.ended(step, self.again, now_ns // MS, result, written_ms=began_ns // MS)
         assert isinstance(step, CallBack), "these stories have no client that throws, or says nothing"
+        rules.called_back(step, now_ns // MS)
         finish = step.finish
         if finish.error is not None:
             attempts[-1] = replace(attempts[-1], error=finish.cause or finish.error)

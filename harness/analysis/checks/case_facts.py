@@ -32,6 +32,9 @@ WITNESS_GUARDS = "witness-"
 RESTS_ON_ATTEMPTS = frozenset({"queue-choice", "attempts", "avoidance", "error-kind", "duplication"})
 """Checks that hold attempts against something: one of two stories is wrong, and nobody knows which."""
 
+UNKNOWABLE = "unknowable: "
+"""How the tally of a check begins that nobody can answer in this case; its keys are the reasons."""
+
 TallyKey = tuple[str, str, str, str]
 
 

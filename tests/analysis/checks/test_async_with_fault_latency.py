@@ -1,0 +1,54 @@
+"""Asynchronous sends with fault latency: what nobody can know alarms nobody, and what can be known is still judged."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from harness.core.errors import ExitCode
+from harness.core.evidence import Standing
+from harness.traces.run_directory import RunDirectory
+from tests.analysis.planting import ASYNC_WITH_LATENCY, Found, change_send, go_elsewhere, signatures
+from tests.analysis.synthetic import MS, Told
+from tests.analysis.verdicts import judged
+
+NewRun = Callable[..., RunDirectory]
+
+RELEASES = ("4.0.0-incubating", "4.2.0", "4.3.2", "5.3.3", "5.5.0")
+"""In those from 4.7.0 to 5.3.1 a retry after a timeout has less than no time left, which these stories do not play."""
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_faithful_clients_conform(new_run: NewRun, release: str) -> None:
+    """A broker pauses, callbacks note it, and first choices avoid it from an instant on that no witness sees."""
+    run = new_run([ASYNC_WITH_LATENCY], baseline=f"java:{release}", candidate=f"python:{release}")
+    assert judged(run).exit_code is ExitCode.CONFORMS
+
+
+def test_the_choice_is_said_to_be_unknowable_where_it_was_planned(found: Found) -> None:
+    """The format refuses to ask; a run of an older program may have."""
+    asked = replace(ASYNC_WITH_LATENCY, checks=("queue-choice", "error-kind"))
+    evidence = found(asked)["queue-choice"]
+    assert evidence.standing is Standing.NOT_APPLICABLE
+    assert "callbacks write the fault table" in evidence.reason
+    assert evidence.divergences == ()
+
+
+def insist(told: Told) -> None:
+    """A send that timed out is tried once more, at a healthy broker; from 5.3.2 on no time is left for that."""
+    number = next(one.send for one in told.sends if one.error is not None)
+    go_elsewhere(told, number)
+    change_send(
+        told, number, lambda one: replace(one, error=None, cause=None, status="SEND_OK", end_ns=one.end_ns + 2 * MS)
+    )
+
+
+def test_a_message_sent_again_is_found(new_run: NewRun) -> None:
+    """How a send ends does not hang on the fault table, so it is judged as ever."""
+    assert judged(new_run([ASYNC_WITH_LATENCY], change=insist)).exit_code is ExitCode.DIVERGES
+
+
+def test_a_message_sent_again_is_an_attempt_too_many(found: Found) -> None:
+    """Whether `attempts` is planned or not."""
+    unplanned = replace(ASYNC_WITH_LATENCY, checks=("error-kind",))
+    assert signatures(found(unplanned, insist)) == {"attempts attempts.went-on/retry"}

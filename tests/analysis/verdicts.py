@@ -1,0 +1,34 @@
+"""A synthetic run judged to its end: evidence, verdict, exit code."""
+
+from harness.analysis.analyze import WITHOUT_SPARK, analyze
+from harness.core.events import Arm
+from harness.core.run_info import CaseInfo, RunInfo, SubjectInfo
+from harness.traces.manifest import RunManifest
+from harness.traces.run_directory import RunDirectory
+from harness.verdict.judge import judge
+from harness.verdict.judgement import Judgement
+
+
+def judged(run: RunDirectory) -> Judgement:
+    """What `rocketdiff analyze` says of a run, without the ledger."""
+    return judge(analyze([run.path], master=WITHOUT_SPARK).evidence, _info(run.manifest))
+
+
+def _info(manifest: RunManifest) -> RunInfo:
+    """As ``describe`` makes it, but from no scenario: synthetic runs have none."""
+    subjects = {arm: SubjectInfo(manifest.subjects[arm], *manifest.subjects[arm].split(":")) for arm in Arm}
+    return RunInfo(
+        run=manifest.run,
+        seed=manifest.seed,
+        suite=manifest.suite,
+        baseline=subjects[Arm.BASELINE],
+        candidate=subjects[Arm.CANDIDATE],
+        server_release=manifest.server_release,
+        backend=manifest.backend,
+        started_at="2026-11-21T12:00:00+00:00",
+        took_s=1.0,
+        machine=manifest.machine,
+        cases=tuple(CaseInfo(entry.number, entry.name, entry.checks) for entry in manifest.cases),
+        reproduce="",
+        rocketdiff="0.1.0",
+    )

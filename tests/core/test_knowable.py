@@ -1,0 +1,70 @@
+"""What can be known of a case, by how its messages are sent."""
+
+from dataclasses import replace
+
+import pytest
+
+from harness.core.knowable import Aspect, Sending, unanswerable, unknowable, unknown
+from harness.core.plan import SendKind, SendMode
+
+SYNC = Sending(SendMode.SYNC, SendKind.PLAIN, fault_latency=True, is_delayed=True, loses_a_broker=True)
+ASYNC = replace(SYNC, mode=SendMode.ASYNC)
+
+
+@pytest.mark.parametrize("aspect", Aspect)
+@pytest.mark.parametrize("mode", [SendMode.SYNC, SendMode.ONEWAY])
+def test_everything_is_known_of_calls_made_by_the_applications_threads(aspect: Aspect, mode: SendMode) -> None:
+    """Whoever waits for a call, or does not need to, chooses in its own thread, between instants the witness sees."""
+    assert unknown(aspect, replace(SYNC, mode=mode)) == ""
+
+
+def test_callbacks_hide_the_fault_table() -> None:
+    """With fault latency the first queue of an asynchronous send rests on a table that callbacks write; its end does not."""
+    assert "callbacks write the fault table" in unknown(Aspect.FIRST_QUEUE, ASYNC)
+    assert unknown(Aspect.FIRST_QUEUE, replace(ASYNC, fault_latency=False)) == ""
+    assert unknown(Aspect.END, ASYNC) == ""
+
+
+def test_on_the_wire_nobody_sees_which_thread_chose() -> None:
+    """Each thread of the client's has a counter of its own."""
+    unseen = replace(ASYNC, fault_latency=False, is_chooser_unseen=True)
+    assert "which of the client's threads" in unknown(Aspect.FIRST_QUEUE, unseen)
+
+
+def test_a_queue_the_application_named_is_known() -> None:
+    """Nothing is chosen for it, whoever writes the fault table."""
+    named = replace(ASYNC, call=SendKind.QUEUE, is_chooser_unseen=True)
+    assert not any(unknown(aspect, named) for aspect in Aspect)
+
+
+def test_checks_that_nobody_can_answer() -> None:
+    """Of an asynchronous case with fault latency: where to, but not how it ended."""
+    assert list(unknowable(ASYNC)) == ["queue-choice"]
+    assert unknowable(SYNC) == {}
+
+
+@pytest.mark.parametrize(
+    ("check", "sending", "obstacle"),
+    [
+        ("queue-choice", ASYNC, "mode: async with send_latency_fault_enable"),
+        ("avoidance", replace(SYNC, fault_latency=False), "send_latency_fault_enable is false"),
+        ("avoidance", replace(SYNC, call=SendKind.SELECTOR), "call: selector"),
+        ("avoidance", replace(SYNC, mode=SendMode.ONEWAY), "mode: oneway"),
+        ("failover-time", replace(SYNC, loses_a_broker=False), "no broker that is paused or killed"),
+        ("timing", ASYNC, "mode: async"),
+        ("order", SYNC, "call: plain"),
+        ("callbacks", SYNC, "mode: sync"),
+        ("delay", replace(SYNC, is_delayed=False), "no delay_level"),
+    ],
+)
+def test_what_stands_against_a_check(check: str, sending: Sending, obstacle: str) -> None:
+    """Named in the words of the file."""
+    assert obstacle in unanswerable(check, sending)
+
+
+@pytest.mark.parametrize(
+    "check", ["queue-choice", "attempts", "avoidance", "error-kind", "timing", "failover-time", "delay"]
+)
+def test_nothing_stands_against_a_check_that_can_be_seen(check: str) -> None:
+    """A synchronous delayed send with fault latency beside a broker that is paused."""
+    assert unanswerable(check, SYNC) == ""
