@@ -18,6 +18,7 @@ from harness.core.errors import SubjectBroken
 from harness.core.events import Arm
 from harness.core.plan import Plan, SendMode
 from harness.core.records import Hello, Ready
+from harness.subjects.bounds import Bounds, bounds_of
 from harness.subjects.commands import STOP, encode_go, encode_plan, encode_setup
 from harness.subjects.conversation import Conversation, Stage, Transcript
 from harness.subjects.deadlines import Deadlines, longest_send_s
@@ -65,6 +66,8 @@ class SubjectProcess:
         self._own_error: Exception | None = None
         self._is_closing = False
         self._unfinished = b""
+        self._heard_bytes = 0
+        self._bounds = Bounds()
         self._send_limit_s = 0.0
         self._process = LeashedProcess(program.launch(folder), folder)
         self._stage_deadline = time.monotonic() + self._deadlines.hello_s
@@ -110,7 +113,8 @@ class SubjectProcess:
     def prepare(self, plan: Plan, setup: SubjectSetup) -> None:
         """Hand over plan and setup; the subject warms up from now on."""
         with self._changed:
-            self._conversation.prepared(plan)
+            self._bounds = bounds_of(plan, setup.settings)
+            self._conversation.prepared(plan, self._bounds)
             self._stage_deadline = time.monotonic() + self._deadlines.ready_s
             longest_s = longest_send_s(setup.settings, len(setup.name_servers))
             if any(send.mode is SendMode.ASYNC for send in plan.sends):
@@ -200,6 +204,10 @@ class SubjectProcess:
             self._process.kill()
 
     def _receive(self, data: bytes) -> None:
+        self._heard_bytes += len(data)
+        if self._heard_bytes > self._bounds.output_bytes:
+            self._break(_too_much("bytes on its output", self._bounds.output_bytes))
+            return  # not journalled either: a disk has an end too
         *lines, self._unfinished = (self._unfinished + data).split(b"\n")
         for line in lines:
             self._on_line(line)
@@ -229,7 +237,9 @@ class SubjectProcess:
         with self._changed:
             stage, is_late = self.stage, time.monotonic() > self._stage_deadline
             overdue = self._conversation.overdue(time.monotonic_ns()) if stage is Stage.RUNNING else None
-        if stage is Stage.STARTED and is_late:
+        if self._process.stderr_bytes() > self._bounds.stderr_bytes:
+            self._break(_too_much("bytes on its stderr", self._bounds.stderr_bytes))
+        elif stage is Stage.STARTED and is_late:
             self._break(self._stalled(f"hello within {self._deadlines.hello_s:g} s"))
         elif stage is Stage.PREPARING and is_late:
             self._break(self._stalled(f"ready within {self._deadlines.ready_s:g} s"))
@@ -265,3 +275,7 @@ class SubjectProcess:
                 self._broken = violation
             self._changed.notify_all()
         self._process.kill()
+
+
+def _too_much(what: str, most: int) -> SubjectBroken:
+    return SubjectBroken("protocol.too-much", expected=f"at most {most:,} {what}", seen="more")

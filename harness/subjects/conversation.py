@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from harness.core.errors import SubjectBroken
+from harness.core.plain_text import plain_line
 from harness.core.plan import Plan, PlannedSend, SendMode
 from harness.core.records import (
     PROTOCOL,
@@ -25,9 +26,17 @@ from harness.core.records import (
     SubjectFailed,
 )
 from harness.core.subject import SubjectId
+from harness.subjects.bounds import Bounds
+
+_AHEAD_TOLERANCE_NS = 1_000_000
+"""All processes of a host read one clock, so no record tells of what is still to come; some clocks give whole milliseconds."""
 
 _EARLY_TOLERANCE_NS = 1_000_000
 """Timers of some clients round to whole milliseconds, down as well as up."""
+
+
+WORDS_CHARACTERS = 1_000
+"""How much of what a subject says of its own failure is kept: the first lines of a stack trace."""
 
 
 class Stage(IntEnum):
@@ -82,11 +91,16 @@ class Conversation:
         self._planned: dict[int, PlannedSend] = {}
         self._attempts: dict[int, int] = {}
         self._answered: set[int] = set()
+        self._again: dict[int, int] = {}
+        self._route_queues = 0
+        self._bounds = Bounds()
+        self._heard_ns = 0
         self._start_ns = 0
         self._limit_ns = 0
 
-    def prepared(self, plan: Plan) -> None:
+    def prepared(self, plan: Plan, bounds: Bounds | None = None) -> None:
         """The runner has sent the plan and the setup."""
+        self._bounds = bounds or self._bounds
         self._threads = [_Thread([]) for _ in range(plan.threads)]
         for send in plan.sends:
             self._threads[send.thread].plan.append(send)
@@ -105,8 +119,9 @@ class Conversation:
         match record:
             case Hello():
                 self._take_hello(record)
+                self._heard_ns = now_ns
             case RouteSeen():
-                self._take_route(record)
+                self._take_route(record, now_ns)
             case Ready():
                 self._require_stage(Stage.PREPARING, "ready")
                 self.transcript.ready = record
@@ -116,11 +131,13 @@ class Conversation:
             case SendEnded():
                 self._take_send(record, now_ns)
             case CalledBackAgain():
-                self._take_again(record)
+                self._take_again(record, now_ns)
             case Done():
                 self._take_done(record)
             case SubjectFailed():
-                raise _broken("failed", "the subject to go on", f"{record.stage}: {record.message}")
+                raise _broken(
+                    "failed", "the subject to go on", plain_line(f"{record.stage}: {record.message}", WORDS_CHARACTERS)
+                )
 
     def overdue(self, now_ns: int) -> SubjectBroken | None:
         """The first thread that has been silent for longer than its next send can take, as a violation."""
@@ -147,12 +164,18 @@ class Conversation:
         self.transcript.hello = hello
         self.stage = Stage.HELLO
 
-    def _take_route(self, route: RouteSeen) -> None:
+    def _take_route(self, route: RouteSeen, now_ns: int) -> None:
         if self.stage not in (Stage.PREPARING, Stage.READY, Stage.RUNNING):
             raise _broken("out-of-order", "routes between setup and done", f"a route in stage {self.stage.name}")
         expected = len(self.transcript.routes) + 1
         if route.route != expected:
             raise _broken("route-order", f"route {expected}", f"route {route.route}")
+        if route.at_ns < self._heard_ns - _EARLY_TOLERANCE_NS:
+            raise _broken("impossible-times", "a route noticed after hello", f"route {route.route} at {route.at_ns}")
+        _require_past(f"route {route.route}", route.at_ns, now_ns)
+        self._route_queues += len(route.queues)
+        self._require_bound(expected, self._bounds.routes, "routes")
+        self._require_bound(self._route_queues, self._bounds.route_queues, "queues in all routes")
         self.transcript.routes.append(route)
 
     def _take_attempt(self, attempt: AttemptEnded, now_ns: int) -> None:
@@ -161,14 +184,20 @@ class Conversation:
         if attempt.attempt != number:
             expected = f"attempt {number} of send {attempt.send}"
             raise _broken("attempt-order", expected, f"attempt {attempt.attempt}")
-        self._require_times(attempt)
+        self._require_bound(number + 1, self._bounds.attempts_a_send, f"attempts of send {attempt.send}")
+        self._require_times(attempt, now_ns)
         self._attempts[attempt.send] = number + 1
-        thread.progress_ns = now_ns
+        if self._planned[attempt.send].mode is SendMode.ASYNC:
+            thread.progress_ns = now_ns  # of a synchronous send the limit covers all attempts
         self.transcript.attempts.append(attempt)
 
     def _take_send(self, send: SendEnded, now_ns: int) -> None:
         thread = self._open_send(send.send, send.thread, "the answer", "answered-twice")
-        self._require_times(send)
+        self._require_times(send, now_ns)
+        if send.returned_ns is not None:
+            if send.returned_ns < send.start_ns:
+                raise _broken("impossible-times", "a return after its call", f"send {send.send}")
+            _require_past(f"the return of send {send.send}", send.returned_ns, now_ns)
         for route in (send.route, send.route_after):
             if not 0 <= route <= len(self.transcript.routes):
                 raise _broken("unknown-route", f"send {send.send} to name a reported route", f"route {route}")
@@ -177,7 +206,7 @@ class Conversation:
         thread.pass_answered(self._answered)
         self.transcript.sends.append(send)
 
-    def _take_again(self, again: CalledBackAgain) -> None:
+    def _take_again(self, again: CalledBackAgain, now_ns: int) -> None:
         what = f"a callback of send {again.send}"
         if self.stage is not Stage.DONE:
             self._require_stage(Stage.RUNNING, what)
@@ -186,6 +215,11 @@ class Conversation:
             raise _broken("unknown-send", "callbacks of asynchronous sends of the plan only", what)
         if again.send not in self._answered:
             raise _broken("out-of-order", f"the answer to send {again.send} before its callback is called again", what)
+        if again.at_ns < self._start_ns + planned.due_ns - _EARLY_TOLERANCE_NS:
+            raise _broken("impossible-times", "a callback after its send was due", f"{what} at {again.at_ns}")
+        _require_past(what, again.at_ns, now_ns)
+        self._again[again.send] = times = self._again.get(again.send, 0) + 1
+        self._require_bound(times, self._bounds.callbacks_a_send, f"callbacks of send {again.send}")
         self.transcript.again.append(again)
 
     def _take_done(self, done: Done) -> None:
@@ -219,9 +253,13 @@ class Conversation:
             raise _broken("out-of-order", f"{turn} next on thread {thread_number}", f"{what} of send {number}")
         return thread
 
-    def _require_times(self, record: AttemptEnded | SendEnded) -> None:
+    def _require_times(self, record: AttemptEnded | SendEnded, now_ns: int) -> None:
+        what = f"{type(record).__name__} of send {record.send}"
         if record.end_ns < record.start_ns:
-            raise _broken("impossible-times", "an end after its beginning", f"{record}")
+            raise _broken(
+                "impossible-times", "an end after its beginning", f"{what}: {record.start_ns} to {record.end_ns}"
+            )
+        _require_past(what, record.end_ns, now_ns)
         due_ns = self._start_ns + self._planned[record.send].due_ns
         if record.start_ns < due_ns - _EARLY_TOLERANCE_NS:
             early_ms = (due_ns - record.start_ns) / 1e6
@@ -230,6 +268,17 @@ class Conversation:
     def _require_stage(self, stage: Stage, what: str) -> None:
         if self.stage is not stage:
             raise _broken("out-of-order", f"{what} in stage {stage.name}", f"{what} in stage {self.stage.name}")
+
+    @staticmethod
+    def _require_bound(count: int, most: int, what: str) -> None:
+        if count > most:
+            raise _broken("too-much", f"at most {most} {what}", f"{count}")
+
+
+def _require_past(what: str, time_ns: int, now_ns: int) -> None:
+    if time_ns > now_ns + _AHEAD_TOLERANCE_NS:
+        ahead_ms = (time_ns - now_ns) / 1e6
+        raise _broken("impossible-times", f"{what} told after it happened", f"{ahead_ms:.1f} ms in the future")
 
 
 def _broken(signature: str, expected: str, seen: str) -> SubjectBroken:

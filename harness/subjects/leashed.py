@@ -126,6 +126,10 @@ class LeashedProcess:
             return f"it exited with status {status}"
         return f"it was ended by {signal.Signals(-status).name}"
 
+    def stderr_bytes(self) -> int:
+        """How much it has written on stderr."""
+        return self.stderr.stat().st_size
+
     def last_words(self) -> str:
         """The last line it wrote on stderr, if any."""
         try:

@@ -6,6 +6,8 @@ from typing import Any
 import msgspec
 
 from harness.core.errors import SubjectBroken
+from harness.core.plain_text import plain_line
+from harness.core.record_limits import BAD_LINE, flaw_of, kind_shown
 from harness.core.records import (
     AttemptEnded,
     CalledBackAgain,
@@ -43,7 +45,8 @@ def decode_record(line: bytes) -> ReceivedLine:
     """
     The record of one line, given without its end; fields this version does not know are kept.
 
-    Raises SubjectBroken (``protocol.bad-line``, ``protocol.unknown-record``) for anything that is no record.
+    Raises SubjectBroken (``protocol.bad-line``, ``protocol.unknown-record``, ``protocol.impossible-value``) for anything
+    that is no record, whatever its bytes.
     """
     try:
         members = _OBJECT.decode(line)
@@ -52,10 +55,11 @@ def decode_record(line: bytes) -> ReceivedLine:
         if record_class is None:
             raise _unknown_record(kind, line)
         record = msgspec.convert(members, record_class)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise SubjectBroken(
-            "protocol.bad-line", expected="one JSON record a line", seen=f"{error}: {_shown(line)}"
-        ) from None
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:  # not UTF-8 is a ValueError
+        raise SubjectBroken(BAD_LINE, expected="one JSON record a line", seen=f"{error}: {_shown(line)}") from None
+    if flaw := flaw_of(record):
+        expected = "one JSON record a line" if flaw.signature == BAD_LINE else "values that can be"
+        raise SubjectBroken(flaw.signature, expected=expected, seen=f"{flaw.sentence}: {_shown(line)}")
     if members.keys() <= _KNOWN[record_class]:
         return ReceivedLine(record, _NOTHING)
     return ReceivedLine(record, {name: value for name, value in members.items() if name not in _KNOWN[record_class]})
@@ -75,9 +79,9 @@ def _unknown_record(kind: object, line: bytes) -> SubjectBroken:
     return SubjectBroken(
         "protocol.unknown-record",
         expected="one of the records " + ", ".join(_RECORDS),
-        seen=f"a record of type {kind!r}: {_shown(line)}",
+        seen=f"a record of type {kind_shown(kind)}: {_shown(line)}",
     )
 
 
 def _shown(line: bytes) -> str:
-    return line[:_SHOWN_CHARACTERS].decode(errors="replace")
+    return plain_line(line[:_SHOWN_CHARACTERS].decode(errors="replace"))

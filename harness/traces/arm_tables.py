@@ -24,6 +24,33 @@ _TROUBLES_TOLD = 20
 """A broken subject can be wrong a million times; twenty sentences are enough to understand how."""
 
 
+_DAY_NS = 86_400 * 10**9
+"""No case goes on for a day after its last send was due, nor is anything of it told a day before its first."""
+
+_EARLY_TOLERANCE_NS = 1_000_000
+"""As the conversation has it: timers of some clients round to whole milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """When a case can have been; the clock of its machine is long gone when a journal is sealed late."""
+
+    origin_ns: int
+    last_ns: int
+
+    @classmethod
+    def of(cls, plan: Sequence[PlannedSend], origin_ns: int) -> "_Span":
+        return cls(origin_ns, origin_ns + max((send.due_ns for send in plan), default=0) + _DAY_NS)
+
+    def holds(self, told: AttemptEnded | SendEnded, asked: PlannedSend) -> bool:
+        """Whether a record begins not before its send was due, ends after that, and returned in between or later."""
+        due_ns = self.origin_ns + asked.due_ns - _EARLY_TOLERANCE_NS
+        returned_ns = told.returned_ns if isinstance(told, SendEnded) else None
+        return due_ns <= told.start_ns <= told.end_ns <= self.last_ns and (
+            returned_ns is None or told.start_ns <= returned_ns <= self.last_ns
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class ArmRows:
     """Columns of the three tables of an arm, unsorted, and what was wrong with its journal."""
@@ -40,9 +67,10 @@ def arm_rows(case: int, arm: Arm, plan: Sequence[PlannedSend], origin_ns: int, j
     """Rows of one arm of one case; ``origin_ns`` is the monotonic time of the plan's offset 0."""
     planned = {send.send: send for send in plan}
     troubles = list(journal.troubles)
-    attempts = _once(journal.attempts, lambda told: (told.send, told.attempt), planned, troubles)
-    sends = _once(journal.sends, lambda told: told.send, planned, troubles)
-    routes = _first_of_each_route(journal.routes, troubles)
+    span = _Span.of(plan, origin_ns)
+    attempts = _once(journal.attempts, lambda told: (told.send, told.attempt), planned, span, troubles)
+    sends = _once(journal.sends, lambda told: told.send, planned, span, troubles)
+    routes = _first_of_each_route(journal.routes, span, troubles)
     again = Counter(told.send for told in journal.again)
     outcomes: dict[int, list[Outcome]] = defaultdict(list)
     for attempt in attempts:
@@ -84,7 +112,11 @@ def send_outcome(
 
 
 def _once(
-    records: Sequence[Told], key: Callable[[Told], object], planned: Mapping[int, PlannedSend], troubles: list[str]
+    records: Sequence[Told],
+    key: Callable[[Told], object],
+    planned: Mapping[int, PlannedSend],
+    span: _Span,
+    troubles: list[str],
 ) -> list[Told]:
     """The records that fit the plan, the first of each key; the others become troubles."""
     seen: set[object] = set()
@@ -96,6 +128,8 @@ def _once(
             troubles.append(f"{what}: no such send was planned")
         elif asked.thread != record.thread:
             troubles.append(f"{what}: planned for thread {asked.thread}")
+        elif not span.holds(record, asked):
+            troubles.append(f"{what}: impossible times")
         elif key(record) in seen:
             troubles.append(f"{what}: told before")
         else:
@@ -104,9 +138,12 @@ def _once(
     return kept
 
 
-def _first_of_each_route(routes: Sequence[RouteSeen], troubles: list[str]) -> list[RouteSeen]:
+def _first_of_each_route(routes: Sequence[RouteSeen], span: _Span, troubles: list[str]) -> list[RouteSeen]:
     first: dict[int, RouteSeen] = {}
-    again = [route for route in routes if first.setdefault(route.route, route) is not route]
+    possible = [route for route in routes if span.origin_ns - _DAY_NS <= route.at_ns <= span.last_ns]
+    if lost := len(routes) - len(possible):
+        troubles.append(f"{lost} routes: impossible times")
+    again = [route for route in possible if first.setdefault(route.route, route) is not route]
     troubles.extend(f"route {route.route}: told before" for route in again)
     return list(first.values())
 

@@ -14,7 +14,9 @@ import msgspec
 
 from harness.core.errors import TraceError
 from harness.core.fault import FaultRecord
+from harness.core.plain_text import plain_line
 from harness.core.plan import PlannedSend
+from harness.core.record_limits import flaw_of, kind_shown
 from harness.core.records import (
     AttemptEnded,
     CalledBackAgain,
@@ -43,12 +45,12 @@ _RECORDS: dict[str, type[Record]] = {
 
 Kind = TypeVar("Kind")
 
-_INT32, _INT64 = 2**31, 2**63
-_SMALL = frozenset({"thread", "attempt", "queue_id", "code", "route", "route_after", "chooser"})
-"""Fields whose column is int32; the others are int64."""
-
 _SHOWN_CHARACTERS = 80
 """How much of an unreadable line a trouble quotes: enough to recognise it, short enough for a table."""
+
+
+WORDS_CHARACTERS = 1_000
+"""How much of what a subject says of its own failure is kept: the first lines of a stack trace."""
 
 
 @dataclass(slots=True)
@@ -81,7 +83,7 @@ class ArmJournal:
             case Done():
                 self.done = True
             case SubjectFailed():
-                self.failure = f"{record.stage}: {record.message}"
+                self.failure = plain_line(f"{record.stage}: {record.message}", WORDS_CHARACTERS)
             case Ready():
                 pass
 
@@ -103,8 +105,8 @@ def read_arm_journal(path: Path) -> ArmJournal:
     for number, line in whole_lines(path):
         try:
             journal.take(_record(line))
-        except msgspec.MsgspecError as problem:
-            shown = line[:_SHOWN_CHARACTERS].decode(errors="replace")
+        except (msgspec.MsgspecError, ValueError, RecursionError) as problem:  # not UTF-8 is a ValueError
+            shown = plain_line(line[:_SHOWN_CHARACTERS].decode(errors="replace"))
             journal.troubles.append(f"line {number} is no record ({problem}): {shown}")
     return journal
 
@@ -133,12 +135,10 @@ def _record(line: bytes) -> Record:
     kind = fields.get("type") if isinstance(fields, dict) else None
     record_class = _RECORDS.get(kind) if isinstance(kind, str) else None
     if record_class is None:
-        raise msgspec.ValidationError(f"unknown type {kind!r}")
+        raise msgspec.ValidationError(f"unknown type {kind_shown(kind)}")
     record = msgspec.convert(fields, record_class)
-    for name, value in fields.items():
-        limit = _INT32 if name in _SMALL else _INT64
-        if isinstance(value, int) and not -limit <= value < limit:
-            raise msgspec.ValidationError(f"{name} is too large for its column")
+    if flaw := flaw_of(record):
+        raise msgspec.ValidationError(flaw.sentence)
     return record
 
 
@@ -160,7 +160,7 @@ def _ours(line: bytes, kind: type[Kind], path: Path, number: int) -> Kind:
     """Decode a line this program wrote itself: anything unreadable is damage, not a subject's doing."""
     try:
         return msgspec.json.decode(line, type=kind)
-    except msgspec.MsgspecError as problem:
+    except (msgspec.MsgspecError, ValueError, RecursionError) as problem:
         raise TraceError(
             f"a {kind.__name__} in {path.name} line {number}", seen=str(problem), hint="the journal was damaged"
         ) from problem

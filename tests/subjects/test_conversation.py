@@ -23,6 +23,7 @@ from harness.subjects.conversation import Conversation, Stage
 START = 1_000_000_000
 LIMIT = 5_000_000_000
 MS = 1_000_000
+NOW = START + 60 * MS
 
 
 def hello(**changes: Any) -> Hello:
@@ -58,9 +59,9 @@ def violation(conversation: Conversation, *records: Record) -> str:
     """Signature of the last record's violation; all before it must be right."""
     *right, wrong = records
     for record in right:
-        conversation.take(record, START)
+        conversation.take(record, NOW)
     with pytest.raises(SubjectBroken) as raised:
-        conversation.take(wrong, START)
+        conversation.take(wrong, NOW)
     return raised.value.signature
 
 
@@ -169,7 +170,7 @@ def test_a_send_is_not_early() -> None:
 def test_a_timer_may_round_down() -> None:
     """A millisecond early is on time: taken without an objection, which would be raised."""
     talk = running((0, 50))
-    talk.take(sent(0, at=START + 49 * MS), START)
+    talk.take(sent(0, at=START + 49 * MS), NOW)
     assert [send.send for send in talk.transcript.sends] == [0]
 
 
@@ -186,11 +187,19 @@ def test_a_subject_may_say_that_it_failed() -> None:
     assert raised.value.signature == "protocol.failed"
 
 
-def test_silence_is_measured_from_the_last_record_of_the_thread() -> None:
-    """An attempt is a sign of life; the limit counts from there."""
+def test_attempts_do_not_put_off_the_limit_of_a_send() -> None:
+    """The limit covers all attempts of a send: a client that tries for ever is late, however often it says so."""
     talk = running((0, 0))
-    assert talk.overdue(START + LIMIT) is None
-    talk.take(attempt(0), START + LIMIT)
+    for number in range(5):
+        talk.take(attempt(0, number), START + LIMIT)
+    late = talk.overdue(START + LIMIT + 1)
+    assert late is not None and late.signature == "protocol.stalled"
+
+
+def test_silence_is_measured_from_the_last_answer_of_the_thread() -> None:
+    """A loop that is closed makes the next send late; its limit counts from there."""
+    talk = running((0, 0), (0, 0))
+    talk.take(sent(0), START + LIMIT)
     assert talk.overdue(START + 2 * LIMIT) is None
     late = talk.overdue(START + 2 * LIMIT + 1)
     assert late is not None and late.signature == "protocol.stalled"

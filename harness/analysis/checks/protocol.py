@@ -37,6 +37,7 @@ SIGNATURE_OF_TROUBLE = {
     "told before": "protocol.answered-twice",
     "no such send was planned": "protocol.unknown-send",
     "planned for thread": "protocol.wrong-thread",
+    "impossible times": "protocol.impossible-times",
 }
 """Part of a trouble's sentence (``traces.arm_tables``) to the signature; any other is a bad line."""
 

@@ -1,0 +1,56 @@
+"""Text of others can be shown anywhere: nothing in it acts, reorders or hides."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.core.plain_text import TEXT_CHARACTERS, UNPRINTABLE, plain, plain_line
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a \x1b[2J b", "a \\x1b[2J b"),
+        ("title \x1b]0;x\x07", "title \\x1b]0;x\\x07"),
+        ("nul\0", "nul\\x00"),
+        ("cr\rover", "cr\\x0dover"),
+        ("c1 \x9b", "c1 \\x9b"),
+        ("bidi \u202egnp.exe", "bidi \\u202egnp.exe"),
+        ("half \ud800", "half \\ud800"),
+        ("no XML \ufffe", "no XML \\ufffe"),
+        ("tag \U000e0041", "tag \\U000e0041"),
+        ("::error file=x::boo", ": :error file=x::boo"),
+        ("seen\n  ::set-output name=x::1", "seen\n  : :set-output name=x::1"),
+        ("a ##[error]b", "a # #[error]b"),
+        ("##vso[task.complete]", "# #vso[task.complete]"),
+        ("std::bad_alloc in a::b", "std::bad_alloc in a::b"),
+        ("Ünïcode, 中文, 🙂\tand\nlines", "Ünïcode, 中文, 🙂\tand\nlines"),
+    ],
+)
+def test_what_acts_is_written_out(text: str, shown: str) -> None:
+    """Everything else stays as it is."""
+    assert plain(text) == shown
+
+
+def test_a_line_has_no_line_end() -> None:
+    """For places where a second line would be another statement."""
+    assert plain_line("a\n::error::b\tc") == "a\\n::error::b\\tc"
+
+
+def test_long_text_is_cut_and_says_so() -> None:
+    """20,000 characters would be a report of megabytes."""
+    shown = plain("x" * 20_000)
+    assert len(shown) == TEXT_CHARACTERS
+    assert shown.endswith("x … (20,000 characters)")
+
+
+@given(st.text(st.characters(codec=None) | st.sampled_from("\x1b\r\n:#[\u202e\ud800\ufffe "), max_size=200))
+def test_any_text_becomes_plain_once(text: str) -> None:
+    """No control character, no command at the start of a word, and plain text is left alone."""
+    shown = plain(text)
+    assert not UNPRINTABLE.search(shown)
+    assert not re.search(r"(?<!\S)::|##\[", shown)
+    assert plain(shown) == shown
+    shown.encode()

@@ -1,0 +1,103 @@
+"""Times and numbers that cannot be, and more of everything than there can be: each has its signature."""
+
+import pytest
+
+from harness.core.plan import Plan, PlannedSend, SendKind, SendMode
+from harness.core.records import AttemptEnded, CalledBackAgain, Record, RouteSeen, SendEnded
+from harness.core.settings import ClientSettings
+from harness.subjects.bounds import Bounds, bounds_of
+from harness.subjects.conversation import Conversation
+from tests.subjects.test_conversation import LIMIT, MS, NOW, START, attempt, hello, plan_of, running, sent, violation
+
+HOUR_NS = 3_600 * 10**9
+
+
+def asynchronous() -> Conversation:
+    """One asynchronous send, answered."""
+    conversation = Conversation(running((0, 0))._subject)
+    conversation.take(hello(), 0)
+    conversation.prepared(Plan(1, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 1, SendMode.ASYNC),)))
+    conversation.started(START, LIMIT)
+    conversation.take(sent(0), NOW)
+    return conversation
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        attempt(0, at=NOW + 2 * MS),
+        attempt(0, took=HOUR_NS),
+        sent(0, at=NOW + HOUR_NS),
+        SendEnded(0, 0, START, 2**63 - 1, status="SEND_OK"),
+        SendEnded(0, 0, START, START, status="SEND_OK", returned_ns=2**62),
+        SendEnded(0, 0, START, START, status="SEND_OK", returned_ns=START - 1),
+        RouteSeen(1, -(2**62), (("broker-a", 0),)),
+        RouteSeen(1, NOW + HOUR_NS, (("broker-a", 0),)),
+    ],
+    ids=[
+        "starts ahead",
+        "ends ahead",
+        "an hour ahead",
+        "year 2262",
+        "returns ahead",
+        "returned before",
+        "past",
+        "ahead",
+    ],
+)
+def test_no_record_tells_of_another_time(record: Record) -> None:
+    """Subject and runner read one clock: what happened is past, and not before the subject was asked."""
+    assert violation(running((0, 0)), record) == "protocol.impossible-times"
+
+
+@pytest.mark.parametrize("at_ns", [START - 2 * MS, NOW + 2 * MS, 2**63 - 1, -(2**62)])
+def test_a_callback_is_of_this_run_too(at_ns: int) -> None:
+    """Not before its send was due, not in the future."""
+    again = CalledBackAgain(0, 0, at_ns, status="SEND_OK")
+    assert violation(asynchronous(), again) == "protocol.impossible-times"
+
+
+def test_a_clock_of_whole_milliseconds_may_round_up() -> None:
+    """A millisecond ahead is now."""
+    running((0, 0)).take(sent(0, at=NOW + MS - 1), NOW)
+
+
+def test_attempts_without_end_are_too_much() -> None:
+    """Two retries explain three attempts; 28 are four times that and sixteen."""
+    wrong = [attempt(0, number) for number in range(29)]
+    assert violation(running((0, 0)), *wrong) == "protocol.too-much"
+
+
+def test_callbacks_without_end_are_too_much() -> None:
+    """An endless loop in a callback does not fill our memory."""
+    assert violation(asynchronous(), *[CalledBackAgain(0, 0, START, "E")] * 29) == "protocol.too-much"
+
+
+def test_routes_without_end_are_too_much() -> None:
+    """A thousand, and two a send."""
+    talk = Conversation(running((0, 0))._subject)
+    talk.take(hello(), 0)
+    talk.prepared(plan_of((0, 0)), Bounds(routes=3))
+    routes = [RouteSeen(number, START, (("broker-a", 0),)) for number in range(1, 5)]
+    assert violation(talk, *routes) == "protocol.too-much"
+
+
+def test_queues_without_end_are_too_much() -> None:
+    """Few routes can be large as well."""
+    queues = tuple(("broker-a", queue) for queue in range(130_000))
+    routes = [RouteSeen(number, START, queues) for number in (1, 2)]
+    assert violation(running((0, 0)), *routes) == "protocol.too-much"
+
+
+def test_bounds_grow_with_plan_and_settings() -> None:
+    """Ten retries: (1 + 10) * 4 + 16 attempts; a hundred sends of 13 records of 1 KiB over 32 MiB."""
+    plan = plan_of(*[(0, 0)] * 100)
+    bounds = bounds_of(plan, ClientSettings(retry_times_when_send_failed=10))
+    assert (bounds.attempts_a_send, bounds.routes) == (60, 1_200)
+    assert bounds.output_bytes == 32 * 2**20 + 100 * 13 * 1_024
+
+
+def test_attempts_of_an_asynchronous_send_are_bounded_after_its_answer() -> None:
+    """They may follow it, but not for ever."""
+    late = [AttemptEnded(0, 0, number, "broker-a", 0, START, START) for number in range(29)]
+    assert violation(asynchronous(), *late) == "protocol.too-much"
