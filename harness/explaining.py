@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness.analysis.case_trace import CaseTrace, TracedSend, read_case
+from harness.analysis.rulebook import tells_causes
 from harness.analysis.steps.replayed import trace_of
 from harness.core.errors import UsageError
 from harness.core.events import Arm
@@ -42,7 +43,8 @@ def explain_send(run_dir: Path, subject: str, send: int, case: str | None) -> It
         yield from _other_arm(trace, run, arm, send)
         return
     settings, routes = trace.entry.settings, trace.routes(arm)
-    told = (trace_of(one.thread, one.row) for one in sends if one.row is not None)
+    tells_cause = tells_causes(trace, arm)
+    told = (trace_of(one.thread, one.row, tells_cause=tells_cause) for one in sends if one.row is not None)
     yield from explain(baseline.release, settings, routes, told, send=send, thread=wanted.thread)
     yield from _other_arm(trace, run, arm, send)
 

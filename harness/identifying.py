@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.analysis.case_trace import CaseTrace, read_case
-from harness.analysis.rulebook import ArmRules, is_asynchronous
+from harness.analysis.rulebook import ArmRules, is_asynchronous, tells_causes
 from harness.analysis.steps.replayed import trace_of
 from harness.core.errors import ExitCode, UsageError
 from harness.core.events import Arm
@@ -138,7 +138,9 @@ def _trials(run: RunDirectory, arm: Arm, case: str | None) -> Iterator[Trial]:
         raise UsageError("--case with a case of the run", seen=case or "none", hint=known)
     for number in chosen:
         trace = read_case(run, number)
-        sends = tuple(trace_of(one.thread, one.row) for one in trace.sends(arm) if one.row is not None)
+        tells_cause = tells_causes(trace, arm)
+        rows = ((one.thread, one.row) for one in trace.sends(arm) if one.row is not None)
+        sends = tuple(trace_of(thread, row, tells_cause=tells_cause) for thread, row in rows)
         yield Trial(trace, arm, sends)
 
 

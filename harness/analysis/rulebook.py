@@ -28,6 +28,9 @@ from harness.traces.schema import TableName
 RULED_CLIENTS = ("java", "python")
 """Kinds of client whose release names a dialect; ``python`` is our reference, speaking that of the named release."""
 
+CAUSES = "causes"
+"""Capability of a client whose exceptions have causes."""
+
 _CLIENTS_OWN_THREAD = -2
 """Asynchronous requests of every thread of the application are in flight together: any of them may tear another's connection."""
 
@@ -71,6 +74,11 @@ class ArmRules:
             self.trace.entry.settings.send_latency_fault_enable,
             is_chooser_unseen=not (self.choosers_told or self.fresh().calls_itself),
         )
+
+    @property
+    def tells_cause(self) -> bool:
+        """Whether the arm's client can tell the cause of an exception."""
+        return tells_causes(self.trace, self.arm)
 
     def torn_connections(self) -> TornConnections:
         """When this arm's connections were closed, as far as its own trace shows it."""
@@ -131,6 +139,17 @@ def rulebook_for(trace: CaseTrace) -> Rulebook:
     except UsageError as error:
         return Rulebook({}, str(error))
     return Rulebook(rules, habits=AsyncHabits.of(dialect, settings.retry_times_when_send_async_failed))
+
+
+def tells_causes(trace: CaseTrace, arm: Arm) -> bool:
+    """
+    Whether an arm's client says that it tells causes of exceptions; Java's driver and the reference always have.
+
+    The exceptions of some languages' clients have none, which is no difference.
+    """
+    summary = trace.entry.arms.get(arm)
+    is_said = summary is not None and CAUSES in summary.capabilities
+    return is_said or SubjectId.parse(trace.subjects[arm]).client in RULED_CLIENTS
 
 
 def is_asynchronous(trace: CaseTrace) -> bool:

@@ -9,7 +9,7 @@ from harness.oracle.moment import Moment
 from harness.oracle.sentences import end_text, finish_text, legal_text, queue_text, reasons_text, remaining_ms, try_text
 from harness.oracle.trace import SendTrace
 from harness.oracle.world import World
-from reference_impl.rules.attempt import Finish, Step, Try
+from reference_impl.rules.attempt import Ending, Finish, Step, Try
 from reference_impl.rules.publish import Queue
 
 Outcomes = Sequence[tuple[World, Step]]
@@ -20,7 +20,7 @@ def agrees(step: Step, moment: Moment) -> bool:
     seen = moment.followed_by
     if isinstance(step, Try):
         return seen is not None and step.queue == (seen.broker, seen.queue_id)
-    return seen is None and ends_alike(step, moment.send)
+    return seen is None and ends_alike(step, moment.send) and causes_alike(step, moment.send)
 
 
 def explained_difference(outcomes: Outcomes, moment: Moment, pristine: Sequence[tuple[str, int]]) -> Difference:
@@ -28,7 +28,7 @@ def explained_difference(outcomes: Outcomes, moment: Moment, pristine: Sequence[
     tries = [(world, step) for world, step in outcomes if isinstance(step, Try)]
     finishes = [step for _, step in outcomes if isinstance(step, Finish)]
     if moment.followed_by is None:
-        return _wrong_end(finishes[0], moment) if finishes else _stopped_early(tries[0][1], moment)
+        return _wrong_end(_nearest(finishes, moment.send), moment) if finishes else _stopped_early(tries[0][1], moment)
     return _wrong_queue(tries, moment, pristine) if tries else _went_on(finishes[0], moment)
 
 
@@ -174,13 +174,22 @@ def _stopped_early(step: Try, moment: Moment) -> Difference:
     )
 
 
+def _nearest(finishes: Sequence[Finish], send: SendTrace) -> Finish:
+    """Of several legal ends the one that shares most with what was seen."""
+    return max(finishes, key=lambda one: (one.error == send.error, _code(one.code) == _code(send.code)))
+
+
 def _wrong_end(finish: Finish, moment: Moment) -> Difference:
     send = moment.send
     expected, seen = finish.error or "none", send.error or "none"
+    observed = end_text(send)
     if expected != seen:
         signature = f"error.other-class/expected={expected}/seen={seen}"
-    elif finish.error is not None:
+    elif finish.error is not None and _code(finish.code) != _code(send.code):
         signature = f"error.other-code/expected={_code(finish.code)}/seen={_code(send.code)}"
+    elif finish.error is not None:
+        signature = f"error.other-cause/expected={finish.cause or 'none'}/seen={send.cause or 'none'}"
+        observed += f", because of a {send.cause}" if send.cause else ", without a cause"
     else:
         signature = f"error.other-status/expected={finish.status}/seen={send.status}"
     return Difference(
@@ -188,9 +197,24 @@ def _wrong_end(finish: Finish, moment: Moment) -> Difference:
         f"{signature}/{_place(len(send.attempts) - 1)}",
         None,
         finish_text(finish),
-        end_text(send),
-        {"expected": [finish.error, finish.code, finish.status], "observed": [send.error, send.code, send.status]},
+        observed,
+        {
+            "expected": [finish.error, finish.code, finish.status, finish.cause],
+            "observed": [send.error, send.code, send.status, send.cause],
+        },
     )
+
+
+CAUSE_IS_RULED = frozenset({Ending.GAVE_UP, Ending.CALL_TIMEOUT})
+"""
+Ends whose exception the client makes itself, so that its cause is a rule: the last attempt's exception, or none. An exception
+that is thrown as it came has whatever cause the network library gave it.
+"""
+
+
+def causes_alike(finish: Finish, send: SendTrace) -> bool:
+    """Whether a synchronous call that failed names the cause that the rules name, if its client tells causes at all."""
+    return not send.tells_cause or finish.ending not in CAUSE_IS_RULED or finish.cause == send.cause
 
 
 def ends_alike(finish: Finish, send: SendTrace) -> bool:

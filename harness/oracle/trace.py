@@ -30,7 +30,7 @@ class SendTrace:
     One call by the application; of an asynchronous one, up to the call of its callback.
 
     route and route_after: version of the publish list before and after the call, 0 if the subject does not know, and
-    UNSEEN_ROUTE if the witness cannot have seen all attempts.
+    UNSEEN_ROUTE if the witness cannot have seen all attempts. tells_cause: whether its client can tell the cause of an exception.
     """
 
     send: int
@@ -49,3 +49,4 @@ class SendTrace:
     route_after: int = 0
     attempts: tuple[AttemptTrace, ...] = ()
     mode: SendMode = SendMode.SYNC
+    tells_cause: bool = True

@@ -6,7 +6,7 @@ A micro-language for histories: sends of a trace on one line.
 Sends are parted by "|". Each begins with its start in ms, then come its attempts, parted by ">": queue, duration in ms,
 and how it ended: nothing for SEND_OK, ``timeout``, ``refused``, ``lost``, ``busy`` (code 2), ``error`` (code 1), or a status in
 capitals. The call returns what its last attempt says, or throws what follows "!": an exception's name, with "/code" where
-it has one. Everything the client does between, before and after attempts takes 0.1 ms; "t1" before the start is the
+it has one; its cause is what ended the last attempt. Everything the client does between, before and after attempts takes 0.1 ms; "t1" before the start is the
 thread, "r2" or "r1-2" the route (version, or versions before and after; 1 if not given), "=q5" and "=s5" an explicit queue and
 a selector argument.
 """
@@ -32,6 +32,9 @@ EXCEPTIONS = {
     "timeout": "RemotingTimeoutException",
     "state": "IllegalStateException",
 }
+
+NO_ADDRESS = 10003
+"""Code of a call that gave up because its last attempt's broker had no address."""
 
 Routes = dict[int, tuple[tuple[str, int], ...]]
 
@@ -73,6 +76,9 @@ def _send(number: int, text: str) -> SendTrace:
     if thrown:
         name, _, digits = thrown.partition("/")
         error, code = EXCEPTIONS[name], int(digits) if digits else None
+    cause = last.error if last and error == "MQClientException" else None
+    if code == NO_ADDRESS:
+        cause = "MQClientException"
     return SendTrace(
         send=number,
         thread=thread,
@@ -81,6 +87,7 @@ def _send(number: int, text: str) -> SendTrace:
         start_ns=start_ns,
         end_ns=now_ns + STEP_NS,
         error=error,
+        cause=cause,
         code=code,
         status=last.status if last and not error else None,
         broker=last.broker if last and not error else None,

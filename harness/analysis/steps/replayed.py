@@ -76,19 +76,27 @@ def _by_thread(sends: Iterable[SendInContext], rules: ArmRules) -> Iterator[Judg
         traced = context.traced
         if replay is None or traced.thread != thread:
             thread, replay = traced.thread, rules.fresh()
-        judgement = None if traced.row is None else replay.judge(trace_of(traced.thread, traced.row))
+        judgement = (
+            None
+            if traced.row is None
+            else replay.judge(trace_of(traced.thread, traced.row, tells_cause=rules.tells_cause))
+        )
         yield JudgedSend(context, judgement)
 
 
 def _together(sends: Iterable[SendInContext], rules: ArmRules) -> Iterator[JudgedSend]:
     held = list(sends)
-    traces = [trace_of(one.traced.thread, one.traced.row) for one in held if one.traced.row is not None]
+    traces = [
+        trace_of(one.traced.thread, one.traced.row, tells_cause=rules.tells_cause)
+        for one in held
+        if one.traced.row is not None
+    ]
     judgements = {(judged.thread, judged.send): judged for judged in rules.judge_together(traces)}
     for context in held:
         yield JudgedSend(context, judgements.get(context.traced.order))
 
 
-def trace_of(thread: int, row: SendRow) -> SendTrace:
+def trace_of(thread: int, row: SendRow, *, tells_cause: bool = True) -> SendTrace:
     """A send as the oracle reads it."""
     return SendTrace(
         send=row.send,
@@ -107,6 +115,7 @@ def trace_of(thread: int, row: SendRow) -> SendTrace:
         route_after=row.route_after,
         attempts=tuple(map(_attempt, row.attempts)),
         mode=row.mode,
+        tells_cause=tells_cause,
     )
 
 

@@ -50,7 +50,7 @@ _NO_BATCH = ("4.0.0-incubating",)
 def capabilities_of(release: str) -> tuple[str, ...]:
     """What the reference can do as this release; kinds of send, modes, then what it tells, then optional settings."""
     kinds = [kind.value for kind in SendKind if kind is not SendKind.BATCH or release not in _NO_BATCH]
-    return (*kinds, *MODES, "attempts", "routes", "setting:poll_name_server_interval_ms")
+    return (*kinds, *MODES, "attempts", "routes", "causes", "setting:poll_name_server_interval_ms")
 
 
 class ReferenceClient:

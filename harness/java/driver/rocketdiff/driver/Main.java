@@ -88,7 +88,7 @@ public final class Main {
     private static List<String> capabilities() {
         List<String> capabilities = new ArrayList<>(SendCalls.kinds());
         capabilities.addAll(SendCalls.modes());
-        capabilities.addAll(Arrays.asList("attempts", "routes"));
+        capabilities.addAll(Arrays.asList("attempts", "routes", "causes"));
         for (String setting : OptionalSettings.known()) {
             capabilities.add("setting:" + setting);
         }
