@@ -168,14 +168,14 @@ class _Stage:
                 self._read_kept_back()
             for arm in Arm:
                 topic = self._topic(arm)
-                self.directory.write_stored(arm, read_stored(self.cluster, topic))
+                self.directory.write_stored(arm, read_stored(self.cluster, topic, self.case.plan.body_bytes))
         except (ClusterError, TraceError) as error:  # not EnvironmentMissing: a machine that has failed ends the run
             self.problems["read-back"] = str(error)
             return
         self.is_read_back = True
 
     def _read_kept_back(self) -> None:
-        kept = await_delivered(self.cluster, [self._topic(arm) for arm in Arm])
+        kept = await_delivered(self.cluster, [self._topic(arm) for arm in Arm], self.case.plan.body_bytes)
         for arm in Arm:
             self.directory.write_stored(arm, kept[self._topic(arm)], table=TableName.SCHEDULED)
 

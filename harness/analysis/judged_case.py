@@ -19,7 +19,7 @@ from harness.analysis.checks.delay import Delay
 from harness.analysis.checks.duplication import Duplication
 from harness.analysis.checks.error_kind import ErrorKind
 from harness.analysis.checks.failover_time import FailoverTime
-from harness.analysis.checks.loss import Loss
+from harness.analysis.checks.loss import Loss, note_strays
 from harness.analysis.checks.order import Order
 from harness.analysis.checks.publish_lists import compare_publish_lists
 from harness.analysis.checks.queue_choice import QueueChoice
@@ -85,13 +85,15 @@ def _arm(trace: CaseTrace, arm: Arm, scene: Scene, rulebook: Rulebook, batch_row
     stored = all_stored(trace, arm)
     if stored is None:
         scene.notebook.count("unread", str(arm), "", "queues")
-    copies = None if stored is None else StoredCopies(stored)
+    planned = trace.entry.sends_planned
+    copies = None if stored is None else StoredCopies(stored, planned)
     if copies is not None:
         scene.notebook.count("stored", str(arm), "", "message", n=copies.rows)
         scene.notebook.count("foreign", str(arm), "", "message", n=copies.foreign)
+        note_strays(arm, copies.strays(), scene)
     in_context = attempts_in_context(trace.sends(arm, batch_rows), scene.times)
     scheduled = trace.scheduled(arm)
-    kept = None if scheduled is None else StoredCopies(scheduled)
+    kept = None if scheduled is None else StoredCopies(scheduled, planned)
     return reconciled(replayed(in_context, rulebook.rules.get(arm)), copies, kept)
 
 

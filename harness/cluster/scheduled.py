@@ -4,8 +4,8 @@ import time
 from collections.abc import Iterator, Sequence
 
 from harness.cluster import admin
-from harness.cluster.interface import Cluster
-from harness.cluster.stored import StoredRow, read_stored, row_of, send_number
+from harness.cluster.interface import Cluster, Node
+from harness.cluster.stored import BodyBytes, StoredRow, read_stored, row_of, send_number
 from harness.core.errors import ClusterError
 from harness.core.message import AWAITED_S, DELAY_S, ID_PROPERTY, delay_s
 from reference_impl.remoting.channels import Channels
@@ -23,7 +23,7 @@ _NO_MESSAGES = frozenset({17, 24})
 """Answers of a broker that has not kept anything back yet: no such topic, no such queue."""
 
 
-def read_scheduled(cluster: Cluster, topic: str) -> Iterator[StoredRow]:
+def read_scheduled(cluster: Cluster, topic: str, body_bytes: BodyBytes) -> Iterator[StoredRow]:
     """
     Every message kept back for a topic, by broker, level and offset, delivered by now or not; all brokers must run.
 
@@ -33,31 +33,31 @@ def read_scheduled(cluster: Cluster, topic: str) -> Iterator[StoredRow]:
         try:
             for node in sorted(cluster.brokers, key=lambda one: one.name):
                 for queue_id in range(len(DELAY_S)):
-                    yield from _queue(channels, node.name, node.address, topic, queue_id)
+                    yield from _queue(channels, node, topic, queue_id, body_bytes)
         except (*admin.ADMIN_ERRORS, RemotingCommandException) as error:
             raise ClusterError(f"what is kept back for {topic} to be read", seen=str(error)) from error
 
 
-def await_delivered(cluster: Cluster, topics: Sequence[str]) -> dict[str, tuple[StoredRow, ...]]:
+def await_delivered(cluster: Cluster, topics: Sequence[str], body_bytes: BodyBytes) -> dict[str, tuple[StoredRow, ...]]:
     """
     What is kept back for each topic, once everything due within AWAITED_S is in its own queue, or has had long enough.
 
     A message that is not delivered even then is no error here: it is missing from what is stored, and judged.
     """
-    kept = {topic: tuple(read_scheduled(cluster, topic)) for topic in topics}
+    kept = {topic: tuple(read_scheduled(cluster, topic, body_bytes)) for topic in topics}
     deadline = time.monotonic() + AWAITED_S + _MARGIN_S
     for topic, rows in kept.items():
         due = {row.send for row in rows if row.send is not None and delay_s(row.queue_id + 1) <= AWAITED_S}
-        while due - {row.send for row in read_stored(cluster, topic)} and time.monotonic() < deadline:
+        while due - {row.send for row in read_stored(cluster, topic, body_bytes)} and time.monotonic() < deadline:
             time.sleep(_POLL_S)
     return kept
 
 
-def _queue(channels: Channels, broker: str, address: str, topic: str, queue_id: int) -> Iterator[StoredRow]:
+def _queue(channels: Channels, node: Node, topic: str, queue_id: int, body_bytes: BodyBytes) -> Iterator[StoredRow]:
     try:
-        for message in admin.read_queue(channels, address, SCHEDULE_TOPIC, queue_id):
+        for message in admin.read_queue(channels, node.address, SCHEDULE_TOPIC, queue_id):
             if send_number(message.properties.get(ID_PROPERTY), topic) is not None:
-                yield row_of(broker, topic, message)
+                yield row_of(node.name, topic, message, body_bytes)
     except MQBrokerException as error:
         if error.code not in _NO_MESSAGES:
             raise

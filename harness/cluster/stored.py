@@ -1,12 +1,12 @@
 """What is stored: every message of every queue of a topic, read back to the end."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from harness.cluster import admin
 from harness.cluster.interface import Cluster
 from harness.core.errors import ClusterError
-from harness.core.message import ID_PROPERTY, body_digest, properties_text
+from harness.core.message import ID_PROPERTY, body_digest, padded, properties_text
 from reference_impl.remoting.channels import Channels
 from reference_impl.remoting.errors import RemotingCommandException
 from reference_impl.remoting.messages import StoredMessage
@@ -18,7 +18,7 @@ class StoredRow:
     One message as a consumer would get it.
 
     identity: the id it carries, None if it carries none. send: number of the send it comes from, None if its id is not of
-    this topic. body_ok: the body begins with the id. Timestamps are of the wall clock, in milliseconds. properties: all of
+    this topic. body_ok: the body is, byte by byte, the one planned for it. Timestamps are of the wall clock, in milliseconds. properties: all of
     them as one text (``core.message``); body_digest: of the body as the application gave it.
     """
 
@@ -36,7 +36,11 @@ class StoredRow:
     body_digest: str
 
 
-def read_stored(cluster: Cluster, topic: str) -> Iterator[StoredRow]:
+BodyBytes = Mapping[int, int]
+"""Planned size of the body of every send."""
+
+
+def read_stored(cluster: Cluster, topic: str, body_bytes: BodyBytes) -> Iterator[StoredRow]:
     """
     Every message of a topic, by broker, queue and offset; all brokers must run.
 
@@ -49,7 +53,7 @@ def read_stored(cluster: Cluster, topic: str) -> Iterator[StoredRow]:
             for broker in sorted(queues):
                 for queue_id in range(queues[broker]):
                     for message in admin.read_queue(channels, addresses[broker], topic, queue_id):
-                        yield row_of(broker, topic, message)
+                        yield row_of(broker, topic, message, body_bytes)
         except (*admin.ADMIN_ERRORS, RemotingCommandException) as error:
             raise ClusterError(f"every queue of {topic} to be read to its end", seen=str(error)) from error
 
@@ -63,18 +67,20 @@ def send_number(identity: str | None, topic: str) -> int | None:
     return int(parts[2]) if is_ours else None
 
 
-def row_of(broker: str, topic: str, message: StoredMessage) -> StoredRow:
+def row_of(broker: str, topic: str, message: StoredMessage, body_bytes: BodyBytes) -> StoredRow:
     """A message read from a queue of a broker as a row."""
     identity = message.properties.get(ID_PROPERTY)
+    send = send_number(identity, topic)
+    is_planned = identity is not None and send in body_bytes
     return StoredRow(
         broker=broker,
         queue_id=message.queue_id,
         queue_offset=message.queue_offset,
         identity=identity,
-        send=send_number(identity, topic),
+        send=send,
         store_timestamp_ms=message.store_timestamp_ms,
         born_timestamp_ms=message.born_timestamp_ms,
-        body_ok=identity is not None and message.body.startswith(identity.encode()),
+        body_ok=is_planned and message.body == padded(identity or "", body_bytes[send or 0]),
         flag=message.flag,
         sys_flag=message.sys_flag,
         properties=properties_text(message.properties),

@@ -63,3 +63,8 @@ class Plan:
     seed: int
     threads: int
     sends: tuple[PlannedSend, ...]
+
+    @property
+    def body_bytes(self) -> dict[int, int]:
+        """Planned size of the body of every send."""
+        return {send.send: send.body_bytes for send in self.sends}

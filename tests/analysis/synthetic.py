@@ -132,7 +132,7 @@ class Brokers:
                 answer_ns = end_ns + MS
         offset = self._ends.get((broker, queue_id), 0)
         self._ends[broker, queue_id] = offset + 1
-        self.stored.append(Stored(broker, queue_id, offset, send, store_timestamp_ms=answer_ns // MS))
+        self.stored.append(Stored(broker, queue_id, offset, send, answer_ns // MS, now_ns // MS, sys_flag=0))
         if answer_ns - now_ns > timeout_ms * MS:
             # A client notices a little late; at the end of its budget, to the millisecond, it might go on with nothing left.
             return now_ns + timeout_ms * MS + 3 * MS, None

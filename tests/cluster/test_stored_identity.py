@@ -2,7 +2,9 @@
 
 import pytest
 
-from harness.cluster.stored import send_number
+from harness.cluster.stored import row_of, send_number
+from harness.core.message import ID_PROPERTY
+from reference_impl.remoting.messages import StoredMessage
 
 
 @pytest.mark.parametrize(
@@ -21,3 +23,31 @@ from harness.cluster.stored import send_number
 def test_an_id_of_this_topic_names_its_send(identity: str | None, send: int | None) -> None:
     """The run may hold slashes; anything else is nobody's."""
     assert send_number(identity, "T") == send
+
+
+@pytest.mark.parametrize(
+    ("body", "is_whole"),
+    [
+        (b"r/T/3...", True),
+        (b"r/T/3..", False),
+        (b"r/T/3....", False),
+        (b"r/T/3..,", False),
+        (b"r/T/4...", False),
+        (b"", False),
+    ],
+)
+def test_a_body_is_whole_to_its_last_byte(body: bytes, is_whole: bool) -> None:
+    """Send 3 was planned with eight bytes; a body that only begins with the id is another one."""
+    assert row_of("broker-a", "T", message("r/T/3", body), {3: 8}).body_ok is is_whole
+
+
+def test_nothing_is_whole_that_was_not_planned() -> None:
+    """A message without an id, and one of a send that there is not."""
+    for identity in (None, "r/T/4"):
+        assert not row_of("broker-a", "T", message(identity, b"r/T/4..."), {3: 8}).body_ok
+
+
+def message(identity: str | None, body: bytes) -> StoredMessage:
+    """A message as read from a queue."""
+    carried = {} if identity is None else {ID_PROPERTY: identity}
+    return StoredMessage("T", 0, 0, 0, body, carried, 0, 0, 1, "h:1", 2, "h:2", 0, 0)

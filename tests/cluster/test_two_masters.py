@@ -15,6 +15,7 @@ from harness.cluster.interface import Cluster, Node, NodeState, nodes_of
 from harness.cluster.stored import StoredRow, read_stored
 from harness.core.errors import ClusterError, UsageError
 from harness.core.fault import FaultKind, FaultRecord, FaultSpec
+from harness.core.message import padded
 from reference_impl.remoting.channels import Channels
 from tests.cluster.processes import listening_hosts
 from tests.cluster.sending import send, send_unanswered
@@ -97,7 +98,7 @@ def test_a_killed_broker_is_gone_and_comes_back_with_its_data(two_masters: Clust
     after = broker(two_masters, "a")
     assert after.address == before.address
     assert after.pid != before.pid
-    assert [(row.broker, row.queue_id, row.queue_offset) for row in read_stored(two_masters, "kept")] == [
+    assert [(row.broker, row.queue_id, row.queue_offset) for row in read_stored(two_masters, "kept", {})] == [
         ("broker-a", 1, 0)
     ]
     assert len(times_of(record)) == 6
@@ -109,14 +110,14 @@ def test_what_a_paused_broker_had_not_read_is_stored_before_drained_says_so(two_
     paused = broker(two_masters, "b")
     two_masters.pause("broker-b")
     for number in range(5):
-        send_unanswered(paused, "late", number % 4, f"r/late/{number}".encode() + b" and more", f"r/late/{number}")
+        send_unanswered(paused, "late", number % 4, padded(f"r/late/{number}", 64), f"r/late/{number}")
     unread = two_masters.unread_bytes("broker-b")
     assert unread is not None
     assert unread > 0
     two_masters.resume("broker-b")
     drained = await_drained(two_masters, ["late"])
     assert sum(drained.ends.values()) == 5
-    rows = sorted(read_stored(two_masters, "late"), key=lambda row: row.send or 0)
+    rows = sorted(read_stored(two_masters, "late", dict.fromkeys(range(5), 64)), key=lambda row: row.send or 0)
     assert [row.send for row in rows] == [0, 1, 2, 3, 4]
     assert all(row.body_ok and row.broker == "broker-b" for row in rows)
 
@@ -129,7 +130,7 @@ def test_stored_messages_are_read_in_order_to_the_end(two_masters: Cluster) -> N
     send(broker(two_masters, "b"), "many", 0, b"r/many/7", "r/many/77")
     send(broker(two_masters, "b"), "many", 0, b"hello", None)
     await_drained(two_masters, ["many"])
-    rows = list(read_stored(two_masters, "many"))
+    rows = list(read_stored(two_masters, "many", dict.fromkeys(range(100), 0)))
     assert [(row.send, row.queue_offset) for row in rows[:100]] == [(number, number) for number in range(100)]
     assert [brief(row) for row in rows[100:]] == [("broker-b", 77, False), ("broker-b", None, False)]
 

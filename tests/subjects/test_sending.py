@@ -62,7 +62,7 @@ class Stage:
     def stored(self) -> Counter[int | None]:
         """How often each send is stored, once late writes have drained."""
         await_drained(self.cluster, [self.topic])
-        return Counter(row.send for row in read_stored(self.cluster, self.topic))
+        return Counter(row.send for row in read_stored(self.cluster, self.topic, {}))
 
 
 @pytest.fixture
@@ -156,7 +156,8 @@ def test_every_kind_of_send_on_four_threads(name: str, stage: Staging) -> None:
     kinds = list(SendKind)
     if name.endswith("4.0.0-incubating"):
         kinds.remove(SendKind.BATCH)  # that release has none, and says so in its hello
-    set_up = stage(name, plan_of(128, *kinds, threads=4, every_ms=2))
+    plan = plan_of(128, *kinds, threads=4, every_ms=2)
+    set_up = stage(name, plan)
     hello = set_up.subject.transcript.hello
     assert hello is not None and {kind.value for kind in kinds} <= set(hello.capabilities)
     set_up.go()
@@ -169,7 +170,7 @@ def test_every_kind_of_send_on_four_threads(name: str, stage: Staging) -> None:
         if kind in (SendKind.QUEUE, SendKind.SELECTOR):
             assert (send.broker, send.queue_id) == order[send.send % 8]
     assert set_up.stored() == Counter(range(128))
-    rows = list(read_stored(stage.cluster, set_up.topic))
+    rows = list(read_stored(stage.cluster, set_up.topic, plan.body_bytes))
     assert all(row.body_ok and row.identity == f"run/{set_up.topic}/{row.send}" for row in rows)
 
 
@@ -264,7 +265,8 @@ def test_a_toy_that_lies_about_its_queue(stage: Staging) -> None:
     set_up.go()
     transcript = set_up.subject.await_done(30)
     await_drained(stage.cluster, [set_up.topic])
-    stored = {row.send: (row.broker, row.queue_id) for row in read_stored(stage.cluster, set_up.topic)}
+    rows = read_stored(stage.cluster, set_up.topic, {})
+    stored = {row.send: (row.broker, row.queue_id) for row in rows}
     lies = [send.send for send in transcript.sends if stored[send.send] != (send.broker, send.queue_id)]
     assert lies == [9, 19]
 

@@ -1,16 +1,20 @@
 """
-Is every acknowledged message in the queues, whole, after everything was healed?
+Is every acknowledged message in the queues, whole, after everything was healed, and nothing that nobody sent?
 
 Looked at: every send against all queues read to their end. A message that is there although its send did not succeed
 (a ghost) is no loss and no fault of the client: a paused broker stores what was buffered. Ghosts are counted. A one-way
 message is acknowledged by nobody; it is missed only where the cluster had had no fault until well after its call. A delayed
-one is there as soon as a broker keeps it back.
+one is there as soon as a broker keeps it back. The topic is the arm's alone, so whatever else lies in it is its client's doing.
 """
+
+from collections.abc import Iterable
 
 from harness.analysis.checks.case_facts import CaseFacts, counted
 from harness.analysis.checks.scene import Scene
+from harness.analysis.facts import Difference
 from harness.analysis.steps.aligned import AlignedSend
-from harness.analysis.steps.reconciled import Fate, ReconciledSend
+from harness.analysis.steps.attempts_in_context import Phase
+from harness.analysis.steps.reconciled import Fate, ReconciledSend, Stray
 from harness.core.events import Arm
 from harness.core.evidence import Evidence, Standing
 from harness.core.plan import SendMode
@@ -20,6 +24,8 @@ LOST = "loss.acknowledged-not-stored"
 UNSTORED = "loss.one-way-not-stored"
 ONEWAY_STORED, ONEWAY_ABSENT, ONEWAY_JUDGED = "one-way stored", "one-way absent", "one-way judged"
 DAMAGED = "loss.body-damaged"
+STRAY = "loss.stray-message"
+_NO_SEND = -1
 NS_PER_MS = 1_000_000
 
 UNDER_WAY_NS = 1_000_000_000
@@ -83,6 +89,29 @@ class Loss:
 
     def _note(self, signature: str, send: AlignedSend, side: ReconciledSend, expected: str, observed: str) -> None:
         self._notebook.differ(NAME, signature, send, side, expected=expected, observed=observed)
+
+
+def note_strays(arm: Arm, strays: Iterable[Stray], scene: Scene) -> None:
+    """Note every message in an arm's topic that carries the id of no planned send."""
+    clock = scene.entry.clock
+    for one in strays:
+        since_ms = 0 if clock is None else one.store_timestamp_ms - clock.wall_ms
+        scene.notebook.note(
+            Difference(
+                check=NAME,
+                signature=STRAY,
+                arm=str(arm),
+                thread=0,
+                send=_NO_SEND,
+                attempt=None,
+                phase=str(Phase.CALM),
+                at_ns=scene.notebook.origin_ns if clock is None else clock.monotonic_ns + since_ms * NS_PER_MS,
+                weight=0,
+                expected="only messages of the plan in a topic that nobody else sends to",
+                observed=f"a message with another id, or none, at {one.broker} queue {one.queue_id} offset {one.queue_offset}",
+                detail="{}",
+            )
+        )
 
 
 def answer(facts: CaseFacts) -> Evidence:

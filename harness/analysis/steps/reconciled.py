@@ -34,7 +34,7 @@ class Copy:
     """
     One stored message of a send, in queue order.
 
-    properties: all of them as text, body_digest of its body; None in traces before schema 1.2.
+    properties: all of them as text, body_digest of its body, sys_flag; None in traces before schema 1.2.
     """
 
     broker: str
@@ -45,10 +45,25 @@ class Copy:
     flag: int | None = None
     properties: str | None = None
     body_digest: str | None = None
+    sys_flag: int | None = None
+    born_timestamp_ms: int | None = None
 
     def carried(self) -> dict[str, str]:
         """Its properties by name; none in traces that do not tell them."""
         return dict(json.loads(self.properties or "{}"))
+
+
+@dataclass(frozen=True, slots=True)
+class Stray:
+    """Where a message of nobody's lies, and when it was stored."""
+
+    broker: str
+    queue_id: int
+    queue_offset: int
+    store_timestamp_ms: int
+
+
+_CARRIED = ("flag", "properties", "body_digest", "sys_flag")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +127,17 @@ class ReconciledSend:
 
 
 class StoredCopies:
-    """The table ``stored`` of one arm, by send; ``foreign`` counts rows whose id is nobody's or unreadable."""
+    """
+    The table ``stored`` of one arm, by send; ``foreign`` counts rows whose id is nobody's or unreadable.
 
-    def __init__(self, stored: pa.Table) -> None:
-        ours = stored.filter(stored.column("send").is_valid())
+    planned: how many sends there are, numbered from 0; an id with another number is nobody's. None: any number will do.
+    """
+
+    def __init__(self, stored: pa.Table, planned: int | None = None) -> None:
+        numbers = stored.column("send").to_numpy()  # null is not a number, and compares as false
+        is_ours = (numbers >= 0) & (planned is None or numbers < planned)
+        ours = stored.filter(pa.array(is_ours))
+        self._strays = stored.filter(pa.array(~is_ours))
         self.rows = stored.num_rows
         self.foreign = stored.num_rows - ours.num_rows
         sends = integers(ours, "send")
@@ -127,7 +149,12 @@ class StoredCopies:
         self._broker_codes = brokers.indices.to_numpy()
         self._numbers = [integers(ours, name) for name in ("queue_id", "queue_offset", "store_timestamp_ms")]
         self._bodies_ok = ours.column("body_ok").to_numpy()
-        self._carried = [ours.column(name) for name in ("flag", "properties", "body_digest")]
+        self._carried = [ours.column(name) for name in (*_CARRIED, "born_timestamp_ms")]
+
+    def strays(self) -> Iterator[Stray]:
+        """Messages in the arm's topic that no send of the plan is behind, by broker, queue and offset."""
+        columns = self._strays.select(["broker", "queue_id", "queue_offset", "store_timestamp_ms"]).to_pylist()
+        return (Stray(**row) for row in columns)
 
     def of(self, send: int) -> tuple[Copy, ...]:
         """Copies of one send, by broker, queue and offset as they were sealed."""

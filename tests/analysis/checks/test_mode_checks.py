@@ -72,7 +72,8 @@ def side(arm: Arm, row: SendRow, *copies: Copy, kept: tuple[Copy, ...] = ()) -> 
 def seen(make: Any, *sends: AlignedSend) -> list[str]:
     """Signatures of what a watcher notes of these sends."""
     notebook = Notebook("run", 1, 0)
-    watcher: Watcher = make(Scene(cast(CaseEntry, None), FaultTimes(()), notebook))
+    entry = cast(CaseEntry, SimpleNamespace(clock=None))
+    watcher: Watcher = make(Scene(entry, FaultTimes(()), notebook))
     for send in sends:
         watcher.see(send)
     watcher.end()

@@ -5,11 +5,13 @@ from dataclasses import replace
 
 import pytest
 
+from harness.core.errors import ExitCode
 from harness.core.evidence import Evidence, Standing
 from harness.core.run_info import Guard
 from harness.core.verdict import Severity
 from harness.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import Stored, Story, Told
+from tests.analysis.verdicts import judged
 
 NewRun = Callable[..., RunDirectory]
 EvidenceOf = Callable[[RunDirectory], dict[tuple[str, str], Evidence]]
@@ -59,14 +61,18 @@ def test_ghosts_are_counted_and_are_no_divergence(new_run: NewRun, evidence_of: 
     assert counted["stored-late candidate"] == 1
 
 
-def test_foreign_messages_are_counted(new_run: NewRun, evidence_of: EvidenceOf) -> None:
-    """Somebody else's message in our topic is no send of ours."""
+@pytest.mark.parametrize("send", [None, 40])
+def test_a_message_that_nobody_sent_is_a_divergence(send: int | None, new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """Nobody else sends to the topic: a message without an id, or with that of a send beyond the 40 of the plan."""
 
     def intrude(told: Told) -> None:
-        told.stored.append(Stored("broker-a", 3, 50_000, None))
+        told.stored.append(Stored("broker-a", 3, 50_000, send))
 
-    evidence = evidence_of(new_run([CALM], change=intrude))["calm", "loss"]
-    assert (measures(evidence)["foreign-messages candidate"], evidence.divergences) == (1, ())
+    run = new_run([CALM], change=intrude)
+    evidence = evidence_of(run)["calm", "loss"]
+    assert measures(evidence)["foreign-messages candidate"] == 1
+    assert found(evidence) == [("loss.stray-message", "python:5.3.3", 1)]
+    assert judged(run).exit_code is ExitCode.DIVERGES
 
 
 def test_more_copies_than_attempts_are_a_divergence(new_run: NewRun, evidence_of: EvidenceOf) -> None:

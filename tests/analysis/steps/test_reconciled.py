@@ -1,8 +1,10 @@
 """Sends against what is stored, on literal rows."""
 
+from typing import Any
+
 import pytest
 
-from harness.analysis.steps.reconciled import Copy, Fate, StoredCopies, fate_of
+from harness.analysis.steps.reconciled import Copy, Fate, StoredCopies, Stray, fate_of
 from harness.traces.schema import TableName
 from harness.traces.sealed_file import sorted_table
 
@@ -23,16 +25,27 @@ ROWS: dict[str, list[object]] = {
 }
 
 
+CARRIED: Any = {"flag": 0, "properties": "{}", "body_digest": "d5", "sys_flag": 0, "born_timestamp_ms": 1}
+
+
 def test_copies_of_a_send_are_found_in_queue_order() -> None:
     """Send 5 is stored twice, its second copy damaged; send 6 nowhere; one row is not ours."""
     stored = StoredCopies(sorted_table(TableName.STORED, ROWS))
     assert stored.of(5) == (
-        Copy("broker-a", 0, 0, 10, body_ok=True, flag=0, properties="{}", body_digest="d5"),
-        Copy("broker-b", 0, 9, 30, body_ok=False, flag=0, properties="{}", body_digest="d5"),
+        Copy("broker-a", 0, 0, 10, body_ok=True, **CARRIED),
+        Copy("broker-b", 0, 9, 30, body_ok=False, **CARRIED),
     )
-    assert stored.of(7) == (Copy("broker-a", 0, 1, 20, True, 2, '{"KEYS": "k"}', "d7"),)
+    assert stored.of(7) == (Copy("broker-a", 0, 1, 20, True, 2, '{"KEYS": "k"}', "d7", 0, 1),)
     assert stored.of(6) == ()
     assert (stored.rows, stored.foreign) == (4, 1)
+    assert list(stored.strays()) == [Stray("broker-a", 3, 0, 20)]
+
+
+def test_a_send_that_nobody_planned_is_a_stray() -> None:
+    """Of sends 0 to 6 there is no 7."""
+    stored = StoredCopies(sorted_table(TableName.STORED, ROWS), planned=7)
+    assert (stored.of(7), stored.foreign) == ((), 2)
+    assert list(stored.strays()) == [Stray("broker-a", 0, 1, 20), Stray("broker-a", 3, 0, 20)]
 
 
 def test_empty_queues_hold_no_copies() -> None:

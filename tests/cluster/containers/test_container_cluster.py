@@ -66,7 +66,7 @@ def test_a_pause_of_a_broker_and_its_end_are_proven(cluster: Cluster) -> None:
     assert cluster.state("broker-b") is NodeState.RUNNING
     await_drained(cluster, ["paused"])
     assert cluster.unread_bytes("broker-b") == 0
-    assert [row.identity for row in read_stored(cluster, "paused")] == ["r/paused/1"]
+    assert [row.identity for row in read_stored(cluster, "paused", {})] == ["r/paused/1"]
 
 
 def test_a_pause_of_a_name_server_is_proven(cluster: Cluster) -> None:
@@ -86,7 +86,7 @@ def test_a_killed_broker_refuses_and_comes_back_with_address_and_data(cluster: C
     assert cluster.state("broker-a") is NodeState.GONE
     assert kill_broker.heal(cluster, record).heal_proven_ns is not None
     assert cluster.brokers[0].address == address
-    assert [row.identity for row in read_stored(cluster, "kept")] == ["r/kept/1"]
+    assert [row.identity for row in read_stored(cluster, "kept", {})] == ["r/kept/1"]
     cluster.require_sound()
 
 
