@@ -21,6 +21,13 @@ settings.load_profile("rocketdiff")
 LIVE = ("cluster", "container")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Some tests draw their cases and can draw more."""
+    parser.addoption(
+        "--damages", type=int, default=300, help="how often a stored run is damaged (tests/test_damage.py)"
+    )
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """One group of all that starts servers, where pytest-xdist hands out tests by group."""

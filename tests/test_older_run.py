@@ -4,13 +4,14 @@ import json
 import shutil
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from harness.analysis.analyze import WITHOUT_SPARK
 from harness.core.errors import ExitCode, TraceError
 from harness.judging import judge_quietly
-from harness.traces.schema import FAULTS, TableName
-from harness.traces.sealed_file import write_sealed
+from harness.traces.schema import FAULTS
+from harness.traces.statement import STATEMENT_KEY
 from harness.verdict.policy import Policy
 
 OLDER = Path(__file__).with_name("older_run")
@@ -24,6 +25,9 @@ def test_an_older_run_is_judged_as_it_was(tmp_path: Path) -> None:
     found = {one.signature: one.count for result in judged.judgement.results for one in result.divergences}
     assert found == {"queue.out-of-turn/first": 87}
     assert judged.judgement.counts.checks == 12
+    told = [guard for guard in judged.document.run.guards if not guard.held]
+    assert [guard.name for guard in told] == ["integrity"]
+    assert "could not be checked" in told[0].seen
 
 
 def test_an_older_run_without_its_fault_is_refused(tmp_path: Path) -> None:
@@ -33,6 +37,8 @@ def test_an_older_run_without_its_fault_is_refused(tmp_path: Path) -> None:
     manifest["cases"][0]["guards"] = []
     (run / "run.json").write_text(json.dumps(manifest))
     path, empty = run / "faults" / "01.parquet", FAULTS.empty_table()
-    write_sealed(path, empty, run=manifest["run"], name=TableName.FAULTS, case=1, arm=None, subject=None)
+    metadata = pq.read_schema(path).metadata
+    metadata[STATEMENT_KEY] = metadata[STATEMENT_KEY].replace(b'"rows":1,"groups":[[0,1]]', b'"rows":0,"groups":[]')
+    pq.write_table(empty.replace_schema_metadata(metadata), path)
     with pytest.raises(TraceError, match="the pause of broker-b that the scenario of case 1 asks for"):
         judge_quietly([run], policy=Policy(), master=WITHOUT_SPARK)

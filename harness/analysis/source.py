@@ -61,8 +61,9 @@ class RunReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Facts of some cases as Arrow batches; a case that cannot be read gives its trouble instead."""
         assert isinstance(partition, CasesPartition), "planned by this reader"
+        runs = {path: RunDirectory.open(Path(path)) for path, _ in partition.cases}
         for path, number in partition.cases:
-            run = RunDirectory.open(Path(path))
+            run = runs[path]
             try:
                 yield from batches(judge_case(read_case(run, number), batch_rows=self._batch_rows))
             except TraceError as error:

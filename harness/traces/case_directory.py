@@ -19,7 +19,7 @@ from harness.core.fault import FaultRecord
 from harness.core.plan import Plan, PlannedSend
 from harness.core.run_info import Guard
 from harness.traces.arm_tables import arm_rows
-from harness.traces.disk import write_whole
+from harness.traces.disk import digest_of, write_whole
 from harness.traces.journal import ArmJournal, read_fault_journal, read_plan_file, read_witnessed_journal
 from harness.traces.layout import (
     fault_journal_file,
@@ -31,7 +31,7 @@ from harness.traces.layout import (
     witnessed_file,
 )
 from harness.traces.manifest import ArmSummary, Breach, CaseEntry, CaseStatus, ClockAnchor
-from harness.traces.plan_file import digest_of, encode_plan
+from harness.traces.plan_file import encode_plan
 from harness.traces.recorder import Recorder
 from harness.traces.schema import ARM_CODES, FAULTS, STORED, TableName
 from harness.traces.sealed_file import Columns, sorted_table, write_sealed
@@ -95,6 +95,7 @@ class CaseDirectory:
         self._run = run
         self.number = number
         self._faults: Recorder | None = None
+        self._digests: dict[str, str] = {}
         self._lock = threading.Lock()
 
     @property
@@ -165,7 +166,9 @@ class CaseDirectory:
             columns["arm"].append(group[1])
             for name in STORED.names[2:]:
                 columns[name].append(getattr(row, name))
-        return self._write(table, columns, arm)
+        messages = self._write(table, columns, arm)
+        self._run.change(self.number, self._with_digests)
+        return messages
 
     def seal(self) -> CaseEntry:
         """
@@ -182,7 +185,7 @@ class CaseDirectory:
         plan = read_plan_file(self._run.path / plan_file(self.number))
         self._write(TableName.FAULTS, self._fault_columns(), None)
         arms = {arm: self._seal_arm(arm, plan) for arm in Arm}
-        return self._run.change(self.number, lambda entry: replace(entry, arms=arms))
+        return self._run.change(self.number, lambda entry: self._with_digests(replace(entry, arms=arms)))
 
     def lost(self, arm: Arm, breach: Breach) -> CaseEntry:
         """Put down that a subject broke the line protocol."""
@@ -252,8 +255,9 @@ class CaseDirectory:
         return _introduced(summary, journal)
 
     def _write(self, table: TableName, columns: Columns, arm: Arm | None) -> int:
-        statement = write_sealed(
-            self._run.path / table_file(table, self.number, arm),
+        file = table_file(table, self.number, arm)
+        statement, digest = write_sealed(
+            self._run.path / file,
             sorted_table(table, columns),
             run=self._run.run,
             name=table,
@@ -261,7 +265,11 @@ class CaseDirectory:
             arm=arm,
             subject=None if arm is None else self._run.subject(arm),
         )
+        self._digests[str(file)] = digest
         return statement.rows
+
+    def _with_digests(self, entry: CaseEntry) -> CaseEntry:
+        return replace(entry, files=entry.files | self._digests)
 
 
 def _introduced(summary: ArmSummary, journal: ArmJournal) -> ArmSummary:

@@ -1,6 +1,7 @@
-"""Writing to a disk that may be full: one clear error, and what was written before stays readable."""
+"""Writing to a disk that may be full: one clear error, and what was written before stays readable; digests of what was written."""
 
 import errno
+import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -59,3 +60,8 @@ def write_whole(path: Path, content: bytes) -> None:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
+
+
+def digest_of(content: bytes) -> str:
+    """``sha256:…`` of a file's content."""
+    return "sha256:" + hashlib.sha256(content).hexdigest()

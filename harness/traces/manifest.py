@@ -4,7 +4,7 @@
 Every path in it is relative to the run directory. Fields a newer minor version added are ignored when read.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -14,8 +14,9 @@ from harness.core.errors import TraceError
 from harness.core.events import Arm
 from harness.core.run_info import Guard, Machine
 from harness.core.settings import ClientSettings
+from harness.traces.disk import digest_of
 from harness.traces.journal import CLIENT
-from harness.traces.schema import SCHEMA_VERSION, require_known_version
+from harness.traces.schema import DIGESTS_SINCE, SCHEMA_VERSION, minor_of, require_known_version
 
 _END_OF_TIME_MS = 253_402_300_800_000
 """The year 10000, which no calendar here can write."""
@@ -87,7 +88,8 @@ class CaseEntry:
     name: the whole path-shaped name; scenario_text: the scenario file as it was. origin_ns: monotonic time at which
     offset 0 of the plan was due. guards: conditions that make the case worth judging, as measured. measured: further
     numbers about the run, their unit in the name (``start_spread_ns``, ``achieved_per_s`` …). reason: why an aborted case
-    was aborted. scenario_file: where it was read, as a report may say it. topics: name of each arm's topic. breaches: arms that broke the line protocol; a result, not an error.
+    was aborted. scenario_file: where it was read, as a report may say it. topics: name of each arm's topic. breaches: arms
+    that broke the line protocol; a result, not an error. files: digest of each sealed table, by its path in the run.
     """
 
     number: int
@@ -115,6 +117,7 @@ class CaseEntry:
     arms: dict[Arm, ArmSummary] = field(default_factory=dict)
     breaches: dict[Arm, Breach] = field(default_factory=dict)
     scenario_file: str = ""
+    files: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +127,8 @@ class RunManifest:
 
     subjects: ``client:release`` by arm. reproduce: the command line that repeats the run, seed included.
     shipped_ledgers: whether the run was held against the ledgers that come with rocketdiff. ended_wall_ms is None while
-    the run goes on, and for ever when it was killed.
+    the run goes on, and for ever when it was killed. digest: of everything else in this file, since 1.3; written by
+    ``encode_manifest`` alone.
     """
 
     run: str
@@ -141,6 +145,12 @@ class RunManifest:
     reproduce: str = ""
     shipped_ledgers: bool = True
     ended_wall_ms: int | None = None
+    digest: str = ""
+
+    @property
+    def has_digests(self) -> bool:
+        """Whether its program wrote digests; without them nobody can tell whether a run was altered."""
+        return minor_of(self.schema) >= DIGESTS_SINCE
 
     def case(self, number: int) -> CaseEntry:
         """The case with this number; TraceError when there is none."""
@@ -152,7 +162,19 @@ class RunManifest:
 
 def encode_manifest(manifest: RunManifest) -> bytes:
     """JSON for ``run.json``, indented for people."""
-    return msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
+    return stamped(msgspec.json.decode(msgspec.json.encode(manifest)))
+
+
+def stamped(fields: Mapping[str, object]) -> bytes:
+    """``run.json`` of these fields with their digest."""
+    content = msgspec.json.encode({**fields, "digest": _digest_of(fields)})
+    return msgspec.json.format(content, indent=1) + b"\n"
+
+
+def _digest_of(fields: Mapping[str, object]) -> str:
+    """Digest of all fields but itself, those of a newer minor version too; their order and layout do not matter."""
+    rest = {name: value for name, value in fields.items() if name != "digest"}
+    return digest_of(msgspec.json.encode(rest, order="sorted"))
 
 
 def decode_manifest(content: bytes, *, where: str) -> RunManifest:
@@ -163,8 +185,13 @@ def decode_manifest(content: bytes, *, where: str) -> RunManifest:
             raise msgspec.ValidationError("the top level is not an object")
         require_known_version(raw.get("schema"), where=where)
         manifest = msgspec.convert(raw, RunManifest)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as problem:  # not UTF-8 is a ValueError
+        is_altered = (manifest.has_digests or manifest.digest) and manifest.digest != _digest_of(raw)
+    except (msgspec.MsgspecError, ValueError, RecursionError, OverflowError) as problem:  # not UTF-8 is a ValueError
         raise _no_run(where, str(problem)) from problem
+    if is_altered:
+        raise TraceError(
+            f"{where} as rocketdiff wrote it", seen="other content: its digest differs", hint="restore it from a copy"
+        )
     if contradiction := next(_contradictions(manifest), ""):
         raise _no_run(where, contradiction)
     return manifest

@@ -1,10 +1,9 @@
 """The plan of a case on disk: one send a line, and a digest that shows whether two cases were given the same work."""
 
-import hashlib
-
 import msgspec
 
 from harness.core.plan import Plan, plan_line
+from harness.traces.disk import digest_of
 
 
 def encode_plan(plan: Plan) -> bytes:
@@ -15,8 +14,3 @@ def encode_plan(plan: Plan) -> bytes:
 def plan_digest(plan: Plan) -> str:
     """``sha256:…`` of the encoded plan: equal digests mean identical sends, times, calls and bodies."""
     return digest_of(encode_plan(plan))
-
-
-def digest_of(content: bytes) -> str:
-    """Digest of an encoded plan as found on disk."""
-    return "sha256:" + hashlib.sha256(content).hexdigest()

@@ -11,7 +11,7 @@ from harness.core.events import Arm
 from harness.traces.layout import case_and_arm, table_file
 from harness.traces.manifest import CaseEntry, CaseStatus
 from harness.traces.run_directory import RunDirectory
-from harness.traces.schema import OPTIONAL_TABLES, SCHEMAS, TableName
+from harness.traces.schema import DIGESTS_SINCE, OPTIONAL_TABLES, SCHEMAS, TableName
 from harness.traces.sealed_file import read_file_statement, read_sealed
 from harness.traces.statement import FileStatement
 
@@ -40,6 +40,12 @@ def require_whole(run: RunDirectory) -> None:
         for file in sealed_files(run, table):
             _require_counted(run, table, file.statement)
     for entry in run.manifest.cases:
+        if lost := [file for file in entry.files if not (run.path / file).is_file()]:
+            raise TraceError(
+                f"every sealed table of case {entry.number}",
+                seen=f"no {', '.join(lost)}",
+                hint="copy the whole run directory again",
+            )
         if entry.status is CaseStatus.COMPLETE:
             _require_faults(run, entry)
 
@@ -90,7 +96,7 @@ def sealed_files(run: RunDirectory, table: TableName) -> tuple[SealedFile, ...]:
     paths = sorted((run.path / table).glob("*.parquet"))
     for path in paths:
         case_and_arm(path)
-    files = tuple(SealedFile(path, read_file_statement(path)) for path in paths)
+    files = tuple(_sealed_file(run, path) for path in paths)
     for file in files:
         _require_own(run, table, file)
     present = {(file.statement.case, file.statement.arm) for file in files}
@@ -104,6 +110,17 @@ def sealed_files(run: RunDirectory, table: TableName) -> tuple[SealedFile, ...]:
                 hint="copy the whole run directory, or seal it again",
             )
     return tuple(sorted(files, key=lambda file: (file.statement.case, file.statement.arm or "")))
+
+
+def _sealed_file(run: RunDirectory, path: Path) -> SealedFile:
+    statement, minor = read_file_statement(path)
+    if minor >= DIGESTS_SINCE and not run.manifest.has_digests:
+        raise TraceError(
+            f"run.json of the program that sealed {path.parent.name}/{path.name}, with its digests",
+            seen=f"schema version {run.manifest.schema}",
+            hint="restore run.json",
+        )
+    return SealedFile(path, statement)
 
 
 def _is_required(table: TableName, entry: CaseEntry) -> bool:
@@ -134,9 +151,18 @@ def read_table(run: RunDirectory, table: TableName, case: int, arm: Arm | None =
 
     Raises TraceError when it is missing or is not what it says.
     """
-    content, statement = read_sealed(run.path / table_file(table, case, arm))
-    _require_own(run, table, SealedFile(run.path / table_file(table, case, arm), statement))
+    file = table_file(table, case, arm)
+    content, statement = read_sealed(run.path / file, _digest(run, run.entry(case), str(file)))
+    _require_own(run, table, SealedFile(run.path / file, statement))
     return content
+
+
+def _digest(run: RunDirectory, entry: CaseEntry, file: str) -> str | None:
+    """What ``run.json`` has of a file; none is allowed before digests were written, and after a crash."""
+    digest = entry.files.get(file)
+    if digest is None and entry.status is CaseStatus.COMPLETE and run.manifest.has_digests:
+        raise TraceError(f"a digest of {file} in run.json", seen="none", hint="the file was added after the run")
+    return digest
 
 
 def read_tables(run: RunDirectory, table: TableName) -> pa.Table:

@@ -125,13 +125,12 @@ class RunDirectory:
         """
         Seal what a runner left behind, however it ended.
 
-        Every started case gets its tables (again); one that was never declared complete or aborted is aborted now. A
-        case that never started stays planned. Never call it on a run that is still going on.
+        A started case that was never declared complete or aborted gets its tables and is aborted now. One that was declared
+        keeps what was sealed then, one that never started stays planned. Never call it on a run that is still going on.
         """
         for case in self.cases():
-            if not case.started:
-                continue
-            if case.seal().status is CaseStatus.PLANNED:
+            if case.started and case.entry.status is CaseStatus.PLANNED:
+                case.seal()
                 case.abort("the run ended before this case did")
 
     def _write(self, manifest: RunManifest) -> None:

@@ -13,7 +13,10 @@ import pyarrow as pa
 from harness.core.errors import TraceError
 from harness.core.events import Arm
 
-SCHEMA_VERSION = "1.2"
+SCHEMA_VERSION = "1.3"
+
+DIGESTS_SINCE = 3
+"""The minor version from which ``run.json`` has a digest of itself and of every sealed table."""
 
 ARM_CODES = {Arm.BASELINE: 0, Arm.CANDIDATE: 1}
 ARM_OF_CODE = {code: arm for arm, code in ARM_CODES.items()}
@@ -160,6 +163,12 @@ def completed(table: pa.Table, name: TableName) -> pa.Table:
         for field in SCHEMAS[name]
     ]
     return pa.table(columns, schema=SCHEMAS[name]) if table.column_names != SCHEMAS[name].names else table
+
+
+def minor_of(version: str) -> int:
+    """The minor number of a version that is known."""
+    digits = version.partition(".")[2].partition(".")[0]
+    return int(digits) if digits.isdecimal() and len(digits) < 4 else 0
 
 
 def require_known_version(version: object, *, where: str) -> None:

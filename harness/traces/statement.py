@@ -56,10 +56,10 @@ def read_statement(schema: pa.Schema, *, where: str) -> FileStatement:
     """The statement of a file from its schema; TraceError when there is none, or of an unknown major version."""
     metadata = schema.metadata or {}
     version = metadata.get(VERSION_KEY)
-    require_known_version(version.decode() if version is not None else None, where=where)
+    require_known_version(version.decode(errors="replace") if version is not None else None, where=where)
     try:
         return msgspec.json.decode(metadata.get(STATEMENT_KEY, b""), type=FileStatement)
-    except msgspec.MsgspecError as problem:
+    except (msgspec.MsgspecError, ValueError, RecursionError) as problem:
         raise TraceError(
             f"a statement of its groups in {where}", seen=str(problem), hint="seal the run again"
         ) from problem

@@ -64,7 +64,7 @@ def test_damage_met_in_a_worker_reaches_the_user_as_what_it_is(spark: SparkSessi
     with pq.ParquetFile(path) as file:
         content, schema = file.read(), file.schema_arrow
     pq.write_table(content.slice(0, 100).replace_schema_metadata(schema.metadata), path)
-    with pytest.raises(TraceError, match="rows as stated"):
+    with pytest.raises(TraceError, match="as it was sealed"):
         summaries_on_spark(spark, [run])
 
 

@@ -12,7 +12,7 @@ import pytest
 from harness.core.errors import TraceError
 from harness.core.events import Arm
 from harness.core.run_info import Guard
-from harness.traces.manifest import decode_manifest, encode_manifest
+from harness.traces.manifest import decode_manifest, encode_manifest, stamped
 from harness.traces.reader import read_table, require_whole
 from harness.traces.run_directory import RunDirectory
 from harness.traces.schema import TableName
@@ -24,7 +24,8 @@ def shortened(run: RunDirectory, table: TableName, arm: Arm | None, rows: int) -
     content = read_table(run, table, 1, arm).slice(0, rows)
     path = run.path / table / (f"01-{arm}.parquet" if arm else "01.parquet")
     subject = None if arm is None else run.subject(arm)
-    write_sealed(path, content, run=run.run, name=table, case=1, arm=arm, subject=subject)
+    _, digest = write_sealed(path, content, run=run.run, name=table, case=1, arm=arm, subject=subject)
+    run.change(1, lambda entry: replace(entry, files=entry.files | {f"{table}/{path.name}": digest}))
 
 
 def test_a_sealed_run_is_whole(complete_run: RunDirectory) -> None:
@@ -95,7 +96,7 @@ def test_a_run_description_that_contradicts_itself_is_refused(
     """Fields of the right type can still be no run."""
     content = json.loads(encode_manifest(complete_run.manifest)) | edit
     with pytest.raises(TraceError, match=told):
-        decode_manifest(json.dumps(content).encode(), where="run.json")
+        decode_manifest(stamped(content), where="run.json")
 
 
 def test_a_case_number_twice_is_refused(complete_run: RunDirectory) -> None:
@@ -103,7 +104,7 @@ def test_a_case_number_twice_is_refused(complete_run: RunDirectory) -> None:
     content = json.loads(encode_manifest(complete_run.manifest))
     content["cases"] *= 2
     with pytest.raises(TraceError, match=r"case numbers \[1, 1\]"):
-        decode_manifest(json.dumps(content).encode(), where="run.json")
+        decode_manifest(stamped(content), where="run.json")
 
 
 @pytest.mark.parametrize("content", [b'{"run": "\xff"}', b"[" * 100_000], ids=["not UTF-8", "nested"])

@@ -1,11 +1,13 @@
 """The checks that rest on the rules: faithful clients conform, and every way of being wrong reaches the check of its kind."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 
 from harness.core.evidence import Evidence, Standing
 from harness.core.settings import ClientSettings
 from harness.core.verdict import Severity
+from harness.traces.manifest import stamped
 from harness.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import Pause, Story, Told
 
@@ -130,7 +132,7 @@ def test_a_baseline_that_its_own_rules_do_not_explain_is_our_fault(new_run: NewR
     """The signature says that the rules are wrong about it; here the baseline plays another release than it names."""
     run = new_run([Story(sends=1_000)], baseline="java:5.1.3", candidate="java:5.1.3")
     renamed = (run.path / "run.json").read_text().replace("java:5.1.3", "java:5.3.3")
-    (run.path / "run.json").write_text(renamed)
+    (run.path / "run.json").write_bytes(stamped(json.loads(renamed)))
     found = {one for check in BY_RULES for one in signatures(evidence_of(RunDirectory.open(run.path))[NAME, check])}
     assert any(one.startswith("java:5.3.3 rules/avoidance.") for one in found)
 
@@ -139,7 +141,7 @@ def test_a_baseline_without_rules_is_indecisive(new_run: NewRun, evidence_of: Ev
     """Nothing exact can be said against a client nobody has rules for; it must not conform by silence."""
     run = new_run()
     spoilt = (run.path / "run.json").read_text().replace('"java:5.3.3"', '"cpp:2.1.0"')
-    (run.path / "run.json").write_text(spoilt)
+    (run.path / "run.json").write_bytes(stamped(json.loads(spoilt)))
     evidence = evidence_of(RunDirectory.open(run.path))
     assert {evidence[NAME, check].standing for check in BY_RULES} == {Standing.INDECISIVE}
     assert "no rules are known for the baseline cpp:2.1.0" in evidence[NAME, "attempts"].reason

@@ -1,5 +1,6 @@
 """What the runner and the reader of the journal found out, as evidence."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -8,7 +9,7 @@ import pytest
 from harness.core.events import Arm
 from harness.core.evidence import Evidence, Standing
 from harness.core.run_info import Guard
-from harness.traces.manifest import Breach
+from harness.traces.manifest import Breach, stamped
 from harness.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import Story, Told, faults_of
 
@@ -195,6 +196,6 @@ def test_a_case_that_never_began_is_invalid_throughout(new_run: NewRun, evidence
     run = new_run([CALM, replace(CALM, name="later")])
     spoilt = (run.path / "run.json").read_text()
     head, tail = spoilt.rsplit('"complete"', 1)
-    (run.path / "run.json").write_text(head + '"planned"' + tail)
+    (run.path / "run.json").write_bytes(stamped(json.loads(head + '"planned"' + tail)))
     evidence = evidence_of(RunDirectory.open(run.path))
     assert {evidence["later", check].standing for check in (*CALM.checks, "protocol", "validity")} == {Standing.INVALID}
