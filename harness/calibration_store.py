@@ -17,6 +17,8 @@ import msgspec
 
 import harness
 from harness.core.errors import EnvironmentMissing, HarnessError, TraceError, UsageError
+from harness.core.files import read_bytes
+from harness.core.plain import plain
 from harness.core.resources import resource
 from harness.core.run_info import Machine
 from harness.verdict.calibration import SCHEMA_VERSION, Calibration
@@ -26,6 +28,14 @@ FILE = "fixtures/calibration.json"
 """The measured rates that come with rocketdiff and that every report shows."""
 
 JOURNAL = "journal.ndjson"
+
+_MOST_BYTES = 1 << 28
+"""A line a case, of a few hundred bytes."""
+
+_ANEW = "--fresh begins anew"
+_UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)
+"""What decoding JSON can raise; the last two for what is not UTF-8, numbers of thousands of digits, and nesting."""
+
 SOURCE_FOLDERS = ("harness", "reference_impl")
 SOURCE_SUFFIXES = frozenset({".py", ".java"})
 
@@ -95,11 +105,11 @@ class CalibrationJournal:
             folder.mkdir(parents=True, exist_ok=True)
             journal._append(header)
             return journal
-        kept, *rest = path.read_bytes().splitlines(keepends=True)
-        begun = msgspec.json.decode(kept, type=Header)
+        kept, _, rest = read_bytes(path, "journal of control cases", most=_MOST_BYTES, hint=_ANEW).partition(b"\n")
+        begun = _header(kept, path)
         _require_same(begun, header, folder)
         journal.header = begun
-        journal.lines = list(_whole_lines(rest, path))
+        journal.lines = list(_whole_lines(rest.splitlines(keepends=True), path))
         return journal
 
     def add(self, line: Line) -> None:
@@ -132,16 +142,23 @@ class CalibrationJournal:
             ) from problem
 
 
+def _header(content: bytes, path: Path) -> Header:
+    try:
+        return msgspec.json.decode(content, type=Header)
+    except _UNREADABLE as problem:
+        raise TraceError(f"a journal of control cases in {path}", seen=f"line 1: {problem}", hint=_ANEW) from problem
+
+
 def _whole_lines(rest: list[bytes], path: Path) -> Iterator[Line]:
     for number, content in enumerate(rest, start=2):
         try:
             yield msgspec.json.decode(content, type=Line)
-        except msgspec.MsgspecError as problem:
+        except _UNREADABLE as problem:
             if number == len(rest) + 1 and not content.endswith(b"\n"):
                 _cut(path, len(content))
                 return
             raise TraceError(
-                f"a journal of control cases in {path}", seen=f"line {number}: {problem}", hint="--fresh begins anew"
+                f"a journal of control cases in {path}", seen=f"line {number}: {problem}", hint=_ANEW
             ) from problem
 
 
@@ -177,7 +194,7 @@ def begin_anew(folder: Path) -> None:
     path = folder / JOURNAL
     try:
         msgspec.json.decode(path.read_bytes().partition(b"\n")[0], type=Header)
-    except (OSError, msgspec.MsgspecError) as problem:
+    except (OSError, *_UNREADABLE) as problem:
         if folder.is_dir() and not any(folder.iterdir()):
             return
         raise UsageError(
@@ -240,9 +257,9 @@ def decode(content: bytes, *, where: str) -> Calibration:
         raw = msgspec.json.decode(content)
         version = str(raw.get("schema_version")) if isinstance(raw, dict) else "none"
         if version.partition(".")[0] != SCHEMA_VERSION.partition(".")[0]:
-            raise msgspec.ValidationError(f"schema_version {version}")
+            raise msgspec.ValidationError(f"schema_version {plain(version, 60)}")
         return msgspec.convert(raw, Calibration)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as problem:
+    except _UNREADABLE as problem:
         raise TraceError(
             f"a calibration of schema version {SCHEMA_VERSION.partition('.')[0]}.x in {where}",
             seen=str(problem),
@@ -256,7 +273,7 @@ def shipped() -> Calibration | None:
         path = resource(FILE)
     except HarnessError:
         return None
-    return decode(path.read_bytes(), where=FILE)
+    return decode(read_bytes(path, "calibration", most=_MOST_BYTES), where=FILE)
 
 
 def schema() -> dict[str, Any]:

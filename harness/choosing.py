@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.analysis.masters import require_master
 from harness.cluster.external.description import DescribedCluster
 from harness.cluster.start import why_not
 from harness.cluster.topology import topology_named
 from harness.core.errors import UsageError
+from harness.core.files import require_nameable
 from harness.core.resources import resource
 from harness.core.subject import SubjectId
 from harness.external import why_not_there
@@ -65,6 +67,12 @@ def choose(
     without_call = [one.name for one in selected if why_not_asked(one, subjects) is not None]
     possible = tuple(one for one in selected if one.name not in not_here and one.name not in without_call)
     return Choice(possible, tuple(without_call), tuple(not_here.items()))
+
+
+def require_usable(out: Path, master: str | None) -> None:
+    """UsageError for a folder or a Spark master that would be refused when the cases have run."""
+    require_nameable(out, "--out")
+    require_master(master)
 
 
 def require_some(choice: Choice, suite: str | None, patterns: Sequence[str]) -> None:

@@ -1,14 +1,12 @@
 """The command line: arguments in, one call into the stages, an exit code out; no logic of its own."""
 
 import os
-import signal
 import sys
 import tempfile
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
@@ -50,6 +48,8 @@ from harness.cli_options import (
 )
 from harness.cli_simulation import simulate
 from harness.core.errors import ExitCode, HarnessError
+from harness.core.plain import plain
+from harness.endings import INTERRUPTED, INTERRUPTED_MESSAGE, Interruption, ended, on_signals
 
 if TYPE_CHECKING:
     from harness.report.terminal import TerminalListener
@@ -63,11 +63,6 @@ app = typer.Typer(
 )
 app.add_typer(cluster_app, name="cluster")
 app.add_typer(ledger_app, name="ledger")
-
-INTERRUPTED = 130
-"""What a shell reports for a program that ended on Ctrl-C; typer turns the exception into this code."""
-
-INTERRUPTED_MESSAGE = "interrupted; everything that was started has been stopped"
 
 
 @app.command()
@@ -229,16 +224,14 @@ def options(
 
 def main(arguments: list[str] | None = None) -> None:
     """Entry point: every ending is one message and one exit code, never a bare traceback."""
-    signal.signal(signal.SIGTERM, interrupted)
-    code = guarded(arguments)
+    on_signals(Interruption())
+    try:
+        code = guarded(arguments)
+    except KeyboardInterrupt:  # one more, while the message of the first was written
+        code = INTERRUPTED
     # Looked for here, because a command line that is refused, or a fault of ours, ends with a code of its own too.
     asked = "--bisect" in (sys.argv[1:] if arguments is None else arguments)
-    sys.exit(for_bisect(code) if asked else code)
-
-
-def interrupted(_number: int, _frame: FrameType | None) -> NoReturn:
-    """Being asked to end is the same as Ctrl-C: everything that was started is stopped first."""
-    raise KeyboardInterrupt
+    ended(for_bisect(code) if asked else code)
 
 
 def guarded(arguments: list[str] | None) -> int:
@@ -255,11 +248,11 @@ def guarded(arguments: list[str] | None) -> int:
     except TyperException as error:
         if not error.format_message():  # no arguments at all: the help has been printed
             return ExitCode.USAGE
-        errors.print(f"[bold red]rocketdiff:[/] {escape(error.format_message())}; see rocketdiff --help")
+        errors.print(f"[bold red]rocketdiff:[/] {escape(plain(error.format_message()))}; see rocketdiff --help")
         return ExitCode.USAGE
     except Exception as error:  # noqa: BLE001 - whatever it is, it is our own fault and must say so
         return own_fault(error, errors)
-    code = int(result) if isinstance(result, int) else 0
+    code = int(result) if isinstance(result, int) else 0  # typer gives 130 for a Ctrl-C that it saw itself
     if code == INTERRUPTED:
         errors.print(INTERRUPTED_MESSAGE)
     return code
@@ -267,10 +260,17 @@ def guarded(arguments: list[str] | None) -> int:
 
 def own_fault(error: Exception, errors: Console) -> int:
     """Exit code 70, one message, and the traceback in a file that a bug report can carry."""
-    path = Path(tempfile.gettempdir()) / f"rocketdiff-fault-{os.getpid()}.txt"
-    path.write_text("".join(traceback.format_exception(error)), encoding="utf-8")
-    errors.print(f"[bold red]rocketdiff:[/] our own fault: {escape(type(error).__name__)}: {escape(str(error))}")
-    errors.print(f"please report it with {path}")
+    told = "".join(traceback.format_exception(error))
+    errors.print(f"[bold red]rocketdiff:[/] our own fault: {escape(plain(f'{type(error).__name__}: {error}'))}")
+    try:
+        # A new file of a name nobody can guess: the temporary folder is everybody's.
+        descriptor, path = tempfile.mkstemp(prefix="rocketdiff-fault-", suffix=".txt")
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(told)
+    except OSError:
+        errors.print("please report it with:", told, markup=False)
+    else:
+        errors.print(f"please report it with {path}")
     return ExitCode.INTERNAL
 
 

@@ -11,7 +11,7 @@ from harness.cluster.topology import topology_named
 from harness.core.errors import UsageError
 from harness.core.fault import ON_THE_WIRE, FaultKind, FaultSpec
 from harness.scenario import Case, Scenario
-from harness.scenario.yaml_source import parse_yaml
+from harness.scenario.yaml_source import parse_yaml, read_text
 
 BACKEND = "external"
 FORM = f"--cluster {BACKEND}:cluster.yaml"
@@ -52,12 +52,7 @@ def require_release(server_release: str, backend: str, described: DescribedClust
 
 def read(path: Path) -> DescribedCluster:
     """One cluster file; UsageError names the file, the line and what was expected there."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as problem:
-        seen = problem.strerror if isinstance(problem, OSError) else str(problem)
-        raise UsageError(f"a readable cluster file {path}", seen=str(seen), hint=FORM) from problem
-    source = parse_yaml(text, str(path))
+    source = parse_yaml(read_text(path, "cluster file", hint=FORM), str(path))
     return parse(source.data, path, source.place)
 
 

@@ -9,6 +9,7 @@ from harness.analysis.rulebook import ArmRules, is_asynchronous, tells_causes
 from harness.analysis.steps.replayed import trace_of
 from harness.core.errors import ExitCode, UsageError
 from harness.core.events import Arm
+from harness.core.files import read_text
 from harness.oracle.judgement import Judgement
 from harness.oracle.trace import SendTrace
 from harness.releases.catalogue import client_releases
@@ -24,6 +25,10 @@ from reference_impl.dialects import dialect_of
 SILENCE = "RemotingTimeoutException"
 BROKEN = ("RemotingConnectException", "RemotingSendRequestException")
 ERROR_ANSWER = "MQBrokerException"
+
+
+_MOST_BYTES = 1 << 28
+"""Answers of the longest script that is read have some 100 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +51,7 @@ def identify_answers(file: Path, scripts: list[str]) -> Identified:
     if not scripts:
         raise UsageError("--script for answers of scripts", seen="none", hint="or give a run directory as TRACE")
     named = load_scripts(scripts)
-    try:
-        text = file.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as problem:
-        raise UsageError(f"a run directory or a file of answers at {file}", seen=str(problem)) from problem
+    text = read_text(file, "file of answers", most=_MOST_BYTES, hint="or name a run directory")
     observed = read_observed(text, named)
     with executions() as executed:
         return identify(executed, observed, named, client_releases(), _known())

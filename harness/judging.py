@@ -11,6 +11,7 @@ from harness.analysis.analyze import analyze, analyze_here
 from harness.calibration_store import shipped
 from harness.core.errors import UsageError
 from harness.core.events import AnalysisStarted, CheckJudged, Listener, ReportWritten, tell
+from harness.core.files import require_nameable
 from harness.core.verdict import CheckResult
 from harness.releases.jvm import find_java
 from harness.report.document import Document, build
@@ -21,7 +22,7 @@ from harness.run_description import describe
 from harness.traces.manifest import CaseStatus
 from harness.traces.run_directory import RunDirectory
 from harness.verdict.judge import judge
-from harness.verdict.judgement import Judgement
+from harness.verdict.judgement import Counts, Judgement, RunVerdict, machine_line
 from harness.verdict.ledger import Ledger
 from harness.verdict.policy import Policy
 
@@ -41,7 +42,15 @@ def judge_runs(
     The report goes into the run directory, or to ``out``, which several runs need. Raises TraceError for what is no run,
     UsageError when runs of different subjects are to be judged together.
     """
-    judged = judge_quietly(paths, policy=policy, ledger=ledger, out=out, master=master, listeners=listeners)
+    runs = tuple(RunDirectory.open(path) for path in paths)
+    try:
+        judged = judge_quietly(paths, policy=policy, ledger=ledger, out=out, master=master, listeners=listeners)
+    except Exception:
+        # The reason goes up to the user; whoever reads only the last line must see that there is no verdict.
+        names = "+".join(run.run for run in runs)
+        line = machine_line(RunVerdict.ERROR, Counts(), seed=runs[0].manifest.seed if runs else None, run=names)
+        print(line)  # noqa: T201 - for machines
+        raise
     _conclude(judged.document, judged.files, listeners)
     return judged.judgement
 
@@ -119,6 +128,7 @@ def _seal_leftovers(run: RunDirectory) -> None:
 
 def _report_folder(runs: Sequence[RunDirectory], out: Path | None) -> Path:
     if out is not None:
+        require_nameable(out, "--out")
         return out
     if len(runs) == 1:
         return runs[0].path

@@ -10,7 +10,7 @@ from harness.core.glob import path_glob
 from harness.core.resources import resource
 from harness.planned import TOLD_UNPLANNED, checks_planned
 from harness.scenario import Scenario, load_all, parse
-from harness.scenario.yaml_source import parse_yaml
+from harness.scenario.yaml_source import parse_yaml, read_text
 from harness.traces.run_directory import RunDirectory
 from harness.verdict.ledger import Entry, Ledger
 from harness.verdict.ledger_lint import KnownCheck, unmatched
@@ -78,11 +78,7 @@ def read(path: Path) -> ParsedFile:
 
 def text_of(path: Path) -> str:
     """The file's text; UsageError when it cannot be read or is not UTF-8."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as problem:
-        seen = problem.strerror if isinstance(problem, OSError) else str(problem)
-        raise UsageError(f"a readable ledger {path}", seen=str(seen), hint="check the path") from problem
+    return read_text(path, "ledger")
 
 
 def known_checks(scenarios: Iterable[Scenario]) -> tuple[KnownCheck, ...]:

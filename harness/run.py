@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 
 from harness import __version__
-from harness.choosing import Choice, choose, require_some
+from harness.choosing import Choice, choose, require_some, require_usable
 from harness.cluster.external.description import DescribedCluster
 from harness.cluster.external.joining import look
 from harness.cluster.interface import Cluster
@@ -18,7 +18,7 @@ from harness.cluster.start import fetch_servers, require_backend, start_cluster
 from harness.cluster.topology import topology_named
 from harness.controls import FOLDER as CONTROL_FOLDER
 from harness.controls import ControlArm, control_cases
-from harness.core.errors import ExitCode, HarnessError
+from harness.core.errors import ExitCode
 from harness.core.events import (
     Arm,
     ClusterClosed,
@@ -95,6 +95,7 @@ def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
     began = time.monotonic()
     seed = secrets.randbelow(1 << 31) if request.seed is None else request.seed
     require_backend(request.backend)
+    require_usable(request.out, request.master)
     request = replace(request, described=described_by(request.backend))
     choice = chosen(request)
     cases = expanded(choice, request, seed)
@@ -110,7 +111,7 @@ def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
     tell(listeners, _started(request, cases, directory, choice))
     try:
         run_cases(request, cases, pair, directory, listeners)
-    except HarnessError:
+    except Exception:
         # The reason goes up to the user; whoever reads only the last line must see that there is no verdict.
         print(machine_line(RunVerdict.ERROR, Counts(), seed=seed, run=directory.run))  # noqa: T201 - for machines
         raise
@@ -181,8 +182,7 @@ def run_cases(
     for topology, group in groupby(numbered, key=lambda item: item[1].scenario.topology):
         with started(request, topology, directory, listeners) as cluster:
             for number, case in group:
-                wanted = request.is_wire_wanted
-                run_case(cluster, directory.case(number), case, pair, listeners, is_wire_wanted=wanted)
+                run_case(cluster, directory.case(number), case, pair, listeners, is_wire_wanted=request.is_wire_wanted)
                 if controls is not None:
                     controls.follow(cluster, directory.case(number))
         tell(listeners, ClusterClosed(topology))

@@ -1,6 +1,8 @@
 """`rocketdiff run --bisect` speaks to `git bisect run`: good, bad, cannot be told, give up."""
 
+import signal
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,8 +10,18 @@ import pytest
 from harness import run
 from harness.cli import main
 from harness.core.errors import EnvironmentMissing, ExitCode, HarnessError
+from harness.endings import NUMBERS
 
 PAIR = ("run", "--subject", "java:5.3.3", "--subject", "python:5.3.3")
+
+
+@pytest.fixture(autouse=True)
+def _own_signals() -> Iterator[None]:
+    """The entry point takes them; this process needs them back."""
+    handlers = {number: signal.getsignal(number) for number in NUMBERS}
+    yield
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
 
 
 def ended(*arguments: str) -> int:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from harness.analysis.conclusions import all_evidence, case_facts, trace_counts
 from harness.analysis.local import summaries_here
+from harness.analysis.masters import WITHOUT_SPARK, require_master
 from harness.analysis.plots import plots_of
 from harness.analysis.summaries import Summaries
 from harness.core.errors import UsageError
@@ -15,8 +16,7 @@ from harness.traces.run_directory import RunDirectory
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-WITHOUT_SPARK = "none"
-"""Master that means no Spark at all."""
+__all__ = ["WITHOUT_SPARK", "analyze", "analyze_here", "concluded"]
 
 
 def analyze(
@@ -36,6 +36,7 @@ def analyze(
     Raises UsageError without a run or with one named twice, TraceError for a directory that is not what it claims to
     be, EnvironmentMissing without a Java.
     """
+    require_master(master)
     runs = [RunDirectory.open(path.resolve()) for path in run_dirs]
     names = [run.run for run in runs]
     if not runs or len(set(names)) != len(names):

@@ -116,5 +116,14 @@ def logging_settings() -> str:
 
 
 def properties_text(settings: Mapping[str, object]) -> str:
-    """Java properties, one line a setting; backslashes are doubled as the format demands."""
-    return "".join(f"{name}={str(value).replace(chr(92), chr(92) * 2)}\n" for name, value in settings.items())
+    """Java properties, one line a setting: read as Latin-1, so whatever is not visible ASCII is written as an escape."""
+    return "".join(f"{name}={''.join(map(_property_character, str(value)))}\n" for name, value in settings.items())
+
+
+def _property_character(one: str) -> str:
+    if one == "\\":
+        return "\\\\"
+    if " " <= one <= "~":
+        return one
+    units = one.encode("utf-16-be", errors="surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))

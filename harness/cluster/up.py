@@ -143,7 +143,10 @@ def _sweep() -> None:
     Raises EnvironmentMissing if that is containers and no engine answers.
     """
     for folder in _home().glob("up-*"):
-        if not is_there(int(folder.name.partition("-")[2])):
+        owner = folder.name.removeprefix("up-")
+        if (
+            owner.isascii() and owner.isdecimal() and not is_there(int(owner[:10]))
+        ):  # whatever else is there is not ours
             shutil.rmtree(folder, ignore_errors=True)
     stale = _written()
     if stale is not None and current() is None:
@@ -191,7 +194,7 @@ def _written() -> UpState | None:
     try:
         fields: dict[str, Any] = json.loads(_state_file().read_text())
         return UpState(**{**fields, "name_servers": tuple(fields["name_servers"])})
-    except (FileNotFoundError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
 
 
@@ -203,7 +206,7 @@ def _write(state: UpState) -> None:
 
 def _forget(pid: int) -> None:
     """Remove the state file if it is that process's."""
-    with contextlib.suppress(FileNotFoundError, ValueError):
+    with contextlib.suppress(OSError, ValueError, AttributeError, RecursionError):
         if json.loads(_state_file().read_text()).get("pid") == pid:
             _state_file().unlink()
 

@@ -6,6 +6,8 @@ Every error says what was expected, what was seen and what to do, and knows the 
 
 from enum import IntEnum
 
+from harness.core.plain import plain
+
 
 class ExitCode(IntEnum):
     """Exit codes of every rocketdiff command."""
@@ -32,9 +34,10 @@ class HarnessError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        parts = [f"expected {self.expected}", f"saw {self.seen}"]
+        """One sentence; what others have put into it is cut and has no control characters."""
+        parts = [f"expected {plain(self.expected)}", f"saw {plain(self.seen)}"]
         if self.hint:
-            parts.append(f"try: {self.hint}")
+            parts.append(f"try: {plain(self.hint)}")
         return "; ".join(parts)
 
 

@@ -5,10 +5,15 @@ from pathlib import Path
 import msgspec
 
 from harness.core.errors import TraceError
+from harness.core.files import read_bytes
+from harness.core.plain import plain, shown
 from harness.report.document import SCHEMA_VERSION, Document
 from harness.report.files import replace_file
 
 FILE_NAME = "report.json"
+
+_MOST_BYTES = 1 << 30
+"""A run of some hundred cases has a document of a few MiB."""
 
 
 def encode(document: Document) -> bytes:
@@ -30,14 +35,8 @@ def load(path: Path) -> Document:
     Raises TraceError when there is none, when it is no report, or when its major version is newer than this reader.
     """
     file = path / FILE_NAME if path.is_dir() else path
-    try:
-        content = file.read_bytes()
-    except OSError as problem:
-        raise TraceError(
-            f"a report document at {file}",
-            seen=problem.strerror or str(problem),
-            hint="name a run directory, or run `rocketdiff analyze` on it first",
-        ) from problem
+    hint = "name a run directory, or run `rocketdiff analyze` on it first"
+    content = read_bytes(file, "report document", most=_MOST_BYTES, hint=hint, error=TraceError)
     return decode(content, where=str(file))
 
 
@@ -47,7 +46,11 @@ def decode(content: bytes, *, where: str) -> Document:
         raw = msgspec.json.decode(content)
         _require_known_version(raw, where=where)
         return msgspec.convert(raw, Document)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as problem:
+    except (
+        msgspec.MsgspecError,
+        ValueError,
+        RecursionError,
+    ) as problem:  # not UTF-8, too deep, a number of thousands of digits
         raise TraceError(
             f"a rocketdiff report in {where}",
             seen=str(problem),
@@ -59,15 +62,15 @@ def _require_known_version(raw: object, *, where: str) -> None:
     version = raw.get("schemaVersion") if isinstance(raw, dict) else None
     known = SCHEMA_VERSION.partition(".")[0]
     major = version.partition(".")[0] if isinstance(version, str) else ""
-    if not major.isdecimal():
+    if not (major.isascii() and major.isdecimal() and len(major) < 6):
         raise TraceError(
             f"a rocketdiff report in {where}, with its schemaVersion",
-            seen="none" if version is None else repr(version),
+            seen="none" if version is None else shown(version),
             hint="the file is report.json of a run directory",
         )
     if major != known:
         raise TraceError(
             f"a report of schema version {known}.x in {where}",
-            seen=f"version {version}",
+            seen=f"version {plain(str(version), 60)}",
             hint="read it with a newer rocketdiff" if int(major) > int(known) else "judge the run again",
         )

@@ -5,6 +5,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from harness.core.errors import UsageError
+from harness.core.plain import shown
 from harness.core.plan import SendKind, SendMode
 from harness.core.settings import ClientSettings
 from harness.scenario.file_format import ScenarioFile, WorkloadPart
@@ -88,13 +89,13 @@ def _require_format(source: YamlSource) -> None:
             source,
             ("format",),
             expected=f"format: {FORMAT}",
-            seen="none" if version is None else f"format: {version!r}",
+            seen="none" if version is None else f"format: {shown(version)}",
             hint="this rocketdiff reads no other version of the scenario format",
         )
 
 
 def _kind(data: object) -> str:
-    return {type(None): "nothing", list: "a list"}.get(type(data), repr(data)[:60])
+    return {type(None): "nothing", list: "a list"}.get(type(data), shown(data))
 
 
 def _workload(part: WorkloadPart) -> Workload:

@@ -1,6 +1,5 @@
 """One clear sentence for whatever is wrong with a file: where it stands, what was expected there, what was seen."""
 
-import reprlib
 from difflib import get_close_matches
 from typing import Any
 
@@ -8,6 +7,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from harness.core.errors import UsageError
+from harness.core.plain import shown
 from harness.scenario import file_format
 from harness.scenario.yaml_source import Location, YamlSource
 
@@ -33,9 +33,6 @@ _LIMIT_IN_WORDS = {
 }
 """Plain words for pydantic's kinds of error that need nothing but their limits."""
 
-_SHOWN_CHARACTERS = 60
-"""How much of a wrong value a message repeats."""
-
 
 def refused(source: YamlSource, location: Location, *, expected: str, seen: str, hint: str = "") -> UsageError:
     """The error for one place of a file."""
@@ -55,8 +52,8 @@ def first_refusal(source: YamlSource, problem: ValidationError) -> UsageError:
     detail = min(details, key=rank)
     location = _location(source, detail)
     expected, hint = _worded(detail, location)
-    seen = {"missing": "nothing", "extra_forbidden": repr(detail["loc"][-1])}.get(
-        detail["type"], _shown(detail["input"])
+    seen = {"missing": "nothing", "extra_forbidden": shown(detail["loc"][-1])}.get(
+        detail["type"], shown(detail["input"])
     )
     more = len(set(fields)) - 1
     if more > 0:
@@ -134,10 +131,3 @@ def _location(source: YamlSource, detail: ErrorDetails) -> Location:
             data = data[step]
             kept.append(step)
     return (*kept, detail["loc"][-1]) if detail["type"] == "missing" else tuple(kept)
-
-
-def _shown(value: object) -> str:
-    """Short, on one line, and safe for values that contain themselves (YAML aliases can do that)."""
-    short = reprlib.Repr()
-    short.maxstring = short.maxother = _SHOWN_CHARACTERS
-    return short.repr(value)

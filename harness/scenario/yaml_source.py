@@ -1,14 +1,37 @@
-"""YAML text to plain data that still knows on which line each value stood."""
+"""
+YAML text to plain data that still knows on which line each value stood.
 
+Of YAML only what people write by hand is taken: mappings with keys that are text, lists, texts, numbers, dates, true, false
+and nothing. Tags, merge keys, keys written twice, control characters and numbers of absurd length are refused with their
+line; anchors may be used a little, but neither in circles nor to blow up a small file.
+"""
+
+import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import yaml
 
+from harness.core import files
 from harness.core.errors import UsageError
+from harness.core.plain import plain, shown
 
 Location = tuple[str | int, ...]
+
+MOST_VALUES = 20_000
+"""With aliases counted as often as they are used; the largest file that is shipped has some 700."""
+
+DEEPEST = 32
+"""No format of ours has more than seven levels."""
+
+LONGEST_NUMBER = 40
+"""Characters; no field of ours takes a number of more than twenty digits, and Python does not print one of thousands."""
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
+_NUMBERS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
+_TEXT = "tag:yaml.org,2002:str"
+_MERGE = "tag:yaml.org,2002:merge"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,26 +58,23 @@ class YamlSource:
         return f"{self.origin} line {line + 1}"
 
 
-def read_text(path: Path) -> str:
-    """The file's text; UsageError when it cannot be read or is not UTF-8."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as problem:
-        seen = problem.strerror if isinstance(problem, OSError) else str(problem)
-        raise UsageError(f"a readable scenario file {path}", seen=str(seen), hint="check the path") from problem
+def read_text(path: Path, what: str = "scenario file", hint: str = "check the path") -> str:
+    """The file's text; UsageError when it is no ordinary file, too large, cannot be read or is not UTF-8."""
+    return files.read_text(path, what, hint=hint)
 
 
 def parse_yaml(text: str, origin: str) -> YamlSource:
     """
     Parse one YAML document with string, number, list and mapping values.
 
-    Raises UsageError, with the line, for anything that is no YAML and for a key written twice (YAML itself would let the
-    second one win).
+    Raises UsageError, with the line, for anything that is no YAML and for what this module does not take.
     """
+    if len(text) > files.MOST_BYTES:
+        raise UsageError(f"YAML of at most {files.MOST_BYTES:,} characters in {origin}", seen=f"{len(text):,}")
     try:
-        loader = yaml.SafeLoader(text)
+        loader = _PlainLoader(text)
         node = loader.get_single_node()
-        _refuse_double_keys(node, origin, set())
+        _Walk(origin).through(node)
         data = None if node is None else loader.construct_document(node)
     except yaml.MarkedYAMLError as problem:
         mark = problem.problem_mark or problem.context_mark
@@ -62,29 +82,87 @@ def parse_yaml(text: str, origin: str) -> YamlSource:
         raise UsageError(
             f"YAML in {origin}{line}", seen=str(problem.problem), hint="check the indentation"
         ) from problem
-    except (yaml.YAMLError, ValueError, RecursionError) as problem:
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as problem:
         seen = " ".join(str(problem).split())
         raise UsageError(f"YAML in {origin}", seen=seen, hint="write plain UTF-8 text") from problem
     return YamlSource(origin, text, data, node)
 
 
-def _refuse_double_keys(node: yaml.Node | None, origin: str, visited: set[int]) -> None:
-    """``visited``: nodes seen before, since aliases may lead to one node often, and in circles."""
-    if id(node) in visited:
-        return
-    visited.add(id(node))
-    if isinstance(node, yaml.MappingNode):
+class _PlainLoader(yaml.SafeLoader):
+    """PyYAML's safe loader, which is left as soon as the text has a tag or is nested too deep."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        event = self.peek_event()  # type: ignore[no-untyped-call]  # the stubs leave it out
+        if getattr(event, "tag", None) is not None:
+            raise yaml.MarkedYAMLError(
+                problem=f"the tag {shown(event.tag)}; write the value alone", problem_mark=event.start_mark
+            )
+        if self._depth >= DEEPEST:
+            raise yaml.MarkedYAMLError(problem=f"more than {DEEPEST} levels of nesting", problem_mark=event.start_mark)
+        self._depth += 1
+        node: yaml.Node | None = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """A date that there is not, or an empty binary number, is told with its line."""
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, OverflowError) as problem:
+            raise yaml.MarkedYAMLError(problem=str(problem), problem_mark=node.start_mark) from problem
+
+
+class _Walk:
+    """Every value of a document in turn, aliases followed as often as they stand there, until it is too many."""
+
+    def __init__(self, origin: str) -> None:
+        self._origin = origin
+        self._values = 0
+
+    def through(self, node: yaml.Node | None, depth: int = 0) -> None:
+        """Raises UsageError for the first thing that is not taken."""
+        if node is None:
+            return
+        self._values += 1
+        if self._values > MOST_VALUES or depth > DEEPEST:
+            what = f"at most {MOST_VALUES:,} values" if depth <= DEEPEST else f"at most {DEEPEST} levels"
+            self._refuse(node, f"{what}, aliases written out,", "more", "write the values out, or leave them out")
+        if isinstance(node, yaml.MappingNode):
+            self._require_keys(node)
+        if isinstance(node, yaml.ScalarNode):
+            self._require_plain(node)
+        for child in _children(node):
+            self.through(child, depth + 1)
+
+    def _require_keys(self, node: yaml.MappingNode) -> None:
         seen: set[str] = set()
         for key, _ in node.value:
+            if key.tag == _MERGE:
+                self._refuse(key, "no merge key", "<<", "write the fields out")
+            if not isinstance(key, yaml.ScalarNode) or key.tag != _TEXT:
+                what = shown(key.value) if isinstance(key, yaml.ScalarNode) else "a list or a mapping"
+                self._refuse(key, "a key that is text", what, "put it in quotes")
+            self._require_plain(key)
             if key.value in seen:
                 raise UsageError(
-                    f"each key once in {origin}",
-                    seen=f"{key.value!r} again on line {key.start_mark.line + 1}",
+                    f"each key once in {self._origin}",
+                    seen=f"{shown(key.value)} again on line {key.start_mark.line + 1}",
                     hint="remove one of them",
                 )
-            seen.add(str(key.value))
-    for child in _children(node):
-        _refuse_double_keys(child, origin, visited)
+            seen.add(key.value)
+
+    def _require_plain(self, node: yaml.ScalarNode) -> None:
+        if node.tag in _NUMBERS and len(node.value) > LONGEST_NUMBER:
+            self._refuse(node, f"a number of at most {LONGEST_NUMBER} characters", f"{len(node.value):,} characters")
+        if _CONTROL.search(node.value):
+            self._refuse(node, "text without control characters", plain(node.value, 60))
+
+    def _refuse(self, node: yaml.Node, expected: str, seen: str, hint: str = "") -> NoReturn:
+        raise UsageError(f"{expected} in {self._origin} line {node.start_mark.line + 1}", seen=seen, hint=hint)
 
 
 def _children(node: yaml.Node | None) -> list[yaml.Node]:

@@ -2,12 +2,13 @@
 
 from collections import Counter
 from dataclasses import dataclass, fields
-from datetime import timedelta
+from datetime import date, timedelta
 from difflib import get_close_matches
 
 import msgspec
 
 from harness.core.errors import UsageError
+from harness.core.plain import shown
 from harness.core.settings import ClientSettings
 from harness.verdict.ledger import BOTH, REFERENCE, RULES, SPEC_GAP, Conditions, Confirmation, Entry, Party, Rate
 from harness.verdict.ledger_cover import VALIDITY
@@ -52,7 +53,7 @@ def _require_version(data: object, place: Place) -> None:
     version = data.get("schemaVersion")
     if isinstance(version, str) and version.partition(".")[0] not in (VERSION.partition(".")[0], ""):
         hint = "this rocketdiff reads no other major version of the ledger"
-        raise refused(place, ("schemaVersion",), expected=f'schemaVersion "{VERSION}"', seen=repr(version), hint=hint)
+        raise refused(place, ("schemaVersion",), expected=f'schemaVersion "{VERSION}"', seen=shown(version), hint=hint)
 
 
 def _require_unique(file: LedgerFile, place: Place) -> None:
@@ -60,7 +61,11 @@ def _require_unique(file: LedgerFile, place: Place) -> None:
     for number, part in reversed(list(enumerate(file.entries))):
         if part.id in repeated:
             raise refused(
-                place, ("entries", number, "id"), expected="each id once", seen=repr(part.id), hint="rename one of them"
+                place,
+                ("entries", number, "id"),
+                expected="each id once",
+                seen=shown(part.id),
+                hint="rename one of them",
             )
 
 
@@ -96,11 +101,18 @@ class _Reader:
             if evidence is None
             else Confirmation(evidence.seed, evidence.run, evidence.trace, evidence.reproduce),
             added=part.added,
-            expires=part.added + timedelta(days=days),
+            expires=self._expiry(days),
             owner=part.owner,
             proposed=part.status == "proposed",
             place=self.place(("entries", self.number)),
         )
+
+    def _expiry(self, days: int) -> date:
+        try:
+            return self.part.added + timedelta(days=days)
+        except OverflowError as problem:
+            expected = f"a date that {days} days can be added to"
+            raise self.refused("added", expected=expected, seen=str(self.part.added)) from problem
 
     def _require_meaning(self, signatures: tuple[str, ...]) -> None:
         part = self.part
@@ -120,7 +132,7 @@ class _Reader:
         for name, text in (("arm_at_fault", part.arm_at_fault), ("reason", part.reason), ("ref", part.ref)):
             if TODO in text:
                 hint = "write it, or leave the entry at status: proposed"
-                raise self.refused(name, expected=f"the {name} of an active entry", seen=repr(text), hint=hint)
+                raise self.refused(name, expected=f"the {name} of an active entry", seen=shown(text), hint=hint)
         if part.evidence is None:
             hint = "evidence: {seed: …, run: …}; rocketdiff ledger propose writes it"
             raise self.refused(expected="the evidence of an active entry", seen="none", hint=hint)
@@ -152,7 +164,7 @@ class _Reader:
         try:
             return Range.parse(text)
         except ValueError as problem:
-            raise self.refused(*steps, expected=FORM, seen=f"{str(problem)!r} in {text!r}") from problem
+            raise self.refused(*steps, expected=FORM, seen=f"{shown(str(problem))} in {shown(text)}") from problem
 
     def _setting(self, name: str, value: object) -> tuple[str, object]:
         known = [field.name for field in fields(ClientSettings)]

@@ -1,7 +1,6 @@
 """One clear sentence for whatever is wrong with a ledger: where it stands, what was expected there, what was seen."""
 
 import re
-import reprlib
 from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import msgspec
 
 from harness.core.errors import UsageError
+from harness.core.plain import shown
 from harness.verdict import ledger_format as form
 
 Location = tuple[str | int, ...]
@@ -42,8 +42,6 @@ _PARTS: dict[str, type[msgspec.Struct]] = {
 
 _MISSING = re.compile(r"Object missing required field `(.+?)`")
 _UNKNOWN = re.compile(r"Object contains unknown field `(.+?)`")
-_SHOWN_CHARACTERS = 60
-"""How much of a wrong value a message repeats."""
 
 
 def refused(place: Place, location: Location, *, expected: str, seen: str, hint: str = "") -> UsageError:
@@ -62,7 +60,7 @@ def refusal(data: object, problem: msgspec.ValidationError, place: Place) -> Usa
         close = get_close_matches(match[1], known, n=1)
         hint = close[0] if close else ""
         return refused(
-            place, location, expected=f"one of the fields {', '.join(known)}", seen=repr(match[1]), hint=hint
+            place, location, expected=f"one of the fields {', '.join(known)}", seen=shown(match[1]), hint=hint
         )
     names = [step for step in location if isinstance(step, str)]
     expected = _EXPECTED.get(names[-1] if names else "") or said.removeprefix("Expected ").replace("`", "")
@@ -90,6 +88,4 @@ def _fields_at(location: Location) -> tuple[str, ...]:
 def _shown(data: Any, location: Location) -> str:  # whatever YAML holds
     for step in location:
         data = data[step]
-    short = reprlib.Repr()
-    short.maxstring = short.maxother = _SHOWN_CHARACTERS
-    return short.repr(data)
+    return shown(data)

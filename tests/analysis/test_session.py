@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.analysis.masters import require_master
 from harness.analysis.session import session, settings
-from harness.core.errors import EnvironmentMissing
+from harness.core.errors import EnvironmentMissing, UsageError
 
 
 def test_a_local_session_listens_on_loopback_only(tmp_path: Path) -> None:
@@ -20,6 +21,28 @@ def test_another_master_keeps_its_own_addresses_and_memory(tmp_path: Path) -> No
     chosen = settings("spark://somewhere:7077", tmp_path)
     assert not {"spark.driver.bindAddress", "spark.driver.host", "spark.driver.memory"} & chosen.keys()
     assert chosen["spark.master"] == "spark://somewhere:7077"
+
+
+def test_a_master_on_this_machine_has_its_driver_on_loopback(tmp_path: Path) -> None:
+    """Its workers reach it there too."""
+    assert settings("spark://localhost:7077", tmp_path)["spark.driver.bindAddress"] == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    "master", ["", "bogus", "local[0]", "local[x]", "local[2", "spark://nowhere", "local[-1]", "none "]
+)
+def test_what_is_no_master_is_refused_before_anything_is_started(master: str) -> None:
+    """With exit code 4: the user's words, not the machine."""
+    with pytest.raises(UsageError, match="--master none, local"), session(master):
+        pass
+
+
+@pytest.mark.parametrize(
+    "master", [None, "none", "local", "local[2]", "local[*]", "local[4,2]", "spark://a:7077,b:7077", "yarn"]
+)
+def test_masters_that_spark_knows_are_taken(master: str | None) -> None:
+    """And our own word for none."""
+    require_master(master)
 
 
 def test_nothing_is_written_outside_the_session_folder(tmp_path: Path) -> None:

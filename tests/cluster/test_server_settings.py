@@ -78,6 +78,11 @@ def test_sync_flush_is_asked_for_by_its_topology() -> None:
     assert role_settings(topology_named("two-masters-sync-flush"), "broker-b")["flushDiskType"] == "SYNC_FLUSH"
 
 
+def test_a_path_in_any_script_is_read_by_java_as_it_is() -> None:
+    """Latin-1 is all that java.util.Properties reads; beyond the basic plane a character is two escapes."""
+    assert properties_text({"path": "ü/路/😀"}) == "path=\\u00fc/\\u8def/\\ud83d\\ude00\n"
+
+
 def test_backslashes_survive_the_properties_format() -> None:
     """Java reads a single one as an escape."""
     assert properties_text({"path": "a\\b"}) == "path=a\\\\b\n"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from harness.cluster.external.debts import debts_of_the_dead, owners_at_work
+from harness.cluster.external.debts import Debts, debts_of_the_dead, owners_at_work
 from harness.cluster.external.settling import settle
 from harness.core.errors import ClusterError
 
@@ -14,20 +14,28 @@ def clean(say: Callable[[str], object]) -> None:
     Raises ClusterError for what cannot be paid; it stays written down.
     """
     problems: list[str] = []
-    is_anything_owed = False
-    for debts in debts_of_the_dead():
-        where = f"cluster {debts.owner.cluster}" if debts.owner is not None else "an unknown cluster"
-        before = debts.owed
-        is_anything_owed = is_anything_owed or bool(before)
-        problems += settle(debts)
-        for debt in before:
-            if debt not in debts.owed:
-                say(f"{where}: {debt.key}: done")
+    paid = 0
+    try:
+        for debts in debts_of_the_dead():
+            paid += _paid(debts, say, problems)
+    except ClusterError as problem:
+        problems.append(str(problem))
     for owner in owners_at_work():
         say(f"cluster {owner.cluster}: a run is at work there ({owner.run_folder}); what it owes is its own business")
     if problems:
         raise ClusterError(
             "every cluster to be left as it was found", seen="; ".join(problems), hint="do it by hand, then again"
         )
-    if not is_anything_owed:
+    if not paid:
         say("nothing is owed to any cluster")
+
+
+def _paid(debts: Debts, say: Callable[[str], object], problems: list[str]) -> int:
+    """How many were paid, each told; what could not be is among the problems."""
+    where = f"cluster {debts.owner.cluster}" if debts.owner is not None else "an unknown cluster"
+    before = debts.owed
+    problems += settle(debts)
+    done = [debt for debt in before if debt not in debts.owed]
+    for debt in done:
+        say(f"{where}: {debt.key}: done")
+    return len(done)

@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from harness.cluster.interface import Role
+from harness.core.errors import ClusterError
 from harness.releases.cache import cache_dir
 
 _SUFFIX = ".ndjson"
@@ -82,11 +83,22 @@ class Owner(msgspec.Struct, frozen=True, tag="owner"):
 
 Debt = TopicOwed | ActionOwed
 Line = Owner | Debt | ActBegun | ActEnded | Paid
+_UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)
+"""What decoding can raise; the last two for what is not UTF-8, numbers of thousands of digits, and nesting."""
+
+_CUT_OFF = "Input data was truncated"
+"""What msgspec says of the beginning of a line; zeros, which a power cut leaves, and other damage are something else."""
+
 _LINE = msgspec.json.Decoder(Owner | TopicOwed | ActionOwed | ActBegun | ActEnded | Paid)
 
 
 class Debts:
-    """The debts of one run, or of one that has died; safe for threads. The file is locked until close()."""
+    """
+    The debts of one run, or of one that has died; safe for threads. The file is locked until close().
+
+    damage: why the file cannot be read to its end, empty where it can. Then nobody knows what is owed: nothing is paid, since
+    what a lost line struck out would be done again, and the file stays.
+    """
 
     def __init__(self, path: Path, descriptor: int) -> None:
         """Use Debts.begin or debts_of_the_dead."""
@@ -96,13 +108,23 @@ class Debts:
         self._owed: dict[str, Debt] = {}
         self._acts: dict[str, ActBegun] = {}
         self.owner: Owner | None = None
+        self.damage = ""
         *whole, torn = self._file.read().split(b"\n")
         # What is written next must not become part of it.
         self._separator = b"\n" if torn else b""
-        for line in (*whole, torn):
-            # The last line may be torn; what it was about had not been done yet.
-            with contextlib.suppress(msgspec.DecodeError):
+        self._read(whole, torn)
+
+    def _read(self, whole: list[bytes], torn: bytes) -> None:
+        for number, line in enumerate((*whole, *([torn] if torn else [])), start=1):
+            try:
                 self._take(_LINE.decode(line))
+            except _UNREADABLE as problem:
+                # A line may be cut off where a run was killed; what it was about had not been done yet.
+                if str(problem) != _CUT_OFF or not line:
+                    self.damage = f"line {number} cannot be read"
+                    return
+        if self.owner is None and self.path.exists():
+            self.damage = "it does not say whose cluster it is about"
 
     @classmethod
     def begin(cls, owner: Owner) -> "Debts":
@@ -150,7 +172,7 @@ class Debts:
         """Let go of the file; it is removed unless something is still owed."""
         if self._file.closed:
             return
-        if not self._owed:
+        if not self._owed and not self.damage:
             self.path.unlink(missing_ok=True)
         self._file.close()
 
@@ -183,27 +205,48 @@ def home() -> Path:
 
 
 def debts_of_the_dead() -> Iterator[Debts]:
-    """Debts of runs that are gone, one after the other; each is locked while the caller has it. Those of the living are not told."""
+    """
+    Debts of runs that are gone, one after the other; each is locked while the caller has it. Those of the living are not told.
+
+    Raises ClusterError, after the others, for one that cannot be opened.
+    """
+    unopened: ClusterError | None = None
     for path in sorted(home().glob(f"*{_SUFFIX}")):
-        debts = taken_over(path, wait=False)
+        try:
+            debts = taken_over(path, wait=False)
+        except ClusterError as problem:
+            unopened = unopened or problem
+            continue
         if debts is not None:
             try:
                 yield debts
             finally:
                 debts.close()
+    if unopened is not None:
+        raise unopened
 
 
 def owners_at_work(besides: Path | None = None) -> Iterator[Owner]:
     """Runs that live, or guardians that are paying for dead ones: whoever holds the lock of a file but ``besides``."""
     for path in sorted(set(home().glob(f"*{_SUFFIX}")) - {besides}):
-        debts = taken_over(path, wait=False)
-        if debts is not None:
-            debts.close()
-            continue
-        with contextlib.suppress(FileNotFoundError, msgspec.DecodeError), path.open("rb") as file:
+        with contextlib.suppress(ClusterError):
+            debts = taken_over(path, wait=False)
+            if debts is not None:
+                debts.close()
+                continue
+        with contextlib.suppress(OSError, *_UNREADABLE), path.open("rb") as file:
             first = _LINE.decode(file.readline())
             if isinstance(first, Owner):
                 yield first
+
+
+def damaged(path: Path, seen: str) -> ClusterError:
+    """For a file of which nobody can tell what is owed."""
+    return ClusterError(
+        f"a readable undo log {path}",
+        seen=seen,
+        hint="see by hand that no broker is paused and no topic of rocketdiff is left there, then delete the file",
+    )
 
 
 def taken_over(path: Path, *, wait: bool) -> Debts | None:
@@ -212,6 +255,8 @@ def taken_over(path: Path, *, wait: bool) -> Debts | None:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
+    except OSError as problem:
+        raise damaged(path, problem.strerror or str(problem)) from problem
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         if path.exists() and os.fstat(descriptor).st_ino == path.stat().st_ino:

@@ -76,11 +76,12 @@ def sweep(described: DescribedCluster) -> None:
     _await_alone(described, _OTHERS_END_WITHIN_S)
     for debts in debts_of_the_dead():
         owner = debts.owner
-        if owner is not None and _is_of(owner, described):
+        # A damaged one may be anybody's.
+        if (owner is None and debts.damage) or (owner is not None and _is_of(owner, described)):
             problems = settle(debts)
             if problems:
                 raise ClusterError(
-                    f"{described.name} to be as an earlier run found it ({owner.run_folder})",
+                    f"{described.name} to be as an earlier run found it ({'unknown' if owner is None else owner.run_folder})",
                     seen="; ".join(problems),
                     hint="do that, then: rocketdiff cluster clean",
                 )

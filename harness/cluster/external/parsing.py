@@ -10,6 +10,7 @@ from harness.cluster.external.file_format import FORMAT, BrokerPart, ClusterFile
 from harness.cluster.external.refusal import Location, Place, refusal, refused
 from harness.cluster.interface import Role
 from harness.cluster.topology import broker_name, name_server_name
+from harness.core.plain import shown
 
 _LAST_PORT = 65_535
 
@@ -48,7 +49,7 @@ def _require_format(data: object, place: Place) -> None:
         raise refused(place, (), expected="a mapping with format, name, name_servers and brokers", seen=seen)
     version = data.get("format")
     if version != FORMAT or isinstance(version, bool):
-        seen = "none" if version is None else f"format: {version!r}"
+        seen = "none" if version is None else f"format: {shown(version)}"
         hint = "this rocketdiff reads no other version of the cluster file"
         raise refused(place, ("format",), expected=f"format: {FORMAT}", seen=seen, hint=hint)
 

@@ -1,7 +1,6 @@
 """One clear sentence for whatever is wrong with a cluster file: where it stands, what was expected there, what was seen."""
 
 import re
-import reprlib
 from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Any
@@ -10,6 +9,7 @@ import msgspec
 
 from harness.cluster.external import file_format as form
 from harness.core.errors import UsageError
+from harness.core.plain import shown
 
 Location = tuple[str | int, ...]
 Place = Callable[[Location], str]
@@ -30,8 +30,6 @@ _EXPECTED = {
 
 _MISSING = re.compile(r"Object missing required field `(.+?)`")
 _UNKNOWN = re.compile(r"Object contains unknown field `(.+?)`")
-_SHOWN_CHARACTERS = 60
-"""How much of a wrong value a message repeats."""
 
 
 def refused(place: Place, location: Location, *, expected: str, seen: str, hint: str = "") -> UsageError:
@@ -50,7 +48,7 @@ def refusal(data: object, problem: msgspec.ValidationError, place: Place) -> Usa
         close = get_close_matches(match[1], known, n=1)
         where = (*location, match[1])
         return refused(
-            place, where, expected=f"one of the fields {', '.join(known)}", seen=repr(match[1]), hint=_first(close)
+            place, where, expected=f"one of the fields {', '.join(known)}", seen=shown(match[1]), hint=_first(close)
         )
     names = [step for step in location if isinstance(step, str)]
     field = next((name for name in reversed(names) if name in _EXPECTED), "")
@@ -102,6 +100,4 @@ def _first(texts: list[str]) -> str:
 def _shown(data: Any, location: Location) -> str:  # whatever YAML holds
     for step in location:
         data = data[step]
-    short = reprlib.Repr()
-    short.maxstring = short.maxother = _SHOWN_CHARACTERS
-    return short.repr(data)
+    return shown(data)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from harness.cluster import admin
 from harness.cluster.external.commands import Ran, run_command
-from harness.cluster.external.debts import ActBegun, ActionOwed, Debt, Debts, TopicOwed
+from harness.cluster.external.debts import ActBegun, ActionOwed, Debt, Debts, TopicOwed, damaged
 from harness.cluster.external.description import Command, Verb
 from harness.cluster.faults.proof import prove_answer
 from harness.cluster.interface import Node
@@ -35,6 +35,8 @@ NoteCommand = Callable[[str, Verb, Ran, str], None]
 
 def settle(debts: Debts, note: NoteCommand = lambda *_: None) -> tuple[str, ...]:
     """Pay everything; the sentences about what could not be paid, which stays owed."""
+    if debts.damage:
+        return (str(damaged(debts.path, debts.damage)),)
     problems = []
     dead: set[str] = set()
     with Channels() as channels:

@@ -89,4 +89,6 @@ def java_command(installation: Installation, role: Role, folder: Path, extra: Se
 
 def environment(inherited: Mapping[str, str]) -> dict[str, str]:
     """The runner's environment without what would change a server behind our back."""
-    return {name: value for name, value in inherited.items() if name not in _UNWANTED}
+    kept = {name: value for name, value in inherited.items() if name not in _UNWANTED}
+    # Where the locale is C, Java takes every letter of a path that is not ASCII for a question mark.
+    return kept | {"LC_ALL": "C.UTF-8"}

@@ -10,6 +10,7 @@ from harness.cluster.ports import BROKER_PORTS, NAME_SERVER_PORTS, ReservedPort,
 from harness.cluster.server_settings import broker_settings, logging_settings, name_server_settings
 from harness.cluster.topology import Topology, letter_of
 from harness.core.errors import EnvironmentMissing, UsageError
+from harness.core.files import require_nameable
 
 # Empty commit logs, queues and logs of one node; a run of the full suite stays below it as well.
 ROOM_TO_START_BYTES = 64 * 1024 * 1024
@@ -69,6 +70,7 @@ def take_folder(folder: Path, topology: Topology) -> None:
 
     Raises EnvironmentMissing for a folder that cannot be made or read, UsageError for one in use.
     """
+    require_nameable(folder, "a cluster's folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         in_use = [folder / name for name in topology.node_names if (folder / name).exists()]

@@ -184,7 +184,7 @@ def _answer(line: str, number: int) -> dict[str, Any] | None:
     try:
         told = json.loads(line)
         is_answer = "script" in told and isinstance(told, dict)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         is_answer = False
     if not is_answer:
         hint = "give a run directory, or what rocketdiff simulate printed"

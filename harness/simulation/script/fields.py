@@ -2,7 +2,6 @@
 
 import dataclasses
 import re
-import reprlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -11,13 +10,11 @@ from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
+from harness.core import plain
 from harness.core.errors import UsageError
 from harness.simulation.script.vocabulary import Depth, DumpPart, Lookup, Mode
 
 Value = TypeVar("Value")
-
-_SHOWN_CHARACTERS = 60
-"""How much of a wrong value a message repeats."""
 
 _AT = r"( - at `\$(?P<path>[^`]*)`)?"
 _MESSAGE = re.compile(rf"Expected `(?P<type>[^`]*)`(?P<limit>.*?)(, got `[^`]*`)?{_AT}")
@@ -62,11 +59,9 @@ class Place:
 
 def shown(value: object) -> str:
     """A value as JSON would have it, cut short."""
-    short = reprlib.Repr()
-    short.maxstring = short.maxother = short.maxlong = _SHOWN_CHARACTERS
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
-    return short.repr(value)
+    return plain.shown(value)
 
 
 def nearest(name: str, known: Collection[str]) -> str:
@@ -99,6 +94,8 @@ def convert(kind: Any, raw: object, place: Place) -> Any:
         return msgspec.convert(raw, kind, strict=True)
     except msgspec.ValidationError as problem:
         _refuse(str(problem), raw, place)
+    except ValueError:  # half of a character outside the basic plane: JSON can write it, UTF-8 cannot
+        place.refuse("whole characters", seen=raw)
 
 
 def _refuse(message: str, raw: object, place: Place) -> NoReturn:

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.core.errors import UsageError
+from harness.core.files import read_bytes
 from harness.simulation.script import parse_script
 from harness.simulation.script.model import NamedScript
+from harness.simulation.script.text import MOST_CHARACTERS
 
 STANDARD_INPUT = "-"
 
@@ -43,9 +45,6 @@ def _load(path: str, name: str) -> NamedScript:
     if path == STANDARD_INPUT:
         return NamedScript("stdin", parse_script(sys.stdin.buffer.read(), "stdin"))
     file = Path(path)
-    try:
-        content = file.read_bytes()
-    except OSError as problem:
-        hint = "a folder of scripts is given as folder/*.json" if file.is_dir() else "check the path"
-        raise UsageError(f"a readable script file {path}", seen=str(problem.strerror), hint=hint) from problem
+    hint = "a folder of scripts is given as folder/*.json" if file.is_dir() else "check the path"
+    content = read_bytes(file, "script file", most=MOST_CHARACTERS, hint=hint)
     return NamedScript(name, parse_script(content, name))

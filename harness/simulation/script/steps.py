@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from harness.simulation.script.answers import answer_data, answers_data, read_answer, read_answers
-from harness.simulation.script.fields import Place, convert, members, nearest, read
+from harness.simulation.script.fields import Place, convert, members, nearest, read, shown
 from harness.simulation.script.model import (
     Action,
     Advance,
@@ -157,7 +157,7 @@ STEPS: Mapping[str, Reader] = {
 def read_step(raw: object, place: Place) -> Step:
     """A step from an object with one key."""
     if not isinstance(raw, dict) or len(raw) != 1:
-        seen = ", ".join(map(str, raw)) or "none" if isinstance(raw, dict) else repr(raw)[:60]
+        seen = ", ".join(map(str, raw)) or "none" if isinstance(raw, dict) else shown(raw)
         place.refuse("a step: an object with one key", seen=seen, in_words=True)
     ((key, value),) = raw.items()
     if key not in STEPS:

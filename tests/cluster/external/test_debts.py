@@ -70,6 +70,40 @@ def test_what_is_written_after_a_line_that_was_cut_short_is_read(home: Path) -> 
     assert [left.owed for left in debts_of_the_dead()] == [(second,)]
 
 
+@pytest.mark.parametrize("damage", [b"\0\0\0\0", b"", b'{"type":"owner"}\n', b"\xff\n", b"x\n" * 3])
+def test_what_cannot_be_read_is_never_taken_for_nothing(home: Path, damage: bytes) -> None:
+    """One sentence says which file, and it stays."""
+    home.mkdir()
+    (home / "b.ndjson").write_bytes(damage)
+    said: list[object] = []
+    with pytest.raises(ClusterError, match=r"a readable undo log .*b\.ndjson") as raised:
+        clean(said.append)
+    assert raised.value.exit_code == 69
+    assert said == []
+    assert (home / "b.ndjson").read_bytes() == damage
+
+
+def test_zeros_after_what_was_owed_leave_it_owed(home: Path) -> None:
+    """A power cut; whether a lost line had struck it out nobody knows."""
+    debts = Debts.begin(OWNER)
+    debts.owe(TopicOwed("x-1", (), ()))
+    died(debts)
+    with debts.path.open("ab") as file:
+        file.write(bytes(64))
+    with pytest.raises(ClusterError, match="line 3 cannot be read"):
+        clean(lambda _: None)
+    assert debts.path.exists()
+
+
+def test_a_folder_in_the_place_of_a_log_does_not_hide_the_others(home: Path) -> None:
+    """What can be cleaned is."""
+    (home / "a.ndjson").mkdir(parents=True)
+    died(Debts.begin(OWNER))
+    with pytest.raises(ClusterError, match="Is a directory"):
+        clean(lambda _: None)
+    assert [path.name for path in home.iterdir()] == ["a.ndjson"]
+
+
 def test_a_file_with_nothing_owed_does_not_stay(home: Path) -> None:
     """Neither that of a run that ends, nor that of one that was killed before it did anything."""
     Debts.begin(OWNER).close()

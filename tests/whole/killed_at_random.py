@@ -1,0 +1,206 @@
+"""
+End `rocketdiff run` and `analyze` at random moments, from the first import to the last report, and look for what is left.
+
+By hand: ``python -m tests.whole.killed_at_random --kills 24 --signals 24 --seed 1`` prints a table and exits with 1 when
+anything was found. Moments are drawn from a seed; what the machine does in that moment is its own affair.
+"""
+
+import argparse
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import harness
+
+MARK = "ROCKETDIFF_TRIAL"
+"""In the environment of a trial, and so of everything it starts and does not clear the environment of."""
+
+RUN = ("run", "--scenario", "round-robin/calm", "--subject", "java:5.3.3", "--subject", "python:5.3.3", "--seed", "3")
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+IMPORTS_S = 0.8
+START_S = 8.0
+PATIENCE_S = 15.0
+"""For what ends because its owner has: a guardian notices at once, but the machine may be busy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What is done to whom, and when; ``times``: how often in a row."""
+
+    command: str
+    number: signal.Signals
+    after_s: float
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How it ended, what was wrong (empty is what is wanted), and the exit code of judging what there is."""
+
+    trial: Trial
+    status: int
+    wrong: tuple[str, ...]
+    judged: int | None = None
+
+
+def trials(kills: int, signals: int, seed: int, lasts_s: float) -> Iterator[Trial]:
+    """A third each while Python imports, while things start, and at any time; every third one ends an analysis."""
+    draw = random.Random(seed)
+    for number in range(kills + signals):
+        latest_s = (IMPORTS_S, START_S, lasts_s)[number % 3]
+        command = "analyze" if number // 3 % 3 == 2 else "run"
+        chosen = signal.SIGKILL if number < kills else draw.choice(SIGNALS)
+        times = draw.choice((1, 1, 3)) if chosen is not signal.SIGKILL else 1
+        yield Trial(command, chosen, draw.uniform(0.02, latest_s), times)
+
+
+def attempted(trial: Trial, folder: Path, stored: Path) -> Outcome:
+    """Do it in a folder of its own and look for what is left; ``stored``: a whole run, for an analysis."""
+    temporary, out = folder / "tmp", folder / "out"
+    temporary.mkdir(parents=True)
+    mark = uuid.uuid4().hex
+    words = RUN if trial.command == "run" else ("analyze", str(stored))
+    with (folder / "said").open("wb") as said:
+        process = _started((*words, "--out", str(out)), said, temporary, mark)
+        time.sleep(trial.after_s)
+        for _ in range(trial.times):
+            process.send_signal(trial.number)
+            time.sleep(0.05)
+        try:
+            status = process.wait(60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return Outcome(trial, process.wait(), ("it did not end within 60 s",))
+    wrong = list(_left(mark, folder, temporary))
+    text = (folder / "said").read_text(errors="replace")
+    if trial.number is not signal.SIGKILL:
+        wrong += _badly_ended(status, text, trial)
+    judged = _judged(out, temporary)
+    if judged not in (None, 0, 2):
+        wrong.append(f"judged with exit code {judged}")
+    return Outcome(trial, status, tuple(wrong), judged)
+
+
+def _started(words: Sequence[str], said: IO[bytes], temporary: Path, mark: str) -> "subprocess.Popen[bytes]":
+    environment = os.environ | {
+        MARK: mark,
+        "TMPDIR": str(temporary),
+        "PYTHONPATH": str(Path(harness.__file__).parents[1]),
+    }
+    return subprocess.Popen(
+        # A shell starts what it puts into the background deaf to Ctrl-C, these trials too.
+        ["/usr/bin/env", "--default-signal=INT,HUP", sys.executable, "-m", "harness", *words],
+        stdin=subprocess.DEVNULL,
+        stdout=said,
+        stderr=subprocess.STDOUT,
+        env=environment,
+        start_new_session=True,
+    )
+
+
+def _badly_ended(status: int, text: str, trial: Trial) -> list[str]:
+    """A command that had ended before has its own exit code; one that was told to end says so, in one line."""
+    if trial.after_s < IMPORTS_S and "harness" not in text and (not text or "Python" in text or "<frozen" in text):
+        return []  # Python itself was not up yet, and no line of ours can be: the kernel's way, or its own
+    wrong = ["traceback"] if "Traceback" in text else []
+    if "interrupted" in text:
+        return wrong + ([f"exit code {status}"] if status != 130 else [])
+    if status in (0, 1, 2, 3, 5):
+        return wrong
+    return [*wrong, f"ended with {status} and {text[-80:]!r}"]
+
+
+def _left(mark: str, folder: Path, temporary: Path) -> Iterator[str]:
+    deadline = time.monotonic() + PATIENCE_S
+    while (living := dict(_processes(mark, folder))) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    for pid, line in living.items():
+        yield f"process {pid}: {line[:100]}"
+    while (files := [path.name for path in temporary.iterdir()]) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    if files:
+        yield f"temporary files: {' '.join(files)}"
+    if stores := [str(path.relative_to(folder)) for path in folder.rglob("store") if path.is_dir()]:
+        yield f"stores: {' '.join(stores)}"
+
+
+def _processes(mark: str, folder: Path) -> Iterator[tuple[int, str]]:
+    """Everything that has the mark in its environment or the folder in its command line; it holds ports and locks too."""
+    for proc in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (proc / "cmdline").read_bytes()
+            if mark.encode() in (proc / "environ").read_bytes() or str(folder).encode() in line:
+                yield int(proc.name), line.replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+
+
+def _judged(out: Path, temporary: Path) -> int | None:
+    """Exit code of judging the run that there is, if it got as far as that."""
+    runs = [manifest.parent for manifest in out.glob("*/run.json")]
+    if not runs:
+        return None
+    words = [sys.executable, "-m", "harness", "analyze", str(runs[0]), "--master", "none"]
+    environment = os.environ | {"TMPDIR": str(temporary)}
+    return subprocess.run(words, env=environment, capture_output=True, check=False, timeout=300).returncode
+
+
+def whole_run(folder: Path) -> tuple[Path, float, int]:
+    """One that nobody disturbs: its folder, how long it took, its exit code."""
+    began = time.monotonic()
+    folder.mkdir()
+    with (folder / "said").open("wb") as said:
+        status = _started((*RUN, "--out", str(folder)), said, folder, "whole").wait()
+    return next(folder.glob("*/run.json")).parent, time.monotonic() - began, status
+
+
+def main() -> int:
+    """Print a line a trial and the sums."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=24)
+    parser.add_argument("--signals", type=int, default=24)
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="rocketdiff-killed-") as name:
+        folder = Path(name)
+        stored, lasts_s, status = whole_run(folder / "before")
+        _say(f"a run that nobody disturbs: {lasts_s:.1f} s, exit code {status}")
+        outcomes = []
+        for number, trial in enumerate(trials(asked.kills, asked.signals, asked.seed, lasts_s)):
+            outcome = attempted(trial, folder / str(number), stored)
+            outcomes.append(outcome)
+            what = f"{trial.command:8} {trial.number.name} x{trial.times} at {trial.after_s:5.2f} s"
+            _say(
+                f"{number:3} {what}: ended {outcome.status:4}, judged {outcome.judged}  {'; '.join(outcome.wrong) or 'clean'}"
+            )
+        _, _, after = whole_run(folder / "after")
+    bad = [outcome for outcome in outcomes if outcome.wrong]
+    judged = [outcome.judged for outcome in outcomes if outcome.judged is not None]
+    _say(
+        f"{len(outcomes)} trials, {len(bad)} with something left or wrong; judged {len(judged)}: {_counted(judged)}; next run: {after}"
+    )
+    return int(bool(bad) or status != after)
+
+
+def _counted(codes: Sequence[int]) -> str:
+    return ", ".join(f"{codes.count(code)} x {code}" for code in sorted(set(codes)))
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(re.sub(r"\s+", " ", line) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
