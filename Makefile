@@ -14,10 +14,10 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 ARGS ?=
 TESTS ?= tests
 
-.PHONY: help setup run doctor image test lint format bench calibrate mutants lock relock wheel clean
+.PHONY: help setup run doctor image test lint format bench calibrate mutants fuzz-inputs lock relock wheel clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo "  ARGS='…' is handed on, as in: make run ARGS='--suite full'; TESTS='tests/core' chooses tests"
 
 setup: $(READY) ## Set up .venv from requirements.lock (done by the others when needed)
@@ -56,6 +56,9 @@ calibrate: $(READY) ## How often does the gate alarm falsely? 312 control cases 
 
 mutants: $(READY) ## Change the rules of the reference in every small way and see whether scripts and tests notice
 	@$(BIN)/python -m tests.mutants $(ARGS)
+
+fuzz-inputs: $(READY) ## Damaged and hostile documents by the thousand: each is taken or refused in one sentence
+	@$(BIN)/python -m tests.hostile $(ARGS)
 
 lock: $(READY) ## Write requirements.lock anew (maintainers; network)
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness.cluster.external.description import UNDOES, DescribedCluster, DescribedNode, Verb
+from harness.cluster.external.joining import look
 from harness.cluster.external.named_topology import NamedTopology, named, why_not
 from harness.cluster.external.parsing import parse
 from harness.cluster.start import DEFAULT_SERVER_RELEASE, require_servers
@@ -48,6 +49,11 @@ def require_release(server_release: str, backend: str, described: DescribedClust
             seen=server_release,
             hint="server_release in the cluster file, or nothing: the brokers are asked",
         )
+
+
+def release_there(described: DescribedCluster | None, asked: str) -> str:
+    """Of which release the servers are: somebody's own cluster says it itself."""
+    return asked if described is None else look(described)[0]
 
 
 def read(path: Path) -> DescribedCluster:

@@ -12,7 +12,6 @@ from pathlib import Path
 from harness import __version__
 from harness.choosing import Choice, choose, require_some, require_usable
 from harness.cluster.external.description import DescribedCluster
-from harness.cluster.external.joining import look
 from harness.cluster.interface import Cluster
 from harness.cluster.start import fetch_servers, require_backend, start_cluster
 from harness.cluster.topology import topology_named
@@ -31,7 +30,7 @@ from harness.core.events import (
 )
 from harness.core.subject import SubjectId
 from harness.dry_run import told
-from harness.external import BACKEND, described_by, on, require_release
+from harness.external import BACKEND, described_by, on, release_there, require_release
 from harness.judging import judge_runs
 from harness.ledgers import LedgerChoice
 from harness.ledgers import load as load_ledger
@@ -104,7 +103,7 @@ def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
     pair = Pair.of(program_of(request.baseline), program_of(request.candidate))
     if request.is_dry:
         return _told(request, cases, choice)
-    request = _located(request)
+    request = replace(request, server_release=release_there(request.described, request.server_release))
     fetch(request)
     directory = RunDirectory.create(request.out.resolve(), manifest_of(request, seed, cases))
     listeners = (*listeners, JUnitListener(directory.path / junit.FILE_NAME, request.policy))
@@ -130,13 +129,6 @@ def _told(request: RunRequest, cases: Sequence[Case], choice: Choice) -> int:
     for line in told(cases, choice, described, release, is_control_wanted=request.is_control_wanted):
         print(line)  # noqa: T201 - what was asked for
     return int(ExitCode.CONFORMS)
-
-
-def _located(request: RunRequest) -> RunRequest:
-    """Somebody's own cluster says itself of which release it is."""
-    if request.described is None:
-        return request
-    return replace(request, server_release=look(request.described)[0])
 
 
 def fetch(request: RunRequest) -> None:

@@ -1,0 +1,102 @@
+"""Every kind of document that is read: a sound one to begin with, and its reader."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from random import Random
+
+from harness import calibration_store, external, ledgers
+from harness.analysis.analyze import analyze_here
+from harness.cluster.external import debts
+from harness.core.resources import resource
+from harness.report import json_document
+from harness.report.document import build
+from harness.run_description import describe
+from harness.scenario import loading
+from harness.simulation.script.files import load_scripts
+from harness.traces.journal import read_arm_journal
+from harness.traces.run_directory import RunDirectory
+from harness.verdict.judge import judge
+from harness.verdict.policy import Policy
+from tests.hostile.mutations import mutated_json, mutated_yaml
+
+Mutation = Callable[[str, Random], bytes]
+Reader = Callable[[Path], object]
+
+
+JOURNAL = """\
+{"type":"hello","protocol":1,"client":"java","version":"5.3.3","capabilities":["sync"],"pid":17}
+{"type":"ready","warm_up":[]}
+{"type":"route","route":1,"seen_ns":5,"queues":[["broker-a",0],["broker-a",1]]}
+{"type":"attempt","send":0,"attempt":1,"thread":0,"broker":"broker-a","queue_id":0,"begin_ns":10,"end_ns":20,"outcome":"ok"}
+{"type":"send","send":0,"thread":0,"begin_ns":9,"end_ns":21,"outcome":"ok","broker":"broker-a","queue_id":0,"offset":3}
+{"type":"done","sends":1}
+"""
+"""Not all of it need be right: a line that is no record is to be told, whatever is wrong with it."""
+
+UNDO = """\
+{"type":"owner","cluster":"unit","name_servers":["127.0.0.1:1"],"run_folder":"runs/x"}
+{"type":"topic","name":"unit-1","brokers":["127.0.0.1:2"],"name_servers":["127.0.0.1:1"]}
+{"type":"action","node":"b","role":"broker","address":"127.0.0.1:2","probe_topic":"t","verb":"resume","words":["true"],\
+"folder":"/","timeout_s":1.0}
+{"type":"begun","key":"resume b","group":1,"started_ticks":1}
+{"type":"ended","key":"resume b"}
+{"type":"paid","key":"topic unit-1"}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """``file``: what it is called in a folder of its own."""
+
+    name: str
+    file: str
+    sound: tuple[str, ...]
+    mutate: Mutation
+    read: Reader
+
+
+@cache
+def kinds() -> tuple[Kind, ...]:
+    """All of them."""
+    scenarios = [path.read_text() for path in sorted(resource("fixtures/scenarios").rglob("*.yaml"))]
+    shipped = [path.read_text() for path in ledgers.shipped_files()]
+    clusters = [path.read_text() for path in sorted(resource("fixtures/cluster-format/valid-pass").glob("*.yaml"))]
+    scripts = [path.read_text() for path in sorted(resource("fixtures/simulation/scripts").rglob("*.json"))]
+    run = (Path(__file__).parents[1] / "older_run" / "run.json").read_text()
+    return (
+        Kind("scenario", "s.yaml", tuple(scenarios), mutated_yaml, loading.load),
+        Kind("ledger", "l.yaml", tuple(shipped), mutated_yaml, ledgers.read),
+        Kind("cluster file", "c.yaml", tuple(clusters), mutated_yaml, external.read),
+        Kind("script", "s.json", tuple(text for text in scripts if len(text) < 20_000), mutated_json, _scripts),
+        Kind("calibration", "c.json", (resource(calibration_store.FILE).read_text(),), mutated_json, _calibration),
+        Kind("report.json", "report.json", (_report(),), mutated_json, json_document.load),
+        Kind("run.json", "run.json", (run,), mutated_json, lambda path: RunDirectory.open(path.parent)),
+        Kind("journal", "01-baseline.ndjson", (JOURNAL,), mutated_json, read_arm_journal),
+        Kind("undo log", "x.ndjson", (UNDO,), mutated_json, _undo),
+    )
+
+
+def _scripts(path: Path) -> object:
+    return load_scripts([str(path)])
+
+
+def _calibration(path: Path) -> object:
+    return calibration_store.decode(path.read_bytes(), where=path.name)
+
+
+def _undo(path: Path) -> object:
+    """As whoever comes after a killed run; what is wrong is told when it is to be paid."""
+    left = debts.taken_over(path, wait=False)
+    assert left is not None
+    left._file.close()
+    return left.damage
+
+
+def _report() -> str:
+    """That of the stored run of schema 1.0, judged anew."""
+    run = RunDirectory.open(Path(__file__).parents[1] / "older_run")
+    analysis, info = analyze_here(run), describe([run], took_s=0.0)
+    document = build(info, judge(analysis.evidence, info, Policy()), analysis.plots, analysis.counts, None)
+    return json_document.encode(document).decode()

@@ -1,0 +1,74 @@
+"""One document given to its reader, and what came of it: taken, refused, or something nobody should see."""
+
+import signal
+import time
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+from harness.core.errors import HarnessError
+from tests.hostile.kinds import Kind
+
+MOST_S = 5.0
+"""Of processor time, so that a busy machine fails nothing; a sound document takes some ms."""
+
+LONGEST_SENTENCE = 3_500
+REFUSALS = (4, 69)
+
+
+class TookTooLong(BaseException):
+    """Not an Exception, so that no reader takes it for damage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """``end``: a word or two for a table. ``wrong``: empty unless it must not be so."""
+
+    end: str
+    wrong: str
+    took_s: float
+
+
+def answer_to(kind: Kind, content: bytes, folder: Path) -> Answer:
+    """Write it where such a file lies, and read it."""
+    file = folder / kind.file
+    file.write_bytes(content)
+    began_s = time.process_time()
+    before = signal.signal(signal.SIGPROF, _too_long)
+    signal.setitimer(signal.ITIMER_PROF, MOST_S)
+    try:
+        end, wrong = _read(kind, file)
+    except TookTooLong:
+        end, wrong = "without end", f"more than {MOST_S:g} s"
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+    return Answer(end, wrong, time.process_time() - began_s)
+
+
+def _read(kind: Kind, file: Path) -> tuple[str, str]:
+    try:
+        kind.read(file)
+    except HarnessError as refused:
+        return f"exit {int(refused.exit_code)}", _badly_told(refused)
+    except Exception as error:  # noqa: BLE001 - that is what is looked for
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        return "traceback", f"{type(error).__name__} at {Path(place.filename).name}:{place.lineno}"
+    return "taken", ""
+
+
+def _badly_told(refused: HarnessError) -> str:
+    said = str(refused)
+    if refused.exit_code not in REFUSALS:
+        return f"exit code {refused.exit_code}"
+    if len(said) > LONGEST_SENTENCE:
+        return f"a message of {len(said)} characters"
+    if not said.replace("\n", "").replace("\t", "").isprintable():
+        return f"a message with control characters: {said[:80]!r}"
+    return ""
+
+
+def _too_long(_number: int, _frame: FrameType | None) -> NoReturn:
+    raise TookTooLong

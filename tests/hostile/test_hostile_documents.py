@@ -1,0 +1,36 @@
+"""A sample of the damaged and hostile documents that ``make fuzz-inputs`` draws by the thousand."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.hostile.__main__ import tried
+from tests.hostile.kinds import kinds
+
+SAMPLE = 120
+
+NAMES = (
+    "scenario",
+    "ledger",
+    "cluster file",
+    "script",
+    "calibration",
+    "report.json",
+    "run.json",
+    "journal",
+    "undo log",
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_document_is_taken_or_refused_in_one_sentence(name: str, tmp_path: Path) -> None:
+    """With exit code 4 or 69, in bounded time, without a traceback and without a control character."""
+    (kind,) = [kind for kind in kinds() if kind.name == name]
+    ends, wrong, _ = tried(kind, SAMPLE, 7, tmp_path)
+    assert [(answer.wrong, content[:200]) for content, answer in wrong] == []
+    assert ends.total() == SAMPLE
+
+
+def test_no_kind_is_left_out() -> None:
+    """The names above are all there are."""
+    assert tuple(kind.name for kind in kinds()) == NAMES
