@@ -19,10 +19,15 @@ from harness.verdict.ledger_parsing import parse as parse_ledger
 
 SUFFIX = ".yaml"
 
-POOLED = tuple(
-    f"pooled/pause/fault-latency-{switch}/{check}" for switch in ("off", "on") for check in ("timing", "failover-time")
+POOLED = (
+    *(
+        f"pooled/pause/fault-latency-{switch}/{check}"
+        for switch in ("off", "on")
+        for check in ("timing", "failover-time")
+    ),
+    "pooled/sends/outcomes",
 )
-"""Checks over all pauses of a run, which no scenario names."""
+"""Checks over all pauses, or all sends, of a run, which no scenario names."""
 
 
 @dataclass(frozen=True, slots=True)

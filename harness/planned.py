@@ -1,4 +1,4 @@
-"""Which checks a run is asked: each scenario's own, the two asked of every case, the pooled ones; and which tell something unasked."""
+"""Which checks a run is asked: each scenario's own, the three asked of every case, the pooled ones; and which tell something unasked."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,7 +6,7 @@ from harness.core.evidence import pool_name
 from harness.scenario import Scenario
 from harness.scenario.model import CHECKS
 
-IMPLICIT = ("protocol", "validity")
+IMPLICIT = ("outcomes", "protocol", "validity")
 
 POOLED = ("timing", "failover-time")
 """Checks whose spells of pauses are gathered over cases; only there they gate."""

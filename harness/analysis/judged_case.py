@@ -21,6 +21,7 @@ from harness.analysis.checks.error_kind import ErrorKind
 from harness.analysis.checks.failover_time import FailoverTime
 from harness.analysis.checks.loss import Loss, note_strays
 from harness.analysis.checks.order import Order
+from harness.analysis.checks.outcomes import Outcomes
 from harness.analysis.checks.publish_lists import compare_publish_lists
 from harness.analysis.checks.queue_choice import QueueChoice
 from harness.analysis.checks.scene import Scene, Watcher
@@ -68,6 +69,7 @@ def judge_case(trace: CaseTrace, *, batch_rows: int = BATCH_ROWS) -> Iterator[Ca
         Content(scene),
         Order(scene),
         Delay(scene),
+        Outcomes(scene, {arm: rulebook.causes(trace, arm) for arm in Arm}),
     )
     baseline, candidate = (_arm(trace, arm, scene, rulebook, batch_rows) for arm in Arm)
     for send in aligned(baseline, candidate):

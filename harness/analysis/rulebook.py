@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from harness.analysis.case_trace import CaseTrace
+from harness.analysis.steps.causes import Causes
 from harness.analysis.steps.fault_reach import FaultReach
 from harness.analysis.steps.torn_connections import QUIET, TornConnections
 from harness.core.errors import UsageError
@@ -121,6 +122,12 @@ class Rulebook:
     rules: dict[Arm, ArmRules]
     missing: str = ""
     habits: AsyncHabits = NO_HABITS
+    timeouts_close: bool = True
+
+    def causes(self, trace: CaseTrace, arm: Arm) -> Causes:
+        """What is known of the failures of an arm; without rules, a timeout may cost a connection."""
+        attempts = trace.tables.get((TableName.ATTEMPTS, arm))
+        return Causes(attempts, trace.faults, trace.entry, timeouts_close=self.timeouts_close)
 
 
 def rulebook_for(trace: CaseTrace) -> Rulebook:
@@ -138,7 +145,8 @@ def rulebook_for(trace: CaseTrace) -> Rulebook:
         dialect = rules[Arm.BASELINE].fresh().dialect
     except UsageError as error:
         return Rulebook({}, str(error))
-    return Rulebook(rules, habits=AsyncHabits.of(dialect, settings.retry_times_when_send_async_failed))
+    habits = AsyncHabits.of(dialect, settings.retry_times_when_send_async_failed)
+    return Rulebook(rules, habits=habits, timeouts_close=Tearing.of(dialect.remoting).timeouts_close)
 
 
 def tells_causes(trace: CaseTrace, arm: Arm) -> bool:

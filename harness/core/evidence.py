@@ -106,6 +106,37 @@ class PairedSample:
 
 
 @dataclass(frozen=True, slots=True)
+class PairedCounts:
+    """
+    In how many units of time something befell one arm more often than the other, over what both arms went through.
+
+    name: what, and in which phase (``failed/calm``). unit: in words, plural. An honest pair is as likely to be on the one side as
+    on the other, for which an exact McNemar test asks.
+    """
+
+    name: str
+    unit: str
+    baseline_more: int
+    candidate_more: int
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedShares:
+    """
+    How often one situation, met so many times by each arm, ended in one way; for Fisher's exact test.
+
+    name: the end, and the situation (``failed/after-a-failed-attempt``). met and ended: baseline first. situation and
+    end: in words.
+    """
+
+    name: str
+    situation: str
+    end: str
+    met: tuple[int, int]
+    ended: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """
     Everything known about one check of one case.
@@ -128,6 +159,7 @@ class Evidence:
     divergences: tuple[Divergence, ...] = ()
     samples: tuple[PairedSample, ...] = ()
     measures: tuple[Measure, ...] = ()
+    counts: tuple[PairedCounts | ComparedShares, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,9 @@ Asynchronous sends of one arm against the rules: who chose what, and how each en
 
 Judged exactly: the queue of every first attempt, along the counter of the thread of the client's that chose it (from 4.3.0
 on a thread of a pool; its number is in the trace); and how the send ended, given how long its attempts took
-(``async_ends``). What of this cannot be known, with fault latency on or where the witness does not tell who chose, is not
-judged (``core.knowable``).
+(``async_ends``). Of a retry, its broker: another one than that which failed, or, where the application named the queue, the
+same (``retry_brokers``). What of this cannot be known, with fault latency on or where the witness does not tell who chose,
+is not judged (``core.knowable``), nor is which queue of its broker a retry takes.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,6 +17,7 @@ from harness.oracle.async_ends import Troubled, async_difference
 from harness.oracle.judgement import Difference, DifferenceKind, Judgement
 from harness.oracle.observation import Observation
 from harness.oracle.replay import Replay
+from harness.oracle.retry_brokers import retry_broker_difference
 from harness.oracle.sentences import end_text
 from harness.oracle.trace import SendTrace
 from reference_impl.rules.async_rules import AsyncThread
@@ -105,7 +107,9 @@ def _judged(replay: Replay, choice: _Choice, troubled: Troubled, *, is_chooser_u
     send = choice.send
     judgement = _first_choice(replay, choice, is_chooser_unseen=is_chooser_unseen)
     if judgement.difference is None and judgement.undecided is None:
-        return replace(judgement, difference=async_difference(replay.dialect, replay.settings, send, troubled))
+        found = async_difference(replay.dialect, replay.settings, send, troubled)
+        found = found or retry_broker_difference(replay, send, troubled)
+        return replace(judgement, difference=found)
     return judgement
 
 

@@ -41,6 +41,7 @@ UNANSWERED_SHOWN = 6
 SHORT_CHECKS = {
     "validity": "valid",
     "protocol": "proto",
+    "outcomes": "ends",
     "queue-choice": "queue",
     "attempts": "tries",
     "avoidance": "avoid",

@@ -14,6 +14,7 @@ from harness.verdict.judgement import RunVerdict
 CHECK_ORDER = (
     "validity",
     "protocol",
+    "outcomes",
     "queue-choice",
     "attempts",
     "avoidance",
@@ -22,6 +23,10 @@ CHECK_ORDER = (
     "failover-time",
     "loss",
     "duplication",
+    "content",
+    "order",
+    "callbacks",
+    "delay",
 )
 
 PHASES = ("calm", "paused", "after")

@@ -24,7 +24,7 @@ CHECKS = (
     "order",
     "delay",
 )
-"""Questions a scenario may ask; ``protocol`` and ``validity`` are asked of every case and never written down."""
+"""Questions a scenario may ask; ``outcomes``, ``protocol`` and ``validity`` are asked of every case and never written down."""
 
 SUITES = ("quick", "full", "deployments", "modes", "wire")
 

@@ -8,6 +8,7 @@ from harness.core.verdict import CheckResult
 from harness.verdict.answer import answer
 from harness.verdict.completeness import unanswered
 from harness.verdict.conclude import conclude
+from harness.verdict.counts import with_counts_told
 from harness.verdict.judgement import EXIT_CODE, Judgement, machine_line
 from harness.verdict.ledger import Ledger
 from harness.verdict.ledger_apply import Applied, apply_ledger
@@ -34,6 +35,7 @@ def judge(
 def answers(evidence: Sequence[Evidence], run_info: RunInfo) -> tuple[CheckResult, ...]:
     """One result for each evidence, in its order."""
     baseline, candidate = run_info.baseline.subject, run_info.candidate.subject
+    evidence = with_counts_told(evidence, baseline=baseline, candidate=candidate)
     return tuple(
         answer(item, samples, baseline=baseline, candidate=candidate)
         for item, samples in zip(evidence, decide_samples(evidence), strict=True)

@@ -222,8 +222,9 @@ def write_run(
     run: str = "run-1",
     seed: int = 1,
     complete: bool = True,
+    change_baseline: Change | None = None,
 ) -> RunDirectory:
-    """A sealed run of all stories; ``change`` spoils what the candidate told."""
+    """A sealed run of all stories; ``change`` spoils what the candidate told, ``change_baseline`` what the baseline did."""
     subjects = {Arm.BASELINE: baseline, Arm.CANDIDATE: candidate}
     entries = tuple(_entry(number, story, subjects) for number, story in enumerate(stories, start=1))
     directory = RunDirectory.create(root, replace(MANIFEST, run=run, seed=seed, subjects=subjects, cases=entries))
@@ -232,8 +233,9 @@ def write_run(
         case.begin(story.plan(), clock=ClockAnchor(ORIGIN_NS, ORIGIN_NS // MS), origin_ns=ORIGIN_NS)
         for arm in Arm:
             told = story.play(subjects[arm].split(":")[1], seed=Random(f"{seed}/{number}/{arm}").randrange(10_000))
-            if change is not None and arm is Arm.CANDIDATE:
-                change(told)
+            spoil = change if arm is Arm.CANDIDATE else change_baseline
+            if spoil is not None:
+                spoil(told)
             with case.recorder(arm) as recorder:
                 for content in _lines(subjects[arm], told):
                     recorder.line(content)

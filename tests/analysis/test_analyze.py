@@ -14,12 +14,12 @@ NewRun = Callable[..., RunDirectory]
 
 
 def test_every_planned_check_has_an_answer(new_run: NewRun) -> None:
-    """The scenario's checks, the two that are asked of every case, and two pools."""
+    """The scenario's checks, the three that are asked of every case, and two pools."""
     run = new_run()
     answered = [(one.case, one.check) for one in analyze([run.path], master=WITHOUT_SPARK).evidence]
     case, pool = run.entry(1).name, "pooled/pause/fault-latency-on/java:5.3.3~python:5.3.3"
     assert answered == [
-        *((case, check) for check in (*Story().checks, "protocol", "validity")),
+        *((case, check) for check in (*Story().checks, "outcomes", "protocol", "validity")),
         (pool, "timing"),
         (pool, "failover-time"),
     ]

@@ -29,7 +29,7 @@ AWAKE_GUARDS = "awake-"
 WITNESS_GUARDS = "witness-"
 """How the names of guards begin that are broken when a client and the wire told two stories of its attempts."""
 
-RESTS_ON_ATTEMPTS = frozenset({"queue-choice", "attempts", "avoidance", "error-kind", "duplication"})
+RESTS_ON_ATTEMPTS = frozenset({"queue-choice", "attempts", "avoidance", "error-kind", "duplication", "outcomes"})
 """Checks that hold attempts against something: one of two stories is wrong, and nobody knows which."""
 
 UNKNOWABLE = "unknowable: "

@@ -1,4 +1,4 @@
-"""Every check by name, and the two that are asked of every case whether its scenario names them or not."""
+"""Every check by name, and the three that are asked of every case whether its scenario names them or not."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,6 +13,8 @@ from harness.analysis.checks import (
     failover_time,
     loss,
     order,
+    outcomes,
+    outcomes_answer,
     protocol,
     queue_choice,
     timing,
@@ -34,10 +36,15 @@ ANSWERS: dict[str, Callable[[CaseFacts], Evidence]] = {
     content.NAME: content.answer,
     order.NAME: order.answer,
     delay.NAME: delay.answer,
+    outcomes.NAME: outcomes_answer.answer,
     protocol.NAME: protocol.answer,
     validity.NAME: validity.answer,
 }
 
-IMPLICIT = (protocol.NAME, validity.NAME)
+IMPLICIT = (outcomes.NAME, protocol.NAME, validity.NAME)
 
-POOLED: tuple[Callable[[Sequence[CaseFacts]], tuple[Evidence, ...]], ...] = (timing.pooled, failover_time.pooled)
+POOLED: tuple[Callable[[Sequence[CaseFacts]], tuple[Evidence, ...]], ...] = (
+    timing.pooled,
+    failover_time.pooled,
+    outcomes_answer.pooled,
+)
