@@ -184,7 +184,7 @@ def explain(
     from harness.explaining import explain_send
 
     for line in explain_send(run_dir, subject, send, case):
-        typer.echo(line)
+        typer.echo(plain(line))
 
 
 for command in (scenarios, doctor, simulate, fuzz, bisect, changelog, groups, identify, bench, calibrate):

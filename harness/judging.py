@@ -85,9 +85,9 @@ def judge_quietly(
     analysis = analyze([run.path for run in runs], master=master, java_home=find_java().home)
     info = describe(runs, took_s=time.monotonic() - began)
     judgement = judge(analysis.evidence, info, policy, ledger)
-    for result in judgement.results:
-        tell(listeners, CheckJudged(result))
     document = build(info, judgement, analysis.plots, analysis.counts, shipped())
+    for result in document.results:
+        tell(listeners, CheckJudged(result))
     files = write_reports(document, folder)
     tell(listeners, ReportWritten(files))
     return Judged(judgement, document, files)

@@ -3,6 +3,8 @@
 import reprlib
 import unicodedata
 
+from harness.core.plain_text import without_commands
+
 SHOWN_CHARACTERS = 60
 """How much of a wrong value a message repeats."""
 
@@ -17,7 +19,9 @@ def plain(text: str, most: int = MOST_CHARACTERS) -> str:
     if len(text) > most:
         half = most // 2
         text = f"{text[:half]}… ({len(text)} characters) …{text[-half:]}"
-    return "".join(one if one in _HARMLESS or one.isprintable() else _written_out(one) for one in text)
+    return without_commands(
+        "".join(one if one in _HARMLESS or one.isprintable() else _written_out(one) for one in text)
+    )
 
 
 def shown(value: object) -> str:

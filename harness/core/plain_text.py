@@ -28,11 +28,16 @@ def plain(text: str, limit: int = TEXT_CHARACTERS) -> str:
 
     Line ends and tabs stay. Plain text comes back as it is, and what comes back is plain.
     """
-    shown = _COMMAND.sub(lambda match: " ".join(match[0]), UNPRINTABLE.sub(_escaped, text))
+    shown = without_commands(UNPRINTABLE.sub(_escaped, text))
     if len(shown) <= limit:
         return shown
     told = f" … ({len(text):,} characters)"
     return shown[: limit - len(told)] + told
+
+
+def without_commands(text: str) -> str:
+    """The text with every beginning of a command to a CI server broken up."""
+    return _COMMAND.sub(lambda match: " ".join(match[0]), text)
 
 
 def plain_line(text: str, limit: int = TEXT_CHARACTERS) -> str:

@@ -13,6 +13,7 @@ from harness.core.evidence import TraceCounts
 from harness.core.plots import Plots
 from harness.core.run_info import RunInfo
 from harness.core.verdict import CheckResult
+from harness.report.cleaning import cleaned
 from harness.report.clusters import Cluster, clusters_of
 from harness.verdict.calibration import Calibration
 from harness.verdict.judgement import Counts, Judgement, RunVerdict
@@ -53,8 +54,8 @@ def build(
     traces: TraceCounts,
     calibration: Calibration | None = None,
 ) -> Document:
-    """Put a judged run together; nothing is added later, by any renderer."""
-    return Document(
+    """Put a judged run together, every text of it plain; nothing is added later, by any renderer."""
+    document = Document(
         schema_version=SCHEMA_VERSION,
         verdict=judgement.verdict,
         exit_code=judgement.exit_code,
@@ -69,3 +70,4 @@ def build(
         ledger=judgement.ledger,
         calibration=calibration,
     )
+    return cleaned(document)

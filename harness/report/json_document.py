@@ -7,6 +7,7 @@ import msgspec
 from harness.core.errors import TraceError
 from harness.core.files import read_bytes
 from harness.core.plain import plain, shown
+from harness.report.cleaning import cleaned
 from harness.report.document import SCHEMA_VERSION, Document
 from harness.report.files import replace_file
 
@@ -45,7 +46,7 @@ def decode(content: bytes, *, where: str) -> Document:
     try:
         raw = msgspec.json.decode(content)
         _require_known_version(raw, where=where)
-        return msgspec.convert(raw, Document)
+        return cleaned(msgspec.convert(raw, Document))
     except (
         msgspec.MsgspecError,
         ValueError,

@@ -10,6 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 
 from harness.core import events
 from harness.core.fault import FaultKind, FaultRecord
+from harness.core.plain_text import plain_line
 from harness.core.verdict import Verdict
 from harness.report.words import plural
 
@@ -60,7 +61,9 @@ class TerminalListener:
             case events.FaultInjected() | events.FaultHealed():
                 self._fault(event)
             case events.ArmLost():
-                self._line(f"  [red]✗[/] {event.arm} lost: {escape(event.signature)}: {escape(event.message)}")
+                self._line(
+                    f"  [red]✗[/] {event.arm} lost: {escape(event.signature)}: {escape(plain_line(event.message))}"
+                )
             case events.AnalysisStarted() | events.CheckJudged():
                 self._analysis(event)
             case events.RunEnded():

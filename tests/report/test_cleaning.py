@@ -1,0 +1,97 @@
+"""Whatever a subject or a stored run says, no rendering acts on it, and none is stopped by it."""
+
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from rich.console import Console
+
+from harness.core.events import Arm, ArmLost
+from harness.core.plain_text import UNPRINTABLE
+from harness.report.cleaning import cleaned
+from harness.report.document import Document
+from harness.report.html import LIMIT_BYTES
+from harness.report.json_document import decode, encode
+from harness.report.summary import print_summary
+from harness.report.terminal import TerminalListener
+from harness.report.write import write_reports
+
+TOLD = {"broker", "node", "expected", "observed", "signature", "seen", "establishes", "subject"}
+"""Fields that a client, a broker or a stored run can fill with anything."""
+
+HOSTILE = (
+    "\x1b]0;owned\x07\x1b[2J",
+    "\r\n::error file=a::boo\n##[error]boo\n  ::set-output name=x::1",
+    "\0\x0b\x9b\x7f\u2028\ufffe\uffff",
+    "\u202egnp.exe\u2066\ud800",
+    "<script>alert(1)</script>]]>&#27;|`[x](javascript:1)",
+    "Q" * 20_000,
+)
+
+
+def poisoned(value: Any, poison: str) -> Any:
+    """The value with the poison before and after every text of others."""
+    if isinstance(value, (tuple, list)):
+        return type(value)(poisoned(item, poison) for item in value)
+    if isinstance(value, dict):
+        return {key: f"{poison}{item}" if isinstance(item, str) else item for key, item in value.items()}
+    if isinstance(value, msgspec.Struct):
+        return msgspec.structs.replace(value, **_poisoned_fields(value, value.__struct_fields__, poison))
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **_poisoned_fields(value, [field.name for field in fields(value)], poison))
+    return value
+
+
+def _poisoned_fields(value: object, names: Sequence[str], poison: str) -> dict[str, Any]:
+    told = {name: getattr(value, name) for name in names}
+    return {
+        name: f"{poison}{item}{poison}" if name in TOLD and isinstance(item, str) else poisoned(item, poison)
+        for name, item in told.items()
+    }
+
+
+def acts(text: str) -> list[str]:
+    """What in a text is not only shown."""
+    lines = [line for line in text.split("\n") if re.match(r"\s*::|.*##(vso|teamcity)?\[", line)]
+    return [*UNPRINTABLE.findall(text), *lines]
+
+
+@pytest.mark.parametrize("poison", HOSTILE, ids=["escape", "command", "control", "bidi", "markup", "long"])
+def test_no_rendering_acts_on_what_was_said(document: Document, tmp_path: Path, poison: str) -> None:
+    """JSON, page with its charts, Markdown, JUnit, SARIF, badge and terminal."""
+    clean = cleaned(poisoned(document, poison))
+    files = dict(write_reports(clean, tmp_path))
+    assert len(files) == 7
+    for path in files.values():
+        assert acts(path.read_text(encoding="utf-8")) == []
+    assert files["html"].stat().st_size < LIMIT_BYTES
+    shown = io.StringIO()
+    print_summary(clean, Console(file=shown, width=100, force_terminal=False), files)
+    assert acts(shown.getvalue()) == []
+
+
+def test_a_clean_document_stays_as_it_is(document: Document) -> None:
+    """Nothing of ours looks like a command; cleaning twice changes nothing."""
+    assert cleaned(document) == document
+
+
+def test_an_older_report_is_cleaned_when_it_is_read(document: Document) -> None:
+    """It was stored before anything was cleaned, and JSON can carry any character."""
+    stored = encode(document).replace(b"broker-b", b"broker-\\u001b[2J\\ufffe")
+    assert UNPRINTABLE.search(repr(msgspec.to_builtins(decode(stored, where="report.json")))) is None
+    assert b"broker-\\\\x1b[2J" in encode(decode(stored, where="report.json"))
+
+
+def test_a_lost_arm_is_told_in_one_plain_line() -> None:
+    """Its message goes to stderr while the run goes on, at the beginning of a line of a CI log."""
+    shown = io.StringIO()
+    listener = TerminalListener(Console(file=shown, width=80, force_terminal=False))
+    listener.on_event(ArmLost(1, Arm.CANDIDATE, "protocol.failed", "send: x\n::error::boo \x1b[2J"))
+    listener.close()
+    assert acts(shown.getvalue()) == []
+    assert shown.getvalue().count("\n") == 1
