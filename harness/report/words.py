@@ -91,6 +91,8 @@ def sign_of(verdict: Verdict, severity: Severity) -> Sign:
 def headline(document: Document) -> str:
     """The verdict as one sentence about the two subjects."""
     baseline, candidate = document.run.baseline.subject, document.run.candidate.subject
+    if document.verdict is RunVerdict.DIVERGES and _baseline_broke_off(document):
+        return f"{baseline}, the baseline, broke the line protocol: there is nothing to compare {candidate} with"
     if document.verdict is RunVerdict.DIVERGES and not _about_the_candidate(document):
         return f"The rules for {baseline} do not explain what it did itself"
     other = "itself" if baseline == candidate else baseline
@@ -108,6 +110,14 @@ def headline(document: Document) -> str:
         RunVerdict.NOTHING_DECISIVE: f"Nothing decisive ran for {candidate} and {baseline}",
         RunVerdict.ERROR: "rocketdiff itself failed; this says nothing about the clients",
     }[document.verdict]
+
+
+def _baseline_broke_off(document: Document) -> bool:
+    """Whether all that is new is that the baseline died, stalled or talked nonsense; with one name for both nobody can tell."""
+    baseline, candidate = document.run.baseline.subject, document.run.candidate.subject
+    new = [cluster for cluster in document.clusters if cluster.weight is Weight.NEW]
+    broke = all(cluster.subject == baseline and cluster.signature.startswith("protocol.") for cluster in new)
+    return bool(new) and broke and baseline != candidate
 
 
 def _about_the_candidate(document: Document) -> bool:

@@ -98,6 +98,19 @@ def test_a_control_run_is_compared_with_itself(document: Document) -> None:
     assert said == "java:5.3.3 behaves differently from itself"
 
 
+def test_a_baseline_that_died_says_nothing_of_the_candidate(document: Document) -> None:
+    """All that is new is how the standard itself ended."""
+    died = tuple(
+        replace(cluster, subject=document.run.baseline.subject, signature="protocol.died")
+        for cluster in document.clusters[:1]
+    )
+    said = headline(msgspec.structs.replace(document, clusters=died))
+    assert said == ("java:4.7.1, the baseline, broke the line protocol: there is nothing to compare java:5.3.3 with")
+    other = replace(died[0], subject=document.run.candidate.subject)
+    said = headline(msgspec.structs.replace(document, clusters=(*died, other)))
+    assert said == "java:5.3.3 behaves differently from java:4.7.1"
+
+
 @pytest.mark.parametrize(
     ("measure", "text"),
     [
