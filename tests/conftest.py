@@ -24,7 +24,7 @@ LIVE = ("cluster", "container")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Some tests draw their cases and can draw more."""
     parser.addoption(
-        "--damages", type=int, default=300, help="how often a stored run is damaged (tests/test_damage.py)"
+        "--damages", type=int, default=200, help="how often a stored run is damaged (tests/test_damage.py)"
     )
 
 

@@ -11,6 +11,9 @@ Three nets, each for what the one before it misses:
  3. PR_SET_PDEATHSIG on the subject, for the case that the leash itself is killed. That signal is tied to the *thread*
     that started the child: hence a program with one thread, and not the runner, whose threads come and go.
 SIGKILL reaches the whole process group, stopped processes too.
+
+A process that left the group (fork, setsid, fork) is not out of reach: the leash is a subreaper, so whoever loses its parent
+becomes its child. It ends them all when the subject ends, before it leaves itself.
 """
 
 import contextlib
@@ -21,8 +24,14 @@ import select
 import signal
 import subprocess
 import sys
+import time
 
 _PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+
+# Killed processes are gone in a few ms; one in an uninterruptible wait is not worth keeping a run for.
+_END_DESCENDANTS_S = 5.0
+_NOTICE_S = 0.005
 
 # Only net 2 depends on looking; a second of life after the runner's death harms nobody.
 _LOOK_AROUND_MS = 1_000
@@ -34,6 +43,7 @@ def main() -> None:
     """Start the command of the arguments, and live as long as both it and the runner do."""
     runner, life_line, command = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
     libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
     leash = os.getpid()
 
     def die_with_leash() -> None:
@@ -54,10 +64,45 @@ def main() -> None:
     while os.getppid() == runner:
         ready = {descriptor for descriptor, _ in poll.poll(_LOOK_AROUND_MS)}
         if ended in ready:
-            leave_as(subject.wait())
+            status = subject.wait()
+            end_descendants(leash)
+            leave_as(status)
         if life_line in ready:
             break
+    end_descendants(leash)
     os.killpg(0, signal.SIGKILL)
+
+
+def end_descendants(root: int) -> None:
+    """Kill every process below ``root``, as often as new ones are found: a killed one can have forked meanwhile."""
+    deadline = time.monotonic() + _END_DESCENDANTS_S
+    while (living := descendants(root)) and time.monotonic() < deadline:
+        for process in living:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(process, signal.SIGKILL)
+        time.sleep(_NOTICE_S)
+
+
+def descendants(root: int) -> list[int]:
+    """Living processes below ``root``, whatever group or session they are in."""
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):  # noqa: PTH208 - pathlib takes as long to import as the rest of this program
+        if name.isdecimal() and (parent := _living_parent(name)) is not None:
+            children.setdefault(parent, []).append(int(name))
+    found = list(children.get(root, ()))
+    for process in found:  # grows while it is read
+        found += children.get(process, ())
+    return found
+
+
+def _living_parent(process: str) -> int | None:
+    """Parent of a process; None when it is dead, whether or not somebody has waited for it."""
+    try:
+        with open(f"/proc/{process}/stat", "rb") as file:  # noqa: PTH123 - as above
+            state, parent = file.read().rpartition(b")")[2].split()[:2]
+    except (OSError, ValueError):
+        return None
+    return None if state in (b"Z", b"X") else int(parent)
 
 
 def let_go_of_pipes() -> None:

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 from harness.core.errors import EnvironmentMissing
+from harness.subjects.leash import end_descendants
 from harness.subjects.program import Launch
 
 _CHUNK_BYTES = 1 << 16
@@ -112,6 +113,7 @@ class LeashedProcess:
         with self._lock:
             if self._leash.returncode is None:
                 self._is_killed = self._is_killed or not self.await_end(0)
+                end_descendants(self._leash.pid)  # while the leash lives, nobody below it can run away
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(self._leash.pid, signal.SIGKILL)
 

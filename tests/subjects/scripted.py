@@ -3,7 +3,8 @@ A subject for tests that does exactly what its script says; run by path, standar
 
 The script is a JSON list of steps, the only argument:
 ["say", record] with "@now" standing for the clock · ["raw", text, times] · ["await", command type] · ["sleep", seconds] ·
-["exit", status] · ["die", signal number] · ["complain", text on stderr] · ["close"] stdout · ["child"] leaves a sleeping child with the pipes.
+["exit", status] · ["die", signal number] · ["complain", text on stderr, times] · ["close"] stdout · ["child"] leaves a sleeping child with the pipes ·
+["daemon", file] leaves one in a session of its own, without the pipes, its number in the file · ["routes", times, bytes] that are right but for their size.
 """
 
 import json
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 
@@ -45,6 +47,26 @@ def child() -> None:
     subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
 
 
+def routes(times: int, size: int) -> None:
+    for number in range(1, times + 1):
+        say({"type": "route", "route": number, "at_ns": "@now", "queues": [], "extra": "y" * size})
+
+
+def daemon(file: str) -> None:
+    if os.fork():
+        os.wait()
+        return
+    os.setsid()
+    if child := os.fork():
+        Path(file + ".part").write_text(str(child))
+        Path(file + ".part").rename(file)
+        os._exit(0)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in range(3):
+        os.dup2(nothing, descriptor)
+    time.sleep(60)
+
+
 STEPS: dict[str, Callable[..., object]] = {
     "say": say,
     "raw": raw,
@@ -52,9 +74,11 @@ STEPS: dict[str, Callable[..., object]] = {
     "sleep": time.sleep,
     "exit": os._exit,
     "die": lambda number: os.kill(os.getpid(), number),
-    "complain": lambda text: os.write(2, text.encode()),
+    "complain": lambda text, times=1: [os.write(2, text.encode()) for _ in range(times)],
     "close": lambda: os.close(1),
     "child": child,
+    "daemon": daemon,
+    "routes": routes,
 }
 
 if __name__ == "__main__":

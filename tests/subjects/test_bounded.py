@@ -1,0 +1,77 @@
+"""A subject that runs away, leaves somebody behind or never stops talking is ended, with everything it started."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.subjects.conftest import HELLO, Start, answer, done, plan_of, setup_of
+from tests.subjects.processes import gone
+from tests.subjects.test_child import OPENING, broken, go
+
+
+def test_a_daemon_does_not_outlive_a_good_subject(start: Start, tmp_path: Path) -> None:
+    """Forked twice, in a session of its own: no group reaches it."""
+    file = tmp_path / "daemon"
+    subject = start(*OPENING, ["daemon", str(file)], ["say", answer(0)], ["say", done(1)])
+    go(subject, 0)
+    subject.await_done()
+    daemon = int(file.read_text())
+    assert not gone(daemon, within_s=0.0)
+    subject.close()
+    assert subject.broken is None
+    assert gone(daemon)
+
+
+@pytest.mark.parametrize("last", [["sleep", 60], ["exit", 0]], ids=["that is ended", "that exits"])
+def test_a_daemon_does_not_outlive_a_broken_subject(start: Start, tmp_path: Path, last: list[object]) -> None:
+    """Ended by us or by itself, it takes along what it left."""
+    file = tmp_path / "daemon"
+    subject = start(["say", HELLO], ["daemon", str(file)], ["raw", "nonsense\n"], last)
+    assert broken(lambda: subject.await_ready(10)).signature == "protocol.bad-line"
+    subject.close()
+    assert gone(int(file.read_text()))
+
+
+def test_a_subject_whose_child_keeps_the_pipe_has_died(start: Start) -> None:
+    """Not stalled, after a silence that nobody can break any more: its end is told with its status."""
+    subject = start(["say", HELLO], ["child"], ["exit", 7], hello_s=60.0)
+    fault = broken(lambda: subject.await_ready(30))
+    assert fault.signature == "protocol.died"
+    assert "status 7" in str(fault)
+
+
+def test_a_log_without_end_is_too_much(start: Start) -> None:
+    """65 MiB on stderr: no disk is filled by a client in a loop."""
+    subject = start(["say", HELLO], ["complain", "x" * (1 << 16), 65 * 16], ["sleep", 60])
+    fault = broken(lambda: subject.await_ready(60))
+    assert fault.signature == "protocol.too-much"
+    assert "bytes on its stderr" in str(fault)
+
+
+def test_talk_without_end_is_too_much(start: Start) -> None:
+    """Records of half a MiB each, right but for their size: the journal stops with the subject."""
+    lines: list[bytes] = []
+    subject = start(["say", HELLO], ["await", "setup"], ["routes", 80, 1 << 19], ["sleep", 60], lines=lines)
+    subject.await_hello()
+    subject.prepare(plan_of(0), setup_of())
+    fault = broken(lambda: subject.await_ready(60))
+    assert fault.signature == "protocol.too-much"
+    assert "bytes on its output" in str(fault)
+    subject.close()
+    assert 16 << 20 < sum(map(len, lines)) <= 33 << 20
+
+
+@pytest.mark.parametrize(
+    ("line", "signature"),
+    [
+        (b'{"type":"route","route":1,"at_ns":1,"queues":[["b",2147483648]]}', "impossible-value"),
+        (b'{"type":"done","sends":1,"deep":' + b"[" * 5_000 + b"]" * 5_000 + b"}", "bad-line"),
+        (b'{"type":"route","route":1,"at_ns":1,"queues":[["b\\u001b[2J",0]]}', "bad-line"),
+    ],
+    ids=["queue beyond int32", "nested", "escape in a broker"],
+)
+def test_a_hostile_line_is_a_violation(start: Start, line: bytes, signature: str) -> None:
+    """Nobody's fault but the subject's."""
+    subject = start(*OPENING, ["raw", line.decode() + "\n"], ["sleep", 60])
+    go(subject, 0)
+    assert broken(subject.await_done).signature == f"protocol.{signature}"
