@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from rich.console import Console
 
 from harness.analysis.analyze import analyze, analyze_here
 from harness.calibration_store import shipped
-from harness.core.errors import UsageError
+from harness.core.errors import HarnessError, UsageError
 from harness.core.events import AnalysisStarted, CheckJudged, Listener, ReportWritten, tell
 from harness.core.files import require_nameable
 from harness.core.verdict import CheckResult
@@ -91,6 +92,21 @@ def judge_quietly(
     files = write_reports(document, folder)
     tell(listeners, ReportWritten(files))
     return Judged(judgement, document, files)
+
+
+def judge_what_is_complete(
+    run: RunDirectory, *, policy: Policy, ledger: Ledger | None, master: str | None
+) -> tuple[tuple[str, Path], ...]:
+    """
+    The report of a run that could not go on, for the cases that had come to their end; nothing when there is none.
+
+    It is no verdict: the run's own error is. So an error here, of a machine in trouble, is passed over.
+    """
+    if not any(entry.status is CaseStatus.COMPLETE for entry in run.manifest.cases):
+        return ()
+    with suppress(HarnessError):
+        return judge_quietly([run.path], policy=policy, ledger=ledger, master=master).files
+    return ()
 
 
 def judge_case(run: RunDirectory, number: int, policy: Policy, ledger: Ledger) -> tuple[CheckResult, ...]:

@@ -1,4 +1,8 @@
-"""One case: both subjects at the same work at the same time, the faults under them, and everything written down."""
+"""
+One case: both subjects at the same work at the same time, the faults under them, and everything written down.
+
+It is long: one story from the first topic to the last guard.
+"""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +15,7 @@ from harness.cluster.faults.schedule import ScheduleThread
 from harness.cluster.interface import Cluster, NodeState, nodes_of
 from harness.cluster.scheduled import await_delivered
 from harness.cluster.stored import read_stored
-from harness.core.errors import ClusterError, SubjectBroken, TraceError
+from harness.core.errors import ClusterError, EnvironmentMissing, SubjectBroken, TraceError
 from harness.core.events import (
     Arm,
     ArmLost,
@@ -87,7 +91,10 @@ def run_case(
         stage.read_back()
         directory.seal()
     except BaseException as error:
-        _abandon(directory, str(error) or type(error).__name__)
+        cause = stage.cause_of(error)
+        _abandon(directory, str(cause) or type(cause).__name__)
+        if cause is not error:
+            raise cause from error
         raise
     facts = stage.facts()
     directory.complete(guards=guards_of(facts), measured=facts.measured())
@@ -127,6 +134,8 @@ class _Stage:
 
     def play(self, stack: ExitStack) -> None:
         """Start both subjects, let them go together, break the cluster under them, wait for both, heal."""
+        if death := self._death():
+            raise death
         self._create_topics()
         subjects = {arm: program.subject for arm, program in self.pair.programs.items()}
         witness = Witness(self.cluster, self.directory, subjects, is_wanted=self.is_wire_wanted)
@@ -267,6 +276,20 @@ class _Stage:
         for node in nodes_of(self.cluster):
             if node.name not in killed and self.cluster.state(node.name) is NodeState.GONE:
                 self.problems.setdefault(node.name, f"{node.name} died by itself: {self._last_words(node.name)}")
+
+    def cause_of(self, error: BaseException) -> BaseException:
+        """What really ended the case: of a server that has died everything else, a missing route say, is a consequence."""
+        if isinstance(error, ClusterError | EnvironmentMissing):
+            return self._death(f"; then: {error}") or error
+        return error
+
+    def _death(self, then: str = "") -> ClusterError | None:
+        self._look_for_deaths()
+        died = [self.problems[node.name] for node in nodes_of(self.cluster) if node.name in self.problems]
+        if not died:
+            return None
+        hint = "find out who killed it: the system log (out of memory?), its own log in the run folder"
+        return ClusterError("servers that live until the run ends", seen="; ".join(died) + then, hint=hint)
 
     def _last_words(self, node: str) -> str:
         lines = [line.strip() for line in self.cluster.log_tail(node, 3) if line.strip()]

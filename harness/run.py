@@ -1,4 +1,8 @@
-"""The main job: select cases, start a cluster for each topology, run every case, judge. Only the order of stages is here."""
+"""
+The main job: select cases, start a cluster for each topology, run every case, judge. Only the order of stages is here.
+
+It is long because each stage is named once, with what it hands on to the next.
+"""
 
 import secrets
 import shlex
@@ -17,7 +21,7 @@ from harness.cluster.start import fetch_servers, require_backend, start_cluster
 from harness.cluster.topology import topology_named
 from harness.controls import FOLDER as CONTROL_FOLDER
 from harness.controls import ControlArm, control_cases
-from harness.core.errors import ExitCode
+from harness.core.errors import ExitCode, HarnessError
 from harness.core.events import (
     Arm,
     ClusterClosed,
@@ -31,7 +35,7 @@ from harness.core.events import (
 from harness.core.subject import SubjectId
 from harness.dry_run import told
 from harness.external import BACKEND, described_by, on, release_there, require_release
-from harness.judging import judge_runs
+from harness.judging import judge_runs, judge_what_is_complete
 from harness.ledgers import LedgerChoice
 from harness.ledgers import load as load_ledger
 from harness.machine import this_machine
@@ -110,7 +114,11 @@ def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
     tell(listeners, _started(request, cases, directory, choice))
     try:
         run_cases(request, cases, pair, directory, listeners)
-    except Exception:
+    except Exception as error:
+        if isinstance(error, HarnessError):
+            left = judge_what_is_complete(directory, policy=request.policy, ledger=ledger, master=request.master)
+            for _, file in left[:1]:
+                print(f"the cases that were complete are judged in {file}")  # noqa: T201 - the run's own answer is below
         # The reason goes up to the user; whoever reads only the last line must see that there is no verdict.
         print(machine_line(RunVerdict.ERROR, Counts(), seed=seed, run=directory.run))  # noqa: T201 - for machines
         raise

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pytest
 
+from harness.cluster.interface import NodeState
 from harness.core.errors import ClusterError, EnvironmentMissing
 from harness.pairing import Pair, _Stage
 from tests.cluster.fakes import FakeCluster
@@ -15,7 +16,7 @@ from tests.cluster.fakes import FakeCluster
 def stage() -> _Stage:
     """A case without sends whose arms have ended."""
     directory: Any = SimpleNamespace(number=1, run="r")
-    case: Any = SimpleNamespace(plan=SimpleNamespace(sends=()))
+    case: Any = SimpleNamespace(plan=SimpleNamespace(sends=()), faults=())
     return _Stage(FakeCluster(), directory, case, Pair({}), (), is_wire_wanted=False)
 
 
@@ -41,3 +42,23 @@ def test_a_machine_that_has_failed_ends_the_run(stage: _Stage, monkeypatch: pyte
     with pytest.raises(EnvironmentMissing):
         stage.read_back()
     assert not stage.is_read_back
+
+
+@pytest.mark.parametrize("name", ["broker-b", "name-server-1"])
+def test_a_server_that_died_is_named_whatever_failed_for_it(stage: _Stage, name: str) -> None:
+    """A topic that cannot be created, a route that does not come: consequences."""
+    cluster = cast("Any", stage.cluster)
+    cluster.states[name] = NodeState.GONE
+    cause = stage.cause_of(ClusterError("a topic on each broker", seen="no answer"))
+    assert isinstance(cause, ClusterError)
+    assert f"{name} died by itself" in cause.seen and "a topic on each broker" in cause.seen
+    with pytest.raises(ClusterError, match=f"{name} died by itself"):
+        stage.play(cast("Any", None))
+
+
+def test_while_all_servers_live_an_error_stays_what_it_is(stage: _Stage) -> None:
+    """And Ctrl-C is nobody's death."""
+    error = ClusterError("a topic", seen="no answer")
+    assert stage.cause_of(error) is error
+    interrupt = KeyboardInterrupt()
+    assert stage.cause_of(interrupt) is interrupt
