@@ -1,5 +1,6 @@
 """The command line: arguments in, one call into the stages, an exit code out; no logic of its own."""
 
+import errno
 import os
 import sys
 import tempfile
@@ -47,7 +48,7 @@ from harness.cli_options import (
     suite_of,
 )
 from harness.cli_simulation import simulate
-from harness.core.errors import ExitCode, HarnessError
+from harness.core.errors import ExitCode, HarnessError, UsageError
 from harness.core.plain import plain
 from harness.endings import INTERRUPTED, INTERRUPTED_MESSAGE, Interruption, ended, on_signals
 
@@ -259,7 +260,12 @@ def guarded(arguments: list[str] | None) -> int:
 
 
 def own_fault(error: Exception, errors: Console) -> int:
-    """Exit code 70, one message, and the traceback in a file that a bug report can carry."""
+    """Exit code 70, one message, and the traceback in a file that a bug report can carry; 4 for a path nobody could open."""
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        # Whatever looks at a path first meets this one, and only the user can have named it.
+        named = UsageError("a path that the system takes", seen=f"{error.strerror}: {plain(str(error.filename), 60)}")
+        errors.print(f"[bold red]rocketdiff:[/] {escape(str(named))}")
+        return ExitCode.USAGE
     told = "".join(traceback.format_exception(error))
     errors.print(f"[bold red]rocketdiff:[/] our own fault: {escape(plain(f'{type(error).__name__}: {error}'))}")
     try:

@@ -70,6 +70,32 @@ def test_our_own_fault_has_its_own_exit_code(
     traceback.unlink()
 
 
+@pytest.mark.parametrize("command", ["report", "analyze", "identify"])
+def test_a_path_of_any_length_is_one_short_message(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The system takes some 4,000 characters; the message repeats fewer."""
+    assert guarded([command, "x" * 100_000]) == ExitCode.USAGE
+    assert len(capsys.readouterr().err) < 2_500
+
+
+@pytest.mark.parametrize(
+    "arguments", [["\x1b[2J"], ["cluster", "up", "--topology", "\x1b[2J"], ["analyze", "\x1b[2J\x07"]]
+)
+def test_control_characters_are_written_out(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """A terminal must not obey what was typed, or came from a file name."""
+    assert guarded(arguments) == ExitCode.USAGE
+    assert "\x1b" not in "".join(capsys.readouterr())
+
+
+def test_the_report_of_our_own_fault_follows_no_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A temporary folder that takes no file does not turn one fault into two."""
+    monkeypatch.setattr("harness.listing.print_findings", lambda **_: 1 / 0)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
+    assert guarded(["doctor"]) == ExitCode.INTERNAL
+    assert "ZeroDivisionError" in capsys.readouterr().err.split("please report it with", 1)[1]
+
+
 def test_a_folder_that_cannot_be_written_is_an_environment_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

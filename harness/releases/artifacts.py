@@ -20,6 +20,9 @@ from harness.releases.verified import Condition, condition_of
 DOWNLOADS_AT_ONCE = 6
 
 
+OWN_JARS = "a jar of your own, put in its place, cannot be judged: there is no option for that yet"
+
+
 def client_class_path(release: str, listener: ProgressListener | None = None) -> list[Path]:
     """The jars of one release of the Java client, in class path order. UsageError for an unknown release."""
     return _class_path("client", release, locked().clients, listener)
@@ -86,7 +89,9 @@ def _fetch_missing(what: str, artifacts: Sequence[Artifact], listener: ProgressL
         if condition is Condition.WHOLE:
             continue
         if condition is Condition.CORRUPTED:
-            listener.noted(f"{path} is corrupted: its sha256 is not the one in the lock; fetching it again")
+            listener.noted(
+                f"{path} is corrupted: its sha256 is not the one in the lock; fetching it again ({OWN_JARS})"
+            )
             _remove(path)
         missing.append(artifact)
     if not missing:

@@ -1,5 +1,6 @@
 """Java sources compiled once into the cache, found again by what went into them."""
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -12,9 +13,13 @@ from harness.core.errors import EnvironmentMissing, HarnessError
 from harness.releases.cache import cache_dir
 from harness.releases.exclusive import unwritable
 from harness.releases.jvm import JavaHome
+from harness.releases.verified import sha256_of
 
 # A few hundred lines take two seconds; a machine under heavy load some more.
 COMPILER_DEADLINE_S = 120
+
+DIGESTS = "digests.txt"
+"""In a class folder: sha256 and name of every file, compared whenever the folder is put on a class path."""
 
 
 def compiled(name: str, sources: Path, class_path: Sequence[Path], java: JavaHome, *, level: int = 8) -> Path:
@@ -28,6 +33,8 @@ def compiled(name: str, sources: Path, class_path: Sequence[Path], java: JavaHom
         raise HarnessError(f"Java sources under {sources}", seen="none", hint="install rocketdiff again")
     options = ("--release", str(level), "-Xlint:-options", "-encoding", "UTF-8")
     target = cache_dir() / "classes" / f"{name}-{_key(sources, files, class_path, java, options)}"
+    if target.is_dir() and not _is_whole(target):
+        _put_aside(target)
     if not target.is_dir():
         _compile_into(target, files, class_path, java, options)
     return target
@@ -45,6 +52,30 @@ def _key(
     return digest.hexdigest()[:16]
 
 
+def _is_whole(folder: Path) -> bool:
+    """Every class as the compiler left it, none more and none less; half of one would be told as a fault of the host."""
+    try:
+        return (folder / DIGESTS).read_text(encoding="utf-8") == _digests(folder)
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _digests(folder: Path) -> str:
+    files = sorted(file for file in folder.rglob("*") if file.is_file() and file.name != DIGESTS)
+    return "".join(f"{sha256_of(file)}  {file.relative_to(folder).as_posix()}\n" for file in files)
+
+
+def _put_aside(target: Path) -> None:
+    """At once, so that nobody finds half of it; another process may have done it already."""
+    try:
+        aside = Path(tempfile.mkdtemp(prefix=".damaged-", dir=target.parent))
+        with contextlib.suppress(FileNotFoundError):
+            target.rename(aside / "classes")
+        shutil.rmtree(aside, ignore_errors=True)
+    except OSError as error:
+        raise unwritable(target, error) from error
+
+
 def _compile_into(
     target: Path, files: Sequence[Path], class_path: Sequence[Path], java: JavaHome, options: Sequence[str]
 ) -> None:
@@ -55,6 +86,7 @@ def _compile_into(
         raise unwritable(target.parent, error) from error
     try:
         _run_compiler([str(java.javac), *options, "-d", str(draft), "-cp", _joined(class_path), *map(str, files)])
+        (draft / DIGESTS).write_text(_digests(draft), encoding="utf-8")
         _put_in_place(draft, target)
     finally:
         shutil.rmtree(draft, ignore_errors=True)

@@ -18,7 +18,7 @@ from harness.core.errors import EnvironmentMissing
 from harness.releases.exclusive import unwritable
 from harness.releases.lock import Artifact
 from harness.releases.progress import ProgressListener
-from harness.releases.verified import note_verified, sha256_of
+from harness.releases.verified import sha256_of
 
 REPOSITORY_VARIABLE = "ROCKETDIFF_MAVEN_REPOSITORY"
 # A jar of 60 MB takes longer than this, but no single read does unless the line is dead.
@@ -33,7 +33,7 @@ def fetch(artifact: Artifact, target: Path, staging: Path, listener: ProgressLis
         arrived = _download(artifact, staging, listener)
         seen = sha256_of(arrived)
         if seen == artifact.sha256:
-            _take_in(arrived, target, artifact)
+            _take_in(arrived, target)
             listener.file_finished(target.name)
             return
         arrived.unlink()
@@ -48,13 +48,12 @@ def fetch(artifact: Artifact, target: Path, staging: Path, listener: ProgressLis
     )
 
 
-def _take_in(arrived: Path, target: Path, artifact: Artifact) -> None:
+def _take_in(arrived: Path, target: Path) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         arrived.replace(target)
     except OSError as error:
         raise unwritable(target.parent, error) from error
-    note_verified(target, artifact)
 
 
 def _download(artifact: Artifact, staging: Path, listener: ProgressListener) -> Path:

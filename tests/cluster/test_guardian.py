@@ -37,7 +37,10 @@ import os, signal, sys, time
 from pathlib import Path
 from harness.cluster.processes.guard import Guard
 guard = Guard(Path(sys.argv[1]) / "guardian.log")
-servers = [guard.start(name, sys.argv[2:], Path(sys.argv[1]), {}, Path(sys.argv[1]) / name) for name in "ab"]
+home, store = Path(sys.argv[1]), Path(sys.argv[1]) / "store"
+store.mkdir()
+(store / "commitlog").touch()
+servers = [guard.start(name, sys.argv[2:], home, {}, home / name, [store]) for name in "ab"]
 guard.stop(servers[1].pid)
 print(guard.pid, *(server.pid for server in servers), flush=True)
 time.sleep(60)
@@ -67,6 +70,15 @@ def test_kill_9_of_the_runner_ends_every_server_also_a_stopped_one(tmp_path: Pat
     with runner_with_two_servers(tmp_path) as (runner, pids):
         runner.kill()
         await_gone(pids)
+
+
+def test_kill_9_of_the_runner_leaves_no_store(tmp_path: Path) -> None:
+    """What servers said stays."""
+    with runner_with_two_servers(tmp_path) as (runner, processes):
+        assert (tmp_path / "store" / "commitlog").exists()
+        runner.kill()
+        await_gone(processes)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "guardian.log"]
 
 
 def test_kill_9_of_the_guardian_ends_every_server_too(tmp_path: Path) -> None:

@@ -44,6 +44,26 @@ def test_the_second_time_no_compiler_runs(java: JavaHome, sources: Path, monkeyp
     assert compiled("demo", sources, [], java) == first
 
 
+@pytest.mark.parametrize("damage", ["empty", "gone", "more", "no list"])
+@pytest.mark.usefixtures("cache")
+def test_damaged_classes_are_compiled_again(java: JavaHome, sources: Path, damage: str) -> None:
+    """A class that was emptied, removed or added would be told as a fault of the program that uses it."""
+    classes = compiled("demo", sources, [], java)
+    before = {path.name: path.read_bytes() for path in classes.rglob("*") if path.is_file()}
+    match damage:
+        case "empty":
+            (classes / "demo" / "Greeting.class").write_bytes(b"")
+        case "gone":
+            (classes / "demo" / "Greeting.class").unlink()
+        case "more":
+            (classes / "demo" / "Other.class").write_bytes(b"x")
+        case _:
+            (classes / module.DIGESTS).unlink()
+    again = compiled("demo", sources, [], java)
+    assert {path.name: path.read_bytes() for path in again.rglob("*") if path.is_file()} == before
+    assert [path.name for path in again.parent.iterdir()] == [again.name]
+
+
 @pytest.mark.usefixtures("cache")
 def test_changed_sources_are_compiled_anew(java: JavaHome, sources: Path) -> None:
     """The key is the content, not the time."""

@@ -1,4 +1,4 @@
-"""Telling whole files from others without hashing them each time."""
+"""A file in the cache is what the lock names, or it is not used."""
 
 import hashlib
 import os
@@ -10,44 +10,50 @@ from harness.releases import verified
 from harness.releases.lock import Artifact
 from harness.releases.verified import Condition, condition_of
 
-JAR = Artifact("g:a:1", hashlib.sha256(b"content").hexdigest(), 7)
+CONTENT = b"the jar"
+ARTIFACT = Artifact("g:a:1", hashlib.sha256(CONTENT).hexdigest(), len(CONTENT))
 
 
-def test_an_absent_file_is_absent(tmp_path: Path) -> None:
-    """Nothing there."""
-    assert condition_of(tmp_path / "a.jar", JAR) is Condition.ABSENT
+@pytest.fixture
+def jar(tmp_path: Path) -> Path:
+    file = tmp_path / "a.jar"
+    file.write_bytes(CONTENT)
+    return file
 
 
-def test_a_verified_file_is_not_hashed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The note beside it speaks for it."""
-    (tmp_path / "a.jar").write_bytes(b"content")
-    assert condition_of(tmp_path / "a.jar", JAR) is Condition.WHOLE
+def test_the_right_content_is_whole(jar: Path) -> None:
+    """And nothing is written beside it."""
+    assert condition_of(jar, ARTIFACT) is Condition.WHOLE
+    assert list(jar.parent.iterdir()) == [jar]
+
+
+def test_other_content_of_the_same_size_and_time_is_corrupted(jar: Path) -> None:
+    """As in a cache that was restored: neither tells anything about the content."""
+    assert condition_of(jar, ARTIFACT) is Condition.WHOLE
+    before = jar.stat()
+    jar.write_bytes(b"the far")
+    os.utime(jar, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert condition_of(jar, ARTIFACT) is Condition.CORRUPTED
+
+
+def test_a_note_of_an_earlier_version_proves_nothing(jar: Path) -> None:
+    """It was the size and time of a look long ago."""
+    jar.write_bytes(b"the far")
+    status = jar.stat()
+    note = f"{ARTIFACT.sha256} {status.st_size} {status.st_mtime_ns}"
+    jar.with_name("a.jar.verified").write_text(note)
+    assert condition_of(jar, ARTIFACT) is Condition.CORRUPTED
+
+
+def test_within_a_process_an_untouched_file_is_hashed_once(jar: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each case of a run asks for its class path anew."""
+    condition_of(jar, ARTIFACT)
     monkeypatch.setattr(verified, "sha256_of", lambda _file: pytest.fail("hashed again"))
-    assert condition_of(tmp_path / "a.jar", JAR) is Condition.WHOLE
+    assert condition_of(jar, ARTIFACT) is Condition.WHOLE
 
 
-def test_a_changed_file_is_hashed_again(tmp_path: Path) -> None:
-    """Size or modification time differ from the note."""
-    file = tmp_path / "a.jar"
-    file.write_bytes(b"content")
-    condition_of(file, JAR)
-    file.write_bytes(b"CONTENT")
-    os.utime(file, ns=(1, 1))
-    assert condition_of(file, JAR) is Condition.CORRUPTED
-
-
-def test_a_note_for_another_content_does_not_count(tmp_path: Path) -> None:
-    """When the lock changes its mind about a jar, the jar is looked at again."""
-    file = tmp_path / "a.jar"
-    file.write_bytes(b"content")
-    condition_of(file, JAR)
-    assert condition_of(file, Artifact("g:a:1", "0" * 64, 7)) is Condition.CORRUPTED
-
-
-def test_a_cache_that_cannot_be_written_still_serves(tmp_path: Path) -> None:
-    """Without a note the file is hashed each time, and that is all."""
-    file = tmp_path / "a.jar"
-    file.write_bytes(b"content")
-    (tmp_path / "a.jar.verified").mkdir()
-    assert condition_of(file, JAR) is Condition.WHOLE
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jar", "a.jar.verified"]
+def test_what_is_not_there_is_absent_and_a_folder_in_its_place_is_corrupted(tmp_path: Path) -> None:
+    """Both are fetched; the second is first taken away."""
+    assert condition_of(tmp_path / "none.jar", ARTIFACT) is Condition.ABSENT
+    (tmp_path / "a.jar").mkdir()
+    assert condition_of(tmp_path / "a.jar", ARTIFACT) is Condition.CORRUPTED

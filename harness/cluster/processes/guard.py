@@ -50,13 +50,30 @@ class Guard:
         """Process id of the guardian."""
         return self._guardian.pid
 
-    def start(self, name: str, argv: Sequence[str], cwd: Path, env: Mapping[str, str], output: Path) -> ServerProcess:
+    def start(
+        self,
+        name: str,
+        argv: Sequence[str],
+        cwd: Path,
+        env: Mapping[str, str],
+        output: Path,
+        scratch: Sequence[Path] = (),
+    ) -> ServerProcess:
         """
         Start a server in a process group of its own; its stdout and stderr are appended to ``output``.
 
+        scratch: folders that are removed when all servers have been ended, also when the runner was killed.
+
         Raises EnvironmentMissing if its program cannot be started.
         """
-        order = {"start": name, "argv": list(argv), "cwd": str(cwd), "env": dict(env), "output": str(output)}
+        order: dict[str, object] = {
+            "start": name,
+            "argv": list(argv),
+            "cwd": str(cwd),
+            "env": dict(env),
+            "output": str(output),
+        }
+        order["scratch"] = [str(folder) for folder in scratch]
         answer = self._ask(order)
         if "refused" in answer:
             raise EnvironmentMissing(f"to be able to start {argv[0]} for {name}", seen=answer["why"])

@@ -4,7 +4,7 @@ A program of its own: parent of all servers of one cluster, which ends them when
 It is run by path (``python -I -S guardian.py RUNNER_PID``), so it imports the standard library only. It obeys JSON lines
 on stdin and tells JSON lines on stdout:
 
-    {"start": "broker-a", "argv": [...], "cwd": "...", "env": {...}, "output": "..."}
+    {"start": "broker-a", "argv": [...], "cwd": "...", "env": {...}, "output": "...", "scratch": ["..."]}
       → {"started": "broker-a", "pid": 17} or {"refused": "broker-a", "why": "..."}
     {"stop": 17} or {"continue": 17}
       → {"stopped": 17, "begin_ns": ..., "end_ns": ...}, {"continued": ...} or {"refused": 17, "why": "..."}
@@ -27,6 +27,7 @@ import ctypes
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -53,6 +54,7 @@ class Guardian:
         self._pid = os.getpid()
         self._runner_pid = runner_pid
         self._servers: dict[int, subprocess.Popen[bytes]] = {}
+        self._scratch: set[str] = set()
         self._received = b""
         self._libc = ctypes.CDLL(None, use_errno=True)
 
@@ -73,12 +75,14 @@ class Guardian:
                 return
 
     def end_all(self) -> None:
-        """Kill every server and what it may have started, and wait until they are gone."""
+        """Kill every server and what it may have started, wait until they are gone, and remove what only they needed."""
         for pid in self._servers:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(pid, signal.SIGKILL)
         for server in self._servers.values():
             server.wait()
+        for folder in self._scratch:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _obey(self) -> bool:
         """Carry out the orders that have come; False at the end of stdin."""
@@ -111,6 +115,7 @@ class Guardian:
             tell({"refused": order["start"], "why": str(error)})
             return
         self._servers[server.pid] = server
+        self._scratch.update(order["scratch"])
         tell({"started": order["start"], "pid": server.pid})
 
     def _signal(self, pid: int, number: signal.Signals, what: int, told: str) -> None:

@@ -63,6 +63,11 @@ class Seat:
         """A broker's data."""
         return self.folder / "store"
 
+    @property
+    def scratch(self) -> tuple[Path, ...]:
+        """What nobody needs when the server has ended."""
+        return self.store, self.folder / "tmp"
+
 
 def take_folder(folder: Path, topology: Topology) -> None:
     """
@@ -123,7 +128,7 @@ def prepare(seat: Seat, topology: Topology, name_servers: Sequence[str]) -> None
 
 def clear(seat: Seat) -> None:
     """Remove the store and temporary files; logs and settings stay."""
-    for folder in (seat.store, seat.folder / "tmp"):
+    for folder in seat.scratch:
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -79,7 +79,7 @@ class Servers:
         if self.state(name) is not NodeState.GONE:
             raise ClusterError(f"{name} to be gone before it is started", seen=f"it is {self.state(name)}")
         command = java_command(self._installation, seat.role, seat.folder)
-        process = self._guard.start(name, command, seat.folder, environment(os.environ), seat.log)
+        process = self._guard.start(name, command, seat.folder, environment(os.environ), seat.log, seat.scratch)
         with self._lock:
             former = self._processes.get(name)
             self._processes[name] = process
