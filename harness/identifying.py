@@ -10,6 +10,7 @@ from harness.analysis.steps.replayed import trace_of
 from harness.core.errors import ExitCode, UsageError
 from harness.core.events import Arm
 from harness.core.files import read_text
+from harness.oracle.durations import IS_CERTAIN
 from harness.oracle.judgement import Judgement
 from harness.oracle.trace import SendTrace
 from harness.releases.catalogue import client_releases
@@ -117,7 +118,7 @@ def _contradiction(
             place = (trial.case.entry.number, judgement.thread, judgement.send)
             if judgement.undecided is not None:
                 undecided.add(place)
-            if judgement.difference is not None:
+            if judgement.difference is not None and judgement.difference.detail.get(IS_CERTAIN, True):
                 telling.add(place)
                 where = f"{trial.case.entry.name}, send {judgement.send}: {judgement.difference.signature}"
                 first = first or (where, judgement.difference.expected, judgement.difference.observed)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from harness.analysis.case_trace import CaseTrace
 from harness.analysis.steps.causes import Causes
+from harness.analysis.steps.excuses import Excuses, HeldConnections, latest_timeout_ms
 from harness.analysis.steps.fault_reach import FaultReach
 from harness.analysis.steps.torn_connections import QUIET, TornConnections
 from harness.core.errors import UsageError
@@ -85,6 +86,14 @@ class ArmRules:
         """When this arm's connections were closed, as far as its own trace shows it."""
         attempts = self.trace.tables.get((TableName.ATTEMPTS, self.arm))
         return TornConnections(attempts, self.trace.faults, Tearing.of(self.fresh().dialect.remoting))
+
+    def excuses(self) -> Excuses:
+        """What attempts of this arm that took too long may have waited for: a connection, or the machine."""
+        attempts = {arm: self.trace.tables.get((TableName.ATTEMPTS, arm)) for arm in Arm}
+        others = (table for arm, table in attempts.items() if arm is not self.arm)
+        timeout_ms = self.trace.entry.settings.send_msg_timeout_ms
+        late_ms = max(latest_timeout_ms(table, timeout_ms) for table in others)
+        return Excuses(HeldConnections(attempts[self.arm], self.trace.faults), late_ms)
 
     def judge_together(self, sends: Iterable[SendTrace]) -> Iterator[Judgement]:
         """Judgements of all sends of the arm, in order of their start."""

@@ -139,9 +139,9 @@ class Brokers:
         return answer_ns, offset
 
 
-def play(story: Story, release: str, seed: int) -> Told:
+def play(story: Story, release: str, seed: int, brokers: Brokers | None = None) -> Told:
     """What a faithful client of that release does; ``seed`` decides where its counters start."""
-    dialect, brokers, told = dialect_of(release), Brokers(story), Told()
+    dialect, brokers, told = dialect_of(release), brokers or Brokers(story), Told()
     settings = SendSettings(
         send_latency_fault_enable=story.settings.send_latency_fault_enable,
         send_msg_timeout_ms=story.settings.send_msg_timeout_ms,

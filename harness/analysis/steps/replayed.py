@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 
 from harness.analysis.rulebook import ArmRules
 from harness.analysis.steps.attempts_in_context import SendInContext
+from harness.analysis.steps.excuses import Excuses
 from harness.analysis.steps.torn_connections import TornConnections
 from harness.core.fault import FaultKind
-from harness.oracle.durations import GAVE_UP_EARLY, WAITED
+from harness.oracle.durations import GAVE_UP_EARLY, OUTLASTED, WAITED, Outlasted
 from harness.oracle.judgement import Difference, Judgement
 from harness.oracle.replay import Replay
 from harness.oracle.trace import AttemptTrace, SendTrace
@@ -38,31 +39,38 @@ def replayed(sends: Iterable[SendInContext], rules: ArmRules | None) -> Iterator
     if rules is None:
         return (JudgedSend(context, None) for context in sends)
     judged = _together(sends, rules) if rules.shared or rules.asynchronous else _by_thread(sends, rules)
-    return forgiven(judged, rules.torn_connections())
+    return forgiven(judged, rules.torn_connections(), rules.excuses())
 
 
-def forgiven(sends: Iterable[JudgedSend], torn: TornConnections) -> Iterator[JudgedSend]:
+def forgiven(sends: Iterable[JudgedSend], torn: TornConnections, excuses: Excuses) -> Iterator[JudgedSend]:
     """
     Some differences are none, as things were.
 
     A timeout that came too early, where the request's connection may have been closed under it. A one-way call that took long,
-    where its broker was well, or a connection may have had to be made.
+    where its broker was well, or a connection may have had to be made. An attempt that outlasted its timeout, on a machine that
+    made the other arm late as well or while its client connected.
     Whatever else is wrong with that send then takes its place.
     """
     for one in sends:
         judgement = one.judgement
-        if judgement is not None and judgement.difference is not None and _is_forgiven(one, judgement.difference, torn):
-            left = (other for other in judgement.further if not _is_forgiven(one, other, torn))
+        if (
+            judgement is not None
+            and judgement.difference is not None
+            and _is_forgiven(one, judgement.difference, torn, excuses)
+        ):
+            left = (other for other in judgement.further if not _is_forgiven(one, other, torn, excuses))
             yield replace(one, judgement=replace(judgement, difference=next(left, None)))
         else:
             yield one
 
 
-def _is_forgiven(one: JudgedSend, found: Difference, torn: TornConnections) -> bool:
-    if found.signature not in (GAVE_UP_EARLY, WAITED):
+def _is_forgiven(one: JudgedSend, found: Difference, torn: TornConnections, excuses: Excuses) -> bool:
+    if found.signature not in (GAVE_UP_EARLY, WAITED, OUTLASTED):
         return False
     traced = one.context.traced
     attempt = traced.attempts[found.attempt or 0]
+    if found.signature == OUTLASTED:
+        return excuses.cover(Outlasted.of(found), attempt.broker, attempt.start_ns, attempt.end_ns)
     if found.signature == WAITED:
         hit = one.context.contexts[found.attempt or 0].hit
         return hit is None or hit.kind not in HOLDS_ANSWERS_BACK or not torn.are_kept(attempt.broker)

@@ -10,6 +10,7 @@ import pytest
 
 from harness.analysis.case_trace import TracedSend
 from harness.analysis.steps.attempts_in_context import Context, Phase, SendInContext
+from harness.analysis.steps.excuses import Excuses, HeldConnections
 from harness.analysis.steps.replayed import JudgedSend, forgiven
 from harness.analysis.steps.torn_connections import TornConnections
 from harness.core.events import Arm
@@ -27,6 +28,7 @@ NewRun = Callable[..., RunDirectory]
 EvidenceOf = Callable[[RunDirectory], dict[tuple[str, str], Evidence]]
 
 S = 1_000_000_000
+NONE = Excuses(HeldConnections(None, ()))
 TIMED_OUT = "RemotingTimeoutException"
 ROTATION = Story(
     name="two-threads",
@@ -143,7 +145,7 @@ def test_a_send_whose_early_end_is_forgiven_still_answers_for_the_rest(
     judgement = Judgement(0, thread, (), EARLY, 1, further=further)
     sends = [JudgedSend(SendInContext(traced, Phase.CALM, ()), judgement)]
     rows = attempts(("broker-b", 9 * S, None), ("broker-b", 10 * S + 20 * MS, TIMED_OUT))
-    (one,) = forgiven(sends, TornConnections(rows, (), Tearing.of(dialect_of("5.3.3").remoting)))
+    (one,) = forgiven(sends, TornConnections(rows, (), Tearing.of(dialect_of("5.3.3").remoting)), NONE)
     assert one.judgement is not None
     assert one.judgement.difference == left
 
@@ -169,6 +171,6 @@ def test_a_one_way_call_may_wait_for_a_connection(
     context = Context(Phase.PAUSED, faults[-1] if is_hit else None)
     judgement = Judgement(0, 0, (), replace(EARLY, signature=WAITED), 1)
     judged = JudgedSend(SendInContext(traced, Phase.PAUSED, (context,)), judgement)
-    (one,) = forgiven([judged], TornConnections(None, faults, Tearing.of(dialect_of(release).remoting)))
+    (one,) = forgiven([judged], TornConnections(None, faults, Tearing.of(dialect_of(release).remoting)), NONE)
     assert one.judgement is not None
     assert (one.judgement.difference is not None) is is_found
