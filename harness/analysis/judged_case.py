@@ -19,6 +19,7 @@ from harness.analysis.checks.delay import Delay
 from harness.analysis.checks.duplication import Duplication
 from harness.analysis.checks.error_kind import ErrorKind
 from harness.analysis.checks.failover_time import FailoverTime
+from harness.analysis.checks.held_up import HeldUp
 from harness.analysis.checks.loss import Loss, note_strays
 from harness.analysis.checks.order import Order
 from harness.analysis.checks.outcomes import Outcomes
@@ -59,6 +60,7 @@ def judge_case(trace: CaseTrace, *, batch_rows: int = BATCH_ROWS) -> Iterator[Ca
         Pictures(scene),
         QueueChoice(scene),
         Attempts(scene),
+        HeldUp(scene),
         Avoidance(scene),
         ErrorKind(scene),
         Loss(scene),

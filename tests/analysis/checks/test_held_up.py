@@ -1,0 +1,83 @@
+"""Calls that hand a message over and return: how long they may keep their thread, to the exit code."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from harness.analysis.checks.held_up import tail
+from harness.core.errors import ExitCode
+from harness.core.records import SendEnded
+from harness.traces.run_directory import RunDirectory
+from tests.analysis.planting import ASYNC, ONEWAY
+from tests.analysis.synthetic import MS, Told
+from tests.analysis.synthetic_modes import ModeStory
+from tests.analysis.verdicts import judged
+
+NewRun = Callable[..., RunDirectory]
+Hold = Callable[[SendEnded], int]
+
+ONEWAY_CALM = replace(ONEWAY, pauses=(), every_ms=700, sends=100, checks=("attempts", "loss"))
+ASYNC_CALM = replace(ASYNC, pauses=(), every_ms=700, sends=100, checks=("attempts", "loss", "callbacks"))
+STORIES = pytest.mark.parametrize("story", [ONEWAY_CALM, ASYNC_CALM], ids=["oneway", "async"])
+
+
+def held(by_ms: Hold) -> Callable[[Told], None]:
+    """A client whose calls return later, each by so many ms, and that does everything else as it should."""
+
+    def longer(one: SendEnded) -> SendEnded:
+        more_ns = by_ms(one) * MS
+        if one.returned_ns is None:
+            return replace(one, end_ns=one.end_ns + more_ns)
+        return replace(one, returned_ns=one.returned_ns + more_ns)
+
+    def change(told: Told) -> None:
+        told.sends = [longer(one) for one in told.sends]
+
+    return change
+
+
+def waits_for_every_second(one: SendEnded) -> int:
+    """Half of the calls wait for half a second."""
+    return 517 * (one.send % 2)
+
+
+def waits_for_an_answer(_one: SendEnded) -> int:
+    """Every call waits as long as a slow broker would."""
+    return 150
+
+
+def waits_for_every_eighth(one: SendEnded) -> int:
+    """A client that flushes a buffer of eight."""
+    return 300 * (one.send % 8 == 7)
+
+
+@STORIES
+@pytest.mark.parametrize("by_ms", [waits_for_every_second, waits_for_an_answer])
+def test_calls_that_are_held_up_diverge(story: ModeStory, by_ms: Hold, new_run: NewRun) -> None:
+    """Half of the calls, or all of them."""
+    judgement = judged(new_run([story], change=held(by_ms)))
+    found = [one.signature for result in judgement.results for one in result.divergences]
+    assert (judgement.exit_code, found) == (ExitCode.DIVERGES, [f"attempts.call-held-up/{story.mode}"])
+
+
+def test_one_call_in_eight_takes_more_calls_to_be_sure_of(new_run: NewRun) -> None:
+    """12 of 100 are no proof at one in a million, 25 of 200 are: two to the power of minus 25 is one in 33 million."""
+    few, many = ONEWAY_CALM, replace(ONEWAY_CALM, sends=200)
+    assert judged(new_run([few], change=held(waits_for_every_eighth), run="few")).exit_code is ExitCode.CONFORMS
+    assert judged(new_run([many], change=held(waits_for_every_eighth), run="many")).exit_code is ExitCode.DIVERGES
+
+
+@STORIES
+@pytest.mark.parametrize(("every", "by_ms"), [(1, 90), (12, 600)])
+def test_what_a_crowded_machine_does_is_no_difference(
+    story: ModeStory, every: int, by_ms: int, new_run: NewRun
+) -> None:
+    """Every call a little late, or one call in twelve held up for half a second."""
+    run = new_run([story], change=held(lambda one: by_ms * (one.send % every == 0)))
+    assert judged(run).exit_code is ExitCode.CONFORMS
+
+
+def test_a_sign_test_is_exact() -> None:
+    """Three heads of three: one in eight; nothing tossed says nothing."""
+    assert (tail(3, 3), tail(2, 3), tail(0, 0)) == (0.125, 0.5, 1.0)
