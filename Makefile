@@ -33,7 +33,7 @@ image: $(READY) ## Make the image for --cluster containers; ARGS names releases 
 	@$(BIN)/python -m harness.cluster.containers.make_images $(ARGS)
 
 test: lint ## Lint, then all tests
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(TESTS) $(ARGS)
+	@$(BIN)/python -m pytest -n 4 --dist loadgroup $(TESTS) $(ARGS)
 
 lint: $(READY) ## ruff, mypy, the import arrows of ARCHITECTURE.md and the shipped ledgers
 	@failed=0; \

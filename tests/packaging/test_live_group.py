@@ -1,29 +1,119 @@
-"""Tests that start servers go through one of the two processes of `make test`; nothing else tells when they no longer do."""
+"""How `make test` hands out live tests: no two that share a cluster apart, and nothing said in silence when groups are lost."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-CONFTEST = Path(__file__).parents[1] / "conftest.py"
+ROOT = Path(__file__).parents[2]
 
-FOUR_TESTS = """
+SETTINGS = f"""
+[pytest]
+pythonpath = {ROOT}
+addopts = -p no:cacheprovider
+markers =
+    cluster: c
+    container: c
+"""
+
+LIVE = """
+import time
 import pytest
 
-@pytest.mark.{mark}
+pytestmark = pytest.mark.{mark}
+
+@pytest.fixture(scope="module")
+def cluster():
+    pass
+
 @pytest.mark.parametrize("turn", range(4))
+def test_shared(cluster, turn):
+    time.sleep(0.05)
+
+@pytest.mark.parametrize("turn", ["[a@b]", "c"])
+def test_alone(turn):
+    time.sleep(0.05)
+"""
+
+OTHERS = """
+import pytest
+
+@pytest.mark.parametrize("turn", range(6))
 def test(turn):
     pass
 """
 
+PLUGIN = "pytest_plugins = ['tests.side_by_side']\n"
 
-def test_one_worker_gets_all_that_starts_servers(pytester: pytest.Pytester) -> None:
-    """In pytest 9.2.0 with xdist 3.8.0 the two clocked each other's pauses, and nothing said so."""
-    pytester.makeconftest(CONFTEST.read_text())
-    pytester.makeini("[pytest]\nmarkers =\n    cluster: c\n    container: c\n")
-    pytester.makepyfile(test_a=FOUR_TESTS.format(mark="cluster"), test_b=FOUR_TESTS.format(mark="container"))
-    done = pytester.runpytest_subprocess("-n", "2", "--dist", "loadgroup", "-v")
-    done.assert_outcomes(passed=8)
-    workers = re.findall(r"\[(gw\d)\].* PASSED", done.stdout.str())
-    assert len(workers) == 8
-    assert len(set(workers)) == 1
+UNGROUPED = """
+import pytest
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    for item in items:
+        item._nodeid = item.nodeid.partition("@")[0]
+"""
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> pytest.Pytester:
+    """Two live modules, each with a cluster that its tests share, and one of tests that only compute."""
+    pytester.makeini(SETTINGS)
+    pytester.makeconftest(PLUGIN)
+    pytester.makepyfile(test_a=LIVE.format(mark="cluster"), test_b=LIVE.format(mark="container"), test_z=OTHERS)
+    return pytester
+
+
+def workers_of(told: str, test: str) -> list[str]:
+    """By which workers the tests whose name begins so were passed, in that order."""
+    return re.findall(rf"\[(gw\d)\][^\n]* PASSED {re.escape(test)}", told)
+
+
+def test_tests_that_share_a_cluster_go_to_one_worker(project: pytest.Pytester) -> None:
+    """In pytest 9.2.0 with xdist 3.8.0 they did not, and nothing said so."""
+    done = project.runpytest_subprocess("-n", "3", "--dist", "loadgroup", "-v")
+    done.assert_outcomes(passed=18)
+    for module in ("test_a.py", "test_b.py"):
+        workers = workers_of(done.stdout.str(), f"{module}::test_shared")
+        assert (len(workers), len(set(workers))) == (4, 1), module
+
+
+def test_a_test_that_shares_nothing_goes_where_there_is_room(project: pytest.Pytester) -> None:
+    """It is a unit of its own, whatever session fixtures plugins bring along; so is one that only computes."""
+    told = project.runpytest_subprocess("-n", "2", "--dist", "loadgroup", "-v").stdout.str()
+    units = set(re.findall(r"PASSED test_a\.py::test_alone\S*@(live:\S+)", told))
+    assert units == {"live:test_a.py::test_alone((a-b))", "live:test_a.py::test_alone(c)"}
+    assert re.findall(r"PASSED test_z\.py::test\[0\](\S*)", told) == [""]
+
+
+def test_the_last_worker_begins_with_what_only_computes(project: pytest.Pytester) -> None:
+    """The others begin with live tests."""
+    done = project.runpytest_subprocess("-n", "3", "--dist", "loadgroup", "-v")
+    begun = {worker: test for test, worker in reversed(_begun(done.stdout.str()))}
+    assert {worker: test.partition("::")[0] == "test_z.py" for worker, test in begun.items()} == {
+        "gw0": False,
+        "gw1": False,
+        "gw2": True,
+    }
+
+
+def _begun(told: str) -> list[tuple[str, str]]:
+    return [(test, worker) for worker, test in re.findall(r"\[(gw\d)\][^\n]* PASSED (\S+)", told)]
+
+
+def test_one_worker_does_everything(project: pytest.Pytester) -> None:
+    """Also where there is one core."""
+    project.runpytest_subprocess("-n", "1", "--dist", "loadgroup").assert_outcomes(passed=18)
+
+
+def test_without_groups_no_live_test_begins(project: pytest.Pytester) -> None:
+    """Whatever takes them away: each fails with what to do, and the others pass."""
+    project.makeconftest(PLUGIN + UNGROUPED)
+    done = project.runpytest_subprocess("-n", "2", "--dist", "loadgroup")
+    done.assert_outcomes(errors=12, passed=6)
+    assert "expected pytest-xdist to put every live test into its group" in done.stdout.str()
+
+
+def test_make_test_asks_for_groups() -> None:
+    """The Makefile's way to call pytest, which is CI's too."""
+    assert "--dist loadgroup" in (ROOT / "Makefile").read_text()

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from harness.cluster.interface import Cluster
-from harness.cluster.start import start_cluster
 from tests.reference_impl.fake_broker import FakeCluster
 from tests.reference_impl.producers import Remembered
 from tests.relay.cpp_on_fakes import Client
@@ -21,12 +20,6 @@ def relayed(tmp_path: Path) -> Iterator[Relayed]:
         yield Relayed(cluster, relay, Remembered())
 
 
-@pytest.fixture(scope="session")
-def real_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with start_cluster(topology="two-masters", folder=tmp_path_factory.mktemp("relayed-cluster")) as started:
-        yield started
-
-
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[Client]:
     with ExitStack() as stack:
@@ -34,7 +27,6 @@ def client(tmp_path: Path) -> Iterator[Client]:
 
 
 @pytest.fixture
-def stage(real_cluster: Cluster, tmp_path: Path) -> Iterator[Staging]:
+def stage(two_masters: Cluster, tmp_path: Path) -> Iterator[Staging]:
     with ExitStack() as stack:
-        yield Staging(real_cluster, tmp_path, stack)
-    real_cluster.heal_all()
+        yield Staging(two_masters, tmp_path, stack)

@@ -11,6 +11,7 @@ import pytest
 
 from harness.cluster.drain import await_drained
 from harness.cluster.stored import read_stored
+from tests.live import PATIENCE_S, await_that
 from tests.relay.staging import MS, Staging, plan_of
 
 pytestmark = pytest.mark.cluster
@@ -23,7 +24,7 @@ def test_a_calm_run(stage: Staging) -> None:
     """One attempt a send, the queues in turn from the very first; every message is stored once, whole."""
     set_up = stage("cpp:2.1.0", plan_of(24))
     set_up.subject.go(time.monotonic_ns() + 50 * MS)
-    transcript = set_up.subject.await_done(30)
+    transcript = set_up.subject.await_done(PATIENCE_S)
     assert {send.status for send in transcript.sends} == {"SEND_OK"}
     assert transcript.attempts == []
     wire = set_up.wire(transcript)
@@ -39,11 +40,12 @@ def test_a_paused_broker_costs_one_timeout_and_no_send(stage: Staging) -> None:
     """Where Java fails from 4.3.0 on, it waits its timeout, goes to the other broker and succeeds."""
     set_up = stage("cpp:2.1.0", plan_of(60), timeout_ms=TIMEOUT_MS)
     set_up.subject.go(time.monotonic_ns() + 50 * MS)
-    time.sleep(0.25)
+    told = set_up.subject.transcript
+    await_that(lambda: len(told.sends) >= 20)
     set_up.cluster.pause("broker-b")
-    time.sleep(0.7)
+    await_that(lambda: sum(send.end_ns - send.start_ns >= TIMEOUT_MS * MS for send in told.sends) >= 2)
     set_up.cluster.resume("broker-b")
-    transcript = set_up.subject.await_done(30)
+    transcript = set_up.subject.await_done(PATIENCE_S)
     assert {send.status for send in transcript.sends} == {"SEND_OK"}
     wire = set_up.wire(transcript)
     blocked = [one for one in wire if one.error]

@@ -12,6 +12,7 @@ import pytest
 
 from harness.core.plan import SendKind
 from harness.relay.agreement import disagreements
+from tests.live import PATIENCE_S, await_that
 from tests.relay.staging import MS, Staging, plan_of
 
 pytestmark = pytest.mark.cluster
@@ -24,11 +25,12 @@ def test_both_witnesses_tell_the_same_attempts(name: str, stage: Staging) -> Non
     """Every kind of send, calm and through a pause; requests that time out are seen by both as such."""
     set_up = stage(name, plan_of(80, KINDS))
     set_up.subject.go(time.monotonic_ns() + 50 * MS)
-    time.sleep(0.25)
+    so_far = set_up.subject.transcript
+    await_that(lambda: len(so_far.sends) >= 20)
     set_up.cluster.pause("broker-b")
-    time.sleep(0.7)
+    await_that(lambda: sum(attempt.error is not None for attempt in so_far.attempts) >= 2)
     set_up.cluster.resume("broker-b")
-    transcript = set_up.subject.await_done(30)
+    transcript = set_up.subject.await_done(PATIENCE_S)
     wire = {(one.send, one.attempt): one for one in set_up.wire(transcript)}
     told = {(one.send, one.attempt): one for one in transcript.attempts}
 
@@ -52,7 +54,7 @@ def test_a_refusing_broker_refuses_through_the_relay(stage: Staging) -> None:
     set_up.cluster.kill("broker-b")
     time.sleep(0.1)
     set_up.subject.go(time.monotonic_ns() + 50 * MS)
-    transcript = set_up.subject.await_done(30)
+    transcript = set_up.subject.await_done(PATIENCE_S)
     assert {send.status for send in transcript.sends} == {"SEND_OK"}
     errors = {attempt.error for attempt in transcript.attempts if attempt.broker == "broker-b"}
     assert errors

@@ -18,7 +18,6 @@ import pytest
 
 from harness.cluster.drain import await_drained
 from harness.cluster.interface import Cluster
-from harness.cluster.start import start_cluster
 from harness.cluster.stored import read_stored
 from harness.core.errors import SubjectBroken
 from harness.core.events import Arm
@@ -31,6 +30,7 @@ from harness.subjects.conversation import Transcript
 from harness.subjects.deadlines import Deadlines
 from harness.subjects.registry import program_of
 from harness.subjects.setup import SubjectSetup
+from tests.live import PATIENCE_S, await_that
 
 pytestmark = pytest.mark.cluster
 
@@ -38,12 +38,6 @@ HANDFUL = ("4.0.0-incubating", "4.5.0", "4.7.1", "4.9.8", "5.1.4", "5.3.3", "5.5
 TIMEOUT_MS = 300
 NUMBERS = count(1)
 MS = 1_000_000
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with start_cluster(topology="two-masters", folder=tmp_path_factory.mktemp("cluster")) as started:
-        yield started
 
 
 @dataclass
@@ -66,10 +60,9 @@ class Stage:
 
 
 @pytest.fixture
-def stage(cluster: Cluster, tmp_path: Path) -> Iterator["Staging"]:
+def stage(two_masters: Cluster, tmp_path: Path) -> Iterator["Staging"]:
     with ExitStack() as stack:
-        yield Staging(cluster, tmp_path, stack)
-    cluster.heal_all()
+        yield Staging(two_masters, tmp_path, stack)
 
 
 @dataclass
@@ -118,11 +111,12 @@ def test_a_paused_broker(name: str, stage: Staging) -> None:
     """Attempts at it time out and are told by the hook; what the send makes of that is the release's."""
     set_up = stage(name, plan_of(80, SendKind.PLAIN))
     set_up.go()
-    time.sleep(0.25)
+    so_far = set_up.subject.transcript
+    await_that(lambda: len(so_far.sends) >= 20)
     stage.cluster.pause("broker-b")
-    time.sleep(0.7)
+    await_that(lambda: sum(attempt.error is not None for attempt in so_far.attempts) >= 2)
     stage.cluster.resume("broker-b")
-    transcript = set_up.subject.await_done(30)
+    transcript = set_up.subject.await_done(PATIENCE_S)
 
     assert [len(route.queues) for route in transcript.routes] == [8]
     attempts = attempts_of(transcript)
@@ -161,7 +155,7 @@ def test_every_kind_of_send_on_four_threads(name: str, stage: Staging) -> None:
     hello = set_up.subject.transcript.hello
     assert hello is not None and {kind.value for kind in kinds} <= set(hello.capabilities)
     set_up.go()
-    transcript = set_up.subject.await_done(30)
+    transcript = set_up.subject.await_done(PATIENCE_S)
 
     order = sorted((broker, queue) for broker in ("broker-a", "broker-b") for queue in range(4))
     for send in transcript.sends:
@@ -177,11 +171,11 @@ def test_every_kind_of_send_on_four_threads(name: str, stage: Staging) -> None:
 @pytest.mark.parametrize("name", ["java:4.7.1", "java:5.3.3", "python:5.3.3"])
 def test_a_changed_route_is_a_new_version(name: str, stage: Staging) -> None:
     """The topic grows from 8 to 12 queues while it is sent to; the sends say from when on the new list was used."""
-    set_up = stage(name, plan_of(100, SendKind.PLAIN), poll_ms=100)
+    set_up = stage(name, plan_of(250, SendKind.PLAIN), poll_ms=100)
     set_up.go()
-    time.sleep(0.3)
+    await_that(lambda: len(set_up.subject.transcript.sends) >= 20)
     stage.cluster.create_topic(set_up.topic, 6)
-    transcript = set_up.subject.await_done(30)
+    transcript = set_up.subject.await_done(PATIENCE_S)
     sizes = [len(route.queues) for route in transcript.routes]
     assert (sizes[0], sizes[-1]) == (8, 12)
     assert transcript.sends[0].route == 1
@@ -215,7 +209,7 @@ def test_a_killed_broker_refuses_connections(stage: Staging) -> None:
     set_up = stage("java:5.3.3", plan_of(40, SendKind.PLAIN))
     stage.cluster.kill("broker-b")
     set_up.go()
-    transcript = set_up.subject.await_done(30)
+    transcript = set_up.subject.await_done(PATIENCE_S)
     assert {send.status for send in transcript.sends} == {"SEND_OK"}
     errors = {attempt.error for attempt in transcript.attempts if attempt.broker == "broker-b"}
     assert errors
@@ -236,7 +230,7 @@ def test_a_toy_that_breaks_the_protocol(defect: str, signature: str, stage: Stag
     set_up = stage(f"toy:{defect}", plan_of(20, SendKind.PLAIN), send_margin_s=-6)
     set_up.go()
     with pytest.raises(SubjectBroken) as raised:
-        set_up.subject.await_done(30)
+        set_up.subject.await_done(PATIENCE_S)
     assert raised.value.signature == signature
     assert 5 <= set_up.subject.answered <= 10
 
@@ -245,7 +239,7 @@ def test_a_toy_that_sends_twice(stage: Staging) -> None:
     """Sends 9 and 19 are stored twice; nothing it tells gives that away."""
     set_up = stage("toy:sends-twice", plan_of(20, SendKind.PLAIN))
     set_up.go()
-    transcript = set_up.subject.await_done(30)
+    transcript = set_up.subject.await_done(PATIENCE_S)
     assert len(transcript.attempts) == 20
     assert set_up.stored() == Counter(range(20)) + Counter([9, 19])
 
@@ -254,7 +248,7 @@ def test_a_toy_that_drops(stage: Staging) -> None:
     """Sends 9 and 19 are ok and not stored."""
     set_up = stage("toy:drops", plan_of(20, SendKind.PLAIN))
     set_up.go()
-    transcript = set_up.subject.await_done(30)
+    transcript = set_up.subject.await_done(PATIENCE_S)
     assert {send.status for send in transcript.sends} == {"SEND_OK"}
     assert set_up.stored() == Counter(set(range(20)) - {9, 19})
 
@@ -263,7 +257,7 @@ def test_a_toy_that_lies_about_its_queue(stage: Staging) -> None:
     """Sends 9 and 19 are stored in another queue than the one it names."""
     set_up = stage("toy:lies-about-queue", plan_of(20, SendKind.PLAIN))
     set_up.go()
-    transcript = set_up.subject.await_done(30)
+    transcript = set_up.subject.await_done(PATIENCE_S)
     await_drained(stage.cluster, [set_up.topic])
     rows = read_stored(stage.cluster, set_up.topic, {})
     stored = {row.send: (row.broker, row.queue_id) for row in rows}
@@ -275,5 +269,5 @@ def test_an_honest_toy_is_the_reference(stage: Staging) -> None:
     """No defect, nothing to find."""
     set_up = stage("toy:honest", plan_of(20, SendKind.PLAIN))
     set_up.go()
-    assert len(set_up.subject.await_done(30).sends) == 20
+    assert len(set_up.subject.await_done(PATIENCE_S).sends) == 20
     assert set_up.stored() == Counter(range(20))

@@ -1,18 +1,16 @@
-"""One cluster for all whole runs of this folder that do not need to break the runner itself."""
+"""The cluster of whole runs that do not need to break the runner itself, and where they go."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from harness.cluster.interface import Cluster
-from harness.cluster.start import start_cluster
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with start_cluster(topology="two-masters", folder=tmp_path_factory.mktemp("cluster")) as started:
-        yield started
+@pytest.fixture
+def cluster(two_masters: Cluster) -> Cluster:
+    """Whole before and after every test."""
+    return two_masters
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from typing import Any
 import harness
 from harness.analysis.analyze import WITHOUT_SPARK
 from harness.cluster.interface import Cluster
+from harness.core.errors import ExitCode
 from harness.core.events import Arm
 from harness.core.subject import SubjectId
 from harness.judging import judge_runs
@@ -26,8 +27,12 @@ from harness.traces.schema import TableName
 from harness.verdict.judgement import Judgement
 from harness.verdict.ledger import Ledger
 from harness.verdict.policy import Policy
+from tests.live import PATIENCE_S, TRIES, spoilt_by_the_machine, tell_repeat
 
 SCENARIOS = Path(__file__).parent / "scenarios"
+
+LIMIT_S = 600
+"""Longer than any run of these takes; one that is still there then hangs."""
 
 
 def run_pair(
@@ -39,8 +44,32 @@ def run_pair(
     *,
     root: Path | None = SCENARIOS,
     is_wire_wanted: bool = False,
+    tries: int = TRIES,
 ) -> Path:
-    """Run one scenario of this folder (or of another root; None: a shipped one) with two subjects; returns the run directory."""
+    """
+    Run one scenario of this folder (or of another root; None: a shipped one) with two subjects; returns the run directory.
+
+    Once more, up to so many tries, where the machine was too busy for the run to be valid.
+    """
+    for number in range(1, tries + 1):
+        run = _run_pair(cluster, folder / str(number), baseline, candidate, scenario, root, is_wire_wanted)
+        why = spoilt_by_the_machine(run) if number < tries else ""
+        if not why:
+            break
+        tell_repeat(f"{scenario}: {why}")
+        cluster.heal_all()
+    return run
+
+
+def _run_pair(
+    cluster: Cluster,
+    folder: Path,
+    baseline: str,
+    candidate: str,
+    scenario: str,
+    root: Path | None,
+    is_wire_wanted: bool,
+) -> Path:
     request = RunRequest(
         SubjectId.parse(baseline),
         SubjectId.parse(candidate),
@@ -77,13 +106,28 @@ def told_sends(run: Path) -> dict[Arm, list[str]]:
 
 
 def finished_run(folder: Path, command: str, *arguments: str, out: bool = True) -> "subprocess.CompletedProcess[str]":
-    """A command of the command line in a process of its own that works in `folder`, where its reports go."""
+    """
+    A command of the command line in a process of its own that works in `folder`, where its reports go.
+
+    Once more, up to TRIES times, where it made a run for which the machine was too busy; that one is put away.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     where = ("--out", ".") if out else ()
     line = [sys.executable, "-m", "harness.cli", command, *arguments, *where]
-    return subprocess.run(
-        line, cwd=folder, env=_environment(), capture_output=True, text=True, timeout=300, check=False
-    )
+    for number in range(1, TRIES + 1):
+        before = set(folder.glob("*/run.json"))
+        done = subprocess.run(
+            line, cwd=folder, env=_environment(), capture_output=True, text=True, timeout=LIMIT_S, check=False
+        )
+        runs = [manifest.parent for manifest in set(folder.glob("*/run.json")) - before]
+        spoilt = {run: spoilt_by_the_machine(run) for run in runs if done.returncode == ExitCode.INCONCLUSIVE}
+        if number == TRIES or not any(spoilt.values()):
+            break
+        for run, why in spoilt.items():
+            tell_repeat(f"{command}: {why}")
+            (folder / "spoilt").mkdir(exist_ok=True)
+            run.rename(folder / "spoilt" / run.name)
+    return done
 
 
 def run_of(folder: Path) -> Path:
@@ -128,7 +172,7 @@ def started_run(folder: Path, *arguments: str) -> "Iterator[subprocess.Popen[byt
 
 
 def await_run(
-    folder: Path, condition: Callable[[dict[str, Any], Path], bool], what: str, patience_s: float = 90
+    folder: Path, condition: Callable[[dict[str, Any], Path], bool], what: str, patience_s: float = 2 * PATIENCE_S
 ) -> Path:
     """The run directory below `folder`, once its manifest and files are as asked; AssertionError when patience ends."""
     deadline = time.monotonic() + patience_s
@@ -152,8 +196,8 @@ def processes_of(run: Path) -> dict[int, str]:
 
 
 def await_no_process_of(run: Path) -> dict[int, str]:
-    """What still lives of a run after ten seconds of patience; empty is what a test wants."""
-    deadline = time.monotonic() + 10
+    """What still lives of a run when patience ends; empty is what a test wants."""
+    deadline = time.monotonic() + PATIENCE_S
     while (left := processes_of(run)) and time.monotonic() < deadline:
         time.sleep(0.05)
     return left

@@ -26,7 +26,16 @@ from harness.traces.schema import TableName
 from reference_impl.remoting.channels import Channels
 from reference_impl.remoting.codes import RequestCode
 from reference_impl.remoting.frames import Command
-from tests.whole.stage import SCENARIOS, await_no_process_of, await_run, finished_run, processes_of, run_of, started_run
+from tests.whole.stage import (
+    LIMIT_S,
+    SCENARIOS,
+    await_no_process_of,
+    await_run,
+    finished_run,
+    processes_of,
+    run_of,
+    started_run,
+)
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
@@ -195,7 +204,7 @@ def test_ctrl_c_during_a_pause_resumes_and_cleans_up(stand_in: StandIn, tmp_path
         assert stand_in.state("mq-blue") == _STOPPED
         assert len(stand_in.owed) == 1
         os.kill(runner.pid, signal.SIGINT)
-        assert runner.wait(timeout=60) == 130
+        assert runner.wait(timeout=LIMIT_S) == 130
     assert stand_in.seen() == before
     assert await_no_process_of(run) == {}
     assert not stand_in.owed

@@ -1,12 +1,16 @@
 """The main job as a user runs it: two clients, real brokers, one broker dead, a verdict and a report."""
 
 import json
+import shutil
+import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from harness.cluster.interface import Cluster
 from harness.core.errors import ExitCode
-from tests.whole.stage import SCENARIOS, finished_run, run_of
+from tests.whole.stage import SCENARIOS, finished_run, judge, run_of, run_pair
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
@@ -14,15 +18,29 @@ ONE_CASE = ("--scenario", "whole/dead-broker", "--scenarios", str(SCENARIOS), "-
 REPORTS = ("report.json", "report.html", "junit.xml", "summary.md")
 
 
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A run that several tests look at: what was told, and its directory, which stays as it is."""
+
+    told: "subprocess.CompletedProcess[str]"
+    run: Path
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    """Java and the reference, with everything at its default but the scenario; analysed by Spark."""
+    folder = tmp_path_factory.mktemp("recorded")
+    return Recorded(finished_run(folder, "run", *ONE_CASE), run_of(folder))
+
+
 @pytest.mark.spark
-def test_the_reference_behaves_like_java(tmp_path: Path) -> None:
-    """Exit 0 with decisive checks, every report, and the machine line last; analysed by Spark."""
-    done = finished_run(tmp_path, "run", *ONE_CASE)
-    assert done.returncode == ExitCode.CONFORMS, done.stdout + done.stderr
-    line = done.stdout.splitlines()[-1]
+def test_the_reference_behaves_like_java(recorded: Recorded) -> None:
+    """Exit 0 with decisive checks, every report, and the machine line last."""
+    told, run = recorded.told, recorded.run
+    assert told.returncode == ExitCode.CONFORMS, told.stdout + told.stderr
+    line = told.stdout.splitlines()[-1]
     assert line.startswith("VERDICT conforms new=0 declared=0 stale=0 inconclusive=0 answered=")
     assert "/8 checks=8 seed=8 " in line
-    run = run_of(tmp_path)
     assert all((run / name).stat().st_size > 0 for name in REPORTS)
     results = {
         result["check"]: result["verdict"] for result in json.loads((run / "report.json").read_bytes())["results"]
@@ -47,24 +65,23 @@ def test_a_release_with_other_rules_diverges_with_signature_and_example(tmp_path
     assert all(cluster["example"]["expected"] and cluster["example"]["observed"] for cluster in found)
 
 
-def test_a_reference_of_another_release_is_told_from_java(tmp_path: Path) -> None:
+def test_a_reference_of_another_release_is_told_from_java(cluster: Cluster, folder: Path) -> None:
     """The Python reference can be wrong on purpose, and is caught."""
-    pair = ("--subject", "java:5.3.3", "--subject", "python:4.7.1")
-    done = finished_run(tmp_path, "run", *pair, *ONE_CASE, "--master", "none")
-    assert done.returncode == ExitCode.DIVERGES, done.stdout + done.stderr
+    judgement = judge(run_pair(cluster, folder, "java:5.3.3", "python:4.7.1"))
+    assert judgement.exit_code is ExitCode.DIVERGES, [result.reason for result in judgement.results if result.reason]
 
 
-def test_releases_with_the_same_rules_conform(tmp_path: Path) -> None:
+def test_releases_with_the_same_rules_conform(cluster: Cluster, folder: Path) -> None:
     """5.3.2 and 5.3.3 differ in a setting that is off."""
-    done = finished_run(tmp_path, "compare", "java:5.3.2", "java:5.3.3", *ONE_CASE, "--master", "none")
-    assert done.returncode == ExitCode.CONFORMS, done.stdout + done.stderr
+    judgement = judge(run_pair(cluster, folder, "java:5.3.2", "java:5.3.3"))
+    assert judgement.exit_code is ExitCode.CONFORMS, [result for result in judgement.results if result.reason]
 
 
-def test_a_moved_run_is_judged_again_and_explained(tmp_path: Path) -> None:
-    """A run is a directory: elsewhere, without a cluster, the same verdict, and the rule chain of any send."""
-    first = finished_run(tmp_path / "here", "run", *ONE_CASE, "--master", "none")
-    moved = run_of(tmp_path / "here").rename(tmp_path / "elsewhere")
+def test_a_moved_run_is_judged_again_and_explained(recorded: Recorded, tmp_path: Path) -> None:
+    """A run is a directory: elsewhere, without a cluster and without Spark, the same verdict, and the rule chain of any send."""
+    moved = shutil.copytree(recorded.run, tmp_path / "elsewhere")
     again = finished_run(tmp_path, "analyze", str(moved), "--master", "none", out=False)
+    first = recorded.told
     assert (again.returncode, again.stdout.splitlines()[-1]) == (first.returncode, first.stdout.splitlines()[-1])
     told = finished_run(tmp_path, "explain", str(moved), "candidate", "100", out=False)
     assert told.returncode == ExitCode.CONFORMS, told.stderr
@@ -73,12 +90,11 @@ def test_a_moved_run_is_judged_again_and_explained(tmp_path: Path) -> None:
     assert "the other arm, java:5.3.3:" in told.stdout
 
 
-def test_several_runs_are_judged_together(tmp_path: Path) -> None:
+def test_several_runs_are_judged_together(recorded: Recorded, tmp_path: Path) -> None:
     """Two seeds of one pair: twice the checks, one verdict."""
-    for seed in ("1", "2"):
-        arguments = [*ONE_CASE[:-1], seed]
-        assert finished_run(tmp_path, "run", *arguments, "--master", "none").returncode == ExitCode.CONFORMS
-    runs = [str(manifest.parent) for manifest in sorted(tmp_path.glob("*/run.json"))]
+    other = finished_run(tmp_path, "run", *ONE_CASE[:-1], "1", "--master", "none")
+    assert other.returncode == ExitCode.CONFORMS, other.stdout + other.stderr
+    runs = [str(recorded.run), str(run_of(tmp_path))]
     done = finished_run(tmp_path / "both", "analyze", *runs, "--master", "none")
     assert done.returncode == ExitCode.CONFORMS, done.stdout + done.stderr
     assert "checks=16" in done.stdout.splitlines()[-1]

@@ -17,6 +17,7 @@ from harness.core.verdict import Verdict
 from harness.traces.run_directory import RunDirectory
 from harness.verdict.judgement import Judgement
 from tests.whole.stage import (
+    LIMIT_S,
     await_no_process_of,
     await_run,
     judge,
@@ -31,8 +32,6 @@ pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 PAIR = ("--subject", "java:5.3.3", "--subject", "python:5.3.3", "--seed", "3", "--master", "none")
 STOPPED_S = 2.0
 BUSY_CORES = 2
-PATIENCE_S = 300
-"""Four processes and a cluster have to come up, perhaps on a machine that runs other tests beside this one."""
 
 
 def broken_guards(run: Path) -> dict[str, str]:
@@ -48,12 +47,12 @@ def verdicts(judgement: Judgement) -> set[Verdict]:
 def test_a_subject_that_somebody_stops_is_not_blamed(tmp_path: Path, arm: str) -> None:
     """Stopped for two seconds in the middle of its sends: no check diverges or conforms, and the guard names the arm."""
     with started_run(tmp_path, *PAIR, "--scenario", "whole/dead-broker") as runner:
-        run = await_run(tmp_path, sends_are_flowing, "both arms sending", PATIENCE_S)
+        run = await_run(tmp_path, sends_are_flowing, "both arms sending")
         hello = (run / "journal" / f"01-{arm}.ndjson").read_bytes().splitlines()[0]
         os.kill(json.loads(hello)["pid"], signal.SIGSTOP)
         time.sleep(STOPPED_S)
         os.kill(json.loads(hello)["pid"], signal.SIGCONT)
-        assert runner.wait(timeout=180) == ExitCode.INCONCLUSIVE, (tmp_path / "stdout").read_text()
+        assert runner.wait(timeout=LIMIT_S) == ExitCode.INCONCLUSIVE, (tmp_path / "stdout").read_text()
     assert await_no_process_of(run) == {}
     assert f"awake-{arm}" in broken_guards(run)
     assert not verdicts(judge(run)) & {Verdict.DIVERGES, Verdict.CONFORMS}
@@ -89,11 +88,11 @@ def test_a_relay_that_dies_ends_the_run_with_the_cause(tmp_path: Path) -> None:
     """Without its witness a case shows nothing: no verdict, the reason in words, nothing left behind."""
     arguments = (*PAIR, "--scenario", "whole/long-pause", "--wire")
     with started_run(tmp_path, *arguments) as runner:
-        run = await_run(tmp_path, sends_are_flowing, "both arms sending", PATIENCE_S)
+        run = await_run(tmp_path, sends_are_flowing, "both arms sending")
         relays = [pid for pid, line in processes_of(run).items() if "harness.relay.program" in line]
         assert len(relays) == 2
         os.kill(relays[0], signal.SIGKILL)
-        assert runner.wait(timeout=180) == ExitCode.ENVIRONMENT
+        assert runner.wait(timeout=LIMIT_S) == ExitCode.ENVIRONMENT
     assert await_no_process_of(run) == {}
     said = " ".join((tmp_path / "stderr").read_text().split())
     assert "the recording relay to answer" in said
@@ -125,7 +124,7 @@ def test_load_flips_no_verdict(cluster: Cluster, folder: Path, candidate: str) -
     How many checks can still be decided is the machine's business; that the situation was there at all is shown by the
     pauses, which the guards saw proven.
     """
-    run = run_pair(cluster, folder, "java:5.3.3", candidate, scenario="whole/several-pauses")
+    run = run_pair(cluster, folder, "java:5.3.3", candidate, scenario="whole/several-pauses", tries=1)
     judgement = judge(run)
     assert judgement.exit_code is not ExitCode.DIVERGES, [r for r in judgement.results if r.divergences]
     assert not {Verdict.DIVERGES, Verdict.ERROR} & verdicts(judgement)

@@ -1,8 +1,13 @@
-"""A runner that is killed leaves containers; the next start and `doctor --clean` remove them, and never a living run's."""
+"""
+A runner that is killed leaves containers; the next start and `doctor --clean` remove them, and never a living run's.
 
-import os
+Everybody's sweeps remove what anybody killed, so all of this happens under labels of its own, which no other test and no
+other session looks for.
+"""
+
 import subprocess
 import sys
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,64 +15,91 @@ from pathlib import Path
 import pytest
 
 from harness.cluster.containers.engine import Engine
-from harness.cluster.start import start_cluster
 
 pytestmark = [pytest.mark.container, pytest.mark.cluster, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[3]
 
-RUNNER = """
+# Before anything else of the backend is imported: the labels are constants.
+LABELLED = """
 import sys, time
 from pathlib import Path
+from harness.cluster.containers import ownership
+ownership._PREFIX = sys.argv[1]
+ownership.RUN_LABEL, ownership.NODE_LABEL = f"{sys.argv[1]}run", f"{sys.argv[1]}node"
+"""
+
+RUNNER = """
 from harness.cluster.start import start_cluster
-cluster = start_cluster("containers", "one-master", folder=Path(sys.argv[1]), timeout_s=240)
+cluster = start_cluster("containers", "one-master", folder=Path(sys.argv[2]), timeout_s=240)
 cluster.pause("broker-a")
 print(cluster._servers.facts()["run"], flush=True)
 time.sleep(600)
 """
 
+START = """
+from harness.cluster.start import start_cluster
+start_cluster("containers", "one-master", folder=Path(sys.argv[2]), timeout_s=240).close()
+"""
 
-@contextmanager
-def a_runner(folder: Path) -> Iterator[tuple["subprocess.Popen[str]", str]]:
-    """A process with a cluster whose broker is paused, and the label of its run."""
-    command = [sys.executable, "-c", RUNNER, str(folder)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as runner:
-        try:
-            assert runner.stdout is not None
-            yield runner, runner.stdout.readline().strip()
-        finally:
-            runner.kill()
+CLEAN = """
+from harness.cli import main
+main(["doctor", "--clean"])
+"""
+
+
+class Program:
+    """Programs whose containers have labels of their own."""
+
+    def __init__(self) -> None:
+        self._label = f"org.rocketdiff-{uuid.uuid4().hex}."
+
+    def command(self, program: str, folder: Path) -> list[str]:
+        """It finds the prefix of its labels and a folder as its arguments."""
+        return [sys.executable, "-c", LABELLED + program, self._label, str(folder)]
+
+    def finished(self, program: str, folder: Path) -> str:
+        """What it said on stderr."""
+        command = self.command(program, folder)
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=600).stderr
+
+    @contextmanager
+    def running(self, folder: Path) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+        """A process with a cluster whose broker is paused, and the label of its run."""
+        with subprocess.Popen(self.command(RUNNER, folder), cwd=ROOT, stdout=subprocess.PIPE, text=True) as runner:
+            try:
+                assert runner.stdout is not None
+                yield runner, runner.stdout.readline().strip()
+            finally:
+                runner.kill()
 
 
 def names_of(engine: Engine, run: str) -> set[str]:
-    found = {one.name for one in engine.containers(run)} | {one.name for one in engine.networks(run)}
-    return {name.removeprefix(f"rocketdiff-{run}").removeprefix("-") for name in found}
-
-
-def doctor_clean(folder: Path) -> str:
-    """What `rocketdiff doctor --clean` says of containers."""
-    command = [sys.executable, "-m", "harness.cli", "doctor", "--clean"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    return done.stderr
+    """Containers and networks of a run, by what comes after its name."""
+    whole, ours = f"rocketdiff-{run}", {"name": f"rocketdiff-{run}"}
+    containers = engine.client.containers.list(all=True, filters=ours, ignore_removed=True)
+    return {
+        one.name.removeprefix(whole).removeprefix("-")
+        for one in (*containers, *engine.client.networks.list(filters=ours))
+    }
 
 
 def test_killed_runners_are_cleaned_up_after_and_living_ones_are_left_alone(engine: Engine, tmp_path: Path) -> None:
     """Containers, the paused one too, and the network; first by the doctor, then by another start."""
     everything = {"", "name-server-1", "broker-a"}
-    with a_runner(tmp_path / "living") as (_, living):
+    program = Program()
+    with program.running(tmp_path / "living") as (_, living):
         for number, cleaned in enumerate(("by the doctor", "by a start")):
-            with a_runner(tmp_path / str(number)) as (runner, run):
+            with program.running(tmp_path / str(number)) as (runner, run):
                 assert names_of(engine, run) == everything
                 runner.kill()
                 runner.wait()
                 assert names_of(engine, run) == everything, "a killed runner removes nothing itself"
                 if cleaned == "by the doctor":
-                    assert f"rocketdiff-{run}-broker-a" in doctor_clean(tmp_path)
+                    assert f"rocketdiff-{run}-broker-a" in program.finished(CLEAN, tmp_path)
                 else:
-                    start_cluster("containers", "one-master", folder=tmp_path / "next", timeout_s=240).close()
+                    program.finished(START, tmp_path / "next")
                 assert names_of(engine, run) == set(), cleaned
         assert names_of(engine, living) == everything
-    doctor_clean(tmp_path)
+    program.finished(CLEAN, tmp_path)
     assert names_of(engine, living) == set()

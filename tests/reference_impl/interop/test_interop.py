@@ -3,13 +3,11 @@
 import subprocess
 import time
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from harness.cluster.interface import Cluster
-from harness.cluster.start import start_cluster
 from harness.releases.artifacts import client_class_path
 from harness.releases.compiled import compiled
 from harness.releases.jvm import find_java
@@ -28,13 +26,6 @@ _SOURCES = Path(__file__).parent / "java"
 _LARGE = bytes(number * 37 % 253 for number in range(30_000))
 # Old clients bring a Netty that reaches into the JDK.
 _OPENED = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in ("java.nio", "sun.nio.ch", "java.lang")]
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """A name server and two brokers."""
-    with start_cluster(folder=tmp_path_factory.mktemp("cluster")) as running:
-        yield running
 
 
 def _line(word: str, result: SendResult, body: bytes) -> str:
@@ -68,12 +59,14 @@ def _java(release: str, *arguments: str) -> list[str]:
 @pytest.mark.parametrize(
     ("release", "serialization"), [("5.3.3", Serialization.JSON), ("4.7.1", Serialization.ROCKETMQ)]
 )
-def test_java_and_the_reference_read_each_other(cluster: Cluster, release: str, serialization: Serialization) -> None:
+def test_java_and_the_reference_read_each_other(
+    two_masters: Cluster, release: str, serialization: Serialization
+) -> None:
     """Bodies, compressed or not, batches, tags, properties and ids arrive as they were sent, both ways."""
-    name_server = cluster.name_server_addresses[0]
+    name_server = two_masters.name_server_addresses[0]
     ours, javas = f"ours-{release.replace('.', '-')}", f"javas-{release.replace('.', '-')}"
-    cluster.create_topic(ours, 4)
-    cluster.create_topic(javas, 4)
+    two_masters.create_topic(ours, 4)
+    two_masters.create_topic(javas, 4)
     settings = ProducerSettings(serialization=serialization)
     with Producer([name_server], "interop", dialect_of(release), settings) as producer:
         expected = _send_all(producer, ours)
@@ -84,9 +77,9 @@ def test_java_and_the_reference_read_each_other(cluster: Cluster, release: str, 
     assert _comparable(stored, "sent ") == _comparable(lines, "sent ")
 
 
-def test_first_send_creates_the_topic(cluster: Cluster) -> None:
+def test_first_send_creates_the_topic(two_masters: Cluster) -> None:
     """A topic nobody created is there after the first send, by way of the default topic."""
-    name_server = cluster.name_server_addresses[0]
+    name_server = two_masters.name_server_addresses[0]
     with Producer([name_server], "interop", dialect_of("5.3.3")) as producer:
         result = producer.send(Message("nobody-created-me", b"x"))
         again = producer.send(Message("nobody-created-me", b"y"))

@@ -1,0 +1,103 @@
+"""What live tests have in common: a cluster they share, folders of their own, and runs that a busy machine spoilt."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.cluster.interface import Cluster
+from harness.cluster.start import start_cluster
+from harness.releases.cache import CACHE_VARIABLE, cache_dir
+from harness.traces.run_directory import RunDirectory
+from tests.side_by_side import is_live
+from tests.untested import REPEATED
+
+READY_S = 240.0
+"""Several times what a start takes on a machine that does nothing else: other tests start clusters beside it."""
+
+DOWNLOADED = ("artifacts", "classes", "cpp", "jdk")
+"""What every test may use of the cache folder: it is only added to, by one process at a time."""
+
+
+TRIES = 3
+"""How often a run is made at most, if the machine was too busy for each; more would hide a guard that never holds."""
+
+OF_THE_MACHINE = ("awake-machine", "fault-", "on-schedule-", "started-together")
+"""Guards, or what their names begin with, that a busy machine breaks: somebody was late."""
+
+PATIENCE_S = 120.0
+"""Longer than anything awaited takes on a machine that many tests share; a test that waits this long has failed."""
+
+_repeated: list[str] = []
+
+
+def spoilt_by_the_machine(run: Path) -> str:
+    """
+    Which guards a busy machine broke, if no other did; nothing otherwise.
+
+    Such a run is INVALID whatever its clients did. One that diverges is never to be run again for that.
+    """
+    manifests = [RunDirectory.open(file.parent).manifest for file in sorted(run.rglob("run.json"))]
+    broken = [guard for manifest in manifests for case in manifest.cases for guard in case.guards if not guard.held]
+    if not all(guard.name.startswith(OF_THE_MACHINE) for guard in broken):
+        return ""
+    return ", ".join(f"{guard.name}: {guard.seen}" for guard in broken)
+
+
+def tell_repeat(what: str) -> None:
+    """Let the end of the output say that the running test made a run again."""
+    _repeated.append(what)
+
+
+def await_that(condition: Callable[[], bool], what: str = "what was awaited") -> None:
+    """Return once a condition holds; AssertionError if that takes longer than any machine needs."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline, f"{what} within {PATIENCE_S:g} s"
+        time.sleep(0.01)
+
+
+@pytest.fixture(autouse=True)
+def _told_repeats(record_property: Callable[[str, object], None]) -> Iterator[None]:
+    """What this test ran again is a property of its report."""
+    _repeated.clear()
+    yield
+    for what in _repeated:
+        record_property(REPEATED, what)
+
+
+@pytest.fixture(scope="session")
+def started_two_masters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """One for all tests of this process that want this topology; use ``two_masters``."""
+    folder = tmp_path_factory.mktemp("two-masters")
+    with start_cluster(topology="two-masters", folder=folder, timeout_s=READY_S) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def two_masters(started_two_masters: Cluster) -> Iterator[Cluster]:
+    """Whatever the test does to it is healed afterwards; its topics stay, so take names that no other test takes."""
+    yield started_two_masters
+    started_two_masters.heal_all()
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """
+    A live test's cache folder is its own but for what is downloaded.
+
+    Undo logs and the state of `cluster up` lie there: a run pays the debts of dead ones and waits for living ones, which must
+    never be another test's.
+    """
+    if is_live(request.node):
+        factory: pytest.TempPathFactory = request.getfixturevalue("tmp_path_factory")
+        monkeypatch.setenv(CACHE_VARIABLE, str(own_cache(factory.mktemp("cache"), cache_dir())))
+
+
+def own_cache(folder: Path, everybodys: Path) -> Path:
+    """Make ``folder`` a cache folder that has its own undo logs and everybody's downloads."""
+    for name in DOWNLOADED:
+        (everybodys / name).mkdir(parents=True, exist_ok=True)
+        (folder / name).symlink_to(everybodys / name)
+    return folder

@@ -1,0 +1,71 @@
+"""The end of the output of our own tests."""
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+SETTINGS = f"""
+[pytest]
+pythonpath = {ROOT}
+addopts = -p no:cacheprovider
+markers =
+    container: c
+    cluster: c
+"""
+
+SKIPPING = """
+import pytest
+
+@pytest.mark.cluster
+@pytest.mark.container
+@pytest.mark.parametrize("turn", range(3))
+def test_in_containers(turn):
+    pytest.skip("no engine")
+
+def test_other():
+    pytest.skip("too old")
+
+@pytest.mark.xfail(strict=True)
+def test_known():
+    assert False
+"""
+
+REPEATING = """
+def test_repeats(record_property):
+    record_property("repeated because the machine was busy", "whole/dead-broker: 300 ms late")
+"""
+
+
+def ending(pytester: pytest.Pytester, text: str, *arguments: str) -> list[str]:
+    """The lines of the section, as a run of these tests prints them."""
+    pytester.makeini(SETTINGS)
+    pytester.makeconftest("pytest_plugins = ['tests.untested']")
+    pytester.makepyfile(text)
+    lines = pytester.runpytest_subprocess(*arguments).stdout.lines
+    begin = next(number for number, line in enumerate(lines) if "skipped, and untested for that" in line)
+    return [line for line in lines[begin + 1 : -1] if line]
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "workers"])
+def test_what_a_skip_leaves_untested_is_told(pytester: pytest.Pytester, workers: tuple[str, ...]) -> None:
+    """How many, why, and of what nothing is known; a known failure is no skip."""
+    assert ending(pytester, SKIPPING, *workers) == [
+        "1 skipped (too old): test_what_a_skip_leaves_untested_is_told.py::test_other untested",
+        "3 skipped (no engine): the backend containers untested",
+    ]
+
+
+def test_that_nothing_was_skipped_is_told(pytester: pytest.Pytester) -> None:
+    """Silence would look the same as an ending that was lost."""
+    assert ending(pytester, "def test(): pass") == ["nothing was skipped"]
+
+
+def test_a_run_that_was_made_again_is_told(pytester: pytest.Pytester) -> None:
+    """With the test and the guards that a busy machine broke."""
+    test = "test_a_run_that_was_made_again_is_told.py::test_repeats"
+    assert ending(pytester, REPEATING, "-n", "1") == [
+        "nothing was skipped",
+        f"run again, the machine was too busy: {test}: whole/dead-broker: 300 ms late",
+    ]

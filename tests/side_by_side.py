@@ -1,0 +1,113 @@
+"""
+How `make test` hands out tests to its processes, of which there are more than cores: a plugin of pytest for this project.
+
+Live tests start servers and clients and mostly wait, so several run side by side. They begin first, in all processes but
+the last, which begins with the tests that only compute and gives way to the others: whoever plays a client or clocks one
+comes first. A process that has no tests of its kind left takes those of the other. Tests that share a fixture of their
+module or session stay together; any other goes where there is room.
+
+Built on pytest-xdist's `loadgroup`, which knows a group by what follows an @ in a test's name.
+"""
+
+import inspect
+import os
+from collections.abc import Callable
+
+import pytest
+from xdist.scheduler import LoadGroupScheduling
+from xdist.workermanage import WorkerController
+
+LIVE = ("cluster", "container")
+"""Markers of tests that start servers or clients."""
+
+LIVE_UNIT = "live:"
+"""What the name of every group of live tests begins with."""
+
+LONG = ("tests/whole/", "tests/cluster/containers/")
+"""Whole runs and containers take longest, so they begin before other live tests."""
+
+GIVES_WAY = 10
+"""How nice the process is that begins with what only computes: it gets what the others leave."""
+
+
+class SideBySide(LoadGroupScheduling):  # type: ignore[misc]  # xdist comes without types
+    """Live units first in all workers but the last, the others first in that one."""
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        self.workqueue.move_to_end(self._next_unit(node.gateway.id), last=False)
+        super()._assign_work_unit(node)
+
+    def _next_unit(self, worker: str) -> str:
+        live = sorted((unit for unit in self.workqueue if unit.startswith(LIVE_UNIT)), key=_begins_late)
+        others = [unit for unit in self.workqueue if not unit.startswith(LIVE_UNIT)]
+        return str((others + live if begins_with_others(worker, self.numnodes) else live + others)[0])
+
+
+def begins_with_others(worker: str, workers: int) -> bool:
+    """Whether a worker (gw0, gw1 …) begins with what is not live; an only one begins with what is."""
+    return workers > 1 and worker == f"gw{workers - 1}"
+
+
+def _begins_late(unit: str) -> bool:
+    return not unit.removeprefix(LIVE_UNIT).startswith(LONG)
+
+
+def is_live(item: pytest.Item) -> bool:
+    """Whether a test starts servers or clients."""
+    return any(item.get_closest_marker(name) for name in LIVE)
+
+
+def unit_of(item: pytest.Item) -> str | None:
+    """What a test is handed out with: its module, if it shares something with others there; None for itself alone."""
+    module, _, name = item.nodeid.partition("::")
+    unit = module if _shares_a_fixture(item) else f"{module}::{name}"
+    if is_live(item):
+        # xdist takes an @ before a closing bracket for a part of a parameter.
+        return LIVE_UNIT + unit.translate(str.maketrans("[]@", "()-"))
+    return unit if _shares_a_fixture(item) else None
+
+
+def _shares_a_fixture(item: pytest.Item) -> bool:
+    """Whether it uses a fixture of this project that lives longer than a test; those of plugins are nobody's cluster."""
+    if not isinstance(item, pytest.Function):
+        return False
+    used = (one for definitions in item._fixtureinfo.name2fixturedefs.values() for one in definitions)
+    return any(one.scope != "function" and not _is_installed(one.func) for one in used)
+
+
+def _is_installed(function: Callable[..., object]) -> bool:
+    return "-packages" in inspect.unwrap(function).__code__.co_filename
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The worker that begins with what only computes gives way."""
+    told = getattr(config, "workerinput", None)
+    if told is not None and begins_with_others(told["workerid"], told["workercount"]):
+        os.nice(GIVES_WAY)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Say which tests stay together, where pytest-xdist hands them out by group."""
+    if getattr(config.option, "loadgroup", False):
+        for item in items:
+            unit = unit_of(item)
+            if unit is not None:
+                item.add_marker(pytest.mark.xdist_group(unit))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """No live test begins where groups were asked for and it is in none: those that share a cluster would disturb each other."""
+    if getattr(item.config.option, "loadgroup", False) and is_live(item) and f"@{LIVE_UNIT}" not in item.nodeid:
+        pytest.fail(
+            "expected pytest-xdist to put every live test into its group; saw this one in none; "
+            "try: the pytest and pytest-xdist of requirements.lock (make setup)",
+            pytrace=False,
+        )
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> SideBySide | None:
+    """Ours, for `--dist loadgroup`; what xdist has for all else."""
+    return SideBySide(config, log) if config.getvalue("dist") == "loadgroup" else None
