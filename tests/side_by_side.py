@@ -2,15 +2,13 @@
 How `make test` hands out tests to its processes, of which there are more than cores: a plugin of pytest for this project.
 
 Live tests start servers and clients and mostly wait, so several run side by side. They begin first, in all processes but
-the last, which begins with the tests that only compute and gives way to the others: whoever plays a client or clocks one
-comes first. A process that has no tests of its kind left takes those of the other. Tests that share a fixture of their
-module or session stay together; any other goes where there is room.
+the last, which begins with the tests that only compute. A process that has no tests of its kind left takes those of the
+other. Tests that share a fixture of their module or session stay together; any other goes where there is room.
 
 Built on pytest-xdist's `loadgroup`, which knows a group by what follows an @ in a test's name.
 """
 
 import inspect
-import os
 from collections.abc import Callable
 
 import pytest
@@ -25,9 +23,6 @@ LIVE_UNIT = "live:"
 
 LONG = ("tests/whole/", "tests/cluster/containers/")
 """Whole runs and containers take longest, so they begin before other live tests."""
-
-GIVES_WAY = 10
-"""How nice the process is that begins with what only computes: it gets what the others leave."""
 
 
 class SideBySide(LoadGroupScheduling):  # type: ignore[misc]  # xdist comes without types
@@ -77,13 +72,6 @@ def _shares_a_fixture(item: pytest.Item) -> bool:
 
 def _is_installed(function: Callable[..., object]) -> bool:
     return "-packages" in inspect.unwrap(function).__code__.co_filename
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """The worker that begins with what only computes gives way."""
-    told = getattr(config, "workerinput", None)
-    if told is not None and begins_with_others(told["workerid"], told["workercount"]):
-        os.nice(GIVES_WAY)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -35,7 +35,7 @@ def clone(tmp_path: Path) -> Path:
 def call(clone: Path, *command: str) -> "subprocess.CompletedProcess[str]":
     known = {name: value for name, value in os.environ.items() if name != "ROCKETDIFF_EXPECT_ENGINE"}
     environment = {**known, "PATH": f"{clone / 'bin'}:{os.environ['PATH']}", "TMPDIR": str(clone / "tmp")}
-    return subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True, check=False, timeout=600)
 
 
 def test_with_an_engine_the_tests_are_told_to_expect_it(clone: Path) -> None:

@@ -35,7 +35,7 @@ def conversation(release: str, folder: Path, commands: bytes) -> tuple[int, list
     launch = program_of(SubjectId("java", release)).launch(folder)
     environment = dict(launch.environment)
     ran = subprocess.run(
-        launch.command, input=commands, env=environment, capture_output=True, cwd=folder, timeout=60, check=False
+        launch.command, input=commands, env=environment, capture_output=True, cwd=folder, timeout=600, check=False
     )
     return ran.returncode, ran.stdout.splitlines()
 

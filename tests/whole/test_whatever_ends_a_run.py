@@ -99,7 +99,7 @@ def test_without_java_there_is_one_clear_message(tmp_path: Path) -> None:
         "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
     }
     command = [sys.executable, "-m", "harness.cli", "run", "--out", str(tmp_path)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=False)
     assert done.returncode == ExitCode.ENVIRONMENT
     assert "ROCKETDIFF_JAVA_HOME" in done.stderr
     assert "Traceback" not in done.stderr

@@ -52,7 +52,7 @@ def _java(release: str, *arguments: str) -> list[str]:
     java, class_path = find_java(), client_class_path(release)
     classes = compiled("interop", _SOURCES, client_class_path("4.7.1"), java)
     command = [str(java.java), *_OPENED, "-cp", ":".join(map(str, [classes, *class_path])), "Interop", *arguments]
-    ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
     return [line for line in ran.stdout.splitlines() if line.startswith(("read ", "sent "))]
 
 

@@ -17,6 +17,6 @@ def test_golden_file_is_what_java_prints(golden: dict[str, str]) -> None:
     class_path = client_class_path("5.3.3")
     classes = compiled("golden-frames", Path(__file__).parent / "golden", class_path, java)
     command = [str(java.java), "-cp", ":".join(map(str, [classes, *class_path])), "Golden"]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600).stdout
     lines = dict(line.split(" ", 1) for line in printed.splitlines() if line.split(" ")[0] in golden)
     assert lines == golden
