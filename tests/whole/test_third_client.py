@@ -38,10 +38,14 @@ def test_it_goes_on_as_java_did_before_4_3_0(cluster: Cluster, folder: Path) -> 
     """
     There every attempt had the whole timeout in Java too.
 
-    What is left: after a retry that release's counter has moved by one, this client's by every queue it passed.
+    What is left: after a retry that release's counter has moved by one, this client's by every queue it passed. That shows in
+    the next send, and in the next retry where a slow machine lets a send meet two brokers that are paused.
     """
     judgement = judge(run_pair(cluster, folder, "java:4.2.0", "cpp:2.1.0", "whole/several-pauses"))
-    assert signatures(judgement) == {"queue.out-of-turn/first"}
+    assert judgement.exit_code is ExitCode.DIVERGES
+    assert (
+        {"queue.out-of-turn/first"} <= signatures(judgement) <= {"queue.out-of-turn/first", "queue.out-of-turn/retry"}
+    )
 
 
 def test_what_the_wire_cannot_see_is_not_held_against_it(cluster: Cluster, folder: Path) -> None:
