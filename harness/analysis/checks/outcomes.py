@@ -134,7 +134,7 @@ class Outcomes:
             return
         for one in side.attempts:
             fault = next((each for each in self._faults if _was_down(each, one)), None)
-            if one.outcome is not Outcome.OK or fault is None:
+            if one.outcome is not Outcome.OK or one.status is None or fault is None:
                 continue
             if fault.kind is FaultKind.KILL and any(copy.broker == one.broker for copy in side.copies or ()):
                 continue  # somebody else has started it again
@@ -145,7 +145,7 @@ class Outcomes:
                 send,
                 side,
                 f"no answer from {one.broker}, which was {word} from before the request until after the answer",
-                f"attempt {one.attempt} ended with {one.status or 'a result'} after {took_ms:,} ms",
+                f"attempt {one.attempt} ended with {one.status} after {took_ms:,} ms",
                 one.attempt,
             )
             return

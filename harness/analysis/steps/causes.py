@@ -41,6 +41,12 @@ SYSTEM_ERROR and SYSTEM_BUSY: answers of a broker whose machine is too slow for 
 
 NO_PERMISSION = 16
 
+LEISURELY_MS = 300
+"""
+The shortest timeout of the shipped scenarios. Below it a client's own speed on this machine decides whether it is kept, so that
+timeouts are no rarity in calm, tear connections at any time, and say nothing of the client.
+"""
+
 _BETWEEN_CLIENTS = -2
 """Asynchronous requests of every thread are in flight together: any may tear another's connection."""
 
@@ -69,6 +75,7 @@ class Causes:
         self._any = FaultReach(self._faults, self._cutting.lasting_ns)
         # A broker waits for its slave or its disk by deployment; elsewhere no load makes it say that it waited in vain.
         self._waits = entry.topology.endswith("-sync") or entry.topology.endswith("-sync-flush")
+        self._is_hasty = entry.settings.send_msg_timeout_ms < LEISURELY_MS
         self._timeout_ns = entry.settings.send_msg_timeout_ms * 1_000_000
         self._closed: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         if attempts is not None:
@@ -149,4 +156,6 @@ class Causes:
         """As ``TornConnections.may_have_torn``, of closings that have a cause."""
         moments = self._closed.get(broker, [])
         first, last = bisect_left(moments, (start_ns - LATE_NS,)), bisect_left(moments, (end_ns,))
+        if self._is_hasty and last:
+            return True
         return any(other != thread or closed_ns >= end_ns - AT_ONCE_NS for closed_ns, other in moments[first:last])

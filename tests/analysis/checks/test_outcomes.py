@@ -168,6 +168,13 @@ def test_a_calm_that_was_none_for_the_baseline_shows_nothing(ended: Callable[...
     assert ended([CALM], change_baseline=every(150, BUSY, 2), run="run-2")[1].verdict is Verdict.CONFORMS
 
 
+def test_timeouts_that_only_a_fast_machine_keeps_are_not_compared(ended: Callable[..., Ended]) -> None:
+    """One in twenty too slow at 50 ms says nothing of a client; a connection lost for no reason still does."""
+    hasty = replace(CALM, settings=ClientSettings(send_msg_timeout_ms=50))
+    assert ended([hasty], change=every(20, SLOW))[1].verdict is Verdict.CONFORMS
+    assert ended([hasty], change=every(20, LOST), run="run-2")[0] is ExitCode.DIVERGES
+
+
 def test_a_message_that_is_refused_for_its_own_sake_is_refused_to_both(ended: Callable[..., Ended]) -> None:
     """MESSAGE_ILLEGAL for the same send of both arms is the message's doing, not a client's."""
     refused = every(100, BUSY, 13)

@@ -1,0 +1,127 @@
+"""What may have failed an attempt: literal faults and attempts, and the cause that is known of each."""
+
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+
+from harness.analysis.steps.causes import Cause, Causes
+from harness.core.fault import FaultKind, FaultRecord
+from harness.core.settings import ClientSettings
+from harness.traces.manifest import CaseEntry
+
+S = 1_000_000_000
+LOST, CONNECT, SLOW = "RemotingSendRequestException", "RemotingConnectException", "RemotingTimeoutException"
+REFUSED = "MQBrokerException"
+ENTRY = CaseEntry(
+    number=1,
+    name="x",
+    scenario="x",
+    scenario_text="",
+    topology="two-masters",
+    queues_per_broker=4,
+    settings=ClientSettings(send_msg_timeout_ms=1_000),
+    threads=1,
+    sends_planned=1,
+    duration_s=1.0,
+    plan_digest="",
+    checks=(),
+)
+
+
+def fault(kind: FaultKind, node: str = "broker-b") -> FaultRecord:
+    """From the tenth second to the twelfth."""
+    return FaultRecord(1, kind, node, 10 * S, 10 * S, 10 * S, 12 * S, 12 * S, 12 * S)
+
+
+def causes(*faults: FaultRecord, topology: str = "two-masters", attempts: pa.Table | None = None) -> Causes:
+    return Causes(attempts, faults, replace(ENTRY, topology=topology), timeouts_close=True)
+
+
+def of(known: Causes, at_s: float, error: str | None, code: int | None = None, status: str | None = None) -> Cause:
+    """Of an attempt at broker-b that took a millisecond."""
+    start_ns = round(at_s * S)
+    return known.of(0, "broker-b", start_ns, start_ns + 1_000_000, error, code, status)
+
+
+@pytest.mark.parametrize("error", [LOST, CONNECT])
+def test_a_connection_is_lost_to_a_fault_of_its_broker_or_to_nothing(error: str) -> None:
+    """A timeout and three seconds after the heal at the latest, and not to another broker's fault."""
+    paused = causes(fault(FaultKind.PAUSE))
+    assert [of(paused, at_s, error) for at_s in (9, 11, 15.9, 16.1)] == [
+        Cause.NONE,
+        Cause.FAULT,
+        Cause.FAULT,
+        Cause.NONE,
+    ]
+    assert of(causes(fault(FaultKind.PAUSE, "broker-a")), 11, error) is Cause.NONE
+    assert of(causes(fault(FaultKind.FLOW_CONTROL)), 11, error) is Cause.NONE
+
+
+def test_time_that_is_up_and_a_busy_broker_are_the_machines_doing() -> None:
+    """Where no fault is; they are compared, and never exact."""
+    assert of(causes(), 5, SLOW) is Cause.MACHINE
+    assert [of(causes(), 5, REFUSED, code) for code in (1, 2)] == [Cause.MACHINE, Cause.MACHINE]
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "cause"),
+    [
+        (FaultKind.READ_ONLY, 16, Cause.FAULT),
+        (FaultKind.READ_ONLY, 17, Cause.NONE),
+        (FaultKind.PAUSE, 16, Cause.NONE),
+        (FaultKind.PAUSE, 2, Cause.FAULT),
+        (FaultKind.FLOW_CONTROL, 2, Cause.FAULT),
+        (FaultKind.KILL, 17, Cause.FAULT),
+        (FaultKind.WIRE_RESET, 14, Cause.NONE),
+    ],
+)
+def test_an_answer_needs_a_fault_that_makes_a_broker_say_so(kind: FaultKind, code: int, cause: Cause) -> None:
+    """What a broker that is paused, read-only, restarted or behind a bad wire can answer."""
+    assert of(causes(fault(kind)), 11, REFUSED, code) is cause
+
+
+def test_a_reserve_needs_a_slave_or_a_disk_that_is_waited_for() -> None:
+    """By a fault of the pair, or of a crowded machine where the deployment waits at all."""
+    status = "FLUSH_SLAVE_TIMEOUT"
+    assert of(causes(), 5, None, status=status) is Cause.NONE
+    assert of(causes(topology="master-with-slave-async"), 5, None, status=status) is Cause.NONE
+    assert of(causes(topology="master-with-slave-sync"), 5, None, status=status) is Cause.MACHINE
+    assert of(causes(fault(FaultKind.PAUSE_SLAVE, "broker-b-slave-1")), 30, None, status=status) is Cause.FAULT
+
+
+def attempts(*rows: tuple[int, float, float, str]) -> pa.Table:
+    """Thread, start and end in seconds, error; all at broker-b."""
+    threads, starts, ends, errors = zip(*rows, strict=True)
+    return pa.table(
+        {
+            "thread": threads,
+            "broker": ["broker-b"] * len(rows),
+            "start_ns": [round(start * S) for start in starts],
+            "end_ns": [round(end * S) for end in ends],
+            "error": errors,
+        }
+    )
+
+
+def test_a_timeout_tears_the_connection_of_others() -> None:
+    """Another thread's, within a second; its own thread's only at once."""
+    known = causes(attempts=attempts((1, 4.0, 5.0, SLOW)))
+    assert of(known, 5.3, LOST) is Cause.TORN
+    assert of(known, 6.3, LOST) is Cause.NONE
+    assert known.of(1, "broker-b", round(5.3 * S), round(5.301 * S), LOST) is Cause.NONE
+    assert known.of(1, "broker-b", 5 * S, 5 * S + 3_000_000, LOST) is Cause.TORN
+
+
+def test_a_loss_without_a_cause_excuses_no_other() -> None:
+    """Else a client that loses every connection would excuse each by the one before it."""
+    known = causes(attempts=attempts((1, 5.0, 5.001, LOST), (2, 5.1, 5.101, LOST)))
+    assert of(known, 5.2, LOST) is Cause.NONE
+
+
+def test_a_send_without_an_attempt_needs_a_fault_before_its_end() -> None:
+    """A route that a fault has cost need not come back with the heal."""
+    known = causes(fault(FaultKind.PAUSE_NAME_SERVER, "namesrv-1"))
+    assert known.of_no_attempt("MQClientException", 9 * S) is Cause.NONE
+    assert known.of_no_attempt("MQClientException", 60 * S) is Cause.FAULT
+    assert known.of_no_attempt("RemotingTooMuchRequestException", 9 * S) is Cause.MACHINE
