@@ -173,12 +173,13 @@ def test_kill_restart_and_a_name_servers_pause_are_the_owners_commands(stand_in:
     assert all(fault["proven_ns"] and fault["heal_proven_ns"] for fault in faults.values())
     log = (run / "cluster" / "two-masters-two-name-servers" / "commands.ndjson").read_text().splitlines()
     ran = [(line["node"], line["verb"], line["exit_code"]) for line in map(json.loads, log) if line["verb"] != "state"]
-    assert ran == [
+    # In order at each node; a slow machine may kill the broker before the name server goes on.
+    assert [one for one in ran if one[0] == "name-server-1"] == [
         ("name-server-1", "pause", 0),
         ("name-server-1", "resume", 0),
-        ("mq-blue", "kill", 0),
-        ("mq-blue", "restart", 0),
     ]
+    assert [one for one in ran if one[0] == "mq-blue"] == [("mq-blue", "kill", 0), ("mq-blue", "restart", 0)]
+    assert len(ran) == 4
     assert stand_in.pid("mq-blue") != former
     assert stand_in.seen() == before
     assert not stand_in.owed
