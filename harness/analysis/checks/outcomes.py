@@ -4,7 +4,7 @@ Do the application's messages get through as the other client's do: as many, as 
 Asked of every case. Looked at: every send of both arms. Three questions. Exact, of one arm: an attempt that failed, or was
 stored with a reserve, where nothing is known that could have caused it (``steps.causes``), and an acknowledgement by a
 broker that was stopped, or gone, from before the request until after the answer. Compared, over sends that both arms made:
-in how many half seconds of calm, and in how many spells of faults, one of them had more sends that failed, were stored twice
+in how many moments of calm, and in how many spells of faults, one of them had more sends that failed, were stored twice
 or stored with a reserve. And, of a situation that a fault brings about, how often it ended badly in each arm.
 
 What a crowded machine does to anybody (time that was up, SYSTEM_BUSY) is never an exact difference; where the baseline itself has
@@ -12,7 +12,7 @@ much of it in calm, the case shows nothing.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from harness.analysis.checks.scene import Scene
 from harness.analysis.steps.aligned import AlignedSend
@@ -43,9 +43,12 @@ CALM, FAULTS = "calm", "faults"
 
 MOMENT_NS = 500_000_000
 """
-A unit of calm: a machine that stands still for a moment fails all sends that are under way, which is one cause and not many.
-Such a moment lasts a few hundred milliseconds; one of half a second and more breaks the guard ``awake-machine``.
+A machine that stands still for a moment fails all sends that are under way, which is one cause and not many. Such a moment
+lasts a few hundred milliseconds; one of half a second and more breaks the guard ``awake-machine``.
 """
+
+APART_NS = 50_000_000
+"""Sends due so far from the last that failed fail by themselves, where those between got through; together they are one moment."""
 
 FAILED, TWICE, RESERVED, RETRIED = "failed", "stored-twice", "stored-with-a-reserve", "failed-at-first"
 COMPARED = {CALM: (FAILED, TWICE, RESERVED, RETRIED), FAULTS: (FAILED, TWICE, RESERVED)}
@@ -66,7 +69,8 @@ class Outcomes:
         self._causes = causes
         self._faults = scene.times.faults
         self._spells = FaultSpells.of(self._faults, scene.entry.settings)
-        self._units: defaultdict[tuple[str, str, int], dict[Arm, int]] = defaultdict(lambda: dict.fromkeys(Arm, 0))
+        self._units: defaultdict[tuple[str, int], dict[Arm, int]] = defaultdict(lambda: dict.fromkeys(Arm, 0))
+        self._calm: defaultdict[tuple[str, Arm], list[int]] = defaultdict(list)
 
     def see(self, send: AlignedSend) -> None:
         """Look at both sides, then at the two together."""
@@ -78,10 +82,12 @@ class Outcomes:
         self._compare(send)
 
     def end(self) -> None:
-        """Who had more, unit by unit."""
-        for (name, phase, _), seen in self._units.items():
+        """Who had more: spell by spell, and in moments of calm."""
+        for (name, _), seen in self._units.items():
             if seen[Arm.BASELINE] != seen[Arm.CANDIDATE]:
-                self._notebook.count(MORE, str(max(seen, key=lambda arm: seen[arm])), phase, name)
+                self._notebook.count(MORE, str(max(seen, key=lambda arm: seen[arm])), FAULTS, name)
+        for (name, arm), due in self._calm.items():
+            self._notebook.count(MORE, str(arm), CALM, name, n=_moments(due))
 
     def _require_cause(self, send: AlignedSend, side: ReconciledSend, row: SendRow) -> None:
         if row.error == NEVER_CALLED_BACK or self._scene.confuses_answers(side):
@@ -168,20 +174,22 @@ class Outcomes:
         self._notebook.count(ENDED, arm, FAULTS, name, n=int(has_ended))
 
     def _compare(self, send: AlignedSend) -> None:
-        """What befell a send that both arms made; the unit is the plan's half second in calm, else the spell."""
+        """What befell a send that both arms made; in calm only what befell one of them alone counts."""
         rows = {side.arm: side.row for side in send.sides if side.row is not None}
         if len(rows) < len(Arm):
             return
         spells = [self._spells.at(row.start_ns, row.end_ns) for row in rows.values()]
         spell = next((one for one in spells if one is not None), None)
         phase = CALM if spell is None else FAULTS
-        unit = rows[Arm.BASELINE].due_ns // MOMENT_NS if spell is None else spell
-        for side in send.sides:
-            assert side.row is not None
-            self._notebook.count(NAME, str(side.arm), phase, "sends")
-            for what in _befell(side, side.row):
-                self._notebook.count(NAME, str(side.arm), phase, what)
-                self._units[what, phase, unit][side.arm] += 1
+        befell = {side.arm: set(_befell(side, rows[side.arm])) for side in send.sides}
+        for arm, row in rows.items():
+            self._notebook.count(NAME, str(arm), phase, "sends")
+            for what in sorted(befell[arm]):
+                self._notebook.count(NAME, str(arm), phase, what)
+                if spell is not None:
+                    self._units[what, spell][arm] += 1
+                elif not all(what in each for each in befell.values()):
+                    self._calm[what, arm].append(row.due_ns)
 
     def _differ(
         self, signature: str, send: AlignedSend, side: ReconciledSend, expected: str, observed: str, attempt: int | None
@@ -190,6 +198,18 @@ class Outcomes:
         self._notebook.differ(
             NAME, prefix + signature, send, side, expected=expected, observed=observed, attempt=attempt
         )
+
+
+def _moments(due: Sequence[int]) -> int:
+    """How many separate moments sends due then make up."""
+    last = began = -MOMENT_NS
+    moments = 0
+    for due_ns in sorted(due):
+        if due_ns - last >= APART_NS or due_ns - began >= MOMENT_NS:
+            began = due_ns
+            moments += 1
+        last = due_ns
+    return moments
 
 
 def _end_of(error: str | None, code: int | None, status: str | None) -> str:

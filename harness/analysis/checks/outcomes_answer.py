@@ -34,6 +34,12 @@ By how much two shares have to differ before they are compared. Sends of one spe
 more than the test knows; all against less than half, or none against more, is no scatter.
 """
 
+MANY = 0.25
+"""
+Share of one client's sends in calm that nothing crowded explains where the other, at the same time and on the same brokers, has none
+at all: moments do not fill a quarter of a case, so that no count of moments is needed.
+"""
+
 CROWDED_SHARE = 0.01
 CROWDED_LEAST = 2
 """
@@ -101,7 +107,7 @@ def _pool(pair: str, pool: Sequence[CaseFacts]) -> Iterator[Evidence]:
 
 
 def _paired(pool: Sequence[CaseFacts]) -> Iterator[PairedCounts]:
-    for phase, unit in ((CALM, "half seconds"), (FAULTS, "spells of faults")):
+    for phase, unit in ((CALM, "moments"), (FAULTS, "spells of faults")):
         for what in COMPARED[phase]:
             more = [sum(facts.n(MORE, what, arm=str(arm), phase=phase) for facts in pool) for arm in Arm]
             if any(more):
@@ -110,6 +116,7 @@ def _paired(pool: Sequence[CaseFacts]) -> Iterator[PairedCounts]:
 
 def _shares(facts: CaseFacts) -> Iterator[ComparedShares]:
     """Situations that both arms met, of which one arm's ended all alike and the other's mostly otherwise."""
+    yield from _calm_shares(facts)
     for name in facts.keys(MET, str(Arm.BASELINE)):
         met = (facts.n(MET, name, arm=str(Arm.BASELINE)), facts.n(MET, name, arm=str(Arm.CANDIDATE)))
         ended = (facts.n(ENDED, name, arm=str(Arm.BASELINE)), facts.n(ENDED, name, arm=str(Arm.CANDIDATE)))
@@ -119,3 +126,12 @@ def _shares(facts: CaseFacts) -> Iterator[ComparedShares]:
         if {0.0, 1.0} & set(shares) and abs(shares[0] - shares[1]) > FAR_APART:
             situation, end = SITUATIONS[name.rpartition("/")[0]]
             yield ComparedShares(name, situation, end, met, ended)
+
+
+def _calm_shares(facts: CaseFacts) -> Iterator[ComparedShares]:
+    """What befell many of one arm's sends in calm, and none of the other's."""
+    met = (facts.n(NAME, "sends", arm="baseline", phase=CALM), facts.n(NAME, "sends", arm="candidate", phase=CALM))
+    for what in COMPARED[CALM] if all(met) else ():
+        befell = (facts.n(NAME, what, arm="baseline", phase=CALM), facts.n(NAME, what, arm="candidate", phase=CALM))
+        if not min(befell) and max(befell) > MANY * max(met):
+            yield ComparedShares(f"{what}/most-of-calm", "in calm", f"were {what}", met, befell)

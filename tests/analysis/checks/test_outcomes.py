@@ -126,10 +126,20 @@ def test_answers_thrown_away_diverge(ended: Callable[..., Ended]) -> None:
 def test_what_a_machine_may_do_diverges_by_its_number(
     ended: Callable[..., Ended], error: str, code: int | None
 ) -> None:
-    """One in twenty busy or too slow in calm, where the baseline had none: 20 of 400, in 16 half seconds."""
+    """One in twenty busy or too slow in calm, where the baseline had none: 20 of 400, each by itself."""
     exit_code, result = ended([CALM], change=every(20, error, code))
     assert exit_code is ExitCode.DIVERGES
     assert "outcomes.more-often/failed/calm" in names(result)
+
+
+@pytest.mark.parametrize("period", [1, 2, 3])
+def test_what_a_machine_may_do_to_a_few_diverges_where_it_befalls_most(
+    ended: Callable[..., Ended], period: int
+) -> None:
+    """All, every second and every third busy within two seconds, which is four moments; none of the baseline's."""
+    exit_code, result = ended([replace(CALM, sends=100)], change=every(period, BUSY, 2))
+    assert exit_code is ExitCode.DIVERGES
+    assert "outcomes.more-often/failed/most-of-calm" in names(result)
 
 
 @pytest.mark.parametrize(("error", "code"), [(BUSY, 2), (SLOW, None)])
@@ -147,7 +157,7 @@ def test_what_a_machine_may_do_alarms_nobody_a_few_times(
 
 
 def test_a_few_in_each_of_many_cases_are_many(ended: Callable[..., Ended]) -> None:
-    """Two sends a case in eight cases: sixteen half seconds, none of the baseline's."""
+    """Two sends a case in eight cases: sixteen moments, none of the baseline's."""
     stories = [replace(CALM, name=f"calm-{number}", sends=100) for number in range(8)]
     assert ended(stories, change=every(50, BUSY, 2))[0] is ExitCode.DIVERGES
 
