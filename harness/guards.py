@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from statistics import median
 
 from harness.core.events import Arm
-from harness.core.fault import KILLS, FaultRecord, FaultSpec
+from harness.core.fault import KILLS, FaultKind, FaultRecord, FaultSpec
 from harness.core.plan import Plan
 from harness.core.records import SendEnded
 from harness.core.run_info import Guard
@@ -39,6 +40,16 @@ SHORTENED_PAUSE_SHARE = 0.5
 """A pause that lasted less than half of what was asked for is another scenario."""
 
 
+FAULT_SLIP_LIMIT_S = 0.5
+"""
+How late a fault may begin: shipped plans leave half a second at least between pauses of different brokers and after the last
+fault, so one that slips further stands where the plan has another phase. On two busy cores it is a few hundredths.
+"""
+
+APART_S = 0.1
+"""Pauses planned so far apart, or further, are separate causes; closer ones nobody could keep apart."""
+
+
 @dataclass(frozen=True, slots=True)
 class CaseFacts:
     """
@@ -46,6 +57,8 @@ class CaseFacts:
 
     first_ns: start of each arm's first send; late_ns: median lateness in calm. wire: what the recording relay of an arm
     saw, if it had one. stalls: whether the machine and the subjects were let run.
+
+    origin_ns: when the first send was due; the schedule counts from there.
 
     problems: whatever the cluster did that was not asked for, or did not do, as sentences.
     """
@@ -62,6 +75,7 @@ class CaseFacts:
     lost: Mapping[Arm, SubjectId]
     wire: Mapping[Arm, WireStory] = field(default_factory=dict)
     stalls: Stalls = field(default_factory=Stalls)
+    origin_ns: int = 0
 
     @property
     def spread_ns(self) -> int | None:
@@ -149,7 +163,7 @@ def _faults(facts: CaseFacts) -> tuple[Guard, ...]:
         )
         for seen in facts.problems
     )
-    return held + wrong
+    return held + wrong + tuple(_on_time(facts))
 
 
 def _effective(facts: CaseFacts, spec: FaultSpec) -> Guard:
@@ -169,6 +183,37 @@ def _flaw(record: FaultRecord, spec: FaultSpec) -> str:
         return "its end was not shown"
     lasted_s = (record.heal_ns - record.injected_ns) / 1e9
     return f"it lasted {lasted_s:.2f} s only" if lasted_s < SHORTENED_PAUSE_SHARE * spec.for_s else ""
+
+
+def _on_time(facts: CaseFacts) -> Iterator[Guard]:
+    """Whether the schedule was kept: every fault in its time, and pauses that the plan has apart were apart."""
+    done = {(record.episode, record.node): record for record in facts.faults}
+    pairs = [(spec, done[key]) for spec in facts.case.faults if (key := (spec.episode, spec.node)) in done]
+    if not pairs:
+        return
+    slips = [*_late(pairs, facts.origin_ns), *_merged(pairs)]
+    yield Guard(
+        name="fault-on-time",
+        held=not slips,
+        expected=f"every fault within {FAULT_SLIP_LIMIT_S:g} s of its time, and pauses apart that the plan has apart",
+        seen="; ".join(slips) or "the schedule was kept",
+        case=facts.case_name,
+    )
+
+
+def _late(pairs: Sequence[tuple[FaultSpec, FaultRecord]], origin_ns: int) -> Iterator[str]:
+    for spec, record in pairs:
+        began_s = (record.inject_ns - origin_ns) / 1e9
+        if abs(began_s - spec.at_s) > FAULT_SLIP_LIMIT_S:
+            yield f"{spec.kind} of {spec.node} due at {spec.at_s:.1f} s came at {began_s:.1f} s"
+
+
+def _merged(pairs: Sequence[tuple[FaultSpec, FaultRecord]]) -> Iterator[str]:
+    pauses = [(spec, record) for spec, record in pairs if spec.kind is FaultKind.PAUSE]
+    for (spec, record), (later, other) in combinations(sorted(pauses, key=lambda pair: pair[0].at_s), 2):
+        is_apart = spec.for_s is not None and later.at_s - spec.at_s - spec.for_s >= APART_S
+        if is_apart and (record.healed_ns is None or other.inject_ns < record.healed_ns):
+            yield f"the pauses of {spec.node} at {spec.at_s:g} s and {later.node} at {later.at_s:g} s overlapped"
 
 
 def _clock(facts: CaseFacts) -> Guard:

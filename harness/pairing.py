@@ -204,6 +204,7 @@ class _Stage:
             lost={arm: subject.subject for arm, subject in self.arms.items() if subject.broken},
             wire=self.wire,
             stalls=self.stalls.seen.without(send.end_ns for told in sends.values() for send in told),
+            origin_ns=self.origin_ns,
         )
 
     def _subject(self, arm: Arm, stack: ExitStack) -> SubjectProcess:

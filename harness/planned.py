@@ -31,3 +31,9 @@ def pooled_planned(
         if check in POOLED and scenario.episodes
     }
     return tuple(asked)
+
+
+def count_planned(scenarios: Iterable[Scenario], baseline: str, candidate: str) -> int:
+    """How many checks have to be answered, pooled ones included."""
+    asked = [(scenario, checks_planned(scenario)) for scenario in scenarios]
+    return sum(len(checks) for _, checks in asked) + len(pooled_planned(asked, baseline, candidate))

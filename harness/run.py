@@ -40,7 +40,7 @@ from harness.ledgers import LedgerChoice
 from harness.ledgers import load as load_ledger
 from harness.machine import this_machine
 from harness.pairing import Pair, run_case
-from harness.planned import checks_planned, pooled_planned
+from harness.planned import checks_planned, count_planned
 from harness.releases.artifacts import client_class_path
 from harness.releases.cpp_client import cpp_client
 from harness.releases.driver import driver_class_path
@@ -285,12 +285,6 @@ def entry_of(number: int, case: Case) -> CaseEntry:
     )
 
 
-def _asked(cases: Sequence[Case], baseline: str, candidate: str) -> int:
-    """How many checks have to be answered, pooled ones included."""
-    asked = [(case.scenario, checks_planned(case.scenario)) for case in cases]
-    return sum(len(checks) for _, checks in asked) + len(pooled_planned(asked, baseline, candidate))
-
-
 def _started(request: RunRequest, cases: Sequence[Case], directory: RunDirectory, choice: Choice) -> RunStarted:
     return RunStarted(
         run=directory.run,
@@ -299,7 +293,7 @@ def _started(request: RunRequest, cases: Sequence[Case], directory: RunDirectory
         baseline=request.baseline,
         candidate=request.candidate,
         cases=tuple(str(case.id) for case in cases),
-        checks_planned=_asked(cases, str(request.baseline), str(request.candidate)),
+        checks_planned=count_planned([case.scenario for case in cases], str(request.baseline), str(request.candidate)),
         folder=directory.path,
         left_out=choice.without_call,
         not_here=choice.not_here,

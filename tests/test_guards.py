@@ -34,6 +34,7 @@ SOUND = CaseFacts(
     is_read_back=True,
     clock_slip_ms=0,
     lost={},
+    origin_ns=-int(SPEC.at_s * S),
 )
 
 
@@ -44,7 +45,7 @@ def broken(facts: CaseFacts) -> set[str]:
 def test_a_sound_case_breaks_no_guard() -> None:
     """And has one for each thing that can go wrong."""
     assert broken(SOUND) == set()
-    assert len(guards_of(SOUND)) == 9
+    assert len(guards_of(SOUND)) == 10
 
 
 def test_a_report_says_who_saw_the_attempts() -> None:
@@ -65,6 +66,8 @@ def test_a_report_says_who_saw_the_attempts() -> None:
         (replace(SOUND, faults=(replace(PAUSE, proven_ns=None),)), "fault-1"),
         (replace(SOUND, faults=(replace(PAUSE, heal_proven_ns=None),)), "fault-1"),
         (replace(SOUND, faults=(replace(PAUSE, heal_ns=S // 3),)), "fault-1"),
+        (replace(SOUND, origin_ns=SOUND.origin_ns - int(0.6 * S)), "fault-on-time"),
+        (replace(SOUND, origin_ns=SOUND.origin_ns + int(0.6 * S)), "fault-on-time"),
         (replace(SOUND, problems=("broker-a died by itself",)), "cluster"),
         (replace(SOUND, is_read_back=False), "read-back"),
         (replace(SOUND, wire={Arm.BASELINE: WireStory("both", against=("send 7: …",))}), "witness-baseline"),
@@ -82,3 +85,43 @@ def test_an_arm_that_was_lost_owes_no_more_sends() -> None:
     """What it could not do is the protocol check's business."""
     lost = replace(SOUND, answered={Arm.CANDIDATE: 3}, lost={Arm.CANDIDATE: SubjectId("python", "5.3.3")})
     assert broken(lost) == set()
+
+
+def twice(first: FaultRecord, second: FaultRecord) -> CaseFacts:
+    """A schedule of two pauses of a second, of one broker at 1.5 s and of the other at 3 s, and what came of it."""
+    specs = (SPEC, replace(SPEC, episode=2, node="broker-a", at_s=3.0))
+    case = replace(CASE, scenario=replace(CASE.scenario, faults=specs))
+    return replace(SOUND, case=case, faults=(first, second), origin_ns=0)
+
+
+def paused(episode: int, node: str, from_s: float, to_s: float) -> FaultRecord:
+    """A pause that was proven, and its end too."""
+    begin, end = int(from_s * S), int(to_s * S)
+    return FaultRecord(episode, SPEC.kind, node, begin, begin + 1, begin + 2, end, end + 1, end + 2)
+
+
+def test_pauses_apart_are_on_time() -> None:
+    """A few hundredths late, and half a second between them, as planned."""
+    kept = twice(paused(1, "broker-b", 1.53, 2.53), paused(2, "broker-a", 3.02, 4.02))
+    assert broken(kept) == set()
+
+
+def test_a_pause_that_slipped_is_named_with_both_times() -> None:
+    """Due at 3 s, it came at 5.2 s: whatever the plan had there is another phase."""
+    slipped = guards_of(twice(paused(1, "broker-b", 1.5, 2.5), paused(2, "broker-a", 5.2, 6.2)))
+    (guard,) = [one for one in slipped if one.name == "fault-on-time"]
+    assert (guard.held, guard.seen) == (False, "pause of broker-a due at 3.0 s came at 5.2 s")
+
+
+def test_pauses_that_ran_together_are_no_two_spells() -> None:
+    """Each began within its half second, but the first was not over when the second began."""
+    merged = guards_of(twice(paused(1, "broker-b", 1.9, 3.2), paused(2, "broker-a", 3.1, 4.1)))
+    (guard,) = [one for one in merged if not one.held]
+    assert guard.seen == "the pauses of broker-b at 1.5 s and broker-a at 3 s overlapped"
+
+
+def test_pauses_planned_together_may_overlap() -> None:
+    """Both brokers at once are one spell by plan."""
+    specs = (SPEC, replace(SPEC, episode=2, node="broker-a"))
+    facts = twice(paused(1, "broker-b", 1.5, 2.5), paused(2, "broker-a", 1.6, 2.6))
+    assert broken(replace(facts, case=replace(CASE, scenario=replace(CASE.scenario, faults=specs)))) == set()

@@ -10,6 +10,7 @@ import msgspec
 from harness.analysis.checks.case_facts import UNKNOWABLE, CaseFacts, TallyKey
 from harness.analysis.checks.registry import ANSWERS, IMPLICIT, POOLED
 from harness.analysis.facts import CaseFact, Difference, EpisodeValue, Tally
+from harness.analysis.spells import spell_counts
 from harness.analysis.summaries import CaseKey, Cluster, Summaries
 from harness.core.errors import TraceError
 from harness.core.events import Arm
@@ -71,6 +72,7 @@ def trace_counts(manifests: Sequence[RunManifest], cases: Iterable[CaseFacts]) -
         stored=sum(facts.n("stored") for facts in cases),
         foreign=sum(facts.n("foreign") for facts in cases),
         faults=sum(len(facts.faults) for facts in cases),
+        spells=spell_counts(cases),
     )
 
 

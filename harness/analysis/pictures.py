@@ -9,6 +9,7 @@ from math import floor, log
 
 from harness.analysis.checks.by_rules import JUDGED, RULES
 from harness.analysis.checks.scene import Scene
+from harness.analysis.spells import MET
 from harness.analysis.steps.aligned import AlignedSend
 from harness.analysis.steps.attempts_in_context import Context
 from harness.analysis.steps.reconciled import ReconciledSend
@@ -27,6 +28,7 @@ class Pictures:
 
     def __init__(self, scene: Scene) -> None:
         self._notebook = scene.notebook
+        self._times = scene.times
 
     def see(self, send: AlignedSend) -> None:
         """Look at both sides."""
@@ -62,6 +64,9 @@ class Pictures:
         self._notebook.count("attempt", arm, phase, attempt.broker)
         if context.blocked:
             self._notebook.count("blocked", arm, phase, attempt.broker)
+        spell = None if context.hit is None else self._times.spell_of(context.hit)
+        if spell is not None:
+            self._notebook.count(MET, arm, phase, str(spell.episode))
         ended = STORED if attempt.outcome is Outcome.OK else OTHER
         self._notebook.count("over-time", arm, ended, f"{self._step_of(attempt.start_ns)} {attempt.broker}")
 

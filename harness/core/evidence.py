@@ -7,6 +7,7 @@ Exact checks carry divergences, statistical checks carry samples whose unit is t
 
 from dataclasses import dataclass
 from enum import StrEnum
+from math import log
 
 from harness.core.plots import Plots
 from harness.core.verdict import Divergence, Measure, Severity
@@ -68,6 +69,10 @@ class EpisodePair:
     candidate_ended: Ending = Ending.FAILOVER
 
 
+FEWEST_TELLING = 2
+"""Pairs that may point beyond a margin together."""
+
+
 @dataclass(frozen=True, slots=True)
 class PairedSample:
     """
@@ -92,6 +97,21 @@ class PairedSample:
             and pair.baseline_ended is Ending.FAILOVER
             and pair.candidate_ended is Ending.FAILOVER
         )
+
+    def points_beyond(self) -> bool:
+        """
+        Whether the estimate, the mean log-ratio of the complete pairs, lies beyond the margin.
+
+        Of fewer pairs than are judged each must lie beyond it, on the same side, and one alone says nothing: a machine
+        that stood still once is not a client that waits.
+        """
+        bound = log(self.margin.ratio)
+        logs = [log(candidate / baseline) for baseline, candidate in self.complete()]
+        if len(logs) < FEWEST_TELLING:
+            return False
+        if len(logs) < self.minimum_pairs:
+            return min(logs) > bound or max(logs) < -bound
+        return abs(sum(logs) / len(logs)) > bound
 
     def discordant(self) -> tuple[int, int]:
         """Episodes (failed over in the baseline only, failed over in the candidate only), for an exact McNemar test."""
@@ -163,8 +183,16 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class SpellCount:
+    """How many spells of pauses of one situation (``fault latency on, one of several brokers``) both arms ran into."""
+
+    situation: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
 class TraceCounts:
-    """How much was read; both arms of all runs together. attempts None: not counted."""
+    """How much was read; both arms of all runs together. attempts None: not counted. spells: as they happened."""
 
     runs: int
     cases: int
@@ -173,6 +201,7 @@ class TraceCounts:
     stored: int
     foreign: int
     faults: int
+    spells: tuple[SpellCount, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from harness.core.run_info import RunInfo
+from harness.report.clusters import Weight
 from harness.report.document import Document
 from harness.report.words import plural
 from harness.verdict.calibration import CONFIDENCE, Calibration, Controls, Found, Rate
@@ -39,12 +40,20 @@ def trust_lines(document: Document) -> tuple[str, ...]:
 
 
 def unseen_rate(document: Document) -> tuple[str, ...]:
-    """What a run without a divergence does not exclude: rare events, by the number of its pause episodes (section 3.6)."""
-    episodes = sum(case.episodes for case in document.run.cases)
-    if document.verdict is not RunVerdict.CONFORMS or not episodes:
+    """
+    What a run without a divergence does not exclude: rare events, by the number of spells of each situation (section 3.6).
+
+    Nothing beside a divergence that nobody declared. Situations are not added up: what shows in one need not in another.
+    """
+    spells = document.traces.spells
+    is_clean = all(cluster.weight is Weight.DECLARED for cluster in document.clusters)
+    if document.verdict is not RunVerdict.CONFORMS or not is_clean or not spells:
         return ()
-    missed = f"something that shows in fewer than {excluded_rate(episodes):.1%} of them may have been missed"
-    return (f"No divergence in {episodes} pause episodes: {missed} (at {CONFIDENCE:.0%})",)
+    divergence = "undeclared divergence" if document.clusters else "divergence"
+    total = plural(sum(one.n for one in spells), "spell of pauses", "spells of pauses")
+    missed = "; ".join(f"{one.situation}: {excluded_rate(one.n):.1%} (n = {one.n})" for one in spells)
+    rates = f"what shows in fewer of them than this may have been missed (at {CONFIDENCE:.0%}): {missed}"
+    return (f"No {divergence} in {total} that both clients ran into; {rates}",)
 
 
 def calibration_lines(calibration: Calibration) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ def answer(evidence: Evidence, samples: Sequence[SampleAnswer], *, baseline: str
         case=evidence.case,
         check=evidence.check,
         verdict=verdict,
-        severity=_severity(evidence, verdict),
+        severity=_severity(evidence, verdict, samples),
         reason=_reason(evidence, divergences, samples, baseline),
         divergences=divergences,
         measures=tuple(filter(_is_finite, (*evidence.measures, *_legal_share(evidence), *_ratios(samples)))),
@@ -48,16 +48,17 @@ def _verdict(evidence: Evidence, divergences: Sequence[Divergence], samples: Seq
     return dominant([sample.verdict for sample in samples]) if samples else Verdict.CONFORMS
 
 
-def _severity(evidence: Evidence, verdict: Verdict) -> Severity:
+def _severity(evidence: Evidence, verdict: Verdict, samples: Sequence[SampleAnswer]) -> Severity:
     """
     What the answer is worth: an exact divergence gates, a statistical question without the power to answer is ``should``.
 
-    How much the durations of a handful of episodes scatter is the machine's doing. A difference still gates; its absence
-    not shown gates under ``--strict`` only, and the exact checks of the same episodes stand as they are.
+    How much the durations of a handful of episodes scatter is the machine's doing. But only an estimate inside the margin
+    is excused for it: where the estimate itself lies beyond, the open question gates.
     """
     if evidence.divergences and verdict is Verdict.DIVERGES:
         return Severity.MUST
-    if evidence.samples and verdict is Verdict.INCONCLUSIVE and evidence.severity is Severity.MUST:
+    is_open = verdict is Verdict.INCONCLUSIVE and evidence.severity is Severity.MUST
+    if is_open and samples and not any(sample.points_beyond for sample in samples):
         return Severity.SHOULD
     return evidence.severity
 
@@ -104,7 +105,7 @@ def _duration_differs(check: str, item: SampleAnswer, candidate: str) -> Diverge
             phase="episodes",
             expected=f"{item.sample.name} within ×{margin.ratio:g} of the baseline's ({margin.reason})",
             observed=(
-                f"×{ratio.ratio:.3g} of the baseline's over {ratio.n} episodes"
+                f"×{ratio.ratio:.3g} of the baseline's over {ratio.n} spells"
                 f" ({ratio.confidence:.0%} interval ×{ratio.low:.3g} to ×{ratio.high:.3g})"
             ),
             detail={"p_difference": ratio.p_difference, "farthest_episode": _episode(worst)},
@@ -124,8 +125,8 @@ def _cause_differs(check: str, item: SampleAnswer, baseline: str, candidate: str
             thread=0,
             attempt=None,
             phase="episodes",
-            expected="both clients fail over in the same episodes, or both wait for the broker",
-            observed=f"only {baseline} failed over in {baseline_only} episodes, only {candidate} in {candidate_only}",
+            expected="both clients fail over in the same spells, or both wait for the broker",
+            observed=f"only {baseline} failed over in {baseline_only} spells, only {candidate} in {candidate_only}",
             detail={"p_mcnemar": item.p_cause, "one_episode": _episode(one)},
         ),
     )

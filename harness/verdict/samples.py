@@ -10,10 +10,24 @@ from dataclasses import dataclass
 
 from harness.core.evidence import Evidence, PairedSample, Standing
 from harness.core.verdict import Severity, Verdict
-from harness.verdict.statistics import Decision, RatioDecision, benjamini_hochberg, exact_mcnemar, holm, paired_ratio
+from harness.verdict.statistics import (
+    MOST_PAIRS,
+    Decision,
+    RatioDecision,
+    benjamini_hochberg,
+    exact_mcnemar,
+    holm,
+    paired_ratio,
+    pairs_needed,
+)
 
 ALPHA_DIFFERENCE = 0.01
 """Chance that a whole run fails by statistics alone: the error budget per gate run of specification section 3.6."""
+
+P_CAUSE_OPEN = 0.05
+"""
+Below it causes that differ keep a question open (six spells to nil): two faithful clients leave the same spells.
+"""
 
 ALPHA_EQUIVALENCE = 0.05
 """Chance that a run passes as equivalent though a sample lies at its margin: the usual size of the TOST procedure."""
@@ -28,7 +42,7 @@ class SampleAnswer:
     What one sample says.
 
     ratio: None when too few pairs were complete to ask. differs: by more than the margin. cause_differs: one arm failed
-    over where the other waited for the broker.
+    over where the other waited for the broker. questions: members of its family, which share the error budget.
     """
 
     sample: PairedSample
@@ -37,6 +51,16 @@ class SampleAnswer:
     equivalent: bool
     differs: bool
     cause_differs: bool
+    questions: int = 1
+
+    @property
+    def points_beyond(self) -> bool:
+        """
+        Whether what was seen speaks for a difference, shown or not: an estimate beyond the margin, or causes that differ.
+
+        Then the power that is missing is no excuse: the question stays open and gates.
+        """
+        return self.sample.points_beyond() or self.p_cause <= P_CAUSE_OPEN
 
     @property
     def verdict(self) -> Verdict:
@@ -47,19 +71,29 @@ class SampleAnswer:
 
     @property
     def reason(self) -> str:
-        """Why there is no answer, with the number of episodes that would give one; empty when there is."""
+        """Why there is no answer, with the number of spells that would give one; empty when there is."""
         if self.verdict is not Verdict.INCONCLUSIVE:
             return ""
         complete = len(self.sample.complete())
         if self.ratio is None:
             return (
-                f"{self.sample.name}: {complete} of at least {self.sample.minimum_pairs} complete episode pairs"
+                f"{self.sample.name}: {complete} of at least {self.sample.minimum_pairs} complete pairs of spells"
                 f" ({self.sample.minimum_reason})"
             )
         return (
-            f"{self.sample.name}: neither equivalent within ×{self.sample.margin.ratio:g} nor different over"
-            f" {complete} episodes; about {self.ratio.n_needed} would decide at this spread"
+            f"{self.sample.name}: neither equivalent within ×{self.sample.margin.ratio:g} nor different beyond it:"
+            f" ×{self.ratio.ratio:.3g} over {complete} spells; {self._needed(self.ratio, complete)}"
         )
+
+    def _needed(self, ratio: RatioDecision, complete: int) -> str:
+        """How many pairs would decide were the estimate the truth, and for what; with the family's correction."""
+        margin = self.sample.margin.ratio
+        is_beyond = self.sample.points_beyond()
+        alpha = ALPHA_DIFFERENCE / (2 * self.questions) if is_beyond else ALPHA_EQUIVALENCE / self.questions
+        needed = max(complete + 1, pairs_needed(ratio.log_sd, margin, alpha, ratio=ratio.ratio))
+        if needed >= MOST_PAIRS:
+            return "so near the margin that no number of spells would decide"
+        return f"about {needed} would show the clients {'different' if is_beyond else 'equivalent'} if it stays so"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +141,13 @@ def _answers(family: Sequence[_Asked]) -> list[SampleAnswer]:
         equivalent.update(zip(members, _equivalent(severity, same), strict=True))
     return [
         SampleAnswer(
-            question.sample, question.ratio, question.p_cause, equivalent[place], different[place], cause[place]
+            question.sample,
+            question.ratio,
+            question.p_cause,
+            equivalent[place],
+            different[place],
+            cause[place],
+            sum(other.severity is question.severity for other in family),
         )
         for place, question in enumerate(family)
     ]

@@ -11,6 +11,7 @@ from harness.analysis.analyze import WITHOUT_SPARK, analyze
 from harness.analysis.session import session
 from harness.core.evidence import Evidence
 from harness.traces.run_directory import RunDirectory
+from tests.analysis.judged_to_the_end import Ended, judged_to_the_end
 from tests.analysis.planting import Found
 from tests.analysis.synthetic import Change, write_run
 from tests.analysis.synthetic_modes import ModeStory
@@ -31,13 +32,20 @@ def new_run(tmp_path: Path) -> Callable[..., RunDirectory]:
 
 @pytest.fixture
 def evidence_of() -> Callable[[RunDirectory], dict[tuple[str, str], Evidence]]:
-    """Analyse a run without Spark; evidence by (scenario or pool, check)."""
+    """Analyse a run without Spark and judge it to the end; evidence by (scenario or pool, check)."""
 
     def analysed(run: RunDirectory) -> dict[tuple[str, str], Evidence]:
-        found = analyze([run.path], master=WITHOUT_SPARK).evidence
-        return {(one.case.rsplit("/", 1)[0], one.check): one for one in found}
+        analysis = analyze([run.path], master=WITHOUT_SPARK)
+        judged_to_the_end(run, analysis)
+        return {(one.case.rsplit("/", 1)[0], one.check): one for one in analysis.evidence}
 
     return analysed
+
+
+@pytest.fixture
+def ending_of() -> Callable[..., Ended]:
+    """Analyse a run without Spark, judge and report it; what it comes to."""
+    return lambda run, policy=None: judged_to_the_end(run, analyze([run.path], master=WITHOUT_SPARK), policy)
 
 
 @pytest.fixture

@@ -219,12 +219,13 @@ def write_run(
     baseline: str = "java:5.3.3",
     candidate: str = "python:5.3.3",
     change: Change | None = None,
+    change_arms: Callable[[Told, str], None] | None = None,
     run: str = "run-1",
     seed: int = 1,
     complete: bool = True,
     change_baseline: Change | None = None,
 ) -> RunDirectory:
-    """A sealed run of all stories; ``change`` spoils what the candidate told, ``change_baseline`` what the baseline did."""
+    """A sealed run of all stories; ``change`` spoils what the candidate told, ``change_baseline`` the baseline, ``change_arms`` both."""
     subjects = {Arm.BASELINE: baseline, Arm.CANDIDATE: candidate}
     entries = tuple(_entry(number, story, subjects) for number, story in enumerate(stories, start=1))
     directory = RunDirectory.create(root, replace(MANIFEST, run=run, seed=seed, subjects=subjects, cases=entries))
@@ -236,6 +237,8 @@ def write_run(
             spoil = change if arm is Arm.CANDIDATE else change_baseline
             if spoil is not None:
                 spoil(told)
+            if change_arms is not None:
+                change_arms(told, str(arm))
             with case.recorder(arm) as recorder:
                 for content in _lines(subjects[arm], told):
                     recorder.line(content)

@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 import yaml
 
-from harness.core.fault import KILLS, ON_THE_WIRE, FaultKind
+from harness.core.fault import KILLS, ON_THE_WIRE, FaultKind, FaultSpec
 from harness.core.plan import SendKind, SendMode
 from harness.scenario import SUITES, Scenario, load_all, select
 from harness.scenario.model import CHECKS
@@ -95,6 +95,25 @@ def test_quick_suite_fits_its_budget() -> None:
     assert {scenario.topology for scenario in quick} == {"two-masters"}
     moments = {(s.name, f.at_s) for s in quick for f in s.faults if f.kind is FaultKind.PAUSE}
     assert len(moments) >= 12
+
+
+def test_quick_suite_can_answer_what_it_times() -> None:
+    """Each pool needs four spells that both arms leave; a lone pause on either setting is one, and one or two may be missed."""
+    quick = select(ALL, "quick")
+    for is_latency_on in (False, True):
+        lone = [pause for s in quick if s.settings.send_latency_fault_enable is is_latency_on for pause in _alone(s)]
+        assert len(lone) >= 5, is_latency_on
+
+
+def _alone(scenario: Scenario) -> list[FaultSpec]:
+    """Pauses during which no other broker is paused."""
+    pauses = [fault for fault in scenario.faults if fault.kind is FaultKind.PAUSE]
+    return [one for one in pauses if not any(other is not one and _overlap(one, other) for other in pauses)]
+
+
+def _overlap(one: FaultSpec, other: FaultSpec) -> bool:
+    assert one.for_s is not None and other.for_s is not None, "pauses end"
+    return one.at_s < other.at_s + other.for_s and other.at_s < one.at_s + one.for_s
 
 
 def test_full_suite_fits_its_budget() -> None:

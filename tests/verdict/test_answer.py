@@ -109,14 +109,14 @@ def test_too_few_pairs_are_inconclusive_and_say_how_many_are_needed() -> None:
     """Five of at least six."""
     result = answered(evidence(Standing.DECISIVE, samples=(sample(3.0, n=5),)))
     assert result.verdict is Verdict.INCONCLUSIVE
-    assert "5 of at least 6 complete episode pairs (no interval below)" in result.reason
+    assert "5 of at least 6 complete pairs of spells (no interval below)" in result.reason
 
 
-def test_a_ratio_at_the_margin_is_inconclusive_with_the_episodes_it_would_take() -> None:
+def test_a_ratio_at_the_margin_is_inconclusive_and_says_that_no_number_would_decide() -> None:
     """Neither inside nor outside ×1.2."""
     result = answered(evidence(Standing.DECISIVE, samples=(sample(1.2),)))
     assert result.verdict is Verdict.INCONCLUSIVE
-    assert "would decide at this spread" in result.reason
+    assert "so near the margin that no number of spells would decide" in result.reason
 
 
 def test_a_client_that_waits_where_the_other_fails_over_diverges_by_cause() -> None:
@@ -124,7 +124,7 @@ def test_a_client_that_waits_where_the_other_fails_over_diverges_by_cause() -> N
     result = answered(evidence(Standing.DECISIVE, samples=(sample(1.0, ended=Ending.RESUMED),)))
     (found,) = result.divergences
     assert (found.signature, found.count) == ("failover-time.failover-cause-differs", 12)
-    assert "only java:4.7.1 failed over in 12 episodes, only java:5.3.3 in 0" in found.example.observed
+    assert "only java:4.7.1 failed over in 12 spells, only java:5.3.3 in 0" in found.example.observed
 
 
 def test_seven_discordant_episodes_are_not_enough_for_a_gate() -> None:

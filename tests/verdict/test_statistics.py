@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.verdict.statistics import (
+    MOST_PAIRS,
     Decision,
     benjamini_hochberg,
     clopper_pearson,
@@ -45,17 +46,17 @@ def test_a_ratio_beyond_the_margin_is_different() -> None:
     assert answer.p_difference < 0.001
 
 
-def test_a_scattered_ratio_is_inconclusive_and_says_how_many_pairs_are_needed() -> None:
+def test_a_scattered_ratio_is_inconclusive() -> None:
     """Ratios from a half to two in four episodes decide nothing."""
     answer = paired_ratio([(100, 50), (100, 200), (100, 70), (100, 140)], margin_ratio=1.2)
     assert answer.decision is Decision.INCONCLUSIVE
-    assert answer.n_needed > 100
+    assert pairs_needed(answer.log_sd, 1.2, ratio=answer.ratio) > 100
 
 
 def test_one_pair_is_never_enough() -> None:
     """A single pair has no spread to judge by; the sample size falls back on the assumed one."""
     answer = paired_ratio([(100, 100)], margin_ratio=1.2)
-    assert (answer.decision, answer.n, answer.n_needed) == (Decision.INCONCLUSIVE, 1, 9)
+    assert (answer.decision, answer.n, answer.log_sd) == (Decision.INCONCLUSIVE, 1, 0.15)
 
 
 def test_equal_pairs_without_spread_are_equivalent() -> None:
@@ -130,3 +131,20 @@ def test_benjamini_hochberg_steps_up() -> None:
     """0.04 ≤ 0.05·3/3 carries the smaller ones along."""
     assert benjamini_hochberg([0.04, 0.03, 0.035], 0.05) == (True, True, True)
     assert benjamini_hochberg([0.06, 0.01, 0.04], 0.05) == (False, True, False)
+
+
+def test_pairs_needed_for_a_difference_grow_as_it_nears_the_margin() -> None:
+    """At ×1.29 and a spread of 2 % six pairs show more than ×1.2 at 1 % over eight questions; at ×1.25 and 5 % many more."""
+    assert pairs_needed(0.02, 1.2, 0.01 / 8, ratio=1.29) == 6
+    assert pairs_needed(0.05, 1.2, 0.01 / 8, ratio=1.25) == 33
+    assert pairs_needed(0.05, 1.2, 0.01 / 8, ratio=1 / 1.25) == 33
+
+
+def test_at_the_margin_itself_no_number_of_pairs_would_decide() -> None:
+    """The power is alpha, however many there are."""
+    assert pairs_needed(0.05, 1.2, ratio=1.2) == MOST_PAIRS
+
+
+def test_an_estimate_off_the_middle_needs_more_pairs_to_be_equivalent() -> None:
+    """×1.1 leaves half of the margin's room, so more than twice the 9 pairs of equal arms."""
+    assert pairs_needed(0.15, 1.2, ratio=1.1) > 2 * pairs_needed(0.15, 1.2)

@@ -17,7 +17,7 @@ from harness.cluster.interface import Cluster
 from harness.core.errors import ExitCode
 from harness.core.events import Arm
 from harness.core.subject import SubjectId
-from harness.judging import judge_runs
+from harness.judging import judge_quietly
 from harness.pairing import Pair, run_case
 from harness.run import RunRequest, manifest_of, plan_cases
 from harness.subjects.registry import program_of
@@ -27,6 +27,7 @@ from harness.traces.schema import TableName
 from harness.verdict.judgement import Judgement
 from harness.verdict.ledger import Ledger
 from harness.verdict.policy import Policy
+from tests.analysis.judged_to_the_end import require_consistent
 from tests.live import PATIENCE_S, TRIES, spoilt_by_the_machine, tell_repeat
 
 SCENARIOS = Path(__file__).parent / "scenarios"
@@ -89,8 +90,14 @@ def _run_pair(
 
 
 def judge(run: Path, ledger: Ledger | None = None) -> Judgement:
-    """Judge a stored run in this process, without a ledger if none is given; the evidence is the same as Spark's."""
-    return judge_runs([run], policy=Policy(), master=WITHOUT_SPARK, ledger=ledger)
+    """
+    Judge a stored run in this process, without a ledger if none is given; the evidence is the same as Spark's.
+
+    Its report must not contradict itself.
+    """
+    judged = judge_quietly([run], policy=Policy(), master=WITHOUT_SPARK, ledger=ledger)
+    require_consistent(judged.document)
+    return judged.judgement
 
 
 def signatures(judgement: Judgement) -> set[str]:

@@ -6,12 +6,15 @@ another one, and should there have been?), and attempts after the first, of send
 all. Exact, never statistical.
 """
 
-from harness.analysis.checks.by_rules import judged_before, judged_evidence, note_differences, or_missed
+from collections.abc import Iterator
+
+from harness.analysis.checks.by_rules import judged_before, judged_evidence, note_differences, note_met, or_missed
 from harness.analysis.checks.case_facts import CaseFacts, counted
 from harness.analysis.checks.scene import Scene
 from harness.analysis.steps.aligned import AlignedSend
 from harness.core.evidence import Evidence
 from harness.core.outcome import is_stored_with_reserve
+from harness.traces.rows import AttemptRow
 
 NAME = "attempts"
 SEEN = "attempts.seen"
@@ -29,19 +32,29 @@ class Attempts:
         note_differences(NAME, send, self._notebook)
         for side in send.sides:
             bound = judged_before(side)
+            met = set()
             for attempt in side.attempts:
                 tallies = (SEEN, NAME) if attempt.attempt < bound else (SEEN,)
                 phase = str(side.phase_of(attempt.attempt))
+                situations = tuple(_situations(attempt))
                 for tally in tallies:
-                    if attempt.error is not None:
-                        self._notebook.count(tally, str(side.arm), phase, "failed")
-                    elif is_stored_with_reserve(attempt.status):
-                        self._notebook.count(tally, str(side.arm), phase, "not-store-ok")
-                    if attempt.attempt > 0:
-                        self._notebook.count(tally, str(side.arm), phase, "retry")
+                    for situation in situations:
+                        self._notebook.count(tally, str(side.arm), phase, situation)
+                met |= set(situations) if attempt.attempt < bound else set()
+            for situation in sorted(met):
+                note_met(NAME, side, self._notebook, situation)
 
     def end(self) -> None:
         """Nothing is kept from send to send."""
+
+
+def _situations(attempt: AttemptRow) -> Iterator[str]:
+    if attempt.error is not None:
+        yield "failed"
+    elif is_stored_with_reserve(attempt.status):
+        yield "not-store-ok"
+    if attempt.attempt > 0:
+        yield "retry"
 
 
 def answer(facts: CaseFacts) -> Evidence:

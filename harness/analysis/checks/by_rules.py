@@ -7,6 +7,7 @@ from dataclasses import replace
 from harness.analysis.checks.case_facts import LEGAL_SHARE_BOUND, CaseFacts
 from harness.analysis.notebook import Notebook
 from harness.analysis.steps.aligned import AlignedSend
+from harness.analysis.steps.attempts_in_context import Phase
 from harness.analysis.steps.reconciled import ReconciledSend
 from harness.core.events import Arm
 from harness.core.evidence import Evidence, Standing
@@ -93,7 +94,7 @@ def why_unjudged(facts: CaseFacts) -> tuple[Standing, str] | None:
         judged, returned = facts.n(RULES, JUDGED, arm=str(arm)), facts.n(RULES, arm=str(arm))
         if not returned:
             return Standing.INDECISIVE, f"no send of {facts.subjects[arm]} returned"
-        if 1 - judged / returned > UNDECIDED_BOUND:
+        if returned - judged > UNDECIDED_BOUND * returned:
             why = ", ".join(key for key in facts.keys(RULES, str(arm)) if key != JUDGED)
             reason = f"{returned - judged} of {returned} sends of {facts.subjects[arm]} could not be judged: {why}"
             return Standing.INDECISIVE, reason
@@ -107,8 +108,9 @@ def judged_evidence(
     Evidence of a check that counted its relevant observations under ``keys``, their total being legal shares.
 
     The candidate must have made one, and the set of legal queues must have excluded something; ``never`` is said when
-    neither arm did. That only one arm met a situation is luck (a connection reset or merely closed, the phase of a pause),
-    so it is shown but worth ``should`` only. A share that was never counted (no choice among queues) is not asked for.
+    neither arm did. That only one arm met a situation may be luck (a connection reset or merely closed, the phase of a
+    pause), and is then worth ``should``; beyond luck it is an open question that gates. A share that was never counted (no
+    choice among queues) is not asked for.
     """
     unjudged = why_unjudged(facts)
     if unjudged is not None:
@@ -119,6 +121,8 @@ def judged_evidence(
     standing, reason, severity = Standing.DECISIVE, "", Severity.MUST
     if facts.divergences.get(check):
         pass  # What was found is certain, however much or little else there was to judge.
+    elif lopsided := _met_by_one_only(facts, check):
+        standing, reason = Standing.INDECISIVE, lopsided
     elif not any(made.values()):
         return facts.evidence(check, Standing.NOT_APPLICABLE, never, measures=measures)
     elif not made[Arm.CANDIDATE]:
@@ -130,7 +134,49 @@ def judged_evidence(
     evidence = facts.evidence(
         check, standing, reason, decisions=sum(made.values()), legal_share=share, measures=measures
     )
-    return replace(evidence, severity=severity)
+    return replace(evidence, severity=severity) if evidence.standing is Standing.INDECISIVE else evidence
+
+
+LUCK_BOUND = 0.001
+"""
+Chance below which a situation that one arm met and the other never is no luck: with as many sends in each arm, eleven to
+nil. A run asks some fifty such questions, and sends of one spell share their cause, so the usual 5 % would be far too much.
+"""
+
+
+def note_met(check: str, side: ReconciledSend, notebook: Notebook, situation: str) -> None:
+    """Count that a send came into a situation that the check asks about, once a send; the other arm may never have."""
+    notebook.count(f"{check}.met", str(side.arm), str(side.phase), situation)
+
+
+def chance_of_one_arm_only(met: int, opportunities: int, others: int) -> float:
+    """
+    Fisher's exact test, two-sided, of ``met`` among an arm's ``opportunities`` against none among the other's ``others``.
+
+    That all fall into this arm has the chance C(opportunities, met) / C(opportunities + others, met).
+    """
+    here, there = (math.comb(mine, met) / math.comb(opportunities + others, met) for mine in (opportunities, others))
+    return min(1.0, here + (there if there <= here else 0.0))
+
+
+def _met_by_one_only(facts: CaseFacts, check: str) -> str:
+    """A situation that one arm met too often, and the other never, for luck to explain it, in words; else empty."""
+    name = f"{check}.met"
+    for situation in dict.fromkeys(key for arm in Arm for key in facts.keys(name, str(arm))):
+        met = {arm: facts.n(name, situation, arm=str(arm)) for arm in Arm}
+        if all(met.values()):
+            continue
+        much, none = sorted(Arm, key=met.__getitem__, reverse=True)
+        phases = [phase for phase in Phase if facts.n(name, situation, phase=phase)]
+        sends = {arm: sum(facts.n("sends", arm=str(arm), phase=phase) for phase in phases) for arm in Arm}
+        chance = chance_of_one_arm_only(met[much], max(sends[much], met[much]), sends[none])
+        if chance <= LUCK_BOUND:
+            return (
+                f"{met[much]} of {sends[much]} sends of {facts.subjects[much]} came into the situation {situation!r},"
+                f" none of {sends[none]} of {facts.subjects[none]} in the same phases: luck does that once in"
+                f" {1 / chance:,.0f} cases"
+            )
+    return ""
 
 
 def or_missed(facts: CaseFacts, evidence: Evidence) -> Evidence:

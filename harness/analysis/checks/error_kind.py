@@ -7,7 +7,7 @@ the rules could judge to their end; the measures count all. Exact, never statist
 
 import math
 
-from harness.analysis.checks.by_rules import judged_before, judged_evidence, note_differences, or_missed
+from harness.analysis.checks.by_rules import judged_before, judged_evidence, note_differences, note_met, or_missed
 from harness.analysis.checks.case_facts import CaseFacts
 from harness.analysis.checks.scene import Scene
 from harness.analysis.steps.aligned import AlignedSend
@@ -36,6 +36,9 @@ class ErrorKind:
                 for tally in (SEEN, NAME) if judged_before(side) == math.inf else (SEEN,):
                     seen = side.row.error or side.row.status or "none"
                     self._notebook.count(tally, str(side.arm), str(side.phase), seen)
+                if judged_before(side) == math.inf:
+                    # Which exception ends a send may depend on the instant a connection breaks; that one does, does not.
+                    note_met(NAME, side, self._notebook, "failed" if side.row.error else str(side.row.status))
 
     def end(self) -> None:
         """Nothing is kept from send to send."""

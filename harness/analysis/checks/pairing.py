@@ -129,8 +129,8 @@ def pooled_evidence(
     """
     Evidence of one pool.
 
-    It gates when enough spells tell the arms apart or together: both failed over, or only one did. A spell that neither
-    arm could leave, or that one arm never ran into, says nothing.
+    It gates when enough spells tell the arms apart or together: both failed over, or only one did; and when fewer all point
+    beyond the margin. A spell that neither arm could leave, or that one arm never ran into, says nothing.
     """
     pairs = pooled_pairs(cases, question)
     sample = PairedSample(question.sample, margin_of(cases, question), pairs, MINIMUM_PAIRS, MINIMUM_REASON)
@@ -143,7 +143,7 @@ def pooled_evidence(
         check=question.check,
         standing=Standing.DECISIVE if enough else Standing.INDECISIVE,
         reason=reason,
-        severity=Severity.MUST if enough else Severity.SHOULD,
+        severity=Severity.MUST if enough or sample.points_beyond() else Severity.SHOULD,
         decisions=telling,
         samples=(sample,),
         measures=(*measures_of(pairs, question), *measures),

@@ -6,7 +6,7 @@ taken; the publish list itself (``publish_lists``); and, of every acknowledged s
 of one fact, so a disagreement is an error of one of them, never a tolerance).
 """
 
-from harness.analysis.checks.by_rules import judged_evidence, note_differences
+from harness.analysis.checks.by_rules import judged_evidence, note_differences, note_met
 from harness.analysis.checks.case_facts import CaseFacts
 from harness.analysis.checks.scene import Scene
 from harness.analysis.steps.aligned import AlignedSend
@@ -40,6 +40,8 @@ class QueueChoice:
     def _count(self, side: ReconciledSend) -> None:
         if side.judged.judgement is None:
             return
+        if any(decision.queues_total > 1 for decision in side.judged.judgement.decisions):
+            note_met(NAME, side, self._notebook, "choice")
         for decision in side.judged.judgement.decisions:
             if decision.queues_total > 1:
                 phase = str(side.phase_of(decision.attempt))

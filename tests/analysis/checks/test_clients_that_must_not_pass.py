@@ -1,0 +1,123 @@
+"""Clients whose defect hides behind what a check could not answer: each is judged to its exit code."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from harness.core.errors import ExitCode
+from harness.core.records import AttemptEnded, SendEnded
+from harness.core.settings import ClientSettings
+from harness.traces.run_directory import RunDirectory
+from tests.analysis.judged_to_the_end import Ended
+from tests.analysis.synthetic import MS, ORIGIN_NS, Pause, Story, Told
+from tests.analysis.test_spells import NewRun
+
+EndingOf = Callable[[RunDirectory], Ended]
+
+OFF = ClientSettings(send_msg_timeout_ms=500)
+ONE = Story(name="one", settings=OFF, pauses=(Pause("broker-b", 1_000, 2_000),))
+MISSED = Story(name="missed", settings=OFF, pauses=(Pause("broker-b", 8_000, 500),))
+ON = Story(name="on", sends=2_500)
+THREE = replace(ON, pauses=tuple(Pause("broker-b", 1_000 + 12_000 * n, 1_500) for n in range(3)))
+FOUR = replace(ON, pauses=tuple(Pause("broker-b", 1_000 + 12_000 * n, 1_500) for n in range(4)))
+MANY = replace(
+    ONE, name="many", pauses=tuple(Pause("broker-b", 1_000 + 2_500 * n, 1_200) for n in range(8)), sends=1_100
+)
+
+
+def lasting(blocked_ms: int) -> Callable[[Told], None]:
+    """Every blocked attempt, and its send, lasts so long instead; everything later is where it was."""
+
+    def change(told: Told) -> None:
+        blocked = {one.send for one in told.attempts if one.error}
+        told.attempts = [
+            replace(one, end_ns=one.start_ns + blocked_ms * MS) if one.error else one for one in told.attempts
+        ]
+        told.sends = [
+            replace(one, end_ns=one.start_ns + blocked_ms * MS + MS) if one.send in blocked else one
+            for one in told.sends
+        ]
+
+    return change
+
+
+def twice(told: Told) -> None:
+    """Every tenth message is sent a second time, and the client says so."""
+    for number in range(0, 200, 10):
+        place, first = next((n, one) for n, one in enumerate(told.attempts) if one.send == number)
+        again = replace(first, attempt=1, start_ns=first.end_ns + 1_000, end_ns=first.end_ns + 2_000)
+        told.attempts.insert(place + 1, again)
+        told.stored.append(
+            replace(next(one for one in told.stored if one.send == number), queue_offset=50_000 + number)
+        )
+
+
+def later(by_ms: int) -> Callable[[Told], None]:
+    """Every failed send returns so much later than its last attempt."""
+
+    def change(told: Told) -> None:
+        told.sends = [replace(one, end_ns=one.end_ns + by_ms * MS) if one.error else one for one in told.sends]
+
+    return change
+
+
+def nothing_failed(told: Told) -> None:
+    """It says SEND_OK of every attempt and send, as if the healthy broker had answered at once."""
+
+    def ok(one: AttemptEnded | SendEnded) -> dict[str, object]:
+        return {"error": None, "status": "SEND_OK", "end_ns": one.start_ns + MS}
+
+    told.attempts = [replace(one, **ok(one)) if one.error else one for one in told.attempts]  # type: ignore[arg-type]  # names of fields
+    place = {one.send: one for one in told.attempts}
+    told.sends = [
+        replace(one, **ok(one), code=None, cause=None, broker=place[one.send].broker, queue_id=place[one.send].queue_id)  # type: ignore[arg-type]  # the same
+        if one.error
+        else one
+        for one in told.sends
+    ]
+
+
+def fails_without_trying(told: Told) -> None:
+    """Of the sends in the pause none reaches a broker: no attempt, nothing stored, and the exception of a spent budget."""
+    first_ns, last_ns = ORIGIN_NS + 1_000 * MS, ORIGIN_NS + 3_000 * MS
+    hit = {one.send for one in told.sends if first_ns < one.start_ns < last_ns}
+    told.attempts = [one for one in told.attempts if one.send not in hit]
+    told.stored = [one for one in told.stored if one.send not in hit]
+    told.sends = [
+        replace(
+            one, error="RemotingTooMuchRequestException", status=None, broker=None, queue_id=None, queue_offset=None
+        )
+        if one.send in hit
+        else one
+        for one in told.sends
+    ]
+
+
+@pytest.mark.parametrize(
+    ("story", "change", "code", "signature"),
+    [
+        pytest.param(ONE, lasting(250), ExitCode.DIVERGES, "attempts.", id="half-its-timeout"),
+        pytest.param(ONE, lasting(2_600), ExitCode.DIVERGES, "attempts.outlasted-timeout", id="no-timeout-at-all"),
+        pytest.param(MISSED, twice, ExitCode.DIVERGES, "attempts.went-on", id="twice-beside-a-pause-nobody-met"),
+        pytest.param(ONE, fails_without_trying, ExitCode.DIVERGES, "attempts.", id="fails-without-trying"),
+        pytest.param(MANY, nothing_failed, None, "", id="says-that-nothing-failed"),
+        pytest.param(THREE, later(500), ExitCode.INCONCLUSIVE, "", id="twice-as-long-in-three-spells"),
+        pytest.param(FOUR, later(500), ExitCode.DIVERGES, "timing.", id="twice-as-long-in-four"),
+        pytest.param(FOUR, later(150), ExitCode.DIVERGES, "timing.", id="sleeps-after-each-failure"),
+        pytest.param(FOUR, later(20), ExitCode.CONFORMS, "", id="a-little-slower-within-the-margin"),
+    ],
+)
+def test_what_it_comes_to(
+    story: Story,
+    change: Callable[[Told], None],
+    code: ExitCode | None,
+    signature: str,
+    new_run: NewRun,
+    ending_of: EndingOf,
+) -> None:
+    """Nothing that was found, and no estimate that points beyond its margin, ends in exit 0; the last client is honest."""
+    ended = ending_of(new_run([story], change=change))
+    found = {one.signature for each in ended.judgement.results for one in each.divergences}
+    assert ended.judgement.exit_code in ((code,) if code is not None else (ExitCode.DIVERGES, ExitCode.INCONCLUSIVE))
+    assert any(one.startswith(signature) for one in found) or not signature, found

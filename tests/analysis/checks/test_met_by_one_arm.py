@@ -1,0 +1,101 @@
+"""A situation that one arm came into and the other never did: luck at one to nil, an open question at fifty to nil."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from harness.analysis.checks.by_rules import chance_of_one_arm_only
+from harness.core.errors import ExitCode
+from harness.core.evidence import Evidence
+from harness.core.records import AttemptEnded, SendEnded
+from harness.core.settings import ClientSettings
+from harness.core.verdict import Severity, Verdict
+from harness.traces.run_directory import RunDirectory
+from harness.verdict.judge import judge
+from tests.analysis.judged_to_the_end import Ended
+from tests.analysis.synthetic import Pause, Story, Told
+from tests.verdict.test_judge import COMPLETE, RUN
+
+NewRun = Callable[..., RunDirectory]
+EvidenceOf = Callable[[RunDirectory], dict[tuple[str, str], Evidence]]
+EndingOf = Callable[[RunDirectory], Ended]
+
+RESERVE = "FLUSH_SLAVE_TIMEOUT"
+CALM = Story(name="calm", settings=ClientSettings(send_msg_timeout_ms=500), pauses=(), sends=100)
+
+
+def test_the_chance_is_fishers() -> None:
+    """1 of 10 against 0 of 10: one half here, one half there. 3 against 3 of three each: 2 / 20. Unequal arms count one tail."""
+    assert chance_of_one_arm_only(1, 10, 10) == pytest.approx(1.0)
+    assert chance_of_one_arm_only(3, 3, 3) == pytest.approx(2 / 20)
+    assert chance_of_one_arm_only(1, 1, 9) == pytest.approx(1 / 10)
+    assert chance_of_one_arm_only(2, 10, 0) == 1.0
+
+
+def stored_with_reserve(baseline: int, candidate_says: str) -> Callable[[Told, str], None]:
+    """So many sends were stored with reserve in both arms; the candidate says of each what it is told to say."""
+
+    def change(told: Told, arm: str) -> None:
+        def say(one: AttemptEnded | SendEnded) -> AttemptEnded | SendEnded:
+            status = RESERVE if arm == "baseline" else candidate_says
+            return replace(one, status=status) if one.send < baseline else one
+
+        told.attempts = [one for each in told.attempts if isinstance(one := say(each), AttemptEnded)]
+        told.sends = [one for each in told.sends if isinstance(one := say(each), SendEnded)]
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("times", "verdict", "severity", "code"),
+    [
+        (1, Verdict.INCONCLUSIVE, Severity.SHOULD, ExitCode.CONFORMS),
+        (10, Verdict.INCONCLUSIVE, Severity.SHOULD, ExitCode.CONFORMS),
+        (12, Verdict.INCONCLUSIVE, Severity.MUST, ExitCode.INCONCLUSIVE),
+        (50, Verdict.INCONCLUSIVE, Severity.MUST, ExitCode.INCONCLUSIVE),
+    ],
+)
+def test_a_client_that_calls_every_store_a_success(
+    times: int, verdict: Verdict, severity: Severity, code: ExitCode, new_run: NewRun, evidence_of: EvidenceOf
+) -> None:
+    """It says SEND_OK, of the attempt too, where the broker said FLUSH_SLAVE_TIMEOUT; the baseline was told so every time."""
+    evidence = evidence_of(new_run([CALM], change_arms=stored_with_reserve(times, "SEND_OK")))
+    judgement = judge([*COMPLETE, evidence["calm", "attempts"], evidence["calm", "error-kind"]], RUN)
+    assert [(one.verdict, one.severity) for one in judgement.results[3:]] == [(verdict, severity)] * 2
+    assert judgement.exit_code is code
+
+
+def test_the_same_in_both_arms_conforms(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """Fifty of fifty were told by both."""
+    evidence = evidence_of(new_run([CALM], change_arms=stored_with_reserve(50, RESERVE)))
+    judgement = judge([*COMPLETE, evidence["calm", "attempts"], evidence["calm", "error-kind"]], RUN)
+    assert judgement.exit_code is ExitCode.CONFORMS
+
+
+def test_one_situation_of_several_is_enough(new_run: NewRun, ending_of: EndingOf) -> None:
+    """Both arms failed in the pause, so the checks have something to judge; the fifty statuses are still missing."""
+    story = replace(CALM, pauses=(Pause("broker-b", 2_500, 1_200),), sends=200)
+    ended = ending_of(new_run([story], change_arms=stored_with_reserve(50, "SEND_OK")))
+    (found,) = [one for one in ended.judgement.results if one.check == "error-kind"]
+    assert (found.verdict, found.severity) == (Verdict.INCONCLUSIVE, Severity.MUST)
+    assert f"'{RESERVE}', none of" in found.reason
+    assert ended.judgement.exit_code is not ExitCode.CONFORMS
+
+
+def test_a_client_that_never_chooses_a_queue(new_run: NewRun, ending_of: EndingOf) -> None:
+    """Its publish list has one queue, so that there is nothing to choose and nothing to do wrong."""
+
+    def one_queue(told: Told, arm: str) -> None:
+        if arm == "candidate":
+            place = {"broker": "broker-a", "queue_id": 0}
+            told.routes = [replace(one, queues=(("broker-a", 0),)) for one in told.routes]
+            told.attempts = [replace(one, **place) for one in told.attempts]  # type: ignore[arg-type]  # names of fields
+            told.sends = [replace(one, **place, queue_offset=n) for n, one in enumerate(told.sends)]  # type: ignore[arg-type]  # names of fields
+            told.stored = [replace(one, **place, queue_offset=n) for n, one in enumerate(told.stored)]  # type: ignore[arg-type]  # names of fields
+
+    ended = ending_of(new_run([CALM], change_arms=one_queue))
+    assert ended.judgement.exit_code is ExitCode.DIVERGES
+    assert [one.signature for each in ended.judgement.results for one in each.divergences] == [
+        "queue.other-publish-list"
+    ]

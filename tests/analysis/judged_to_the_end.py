@@ -1,0 +1,120 @@
+"""
+What a run's evidence comes to: judged, counted and reported, with every sentence held against the others.
+
+The fixtures of this folder do this to all evidence they hand out, so a planted defect that is in the evidence and not in
+the exit code fails its test.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import StringIO
+
+from rich.console import Console
+
+from harness.analysis.checks.registry import IMPLICIT
+from harness.core.errors import ExitCode
+from harness.core.events import Arm
+from harness.core.evidence import Analysis, Evidence, Standing
+from harness.core.run_info import CaseInfo, RunInfo, SubjectInfo
+from harness.core.verdict import Severity, Verdict
+from harness.report import markdown
+from harness.report.clusters import Weight
+from harness.report.document import Document, build
+from harness.report.summary import print_summary
+from harness.traces.run_directory import RunDirectory
+from harness.verdict.judge import judge
+from harness.verdict.judgement import Judgement
+from harness.verdict.policy import Policy
+
+NOTHING_SEEN = re.compile(
+    r"never came|no attempt of either arm|no attempt failed|no send failed|nearly any choice|no client had|was slow enough"
+    r"|no broker was paused|fault latency is off"
+)
+"""What a check says when its question did not arise: never beside something it found."""
+
+ALL_IS_WELL = re.compile(r"behaves like|No divergence in|differs from \S+ only as")
+"""What a report says of a client in which nothing was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A judgement, its document and everything a person reads of it."""
+
+    judgement: Judgement
+    document: Document
+    text: str
+
+
+def judged_to_the_end(run: RunDirectory, analysis: Analysis, policy: Policy | None = None) -> Ended:
+    """Judge and report an analysis of one run; AssertionError for a verdict or a sentence that contradicts another."""
+    info = described(run, analysis.evidence)
+    judgement = judge(analysis.evidence, info, policy)
+    document = build(info, judgement, analysis.plots, analysis.counts)
+    require_certain_gates(analysis.evidence, judgement)
+    return Ended(judgement, document, require_consistent(document))
+
+
+def described(run: RunDirectory, evidence: Sequence[Evidence]) -> RunInfo:
+    """The run as its manifest plans it; its pools are those that were answered."""
+    manifest = run.manifest
+    baseline, candidate = (manifest.subjects[arm] for arm in Arm)
+    cases = tuple(
+        CaseInfo(number=one.number, case=one.name, checks=tuple(dict.fromkeys((*one.checks, *IMPLICIT))))
+        for one in manifest.cases
+    )
+    return RunInfo(
+        run=manifest.run,
+        seed=manifest.seed,
+        suite=manifest.suite,
+        baseline=SubjectInfo(baseline, *baseline.split(":")),
+        candidate=SubjectInfo(candidate, *candidate.split(":")),
+        server_release=manifest.server_release,
+        backend=manifest.backend,
+        started_at="2026-11-21T12:00:00+00:00",
+        took_s=1.0,
+        machine=manifest.machine,
+        cases=cases,
+        reproduce="rocketdiff run",
+        rocketdiff=manifest.rocketdiff,
+        pooled_checks=tuple((one.case, one.check) for one in evidence if one.case.startswith("pooled/")),
+    )
+
+
+def require_certain_gates(evidence: Sequence[Evidence], judgement: Judgement) -> None:
+    """What was found in a sound case is DIVERGES, must, and exit 1."""
+    for item, result in zip(evidence, judgement.results, strict=False):
+        if item.divergences and item.standing is not Standing.INVALID:
+            assert (result.verdict, result.severity) == (Verdict.DIVERGES, Severity.MUST), (item.case, item.check)
+            assert judgement.exit_code is ExitCode.DIVERGES, judgement.machine_line
+
+
+def require_consistent(document: Document) -> str:
+    """No sentence of the terminal's summary or of the Markdown contradicts the exit code, a count or another sentence."""
+    text = rendered(document)
+    counts, diverges = document.counts, document.exit_code is ExitCode.DIVERGES
+    new = [cluster for cluster in document.clusters if cluster.weight is Weight.NEW]
+    assert diverges == bool(counts.new) == bool(new), document.machine_line
+    assert text.count(document.machine_line) >= 2
+    assert f"new={counts.new} " in document.machine_line
+    assert f"answered={counts.answered}/{counts.gating} " in document.machine_line
+    assert counts.answered <= counts.gating <= counts.checks + counts.unanswered
+    if diverges:
+        assert not ALL_IS_WELL.search(text), text
+    if document.clusters:
+        assert "No divergence in" not in text, text
+    for result in document.results:
+        if result.verdict is Verdict.DIVERGES:
+            assert not NOTHING_SEEN.search(result.reason), (result.case, result.check, result.reason)
+        if result.verdict is Verdict.INCONCLUSIVE and result.severity is not Severity.INFO:
+            assert result.reason, (result.case, result.check)
+    assert f"{counts.ungated} inconclusive (does not gate)" in text or not counts.ungated, text
+    return text
+
+
+def rendered(document: Document) -> str:
+    """The terminal's summary on a wide screen, then the Markdown."""
+    console = Console(width=400, file=StringIO(), color_system=None)
+    with console.capture() as captured:
+        print_summary(document, console)
+    return captured.get() + markdown.render(document, markdown.SUMMARY_BYTES)

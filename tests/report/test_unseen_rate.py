@@ -1,0 +1,59 @@
+"""What a run without a divergence does not exclude: by situation, never added up, and never beside a divergence."""
+
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from harness.core.evidence import SpellCount
+from harness.report.calibration_words import unseen_rate
+from harness.report.clusters import Weight
+from harness.report.document import Document
+from harness.verdict.judgement import RunVerdict
+
+SPELLS = (
+    SpellCount("fault latency off, one of several brokers", 10),
+    SpellCount("fault latency on, every broker", 3),
+    SpellCount("fault latency on, one of several brokers", 1),
+)
+
+
+def concluded(document: Document, verdict: RunVerdict, *weights: Weight) -> tuple[str, ...]:
+    """The sentence of a run with these spells, such a verdict and a cluster of each weight."""
+    clusters = tuple(msgspec.structs.replace(document).clusters[0] for _ in weights)
+    return unseen_rate(
+        msgspec.structs.replace(
+            document,
+            verdict=verdict,
+            traces=replace(document.traces, spells=SPELLS),
+            clusters=tuple(replace(one, weight=weight) for one, weight in zip(clusters, weights, strict=True)),
+        )
+    )
+
+
+def test_every_situation_has_its_own_bound(document: Document) -> None:
+    """1 − 0.05^(1/10) is 25.9 %, and one lone pause with fault latency on bounds nothing below 95 %."""
+    (said,) = concluded(document, RunVerdict.CONFORMS)
+    assert said == (
+        "No divergence in 14 spells of pauses that both clients ran into; what shows in fewer of them than this may have"
+        " been missed (at 95%): fault latency off, one of several brokers: 25.9% (n = 10); fault latency on, every broker:"
+        " 63.2% (n = 3); fault latency on, one of several brokers: 95.0% (n = 1)"
+    )
+
+
+@pytest.mark.parametrize("verdict", [verdict for verdict in RunVerdict if verdict is not RunVerdict.CONFORMS])
+def test_no_other_verdict_says_it(document: Document, verdict: RunVerdict) -> None:
+    """A run that could not be judged has seen no absence."""
+    assert concluded(document, verdict) == ()
+
+
+@pytest.mark.parametrize("weight", [Weight.NEW, Weight.WARNING, Weight.VOID])
+def test_it_is_never_said_beside_a_divergence(document: Document, weight: Weight) -> None:
+    """Not even beside one that does not gate."""
+    assert concluded(document, RunVerdict.CONFORMS, weight) == ()
+
+
+def test_declared_divergences_are_excepted(document: Document) -> None:
+    """What the ledger knows is listed; the sentence is about the rest."""
+    (said,) = concluded(document, RunVerdict.CONFORMS, Weight.DECLARED)
+    assert said.startswith("No undeclared divergence in 14 spells of pauses")
