@@ -40,7 +40,7 @@ def test_the_reference_behaves_like_java(recorded: Recorded) -> None:
     assert told.returncode == ExitCode.CONFORMS, told.stdout + told.stderr
     line = told.stdout.splitlines()[-1]
     assert line.startswith("VERDICT conforms new=0 declared=0 stale=0 inconclusive=0 answered=")
-    assert "/8 checks=8 seed=8 " in line
+    assert "/9 checks=9 seed=8 " in line
     assert all((run / name).stat().st_size > 0 for name in REPORTS)
     results = {
         result["check"]: result["verdict"] for result in json.loads((run / "report.json").read_bytes())["results"]
@@ -97,4 +97,4 @@ def test_several_runs_are_judged_together(recorded: Recorded, tmp_path: Path) ->
     runs = [str(recorded.run), str(run_of(tmp_path))]
     done = finished_run(tmp_path / "both", "analyze", *runs, "--master", "none")
     assert done.returncode == ExitCode.CONFORMS, done.stdout + done.stderr
-    assert "checks=16" in done.stdout.splitlines()[-1]
+    assert "checks=18" in done.stdout.splitlines()[-1]
