@@ -40,10 +40,11 @@ SHORTENED_PAUSE_SHARE = 0.5
 """A pause that lasted less than half of what was asked for is another scenario."""
 
 
-FAULT_SLIP_LIMIT_S = 0.5
+FAULT_SLIP_LIMIT_S = 1.0
 """
-How late a fault may begin: shipped plans leave half a second at least between pauses of different brokers and after the last
-fault, so one that slips further stands where the plan has another phase. On two busy cores it is a few hundredths.
+How late a fault may begin. Shipped plans have a second and a half of calm before the first fault, and a second more than the ten
+that an avoidance takes to end after it: by a second all phases are still there; shorter stretches between pauses are kept by
+asking whether they stayed apart. Seen on two cores: a few hundredths at rest, 0.53 s at the most under a load of 25.
 """
 
 APART_S = 0.1
