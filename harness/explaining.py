@@ -26,14 +26,18 @@ def explain_send(run_dir: Path, subject: str, send: int, case: str | None) -> It
     """
     run = RunDirectory.open(run_dir)
     arm = _arm(run, subject)
-    trace = read_case(run, _case_number(run, case))
+    yield from explain_traced(read_case(run, _case_number(run, case)), run, arm, send)
+
+
+def explain_traced(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> Iterator[str]:
+    """The same of a case that was read already."""
     baseline = SubjectId.parse(run.subject(Arm.BASELINE))
     sends = [one for one in trace.sends(arm) if one.row is not None]
     wanted = next((one for one in sends if one.send == send), None)
     if wanted is None:
         numbers = f"0 … {sends[-1].send}" if sends else "none"
         raise UsageError(
-            f"a send that {subject} answered in {trace.entry.name}", seen=f"{send}", hint=f"it has {numbers}"
+            f"a send that {run.subject(arm)} answered in {trace.entry.name}", seen=f"{send}", hint=f"it has {numbers}"
         )
     yield f"{trace.entry.name}, {run.subject(arm)}"
     if wanted.row is not None and wanted.row.mode is SendMode.ASYNC:
@@ -83,7 +87,7 @@ def _what_it_did(send: TracedSend) -> Iterator[str]:
     for attempt in send.attempts:
         took_ms = (attempt.end_ns - attempt.start_ns) / _NS_PER_MS
         ended = attempt.error or attempt.status or "no status"
-        yield f"  attempt {attempt.attempt} to queue {attempt.queue_id} of {attempt.broker}: {ended} after {took_ms:,.1f} ms"
+        yield f"  attempt {attempt.attempt + 1} to queue {attempt.queue_id} of {attempt.broker}: {ended} after {took_ms:,.1f} ms"
     if send.row is None:
         yield "  never returned"
     else:

@@ -14,6 +14,7 @@ from harness.core.errors import HarnessError, UsageError
 from harness.core.events import AnalysisStarted, CheckJudged, Listener, ReportWritten, tell
 from harness.core.files import require_nameable
 from harness.core.verdict import CheckResult
+from harness.examples import contexts_of
 from harness.releases.jvm import find_java
 from harness.report.document import Document, build
 from harness.report.json_document import load
@@ -86,7 +87,8 @@ def judge_quietly(
     analysis = analyze([run.path for run in runs], master=master, java_home=find_java().home)
     info = describe(runs, took_s=time.monotonic() - began)
     judgement = judge(analysis.evidence, info, policy, ledger)
-    document = build(info, judgement, analysis.plots, analysis.counts, shipped())
+    contexts = contexts_of(judgement.results, policy, info, runs)
+    document = build(info, judgement, analysis.plots, analysis.counts, shipped(), contexts)
     for result in document.results:
         tell(listeners, CheckJudged(result))
     files = write_reports(document, folder)

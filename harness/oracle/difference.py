@@ -86,7 +86,7 @@ def _wrong_queue(tries: Sequence[tuple[World, Try]], moment: Moment, pristine: S
         f"{name}/{_place(moment.number)}",
         moment.number,
         legal_text(legal, len(pristine)) + reasons_text(last_broker, remaining),
-        f"attempt {moment.number} went to {queue_text(observed)}",
+        f"attempt {moment.number + 1} went to {queue_text(observed)}",
         {
             "legal": [list(queue) for queue in legal],
             "observed": list(observed),
@@ -157,8 +157,8 @@ def _went_on(finish: Finish, moment: Moment) -> Difference:
         DifferenceKind.ATTEMPTS,
         f"attempts.went-on/{_place(moment.number)}",
         moment.number,
-        f"no attempt {moment.number}: {finish_text(finish)}",
-        f"attempt {moment.number} went to {queue_text(Queue(seen.broker, seen.queue_id))}",
+        f"no attempt {moment.number + 1}: {finish_text(finish)}",
+        f"attempt {moment.number + 1} went to {queue_text(Queue(seen.broker, seen.queue_id))}",
         {"expected": finish.ending.value, "observed": [seen.broker, seen.queue_id]},
     )
 

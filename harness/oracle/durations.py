@@ -149,7 +149,7 @@ def _difference(signature: str, attempt: AttemptTrace, timeout_ms: tuple[int, in
         DifferenceKind.ATTEMPTS,
         signature,
         attempt.attempt,
-        f"attempt {attempt.attempt} keeps its timeout of {duration_text(*timeout_ms)}",
-        f"attempt {attempt.attempt} ended after {took_ms:,} ms with {attempt.error or attempt.status or 'an answer'}",
+        f"attempt {attempt.attempt + 1} keeps its timeout of {duration_text(*timeout_ms)}",
+        f"attempt {attempt.attempt + 1} ended after {took_ms:,} ms with {attempt.error or attempt.status or 'an answer'}",
         {"timeout_ms": list(timeout_ms), "took_ms": took_ms, "error": attempt.error},
     )

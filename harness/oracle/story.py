@@ -71,7 +71,7 @@ def attempt_lines(send: SendTrace, first: int, end: int) -> Iterator[str]:
         took_ms = (seen.end_ns - seen.start_ns) / NANOSECONDS
         code = f" ({seen.code})" if seen.code is not None else ""
         result = f"{seen.error}{code}" if seen.error else seen.status or "ok"
-        yield f"seen: attempt {seen.attempt} on {queue_text(Queue(seen.broker, seen.queue_id))}, {took_ms:,.1f} ms, {result}"
+        yield f"seen: attempt {seen.attempt + 1} on {queue_text(Queue(seen.broker, seen.queue_id))}, {took_ms:,.1f} ms, {result}"
 
 
 def _is_alike(event: Event, before: Skipped) -> bool:

@@ -25,6 +25,9 @@ FEW = 20
 
 MODE_WORDS = {"sync": "synchronous", "async": "asynchronous", "oneway": "one-way"}
 
+CONTROL_GUARDS = ("control", "control-pooled")
+"""Guards of a run with control arms."""
+
 UNKNOWN = (
     "How often this gate alarms falsely is not known: there is no fixtures/calibration.json (make calibrate writes one)"
 )
@@ -32,11 +35,30 @@ UNKNOWN = (
 
 def trust_lines(document: Document) -> tuple[str, ...]:
     """What a report says about the gate itself: its measured rates, where they come from, and what they do not cover."""
-    seen = unseen_rate(document)
+    seen = (*unseen_rate(document), *controls_lines(document))
     if document.calibration is None:
         return (*seen, UNKNOWN)
     found = caveats(document.calibration, document.run)
     return (*seen, *calibration_lines(document.calibration), *((f"But {'; '.join(found)}",) if found else ()))
+
+
+def trust_briefly(document: Document) -> str:
+    """The same in one line: the rate of false alarms, and whatever is unusual about this run."""
+    if document.calibration is None:
+        return UNKNOWN
+    found = caveats(document.calibration, document.run)
+    return "; but ".join((_false_alarms(document.calibration), *((", ".join(found),) if found else ())))
+
+
+def controls_lines(document: Document) -> tuple[str, ...]:
+    """That control cases ran beside this run's, and whether they were quiet; nothing where none were asked for."""
+    controls = [guard for guard in document.run.guards if guard.name in CONTROL_GUARDS]
+    if not controls:
+        return ()
+    loud = [guard.case or guard.name for guard in controls if not guard.held]
+    if loud:
+        return (f"Control cases alarmed, so what they belong to is invalid: {', '.join(loud)}",)
+    return (f"Controls: the baseline beside itself, {plural(len(controls), 'guard')}, no alarm",)
 
 
 def unseen_rate(document: Document) -> tuple[str, ...]:

@@ -57,7 +57,7 @@ class Cluster:
 
 def clusters_of(results: Sequence[CheckResult], policy: Policy) -> tuple[Cluster, ...]:
     """
-    Clusters of all results: what gates first, then causes before their consequences, then by number of differences.
+    Clusters of all results: what gates first, then by what matters to a producer's owner, then causes before consequences.
 
     Of the differences of one subject in one case only the first is certain to be a cause: after it the rules follow the
     subject as well as they can.
@@ -71,10 +71,11 @@ def clusters_of(results: Sequence[CheckResult], policy: Policy) -> tuple[Cluster
     clusters = [_cluster(key[0], members) for key, members in gathered.items()]
     causes = _first_in_their_case(results)
 
-    def place(cluster: Cluster) -> tuple[int, bool, int, str, str, str]:
+    def place(cluster: Cluster) -> tuple[int, int, bool, int, str, str, str]:
         is_cause = (cluster.check, cluster.signature, cluster.subject) in causes
         return (
             order.index(cluster.weight),
+            gravity(cluster.signature),
             not is_cause,
             -cluster.count,
             cluster.check,
@@ -83,6 +84,22 @@ def clusters_of(results: Sequence[CheckResult], policy: Policy) -> tuple[Cluster
         )
 
     return tuple(sorted(clusters, key=place))
+
+
+_GRAVITY = (
+    ("loss", "duplication", "outcomes", "content", "callbacks", "order", "delay", "protocol"),
+    ("error", "error-kind"),
+    ("attempts",),
+    ("avoidance", "retry"),
+    ("timing", "failover-time"),
+)
+"""What a producer's owner asks about first: its messages, its exceptions, its waiting, its brokers; which queue comes last."""
+
+
+def gravity(signature: str) -> int:
+    """Place of a signature's family in the order of what matters to a producer's owner."""
+    family = signature.removeprefix("rules/").partition(".")[0]
+    return next((place for place, names in enumerate(_GRAVITY) if family in names), len(_GRAVITY))
 
 
 def _first_in_their_case(results: Sequence[CheckResult]) -> set[tuple[str, str, str]]:

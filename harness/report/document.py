@@ -15,6 +15,7 @@ from harness.core.run_info import RunInfo
 from harness.core.verdict import CheckResult
 from harness.report.cleaning import cleaned
 from harness.report.clusters import Cluster, clusters_of
+from harness.report.context import ExampleContext
 from harness.verdict.calibration import Calibration
 from harness.verdict.judgement import Counts, Judgement, RunVerdict
 from harness.verdict.ledger_outcome import EntryOutcome
@@ -29,7 +30,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, rename={"schema_versio
 
     results: every planned check, answered or not. clusters: their divergences by signature, most telling first.
     traces: how much was read. plots: finished tables for the pictures. ledger: its entries that speak about the run.
-    calibration: how often the gate itself is wrong, as measured before; None when nobody has measured it.
+    contexts: what stands beside the examples of the first clusters. calibration: how often the gate itself is wrong, as
+    measured before; None when nobody has measured it.
     """
 
     schema_version: Annotated[str, msgspec.Meta(pattern=r"^1\.\d+\.\d+$")]
@@ -45,6 +47,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, rename={"schema_versio
     plots: Plots
     ledger: tuple[EntryOutcome, ...] = ()
     calibration: Calibration | None = None
+    contexts: tuple[ExampleContext, ...] = ()
 
 
 def build(
@@ -53,6 +56,7 @@ def build(
     plots: Plots,
     traces: TraceCounts,
     calibration: Calibration | None = None,
+    contexts: tuple[ExampleContext, ...] = (),
 ) -> Document:
     """Put a judged run together, every text of it plain; nothing is added later, by any renderer."""
     document = Document(
@@ -69,5 +73,6 @@ def build(
         plots=plots,
         ledger=judgement.ledger,
         calibration=calibration,
+        contexts=contexts,
     )
     return cleaned(document)

@@ -7,13 +7,15 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from harness.report import page
-from harness.report.calibration_words import bound, trust_lines
+from harness.report.calibration_words import bound, trust_briefly, trust_lines
 from harness.report.charts import palette
 from harness.report.document import Document
 from harness.report.example_words import attempt_text, plain_text
 from harness.report.files import replace_file
 from harness.report.ledger_words import STATE_SIGNS, ledger_parts
 from harness.report.matrix import Cell, matrix_of
+from harness.report.measure_words import measure_lines
+from harness.report.open_words import why_open
 from harness.report.pictures import CasePictures, draw_cases
 from harness.report.words import (
     MEASURED,
@@ -22,15 +24,19 @@ from harness.report.words import (
     SIGNS,
     duration,
     headline,
-    measure_lines,
     moment,
     number,
+    phase_word,
+    sentence,
     short_case,
     subline,
 )
 
 FILE_NAME = "report.html"
 LIMIT_BYTES = 5_000_000
+
+FINDINGS = 5
+"""Sentences right under the headline; each leads to its card, where the rest is as well."""
 
 COLOURS = (
     (palette.INK, "--ink"),
@@ -86,7 +92,11 @@ def _page(document: Document, pictures: dict[str, CasePictures]) -> str:
             topologies=", ".join(sorted({case.topology for case in document.run.cases if case.topology})),
             episodes=sum(case.episodes for case in document.run.cases),
             guards=page.guards_of(document),
+            broken_guards=sum(not guard.held for guard in page.guards_of(document)),
             trust=trust_lines(document),
+            trust_briefly=trust_briefly(document),
+            findings=[cluster for cluster in clusters if cluster.tone in ("bad", "open")][:FINDINGS],
+            why_open=why_open(document),
             matrix=matrix,
             legend=[sign for sign in (*SIGNS.values(), MEASURED) if sign in used],
             anchors=page.anchors_of(document),
@@ -125,6 +135,8 @@ def _environment(document: Document) -> Environment:
         hint=_hint,
         bound=bound,
         breakable=_breakable,
+        sentence=sentence,
+        phase=phase_word,
     )
     return environment
 

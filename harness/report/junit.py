@@ -15,7 +15,8 @@ from harness.core import events
 from harness.core.verdict import CheckResult, Verdict
 from harness.report.document import Document
 from harness.report.files import replace_file
-from harness.report.words import check_id, measure_text
+from harness.report.measure_words import measure_text
+from harness.report.words import check_id, phase_word
 from harness.verdict.policy import Inconclusive, Policy
 
 FILE_NAME = "junit.xml"
@@ -144,7 +145,7 @@ def _story(result: CheckResult) -> str:
             f"{item.signature} ({item.subject}, {item.count:,} ×)",
             f"  expected: {item.example.expected}",
             f"  observed: {item.example.observed}",
-            f"  example:  send {item.example.send}, thread {item.example.thread}, phase {item.example.phase}",
+            f"  example:  send {item.example.send}, thread {item.example.thread}, phase {phase_word(item.example.phase)}",
         ]
     return "\n".join(lines)
 

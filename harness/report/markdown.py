@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.core.verdict import Severity, Verdict
-from harness.report.calibration_words import trust_lines
+from harness.report.calibration_words import controls_lines, trust_briefly, unseen_rate
 from harness.report.clusters import Cluster, Weight
 from harness.report.document import Document
 from harness.report.files import replace_file
 from harness.report.ledger_words import because, ledger_parts, to_look_at, trouble_text
 from harness.report.matrix import Cell, matrix_of
-from harness.report.page import unanswered
+from harness.report.open_words import why_open
+from harness.report.page import context_of, unanswered
+from harness.report.signature_words import title_of
 from harness.report.words import (
     MEASURED,
     SIGNS,
@@ -24,6 +26,7 @@ from harness.report.words import (
     explain_command,
     headline,
     plural,
+    sentence,
     short_case,
     subline,
     where_in,
@@ -97,7 +100,8 @@ def _text(document: Document, extent: Extent) -> str:
 
 
 def _head(document: Document) -> str:
-    return f"## {_RUN_EMOJI.get(document.verdict, '⚠️')} {_plain(headline(document))}\n\n{_plain(subline(document))}"
+    head = f"## {_RUN_EMOJI.get(document.verdict, '⚠️')} {_plain(headline(document))}\n\n{_plain(subline(document))}"
+    return "\n\n".join((head, *map(_plain, why_open(document))))
 
 
 def _cluster_parts(document: Document, extent: Extent) -> Iterator[str]:
@@ -115,9 +119,10 @@ def _cluster_parts(document: Document, extent: Extent) -> Iterator[str]:
 
 def _cluster(cluster: Cluster, document: Document) -> str:
     mark = {Weight.NEW: "❌", Weight.WARNING: "⚠️", Weight.DECLARED: "☑️", Weight.VOID: "⚠️"}[cluster.weight]
+    context = context_of(cluster, document)
     lines = [
-        f"### {mark} {_code(cluster.signature)}",
-        f"{cluster.check}, {_plain(cluster.subject)}: {cluster.count:,} × in {plural(len(cluster.cases), 'case')}",
+        f"### {mark} {_plain(sentence(title_of(cluster, document)))}",
+        f"{_code(cluster.signature)}: {cluster.check}, {_plain(cluster.subject)}: {cluster.count:,} × in {plural(len(cluster.cases), 'case')}",
         "",
         "| | |\n|---|---|",
         f"| expected | {_plain(cluster.example.expected)} |",
@@ -126,6 +131,9 @@ def _cluster(cluster: Cluster, document: Document) -> str:
     ]
     if cluster.declared_by:
         lines.append(f"| declared | by {', '.join(map(_code, cluster.declared_by))} |")
+    if context.since:
+        lines.append(f"| since | {_plain(context.since)}; the rules of {_plain(context.before)} do not explain it |")
+    lines += [f"| known | {_plain(entry.reason)} ({_plain(entry.ref)}) |" for entry in context.known]
     if command := explain_command(cluster, document.run):
         lines.append(f"| explain | {_code(command)} |")
     return "\n".join(lines)
@@ -163,8 +171,9 @@ def _listed(title: str, texts: Sequence[str]) -> str:
 
 
 def _trust(document: Document) -> str:
-    """How often the gate itself is wrong: one paragraph, a line each."""
-    return "### This gate\n\n" + "\n".join(f"- {_plain(line)}" for line in trust_lines(document))
+    """What the run does not exclude, its controls, and how often the gate itself is wrong, a line each."""
+    lines = (*unseen_rate(document), *controls_lines(document), trust_briefly(document))
+    return "\n".join(f"- {_plain(line)}" for line in lines)
 
 
 def _matrix(document: Document) -> str:

@@ -7,10 +7,12 @@ from harness.core.plots import ElapsedQuantiles, LaneAttempt
 from harness.core.run_info import CaseInfo, Guard
 from harness.core.verdict import CheckResult, Severity, Verdict
 from harness.report.clusters import Cluster, Weight
+from harness.report.context import ExampleContext
 from harness.report.document import Document
 from harness.report.example_words import call_text, detail_lines, stored_text
 from harness.report.ledger_words import declarations
 from harness.report.pictures import CasePictures, LanesPicture, PoolPicture, draw_pools, endings_text
+from harness.report.signature_words import title_of
 from harness.report.words import CHECK_ORDER, PHASES, Sign, explain_command, plural, sign_of, where_in
 from harness.verdict.ledger_outcome import EntryOutcome
 
@@ -66,10 +68,24 @@ class SideView:
 
 
 @dataclass(frozen=True, slots=True)
+class NeighbourView:
+    """One send around an example: what each arm did; the example's own is marked."""
+
+    send: int
+    sides: tuple[tuple[LaneAttempt, ...], ...]
+    own: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ClusterView:
-    """One divergence card."""
+    """
+    One divergence card.
+
+    title: the signature in words. gutter: sends around the example, both arms side by side. context: what else is known.
+    """
 
     item: Cluster
+    title: str
     badge: str
     tone: str
     where: str
@@ -77,6 +93,8 @@ class ClusterView:
     decisions: tuple[SideView, ...]
     detail: tuple[tuple[str, str], ...]
     declarations: tuple[EntryOutcome, ...]
+    context: ExampleContext
+    around: tuple[NeighbourView, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +158,7 @@ def cluster_views(document: Document) -> tuple[ClusterView, ...]:
     return tuple(
         ClusterView(
             item=cluster,
+            title=title_of(cluster, document),
             badge=_BADGES[cluster.weight][0],
             tone=_BADGES[cluster.weight][1],
             where=where_in(cluster, document.run),
@@ -147,8 +166,29 @@ def cluster_views(document: Document) -> tuple[ClusterView, ...]:
             decisions=_sides(cluster, subjects),
             detail=detail_lines(cluster.example),
             declarations=declarations(cluster, document),
+            context=context_of(cluster, document),
+            around=_around(cluster, document),
         )
         for cluster in document.clusters[:CLUSTERS_SHOWN]
+    )
+
+
+def context_of(cluster: Cluster, document: Document) -> ExampleContext:
+    """What stands beside a cluster's example; an empty one where nobody looked."""
+    wanted = (cluster.fingerprint, str(cluster.weight))
+    found = (one for one in document.contexts if (one.fingerprint, one.weight) == wanted)
+    return next(found, ExampleContext(*wanted))
+
+
+def _around(cluster: Cluster, document: Document) -> tuple[NeighbourView, ...]:
+    attempts = context_of(cluster, document).around
+    return tuple(
+        NeighbourView(
+            send,
+            tuple(tuple(a for a in attempts if (a.send, a.arm) == (send, arm)) for arm in subjects_of(document)),
+            own=send == cluster.example.send,
+        )
+        for send in sorted({attempt.send for attempt in attempts})
     )
 
 

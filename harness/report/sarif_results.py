@@ -10,7 +10,7 @@ from harness.report.clusters import Weight, fingerprint, weight_of
 from harness.report.document import Document
 from harness.report.ledger_words import because, trouble_text
 from harness.report.sarif_rules import STALE_RULE
-from harness.report.words import short_case
+from harness.report.words import phase_word, short_case
 from harness.verdict.ledger_outcome import EntryOutcome, EntryState
 
 LEVELS = {Severity.MUST: "error", Severity.SHOULD: "warning", Severity.INFO: "note"}
@@ -75,7 +75,7 @@ def _result(
 
 def _message(divergence: Divergence, case: str) -> str:
     example = divergence.example
-    where = f" (send {example.send}, phase {example.phase})" if example.send >= 0 else ""
+    where = f" (send {example.send}, phase {phase_word(example.phase)})" if example.send >= 0 else ""
     return (
         f"{divergence.subject}: {divergence.signature}, {divergence.count} × in {case}.\n"
         f"Expected: {_short(example.expected)}\nObserved: {_short(example.observed)}{where}"

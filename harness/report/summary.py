@@ -14,12 +14,15 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from harness.report.calibration_words import trust_lines
+from harness.core.verdict import Verdict
+from harness.report.calibration_words import controls_lines, trust_briefly, unseen_rate
 from harness.report.clusters import Cluster, Weight
 from harness.report.document import Document
 from harness.report.ledger_words import STATE_SIGNS, because, to_look_at, trouble_text
-from harness.report.matrix import Matrix, matrix_of
-from harness.report.page import guards_of, unanswered
+from harness.report.matrix import Matrix, Row, matrix_of
+from harness.report.open_words import why_open
+from harness.report.page import context_of, guards_of, unanswered
+from harness.report.signature_words import title_of
 from harness.report.words import (
     RUN_MARKS,
     RUN_TONE,
@@ -29,6 +32,7 @@ from harness.report.words import (
     explain_command,
     headline,
     plural,
+    sentence,
     short_case,
     subline,
     where_in,
@@ -37,19 +41,6 @@ from harness.report.words import (
 STYLES = {"good": "green", "bad": "red", "open": "yellow", "warn": "yellow", "known": "blue", "mute": "dim"}
 CLUSTERS_SHOWN = 6
 UNANSWERED_SHOWN = 6
-
-SHORT_CHECKS = {
-    "validity": "valid",
-    "protocol": "proto",
-    "outcomes": "ends",
-    "queue-choice": "queue",
-    "attempts": "tries",
-    "avoidance": "avoid",
-    "error-kind": "error",
-    "failover-time": "f.over",
-    "duplication": "dup",
-}
-"""Column heads narrow enough for ten of them beside a case name on eighty columns."""
 
 NAME_WIDTH = 27
 """Characters a case's name has at the least; a longer one is folded."""
@@ -64,12 +55,14 @@ def print_summary(document: Document, console: Console, files: Mapping[str, Path
         ("Without an answer", _unanswered(document)),
         ("Ledger", _ledger(document)),
         ("Checks", _matrix(document)),
-        ("This gate", _trust(document)),
         ("More", _more(document, files or {})),
     ):
         if body is not None:
             console.print(Text(f"\n{title}", style="bold"))
             console.print(Padding(body, (0, 0, 0, 2)))
+    console.print()
+    for line in (*unseen_rate(document), *controls_lines(document), trust_briefly(document)):
+        console.print(Text(line, style="dim"))
     console.print()
     console.print(document.machine_line, highlight=False, markup=False, soft_wrap=True)
 
@@ -85,6 +78,7 @@ def _verdict(document: Document) -> RenderableType:
             style="dim",
         ),
     ]
+    lines += [Text(f"  {line}", style=style) for line in why_open(document)]
     lines += [
         Text(f"  ✗ {guard.name}: {guard.seen} (expected: {guard.expected})", style="red")
         for guard in guards_of(document)
@@ -115,19 +109,24 @@ def _cluster(number: int, cluster: Cluster, document: Document) -> RenderableTyp
         Weight.DECLARED: " (declared)",
         Weight.VOID: " (invalid run)",
     }
-    head = Text.assemble(
-        (f"{number}. {cluster.signature}", f"bold {style}"),
-        f"{kind[cluster.weight]}  {cluster.check}, {cluster.subject},"
-        f" {cluster.count:,} × in {plural(len(cluster.cases), 'case')}",
-    )
+    head = Text.assemble((f"{number}. {sentence(title_of(cluster, document))}", f"bold {style}"), kind[cluster.weight])
+    count = f"{cluster.check}, {cluster.subject}, {cluster.count:,} × in {plural(len(cluster.cases), 'case')}"
     lines = Table.grid(padding=(0, 1))
     lines.add_column(style="dim", no_wrap=True)
     lines.add_column(overflow="fold")
+    lines.add_row("signature", Text(f"{cluster.signature} ({count})"))
     lines.add_row("expected", Text(cluster.example.expected))
     lines.add_row("observed", Text(cluster.example.observed))
     lines.add_row("example", Text(where_in(cluster, document.run)))
     if cluster.declared_by:
         lines.add_row("declared", Text(f"by {', '.join(cluster.declared_by)}"))
+    context = context_of(cluster, document)
+    if context.since:
+        lines.add_row(
+            "since", Text(f"{context.since}: its rules explain the example, those of {context.before} do not")
+        )
+    for entry in context.known:
+        lines.add_row("known", Text(f"{entry.reason} ({entry.ref})"))
     if command := explain_command(cluster, document.run):
         lines.add_row("explain", Text(command))
     return Group(head, Padding(lines, (0, 0, 0, 3)))
@@ -166,14 +165,28 @@ def _ledger(document: Document) -> RenderableType | None:
     return Group(*lines)
 
 
-def _trust(document: Document) -> RenderableType:
-    return Group(*(Text(line) for line in trust_lines(document)))
-
-
 def _matrix(document: Document) -> RenderableType:
-    matrix = matrix_of(document)
+    """The answers; a check that conforms in every case that asks it is a name in one line instead of a column."""
+    whole = matrix_of(document)
+    told = [place for place in range(len(whole.checks)) if not _conforms_everywhere(whole, place)]
+    matrix = Matrix(
+        tuple(whole.checks[place] for place in told),
+        tuple(Row(row.case, tuple(row.cells[place] for place in told)) for row in whole.rows),
+    )
     used = dict.fromkeys(cell.sign for row in matrix.rows for cell in row.cells if cell is not None)
-    return Group(_Signs(matrix, tuple(short_case(row.case, document.run) for row in matrix.rows)), _legend(used))
+    fine = [check for check in whole.checks if check not in matrix.checks]
+    parts: list[RenderableType] = []
+    if fine:
+        parts.append(Text.assemble(("✓ ", "green"), f"in every case that asks: {', '.join(fine)}"))
+    if told:
+        names = tuple(short_case(row.case, document.run) for row in matrix.rows)
+        parts += [_Signs(matrix, names), _legend(used)]
+    return Group(*parts)
+
+
+def _conforms_everywhere(matrix: Matrix, place: int) -> bool:
+    asked = [cell for row in matrix.rows if (cell := row.cells[place]) is not None]
+    return all(cell.sign is SIGNS[Verdict.CONFORMS] for cell in asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +197,7 @@ class _Signs:
     names: tuple[str, ...]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        heads = [SHORT_CHECKS.get(check, check) for check in self.matrix.checks]
+        heads = list(self.matrix.checks)
         name_width = min(max(map(len, self.names), default=0), max(NAME_WIDTH, options.max_width - _width(heads)))
         rest = list(range(len(heads)))
         while rest:

@@ -1,12 +1,12 @@
 """The sentences and signs all formats share, so that the terminal, the page and the comment say the same thing."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from harness.core.run_info import RunInfo
-from harness.core.verdict import CheckResult, Measure, Severity, Verdict
+from harness.core.verdict import CheckResult, Severity, Verdict
 from harness.report.clusters import Cluster, Weight
 from harness.report.document import Document
 from harness.verdict.judgement import RunVerdict
@@ -31,6 +31,30 @@ CHECK_ORDER = (
 
 PHASES = ("calm", "paused", "after")
 """In the order of time."""
+
+
+FAULT_WORDS = {
+    "paused_brokers": "paused",
+    "killed_brokers": "killed",
+    "paused_name_servers": "name server paused",
+    "paused_slaves": "slave paused",
+    "killed_slaves": "slave killed",
+    "read_only_brokers": "read-only",
+    "flow_controlled_brokers": "busy",
+    "unflushed_brokers": "not flushing in time",
+    "delayed_brokers": "delayed",
+    "reset_brokers": "reset",
+    "swallowed_brokers": "cut off",
+}
+"""What a case's brokers are meanwhile, by the names of ``core.fault.FAULT_COUNTS``."""
+
+
+def phase_word(phase: str, counts: Mapping[str, int] | None = None) -> str:
+    """A phase for people: the stored word ``paused`` covers every kind of fault, of which a case may have another."""
+    if phase != "paused":
+        return phase
+    kinds = [FAULT_WORDS[name] for name, count in (counts or {}).items() if count and name in FAULT_WORDS]
+    return " and ".join(kinds) or "during a fault"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +156,16 @@ def subline(document: Document) -> str:
     parts = []
     if new:
         cases = {case for cluster in new for case in cluster.cases}
-        parts.append(f"{plural(len(new), 'new kind')} of divergence in {plural(len(cases), 'case')}")
+        fails = f"{plural(document.counts.new, 'check')} {'fails' if document.counts.new == 1 else 'fail'}"
+        parts.append(f"{fails}, {plural(len(new), 'new kind')} of divergence in {plural(len(cases), 'case')}")
     answered = Counter(_answer(result, document) for result in document.results)
     passed = sum(answered.pop(SIGNS[verdict], 0) for verdict in (Verdict.CONFORMS, Verdict.EQUIVALENT))
     parts.append(f"{passed} of {plural(document.counts.checks, 'check')} conform")
     order = [*SIGNS.values(), UNGATED, MEASURED]
     words = {SIGNS[Verdict.DIVERGES]: "diverge"}
     parts += [f"{answered[sign]:,} {words.get(sign, sign.word)}" for sign in sorted(answered, key=order.index)]
+    if document.counts.gating:
+        parts.append(f"{document.counts.answered:,} of {plural(document.counts.gating, 'gating check')} answered")
     if document.counts.inconclusive:
         verb = "has" if document.counts.inconclusive == 1 else "have"
         parts.append(f"{plural(document.counts.inconclusive, 'gating check')} {verb} no answer")
@@ -171,7 +198,8 @@ def where_in(cluster: Cluster, run: RunInfo) -> str:
         if cluster.example.attempt is not None:
             parts.append(f"attempt {cluster.example.attempt + 1}")
     if cluster.example.phase:
-        parts.append(f"phase {cluster.example.phase}")
+        counts = next((case.fault_counts for case in run.cases if case.case == cluster.example_case), None)
+        parts.append(f"phase {phase_word(cluster.example.phase, counts)}")
     return ", ".join(parts)
 
 
@@ -190,39 +218,6 @@ def explain_command(cluster: Cluster, run: RunInfo) -> str:
     for placeholder, value in values.items():
         command = command.replace(placeholder, value)
     return command
-
-
-def measure_text(measure: Measure) -> str:
-    """A figure with its unit, interval and sample size; a count is given out of its sample."""
-    if measure.unit == "count":
-        return f"{number(measure.value)} of {measure.n:,}" if measure.n >= measure.value else number(measure.value)
-    text = _with_unit(measure.value, measure.unit)
-    if measure.low is not None and measure.high is not None:
-        sure = "" if measure.confidence is None else f", {measure.confidence:.0%} interval"
-        text += f" ({_with_unit(measure.low, measure.unit)} to {_with_unit(measure.high, measure.unit)}{sure})"
-    return f"{text}, n = {measure.n:,}"
-
-
-def measure_lines(measures: Sequence[Measure]) -> tuple[tuple[str, str], ...]:
-    """Name and text of every figure; figures of both arms under one name share a line."""
-    lines: dict[str, list[str]] = {}
-    for measure in measures:
-        name, _, arm = measure.name.rpartition(" ")
-        if arm in ("baseline", "candidate"):
-            lines.setdefault(name, []).append(f"{arm} {measure_text(measure)}")
-        else:
-            lines.setdefault(measure.name, []).append(measure_text(measure))
-    return tuple((name, "; ".join(texts)) for name, texts in lines.items())
-
-
-def _with_unit(value: float, unit: str) -> str:
-    if unit == "ratio":
-        return f"×{value:.2f}"
-    if unit == "share":
-        return f"{value:.1%}"
-    if unit == "ns":
-        return f"{number(value / 1e6)} ms"
-    return f"{number(value)} {unit}".rstrip()
 
 
 def moment(iso: str) -> str:
@@ -249,3 +244,9 @@ def duration(seconds: float) -> str:
     """Seconds for people: ``74 s``, ``9 min 5 s``."""
     whole = round(seconds)
     return f"{whole} s" if whole < 120 else f"{whole // 60} min {whole % 60} s"
+
+
+def sentence(text: str) -> str:
+    """With a capital, unless it begins with a client's name, which stays as people type it."""
+    first = text.partition(" ")[0]
+    return text if ":" in first else text[:1].upper() + text[1:]

@@ -21,13 +21,13 @@ def test_a_failed_attempt_and_its_retry() -> None:
         "  index after position 0 (of 0–3)",
         "  took queue 1 of a: the first that is acceptable and whose broker is available",
         "  spent so far: 0–1 ms, of 500 ms",
-        "  seen: attempt 0 on queue 1 of a, 1.0 ms, RemotingConnectException",
+        "  seen: attempt 1 on queue 1 of a, 1.0 ms, RemotingConnectException",
         "  noted a: took 0–2 ms, counts as failed: avoided for 10,000 ms",
         "  a retry restarts the index at random",
         "  index after position 2 (of 0–3)",
         "  took queue 1 of b: the first that is acceptable and whose broker is available",
         "  spent so far: 0–2 ms, of 500 ms",
-        "  seen: attempt 1 on queue 1 of b, 2.0 ms, SEND_OK",
+        "  seen: attempt 2 on queue 1 of b, 2.0 ms, SEND_OK",
         "  noted b: took 1–3 ms, counts by its latency: not avoided",
         "  seen: the call returned SEND_OK after 2 attempts",
         "  1 hidden state left",
@@ -54,7 +54,7 @@ def test_a_difference_is_explained_by_what_the_rules_would_have_done() -> None:
         "  1 hidden state left",
         "  DIFFERS queue.out-of-turn/first",
         "    expected: queue 1 of a (1 of 4 queues)",
-        "    observed: attempt 0 went to queue 1 of b",
+        "    observed: attempt 1 went to queue 1 of b",
     ]
     assert "  took queue 1 of a: the first that is acceptable and whose broker is available" in lines
 
@@ -71,7 +71,7 @@ def test_without_fault_latency() -> None:
 def test_an_explicit_queue_has_no_rule_to_tell_of() -> None:
     """Only what was seen."""
     assert told("5.3.3", "0 =q1 a1 1", 0)[1:3] == [
-        "  seen: attempt 0 on queue 1 of a, 1.0 ms, SEND_OK",
+        "  seen: attempt 1 on queue 1 of a, 1.0 ms, SEND_OK",
         "  seen: the call returned SEND_OK after 1 attempt",
     ]
 

@@ -29,7 +29,7 @@ def test_a_difference_is_said_in_sentences() -> None:
     """For operators."""
     (difference,) = [one.difference for one in judged("5.3.3", "0 a0 2 | 20 b3 2") if one.difference]
     assert difference.expected == "queue 1 of a (1 of 8 queues)"
-    assert difference.observed == "attempt 0 went to queue 3 of b"
+    assert difference.observed == "attempt 1 went to queue 3 of b"
     assert difference.detail["legal"] == [["a", 1]]
 
 

@@ -200,6 +200,7 @@ def test_every_format_shows_it(document: Document) -> None:
     """The stored document, the page and the step summary; the terminal has a snapshot of its own."""
     full = msgspec.structs.replace(document, calibration=calibration_for(document))
     assert decode(encode(full), where="here").calibration == full.calibration
-    for text in (render_page(full), render_markdown(full, 1_000_000)):
+    page = render_page(full)
+    for text in (page, render_markdown(full, 1_000_000)):
         assert "0 in 300 control cases" in text
-        assert "measured 2026-11-20" in text
+    assert "measured 2026-11-20" in page

@@ -11,9 +11,10 @@ from harness.core.verdict import Measure, Verdict
 from harness.report.document import Document
 from harness.report.example_words import call_text, detail_lines, stored_text
 from harness.report.matrix import matrix_of
+from harness.report.measure_words import measure_lines, measure_text
 from harness.report.page import case_views, guards_of, pool_views
 from harness.report.pictures import CasePictures, endings_text
-from harness.report.words import headline, measure_lines, measure_text, moment, number, subline
+from harness.report.words import headline, moment, number, subline
 from harness.verdict.judgement import Counts
 
 
@@ -86,8 +87,8 @@ def test_rows_of_the_matrix_follow_the_plan_and_pooled_ones_come_last(document: 
 def test_the_subline_accounts_for_every_check(document: Document) -> None:
     """53 + 8 + 1 + 4 + 16 are the sample's 82."""
     assert subline(document) == (
-        "2 new kinds of divergence in 4 cases · 53 of 82 checks conform · 8 diverge · 1 inconclusive"
-        " · 4 not applicable · 16 measured only · 1 gating check has no answer"
+        "8 checks fail, 2 new kinds of divergence in 4 cases · 53 of 82 checks conform · 8 diverge · 1 inconclusive"
+        " · 4 not applicable · 16 measured only · 61 of 66 gating checks answered · 1 gating check has no answer"
     )
 
 

@@ -24,7 +24,7 @@ FLAGS = [
 PATIENCE_MS = 180_000
 """Only so that a hung browser ends; a machine with ten other jobs is allowed to be slow."""
 
-SECTIONS = ("run", "validity", "gate", "checks", "divergences", "unanswered", "failover", "cases", "reading")
+SECTIONS = ("divergences", "unanswered", "checks", "failover", "cases", "run", "validity", "gate", "reading")
 
 pytestmark = [
     pytest.mark.browser,

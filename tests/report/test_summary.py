@@ -11,8 +11,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from harness.core.run_info import Guard
 from harness.core.verdict import Verdict
+from harness.report.context import ExampleContext, KnownEntry
 from harness.report.document import Document
-from harness.report.summary import SHORT_CHECKS, print_summary
+from harness.report.summary import print_summary
 from harness.verdict.judgement import RunVerdict
 
 
@@ -60,8 +61,8 @@ def test_many_signatures_are_cut_short(document: Document) -> None:
     """Six are shown, the rest counted."""
     many = tuple(replace(document.clusters[0], signature=f"kind/{n}") for n in range(20))
     text = printed(msgspec.structs.replace(document, clusters=many))
-    assert "6. kind/5" in text
-    assert "kind/6" not in text
+    assert "kind/5 (" in text
+    assert "kind/6 (" not in text
     assert "and 14 more signatures in the report" in text
 
 
@@ -86,10 +87,39 @@ def test_however_many_checks_a_case_keeps_its_name_and_every_answer(document: Do
     names = ["callbacks", "content", "order", "delay", "protocol", "validity"]
     more = [replace(document.results[0], check=name) for name in names]
     wide = msgspec.structs.replace(document, results=(*document.results, *more))
-    told = printed(wide, width).partition("Checks\n")[2].partition("This gate")[0].splitlines()
+    told = printed(wide, width).partition("Checks\n")[2].partition("\nMore")[0].splitlines()
     assert max(map(len, told)) <= width
     heads = [head for line in told if line.split()[:1] == ["case"] for head in line.split()[1:]]
-    shown = {SHORT_CHECKS.get(one.check, one.check) for one in wide.results}
-    assert set(heads) == shown
-    assert len(heads) == len(shown)
+    fine = " ".join(told).partition("in every case that asks: ")[2].partition("  case ")[0].replace(",", " ").split()
+    shown = {one.check for one in wide.results}
+    assert set(heads) | set(fine) == shown
+    assert len(heads) + len(fine) == len(shown)
     assert not [line for line in told if len(line.strip()) == 1]
+
+
+def test_an_example_is_told_with_who_knew_of_it(document: Document) -> None:
+    """The ledger's reason and reference though the run was judged without it, and the first release that explains it."""
+    first = document.clusters[0]
+    entry = KnownEntry("K16", "avoided for 10 s instead of 600 s", "apache/rocketmq#6567")
+    context = ExampleContext(first.fingerprint, str(first.weight), known=(entry,), since="5.1.4", before="5.1.3")
+    text = " ".join(printed(msgspec.structs.replace(document, contexts=(context,))).split())
+    assert "known avoided for 10 s instead of 600 s (apache/rocketmq#6567)" in text
+    assert "since 5.1.4: its rules explain the example, those of 5.1.3 do not" in text
+
+
+def test_a_run_without_an_answer_names_the_reason_that_most_share(document: Document) -> None:
+    """And what to do about it."""
+    text = " ".join(printed(msgspec.structs.replace(document, verdict=RunVerdict.INCONCLUSIVE)).split())
+    assert "1 of 1 open check: no send was retried." in text
+    assert "What to do: the reasons are listed under Without an answer." in text
+
+
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [(True, "Controls: the baseline beside itself, 1 guard, no alarm"), (False, "alarmed, so what they")],
+)
+def test_controls_are_told(document: Document, held: bool, said: str) -> None:
+    """Quiet or not."""
+    guard = Guard("control", held, "no alarm", "none")
+    text = printed(msgspec.structs.replace(document, run=replace(document.run, guards=(guard,))))
+    assert said in " ".join(text.split())

@@ -7,7 +7,7 @@ import altair as alt
 from harness.core.plots import BrokerShare
 from harness.report.charts.drawing import draw
 from harness.report.charts.palette import BROKERS
-from harness.report.words import PHASES
+from harness.report.words import PHASES, phase_word
 
 WIDTH, ROW_HEIGHT = 330, 17
 
@@ -15,9 +15,15 @@ WIDTH, ROW_HEIGHT = 330, 17
 def draw_shares(shares: Sequence[BrokerShare]) -> str:
     """SVG of one case: a full bar an arm and phase, divided by broker."""
     brokers = sorted({share.broker for share in shares})
-    phases = phases_of(shares)
+    phases = [phase_word(phase) for phase in phases_of(shares)]
     rows: list[dict[str, object]] = [
-        {"arm": s.arm, "phase": s.phase, "broker": s.broker, "share": s.share, "rank": brokers.index(s.broker)}
+        {
+            "arm": s.arm,
+            "phase": phase_word(s.phase),
+            "broker": s.broker,
+            "share": s.share,
+            "rank": brokers.index(s.broker),
+        }
         for s in shares
     ]
     colour = alt.Color("broker:N", scale=alt.Scale(domain=brokers, range=list(BROKERS[: len(brokers)])))
@@ -54,5 +60,5 @@ def phases_of(shares: Sequence[BrokerShare]) -> list[str]:
 
 
 def _described(shares: Sequence[BrokerShare]) -> str:
-    parts = [f"{s.arm}, {s.phase}, {s.broker}: {s.share:.0%} of attempts ({s.attempts})" for s in shares]
+    parts = [f"{s.arm}, {phase_word(s.phase)}, {s.broker}: {s.share:.0%} of attempts ({s.attempts})" for s in shares]
     return f"Share of attempts by broker. {'. '.join(parts)}."

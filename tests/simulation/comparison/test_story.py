@@ -31,7 +31,7 @@ def test_each_send_of_several_has_its_own_story() -> None:
     first, second = (told("5.3.3", line, {"send": {"mode": "sync", "count": 2}}) for line in (0, 1))
     assert "took queue 0 of b: next in turn" in first
     assert "took queue 0 of a: next in turn" in second
-    assert any(sentence.startswith("seen: attempt 0 on queue 0 of b, 0.0 ms") for sentence in first)
+    assert any(sentence.startswith("seen: attempt 1 on queue 0 of b, 0.0 ms") for sentence in first)
 
 
 def test_what_no_rule_decides_has_no_story() -> None:
