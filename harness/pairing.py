@@ -6,7 +6,7 @@ It is long: one story from the first topic to the last guard.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -281,7 +281,8 @@ class _Stage:
     def cause_of(self, error: BaseException) -> BaseException:
         """What really ended the case: of a server that has died everything else, a missing route say, is a consequence."""
         if isinstance(error, ClusterError | EnvironmentMissing):
-            return self._death(f"; then: {error}") or error
+            with suppress(ClusterError, EnvironmentMissing):  # whoever tells of servers may be what is gone
+                return self._death(f"; then: {error}") or error
         return error
 
     def _death(self, then: str = "") -> ClusterError | None:

@@ -9,7 +9,6 @@ import pytest
 from harness.cluster.interface import Cluster
 from harness.cluster.start import start_cluster
 from harness.releases.cache import CACHE_VARIABLE, cache_dir
-from harness.traces.run_directory import RunDirectory
 from tests.side_by_side import is_live
 from tests.untested import REPEATED
 
@@ -21,28 +20,12 @@ DOWNLOADED = ("artifacts", "classes", "cpp", "jdk")
 
 
 TRIES = 3
-"""How often a run is made at most, if the machine was too busy for each; more would hide a guard that never holds."""
-
-OF_THE_MACHINE = ("awake-machine", "fault-", "on-schedule-", "started-together")
-"""Guards, or what their names begin with, that a busy machine breaks: somebody was late."""
+"""How often a run is made at most that a busy machine may leave undecided; more would hide one that never decides."""
 
 PATIENCE_S = 120.0
 """Longer than anything awaited takes on a machine that many tests share; a test that waits this long has failed."""
 
 _repeated: list[str] = []
-
-
-def spoilt_by_the_machine(run: Path) -> str:
-    """
-    Which guards a busy machine broke, if no other did; nothing otherwise.
-
-    Such a run is INVALID whatever its clients did. One that diverges is never to be run again for that.
-    """
-    manifests = [RunDirectory.open(file.parent).manifest for file in sorted(run.rglob("run.json"))]
-    broken = [guard for manifest in manifests for case in manifest.cases for guard in case.guards if not guard.held]
-    if not all(guard.name.startswith(OF_THE_MACHINE) for guard in broken):
-        return ""
-    return ", ".join(f"{guard.name}: {guard.seen}" for guard in broken)
 
 
 def tell_repeat(what: str) -> None:

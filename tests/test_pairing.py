@@ -56,6 +56,16 @@ def test_a_server_that_died_is_named_whatever_failed_for_it(stage: _Stage, name:
         stage.play(cast("Any", None))
 
 
+def test_an_error_stays_what_it_is_where_nobody_can_tell_of_servers(
+    stage: _Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An engine that has stopped is the cause itself; that it is asked again must not keep the case from being sealed."""
+    cluster = cast("Any", stage.cluster)
+    monkeypatch.setattr(cluster, "state", failing(EnvironmentMissing("the engine to tell", seen="nobody")))
+    error = EnvironmentMissing("the engine to live as long as the run", seen="nobody")
+    assert stage.cause_of(error) is error
+
+
 def test_while_all_servers_live_an_error_stays_what_it_is(stage: _Stage) -> None:
     """And Ctrl-C is nobody's death."""
     error = ClusterError("a topic", seen="no answer")

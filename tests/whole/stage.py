@@ -28,12 +28,47 @@ from harness.verdict.judgement import Judgement
 from harness.verdict.ledger import Ledger
 from harness.verdict.policy import Policy
 from tests.analysis.judged_to_the_end import require_consistent
-from tests.live import PATIENCE_S, TRIES, spoilt_by_the_machine, tell_repeat
+from tests.live import PATIENCE_S, TRIES, tell_repeat
 
 SCENARIOS = Path(__file__).parent / "scenarios"
 
+UNDECIDED = (ExitCode.INCONCLUSIVE, ExitCode.NOTHING_DECISIVE)
+
 LIMIT_S = 1_200
 """Longer than any run of these takes; one that is still there then hangs."""
+
+
+def decided(
+    cluster: Cluster,
+    folder: Path,
+    baseline: str,
+    candidate: str,
+    scenario: str = "whole/dead-broker",
+    *,
+    root: Path | None = SCENARIOS,
+    is_wire_wanted: bool = False,
+) -> tuple[Path, Judgement]:
+    """
+    A run as of run_pair, and its judgement.
+
+    Made again, up to TRIES times, where a verdict is open: on a busy machine guards break, and clients do not meet what was
+    meant for them. A run that conforms or diverges is never made again.
+    """
+    for number in range(1, TRIES + 1):
+        run = run_pair(
+            cluster, folder / str(number), baseline, candidate, scenario, root=root, is_wire_wanted=is_wire_wanted
+        )
+        cluster.heal_all()
+        judgement = judge(run)
+        if number == TRIES or judgement.exit_code not in UNDECIDED:
+            break
+        tell_repeat(f"{scenario}: {why_undecided(judgement)}")
+    return run, judgement
+
+
+def why_undecided(judgement: Judgement) -> str:
+    """The reasons of what has no answer, each once."""
+    return "; ".join(sorted({result.reason for result in judgement.results if result.reason}))
 
 
 def run_pair(
@@ -45,32 +80,8 @@ def run_pair(
     *,
     root: Path | None = SCENARIOS,
     is_wire_wanted: bool = False,
-    tries: int = TRIES,
 ) -> Path:
-    """
-    Run one scenario of this folder (or of another root; None: a shipped one) with two subjects; returns the run directory.
-
-    Once more, up to so many tries, where the machine was too busy for the run to be valid.
-    """
-    for number in range(1, tries + 1):
-        run = _run_pair(cluster, folder / str(number), baseline, candidate, scenario, root, is_wire_wanted)
-        why = spoilt_by_the_machine(run) if number < tries else ""
-        if not why:
-            break
-        tell_repeat(f"{scenario}: {why}")
-        cluster.heal_all()
-    return run
-
-
-def _run_pair(
-    cluster: Cluster,
-    folder: Path,
-    baseline: str,
-    candidate: str,
-    scenario: str,
-    root: Path | None,
-    is_wire_wanted: bool,
-) -> Path:
+    """Run one scenario of this folder (or of another root; None: a shipped one) with two subjects; returns the run directory."""
     request = RunRequest(
         SubjectId.parse(baseline),
         SubjectId.parse(candidate),
@@ -112,28 +123,29 @@ def told_sends(run: Path) -> dict[Arm, list[str]]:
     return {arm: [row["status"] or row["error"] for row in told] for arm, told in rows.items()}
 
 
-def finished_run(folder: Path, command: str, *arguments: str, out: bool = True) -> "subprocess.CompletedProcess[str]":
+def finished_run(
+    folder: Path, command: str, *arguments: str, out: bool = True, tries: int = TRIES
+) -> "subprocess.CompletedProcess[str]":
     """
     A command of the command line in a process of its own that works in `folder`, where its reports go.
 
-    Once more, up to TRIES times, where it made a run for which the machine was too busy; that one is put away.
+    Made again, up to so many tries, where it made a run and its verdict is open (see decided); that run is put away.
     """
     folder.mkdir(parents=True, exist_ok=True)
     where = ("--out", ".") if out else ()
     line = [sys.executable, "-m", "harness.cli", command, *arguments, *where]
-    for number in range(1, TRIES + 1):
+    for number in range(1, tries + 1):
         before = set(folder.glob("*/run.json"))
         done = subprocess.run(
             line, cwd=folder, env=_environment(), capture_output=True, text=True, timeout=LIMIT_S, check=False
         )
-        runs = [manifest.parent for manifest in set(folder.glob("*/run.json")) - before]
-        spoilt = {run: spoilt_by_the_machine(run) for run in runs if done.returncode == ExitCode.INCONCLUSIVE}
-        if number == TRIES or not any(spoilt.values()):
+        made = set(folder.glob("*/run.json")) - before
+        if number == tries or not made or done.returncode not in UNDECIDED:
             break
-        for run, why in spoilt.items():
-            tell_repeat(f"{command}: {why}")
-            (folder / "spoilt").mkdir(exist_ok=True)
-            run.rename(folder / "spoilt" / run.name)
+        tell_repeat(f"{command}: {done.stdout.splitlines()[-1]}")
+        for manifest in made:
+            (folder / "undecided").mkdir(exist_ok=True)
+            manifest.parent.rename(folder / "undecided" / manifest.parent.name)
     return done
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from harness.core.errors import ExitCode
 from harness.traces.run_directory import RunDirectory
+from tests.live import TRIES
 from tests.whole.stage import SCENARIOS, finished_run, run_of
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
@@ -13,9 +14,11 @@ pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 ONE_CASE = ("--scenario", "whole/dead-broker", "--scenarios", str(SCENARIOS), "--seed", "8", "--master", "none")
 
 
-def controlled(folder: Path, baseline: str, candidate: str) -> tuple[int, Path]:
+def controlled(folder: Path, baseline: str, candidate: str, tries: int = TRIES) -> tuple[int, Path]:
     """Exit code and run directory of one case with its control."""
-    done = finished_run(folder, "run", "--subject", baseline, "--subject", candidate, "--control", *ONE_CASE)
+    done = finished_run(
+        folder, "run", "--subject", baseline, "--subject", candidate, "--control", *ONE_CASE, tries=tries
+    )
     return done.returncode, run_of(folder)
 
 
@@ -35,7 +38,7 @@ def test_a_quiet_control_is_a_guard_that_held(tmp_path: Path) -> None:
 
 def test_an_alarm_of_the_control_makes_the_case_invalid(tmp_path: Path) -> None:
     """A baseline that loses messages loses them beside itself too: nothing can be said about the candidate, which is honest."""
-    code, run = controlled(tmp_path, "toy:drops", "toy:honest")
+    code, run = controlled(tmp_path, "toy:drops", "toy:honest", tries=1)
     assert code == ExitCode.INCONCLUSIVE
     broken = {one.name: one.seen for one in RunDirectory.open(run).entry(1).guards if not one.held}
     assert "loss.acknowledged-not-stored" in broken["control"]

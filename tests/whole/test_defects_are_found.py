@@ -6,7 +6,7 @@ import pytest
 
 from harness.cluster.interface import Cluster
 from harness.core.errors import ExitCode
-from tests.whole.stage import judge, run_pair, signatures
+from tests.whole.stage import decided, signatures
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
@@ -34,7 +34,7 @@ FOUND_IN_MODES = {
 def test_a_defect_of_a_mode_is_found_by_its_signature(cluster: Cluster, folder: Path, defect: str) -> None:
     """Toys that go wrong in one mode only, in a scenario of that mode."""
     scenario, signature = FOUND_IN_MODES[defect]
-    judgement = judge(run_pair(cluster, folder, "python:5.3.3", f"toy:{defect}", scenario))
+    _, judgement = decided(cluster, folder, "python:5.3.3", f"toy:{defect}", scenario)
     assert judgement.exit_code is ExitCode.DIVERGES
     assert signature in signatures(judgement), signatures(judgement)
 
@@ -42,7 +42,7 @@ def test_a_defect_of_a_mode_is_found_by_its_signature(cluster: Cluster, folder: 
 @pytest.mark.parametrize("scenario", sorted({scenario for scenario, _ in FOUND_IN_MODES.values()}))
 def test_no_mode_alarms_without_a_defect(cluster: Cluster, folder: Path, scenario: str) -> None:
     """The same scenarios with the honest toy."""
-    judgement = judge(run_pair(cluster, folder, "java:5.3.3", "toy:honest", scenario))
+    _, judgement = decided(cluster, folder, "java:5.3.3", "toy:honest", scenario)
     assert not signatures(judgement)
     assert judgement.exit_code is ExitCode.CONFORMS, [r for r in judgement.results if r.divergences or r.reason]
 
@@ -50,12 +50,12 @@ def test_no_mode_alarms_without_a_defect(cluster: Cluster, folder: Path, scenari
 @pytest.mark.parametrize("defect", FOUND_BY)
 def test_a_defect_is_found_by_its_signature(cluster: Cluster, folder: Path, defect: str) -> None:
     """Every toy is judged as diverging, for the reason it was made for."""
-    judgement = judge(run_pair(cluster, folder, "java:5.3.3", f"toy:{defect}"))
+    _, judgement = decided(cluster, folder, "java:5.3.3", f"toy:{defect}")
     assert judgement.exit_code is ExitCode.DIVERGES
     assert any(signature.startswith(FOUND_BY[defect]) for signature in signatures(judgement)), signatures(judgement)
 
 
 def test_a_toy_without_a_defect_conforms(cluster: Cluster, folder: Path) -> None:
     """The toys' own machinery raises no alarm."""
-    judgement = judge(run_pair(cluster, folder, "java:5.3.3", "toy:honest"))
+    _, judgement = decided(cluster, folder, "java:5.3.3", "toy:honest")
     assert judgement.exit_code is ExitCode.CONFORMS, [r for r in judgement.results if r.divergences or r.reason]

@@ -190,7 +190,7 @@ def test_a_pause_command_that_fails_makes_the_case_invalid_and_says_why(stand_in
     before = stand_in.seen()
     file = stand_in.file(pause="echo connection refused by mq-1 >&2; exit 255")
     cluster = ("--cluster", file, "--scenarios", str(SCENARIOS))
-    done = finished_run(tmp_path, "run", *PAIR, *cluster, "--scenario", "whole/several-pauses")
+    done = finished_run(tmp_path, "run", *PAIR, *cluster, "--scenario", "whole/several-pauses", tries=1)
     assert done.returncode == ExitCode.INCONCLUSIVE, done.stdout + done.stderr
     report = (run_of(tmp_path) / "report.json").read_text()
     assert "exit code 255: connection refused by mq-1" in report

@@ -10,7 +10,7 @@ import pytest
 
 from harness.cluster.interface import Cluster
 from harness.core.errors import ExitCode
-from tests.whole.stage import SCENARIOS, finished_run, judge, run_of, run_pair
+from tests.whole.stage import SCENARIOS, decided, finished_run, run_of
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
@@ -67,13 +67,13 @@ def test_a_release_with_other_rules_diverges_with_signature_and_example(tmp_path
 
 def test_a_reference_of_another_release_is_told_from_java(cluster: Cluster, folder: Path) -> None:
     """The Python reference can be wrong on purpose, and is caught."""
-    judgement = judge(run_pair(cluster, folder, "java:5.3.3", "python:4.7.1"))
+    _, judgement = decided(cluster, folder, "java:5.3.3", "python:4.7.1")
     assert judgement.exit_code is ExitCode.DIVERGES, [result.reason for result in judgement.results if result.reason]
 
 
 def test_releases_with_the_same_rules_conform(cluster: Cluster, folder: Path) -> None:
     """5.3.2 and 5.3.3 differ in a setting that is off."""
-    judgement = judge(run_pair(cluster, folder, "java:5.3.2", "java:5.3.3"))
+    _, judgement = decided(cluster, folder, "java:5.3.2", "java:5.3.3")
     assert judgement.exit_code is ExitCode.CONFORMS, [result for result in judgement.results if result.reason]
 
 

@@ -10,7 +10,7 @@ from harness.core.errors import ExitCode
 from harness.traces.reader import read_table
 from harness.traces.run_directory import RunDirectory
 from harness.traces.schema import TableName
-from tests.whole.stage import judge, run_pair, signatures, told_sends
+from tests.whole.stage import decided, signatures, told_sends
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
@@ -20,8 +20,8 @@ PAIR = ("java:5.3.3", "python:5.3.3")
 def test_a_status_is_tried_again_and_told_when_nothing_better_came(tmp_path: Path) -> None:
     """Three attempts at the only master, each stored and none of them copied: the call returns FLUSH_SLAVE_TIMEOUT."""
     with start_cluster(topology="master-with-slave-sync", folder=tmp_path / "cluster") as pair:
-        run = run_pair(pair, tmp_path / "runs", *PAIR, "double-write/only-slave-paused-and-tried-again", root=None)
-    judgement = judge(run)
+        scenario = "double-write/only-slave-paused-and-tried-again"
+        run, judgement = decided(pair, tmp_path / "runs", *PAIR, scenario, root=None)
     assert signatures(judgement) == set()
     assert judgement.exit_code is ExitCode.CONFORMS, [result for result in judgement.results if result.reason]
     for arm, told in told_sends(run).items():
@@ -32,8 +32,7 @@ def test_a_status_is_tried_again_and_told_when_nothing_better_came(tmp_path: Pat
 
 def test_a_busy_broker_fails_the_send_when_the_others_are_busy_too(cluster: Cluster, folder: Path) -> None:
     """From 5.3.0 on SYSTEM_BUSY is tried again; with both brokers busy the call gives up and names that code."""
-    run = run_pair(cluster, folder, *PAIR, "flow-control/both-busy", root=None)
-    judgement = judge(run)
+    run, judgement = decided(cluster, folder, *PAIR, "flow-control/both-busy", root=None)
     assert signatures(judgement) == set()
     assert judgement.exit_code is ExitCode.CONFORMS, [result for result in judgement.results if result.reason]
     for arm, told in told_sends(run).items():

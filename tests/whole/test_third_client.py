@@ -14,7 +14,7 @@ from harness.ledgers import load as load_ledger
 from harness.relay.wire import Shut, read_wire
 from harness.traces.run_directory import RunDirectory
 from harness.verdict.ledger import Ledger
-from tests.whole.stage import judge, run_pair, signatures, told_sends
+from tests.whole.stage import decided, judge, run_pair, signatures, told_sends
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
@@ -23,8 +23,7 @@ WENT_ON = "attempts.went-on/retry"
 
 def test_it_goes_on_where_java_gives_up(cluster: Cluster, folder: Path) -> None:
     """From 4.3.0 on a paused broker eats Java's whole budget; this client has one a attempt. Nothing else differs here."""
-    run = run_pair(cluster, folder, "java:5.3.3", "cpp:2.1.0", "whole/several-pauses")
-    judgement = judge(run)
+    run, judgement = decided(cluster, folder, "java:5.3.3", "cpp:2.1.0", "whole/several-pauses")
     assert judgement.exit_code is ExitCode.DIVERGES
     assert signatures(judgement) == {WENT_ON}
     (case,) = json.loads((run / "run.json").read_text())["cases"]
@@ -41,7 +40,7 @@ def test_it_goes_on_as_java_did_before_4_3_0(cluster: Cluster, folder: Path) -> 
     What is left: after a retry that release's counter has moved by one, this client's by every queue it passed. That shows in
     the next send, and in the next retry where a slow machine lets a send meet two brokers that are paused.
     """
-    judgement = judge(run_pair(cluster, folder, "java:4.2.0", "cpp:2.1.0", "whole/several-pauses"))
+    _, judgement = decided(cluster, folder, "java:4.2.0", "cpp:2.1.0", "whole/several-pauses")
     assert judgement.exit_code is ExitCode.DIVERGES
     assert (
         {"queue.out-of-turn/first"} <= signatures(judgement) <= {"queue.out-of-turn/first", "queue.out-of-turn/retry"}
@@ -73,8 +72,7 @@ def test_the_shipped_ledger_declares_what_is_known_of_it(cluster: Cluster, folde
     Without the ledger exit 1 with the signature; 1 again when the entry is removed, and 3 when one is left of something
     that is no more. All four from one run.
     """
-    run = run_pair(cluster, folder, "java:5.3.3", "cpp:2.1.0", "retries/past-paused-brokers", root=None)
-    bare = judge(run)
+    run, bare = decided(cluster, folder, "java:5.3.3", "cpp:2.1.0", "retries/past-paused-brokers", root=None)
     assert (bare.exit_code, signatures(bare)) == (ExitCode.DIVERGES, {WENT_ON})
     told = told_sends(run)
     assert "RemotingTooMuchRequestException" in told[Arm.BASELINE]

@@ -124,7 +124,7 @@ def test_load_flips_no_verdict(cluster: Cluster, folder: Path, candidate: str) -
     How many checks can still be decided is the machine's business; that the situation was there at all is shown by the
     pauses, which the guards saw proven.
     """
-    run = run_pair(cluster, folder, "java:5.3.3", candidate, scenario="whole/several-pauses", tries=1)
+    run = run_pair(cluster, folder, "java:5.3.3", candidate, scenario="whole/several-pauses")
     judgement = judge(run)
     assert judgement.exit_code is not ExitCode.DIVERGES, [r for r in judgement.results if r.divergences]
     assert not {Verdict.DIVERGES, Verdict.ERROR} & verdicts(judgement)
