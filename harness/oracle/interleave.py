@@ -79,9 +79,13 @@ def _follow(stepper: Stepper, belief: Belief, lanes: list[_Lane], unknown_ns: in
             enabled = _enabled(lanes, progress, here)
             complete = complete and here.complete and not _reach(lanes, progress, enabled, unknown_ns)
             for lane in enabled:
+                onward = _onward(progress, lane)
+                if onward not in found and len(found) == ORDERS_FOLLOWED:
+                    complete = False  # and not gone into: with dozens of threads blocked at once these are thousands
+                    continue
                 worlds = _take(stepper, lanes[lane], progress[lane], here, reopen=False)
                 if worlds:
-                    found.setdefault(_onward(progress, lane), []).extend(worlds)
+                    found.setdefault(onward, []).extend(worlds)
         if not found:
             progress, here = next(iter(frontier.items()))
             lane = _soonest(lanes, progress)
@@ -160,11 +164,9 @@ def _onward(progress: Progress, lane: int) -> Progress:
 
 
 def _settled(stepper: Stepper, lanes: list[_Lane], found: dict[Progress, list[World]], complete: bool) -> Frontier:
-    if len(found) > ORDERS_FOLLOWED:
-        complete = False
     kept = max(STATES_KEPT // len(found), WORLDS_OF_AN_ORDER)
     frontier: Frontier = {}
-    for progress, worlds in list(found.items())[:ORDERS_FOLLOWED]:
+    for progress, worlds in found.items():
         now_ms = _certainly_past_ms(lanes, progress)
         frontier[progress] = settle_belief(worlds, stepper.demon, now_ms, complete=complete, kept=kept)
     return frontier
