@@ -1,0 +1,44 @@
+"""A perfect client passes the suite quick under ``--strict``: its schedules, played by two faithful clients, leave nothing open."""
+
+from collections.abc import Callable
+
+from harness.analysis.analyze import WITHOUT_SPARK, analyze
+from harness.core.errors import ExitCode
+from harness.core.fault import FaultKind
+from harness.core.resources import resource
+from harness.core.verdict import Severity, Verdict
+from harness.scenario import Scenario, load_all, select
+from harness.traces.run_directory import RunDirectory
+from harness.verdict.policy import Policy
+from tests.analysis.judged_to_the_end import judged_to_the_end
+from tests.analysis.synthetic import Pause, Story
+
+QUICK = select(load_all(resource("fixtures/scenarios")), "quick")
+
+
+def story_of(scenario: Scenario) -> Story:
+    """The scenario's own settings, rate, pauses and checks."""
+    return Story(
+        name=scenario.name,
+        settings=scenario.settings,
+        pauses=tuple(
+            Pause(one.node, round(one.at_s * 1_000), round((one.for_s or 0) * 1_000)) for one in scenario.faults
+        ),
+        sends=scenario.sends,
+        every_ms=round(1_000 / scenario.workload.rate_per_s),
+        checks=scenario.checks,
+    )
+
+
+def test_every_question_of_the_pauses_is_answered(new_run: Callable[..., RunDirectory]) -> None:
+    """Exit 0, four spells or more in each pool, and no check that would have gated left open."""
+    paused = [one for one in QUICK if one.faults and all(fault.kind is FaultKind.PAUSE for fault in one.faults)]
+    run = new_run([story_of(one) for one in paused])
+    analysis = analyze([run.path], master=WITHOUT_SPARK)
+    ended = judged_to_the_end(run, analysis, Policy(strict=True))
+    left = [one for one in ended.judgement.results if one.verdict is Verdict.INCONCLUSIVE]
+    assert all(one.severity is Severity.INFO for one in left), left
+    assert ended.judgement.exit_code is ExitCode.CONFORMS, ended.judgement.machine_line
+    pools = {(one.case.split("/")[2], one.check): one.decisions for one in analysis.evidence if "pooled" in one.case}
+    assert min(pools.values()) >= 4, pools
+    assert len(pools) == 4
