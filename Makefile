@@ -54,7 +54,7 @@ bench: $(READY) ## Measure: cluster start, sends a second of each client, second
 calibrate: $(READY) ## How often does the gate alarm falsely? 312 control cases (about an hour; stop it and go on later), into fixtures/calibration.json
 	@$(BIN)/rocketdiff calibrate --write fixtures/calibration.json $(ARGS)
 
-mutants: $(READY) ## Change the rules of the reference in every small way and see whether scripts and tests notice
+mutants: $(READY) ## Change the rules and the judging code in every small way and see whether scripts and tests notice
 	@$(BIN)/python -m tests.mutants $(ARGS)
 
 fuzz-inputs: $(READY) ## Damaged and hostile documents by the thousand: each is taken or refused in one sentence

@@ -1,23 +1,30 @@
 """
-``python -m tests.mutants``: change the rules in every small way there is, and see whether the corpus notices.
+``python -m tests.mutants``: change the rules, and what judges by them, in every small way there is, and see who notices.
 
-Exit 0 when every mutant that survives is listed in survivors.yaml with a reason, and every entry there is one that survives.
+Exit 0 when every mutant of the rules that survives is listed in survivors.yaml with a reason, 97 % of each other room's
+mutants are noticed or listed in survivors_of_the_judge.yaml, and every entry of both is a mutant that survives.
 """
 
 import argparse
+import math
 import sys
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 
 from tests.mutants.corpus import all_questions
 from tests.mutants.hunting import Fate, Hunt
+from tests.mutants.judge_hunt import JudgeHunt
 from tests.mutants.mutants import Mutant, all_mutants
+from tests.mutants.rooms import ROOMS, Room
 
 SURVIVORS = Path(__file__).with_name("survivors.yaml")
+OF_THE_JUDGE = Path(__file__).with_name("survivors_of_the_judge.yaml")
+RULES = "rules"
 
 SAMPLED_EVERY = 12
 """Questions of which one is looked at for what it reaches, when there are few mutants: a quarter of a minute."""
@@ -25,11 +32,16 @@ SAMPLED_EVERY = 12
 LEAST_KILLED = 0.98
 """Of all mutants, those with a good reason to survive included."""
 
+LEAST_OF_THE_JUDGE = 0.97
+"""Of a room of the judging code: noticed, or listed with a reason. What is left prints, or repeats what another line says."""
+
+UNEXPLAINED, NOTED = "survives without a reason:", "survives:"
+
 
 def explained(file: Path = SURVIVORS) -> Mapping[str, str]:
     """Reason by name of the mutant."""
     entries = yaml.safe_load(file.read_text(encoding="utf-8"))
-    return {entry["mutant"]: entry["reason"] for entry in entries}
+    return {entry["mutant"]: entry["reason"] for entry in entries or ()}
 
 
 def hunt(mutants: Sequence[Mutant], mapped_every: int) -> tuple[list[Fate], list[str]]:
@@ -52,7 +64,7 @@ def complaints(fates: Sequence[Fate], reasons: Mapping[str, str], known: set[str
     survivors = {fate.mutant.name for fate in fates if fate.seen_by is None}
     seen = {fate.mutant.name: fate.seen_by for fate in fates if fate.seen_by is not None}
     return [
-        *(f"survives without a reason: {name}" for name in sorted(survivors - reasons.keys())),
+        *(f"{UNEXPLAINED} {name}" for name in sorted(survivors - reasons.keys())),
         *(f"listed as a survivor, but seen by {seen[name]}: {name}" for name in sorted(reasons.keys() & seen.keys())),
         *(f"listed as a survivor, but there is no such mutant: {name}" for name in sorted(reasons.keys() - known)),
     ]
@@ -71,28 +83,98 @@ def summary(fates: Sequence[Fate], reasons: Mapping[str, str]) -> str:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Figures of one room of the judging code."""
+
+    room: str
+    mutants: int
+    asked: int
+    noticed: int
+    explained: int
+
+    @property
+    def survivors(self) -> int:
+        return self.asked - self.noticed
+
+    @property
+    def is_enough(self) -> bool:
+        """Of what was asked; whether everything was is another column."""
+        return self.noticed + self.explained >= LEAST_OF_THE_JUDGE * self.asked
+
+    def __str__(self) -> str:
+        share = (self.noticed + self.explained) / (self.asked or 1)
+        return f"{self.room:12} {self.mutants:7} {self.asked:7} {self.noticed:7} {self.survivors:9} {self.explained:9} {share:7.1%}"
+
+
+TABLE_HEAD = "room         mutants   asked noticed survivors explained   share"
+
+
+def row_of(room: str, mutants: int, fates: Sequence[Fate], reasons: Mapping[str, str]) -> Row:
+    """Counts of a room."""
+    survivors = [fate.mutant.name for fate in fates if fate.seen_by is None]
+    return Row(room, mutants, len(fates), len(fates) - len(survivors), sum(name in reasons for name in survivors))
+
+
+def judge_room(room: Room, chosen: argparse.Namespace, until_s: float) -> tuple[Row, list[str]]:
+    """Hunt in one room of the judging code; its figures, and what is wrong with its list of survivors."""
+    chase, reasons = JudgeHunt(room, until_s), explained(OF_THE_JUDGE)
+    mutants = _chosen(chase.mutants, reasons, chosen)
+    fates = chase.go_on(mutants)
+    known = {mutant.name for mutant in chase.mutants}
+    of_this_room = {name: reason for name, reason in reasons.items() if name.startswith(room.prefixes)}
+    wrong = [line for line in complaints(fates, of_this_room, known) if not line.startswith(UNEXPLAINED)]
+    survivors = [fate.mutant.name for fate in fates if fate.seen_by is None and fate.mutant.name not in reasons]
+    _print_fates(fates, chosen)
+    return row_of(room.name, len(mutants), fates, reasons), [*wrong, *(f"{NOTED} {name}" for name in survivors)]
+
+
+def _chosen(mutants: Sequence[Mutant], reasons: Mapping[str, str], chosen: argparse.Namespace) -> list[Mutant]:
+    matching = [mutant for mutant in mutants if chosen.match in mutant.name]
+    if not chosen.sample:
+        return matching
+    tellable = [mutant for mutant in matching if mutant.name not in reasons]
+    return tellable[:: max(1, len(tellable) // chosen.sample)]
+
+
+def _print_fates(fates: Sequence[Fate], chosen: argparse.Namespace) -> None:
+    for fate in fates if chosen.fates else ():
+        sys.stdout.write(f"{fate.mutant.name}\n    {fate.seen_by or 'SURVIVES'}\n")
+
+
+def judge_rules(chosen: argparse.Namespace) -> bool:
+    """Hunt in the rules; whether all is well."""
+    reasons, everything = explained(), all_mutants()
+    fates, wrong = hunt(_chosen(everything, reasons, chosen), SAMPLED_EVERY if chosen.sample else 1)
+    _print_fates(fates, chosen)
+    wrong += complaints(fates, reasons, {mutant.name for mutant in everything})
+    sys.stdout.write("".join(f"{line}\n" for line in [*wrong, summary(fates, reasons)]))
+    return not wrong and sum(fate.seen_by is not None for fate in fates) >= LEAST_KILLED * len(fates)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Hunt, print, judge."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
+    rooms = {room.name: room for room in ROOMS}
+    parser.add_argument("--room", action="append", choices=(RULES, *rooms), help="only this room; may be given again")
     parser.add_argument(
-        "--sample", type=int, help="only so many mutants, spread evenly, none of them an explained survivor"
+        "--sample", type=int, help="only so many mutants of a room, spread evenly, none of them an explained survivor"
     )
     parser.add_argument("--match", default="", help="only mutants whose name contains this")
     parser.add_argument("--fates", action="store_true", help="print what became of each mutant")
+    parser.add_argument(
+        "--minutes", type=float, default=math.inf, help="end then, and go on the next time (not the rules)"
+    )
     chosen = parser.parse_args(arguments)
-    reasons, everything = explained(), all_mutants()
-    mutants = [mutant for mutant in everything if chosen.match in mutant.name]
-    if chosen.sample:
-        tellable = [mutant for mutant in mutants if mutant.name not in reasons]
-        mutants = tellable[:: max(1, len(tellable) // chosen.sample)]
-    fates, wrong = hunt(mutants, SAMPLED_EVERY if chosen.sample else 1)
-    if chosen.fates:
-        for fate in fates:
-            sys.stdout.write(f"{fate.mutant.name}\n    {fate.seen_by or 'SURVIVES'}\n")
-    wrong += complaints(fates, reasons, {mutant.name for mutant in everything})
-    sys.stdout.write("".join(f"{line}\n" for line in [*wrong, summary(fates, reasons)]))
-    enough = sum(fate.seen_by is not None for fate in fates) >= LEAST_KILLED * len(fates)
-    return int(bool(wrong) or not enough)
+    names = chosen.room or [RULES, *rooms]
+    well = judge_rules(chosen) if RULES in names else True
+    until_s = time.monotonic() + chosen.minutes * 60
+    results = [judge_room(rooms[name], chosen, until_s) for name in names if name != RULES]
+    if results:
+        lines = [line for _, lines in results for line in lines]
+        sys.stdout.write("".join(f"{line}\n" for line in [*lines, TABLE_HEAD, *(str(row) for row, _ in results)]))
+        well &= all(row.is_enough for row, _ in results) and all(line.startswith(NOTED) for line in lines)
+    return int(not well)
 
 
 if __name__ == "__main__":

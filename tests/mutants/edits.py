@@ -125,7 +125,7 @@ def _constants(child: ast.Constant) -> Iterator[tuple[str, ast.AST]]:
     elif isinstance(child.value, int):
         yield "constant", ast.Constant(child.value + 1)
         yield "constant", ast.Constant(child.value - 1)
-    elif isinstance(child.value, str) and child.value:
+    elif isinstance(child.value, str) and child.value and not _is_wording(child.value):
         yield "text", ast.Constant("mutated")
 
 
@@ -169,6 +169,11 @@ def _is_label(node: ast.AST) -> bool:
         return False
     text = node.value.value
     return isinstance(text, str) and text.replace("-", "_").upper() == node.targets[0].id and text == text.lower()
+
+
+def _is_wording(text: str) -> bool:
+    """A text with a space is for people; what is decided by (names, signatures, kinds) has none."""
+    return " " in text
 
 
 def _is_none(value: ast.expr) -> bool:

@@ -15,7 +15,7 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -24,8 +24,17 @@ from typing import Any, TypeVar
 
 Task = TypeVar("Task")
 
-FRESH = ("reference_impl", "harness.simulation.reference", "harness.oracle", "tests.reference_impl", "tests.oracle")
-"""Packages that hold, or copy names from, the rules: imported anew where a whole module is changed."""
+RULES_FRESH = (
+    "reference_impl",
+    "harness.simulation.reference",
+    "harness.oracle",
+    "tests.reference_impl",
+    "tests.oracle",
+)
+"""Packages that hold, or copy names from, the rules: imported anew where a whole module of the rules is changed."""
+
+KEPT = "tests.mutants"
+"""For any other module everything of this project is imported anew but the hunt itself."""
 
 MEMORY_BYTES = 1 << 30
 """How much a child may take beyond what it begins with; a mutant whose loop collects for ever ends there."""
@@ -70,8 +79,13 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 def install(change: Change) -> None:
     """Put the change into this process."""
-    if change.function is None or not _in_place(change, change.function):
+    if not put_in_place(change):
         _anew(change)
+
+
+def put_in_place(change: Change) -> bool:
+    """Put the change of a function into this process, for all who hold it; False if that cannot be."""
+    return change.function is not None and _in_place(change, change.function)
 
 
 def _in_place(change: Change, name: str) -> bool:
@@ -81,7 +95,8 @@ def _in_place(change: Change, name: str) -> bool:
         found = vars(found).get(part)
         if found is None:
             return False
-    found = getattr(found, "fget", None) or getattr(found, "__func__", None) or found
+    for wrapper in ("fget", "__func__", "func"):  # property, class or static method, cached property
+        found = getattr(found, wrapper, None) or found
     found = getattr(found, "__wrapped__", found)
     code = _code_of(change.code, name)
     if not isinstance(found, FunctionType) or code is None or code.co_freevars != found.__code__.co_freevars:
@@ -101,17 +116,23 @@ def _code_of(code: CodeType, name: str) -> CodeType | None:
 
 
 def _anew(change: Change) -> None:
-    """Forget the rules and whoever imported them; from now on the changed module is found instead of the real one."""
+    """Forget the module and whoever imported it; from now on the changed module is found instead of the real one."""
     spec = importlib.util.find_spec(change.module)
     assert spec is not None
     assert spec.origin is not None
-    for name in [name for name in sys.modules if name.startswith(FRESH)]:
+    for name in [name for name in sys.modules if _is_forgotten(name, change.module)]:
         del sys.modules[name]
     sys.meta_path.insert(0, _Finder(change, spec.origin))
 
 
+def _is_forgotten(name: str, changed: str) -> bool:
+    if changed.startswith("reference_impl"):
+        return name.startswith(RULES_FRESH)
+    return name.partition(".")[0] in {"harness", "reference_impl", "tests"} and not name.startswith(KEPT)
+
+
 def in_children(
-    tasks: Sequence[Task], work: Callable[[Task], Any], limit_s: float, workers: int
+    tasks: Iterable[Task], work: Callable[[Task], Any], limit_s: float, workers: int
 ) -> Iterator[tuple[Task, Any]]:
     """
     Result of each task, done in a forked child of its own, so many at a time, in the order in which they end.

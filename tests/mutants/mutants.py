@@ -1,21 +1,22 @@
-"""Every mutant of the rules: each a module of ``reference_impl.rules`` with one small change."""
+"""Every mutant of some modules: each is one of them with one small change."""
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import reference_impl
 from tests.mutants.edits import Edit, Enums, applied, decisive_nodes, edits_of
 
 SHOWN = 120
 """Characters of a line that a mutant's name shows whole."""
 
-PACKAGE = "reference_impl.rules"
-FOLDER = Path(reference_impl.__file__).parent / "rules"
+ROOT = Path(__file__).parents[2]
+RULES = "reference_impl.rules"
+WITH_ENUMERATIONS = ("harness.core", "harness.oracle", "harness.analysis", "harness.verdict", RULES)
+"""Packages whose enumerations the judging code decides by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +41,21 @@ class Mutant:
         return ast.fix_missing_locations(tree)
 
 
-def module_names() -> list[str]:
-    """Modules of the rules, in order."""
-    return sorted(f"{PACKAGE}.{path.stem}" for path in FOLDER.glob("*.py") if path.stem != "__init__")
+def module_names(package: str = RULES) -> list[str]:
+    """Modules of a package, in order."""
+    folder = ROOT / package.replace(".", "/")
+    return sorted(f"{package}.{path.stem}" for path in folder.glob("*.py") if path.stem != "__init__")
 
 
-def all_mutants() -> list[Mutant]:
-    """Mutants of all modules, in a fixed order."""
-    enums = _enumerations()
-    return [mutant for module in module_names() for mutant in mutants_of(module, enums)]
+def file_of(module: str) -> Path:
+    """Where its source is."""
+    return ROOT / f"{module.replace('.', '/')}.py"
+
+
+def all_mutants(modules: Sequence[str] = (), enumerated_in: Sequence[str] = (RULES,)) -> list[Mutant]:
+    """Mutants of all these modules, in a fixed order; of the rules, if none is named."""
+    enums = _enumerations(enumerated_in)
+    return [mutant for module in modules or module_names() for mutant in mutants_of(module, enums)]
 
 
 def mutants_of(module: str, enums: Enums) -> list[Mutant]:
@@ -58,7 +65,7 @@ def mutants_of(module: str, enums: Enums) -> list[Mutant]:
     mutants = []
     for place in _places(tree):
         for edit in edits_of(place.node, place.number, enums):
-            name = f"{module.removeprefix(PACKAGE + '.')}{_named(place, edit)}"
+            name = f"{module.removeprefix(RULES + '.').removeprefix('harness.')}{_named(place, edit)}"
             seen[name] += 1
             unique = name if seen[name] == 1 else f"{name} #{seen[name]}"
             mutants.append(Mutant(unique, module, place.function, edit.operator, edit))
@@ -150,13 +157,13 @@ def _parsed(module: str) -> ast.Module:
 @cache
 def _source(module: str) -> str:
     """Read once, so that an edit meanwhile does not move a mutant to another place."""
-    return (FOLDER / f"{module.rpartition('.')[2]}.py").read_text(encoding="utf-8")
+    return file_of(module).read_text(encoding="utf-8")
 
 
-def _enumerations() -> dict[str, tuple[str, ...]]:
-    """Members of every enumeration of the rules."""
+def _enumerations(packages: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Members of every enumeration of these packages."""
     found = {}
-    for module in module_names():
+    for module in (module for package in packages for module in module_names(package)):
         for node in _parsed(module).body:
             if isinstance(node, ast.ClassDef) and any("Enum" in ast.unparse(base) for base in node.bases):
                 targets = [part.targets[0] for part in node.body if isinstance(part, ast.Assign)]

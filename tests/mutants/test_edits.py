@@ -74,3 +74,8 @@ def test_the_text_of_a_member_is_left_alone() -> None:
 def test_the_text_of_a_complaint_is_left_alone() -> None:
     """Whether it is raised is not."""
     assert mutants_of("raise ValueError('no ' + name)") == {"pass"}
+
+
+def test_wording_is_left_alone() -> None:
+    """A text with a space is for people; a name or a signature is decided by."""
+    assert mutants_of("x = f'{a}/first', 'no send failed'") == {"x = (f'{a}mutated', 'no send failed')", "pass"}

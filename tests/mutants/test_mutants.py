@@ -10,7 +10,7 @@ import pytest
 
 from tests.mutants.__main__ import complaints, explained, summary
 from tests.mutants.hunting import Fate
-from tests.mutants.mutants import FOLDER, Mutant, all_mutants, module_names
+from tests.mutants.mutants import Mutant, all_mutants, file_of, module_names
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = 40
@@ -28,7 +28,7 @@ def test_every_module_of_the_rules_has_mutants() -> None:
 def test_a_mutant_is_one_change() -> None:
     """Its source differs from the original's, and it can be compiled; for one mutant in fifty."""
     for mutant in MUTANTS[::50]:
-        original = ast.parse((FOLDER / f"{mutant.module.rpartition('.')[2]}.py").read_text(encoding="utf-8"))
+        original = ast.parse(file_of(mutant.module).read_text(encoding="utf-8"))
         assert ast.dump(mutant.tree()) != ast.dump(original)
         compile(mutant.tree(), mutant.module, "exec")
 

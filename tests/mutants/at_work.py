@@ -1,0 +1,112 @@
+"""
+Tests of one room, collected once by pytest and run in forked children: what each of them reaches, and who notices a mutant.
+
+Runs inside pytest's own session (a plugin that takes the place of its loop over the tests), so that a child has everything
+loaded and starts with the first test. What a mutant does when its module is imported is seen by a session of the child's own.
+"""
+
+import contextlib
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from tests.mutants.corpus import Function
+from tests.mutants.mutants import ROOT
+
+NOT_LIVE = "not cluster and not container and not spark and not browser and not slow"
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """One test: how long it took and which functions of the product it entered; did it pass, without any mutant?"""
+
+    test: str
+    took_s: float
+    passed: bool
+    functions: tuple[Function, ...]
+
+
+class Loop:
+    """In place of pytest's loop: whatever is asked for, with the collected tests by name."""
+
+    def __init__(self, inside: Callable[["Loop"], None]) -> None:
+        self._inside = inside
+        self._items: dict[str, pytest.Item] = {}
+        self._failed = False
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        self._items = {item.nodeid: item for item in session.items}
+        self._inside(self)
+        return True
+
+    @pytest.hookimpl
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._failed |= report.failed
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """Names of all that were collected."""
+        return tuple(self._items)
+
+    def passes(self, test: str, following: str | None) -> bool:
+        """Run one test; ``following`` is the next of this process, which keeps what the two share."""
+        self._failed = False
+        item, after = self._items[test], None if following is None else self._items[following]
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+        return not self._failed
+
+    def first_failure(self, tests: Sequence[str]) -> str | None:
+        """Of tests run one after the other."""
+        chosen = [test for test in tests if test in self._items]
+        pairs = zip(chosen, [*chosen[1:], None], strict=True)
+        return next((test for test, following in pairs if not self.passes(test, following)), None)
+
+    def reached(self, tests: Sequence[str]) -> list[Reached]:
+        """What each of these tests enters."""
+        return [self._reached(test, after) for test, after in zip(tests, [*tests[1:], None], strict=True)]
+
+    def _reached(self, test: str, following: str | None) -> Reached:
+        codes: set[Any] = set()
+        began = time.process_time()
+        with _noting(codes):
+            passed = self.passes(test, following)
+        return Reached(test, time.process_time() - began, passed, tuple(sorted(set(_functions(codes)))))
+
+
+def with_tests(paths: Sequence[str], inside: Callable[[Loop], None]) -> None:
+    """Collect tests that start no server, and go inside; what pytest prints is of no interest."""
+    arguments = ["-q", "-p", "no:cacheprovider", "--disable-plugin-autoload", "-m", NOT_LIVE, *paths]
+    with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
+        pytest.main(arguments, plugins=[Loop(inside)])
+
+
+@contextlib.contextmanager
+def _noting(codes: set[Any]) -> Iterator[None]:
+    def note(frame: FrameType, event: str, _argument: object) -> None:
+        if event == "call":
+            codes.add(frame.f_code)
+
+    sys.setprofile(note)
+    threading.setprofile(note)
+    try:
+        yield
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+
+
+def _functions(codes: set[Any]) -> Iterator[Function]:
+    root = f"{ROOT}/"
+    for code in codes:
+        file = code.co_filename.removeprefix(root)
+        if file.startswith(("harness/", "reference_impl/")):
+            yield file.removesuffix(".py").replace("/", "."), code.co_qualname.partition(".<locals>")[0]

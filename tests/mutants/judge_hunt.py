@@ -1,0 +1,207 @@
+"""
+The hunt for mutants of the judging code, one room at a time: each is put to the tests that reach it, until one fails.
+
+What is known is kept in ``.cache/mutants`` and believed as long as the mutated module and the test that noticed, or for a
+survivor all tests of the room, are the same files; so a hunt that was stopped goes on, and a new test is tried on survivors.
+"""
+
+import hashlib
+import json
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from harness.core.errors import HarnessError
+from tests.mutants.at_work import Loop, Reached, with_tests
+from tests.mutants.corpus import Function
+from tests.mutants.forked import Change, in_children, install, put_in_place
+from tests.mutants.hunting import Fate
+from tests.mutants.mutants import ROOT, Mutant, file_of
+from tests.mutants.rooms import Room
+
+STORE = ROOT / ".cache" / "mutants"
+WORKERS = 2
+CHUNK = 25
+"""Tests that one process runs when it is noted what each of them enters."""
+
+MAP_LIMIT_S, MUTANT_LIMIT_S = 1_800.0, 180.0
+"""All tests of the slowest room take a minute of an idle processor; three are an endless loop, or are counted as noticed by one."""
+
+FEW = 25
+"""Tests that a mutant gets which none of them enters: the quickest."""
+
+NOT_PLACED = "the module has to be loaded anew"
+
+
+class JudgeHunt:
+    """One room: which tests reach which function, and what became of its mutants so far."""
+
+    def __init__(self, room: Room, until_s: float) -> None:
+        self.room, self._until_s = room, until_s
+        self._file = STORE / f"{room.name}.jsonl"
+        self._successes: defaultdict[Function, Counter[str]] = defaultdict(Counter)
+        self.mutants = room.mutants()
+        self.known = self._known()
+        self._reached: dict[str, Reached] = {}
+        self._by_function: dict[Function, list[str]] = {}
+
+    def go_on(self, mutants: Sequence[Mutant]) -> list[Fate]:
+        """Ask what is not known yet of these mutants, while there is time; what is known then."""
+        left = [mutant for mutant in mutants if mutant.name not in self.known]
+        if left and time.monotonic() < self._until_s:
+            later: list[Mutant] = []
+            with_tests(self.room.tests, partial(self._hunt, left, later))
+            self._keep_all(later, self._alone)
+        return [self.known[mutant.name] for mutant in mutants if mutant.name in self.known]
+
+    def _hunt(self, left: Sequence[Mutant], later: list[Mutant], loop: Loop) -> None:
+        self._map(loop)
+        placed = [mutant for mutant in left if mutant.function is not None]
+        later += [mutant for mutant in left if mutant.function is None]
+        self._keep_all(placed, partial(self._in_place, loop), later)
+
+    def _keep_all(self, mutants: Sequence[Mutant], work: object, later: list[Mutant] | None = None) -> None:
+        """Note each fate as it comes."""
+        assert callable(work)
+        began = time.monotonic()
+        STORE.mkdir(parents=True, exist_ok=True)
+        with self._file.open("a", encoding="utf-8") as file:
+            for done, (mutant, result) in enumerate(
+                in_children(self._in_time(mutants), work, MUTANT_LIMIT_S, WORKERS), start=1
+            ):
+                if result == NOT_PLACED and later is not None:
+                    later.append(mutant)
+                    continue
+                self.known[mutant.name] = Fate(mutant, result)
+                self._successes[mutant.module, mutant.function or ""][str(result)] += 1
+                file.write(json.dumps([mutant.name, *self._digests(mutant, result), result]) + "\n")
+                file.flush()
+                if done % 50 == 0 or sys.stderr.isatty():
+                    took_s = time.monotonic() - began
+                    sys.stderr.write(f"\r{self.room.name}: {done} of {len(mutants)}, {took_s:.0f} s  ")
+        sys.stderr.write("\n")
+
+    def _in_time(self, mutants: Sequence[Mutant]) -> Iterator[Mutant]:
+        for mutant in mutants:
+            if time.monotonic() > self._until_s:
+                return
+            yield mutant
+
+    def _in_place(self, loop: Loop, mutant: Mutant) -> str | None:
+        """Name of the test that fails with the changed function in place of the real one."""
+        if not put_in_place(_change(mutant)):
+            return NOT_PLACED
+        return loop.first_failure(self._order(mutant))
+
+    def _alone(self, mutant: Mutant) -> str | None:
+        """The same with everything loaded anew, in a session of its own; what cannot be imported is noticed by that."""
+        order, noticed = self._order(mutant), ["the import"]
+
+        def inside(loop: Loop) -> None:
+            noticed.clear()
+            failure = loop.first_failure(order) if set(order) <= set(loop.tests) else "the collection of tests"
+            noticed.extend([failure] if failure else [])
+
+        install(_change(mutant))
+        with_tests(sorted({test.partition("::")[0] for test in order}), inside)
+        return next(iter(noticed), None)
+
+    def _order(self, mutant: Mutant) -> list[str]:
+        """Tests that enter the function; for what acts on import, any of the module or of one that imports it. Quick first."""
+        if mutant.function is not None:
+            tests = self._by_function.get((mutant.module, mutant.function), [])
+        else:
+            modules = {mutant.module, *_importers(mutant.module)}
+            tests = [name for name, one in self._reached.items() if modules & {module for module, _ in one.functions}]
+        quick = sorted(tests or self._reached, key=lambda test: self._reached[test].took_s)
+        chosen = quick if tests else quick[:FEW]
+        successes = self._successes[mutant.module, mutant.function or ""]
+        return sorted(chosen, key=lambda test: -successes[test])
+
+    def _map(self, loop: Loop) -> None:
+        """What every test enters, from a run without mutants; HarnessError if there are failures then."""
+        kept = STORE / f"{self.room.name}-reached.json"
+        digest = _digest(*_test_files(self.room), *(str(file_of(module)) for module in self.room.modules))
+        stored: dict[str, Any] = json.loads(kept.read_text()) if kept.exists() else {"digest": ""}
+        if stored["digest"] == digest:
+            reached = [
+                Reached(one["test"], one["took_s"], one["passed"], tuple(map(tuple, one["functions"])))
+                for one in stored["reached"]
+            ]
+        else:
+            chunks = [loop.tests[at : at + CHUNK] for at in range(0, len(loop.tests), CHUNK)]
+            reached = [
+                one for _, chunk in in_children(chunks, loop.reached, MAP_LIMIT_S, WORKERS) for one in _heard(chunk)
+            ]
+            STORE.mkdir(parents=True, exist_ok=True)
+            kept.write_text(json.dumps({"digest": digest, "reached": [asdict(one) for one in reached]}))
+        failed = [one.test for one in reached if not one.passed]
+        if failed:
+            kept.unlink()
+            raise HarnessError(f"the tests of {self.room.name} to pass without a mutant", seen=", ".join(failed[:5]))
+        self._reached = {one.test: one for one in reached}
+        self._by_function = defaultdict(list)
+        for one in reached:
+            for function in one.functions:
+                self._by_function[function].append(one.test)
+
+    def _known(self) -> dict[str, Fate]:
+        """Fates from earlier hunts that still hold."""
+        by_name = {mutant.name: mutant for mutant in self.mutants}
+        known: dict[str, Fate] = {}
+        for line in self._file.read_text(encoding="utf-8").splitlines() if self._file.exists() else ():
+            name, module_digest, test_digest, noticed_by = json.loads(line)
+            mutant = by_name.get(name)
+            known.pop(name, None)
+            if mutant is not None and self._digests(mutant, noticed_by) == (module_digest, test_digest):
+                known[name] = Fate(mutant, noticed_by)
+                self._successes[mutant.module, mutant.function or ""][str(noticed_by)] += 1
+        return known
+
+    def _digests(self, mutant: Mutant, noticed_by: str | None) -> tuple[str, str]:
+        """Of the module, and of what noticed the change to it; a survivor was put to all tests."""
+        file = (noticed_by or "").partition("::")[0]
+        tests = [file] if (ROOT / file).is_file() else [] if noticed_by else _test_files(self.room)
+        return _digest(str(file_of(mutant.module))), _digest(*tests)
+
+
+def _change(mutant: Mutant) -> Change:
+    return Change(mutant.module, mutant.function, compile(mutant.tree(), str(file_of(mutant.module)), "exec"))
+
+
+def _heard(chunk: object) -> list[Reached]:
+    if not isinstance(chunk, list):
+        raise HarnessError("what the tests enter, noted by a process of its own", seen=str(chunk))
+    return chunk
+
+
+@cache
+def _test_files(room: Room) -> tuple[str, ...]:
+    files = [
+        file for path in room.tests for file in ([ROOT / path] if path.endswith(".py") else (ROOT / path).rglob("*.py"))
+    ]
+    return tuple(sorted(str(file) for file in files))
+
+
+@cache
+def _digest(*files: str) -> str:
+    whole = hashlib.sha256()
+    for file in files:
+        whole.update((ROOT / file).read_bytes())
+    return whole.hexdigest()[:16]
+
+
+@cache
+def _importers(module: str) -> frozenset[str]:
+    """Modules of the product that take names from this one."""
+    files = [*(ROOT / "harness").rglob("*.py")]
+    return frozenset(
+        str(file.relative_to(ROOT)).removesuffix(".py").replace("/", ".")
+        for file in files
+        if f"from {module} import" in Path(file).read_text(encoding="utf-8")
+    )

@@ -1,0 +1,69 @@
+"""The mutants of the judging code: which modules have any, what counts as enough, and two of them put to the tests."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.mutants import judge_hunt
+from tests.mutants.__main__ import OF_THE_JUDGE, explained, row_of
+from tests.mutants.hunting import Fate
+from tests.mutants.judge_hunt import JudgeHunt
+from tests.mutants.mutants import ROOT, module_names
+from tests.mutants.rooms import ROOMS
+
+GUARDS = next(room for room in ROOMS if room.name == "guards")
+
+
+def test_whatever_judges_is_in_a_room() -> None:
+    """Verdicts, oracle, steps (pairing of arms among them), checks and guards; each module once."""
+    packages = ("harness.verdict", "harness.oracle", "harness.analysis.checks", "harness.analysis.steps")
+    wanted = {"harness.guards", *(module for package in packages for module in module_names(package))}
+    modules = [module for room in ROOMS for module in room.modules]
+    assert wanted <= set(modules)
+    assert len(modules) == len(set(modules))
+
+
+def test_the_tests_of_every_room_are_there() -> None:
+    """A path without tests would let every mutant through."""
+    assert [path for room in ROOMS for path in room.tests if not (ROOT / path).exists()] == []
+
+
+def test_97_in_a_hundred_noticed_or_explained_are_enough() -> None:
+    """Of 100 mutants 95 noticed: three survivors need reasons, or two of them and it is 97."""
+    mutants = GUARDS.mutants()[:100]
+    fates = [Fate(mutant, "a test" if number < 95 else None) for number, mutant in enumerate(mutants)]
+    reasons = {mutant.name: "says the same" for mutant in mutants[95:97]}
+    row = row_of("guards", 140, fates, reasons)
+    assert (row.asked, row.noticed, row.survivors, row.explained, row.is_enough) == (100, 95, 5, 2, True)
+    assert not row_of("guards", 140, fates, {mutants[95].name: "says the same"}).is_enough
+
+
+def test_every_reason_of_a_survivor_of_the_judge_is_a_sentence() -> None:
+    """Nobody is excused by a word."""
+    assert all(len(reason.split()) >= 4 for reason in explained(OF_THE_JUDGE).values())
+
+
+@pytest.mark.slow
+def test_a_mutant_in_a_function_and_one_on_import_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both by the guards' own tests; and a second hunt asks nothing again."""
+    monkeypatch.setattr(judge_hunt, "STORE", tmp_path)
+    names = {
+        "guards._start: if spread is None: → if spread is not None:",
+        "guards: START_SPREAD_LIMIT_NS = 50000000 → pass",
+    }
+    mutants = [mutant for mutant in GUARDS.mutants() if mutant.name in names]
+    fates = JudgeHunt(GUARDS, time.monotonic() + 600).go_on(mutants)
+    assert {fate.mutant.name for fate in fates if (fate.seen_by or "").startswith("tests/test_guards.py::")} == names
+    again = JudgeHunt(GUARDS, until_s=0).go_on(mutants)
+    assert [(fate.mutant.name, fate.seen_by) for fate in again] == [(fate.mutant.name, fate.seen_by) for fate in fates]
+
+
+def test_the_command_knows_the_rooms() -> None:
+    """Any other name is a usage error."""
+    command = [sys.executable, "-m", "tests.mutants", "--room", "kitchen"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 2
+    assert all(room.name in done.stderr for room in ROOMS)
