@@ -4,6 +4,7 @@ The first thing that runs: ``rocketdiff`` and ``python -m harness``. Only what e
 Until the command line is there (some 0.5 s of imports) nothing has been started, so a signal ends the program at once.
 """
 
+import contextlib
 import os
 import sys
 from types import FrameType
@@ -22,7 +23,8 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _leave_at_once(_number: int, _frame: FrameType | None) -> NoReturn:
     """Without an exception, which an import that is under way could turn into something else."""
-    os.write(sys.stderr.fileno(), INTERRUPTED_MESSAGE.encode() + b"\n")
+    with contextlib.suppress(OSError):  # nobody may be reading any more
+        os.write(sys.stderr.fileno(), INTERRUPTED_MESSAGE.encode() + b"\n")
     os._exit(INTERRUPTED)
 
 

@@ -51,6 +51,7 @@ from harness.cli_simulation import simulate
 from harness.core.errors import ExitCode, HarnessError, UsageError
 from harness.core.plain import plain
 from harness.endings import INTERRUPTED, INTERRUPTED_MESSAGE, Interruption, ended, on_signals
+from harness.pipes import outlive_readers
 
 if TYPE_CHECKING:
     from harness.report.terminal import TerminalListener
@@ -225,6 +226,7 @@ def options(
 
 def main(arguments: list[str] | None = None) -> None:
     """Entry point: every ending is one message and one exit code, never a bare traceback."""
+    outlive_readers()
     on_signals(Interruption())
     try:
         code = guarded(arguments)

@@ -30,10 +30,12 @@ from harness.core.events import (
     tell,
 )
 from harness.core.fault import KILLS, FaultRecord
+from harness.core.records import Hello
 from harness.guards import CaseFacts, guards_of, median_lateness_ns
 from harness.scenario import Case
 from harness.stalls import StallWatch
 from harness.subjects.child import SubjectProcess
+from harness.subjects.claims import ATTEMPTS, why_not_claimed
 from harness.subjects.deadlines import longest_callback_s
 from harness.subjects.program import SubjectProgram
 from harness.subjects.setup import SubjectSetup
@@ -63,6 +65,10 @@ class Pair:
         return cls({Arm.BASELINE: baseline, Arm.CANDIDATE: candidate})
 
 
+class NotClaimed(Exception):
+    """The plan asks for sends that one of the clients does not claim to have: the case is invalid, and the run goes on."""
+
+
 def run_case(
     cluster: Cluster,
     directory: CaseDirectory,
@@ -77,7 +83,7 @@ def run_case(
 
     is_wire_wanted: relays before both arms also where nothing needs them, as a second witness.
     A subject that breaks the protocol, or a fault that cannot be proven, ends up in ``run.json`` and is judged; any other
-    error aborts the case and goes on to the caller.
+    error aborts the case and goes on to the caller. A case that asks for what a client does not claim is aborted alone.
     """
     began = time.monotonic()
     scenario = case.scenario
@@ -90,6 +96,10 @@ def run_case(
         stage.testify()
         stage.read_back()
         directory.seal()
+    except NotClaimed as reason:
+        directory.abort(str(reason))
+        tell(listeners, CaseEnded(directory.number, name, 0, 0, time.monotonic() - began))
+        return
     except BaseException as error:
         cause = stage.cause_of(error)
         _abandon(directory, str(cause) or type(cause).__name__)
@@ -137,12 +147,13 @@ class _Stage:
         if death := self._death():
             raise death
         self._create_topics()
-        subjects = {arm: program.subject for arm, program in self.pair.programs.items()}
-        witness = Witness(self.cluster, self.directory, subjects, is_wanted=self.is_wire_wanted)
-        self.witness = stack.enter_context(witness)
+        relays = stack.enter_context(ExitStack())  # they outlive the subjects, whose hello says whether they are needed
         for arm in Arm:
             self.arms[arm] = stack.enter_context(self._subject(arm, stack))
         self._each(lambda subject: subject.await_hello())
+        self._require_claims()
+        witness = Witness(self.cluster, self.directory, self._silent_arms(), is_wanted=self.is_wire_wanted)
+        self.witness = relays.enter_context(witness)
         self._each(lambda subject: subject.prepare(self.case.plan, self._setup(subject.arm)))
         self._each(lambda subject: subject.await_ready())
         self.stalls = stack.enter_context(StallWatch({arm: subject.pid for arm, subject in self.arms.items()}))
@@ -156,6 +167,19 @@ class _Stage:
             schedule.stop()
             outcome = schedule.join()
         self.problems |= {f"fault {n}": str(problem) for n, problem in enumerate(outcome.problems)}
+
+    def _hellos(self) -> dict[Arm, Hello]:
+        told = {arm: subject.transcript.hello for arm, subject in self.arms.items()}
+        return {arm: hello for arm, hello in told.items() if hello is not None}
+
+    def _require_claims(self) -> None:
+        """Raise NotClaimed for what the plan asks of a client that does not say it has the call."""
+        for hello in self._hellos().values():
+            if reason := why_not_claimed(self.case.plan, hello):
+                raise NotClaimed(reason)
+
+    def _silent_arms(self) -> list[Arm]:
+        return [arm for arm, hello in self._hellos().items() if ATTEMPTS not in hello.capabilities]
 
     def testify(self) -> None:
         """Let the wire tell what a client does not; what the wire did not see makes the case invalid."""

@@ -2,11 +2,11 @@
 The wire as a witness of a case: a relay before each arm, and what it saw told in place of a client that tells nothing.
 
 Relays stand before both arms or before none, so that what they cost (0.1 ms a request) meets both alike. They are needed
-where one of the two clients has no hook for its attempts, and where faults happen on the wire; whoever wants the wire
+where one of the two clients does not claim in its hello to tell its attempts, and where faults happen on the wire; whoever wants the wire
 as a second witness of any other pair can ask for them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from types import TracebackType
@@ -16,7 +16,6 @@ from harness.cluster.interface import Cluster, Role, nodes_of
 from harness.core.events import Arm
 from harness.core.plan import Plan, SendMode
 from harness.core.records import UNSEEN_ROUTE, AttemptEnded, Record, SendEnded
-from harness.core.subject import SubjectId
 from harness.relay.agreement import disagreements
 from harness.relay.attempts import attempts_of
 from harness.relay.blind_spots import blind_spots_of, with_routes
@@ -26,7 +25,6 @@ from harness.relay.process import Relay
 from harness.relay.publish_lists import publish_lists_of
 from harness.relay.wire import read_wire
 from harness.subjects.lines import encode_record
-from harness.subjects.registry import tells_attempts
 from harness.traces.case_directory import CaseDirectory
 
 
@@ -56,15 +54,19 @@ class WireStory:
 
 
 class Witness:
-    """Relays of one case, if it needs any or ``is_wanted``; a context manager that must outlive the subjects."""
+    """
+    Relays of one case, if it needs any or ``is_wanted``; a context manager that must outlive the subjects.
+
+    silent: arms that do not tell their attempts.
+    """
 
     def __init__(
-        self, cluster: Cluster, directory: CaseDirectory, subjects: Mapping[Arm, SubjectId], *, is_wanted: bool = False
+        self, cluster: Cluster, directory: CaseDirectory, silent: Collection[Arm], *, is_wanted: bool = False
     ) -> None:
         self._is_wanted = is_wanted
         self._cluster = cluster
         self._directory = directory
-        self._silent = [arm for arm, subject in subjects.items() if not tells_attempts(subject)]
+        self._silent = silent
         self._relays: dict[Arm, Relay] = {}
         self._ends = ExitStack()
 

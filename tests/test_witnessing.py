@@ -13,7 +13,6 @@ from harness.cluster.interface import Cluster
 from harness.core.events import Arm
 from harness.core.plan import Plan, PlannedSend, SendKind
 from harness.core.records import AttemptEnded, SendEnded
-from harness.core.subject import SubjectId
 from harness.traces.case_directory import CaseDirectory
 from harness.traces.recorder import Recorder
 from harness.witnessing import WireStory, Witness, Work
@@ -26,7 +25,6 @@ from tests.reference_impl.producers import StartAt
 from tests.relay.servers import Servers
 
 ATTEMPTS = (AttemptEnded(0, 0, 0, "broker-a", 0, 0, 9, status="SEND_OK"),)
-JAVA, CPP = SubjectId("java", "5.3.3"), SubjectId("cpp", "2.1.0")
 
 
 @dataclass
@@ -48,10 +46,9 @@ def servers() -> Iterator[Servers]:
         yield Servers(fake)
 
 
-def witness_of(servers: Servers, folder: Path, candidate: SubjectId, *, is_wanted: bool = False) -> Witness:
-    subjects = {Arm.BASELINE: JAVA, Arm.CANDIDATE: candidate}
+def witness_of(servers: Servers, folder: Path, *silent: Arm, is_wanted: bool = False) -> Witness:
     folders = cast("CaseDirectory", Folder(folder))
-    return Witness(cast("Cluster", servers), folders, subjects, is_wanted=is_wanted)
+    return Witness(cast("Cluster", servers), folders, silent, is_wanted=is_wanted)
 
 
 def send_through(name_servers: tuple[str, ...]) -> SendEnded:
@@ -64,7 +61,7 @@ def send_through(name_servers: tuple[str, ...]) -> SendEnded:
 
 def test_clients_that_tell_everything_meet_the_cluster_itself(servers: Servers, tmp_path: Path) -> None:
     """No relay, no files, nothing to testify."""
-    with witness_of(servers, tmp_path, SubjectId("python", "5.3.3")) as witness:
+    with witness_of(servers, tmp_path) as witness:
         assert witness.name_servers(Arm.BASELINE) == servers.name_server_addresses
     assert witness.testify(Arm.BASELINE, Work("T", Plan(1, 1, ()), (), (), 3_000)) == WireStory()
     assert list(tmp_path.iterdir()) == []
@@ -73,7 +70,7 @@ def test_clients_that_tell_everything_meet_the_cluster_itself(servers: Servers, 
 def test_whoever_wants_the_wire_has_it_beside_what_both_clients_tell(servers: Servers, tmp_path: Path) -> None:
     """A relay each; both stories are held against theirs, and neither is replaced."""
     plan = Plan(1, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 64),))
-    with witness_of(servers, tmp_path, SubjectId("python", "5.3.3"), is_wanted=True) as witness:
+    with witness_of(servers, tmp_path, is_wanted=True) as witness:
         assert len(witness.relays) == 2
         told = {arm: [send_through(witness.name_servers(arm))] for arm in Arm}
     hidden = Work("T", plan, told[Arm.CANDIDATE], (), 3_000)
@@ -85,7 +82,7 @@ def test_whoever_wants_the_wire_has_it_beside_what_both_clients_tell(servers: Se
 def test_of_a_silent_arm_the_wire_tells_attempts_and_routes(servers: Servers, tmp_path: Path) -> None:
     """Both arms have a relay; only the silent one's records are put in the place of its own."""
     plan = Plan(1, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 64),))
-    with witness_of(servers, tmp_path, CPP) as witness:
+    with witness_of(servers, tmp_path, Arm.CANDIDATE) as witness:
         told = {arm: [send_through(witness.name_servers(arm))] for arm in Arm}
     testimony = {arm: witness.testify(arm, Work("T", plan, sends, ATTEMPTS, 3_000)) for arm, sends in told.items()}
     assert testimony == {
@@ -101,7 +98,7 @@ def test_of_a_silent_arm_the_wire_tells_attempts_and_routes(servers: Servers, tm
 def test_a_client_that_tells_another_story_is_told(servers: Servers, tmp_path: Path) -> None:
     """Its hook names another queue than the one the wire saw."""
     plan = Plan(1, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 64),))
-    with witness_of(servers, tmp_path, CPP) as witness:
+    with witness_of(servers, tmp_path, Arm.CANDIDATE) as witness:
         sends = [send_through(witness.name_servers(Arm.BASELINE))]
     lie = (replace(ATTEMPTS[0], queue_id=3),)
     story = witness.testify(Arm.BASELINE, Work("T", plan, sends, lie, 3_000))
@@ -111,7 +108,7 @@ def test_a_client_that_tells_another_story_is_told(servers: Servers, tmp_path: P
 def test_an_address_past_the_relay_is_told_of_any_arm(servers: Servers, tmp_path: Path) -> None:
     """What went there nobody saw."""
     servers.fake.name_server.routes["T"]["brokerDatas"][0]["brokerAddrs"]["1"] = "127.0.0.1:9"
-    with witness_of(servers, tmp_path, CPP) as witness:
+    with witness_of(servers, tmp_path, Arm.CANDIDATE) as witness:
         send_through(witness.name_servers(Arm.BASELINE))
     testimony = witness.testify(Arm.BASELINE, Work("T", Plan(1, 1, ()), (), (), 3_000))
     assert set(testimony.unseen) == {"past the relay: 127.0.0.1:9"}

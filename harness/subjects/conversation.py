@@ -4,7 +4,7 @@ The order in which a subject may speak, checked record by record; pure, with the
 hello, then (after setup) routes and ready, then (after go) routes, attempts and sends, then done. Within a thread sends
 are answered in the order of the plan, each after its own attempts; every send is answered once. Asynchronous sends are
 answered in any order, and of these alone something may still be told afterwards, even after done: another attempt,
-another callback. Their clients go on until they are shut down.
+another callback. Their clients go on until they are shut down. What hello claims to tell is told, and nothing else.
 """
 
 from dataclasses import dataclass, field
@@ -27,6 +27,7 @@ from harness.core.records import (
 )
 from harness.core.subject import SubjectId
 from harness.subjects.bounds import Bounds
+from harness.subjects.claims import ATTEMPTS, ROUTES, require_attempts, require_claim, require_mode
 
 _AHEAD_TOLERANCE_NS = 1_000_000
 """All processes of a host read one clock, so no record tells of what is still to come; some clocks give whole milliseconds."""
@@ -167,6 +168,7 @@ class Conversation:
     def _take_route(self, route: RouteSeen, now_ns: int) -> None:
         if self.stage not in (Stage.PREPARING, Stage.READY, Stage.RUNNING):
             raise _broken("out-of-order", "routes between setup and done", f"a route in stage {self.stage.name}")
+        require_claim(self.transcript.hello, ROUTES, f"route {route.route}")
         expected = len(self.transcript.routes) + 1
         if route.route != expected:
             raise _broken("route-order", f"route {expected}", f"route {route.route}")
@@ -180,6 +182,7 @@ class Conversation:
 
     def _take_attempt(self, attempt: AttemptEnded, now_ns: int) -> None:
         thread = self._open_send(attempt.send, attempt.thread, f"attempt {attempt.attempt}", "attempt-after-send")
+        require_claim(self.transcript.hello, ATTEMPTS, f"attempt {attempt.attempt} of send {attempt.send}")
         number = self._attempts.get(attempt.send, 0)
         if attempt.attempt != number:
             expected = f"attempt {number} of send {attempt.send}"
@@ -198,6 +201,7 @@ class Conversation:
             if send.returned_ns < send.start_ns:
                 raise _broken("impossible-times", "a return after its call", f"send {send.send}")
             _require_past(f"the return of send {send.send}", send.returned_ns, now_ns)
+        require_mode(self._planned[send.send], send)
         for route in (send.route, send.route_after):
             if not 0 <= route <= len(self.transcript.routes):
                 raise _broken("unknown-route", f"send {send.send} to name a reported route", f"route {route}")
@@ -230,6 +234,7 @@ class Conversation:
             raise _broken("incomplete", f"{len(self._planned)} sends answered before done", seen)
         if done.sends != len(self._answered):
             raise _broken("incomplete", f"done to count {len(self._answered)} sends", f"{done.sends}")
+        require_attempts(self.transcript.hello, self.transcript.sends, self.transcript.attempts)
         self.transcript.done = done
         self.stage = Stage.DONE
 

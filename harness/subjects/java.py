@@ -16,6 +16,9 @@ CLIENT = "java"
 MAIN_CLASS = "rocketdiff.driver.Main"
 BARE_LOOP_CLASS = "rocketdiff.driver.BareLoop"
 
+WITHOUT_BATCH = ("4.0.0-incubating",)
+"""Releases that have no call for a batch."""
+
 FLAGS = (
     # The live set of a producer is 15 MB; a fixed small heap keeps two arms, brokers and Spark on one machine.
     "-Xms64m",

@@ -18,9 +18,6 @@ _KINDS: dict[str, Callable[[SubjectId], SubjectProgram]] = {
 }
 
 
-_SILENT = frozenset({cpp.CLIENT})
-
-
 def program_of(subject: SubjectId) -> SubjectProgram:
     """
     The program of a subject, without starting or fetching anything.
@@ -35,19 +32,20 @@ def program_of(subject: SubjectId) -> SubjectProgram:
     return make(subject)
 
 
-def tells_attempts(subject: SubjectId) -> bool:
-    """Whether its client has a hook that shows every attempt; without one, somebody else must be its witness."""
-    return subject.client not in _SILENT
-
-
 def offers(
     subject: SubjectId, kind: SendKind, mode: SendMode = SendMode.SYNC, queue_counts: Collection[int] = ()
 ) -> bool:
     """
-    Whether its client's interface has this kind of send, in this mode, at all, in whatever release.
+    Whether its client's interface has this kind of send, in this mode, as far as is known before it says hello.
 
     queue_counts: numbers of queues that the topic may have; a selector that cannot be made to choose among so many is none.
     """
+    if (
+        kind is SendKind.BATCH
+        and subject.release in java.WITHOUT_BATCH
+        and subject.client in (java.CLIENT, python.CLIENT)
+    ):
+        return False
     if subject.client != cpp.CLIENT:
         return True
     return (kind, mode) in cpp.CALLS and (kind is not SendKind.SELECTOR or all(map(cpp.can_select, queue_counts)))

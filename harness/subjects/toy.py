@@ -25,6 +25,9 @@ DEFECTS = {
     "reorders": "has some messages of a key overtaken by the next",
     "drops-a-property": "sends some messages without their keys and properties",
     "forgets-delays": "sends some delayed messages without their delay",
+    "ignores-mode": "tells some asynchronous sends as if they were synchronous",
+    "plain-only": "claims plain synchronous sends only",
+    "no-hooks": "claims no attempts and tells none",
 }
 
 

@@ -25,7 +25,7 @@ HELLO = {
     "protocol": 1,
     "client": "toy",
     "version": "scripted",
-    "capabilities": [],
+    "capabilities": ["plain", "queue", "selector", "batch", "async", "oneway", "attempts", "routes"],
     "pid": 1,
     "clock_ns": 1,
 }

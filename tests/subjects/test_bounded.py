@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.subjects.conftest import HELLO, Start, answer, done, plan_of, setup_of
+from tests.subjects.conftest import HELLO, Start, answer, attempt, done, plan_of, setup_of
 from tests.subjects.processes import gone
 from tests.subjects.test_child import OPENING, broken, go
 
@@ -12,7 +12,7 @@ from tests.subjects.test_child import OPENING, broken, go
 def test_a_daemon_does_not_outlive_a_good_subject(start: Start, tmp_path: Path) -> None:
     """Forked twice, in a session of its own: no group reaches it."""
     file = tmp_path / "daemon"
-    subject = start(*OPENING, ["daemon", str(file)], ["say", answer(0)], ["say", done(1)])
+    subject = start(*OPENING, ["daemon", str(file)], ["say", attempt(0)], ["say", answer(0)], ["say", done(1)])
     go(subject, 0)
     subject.await_done()
     daemon = int(file.read_text())

@@ -1,5 +1,6 @@
 """The order of the line protocol: a micro-history a test, and the signature of what is wrong with it."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -27,7 +28,9 @@ NOW = START + 60 * MS
 
 
 def hello(**changes: Any) -> Hello:
-    told: dict[str, Any] = {"protocol": 1, "client": "toy", "version": "x", "capabilities": (), "pid": 1, "clock_ns": 0}
+    claims = ("plain", "async", "oneway", "attempts", "routes")
+    told: dict[str, Any] = {"protocol": 1, "client": "toy", "version": "x", "pid": 1, "clock_ns": 0}
+    told["capabilities"] = claims
     return Hello(**{**told, **changes})
 
 
@@ -37,6 +40,10 @@ def attempt(send: int, number: int = 0, thread: int = 0, at: int = START, took: 
 
 def sent(send: int, thread: int = 0, at: int = START, took: int = 1, route: int = 0) -> SendEnded:
     return SendEnded(send, thread, at, at + took, status="SEND_OK", route=route, route_after=route)
+
+
+def called_back(send: int, at: int = START, took: int = 1) -> SendEnded:
+    return replace(sent(send, at=at, took=took), returned_ns=at)
 
 
 def plan_of(*sends: tuple[int, int]) -> Plan:
@@ -149,7 +156,7 @@ def test_done_counts_what_was_answered() -> None:
 
 def test_nothing_comes_after_done() -> None:
     """Not even a route."""
-    assert violation(running((0, 0)), sent(0), Done(1), RouteSeen(1, 1, ())) == "protocol.out-of-order"
+    assert violation(running((0, 0)), attempt(0), sent(0), Done(1), RouteSeen(1, 1, ())) == "protocol.out-of-order"
 
 
 def test_routes_count_from_one() -> None:
@@ -235,7 +242,17 @@ def test_asynchronous_sends_are_answered_in_any_order() -> None:
     """Attempts of several sends interleave, a retry may follow the answer, and so may another callback."""
     talk = running_asynchronously(3)
     again = CalledBackAgain(2, 0, START + 5, error="MQClientException")
-    for record in (attempt(0), attempt(2), sent(2), attempt(2, 1), again, sent(0), attempt(1), sent(1), Done(3)):
+    for record in (
+        attempt(0),
+        attempt(2),
+        called_back(2),
+        attempt(2, 1),
+        again,
+        called_back(0),
+        attempt(1),
+        called_back(1),
+        Done(3),
+    ):
         talk.take(record, START)
     assert talk.stage is Stage.DONE
     assert [send.send for send in talk.transcript.sends] == [2, 0, 1]
@@ -245,11 +262,11 @@ def test_asynchronous_sends_are_answered_in_any_order() -> None:
 def test_a_client_may_go_on_after_done() -> None:
     """A retry and a second callback of asynchronous sends are told even then; of a synchronous one nothing is."""
     talk = running_asynchronously(1)
-    for record in (attempt(0), sent(0), Done(1), attempt(0, 1), CalledBackAgain(0, 0, START)):
+    for record in (attempt(0), called_back(0), Done(1), attempt(0, 1), CalledBackAgain(0, 0, START)):
         talk.take(record, START)
     assert [one.attempt for one in talk.transcript.attempts] == [0, 1]
     assert len(talk.transcript.again) == 1
-    assert violation(running((0, 0)), sent(0), Done(1), attempt(0)) == "protocol.out-of-order"
+    assert violation(running((0, 0)), attempt(0), sent(0), Done(1), attempt(0, 1)) == "protocol.out-of-order"
 
 
 def test_a_callback_is_called_again_only_after_the_first() -> None:
@@ -266,13 +283,13 @@ def test_only_asynchronous_sends_have_callbacks() -> None:
 
 def test_an_asynchronous_send_is_answered_once() -> None:
     """A second callback has a record of its own."""
-    assert violation(running_asynchronously(1), sent(0), sent(0)) == "protocol.answered-twice"
+    assert violation(running_asynchronously(1), called_back(0), called_back(0)) == "protocol.answered-twice"
 
 
 def test_the_oldest_open_asynchronous_send_is_the_one_waited_for() -> None:
     """A later answer does not make the silence about an earlier send any shorter than the limit."""
     talk = running_asynchronously(2)
-    talk.take(sent(1), START)
+    talk.take(called_back(1), START)
     assert talk.overdue(START + LIMIT) is None
     overdue = talk.overdue(START + LIMIT + 1)
     assert overdue is not None

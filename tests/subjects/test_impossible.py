@@ -7,7 +7,19 @@ from harness.core.records import AttemptEnded, CalledBackAgain, Record, RouteSee
 from harness.core.settings import ClientSettings
 from harness.subjects.bounds import Bounds, bounds_of
 from harness.subjects.conversation import Conversation
-from tests.subjects.test_conversation import LIMIT, MS, NOW, START, attempt, hello, plan_of, running, sent, violation
+from tests.subjects.test_conversation import (
+    LIMIT,
+    MS,
+    NOW,
+    START,
+    attempt,
+    called_back,
+    hello,
+    plan_of,
+    running,
+    sent,
+    violation,
+)
 
 HOUR_NS = 3_600 * 10**9
 
@@ -18,7 +30,7 @@ def asynchronous() -> Conversation:
     conversation.take(hello(), 0)
     conversation.prepared(Plan(1, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 1, SendMode.ASYNC),)))
     conversation.started(START, LIMIT)
-    conversation.take(sent(0), NOW)
+    conversation.take(called_back(0), NOW)
     return conversation
 
 

@@ -5,7 +5,8 @@ import pytest
 from harness.core.errors import UsageError
 from harness.core.plan import SendKind, SendMode
 from harness.core.subject import SubjectId
-from harness.subjects.registry import known_subjects, offers, program_of, tells_attempts
+from harness.subjects.programs.reference import capabilities_of
+from harness.subjects.registry import known_subjects, offers, program_of
 
 
 @pytest.mark.parametrize("name", ["java:4.0.0-incubating", "java:5.5.0", "python:5.3.3", "cpp:2.1.0", "toy:drops"])
@@ -38,9 +39,11 @@ def test_every_known_subject_can_be_had() -> None:
     assert [program_of(subject).subject for subject in known] == known
 
 
-def test_only_the_cpp_client_needs_another_witness() -> None:
-    """It has no hook; every other subject tells its attempts itself."""
-    assert [client for client in known_subjects() if not tells_attempts(SubjectId(client, "1"))] == ["cpp"]
+@pytest.mark.parametrize("release", known_subjects()["python"])
+def test_a_batch_is_offered_where_the_release_claims_it(release: str) -> None:
+    """What is left out before anything starts, and what hello claims, are the same."""
+    claims = "batch" in capabilities_of(release)
+    assert [offers(SubjectId(client, release), SendKind.BATCH) for client in ("java", "python")] == [claims, claims]
 
 
 def test_the_cpp_client_has_three_calls_and_every_other_subject_all() -> None:

@@ -200,6 +200,29 @@ def speaking_nonsense(writer: RecordWriter) -> Speak:
     return speak
 
 
+def as_if_synchronous(writer: RecordWriter) -> Speak:
+    """Tells some asynchronous sends as a client does that has no such call: without the time at which the call returned."""
+
+    def speak(record: Record) -> None:
+        if isinstance(record, SendEnded) and strikes(record.send):
+            record = replace(record, returned_ns=None)
+        writer.put(record)
+
+    return speak
+
+
+def without_attempts(writer: RecordWriter) -> Speak:
+    """Tells neither attempts nor routes, as a client without hooks."""
+
+    def speak(record: Record) -> None:
+        if isinstance(record, SendEnded):
+            record = replace(record, route=0, route_after=0)
+        if not isinstance(record, AttemptEnded | RouteSeen):
+            writer.put(record)
+
+    return speak
+
+
 def _on_next_queue(record: Record, queues: Mapping[str, int]) -> Record:
     if isinstance(record, AttemptEnded | SendEnded) and strikes(record.send) and record.broker is not None:
         assert record.queue_id is not None
@@ -224,7 +247,16 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "reorders": (Reorders, honest_speech),
     "drops-a-property": (DropsAProperty, honest_speech),
     "forgets-delays": (ForgetsDelays, honest_speech),
+    "ignores-mode": (Honest, as_if_synchronous),
+    "plain-only": (Honest, honest_speech),
+    "no-hooks": (Honest, without_attempts),
 }
+
+CLAIMS: dict[str, tuple[str, ...]] = {
+    "plain-only": ("plain", "attempts", "routes"),
+    "no-hooks": tuple(claim for claim in capabilities_of(_RELEASE) if claim not in ("attempts", "routes")),
+}
+"""What hello claims of those that do not claim whatever the reference does."""
 
 
 def main() -> None:
@@ -234,7 +266,8 @@ def main() -> None:
     defect = parser.parse_args().defect
     make_client, make_speech = BEHAVIOURS[defect]
     writer = RecordWriter(own_stdout())
-    run_subject(SubjectId(_CLIENT, defect), capabilities_of(_RELEASE), make_client, writer, make_speech(writer))
+    claims = CLAIMS.get(defect, capabilities_of(_RELEASE))
+    run_subject(SubjectId(_CLIENT, defect), claims, make_client, writer, make_speech(writer))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,84 @@
+"""What a client claims in its hello is what it is asked for, and what it tells is what it claimed."""
+
+import pytest
+
+from harness.core.plan import Plan, PlannedSend, SendKind, SendMode
+from harness.core.records import Done, Ready, Record, RouteSeen, SendEnded
+from harness.core.subject import SubjectId
+from harness.subjects.claims import unclaimed, why_not_claimed
+from harness.subjects.conversation import Conversation
+from tests.subjects.test_conversation import LIMIT, START, attempt, called_back, hello, sent, violation
+
+PLAIN, BATCH = SendKind.PLAIN, SendKind.BATCH
+SYNC, ASYNC, ONEWAY = SendMode.SYNC, SendMode.ASYNC, SendMode.ONEWAY
+
+
+def plan_of(*calls: tuple[SendKind, SendMode]) -> Plan:
+    return Plan(1, 1, tuple(PlannedSend(n, 0, 0, kind, 0, 1, mode) for n, (kind, mode) in enumerate(calls)))
+
+
+def running(mode: SendMode, *claims: str) -> Conversation:
+    """One plain send of a client with these claims, told to go."""
+    conversation = Conversation(SubjectId("toy", "x"))
+    conversation.take(hello(capabilities=claims), 0)
+    conversation.prepared(plan_of((PLAIN, mode)))
+    conversation.take(Ready(1), 0)
+    conversation.started(START, LIMIT)
+    return conversation
+
+
+def test_kinds_and_modes_that_hello_does_not_claim_are_named_once() -> None:
+    """In the order of the plan; the synchronous mode is everybody's."""
+    plan = plan_of((PLAIN, SYNC), (BATCH, SYNC), (PLAIN, ASYNC), (BATCH, ASYNC))
+    assert unclaimed(plan, hello(capabilities=("plain",))) == ("batch", "async")
+    assert unclaimed(plan, hello(capabilities=("async", "batch", "plain"))) == ()
+
+
+def test_the_reason_names_client_call_and_claims() -> None:
+    """Whoever wrote the client reads there what is missing."""
+    reason = why_not_claimed(plan_of((PLAIN, ONEWAY)), hello(capabilities=("plain", "attempts")))
+    assert reason.startswith("toy:x cannot be asked for oneway sends: its hello claims plain, attempts;")
+    assert why_not_claimed(plan_of((PLAIN, SYNC)), hello()) == ""
+
+
+def oneway(**result: str) -> SendEnded:
+    return SendEnded(0, 0, START, START + 1, **result)  # type: ignore[arg-type]  # words of a result only
+
+
+@pytest.mark.parametrize(
+    ("mode", "answer", "signature"),
+    [
+        pytest.param(ASYNC, sent(0), "protocol.other-mode", id="asynchronous, told without its return"),
+        pytest.param(SYNC, called_back(0), "protocol.other-mode", id="synchronous, told with a return beside its end"),
+        pytest.param(ONEWAY, oneway(status="SEND_OK"), "protocol.other-mode", id="one-way, told with a result"),
+    ],
+)
+def test_an_answer_of_another_mode_breaks_the_subject(mode: SendMode, answer: SendEnded, signature: str) -> None:
+    """A client that ignores the mode and sends synchronously is no asynchronous client that conforms."""
+    assert violation(running(mode, "plain", mode.value), answer) == signature
+
+
+def test_a_one_way_call_that_throws_may_say_so() -> None:
+    """It has no result, and an error is none."""
+    running(ONEWAY, "plain", "oneway").take(oneway(error="MQClientException"), START + 2)
+
+
+@pytest.mark.parametrize("told", [attempt(0), RouteSeen(1, START, ())], ids=["attempts", "routes"])
+def test_what_was_not_claimed_is_not_told(told: Record) -> None:
+    """The relay has been told to tell it in the client's place."""
+    assert violation(running(SYNC, "plain"), told) == "protocol.not-claimed"
+
+
+def test_whoever_claims_attempts_tells_some() -> None:
+    """A send with a status has made one; without the claim the relay is the witness."""
+    assert violation(running(SYNC, "plain", "attempts"), sent(0), Done(1)) == "protocol.unkept-claim"
+    silent = running(SYNC, "plain")
+    for record in (sent(0), Done(1)):
+        silent.take(record, START + 2)
+
+
+def test_a_send_that_failed_before_any_attempt_needs_none() -> None:
+    """No route: nothing was sent to anybody."""
+    talk = running(SYNC, "plain", "attempts")
+    for record in (SendEnded(0, 0, START, START + 1, error="MQClientException"), Done(1)):
+        talk.take(record, START + 2)
