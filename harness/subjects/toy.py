@@ -28,6 +28,12 @@ DEFECTS = {
     "ignores-mode": "tells some asynchronous sends as if they were synchronous",
     "plain-only": "claims plain synchronous sends only",
     "no-hooks": "claims no attempts and tells none",
+    "fails-in-calm": "says of some sends that their connection was lost",
+    "loses-answers": "throws some answers away and sends the message again",
+    "keeps-no-timeout": "waits thirty times as long as its timeout",
+    "early": "waits half as long as its timeout",
+    "async-no-failover": "retries an asynchronous send at the broker that has just failed",
+    "ok-without-answer": "says ok as soon as a request is written",
 }
 
 

@@ -21,6 +21,8 @@ FOUND_BY = {
     "sends-twice": "duplication.stored-more-than-attempted",
     "drops": "loss.acknowledged-not-stored",
     "ignores-retries": "attempts.stopped-early",
+    "fails-in-calm": "outcomes.failed-without-cause",
+    "loses-answers": "outcomes.failed-without-cause",
 }
 
 FOUND_IN_MODES = {
@@ -31,6 +33,22 @@ FOUND_IN_MODES = {
     "forgets-delays": ("whole/carried", "delay.not-kept-back"),
     "ignores-mode": ("whole/asynchronous", "protocol.other-mode"),
 }
+
+FOUND_UNDER_FAULTS = {
+    "keeps-no-timeout": ("whole/long-pause", "attempts.outlasted-timeout"),
+    "early": ("whole/long-pause", "attempts.stopped-early/retry"),
+    "ok-without-answer": ("whole/long-pause", "outcomes.acknowledged-by-a-stopped-broker"),
+    "async-no-failover": ("whole/asynchronous-dead-broker", "retry.returned-to-failed-broker/retry"),
+}
+
+
+@pytest.mark.parametrize("defect", FOUND_UNDER_FAULTS)
+def test_a_defect_that_a_fault_shows_is_found_by_its_signature(cluster: Cluster, folder: Path, defect: str) -> None:
+    """Toys that are right in calm, in a scenario with the fault that tells."""
+    scenario, signature = FOUND_UNDER_FAULTS[defect]
+    judgement = judge(run_pair(cluster, folder, "java:5.3.3", f"toy:{defect}", scenario))
+    assert judgement.exit_code is ExitCode.DIVERGES
+    assert signature in signatures(judgement), signatures(judgement)
 
 
 @pytest.mark.parametrize("defect", FOUND_IN_MODES)

@@ -8,7 +8,7 @@ not share connections here, so the measured one opens its own by a heartbeat.
 import argparse
 import contextlib
 import threading
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from harness.core.plan import PlannedSend, SendKind, SendMode
@@ -28,7 +28,9 @@ from reference_impl.message import Message, SendResult
 from reference_impl.producer import Producer
 from reference_impl.remoting.errors import MQClientException
 from reference_impl.remoting.properties import DELAY
-from reference_impl.rules.publish import Queue
+from reference_impl.rules.dialect import Dialect
+from reference_impl.rules.publish import Pick, Queue
+from reference_impl.rules.selection import Selector, draw_past_last_broker
 from reference_impl.settings import ProducerSettings
 
 __all__ = ["RELEASES", "ReferenceClient", "capabilities_of"]
@@ -53,11 +55,22 @@ def capabilities_of(release: str) -> tuple[str, ...]:
     return (*kinds, *MODES, "attempts", "routes", "causes", "setting:poll_name_server_interval_ms")
 
 
+def without_failover(release: str) -> Dialect:
+    """The dialect of a release but that a retry goes to the broker that has just failed, for a client with that defect."""
+
+    def insisting(selector: Selector, last_broker: str | None, reset_index: bool, now_ms: int) -> Pick:
+        here = [place for place, queue in enumerate(selector.info.queues) if queue.broker == last_broker]
+        return here[0] if here else draw_past_last_broker(selector, None, reset_index, now_ms)
+
+    return replace(dialect_of(release), select_plain=insisting)
+
+
 class ReferenceClient:
     """The reference producer, speaking of its attempts and routes."""
 
-    def __init__(self, release: str, setup: SubjectSetup, speak: Speak) -> None:
-        dialect = self._dialect = dialect_of(release)
+    def __init__(self, release: str, setup: SubjectSetup, speak: Speak, dialect: Dialect | None = None) -> None:
+        """dialect: another one than the release's, for clients with a defect."""
+        dialect = self._dialect = dialect or dialect_of(release)
         self._setup = setup
         self._speak = speak
         self._settings = settings_of(setup)

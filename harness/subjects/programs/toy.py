@@ -2,7 +2,8 @@
 Toy subjects: ``python -m harness.subjects.programs.toy --defect drops``.
 
 Each is the reference with one defect, so that a run can be shown to find it. A defect strikes at every tenth send of the
-plan, the fatal ones at the first of these; the rest of the time a toy is as good as the reference.
+plan, the fatal ones at the first of these; the rest of the time a toy is as good as the reference. The file is as long as the
+list of them.
 """
 
 import argparse
@@ -18,7 +19,7 @@ from harness.core.records import AttemptEnded, Record, RouteSeen, SendEnded
 from harness.core.subject import SubjectId
 from harness.subjects.programs.async_sends import Told
 from harness.subjects.programs.client import Answer, Client, Speak
-from harness.subjects.programs.reference import ReferenceClient, capabilities_of
+from harness.subjects.programs.reference import ReferenceClient, capabilities_of, without_failover
 from harness.subjects.programs.session import own_stdout, run_subject
 from harness.subjects.programs.writer import RecordWriter
 from harness.subjects.setup import SubjectSetup
@@ -160,6 +161,87 @@ class ForgetsDelays(Honest):
         return super().message(replace(send, delay_level=0) if strikes(send.send) else send)
 
 
+class RemotingSendRequestException(Exception):
+    """A connection that was lost, as a toy says."""
+
+
+class FailsInCalm(Honest):
+    """Loses its connection, as it says, at some sends that it never tries."""
+
+    def send(self, send: PlannedSend, message: Any) -> Answer:
+        if strikes(send.send):
+            raise RemotingSendRequestException("a broker that is well")
+        return super().send(send, message)
+
+
+class LosesAnswers(Honest):
+    """Throws some answers away, says that the connection was lost, and sends the message again."""
+
+    def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
+        self._try = threading.local()
+        super().__init__(setup, lambda record: speak(self._told(record)))
+
+    def send(self, send: PlannedSend, message: Any) -> Answer:
+        try:
+            if strikes(send.send):
+                self._try.number = 0
+                super().send(send, message)
+                self._try.number = 1
+            return super().send(send, message)
+        finally:
+            self._try.number = None
+
+    def _told(self, record: Record) -> Record:
+        number = getattr(self._try, "number", None)
+        if number is None or not isinstance(record, AttemptEnded):
+            return record
+        lost = replace(record, error="RemotingSendRequestException", status=None)
+        return replace(record, attempt=record.attempt + 1) if number else lost
+
+
+class KeepsNoTimeout(Honest):
+    """Waits thirty times as long as it was told to."""
+
+    def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
+        settings = replace(setup.settings, send_msg_timeout_ms=30 * setup.settings.send_msg_timeout_ms)
+        super().__init__(replace(setup, settings=settings), speak)
+
+
+class Early(Honest):
+    """Waits half as long as it was told to."""
+
+    def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
+        settings = replace(setup.settings, send_msg_timeout_ms=setup.settings.send_msg_timeout_ms // 2)
+        super().__init__(replace(setup, settings=settings), speak)
+
+
+class AsyncNoFailover(Honest):
+    """Tries again where it has just failed."""
+
+    def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
+        self._reference = ReferenceClient(_RELEASE, setup, speak, without_failover(_RELEASE))
+
+
+class OkWithoutAnswer(Honest):
+    """Says ok as soon as a request is written."""
+
+    def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
+        self._written = threading.local()
+        self._speak_of = speak
+        super().__init__(setup, self._say)
+
+    def send(self, send: PlannedSend, message: Any) -> Answer:
+        super().send_oneway(send, message)
+        broker, queue_id = self._written.place
+        return Answer("SEND_OK", broker, queue_id, None)
+
+    def _say(self, record: Record) -> None:
+        if isinstance(record, AttemptEnded):
+            self._written.place = (record.broker, record.queue_id)
+            record = replace(record, status="SEND_OK") if record.error is None else record
+        self._speak_of(record)
+
+
 def honest_speech(writer: RecordWriter) -> Speak:
     """Says what there is to say."""
     return writer.put
@@ -250,6 +332,12 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "ignores-mode": (Honest, as_if_synchronous),
     "plain-only": (Honest, honest_speech),
     "no-hooks": (Honest, without_attempts),
+    "fails-in-calm": (FailsInCalm, honest_speech),
+    "loses-answers": (LosesAnswers, honest_speech),
+    "keeps-no-timeout": (KeepsNoTimeout, honest_speech),
+    "early": (Early, honest_speech),
+    "async-no-failover": (AsyncNoFailover, honest_speech),
+    "ok-without-answer": (OkWithoutAnswer, honest_speech),
 }
 
 CLAIMS: dict[str, tuple[str, ...]] = {
