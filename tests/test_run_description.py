@@ -48,11 +48,22 @@ def test_a_run_says_where_its_scenarios_and_traces_are(tmp_path: Path, monkeypat
     """Scenario file and line for alerts, the run directory for the command that explains."""
     monkeypatch.chdir(tmp_path)
     run = RunDirectory.create(tmp_path / "reports", manifest_of(REQUEST, 1, plan_cases(REQUEST, 1)))
+    shown = tmp_path / "fixtures/scenarios/fault-latency/pause-one-of-two.yaml"
+    shown.parent.mkdir(parents=True)
+    shown.touch()
     (case,) = describe([run], took_s=0.0).cases
     lines = (resource("fixtures/scenarios") / "fault-latency/pause-one-of-two.yaml").read_text().splitlines()
     assert case.scenario_file == "fixtures/scenarios/fault-latency/pause-one-of-two.yaml"
     assert lines[case.checks_line - 1].startswith("checks:")
     assert case.folder == f"reports/{run.run}"
+
+
+def test_a_scenario_that_is_not_here_has_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a shipped one in another repository: an alert there would point at nothing."""
+    monkeypatch.chdir(tmp_path)
+    run = RunDirectory.create(tmp_path / "reports", manifest_of(REQUEST, 1, plan_cases(REQUEST, 1)))
+    (case,) = describe([run], took_s=0.0).cases
+    assert case.scenario_file == ""
 
 
 def test_a_run_says_how_it_sends_and_what_judged_it(tmp_path: Path) -> None:

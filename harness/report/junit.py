@@ -7,11 +7,13 @@ pass with the property ``diverges=true``: a CI server knows no third colour. DEC
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from harness.core import events
+from harness.core.run_info import CaseInfo
 from harness.core.verdict import CheckResult, Verdict
 from harness.report.document import Document
 from harness.report.files import replace_file
@@ -28,8 +30,27 @@ _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def write(document: Document, folder: Path) -> Path:
     """Write the document's checks as JUnit XML into ``folder``."""
     path = folder / FILE_NAME
-    replace_file(path, render(document.run.run, document.run.seed, document.results, document.policy))
+    told = {case.case: _told_of(case.case, case, document) for case in reversed(document.run.cases)}
+    replace_file(path, render(document.run.run, document.run.seed, document.results, document.policy, told))
     return path
+
+
+@dataclass(frozen=True, slots=True)
+class CaseTold:
+    """What viewers show of a case: its scenario's file, the line that asks, and how long its clients sent."""
+
+    file: str
+    line: int
+    sent_s: float
+
+
+def _told_of(name: str, case: CaseInfo, document: Document) -> CaseTold:
+    spans = [
+        max((len(row.stored) for row in one.rows), default=0) * one.step_ms / 1e3
+        for one in document.plots.overviews
+        if one.case == name
+    ]
+    return CaseTold(case.scenario_file, case.checks_line, sum(spans))
 
 
 class JUnitListener:
@@ -53,8 +74,14 @@ class JUnitListener:
                 return
 
 
-def render(run: str, seed: int, results: Sequence[CheckResult], policy: Policy) -> bytes:
-    """The whole file: one suite a case, in the order the results come."""
+def render(
+    run: str, seed: int, results: Sequence[CheckResult], policy: Policy, told: Mapping[str, CaseTold] | None = None
+) -> bytes:
+    """
+    The whole file: one suite a case, in the order the results come.
+
+    told: of cases that are over. The time of a case stands at the first of its checks: the same sends answer all of them.
+    """
     root = ET.Element("testsuites", name=_legal(f"rocketdiff {run}"))
     totals = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
     for case in dict.fromkeys(result.case for result in results):
@@ -62,11 +89,25 @@ def render(run: str, seed: int, results: Sequence[CheckResult], policy: Policy) 
         suite = ET.SubElement(root, "testsuite", name=_legal(case))
         _properties(suite, {"run": run, "seed": str(seed)})
         counts = _counts(suite, [_test_case(suite, result, policy) for result in mine])
+        _places(suite, (told or {}).get(case))
         totals = {name: totals[name] + counts[name] for name in totals}
     for name, count in totals.items():
         root.set(name, str(count))
     ET.indent(root, space=" ")
     return bytes(ET.tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"
+
+
+def _places(suite: ET.Element, told: CaseTold | None) -> None:
+    """File, line and time, as far as they are known."""
+    tests = suite.findall("testcase")
+    if told is None or not tests:
+        return
+    for number, test in enumerate(tests):
+        test.set("time", f"{0.0 if number else told.sent_s:.2f}")
+        if told.file:
+            test.set("file", _legal(told.file))
+            test.set("line", str(told.line))
+    suite.set("time", f"{told.sent_s:.2f}")
 
 
 def _counts(suite: ET.Element, outcomes: Sequence[str]) -> dict[str, int]:

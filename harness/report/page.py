@@ -1,5 +1,6 @@
 """What the page shows, worked out before any template sees it: views with everything decided."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,14 +14,14 @@ from harness.report.example_words import call_text, detail_lines, stored_text
 from harness.report.ledger_words import declarations
 from harness.report.pictures import CasePictures, LanesPicture, PoolPicture, draw_pools, endings_text
 from harness.report.signature_words import title_of
-from harness.report.words import CHECK_ORDER, PHASES, Sign, explain_command, plural, sign_of, where_in
+from harness.report.words import CHECK_ORDER, PHASES, Sign, explain_command, plural, short_case, sign_of, where_in
 from harness.verdict.ledger_outcome import EntryOutcome
 
 CLUSTERS_SHOWN = 60
 """More signatures than anyone reads; the rest is in the document."""
 
 OPEN_CASES = 2
-"""Cases unfolded from the start: enough to see what there is."""
+"""Cases unfolded from the start where something diverged; of a run that conforms nobody needs one."""
 
 _BADGES = {
     Weight.NEW: ("new divergence", "bad"),
@@ -119,9 +120,9 @@ def subjects_of(document: Document) -> dict[str, str]:
 
 
 def anchors_of(document: Document) -> dict[str, str]:
-    """Fragment identifier of every planned case."""
+    """Fragment identifier of every planned case: of its name, so that a link outlives another choice of cases."""
     cases = dict.fromkeys(case.case for case in document.run.cases)
-    return {case: f"case-{number}" for number, case in enumerate(cases, start=1)}
+    return {case: "case-" + re.sub("[^A-Za-z0-9]+", "-", short_case(case, document.run)) for case in cases}
 
 
 def cases_by_interest(document: Document) -> tuple[str, ...]:
@@ -215,7 +216,7 @@ def _of_arm(both: object, arm: str) -> object:
 def case_views(document: Document, pictures: Mapping[str, CasePictures]) -> tuple[CaseView, ...]:
     """Every planned case once, in the order of the plan."""
     anchors = anchors_of(document)
-    unfolded = cases_by_interest(document)[:OPEN_CASES]
+    unfolded = cases_by_interest(document)[:OPEN_CASES] if document.clusters else ()
     infos = {case.case: case for case in reversed(document.run.cases)}
     return tuple(
         CaseView(

@@ -16,7 +16,7 @@ from typing import Any
 from harness.core.verdict import Severity, Verdict
 from harness.report.document import Document
 from harness.report.files import replace_file
-from harness.report.sarif_results import results_of
+from harness.report.sarif_results import help_uris, results_of
 from harness.report.sarif_rules import rules_of
 from harness.report.words import check_id, headline
 from harness.verdict.judgement import RunVerdict
@@ -55,7 +55,7 @@ def render(document: Document, gzipped_most: int = GZIPPED_BYTES_MOST) -> bytes:
 
 def _log(document: Document, results: Sequence[dict[str, Any]], found: int) -> dict[str, Any]:
     run = document.run
-    rules = rules_of(results)
+    rules = rules_of(results, help_uris(document))
     driver = {"name": "rocketdiff", "semanticVersion": run.rocketdiff, "rules": rules}
     index = {rule["id"]: number for number, rule in enumerate(rules)}
     pair = f"{run.baseline.subject}~{run.candidate.subject}"

@@ -1,5 +1,6 @@
 """The results of a SARIF log: divergences, gravest first, then what the ledger declares and the run did not show."""
 
+import re
 from hashlib import sha256
 from typing import Any
 from urllib.parse import quote
@@ -9,9 +10,12 @@ from harness.core.verdict import CheckResult, Divergence, Severity
 from harness.report.clusters import Weight, fingerprint, weight_of
 from harness.report.document import Document
 from harness.report.ledger_words import because, trouble_text
-from harness.report.sarif_rules import STALE_RULE
+from harness.report.sarif_rules import STALE_RULE, rule_id
 from harness.report.words import phase_word, short_case
 from harness.verdict.ledger_outcome import EntryOutcome, EntryState
+
+_ISSUE = re.compile(r"\b([A-Za-z0-9][\w.-]*/[\w.-]+)#(\d+)\b")
+"""``apache/rocketmq#6567``."""
 
 LEVELS = {Severity.MUST: "error", Severity.SHOULD: "warning", Severity.INFO: "note"}
 
@@ -54,7 +58,7 @@ def _result(
     stable = fingerprint(result.check, divergence.signature, divergence.subject)
     is_declared = weight is Weight.DECLARED
     told: dict[str, Any] = {
-        "ruleId": result.check,
+        "ruleId": rule_id(result.check, divergence.signature),
         "level": LEVELS[result.severity],
         "kind": "fail",
         "message": {"text": _message(divergence, name)},
@@ -83,11 +87,29 @@ def _message(divergence: Divergence, case: str) -> str:
 
 
 def _location(name: str, case: CaseInfo | None) -> dict[str, Any]:
-    """The scenario file as it is called from the root of its repository; of a pooled check, its name alone."""
+    """The scenario's name, and its file where whoever reads the alert has it: of a shipped one in another repository nobody has."""
     place: dict[str, Any] = {"logicalLocations": [{"fullyQualifiedName": name, "kind": "module"}]}
-    file = case.scenario_file if case is not None and case.scenario_file else f"{name}.yaml"
-    region = {"startLine": case.checks_line if case is not None else 1}
-    return {"physicalLocation": {"artifactLocation": {"uri": quote(file)}, "region": region}} | place
+    if case is None or not case.scenario_file:
+        return place
+    region = {"startLine": case.checks_line}
+    return {"physicalLocation": {"artifactLocation": {"uri": quote(case.scenario_file)}, "region": region}} | place
+
+
+def help_uris(document: Document) -> dict[str, str]:
+    """By rule, the upstream issue that a ledger names first for one of its signatures."""
+    refs: dict[str, str] = {}
+    entries = {entry.id: entry.ref for entry in document.ledger}
+    for cluster in document.clusters:
+        mine = (
+            one for one in document.contexts if (one.fingerprint, one.weight) == (cluster.fingerprint, cluster.weight)
+        )
+        known = [entry.ref for one in mine for entry in one.known]
+        for ref in (*known, *(entries[name] for name in cluster.declared_by if name in entries)):
+            if issue := _ISSUE.search(ref):
+                refs.setdefault(
+                    rule_id(cluster.check, cluster.signature), f"https://github.com/{issue[1]}/issues/{issue[2]}"
+                )
+    return refs
 
 
 def _suppression(entry: str, reasons: dict[str, str]) -> dict[str, Any]:

@@ -58,6 +58,13 @@ _SENTENCES = {
 _PLACES = {"first": " at a first attempt", "retry": " at a retry"}
 
 
+def rule_title(signature: str) -> str:
+    """The same of no client in particular, for whoever meets a rule in a list of alerts; blank where nobody has written one."""
+    name = signature.removeprefix("rules/").partition("/")[0]
+    said = _SENTENCES.get(name, "")
+    return said.format(subject="the client", baseline="the baseline")
+
+
 def title_of(cluster: Cluster, document: Document) -> str:
     """One sentence, without a full stop; its first letter is small where it begins with a client's name."""
     baseline = document.run.baseline.subject

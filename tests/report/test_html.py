@@ -11,7 +11,7 @@ from harness.core.verdict import Verdict
 from harness.report import html, pictures
 from harness.report.document import Document
 from harness.report.json_document import decode, encode
-from harness.report.page import subjects_of
+from harness.report.page import anchors_of, subjects_of
 from harness.verdict.judgement import RunVerdict
 
 
@@ -94,7 +94,7 @@ def test_cases_with_divergences_are_drawn_first_and_unfolded(document: Document,
     """Two of them are open from the start."""
     unfolded = re.findall(r'<details class="card case" id="([^"]+)" open', page_text)
     assert len(unfolded) == 2
-    divergent = {f"case-{n}" for n, case in enumerate(document.run.cases, 1) if case.case in document.clusters[0].cases}
+    divergent = {anchors_of(document)[case] for case in document.clusters[0].cases}
     assert set(unfolded) <= divergent
 
 

@@ -1,8 +1,10 @@
 """JUnit XML that any CI server reads."""
 
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import msgspec
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
@@ -92,3 +94,15 @@ def test_a_failure_reads_well(snapshot: SnapshotAssertion) -> None:
     found = Divergence("retry/stays", "java:2", 1_204, Example(7, 1, 1, "paused", "broker-b", "broker-a <again>"))
     row = CheckResult("fault/pause/java:1~java:2", "queue-choice", Verdict.DIVERGES, divergences=(found,))
     assert render("r1", 42, [row], Policy()).decode() == snapshot
+
+
+def test_viewers_find_file_line_and_time(document: Document, tmp_path: Path) -> None:
+    """Thirty-six steps of a quarter of a second are nine; they stand at the first check, for all are answered by them."""
+    cases = tuple(replace(case, scenario_file="conformance/a.yaml", checks_line=7) for case in document.run.cases)
+    suite = ET.parse(write(msgspec.structs.replace(document, run=replace(document.run, cases=cases)), tmp_path)).find(
+        "testsuite"
+    )
+    assert suite is not None
+    first, second, *_ = suite.findall("testcase")
+    assert (suite.get("time"), first.get("time"), second.get("time")) == ("9.00", "9.00", "0.00")
+    assert (first.get("file"), first.get("line")) == ("conformance/a.yaml", "7")

@@ -129,10 +129,21 @@ def test_the_button_leads_to_the_first_divergence(visit: Visit, document: Docume
 
 def test_a_sign_of_the_matrix_unfolds_its_case(visit: Visit) -> None:
     """A link into a folded case opens it."""
-    folded = visit.page.locator("#case-8")
+    folded = visit.page.locator("#case-explicit-queue-by-selector")
     assert folded.get_attribute("open") is None
-    visit.page.click(".matrix a[href='#case-8'] >> nth=0")
-    visit.page.wait_for_function("document.getElementById('case-8').open")
+    visit.page.click(".matrix a[href='#case-explicit-queue-by-selector.loss']")
+    visit.page.wait_for_function("document.getElementById('case-explicit-queue-by-selector').open")
+
+
+def test_the_filter_leaves_what_diverges(visit: Visit) -> None:
+    """Four of eight cases diverge and one is open; pressed again, everything is back."""
+    rows = visit.page.locator(".matrix tbody tr:visible")
+    assert rows.count() == 9
+    visit.page.click("text=Only what diverges or is open")
+    assert rows.count() == 5
+    assert visit.page.locator("details.case:visible").count() == 5
+    visit.page.click("text=Only what diverges or is open")
+    assert rows.count() == 9
 
 
 def test_the_reproduce_command_is_copied(browser: Browser, address: str, document: Document) -> None:
@@ -161,10 +172,25 @@ def test_the_dark_scheme_reaches_into_the_charts(browser: Browser, address: str)
     assert all(light != dark for light, dark in zip(*seen, strict=True))
 
 
-def test_paper_shows_everything(visit: Visit) -> None:
-    """Printing unfolds every case."""
+def test_paper_has_the_folds_as_they_are_and_everything_on_it(browser: Browser, address: str) -> None:
+    """Nothing unfolds by itself; the matrix is as wide as the paper allows, 180 mm of A4 being 680 pixels."""
+    visit = Visit(browser, address, 680)
+    visit.page.emulate_media(media="print")
+    before = visit.page.locator("details[open]").count()
     visit.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-    assert visit.page.evaluate("[...document.querySelectorAll('details')].every(fold => fold.open)")
+    assert visit.page.locator("details[open]").count() == before
+    assert visit.page.evaluate("document.querySelector('.matrix').scrollWidth") <= 680
+    visit.context.close()
+
+
+def test_on_a_phone_every_answer_is_inside_the_window(browser: Browser, address: str) -> None:
+    """The column that says why stands below the others instead of beside them."""
+    visit = Visit(browser, address, 390)
+    right = visit.page.eval_on_selector_all(
+        "details.case[open] table.answers td", "all => Math.max(...all.map(one => one.getBoundingClientRect().right))"
+    )
+    assert 0 < right <= 390
+    visit.context.close()
 
 
 def test_tables_and_headings_can_be_followed_by_a_screen_reader(visit: Visit) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from harness.core.verdict import Divergence, Example, Severity, Verdict
 from harness.report import sarif
+from harness.report.context import ExampleContext, KnownEntry
 from harness.report.document import Document
 from harness.report.sarif_results import GITHUBS, SIGNATURE, results_of
 from harness.verdict.ledger_outcome import EntryOutcome, EntryState
@@ -84,6 +85,9 @@ def test_what_the_schema_requires_is_there(document: Document) -> None:
         assert result["level"] in LEVELS and result["baselineState"] in BASELINE_STATES
         assert ids[result["ruleIndex"]] == result["ruleId"]
         (place,) = result["locations"]
+        assert place["logicalLocations"][0]["fullyQualifiedName"]
+        if "physicalLocation" not in place:
+            continue
         physical = place["physicalLocation"]
         assert not physical["artifactLocation"]["uri"].startswith("/")
         assert " " not in physical["artifactLocation"]["uri"]
@@ -97,7 +101,10 @@ def test_each_signature_of_a_case_is_one_result_with_the_level_of_its_severity(d
     results = run_of(document)["results"]
     assert len(results) == sum(len(result.divergences) for result in document.results) == 8
     assert {result["level"] for result in results} == {"error"}
-    assert {result["ruleId"] for result in results} == {"queue-choice", "avoidance"}
+    assert {result["ruleId"] for result in results} == {
+        "queue-choice/retry",
+        "avoidance/avoidance",
+    }
 
 
 @pytest.mark.parametrize(("severity", "level"), [("must", "error"), ("should", "warning"), ("info", "note")])
@@ -126,18 +133,19 @@ def test_fingerprints_outlive_seed_time_and_count(document: Document) -> None:
 
 
 def test_the_location_is_the_line_of_the_scenario_that_asks(document: Document) -> None:
-    """As the file is called from the root of its repository; without one known, by the scenario's name."""
+    """As the file is called from the root of its repository; where nobody has it, the scenario's name alone."""
     cases = tuple(replace(case, scenario_file="my scenarios/a.yaml", checks_line=17) for case in document.run.cases)
     known = msgspec.structs.replace(document, run=replace(document.run, cases=cases))
     place = run_of(known)["results"][0]["locations"][0]["physicalLocation"]
     assert place == {"artifactLocation": {"uri": "my%20scenarios/a.yaml"}, "region": {"startLine": 17}}
-    place = run_of(document)["results"][0]["locations"][0]["physicalLocation"]
-    assert place["artifactLocation"]["uri"].startswith("fault-latency/")
+    (place,) = run_of(document)["results"][0]["locations"]
+    assert "physicalLocation" not in place
+    assert place["logicalLocations"][0]["fullyQualifiedName"].startswith("fault-latency/")
 
 
 def test_what_the_ledger_declares_is_suppressed_with_its_reason(document: Document) -> None:
     """Unchanged against the baseline that the ledger is; everything else is new."""
-    by_rule = {result["ruleId"]: result for result in run_of(declared(document))["results"]}
+    by_rule = {result["ruleId"].partition("/")[0]: result for result in run_of(declared(document))["results"]}
     known, news = by_rule["queue-choice"], by_rule["avoidance"]
     assert (known["baselineState"], news["baselineState"], news["suppressions"]) == ("unchanged", "new", [])
     (suppression,) = known["suppressions"]
@@ -181,9 +189,56 @@ def test_a_crowd_is_cut_where_the_platforms_cut_it(document: Document, monkeypat
     assert all(len(result["message"]["text"]) < 1_500 for result in run["results"])
 
 
-def test_the_upload_stays_below_its_size(document: Document) -> None:
-    """Gzipped, however many results there are; at worst the verdict is alone."""
-    for most in (3_000, 1_900, 10):
-        content = sarif.render(document, most)
-        assert len(gzip.compress(content)) <= most or json.loads(content)["runs"][0]["results"] == []
-    assert json.loads(content)["runs"][0]["properties"]["resultsLeftOut"] == 8
+@pytest.mark.parametrize(
+    ("signature", "rule", "title"),
+    [
+        (
+            "queue.out-of-turn/first",
+            "queue-choice/queue.out-of-turn",
+            "The client takes another queue than the one whose turn it is.",
+        ),
+        (
+            "rules/queue.out-of-turn/retry",
+            "queue-choice/rules/queue.out-of-turn",
+            "The client takes another queue than the one whose turn it is.",
+        ),
+        (
+            "new-kind/first",
+            "queue-choice/new-kind",
+            "Every attempt goes to a queue that the rules of the client's release allow there.",
+        ),
+    ],
+)
+def test_a_rule_is_a_family_of_signatures_with_a_title(
+    document: Document, signature: str, rule: str, title: str
+) -> None:
+    """So that alerts of one check do not share one title; one without a sentence has its check's."""
+    row = next(result for result in document.results if result.check == "queue-choice" and result.divergences)
+    named = replace(row, divergences=(replace(row.divergences[0], signature=signature),))
+    run = run_of(msgspec.structs.replace(document, results=(named,)))
+    assert [result["ruleId"] for result in run["results"]] == [rule]
+    (shown,) = run["tool"]["driver"]["rules"]
+    assert (shown["id"], shown["shortDescription"]["text"]) == (rule, title)
+
+
+def test_a_rule_leads_to_the_issue_that_a_ledger_names(document: Document) -> None:
+    """Also where the run was judged without the ledger; a rule that nobody knows of leads nowhere."""
+    first = document.clusters[0]
+    entry = KnownEntry("K16", "avoided for 10 s", "apache/rocketmq#6567, RIP-63")
+    context = ExampleContext(first.fingerprint, str(first.weight), known=(entry,))
+    rules = run_of(msgspec.structs.replace(document, contexts=(context,)))["tool"]["driver"]["rules"]
+    assert [rule.get("helpUri") for rule in rules if rule["id"].startswith(first.check)] == [
+        "https://github.com/apache/rocketmq/issues/6567"
+    ]
+    assert sum("helpUri" in rule for rule in rules) == 1
+
+
+@pytest.mark.parametrize(("short_by", "shown"), [(0, 8), (1, 4), (1_000_000, 0)])
+def test_the_upload_stays_below_its_size(document: Document, short_by: int, shown: int) -> None:
+    """Gzipped: all results where they fit, half where they do not by a byte, and at worst the verdict alone."""
+    most = max(10, len(gzip.compress(sarif.render(document))) - short_by)
+    content = sarif.render(document, most)
+    (run,) = json.loads(content)["runs"]
+    assert (len(run["results"]), run["properties"]["resultsLeftOut"]) == (shown, 8 - shown)
+    if shown:
+        assert len(gzip.compress(content)) <= most

@@ -1,5 +1,5 @@
 "use strict";
-/* The page is complete without this: it copies a command, opens what a link points into, and unfolds for paper. */
+/* The page is complete without this: it copies a command, opens what a link points into, and hides what conforms when asked. */
 (function () {
   function copied(button, said) {
     var before = button.textContent;
@@ -30,7 +30,12 @@
   }
   window.addEventListener("hashchange", unfold);
   unfold();
-  window.addEventListener("beforeprint", function () {
-    document.querySelectorAll("details").forEach(function (fold) { fold.open = true; });
+  document.querySelectorAll("[data-filter]").forEach(function (button) {
+    button.closest("[hidden]").hidden = false;
+    button.addEventListener("click", function () {
+      var only = button.getAttribute("aria-pressed") !== "true";
+      button.setAttribute("aria-pressed", String(only));
+      document.body.classList.toggle("only-telling", only);
+    });
   });
 })();
