@@ -32,6 +32,7 @@ from harness.core.events import (
 from harness.core.fault import KILLS, FaultRecord
 from harness.core.records import Hello
 from harness.guards import CaseFacts, guards_of, median_lateness_ns
+from harness.open_connections import ConnectionWatch, endpoints_of
 from harness.scenario import Case
 from harness.stalls import StallWatch
 from harness.subjects.child import SubjectProcess
@@ -107,7 +108,7 @@ def run_case(
             raise cause from error
         raise
     facts = stage.facts()
-    directory.complete(guards=guards_of(facts), measured=facts.measured())
+    directory.complete(guards=guards_of(facts), measured=facts.measured(), connections=stage.connections.seen)
     answered = facts.answered
     took_s = time.monotonic() - began
     tell(listeners, CaseEnded(directory.number, name, answered[Arm.BASELINE], answered[Arm.CANDIDATE], took_s))
@@ -140,6 +141,7 @@ class _Stage:
     is_read_back: bool = False
     witness: Witness = field(init=False)
     stalls: StallWatch = field(init=False)
+    connections: ConnectionWatch = field(init=False)
     wire: dict[Arm, WireStory] = field(default_factory=dict)
 
     def play(self, stack: ExitStack) -> None:
@@ -157,6 +159,7 @@ class _Stage:
         self._each(lambda subject: subject.prepare(self.case.plan, self._setup(subject.arm)))
         self._each(lambda subject: subject.await_ready())
         self.stalls = stack.enter_context(StallWatch({arm: subject.pid for arm, subject in self.arms.items()}))
+        self.connections = stack.enter_context(self._connection_watch())
         self._go()
         faults = with_relays(self.witness.relays)
         schedule = ScheduleThread(self.cluster, self.case.faults, self.origin_ns, self._on_fault, faults)
@@ -167,6 +170,7 @@ class _Stage:
             schedule.stop()
             outcome = schedule.join()
         self.problems |= {f"fault {n}": str(problem) for n, problem in enumerate(outcome.problems)}
+        self.connections.rest()
 
     def _hellos(self) -> dict[Arm, Hello]:
         told = {arm: subject.transcript.hello for arm, subject in self.arms.items()}
@@ -234,6 +238,10 @@ class _Stage:
     def _subject(self, arm: Arm, stack: ExitStack) -> SubjectProcess:
         recorder: Recorder = stack.enter_context(self.directory.recorder(arm))
         return SubjectProcess(self.pair.programs[arm], arm, self.directory.logs / arm.value, on_line=recorder.line)
+
+    def _connection_watch(self) -> ConnectionWatch:
+        endpoints = {arm: endpoints_of(self.cluster, self.witness.addresses(arm)) for arm in self.arms}
+        return ConnectionWatch({arm: (subject.pid, endpoints[arm]) for arm, subject in self.arms.items()})
 
     def _setup(self, arm: Arm) -> SubjectSetup:
         name_servers = self.witness.name_servers(arm)

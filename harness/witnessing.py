@@ -6,7 +6,7 @@ where one of the two clients does not claim in its hello to tell its attempts, a
 as a second witness of any other pair can ask for them.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from types import TracebackType
@@ -84,6 +84,11 @@ class Witness:
         """What the arm's client is to be configured with."""
         relay = self._relays.get(arm)
         return self._cluster.name_server_addresses if relay is None else relay.name_servers
+
+    def addresses(self, arm: Arm) -> Mapping[str, str]:
+        """Where the arm's client finds each server, by the server's name."""
+        relay = self._relays.get(arm)
+        return {node.name: node.address for node in nodes_of(self._cluster)} if relay is None else relay.addresses
 
     def testify(self, arm: Arm, work: Work) -> WireStory:
         """

@@ -6,7 +6,7 @@ then ``complete`` or ``abort``. Whatever is missing after a crash is missing fro
 """
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -19,6 +19,7 @@ from harness.core.fault import FaultRecord
 from harness.core.plan import Plan, PlannedSend
 from harness.core.run_info import Guard
 from harness.traces.arm_tables import arm_rows
+from harness.traces.connections import ConnectionSample
 from harness.traces.disk import digest_of, write_whole
 from harness.traces.journal import ArmJournal, read_fault_journal, read_plan_file, read_witnessed_journal
 from harness.traces.layout import (
@@ -195,8 +196,15 @@ class CaseDirectory:
         """Add a condition that was measured after this case was complete."""
         return self._run.change(self.number, lambda entry: replace(entry, guards=(*entry.guards, guard)))
 
-    def complete(self, *, guards: Sequence[Guard] = (), measured: dict[str, int | float] | None = None) -> CaseEntry:
+    def complete(
+        self,
+        *,
+        guards: Sequence[Guard] = (),
+        measured: dict[str, int | float] | None = None,
+        connections: Mapping[Arm, tuple[ConnectionSample, ...]] | None = None,
+    ) -> CaseEntry:
         """Declare that everything planned for this case was done and its tables are sealed."""
+        self._run.change(self.number, lambda entry: replace(entry, connections=dict(connections or {})))
         return self._end(CaseStatus.COMPLETE, "", guards, measured or {})
 
     def abort(

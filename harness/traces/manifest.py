@@ -14,6 +14,7 @@ from harness.core.errors import TraceError
 from harness.core.events import Arm
 from harness.core.run_info import Guard, Machine
 from harness.core.settings import ClientSettings
+from harness.traces.connections import ConnectionSample
 from harness.traces.disk import digest_of
 from harness.traces.journal import CLIENT
 from harness.traces.schema import DIGESTS_SINCE, SCHEMA_VERSION, minor_of, require_known_version
@@ -90,6 +91,7 @@ class CaseEntry:
     numbers about the run, their unit in the name (``start_spread_ns``, ``achieved_per_s`` …). reason: why an aborted case
     was aborted. scenario_file: where it was read, as a report may say it. topics: name of each arm's topic. breaches: arms
     that broke the line protocol; a result, not an error. files: digest of each sealed table, by its path in the run.
+    connections: what each client held open, sample by sample, since 1.4; empty where nobody looked.
     """
 
     number: int
@@ -118,6 +120,7 @@ class CaseEntry:
     breaches: dict[Arm, Breach] = field(default_factory=dict)
     scenario_file: str = ""
     files: dict[str, str] = field(default_factory=dict)
+    connections: dict[Arm, tuple[ConnectionSample, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

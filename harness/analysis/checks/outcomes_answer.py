@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from harness.analysis.checks.case_facts import CaseFacts, counted
+from harness.analysis.checks.connections_left import measures_of
 from harness.analysis.checks.outcomes import (
     AFTER_FAILURE,
     CALM,
@@ -58,7 +59,7 @@ def answer(facts: CaseFacts) -> Evidence:
     )
     compared = facts.n(NAME, "sends", arm=str(Arm.CANDIDATE))
     standing, reason = _standing(facts, compared)
-    evidence = facts.evidence(NAME, standing, reason, decisions=compared, measures=measures)
+    evidence = facts.evidence(NAME, standing, reason, decisions=compared, measures=(*measures, *measures_of(facts)))
     if _is_hasty(facts):
         return evidence
     return replace(evidence, counts=(*_paired([facts]), *_shares(facts)))
