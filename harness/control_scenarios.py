@@ -1,5 +1,5 @@
 """
-Scenarios of control cases: twelve shapes, each drawn anew for every gate run, so that no two cases are the same.
+Scenarios of control cases: sixteen shapes, each drawn anew for every gate run, so that no two cases are the same.
 
 Timeouts are short and pauses many, because the unit of every statistic is the pause episode: a case of four seconds has as
 many as a shipped scenario of fifteen. All three sending modes have their turn: a rate says nothing about a mode that nobody
@@ -26,8 +26,8 @@ Draw = Callable[[Random], str]
 
 
 def control_scenario(shape: int, seed: int) -> Scenario:
-    """The scenario of one shape (counted round) for a seed; equal arguments give equal text."""
-    name, draw = SHAPES[shape % len(SHAPES)]
+    """The scenario of one shape (counted round, or STAND_IN) for a seed; equal arguments give equal text."""
+    name, draw = ("plain-under-pauses", _plain) if shape == STAND_IN else SHAPES[shape % len(SHAPES)]
     text = f"format: 1\nname: control/{name}\n{draw(Random(f'{seed}/{name}'))}"
     return parse(text, f"control scenario {name} of seed {seed}")
 
@@ -152,16 +152,26 @@ def _addressed(call: str) -> Draw:
     return draw
 
 
-def _batch(random: Random) -> str:
-    timeout_ms = random.choice(TIMEOUTS_MS)
-    return _scenario(
-        random,
-        "A batch of one message goes the way of a single message in both clients.",
-        settings=f", send_msg_timeout_ms: {timeout_ms}, send_latency_fault_enable: {random.choice(('true', 'false'))}",
-        faults=_pauses(random, timeout_ms, brokers=random.choice("ab")),
-        workload=", call: batch",
-        checks=(*EXACT, "timing", "failover-time"),
-    )
+def _chosen(says: str, workload: str) -> Draw:
+    def draw(random: Random) -> str:
+        timeout_ms = random.choice(TIMEOUTS_MS)
+        return _scenario(
+            random,
+            says,
+            settings=f", send_msg_timeout_ms: {timeout_ms}, send_latency_fault_enable: {random.choice(('true', 'false'))}",
+            faults=_pauses(random, timeout_ms, brokers=random.choice("ab")),
+            workload=workload,
+            checks=(*EXACT, "timing", "failover-time"),
+        )
+
+    return draw
+
+
+_batch = _chosen("A batch of one message goes the way of a single message in both clients.", ", call: batch")
+_plain = _chosen("A client that cannot send batches sends single messages, alike in both arms.", "")
+
+STAND_IN = -1
+"""Number of the shape that takes the place of one whose call a client does not have: every client sends single messages."""
 
 
 def _slow(random: Random) -> str:
@@ -205,6 +215,55 @@ def _one_way(random: Random) -> str:
     )
 
 
+def _asynchronous_avoided(random: Random) -> str:
+    """Where its sends go cannot be known (``core.knowable``), so that is not asked; whatever is told of it is a false alarm."""
+    return _scenario(
+        random,
+        "Asynchronous sends whose callbacks write the fault table end alike in both clients beside a paused broker.",
+        settings=f", send_msg_timeout_ms: {random.choice((300, 500))}, send_latency_fault_enable: true",
+        faults=f"{{kind: pause, broker: {random.choice('ab')}, at_s: 1, for_s: {random.choice((0.6, 2.6))}}}",
+        checks=("attempts", "error-kind", "duplication", "loss", "callbacks"),
+        rates=(50, 100),
+        threads=(1, 2, 4),
+        duration_s=5,
+        mode="async",
+    )
+
+
+def _shared_table(random: Random) -> str:
+    timeout_ms = random.choice(TIMEOUTS_MS)
+    return _scenario(
+        random,
+        "Threads that share a fault table avoid a paused broker alike in both clients.",
+        settings=f", send_msg_timeout_ms: {timeout_ms}, send_latency_fault_enable: true",
+        faults=_pauses(random, timeout_ms, brokers=random.choice(("a", "b", "ab"))),
+        checks=(*EXACT, "avoidance"),
+        threads=(2, 3, 4),
+    )
+
+
+def _not_waited_for(mode: str, *more: str) -> Draw:
+    """Faults other than a pause; the kill is for good, because a broker's start would be most of the case."""
+
+    def draw(random: Random) -> str:
+        broker = random.choice("ab")
+        faults = (
+            f"{{kind: flow-control, broker: {broker}, at_s: 1, for_s: 1.5}}",
+            f"{{kind: kill, broker: {broker}, at_s: 2}}",
+        )
+        return _scenario(
+            random,
+            f"Sends that nobody waits for ({mode}) end alike in both clients beside a broker that refuses, or is gone.",
+            settings=", send_msg_timeout_ms: 500, poll_name_server_interval_ms: 600000",
+            faults=random.choice(faults),
+            checks=("queue-choice", "attempts", "error-kind", "duplication", *more),
+            threads=(1,),
+            mode=mode,
+        )
+
+    return draw
+
+
 SHAPES: tuple[tuple[str, Draw], ...] = (
     ("rotation-under-pauses", _rotation),
     ("avoidance-of-one", _avoided),
@@ -218,5 +277,9 @@ SHAPES: tuple[tuple[str, Draw], ...] = (
     ("slow-successes", _slow),
     ("async-under-a-pause", _asynchronous),
     ("one-way-under-pauses", _one_way),
+    ("async-with-fault-latency", _asynchronous_avoided),
+    ("threads-with-fault-latency", _shared_table),
+    ("async-beside-other-faults", _not_waited_for("async", "loss", "callbacks")),
+    ("one-way-beside-other-faults", _not_waited_for("oneway")),
 )
 """Also the order of cases in a gate run."""

@@ -94,14 +94,15 @@ def test_an_alarm_is_counted_listed_and_keeps_its_run(tmp_path: Path, stage: Sta
 
 
 def test_cases_are_counted_by_how_they_sent_broken_off_or_not(tmp_path: Path, stage: Stage) -> None:
-    """A gate run has one asynchronous and one one-way case among its twelve; the last one breaks off here."""
-    stage(lambda number: HarnessError("a cluster", seen="it died") if number == 11 else QUIET)
-    run(tmp_path, 12)
-    journal = journal_of(request(tmp_path, 12))
-    assert [case.mode for case in journal.cases] == [*["sync"] * 10, "async", "oneway"]
+    """A gate run has three asynchronous and two one-way cases among its sixteen; the last one breaks off here."""
+    stage(lambda number: HarnessError("a cluster", seen="it died") if number == 15 else QUIET)
+    run(tmp_path, 16)
+    journal = journal_of(request(tmp_path, 16))
+    others = ["async", "oneway", "async", "sync", "async", "oneway"]
+    assert [case.mode for case in journal.cases] == [*["sync"] * 10, *others]
     controls = calibration_of(journal).controls
-    assert {row.mode: row.alarms.n for row in controls.modes} == {"async": 1, "sync": 10}
-    assert {row.client: row.alarms.n for row in controls.clients} == {"java": 11}
+    assert {row.mode: row.alarms.n for row in controls.modes} == {"async": 3, "oneway": 1, "sync": 11}
+    assert {row.client: row.alarms.n for row in controls.clients} == {"java": 15}
 
 
 def test_an_edit_while_cases_run_is_seen(tmp_path: Path, stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,11 @@ OLD_AFTER_DAYS = 365
 """A figure about a program of last year is a figure about another program; the specification's ledgers go by half of it."""
 
 MEASURED_FAULTS = frozenset({"paused_brokers"})
-"""What control cases do to their clusters, by the names of ``core.fault``; a test holds it against their scenarios."""
+"""
+What the control cases of the shipped measurement did to their clusters, by the names of ``core.fault``.
+
+Shapes drawn since also kill brokers and have them refuse; they count when the file has been measured anew.
+"""
 
 MEASURED_TOPOLOGIES = frozenset({"two-masters"})
 """Where they run; the same test."""

@@ -73,11 +73,14 @@ def test_calls_and_retries_are_covered() -> None:
     assert {fault.kind for scenario in ALL for fault in scenario.faults} == set(FaultKind)
 
 
-def test_fault_latency_is_run_in_several_threads_once() -> None:
+def test_fault_latency_is_run_in_several_threads() -> None:
     """Threads share the fault table; what one of them knows of a broker, the others do."""
     shared = [s for s in ALL if s.settings.send_latency_fault_enable and s.workload.threads > 1]
-    assert [s.name for s in shared] == ["fault-latency/pause-one-of-two-two-threads"]
-    assert any(fault.kind is FaultKind.PAUSE for fault in shared[0].faults)
+    assert {s.workload.mode: s.name for s in shared} == {
+        SendMode.SYNC: "fault-latency/pause-one-of-two-two-threads",
+        SendMode.ASYNC: "async/pause-one-of-two-with-fault-latency",
+    }
+    assert all(fault.kind is FaultKind.PAUSE for s in shared for fault in s.faults)
 
 
 @pytest.mark.parametrize("mode", [SendMode.ASYNC, SendMode.ONEWAY])
