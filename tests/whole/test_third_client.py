@@ -75,7 +75,8 @@ def test_the_shipped_ledger_declares_what_is_known_of_it(cluster: Cluster, folde
     run, bare = decided(cluster, folder, "java:5.3.3", "cpp:2.1.0", "retries/past-paused-brokers", root=None)
     assert (bare.exit_code, signatures(bare)) == (ExitCode.DIVERGES, {WENT_ON})
     told = told_sends(run)
-    assert "RemotingTooMuchRequestException" in told[Arm.BASELINE]
+    # At the very edge of its budget Java makes one more attempt, which has no time left.
+    assert set(told[Arm.BASELINE]) & {"RemotingTooMuchRequestException", "MQClientException"}
     assert set(told[Arm.CANDIDATE]) == {"SEND_OK"}
 
     shipped = load_ledger(LedgerChoice())
