@@ -63,4 +63,5 @@ def go_elsewhere(told: Told, number: int, after_ns: int = MS) -> None:
         status=last.status and "SEND_OK",
     )
     told.attempts.insert(place + 1, more)
-    told.stored.append(carrying(Stored(HEALTHY, last.queue_id, 9_000, number), "k"))
+    like = next((one for one in told.stored if one.send == number), Stored(HEALTHY, last.queue_id, 9_000, number))
+    told.stored.append(carrying(replace(like, broker=HEALTHY, queue_id=last.queue_id, queue_offset=9_000), "k"))

@@ -29,7 +29,7 @@ def test_a_check_that_is_planned_explicitly_is_answered_once(new_run: NewRun) ->
     """The runner plans protocol and validity itself."""
     run = new_run([Story(name="calm", pauses=(), checks=("loss", "protocol", "validity"))])
     answered = [one.check for one in analyze([run.path], master=WITHOUT_SPARK).evidence]
-    assert answered == ["loss", "protocol", "validity"]
+    assert answered == ["loss", "protocol", "validity", "outcomes"]
 
 
 def test_runs_are_pooled_with_one_another(new_run: NewRun) -> None:

@@ -1,6 +1,7 @@
 """Streaming the sends of a sealed case."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -56,5 +57,7 @@ def test_a_file_of_another_run_is_refused(new_run: NewRun) -> None:
     run, other = new_run(), new_run(run="run-2")
     name = "attempts/01-baseline.parquet"
     (run.path / name).write_bytes((other.path / name).read_bytes())
+    stolen = {name: other.entry(1).files[name]}
+    run.change(1, lambda entry: replace(entry, files=entry.files | stolen))
     with pytest.raises(TraceError, match="copied from another run"):
         read_case(run, 1)

@@ -30,6 +30,6 @@ def test_a_server_writes_into_its_own_folder_only() -> None:
 
 
 def test_variables_that_change_a_jvm_are_not_handed_on() -> None:
-    """The user's other ones are."""
+    """The user's other ones are, but for the encoding of file names, which is one for all."""
     given = {"PATH": "/bin", "JAVA_TOOL_OPTIONS": "-Xmx1g", "NAMESRV_ADDR": "somewhere:9876"}
-    assert environment(given) == {"PATH": "/bin"}
+    assert environment(given) == {"PATH": "/bin", "LC_ALL": "C.UTF-8"}

@@ -118,8 +118,7 @@ def test_a_one_way_call_that_waits_for_its_answer(release: str, broker: str, not
     def wait(told: Told) -> None:
         """The thread is held up, and so is everything after it."""
         number = sends_to(told, broker, story)[0]
-        told.attempts = [later(one, number) for one in told.attempts]
-        told.sends = [later(one, number) for one in told.sends]
+        hold_up(told, number)
 
     assert signatures(found(story, wait, release)) == noted
 
@@ -144,13 +143,22 @@ def test_a_one_way_call_that_took_long_beside_another_fault(
 
     def wait(told: Told) -> None:
         number = sends_to(told, PAUSED, story)[0]
-        told.attempts = [later(one, number) for one in told.attempts]
-        told.sends = [later(one, number) for one in told.sends]
+        hold_up(told, number)
 
     assert signatures(found(story, wait)) == noted
 
 
 Timed = TypeVar("Timed", AttemptEnded, SendEnded)
+
+
+def hold_up(told: Told, number: int) -> None:
+    """A thread from one of its sends on; messages are born in their calls."""
+    told.attempts = [later(one, number) for one in told.attempts]
+    told.sends = [later(one, number) for one in told.sends]
+    told.stored = [
+        replace(one, born_timestamp_ms=one.born_timestamp_ms + 1_500 * (one.send is not None and one.send > number))
+        for one in told.stored
+    ]
 
 
 def later(one: Timed, number: int) -> Timed:

@@ -124,10 +124,18 @@ def test_copies_that_attempts_explain_are_only_counted(new_run: NewRun, evidence
     assert measures(evidence)["stored-more-than-once baseline"] >= 1
 
 
+def never_sealed(run: RunDirectory, *arms: str) -> None:
+    """Take away what the brokers of case 1 hold, as where nobody read it."""
+    names = {f"stored/01-{arm}.parquet" for arm in arms}
+    for name in names:
+        (run.path / name).unlink()
+    run.change(1, lambda entry: replace(entry, files={k: v for k, v in entry.files.items() if k not in names}))
+
+
 def test_without_read_back_nothing_is_said_about_storage(new_run: NewRun, evidence_of: EvidenceOf) -> None:
     """A missing witness makes both checks indecisive; the case was declared aborted, so it is invalid on top."""
     run = new_run([CALM], complete=False)
-    (run.path / "stored" / "01-baseline.parquet").unlink()
+    never_sealed(run, "baseline")
     run.case(1).abort("read-back failed")
     evidence = evidence_of(run)
     for check in ("loss", "duplication", "queue-choice"):
@@ -139,8 +147,7 @@ def test_a_read_back_that_failed_does_not_void_the_run(new_run: NewRun, evidence
     """The case is complete, its guard says that nobody read the queues: the other case is judged as ever."""
     run = new_run([CALM, replace(CALM, name="sound")], complete=False)
     run.case(2).complete()
-    for arm in ("baseline", "candidate"):
-        (run.path / "stored" / f"01-{arm}.parquet").unlink()
+    never_sealed(run, "baseline", "candidate")
     run.case(1).complete(guards=(Guard("read-back", held=False, expected="every queue read", seen="not read"),))
     evidence = evidence_of(run)
     for check in ("loss", "duplication"):
@@ -194,4 +201,4 @@ def test_a_difference_of_a_check_nobody_planned_is_told(new_run: NewRun, evidenc
     evidence = evidence_of(new_run([replace(CALM, checks=("queue-choice",))], change=lose))
     assert found(evidence["calm", "loss"]) == [("loss.acknowledged-not-stored", "python:5.3.3", 1)]
     assert evidence["calm", "loss"].severity is Severity.MUST
-    assert {check for _, check in evidence} == {"queue-choice", "loss", "protocol", "validity"}
+    assert {check for _, check in evidence} == {"queue-choice", "loss", "protocol", "validity", "outcomes"}
