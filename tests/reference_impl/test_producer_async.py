@@ -136,7 +136,7 @@ def test_a_silent_broker(cluster: FakeCluster, release: str, attempts: int, told
     told, heard = CalledBack(), Remembered()
     with producer_of(cluster, release, start=7, vip_channel_enabled=False, listener=heard) as producer:
         began = time.monotonic()
-        producer.send_async(Message("T", b"x"), told, 10)
+        producer.send_async(Message("T", b"x"), told, 300)
         error = told.error(scanning=producer)
         assert time.monotonic() - began > 1
     assert isinstance(error, told_of)
@@ -173,7 +173,7 @@ def test_in_5_3_0_a_retry_that_is_too_late_calls_back_twice() -> None:
     with FakeCluster.of("a") as cluster:
         cluster["a"].script.extend([Silence()] * 2)
         with producer_of(cluster, "5.3.0", retry_times_when_send_async_failed=1) as producer:
-            producer.send_async(Message("T", b"x"), told, 10)
+            producer.send_async(Message("T", b"x"), told, 300)
             first, second = told.error(scanning=producer), told.error(scanning=producer)
     causes = [type(error.__cause__) for error in (first, second)]
     assert causes == [RemotingTooMuchRequestException, CompletionException]
@@ -185,9 +185,9 @@ def test_a_given_queue(cluster: FakeCluster, release: str, attempts: int | None)
     cluster["b"].script.extend([Silence()] * 3)
     told, heard = CalledBack(), Remembered()
     with producer_of(cluster, release, vip_channel_enabled=False, listener=heard) as producer:
-        producer.send_async_to_queue(Message("T", b"x"), Queue("broker-b", 3), told, 10)
+        producer.send_async_to_queue(Message("T", b"x"), Queue("broker-b", 3), told, 300)
         if attempts is None:
-            time.sleep(1.1)
+            time.sleep(1.4)
             producer._client._requests.scan()
             time.sleep(0.05)
             assert told.is_quiet
