@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 from harness.core.plan import SendKind
 from harness.core.records import NEVER_CALLED_BACK
-from harness.oracle.demon import Demon
 from harness.oracle.difference import ends_alike
 from harness.oracle.judgement import Difference, DifferenceKind
 from harness.oracle.sentences import end_text, finish_text
@@ -102,6 +101,26 @@ def async_difference(
     return _difference(send, seen, tuple(ends))
 
 
+@dataclass(slots=True)
+class _State:
+    """
+    Where one way has come to: the rules, their step, and how much was seen of what was made.
+
+    late_ms: how much of the next attempt's time went by before the failure that led to it was acted on.
+    """
+
+    rules: AsyncSend
+    step: AsyncStep | None
+    now_ms: int
+    seen: int = 0
+    made: int = 0
+    late_ms: int = 0
+
+    def key(self) -> tuple[object, ...]:
+        """Equal keys mean equal futures."""
+        return self.step, self.now_ms, self.seen, self.made, self.late_ms, self.rules.failures, self.rules.attempts
+
+
 class _Explorer:
     """Runs the rules over one send in every way."""
 
@@ -122,52 +141,69 @@ class _Explorer:
         # Which broker an unseen retry went to is not known.
         self._is_any_troubled = troubled(None, send.start_ns, send.end_ns)
         self._waited_ms = max((attempts[0].start_ns - send.start_ns) // 1_000_000, 0)
-        self._demon = Demon()
+        self._selecting = self._selector()
 
     def ends(self) -> Iterator[_End]:
-        """Every end, some more than once."""
-        self._demon.restart()
-        while True:
-            yield self._run()
-            if not self._demon.advance():
-                return
+        """
+        Every end, some more than once.
 
-    def _run(self) -> _End:
-        selector = self._selector()
-        rules = AsyncSend(self._dialect, self._settings, selector.faults, _FORMS.get(self._send.kind, Form.SELECTED))
-        now_ms = self._waited_ms
-        rules.accepted(0, now_ms)  # a millisecond short of none is a matter of rounding: the attempt was seen
-        seen = made = late_ms = 0
-        step: AsyncStep | None = self._begin(rules, selector)
-        while isinstance(step, Invoke):
-            if step.attempt == 0:
-                step = rules.addressed(step, now_ms, known=True)
-                assert isinstance(step, Invoke), "no time has passed"
-            made = step.attempt + 1
-            unseen = self._unseen(step)
-            options = unseen if seen == len(self._attempts) else (None, *unseen)
-            if not options:
-                return _End(seen, None)
-            cause = options[self._demon.choose(len(options))]
-            if cause is None:
-                attempt = self._attempts[seen]
-                took_ms = late_ms + (attempt.end_ns - attempt.start_ns) // 1_000_000
-                now_ms = step.began_ms + took_ms
-                seen += 1
-                is_troubled = self._troubled[seen - 1]
-                if self._has_no_time(step):
-                    step = self._failed(rules, step, selector, now_ms, self._unconnected(step, 0, is_troubled)[-1])
-                    continue
-                causes = self._causes(step, took_ms, is_troubled)
-                if not causes or (seen == len(self._attempts) and self._send.error is None):
-                    result = AttemptResult.ok(self._send.status or "SEND_OK")
-                    step = rules.ended(step, selector, now_ms, result, written_ms=step.began_ms)
-                    continue
-                cause = causes[self._demon.choose(len(causes))]
-            late_ms = cause.seen_late_ms
-            step = self._failed(rules, step, selector, now_ms - late_ms, cause)
-        finish = step.finish if isinstance(step, CallBack | Throw) else None
-        return _End(seen, finish, is_half_seen=made > seen)
+        Ways that have come to the same state are one: with a hundred retries there are more ways than anybody could walk.
+        """
+        states = [self._beginning()]
+        while states:
+            following: dict[object, _State] = {}
+            for state in states:
+                if isinstance(state.step, Invoke):
+                    for after in self._after(state, state.step):
+                        following.setdefault(after.key(), after)
+                else:
+                    finish = state.step.finish if isinstance(state.step, CallBack | Throw) else None
+                    yield _End(state.seen, finish, is_half_seen=finish is not None and state.made > state.seen)
+            states = list(following.values())
+
+    def _beginning(self) -> "_State":
+        form = _FORMS.get(self._send.kind, Form.SELECTED)
+        rules = AsyncSend(self._dialect, self._settings, self._selecting.faults, form)
+        rules.accepted(0, self._waited_ms)  # a millisecond short of none is a matter of rounding: the attempt was seen
+        return _State(rules, self._begin(rules, self._selecting), self._waited_ms)
+
+    def _after(self, state: "_State", step: Invoke) -> Iterator["_State"]:
+        """Every state an attempt may lead to: seen, or a retry that nobody saw."""
+        if step.attempt == 0:
+            addressed = state.rules.addressed(step, state.now_ms, known=True)
+            assert isinstance(addressed, Invoke), "no time has passed"
+            step = addressed
+        made, unseen = step.attempt + 1, self._unseen(step)
+        if state.seen < len(self._attempts):
+            yield from self._after_seen(state, step, made)
+        elif not unseen:
+            yield _State(state.rules, None, state.now_ms, state.seen, made)
+        for cause in unseen:
+            yield self._after_failure(state, step, cause, state.now_ms, state.seen, made)
+
+    def _after_seen(self, state: "_State", step: Invoke, made: int) -> Iterator["_State"]:
+        attempt, is_troubled, seen = self._attempts[state.seen], self._troubled[state.seen], state.seen + 1
+        took_ms = state.late_ms + (attempt.end_ns - attempt.start_ns) // 1_000_000
+        now_ms = step.began_ms + took_ms
+        if self._has_no_time(step):
+            causes = self._unconnected(step, 0, is_troubled)[-1:]
+        else:
+            causes = self._causes(step, took_ms, is_troubled)
+            if not causes or (seen == len(self._attempts) and self._send.error is None):
+                rules = state.rules.copy()
+                result = AttemptResult.ok(self._send.status or "SEND_OK")
+                answered = rules.ended(step, self._selecting, now_ms, result, written_ms=step.began_ms)
+                yield _State(rules, answered, now_ms, seen, made, state.late_ms)
+                return
+        for cause in causes:
+            yield self._after_failure(state, step, cause, now_ms, seen, made)
+
+    def _after_failure(
+        self, state: "_State", step: Invoke, cause: _Cause, now_ms: int, seen: int, made: int
+    ) -> "_State":
+        rules = state.rules.copy()
+        failed = self._failed(rules, step, self._selecting, now_ms - cause.seen_late_ms, cause)
+        return _State(rules, failed, now_ms, seen, made, cause.seen_late_ms)
 
     def _begin(self, rules: AsyncSend, selector: Selector) -> AsyncStep:
         first = self._attempts[0]

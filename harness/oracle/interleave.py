@@ -22,6 +22,12 @@ Progresses followed at once. Four threads that overlap in both parts of a step h
 the machine stood still for a while, and the trace says nothing about the order.
 """
 
+ORDERS_BEYOND = 4
+"""
+Progresses followed once one was left out: from then on nothing can be a difference, and what is explained is still told. More
+of them would cost minutes where dozens of threads are blocked at once.
+"""
+
 WORLDS_OF_AN_ORDER = 8
 """However many orders are followed, so many worlds are kept of each."""
 
@@ -74,13 +80,14 @@ def _follow(stepper: Stepper, belief: Belief, lanes: list[_Lane], unknown_ns: in
     total = sum(len(lane.moments) for lane in lanes)
     for _ in range(total):
         found: dict[Progress, list[World]] = {}
-        complete = True
+        complete = all(here.complete for here in frontier.values())
+        most = ORDERS_FOLLOWED if complete else ORDERS_BEYOND
         for progress, here in frontier.items():
             enabled = _enabled(lanes, progress, here)
-            complete = complete and here.complete and not _reach(lanes, progress, enabled, unknown_ns)
+            complete = complete and not _reach(lanes, progress, enabled, unknown_ns)
             for lane in enabled:
                 onward = _onward(progress, lane)
-                if onward not in found and len(found) == ORDERS_FOLLOWED:
+                if onward not in found and len(found) >= most:
                     complete = False  # and not gone into: with dozens of threads blocked at once these are thousands
                     continue
                 worlds = _take(stepper, lanes[lane], progress[lane], here, reopen=False)

@@ -7,6 +7,7 @@ from harness.core.records import UNSEEN_ROUTE
 from harness.oracle.belief import Belief
 from harness.oracle.difference import (
     agrees,
+    ends_alike,
     explained_difference,
     incomplete_difference,
     result_difference,
@@ -49,6 +50,8 @@ class Observation:
         if self._is_half_seen:
             self.undecided = "the witness of the attempts cannot have seen all of them (a refused connection leaves nothing on the wire)"
             return self.judgement(None)
+        if not self.send.attempts and self._lost_its_queues:
+            return self.judgement(None)
         versions = self.stepper.versions_of(self.send)
         if versions:
             queues = self.stepper.routes[versions[0]]
@@ -65,6 +68,12 @@ class Observation:
         """Whether the call went unjudged and yet moved the hidden state; one with a given queue leaves it alone."""
         shown = bool(self.send.attempts) or self._is_half_seen
         return self.undecided is not None and self.send.kind is SendKind.PLAIN and shown
+
+    @property
+    def _lost_its_queues(self) -> bool:
+        """Whether the call ended without a route, and its list may have been emptied just before it looked for queues."""
+        known = (self.stepper.routes.get(version) for version in (self.send.route, self.send.route_after))
+        return () in known and any(ends_alike(finish, self.send) for finish in self._ends_without_route())
 
     @property
     def _is_half_seen(self) -> bool:

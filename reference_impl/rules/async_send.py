@@ -6,6 +6,7 @@ Every event that may select names the selector of the thread it happens in, made
 retry counts with that thread's own counter. Times are milliseconds of one clock. Read in every release (A1–A12).
 """
 
+from copy import copy
 from dataclasses import replace
 from enum import StrEnum
 
@@ -54,7 +55,14 @@ class AsyncSend:
         self.failures = 0
         self._time_ms = settings.send_msg_timeout_ms
         self._began_ms = 0
-        self._loop: OneWaySend | None = None
+        self.loop: OneWaySend | None = None
+
+    def copy(self) -> "AsyncSend":
+        """The same call at the same point, to go on with in another way."""
+        clone = copy(self)
+        if self.loop is not None:
+            clone.loop = self.loop.copy(self.loop.selector)
+        return clone
 
     def accepted(self, called_ms: int, now_ms: int) -> AsyncStep | None:
         """
@@ -76,8 +84,8 @@ class AsyncSend:
         """The route is there: the client selects."""
         self.info = selector.info
         settings = replace(self.settings, send_msg_timeout_ms=self._time_ms)
-        self._loop = OneWaySend(self.dialect, settings, selector)
-        step = self._loop.begin(self._began_ms, now_ms)
+        self.loop = OneWaySend(self.dialect, settings, selector)
+        step = self.loop.begin(self._began_ms, now_ms)
         return self._first(step, now_ms)
 
     def begin_at(self, queue: Queue, now_ms: int) -> AsyncStep:
@@ -97,8 +105,8 @@ class AsyncSend:
 
     def returned(self, invoke: Invoke, now_ms: int) -> None:
         """The request was handed over, whatever has become of it since; the first choice is credited with that."""
-        if invoke.dispatching and self._loop is not None:
-            self._loop.attempt_ended(now_ms, AttemptResult())
+        if invoke.dispatching and self.loop is not None:
+            self.loop.attempt_ended(now_ms, AttemptResult())
 
     def threw(self, invoke: Invoke, selector: Selector | None, now_ms: int, error: str) -> AsyncStep | None:
         """
@@ -156,8 +164,8 @@ class AsyncSend:
         """The application's callback has returned; the time it took counts as the broker's."""
         if callback.broker is not None:
             self._charge(callback.broker, now_ms - callback.since_ms, now_ms, isolated=False)
-        if callback.dispatching and self._loop is not None:
-            self._loop.attempt_ended(now_ms, AttemptResult())
+        if callback.dispatching and self.loop is not None:
+            self.loop.attempt_ended(now_ms, AttemptResult())
 
     def _first(self, step: Step, now_ms: int) -> AsyncStep:
         if isinstance(step, Finish):
@@ -169,9 +177,9 @@ class AsyncSend:
 
     def _thrown_by_kernel(self, now_ms: int, error: str) -> AsyncStep:
         """An exception that leaves sendKernelImpl: noted, wrapped and given up where the client had selected."""
-        if self._loop is None:
+        if self.loop is None:
             return self.refused(Finish(Ending.RETHROWN, 0, error=error))
-        step = self._loop.attempt_ended(now_ms, AttemptResult.failed(error))
+        step = self.loop.attempt_ended(now_ms, AttemptResult.failed(error))
         assert isinstance(step, Finish)
         return self.refused(step)
 

@@ -89,3 +89,14 @@ def test_a_dead_end_is_undecided_if_one_of_its_orders_was_cut_short(monkeypatch:
     monkeypatch.setattr(interleave, "_settled", cut_short_in_step_10)
     assert signatures("5.3.3", text, on=True) == ["undecided"]
     assert orders[9] == 2
+
+
+def test_once_an_order_was_left_out_few_are_followed_and_nothing_differs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Room for one order only: a choice before the standstill is a difference, the same kind of choice after it is none."""
+    monkeypatch.setattr(interleave, "ORDERS_FOLLOWED", 1)
+    monkeypatch.setattr(interleave, "ORDERS_BEYOND", 1)
+    standstill = "t0 0 a0 1 | t1 10 a0 1 | t0 20 {} 1 | t0 41 a2 1 refused > b0 1 | t1 41 a1 1 refused > b2 1"
+    assert signatures("5.3.3", standstill.format("b3"), on=True)[0] == "queue.out-of-turn/first"
+    assert [one for one in signatures("5.3.3", standstill.format("a1"), on=True) if one != "undecided"] == []
+    afterwards = f"{standstill.format('a1')} | t0 200 a0 1 | t1 220 a0 1"
+    assert {"undecided"} == set(signatures("5.3.3", afterwards, on=True))

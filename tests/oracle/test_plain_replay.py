@@ -176,6 +176,13 @@ def test_no_route() -> None:
     ]
 
 
+def test_a_list_emptied_as_the_call_began() -> None:
+    """The version was read before a poll and the list after it; without a poll there were queues to try."""
+    assert signatures("5.3.3", "0 r1-2 ! client/10005", "a4 b4", "") == []
+    assert signatures("5.3.3", "0 ! client/10005") == ["attempts.stopped-early/first"]
+    assert signatures("4.5.2", "0 r1-2 ! state", "a4 b4", "") == ["attempts.stopped-early/first"]
+
+
 def test_an_unknown_list_leaves_a_send_undecided() -> None:
     """Attempts, but no queues to judge them by."""
     assert signatures("5.3.3", "0 r7 a0 1") == ["undecided"]

@@ -18,6 +18,7 @@ from harness.analysis.steps.reconciled import ReconciledSend
 from harness.core.events import Arm
 from harness.core.evidence import Evidence, Standing
 from harness.core.outcome import Outcome, Reason
+from harness.core.plan import SendMode
 from harness.traces.rows import AttemptRow
 
 NAME = "duplication"
@@ -55,7 +56,7 @@ class Duplication:
         self._notebook.count(NAME, str(side.arm), str(side.phase), "accounted")
         stored = Counter((copy.broker, copy.queue_id) for copy in copies)
         claimed = {(one.broker, one.queue_id) for one in attempts}
-        may_hold = Counter((one.broker, one.queue_id) for one in attempts if one.outcome is not Outcome.FAILED)
+        may_hold = Counter((one.broker, one.queue_id) for one in attempts if not self._certainly_failed(side, one))
         refused = Counter((one.broker, one.queue_id) for one in attempts if _was_refused(one))
         if refused and not stored <= may_hold and self._scene.confuses_answers(side):
             unexplained = (stored - may_hold) & refused
@@ -76,6 +77,18 @@ class Duplication:
             expected = "copies only in " + ", ".join(f"{broker} queue {queue}" for broker, queue in sorted(claimed))
             observed = ", ".join(_copies(stored[place], place) for place in astray)
             self._notebook.differ(NAME, ELSEWHERE, send, side, expected=expected, observed=observed)
+
+    def _certainly_failed(self, side: ReconciledSend, attempt: AttemptRow) -> bool:
+        """
+        Whether an attempt left nothing behind.
+
+        Hooks tell of an asynchronous send's last attempt what its callback says. A retry that found no connection is not
+        seen at all, so that may be said of an attempt before it, which was written; not where no retry was left.
+        """
+        retries = self._scene.entry.settings.retry_times_when_send_async_failed
+        is_asynchronous = side.row is not None and side.row.mode is SendMode.ASYNC
+        may_hide_a_retry = is_asynchronous and attempt is side.attempts[-1] and len(side.attempts) <= retries
+        return attempt.outcome is Outcome.FAILED and not (may_hide_a_retry and attempt.reason is Reason.CONNECT)
 
 
 def _was_refused(attempt: AttemptRow) -> bool:

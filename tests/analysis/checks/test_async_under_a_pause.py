@@ -136,3 +136,39 @@ def test_a_refusal_may_be_another_messages(found: Found) -> None:
     assert (measures["stored-though-refused candidate"], measures["stored-though-refused baseline"]) == (1, 0)
     for change, release in ((in_calm, "4.6.1"), (in_the_pause, "5.3.3"), (and_doubled, "4.6.1")):
         assert signatures(found(ASYNC, change, release)) == {STORED_TWICE}, (change, release)
+
+
+@pytest.mark.parametrize(
+    ("retries", "copies", "noted"), [(1, 1, set()), (0, 1, {STORED_TWICE}), (1, 2, {STORED_TWICE})]
+)
+def test_a_refused_retry_speaks_for_the_attempt_before_it(
+    retries: int, copies: int, noted: set[str], found: Found
+) -> None:
+    """Nobody sees a retry without a connection, so what the callback says is told of the one request that was written and stored."""
+    story = replace(ASYNC, settings=replace(ASYNC.settings, retry_times_when_send_async_failed=retries))
+
+    def refuse_connection(told: Told) -> None:
+        number = sends_to(told, PAUSED, story)[3]
+        told.attempts = [
+            replace(one, error="RemotingConnectException") if one.send == number else one for one in told.attempts
+        ]
+        stored = next(one for one in told.stored if one.send == number)
+        told.stored += [replace(stored, queue_offset=9_000 + more) for more in range(1, copies)]
+
+    told = found(story, refuse_connection)
+    assert {one for one in signatures(told) if one.startswith("duplication")} == noted
+
+
+def test_a_second_attempt_speaks_for_itself_where_one_retry_is_allowed(found: Found) -> None:
+    """No retry is left that could have been refused: the last attempt's copy is one too many."""
+    story = replace(ASYNC, settings=replace(ASYNC.settings, retry_times_when_send_async_failed=1))
+
+    def refuse_connection(told: Told) -> None:
+        number = sends_to(told, PAUSED, story)[3]
+        go_elsewhere(told, number)
+        told.attempts = [
+            replace(one, error="RemotingConnectException") if one.send == number and one.attempt == 1 else one
+            for one in told.attempts
+        ]
+
+    assert STORED_TWICE in signatures(found(story, refuse_connection, "4.6.1"))
