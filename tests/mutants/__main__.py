@@ -99,8 +99,8 @@ class Row:
 
     @property
     def is_enough(self) -> bool:
-        """Of what was asked; whether everything was is another column."""
-        return self.noticed + self.explained >= LEAST_OF_THE_JUDGE * self.asked
+        """Of what was asked, which is another column; nothing asked is not enough."""
+        return self.asked > 0 and self.noticed + self.explained >= LEAST_OF_THE_JUDGE * self.asked
 
     def __str__(self) -> str:
         share = (self.noticed + self.explained) / (self.asked or 1)

@@ -41,11 +41,15 @@ class Loop:
         self._inside = inside
         self._items: dict[str, pytest.Item] = {}
         self._failed = False
+        self.error: Exception | None = None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         self._items = {item.nodeid: item for item in session.items}
-        self._inside(self)
+        try:
+            self._inside(self)
+        except Exception as error:  # noqa: BLE001 - pytest would print it, to nowhere, and go on
+            self.error = error
         return True
 
     @pytest.hookimpl
@@ -86,7 +90,10 @@ def with_tests(paths: Sequence[str], inside: Callable[[Loop], None]) -> None:
     """Collect tests that start no server, and go inside; what pytest prints is of no interest."""
     arguments = ["-q", "-p", "no:cacheprovider", "--disable-plugin-autoload", "-m", NOT_LIVE, *paths]
     with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
-        pytest.main(arguments, plugins=[Loop(inside)])
+        loop = Loop(inside)
+        pytest.main(arguments, plugins=[loop])
+    if loop.error is not None:
+        raise loop.error
 
 
 @contextlib.contextmanager

@@ -34,12 +34,7 @@ ROOMS = (
     Room(
         "verdict",
         _modules("harness.verdict"),
-        (
-            "tests/verdict",
-            "tests/test_ledgers.py",
-            "tests/test_ledger_pruning.py",
-            "tests/report/test_ledger_in_reports.py",
-        ),
+        ("tests/verdict", "tests/test_ledgers.py", "tests/test_ledger_pruning.py"),
     ),
     Room("oracle", _modules("harness.oracle"), ("tests/oracle",)),
     Room("steps", _modules("harness.analysis.steps"), ANALYSIS_TESTS),

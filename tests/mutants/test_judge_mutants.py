@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.core.errors import HarnessError
 from tests.mutants import judge_hunt
 from tests.mutants.__main__ import OF_THE_JUDGE, explained, row_of
+from tests.mutants.at_work import Loop, with_tests
 from tests.mutants.hunting import Fate
 from tests.mutants.judge_hunt import JudgeHunt
 from tests.mutants.mutants import ROOT, module_names
@@ -39,6 +41,21 @@ def test_97_in_a_hundred_noticed_or_explained_are_enough() -> None:
     row = row_of("guards", 140, fates, reasons)
     assert (row.asked, row.noticed, row.survivors, row.explained, row.is_enough) == (100, 95, 5, 2, True)
     assert not row_of("guards", 140, fates, {mutants[95].name: "says the same"}).is_enough
+
+
+def test_nothing_asked_is_not_enough() -> None:
+    """A hunt that could not begin has shown nothing."""
+    assert not row_of("guards", 140, [], {}).is_enough
+
+
+def test_an_error_of_the_hunt_is_no_silence() -> None:
+    """Raised within pytest's session, it comes out of it."""
+
+    def inside(_loop: Loop) -> None:
+        raise HarnessError("tests that pass", seen="a failure")
+
+    with pytest.raises(HarnessError, match="tests that pass"):
+        with_tests(GUARDS.tests, inside)
 
 
 def test_every_reason_of_a_survivor_of_the_judge_is_a_sentence() -> None:
