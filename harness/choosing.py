@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.analysis.masters import require_master
+from harness.analysis.rulebook import RULED_CLIENTS
 from harness.cluster.external.description import DescribedCluster
 from harness.cluster.start import why_not
 from harness.cluster.topology import topology_named
@@ -14,7 +15,7 @@ from harness.core.resources import resource
 from harness.core.subject import SubjectId
 from harness.external import why_not_there
 from harness.scenario import Scenario, load_all, select
-from harness.subjects.registry import offers
+from harness.subjects.registry import offers, program_of
 
 NO_CALL = "one of the two clients has no such call"
 """Why a scenario is left out whose kind of send one of them does not have: no difference could be told there."""
@@ -73,6 +74,19 @@ def require_usable(out: Path, master: str | None) -> None:
     """UsageError for a folder or a Spark master that would be refused when the cases have run."""
     require_nameable(out, "--out")
     require_master(master)
+
+
+def require_pair(baseline: SubjectId, candidate: SubjectId) -> None:
+    """UsageError for a client or a release that is not known, and for a baseline whose rules nobody has written down."""
+    for subject in (baseline, candidate):
+        program_of(subject)
+    if baseline.client not in RULED_CLIENTS:
+        turned = candidate.client in RULED_CLIENTS
+        raise UsageError(
+            "a baseline whose rules are known, a Java client or the reference",
+            seen=str(baseline),
+            hint=f"the other way round: {candidate}, then {baseline}" if turned else f"java:5.3.3, then {baseline}",
+        )
 
 
 def require_some(choice: Choice, suite: str | None, patterns: Sequence[str]) -> None:

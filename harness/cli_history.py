@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from harness.cli_options import JsonOption, ScenariosOption
+from harness.cli_options import JsonOption, ScenariosOption, release_of, subject_of
 
 DepthOption = Annotated[str, typer.Option(help="How deep to look: selection, send-loop or remoting.")]
 FreshOption = Annotated[bool, typer.Option("--fresh", help="Execute everything, also what the cache remembers.")]
@@ -29,7 +29,7 @@ def bisect(
     from harness.upgrading import executions, one_script
 
     chosen = one_script(script, scenario, scenarios, seed)
-    edges = turning.edges_between(first, last)
+    edges = turning.edges_between(first and release_of(first), last and release_of(last))
     with executions(subject_kind) as executed:
         turns = turning.bisect(executed, chosen, edges)
     _print(bisect_data(chosen, turns, edges) if as_json else bisect_lines(chosen, turns, edges))
@@ -46,6 +46,7 @@ def changelog(
     from harness.simulation.history.changelog_text import changelog_data, changelog_lines
     from harness.upgrading import changes_between, depth_named
 
+    before, after = release_of(before), release_of(after)
     way, found = changes_between(before, after, depth_named(depth), fresh=fresh)
     if as_json:
         _print({"from": before, "to": after, "depth": depth, **changelog_data(way, found)})
@@ -92,7 +93,7 @@ def identify(
 
     if trace.is_dir():
         require_of_run(script or [])
-        found = identify_run(trace, subject, arm, case)
+        found = identify_run(trace, subject and str(subject_of(subject)), arm, case)
     else:
         require_of_answers(subject, arm, case)
         found = identify_answers(trace, script or [])

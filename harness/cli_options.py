@@ -1,5 +1,6 @@
 """Arguments and options that several commands share, and what they mean."""
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -72,6 +73,8 @@ BisectOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 
 
+_RELEASE = re.compile(r"[0-9][A-Za-z0-9.+-]*")
+
 BISECT_SKIP = 125
 """`git bisect run` passes over this revision."""
 
@@ -96,12 +99,34 @@ def pair_of(subjects: list[str]) -> tuple[SubjectId, SubjectId]:
     """Both subjects; one alone is compared with the reference of its release, none at all is java:5.3.3 with its reference."""
     if not subjects:
         subjects = [f"java:{DEFAULT_RELEASE}"]
-    parsed = [SubjectId.parse(text) for text in subjects]
-    if len(parsed) == 1:
-        return parsed[0], SubjectId("python", parsed[0].release)
+    parsed = [subject_of(text) for text in subjects]
     if len(parsed) > 2:
         raise UsageError("two subjects", seen=f"{len(parsed)}", hint="--subject java:5.3.3 --subject python:5.3.3")
-    return parsed[0], parsed[1]
+    return (parsed[0], _reference_for(parsed[0])) if len(parsed) == 1 else (parsed[0], parsed[1])
+
+
+def subject_of(text: str) -> SubjectId:
+    """A subject; a bare release, `5.3.3`, is the Java client's."""
+    return SubjectId("java", text.strip()) if _RELEASE.fullmatch(text.strip()) else SubjectId.parse(text)
+
+
+def release_of(text: str) -> str:
+    """A release of the Java client, written 5.3.3 or java:5.3.3."""
+    return text.strip().removeprefix("java:")
+
+
+def _reference_for(subject: SubjectId) -> SubjectId:
+    """The reference that a client is compared with when it is named alone; only a Java release has one."""
+    from harness.subjects.registry import program_of  # help needs no subjects
+
+    program_of(subject)
+    if subject.client not in ("java", "python"):
+        raise UsageError(
+            "two subjects: only a Java client can be named alone, beside the reference of its release",
+            seen=f"{subject} alone",
+            hint=f"--subject java:{DEFAULT_RELEASE} --subject {subject}",
+        )
+    return SubjectId("python", subject.release)
 
 
 def suite_of(asked: str | None, *, is_chosen: bool) -> str | None:

@@ -5,7 +5,15 @@ from typing import Annotated
 
 import typer
 
-from harness.cli_options import DEFAULT_RELEASE, JsonOption, ScenarioOption, ScenariosOption, SuiteOption, suite_of
+from harness.cli_options import (
+    DEFAULT_RELEASE,
+    JsonOption,
+    ScenarioOption,
+    ScenariosOption,
+    SuiteOption,
+    subject_of,
+    suite_of,
+)
 from harness.core.errors import UsageError
 from harness.core.subject import SubjectId
 
@@ -70,4 +78,4 @@ def simulate(
 def _subjects(texts: list[str]) -> tuple[SubjectId, ...]:
     if len(texts) > 2:
         raise UsageError("one or two subjects", seen=str(len(texts)))
-    return tuple(SubjectId.parse(text) for text in texts)
+    return tuple(subject_of(text) for text in texts)

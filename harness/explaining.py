@@ -56,7 +56,7 @@ def explain_traced(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> 
 def _arm(run: RunDirectory, subject: str) -> Arm:
     if subject in list(Arm):
         return Arm(subject)
-    arms = [arm for arm in Arm if run.subject(arm) == subject]
+    arms = [arm for arm in Arm if run.subject(arm) in (subject, f"java:{subject}")]
     if len(arms) != 1:
         names = ", ".join(run.subject(arm) for arm in Arm)
         raise UsageError("a subject of the run, or baseline or candidate", seen=subject, hint=f"the run has {names}")

@@ -10,6 +10,7 @@ from harness.analysis.analyze import WITHOUT_SPARK
 from harness.choosing import why_not_asked
 from harness.cluster.start import why_not
 from harness.cluster.topology import topology_named
+from harness.core.errors import HarnessError
 from harness.core.verdict import CheckResult
 from harness.judging import Judged, judge_case, judge_quietly
 from harness.ledgers import load as load_ledger
@@ -76,7 +77,11 @@ class Cases:
         assert self._request.seed is not None
         case = expand(scenario, self._request.baseline, self._request.candidate, self._request.seed)
         planned = PlannedCase(case, self._directory.add(lambda number: entry_of(number, case)))
-        self._pool.cluster(scenario.topology)
+        try:
+            self._pool.cluster(scenario.topology)
+        except HarnessError as error:  # the report names it, too
+            planned.directory.abort(str(error))
+            raise
         return planned
 
     def run(self, planned: PlannedCase) -> CaseAnswer:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MARKER = "rocketdiff(topology='two-masters'): set on every scenario; on a test of your own it names the cluster that rocketmq_cluster gives"
 CLUSTER_FIXTURE = "rocketmq_cluster"
+OPTIONS_OF_FIXTURES = ("--rocketdiff-server", "--rocketdiff-cluster")
+"""What the fixtures heed as well, with or without scenarios."""
 DEFAULT_TOPOLOGY = "two-masters"
 DEFAULT_RELEASE = "5.3.3"
 
@@ -56,6 +58,14 @@ def pytest_configure(config: pytest.Config) -> None:
         from harness.pytest_scenarios import Scenarios
 
         config.pluginmanager.register(Scenarios.of(config), "rocketdiff-scenarios")
+    elif useless := _useless(config):
+        raise pytest.UsageError(f"rocketdiff: {', '.join(useless)} without --rocketdiff does nothing; add --rocketdiff")
+
+
+def _useless(config: pytest.Config) -> list[str]:
+    """Options of scenarios that somebody typed while none is asked for; those of a project's settings wait for ``--rocketdiff``."""
+    words = [str(word).partition("=")[0] for word in config.invocation_params.args]
+    return [word for word in words if word.startswith("--rocketdiff-") and word not in OPTIONS_OF_FIXTURES]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

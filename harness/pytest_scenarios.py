@@ -19,11 +19,12 @@ from harness.core.errors import HarnessError
 from harness.core.glob import path_glob
 from harness.core.resources import resource
 from harness.ledgers import LedgerChoice
+from harness.ledgers import load as load_ledger
 from harness.pytest_cases import Cases, judge_all
 from harness.pytest_clusters import backend_of, pool_of
 from harness.pytest_items import CaseItem, ScenarioFile, ShippedScenarios, looks_like_scenario
 from harness.report.summary import print_summary
-from harness.run import RunRequest
+from harness.run import RunRequest, possible
 from harness.scenario import Scenario, load_all, select
 from harness.verdict.judgement import Counts, RunVerdict, machine_line
 
@@ -89,6 +90,7 @@ class Scenarios:
         parent = ShippedScenarios.from_parent(session, name="rocketdiff", nodeid="rocketdiff")
         try:
             mine += [CaseItem.of(parent, scenario, self) for scenario in self._shipped(mine)]
+            load_ledger(self._request.ledgers, [item.scenario for item in mine])
         except HarnessError as error:
             raise pytest.UsageError(f"rocketdiff: {error}") from error
         twice = {item.name for item in mine if [other.name for other in mine].count(item.name) > 1}
@@ -203,4 +205,5 @@ def _request(config: pytest.Config, seed: int | None) -> RunRequest:
             tuple(Path(file) for file in option("rocketdiff_ledger")), shipped=not option("rocketdiff_no_ledger")
         ),
     )
+    request = possible(request)
     return replace(request, seed=next((one for one in (seed, chosen) if one is not None), secrets.randbelow(1 << 31)))

@@ -14,7 +14,7 @@ from itertools import groupby
 from pathlib import Path
 
 from harness import __version__
-from harness.choosing import Choice, choose, require_some, require_usable
+from harness.choosing import Choice, choose, require_pair, require_some, require_usable
 from harness.cluster.external.description import DescribedCluster
 from harness.cluster.interface import Cluster
 from harness.cluster.start import fetch_servers, require_backend, start_cluster
@@ -97,12 +97,9 @@ def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
     """
     began = time.monotonic()
     seed = secrets.randbelow(1 << 31) if request.seed is None else request.seed
-    require_backend(request.backend)
-    require_usable(request.out, request.master)
-    request = replace(request, described=described_by(request.backend))
+    request = possible(request)
     choice = chosen(request)
     cases = expanded(choice, request, seed)
-    require_release(request.server_release, request.backend, request.described)
     ledger = load_ledger(request.ledgers, [case.scenario for case in cases])
     pair = Pair.of(program_of(request.baseline), program_of(request.candidate))
     if request.is_dry:
@@ -129,6 +126,20 @@ def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
     code = int(judgement.exit_code)
     tell(listeners, RunEnded(directory.run, code, judgement.machine_line, time.monotonic() - began))
     return code
+
+
+def possible(request: RunRequest) -> RunRequest:
+    """
+    The request, with the description of somebody's own cluster read; the one place that the command line and pytest ask.
+
+    Raises UsageError for whatever of it can be known to be wrong before a scenario is read or anything is fetched or started.
+    """
+    require_backend(request.backend)
+    require_usable(request.out, request.master)
+    require_pair(request.baseline, request.candidate)
+    described = described_by(request.backend)
+    require_release(request.server_release, request.backend, described)
+    return replace(request, described=described)
 
 
 def _told(request: RunRequest, cases: Sequence[Case], choice: Choice) -> int:

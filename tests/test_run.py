@@ -77,6 +77,13 @@ def test_the_manifest_names_every_check_and_broker_of_a_case() -> None:
         ),
         (["--subject", "java:5.3.3", "--subject", "foo:1"], "a client the harness knows; saw foo:1"),
         (["--subject", "python:5.3.3", "--subject", "toy:x"], "a toy with a known defect; saw toy:x"),
+        (
+            ["--subject", "cpp:2.1.0", "--subject", "java:5.3.3"],
+            "a Java client or the reference; saw cpp:2.1.0; try: the other way round: java:5.3.3, then cpp:2.1.0",
+        ),
+        (["--subject", "toy:sends-twice"], "only a Java client can be named alone"),
+        (["--suite", "quik"], "or all; saw 'quik'; try: quick"),
+        (["--cluster", "kubernetes"], "one of processes, containers, containers:host, external:FILE"),
         (["--server", "9.9.9"], "a known server release; saw 9.9.9"),
         (["--server", "9.9.9", "--cluster", "containers"], "a known server release; saw 9.9.9"),
         (["--ledger", "nowhere.yaml"], "a readable ledger nowhere.yaml"),
@@ -108,3 +115,15 @@ def test_a_dry_run_with_a_server_image_of_the_users_takes_any_release(
     wanted = ["run", "--scenario", "round-robin/calm", "--cluster", "containers", "--server", "6.0.0", "--dry-run"]
     assert guarded(wanted) == ExitCode.CONFORMS
     assert "clusters of RocketMQ 6.0.0 would be started" in capsys.readouterr().out
+
+
+def test_a_baseline_without_rules_is_refused_by_compare_too(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is started for it."""
+    assert guarded(["compare", "cpp:2.1.0", "5.3.3"]) == ExitCode.USAGE
+    assert "the other way round: java:5.3.3, then cpp:2.1.0" in capsys.readouterr().err
+
+
+def test_compare_takes_bare_releases(capsys: pytest.CaptureFixture[str]) -> None:
+    """As changelog does: they are the Java client's."""
+    assert guarded(["compare", "4.7.1", "5.3.3", "--scenario", "round-robin/calm", "--dry-run"]) == ExitCode.CONFORMS
+    assert "round-robin/calm/java:4.7.1~java:5.3.3" in capsys.readouterr().out

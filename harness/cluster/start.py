@@ -38,11 +38,15 @@ STARTERS: dict[str, Starter] = {
 """Every backend by its name; what a backend needs is imported when it is used."""
 
 
+FORMS = ("processes", "containers", "containers:host", "external:FILE")
+"""What can be written after ``--cluster``."""
+
+
 def require_backend(backend: str) -> None:
     """UsageError for a backend there is not."""
     name, colon, argument = backend.partition(":")
     if name not in STARTERS or (colon and name == "processes"):
-        raise UsageError("a known backend", seen=repr(backend), hint="one of " + ", ".join(STARTERS))
+        raise UsageError("a known backend", seen=repr(backend), hint="one of " + ", ".join(FORMS))
     if name == "containers":
         shapes.wiring_named(argument)
 

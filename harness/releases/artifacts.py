@@ -10,6 +10,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from pathlib import Path
 
 from harness.core.errors import UsageError
+from harness.core.nearest import nearest_releases
 from harness.releases.cache import cache_dir
 from harness.releases.exclusive import exclusive, unwritable
 from harness.releases.lock import Artifact, locked
@@ -63,7 +64,7 @@ def _class_path(
 
 def _artifacts(kind: str, release: str, known: Mapping[str, tuple[Artifact, ...]]) -> tuple[Artifact, ...]:
     if release not in known:
-        raise UsageError(f"a known {kind} release", seen=release, hint="one of " + " ".join(known))
+        raise UsageError(f"a known {kind} release", seen=release, hint=nearest_releases(release, tuple(known)))
     return known[release]
 
 

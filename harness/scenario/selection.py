@@ -19,7 +19,7 @@ def select(
     """
     known = tuple(scenarios)
     if suite is not None and suite not in SUITES:
-        raise UsageError(f"one of the suites {', '.join(SUITES)}", seen=repr(suite))
+        raise UsageError(f"one of the suites {', '.join(SUITES)}, or all", seen=repr(suite), hint=_suite_near(suite))
     in_suite = tuple(scenario for scenario in known if suite is None or suite in scenario.suites)
     if not patterns:
         return in_suite
@@ -30,6 +30,10 @@ def select(
     return tuple(s for s in in_suite if any(expression.fullmatch(s.name) for expression in expressions))
 
 
+def _suite_near(suite: str) -> str:
+    return next(iter(get_close_matches(suite, (*SUITES, "all"), n=1)), "")
+
+
 def _no_match(pattern: str, known: tuple[Scenario, ...], suite: str | None) -> UsageError:
     names = [scenario.name for scenario in known]
     elsewhere = [name for name in names if path_glob(pattern).fullmatch(name)]
@@ -37,6 +41,6 @@ def _no_match(pattern: str, known: tuple[Scenario, ...], suite: str | None) -> U
         hint = f"{elsewhere[0]} is not in suite {suite}; leave the suite out"
     else:
         close = get_close_matches(pattern, names, n=3, cutoff=0.4)
-        hint = " or ".join(close) if close else "a name from fixtures/scenarios"
+        hint = " or ".join(close) if close else "rocketdiff scenarios lists them"
     within = f"suite {suite}" if suite else f"{len(names)} scenarios"
     return UsageError(f"a glob that matches a scenario of {within}", seen=repr(pattern), hint=hint)

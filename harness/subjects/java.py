@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.core.errors import UsageError
+from harness.core.nearest import nearest_releases
 from harness.core.subject import SubjectId
 from harness.releases.artifacts import client_class_path
 from harness.releases.catalogue import client_releases, is_known_client
@@ -38,7 +39,8 @@ FLAGS = (
 def java_program(subject: SubjectId) -> "JavaProgram":
     """The program of ``java:<release>``; UsageError for a release that is not in the catalogue."""
     if not is_known_client(subject.release):
-        raise UsageError("a published release of the Java client", seen=str(subject), hint=", ".join(client_releases()))
+        hint = nearest_releases(subject.release, client_releases(), "java:")
+        raise UsageError("a published release of the Java client", seen=str(subject), hint=hint)
     return JavaProgram(subject)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import harness
 from harness.core.errors import UsageError
+from harness.core.nearest import nearest_releases
 from harness.core.subject import SubjectId
 from harness.subjects.program import Launch, clean_environment
 
@@ -16,7 +17,11 @@ def python_program(subject: SubjectId) -> "ReferenceProgram":
     """The program of ``python:<release>``; UsageError for a release whose dialect is not written down."""
     known = known_releases()
     if subject.release not in known:
-        raise UsageError("a release whose dialect the reference speaks", seen=str(subject), hint=", ".join(known))
+        raise UsageError(
+            "a release whose dialect the reference speaks",
+            seen=str(subject),
+            hint=nearest_releases(subject.release, known, "python:"),
+        )
     return ReferenceProgram(subject)
 
 

@@ -20,7 +20,7 @@ def test_a_known_subject_has_a_program(name: str) -> None:
     ("name", "hint"),
     [
         ("java:5.3.9", "5.3.3"),
-        ("python:1.0", "5.3.3"),
+        ("python:1.0", "5.5.0"),
         ("toy:sings", "drops"),
         ("cpp:1.0", "2.1.0"),
         ("rust:1", "java:"),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from harness.core.errors import UsageError
+from harness.core.nearest import nearest_releases
 from harness.releases.catalogue import client_releases, is_known_client, parent_of
 
 
@@ -93,5 +94,7 @@ def releases_on(edges: Sequence[Edge]) -> tuple[str, ...]:
 def require_client(release: str) -> str:
     """The release itself; UsageError when no such client was ever published."""
     if not is_known_client(release):
-        raise UsageError("a release of the Java client", seen=release, hint="one of " + " ".join(client_releases()))
+        raise UsageError(
+            "a release of the Java client", seen=release, hint=nearest_releases(release, client_releases())
+        )
     return release

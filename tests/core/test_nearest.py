@@ -1,0 +1,18 @@
+"""What is suggested in the place of a release there is not."""
+
+from harness.core.nearest import nearest_releases
+
+KNOWN = ("4.7.0", "4.7.1", "4.8.0", "5.3.2", "5.3.3", "5.5.0")
+
+
+def test_the_nearest_three_and_the_newest() -> None:
+    """In the order of releases, each as it is to be typed."""
+    hint = nearest_releases("5.3.4", KNOWN, "java:")
+    assert hint.endswith("; the newest is java:5.5.0")
+    assert {"java:5.3.2", "java:5.3.3"} <= set(hint.split(";")[0].split(" or "))
+    assert len(hint.split(" or ")) <= 3
+
+
+def test_what_looks_like_nothing_gets_the_newest() -> None:
+    """No list of all releases."""
+    assert nearest_releases("abc", KNOWN) == "the newest is 5.5.0"
