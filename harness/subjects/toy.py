@@ -5,6 +5,7 @@ from pathlib import Path
 
 from harness.core.errors import UsageError
 from harness.core.subject import SubjectId
+from harness.subjects.lies import LIES
 from harness.subjects.program import Launch
 from harness.subjects.python import module_launch
 
@@ -34,6 +35,7 @@ DEFECTS = {
     "early": "waits half as long as its timeout",
     "async-no-failover": "retries an asynchronous send at the broker that has just failed",
     "ok-without-answer": "says ok as soon as a request is written",
+    **{name: lie.sentence for name, lie in LIES.items()},
 }
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from harness.core.plan import PlannedSend
 from harness.core.records import AttemptEnded, Record, RouteSeen, SendEnded
 from harness.core.subject import SubjectId
+from harness.subjects.lies import LIES, Lie, strikes, told
 from harness.subjects.programs.async_sends import Told
 from harness.subjects.programs.client import Answer, Client, Speak
 from harness.subjects.programs.reference import ReferenceClient, capabilities_of, without_failover
@@ -27,13 +28,6 @@ from harness.subjects.setup import SubjectSetup
 _CLIENT = "toy"
 _RELEASE = "5.3.3"
 """The newest dialect read from its source."""
-
-_PERIOD = 10
-
-
-def strikes(send: int) -> bool:
-    """Whether the defect shows at this send: 9, 19, 29, …"""
-    return send % _PERIOD == _PERIOD - 1
 
 
 class Honest:
@@ -305,6 +299,20 @@ def without_attempts(writer: RecordWriter) -> Speak:
     return speak
 
 
+def lying(lie: Lie) -> Callable[[RecordWriter], Speak]:
+    """Tells some sends otherwise than they were, or not at all."""
+
+    def speech(writer: RecordWriter) -> Speak:
+        def speak(record: Record) -> None:
+            otherwise = told(lie, record)
+            if otherwise is not None:
+                writer.put(otherwise)
+
+        return speak
+
+    return speech
+
+
 def _on_next_queue(record: Record, queues: Mapping[str, int]) -> Record:
     if isinstance(record, AttemptEnded | SendEnded) and strikes(record.send) and record.broker is not None:
         assert record.queue_id is not None
@@ -338,6 +346,7 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "early": (Early, honest_speech),
     "async-no-failover": (AsyncNoFailover, honest_speech),
     "ok-without-answer": (OkWithoutAnswer, honest_speech),
+    **{name: (Honest, lying(lie)) for name, lie in LIES.items()},
 }
 
 CLAIMS: dict[str, tuple[str, ...]] = {

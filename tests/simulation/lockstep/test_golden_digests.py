@@ -1,14 +1,16 @@
 """Golden digests of random scripts: the reference still gives the answers that the Java classes gave, and so do the classes."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
 
 from harness.releases.catalogue import client_releases
 from harness.simulation.golden.fingerprints import artifacts_fingerprint
-from harness.simulation.java import JavaHost
+from harness.simulation.java import JavaHost, Job
 from harness.simulation.lockstep.differences import behaviours
 from harness.simulation.lockstep.golden_digests import (
     ONCE_APART,
@@ -25,10 +27,27 @@ from harness.simulation.lockstep.golden_digests import (
 )
 from harness.simulation.reference import run_reference
 from harness.simulation.script import Depth
+from reference_impl.dialects import dialect_of
 
+CHECK = "python -m harness.simulation.lockstep.golden_digests --check"
 RELEASES = client_releases()
 EVERY = 8
 """The classes are asked for one script in eight here; `python -m harness.simulation.lockstep.golden_digests --check` for all."""
+
+
+def told(wrong: Sequence[tuple[str, str]], as_release: str | None = None) -> str:
+    """All names, and the first difference: the classes are asked again, because a digest says that, not what."""
+    name, release = wrong[0]
+    script = next(golden for golden in load_golden_digests() if golden.name == name).script()
+    ours = run_reference(dialect_of(as_release or release), name, script, trace=True)
+    with JavaHost() as host:
+        (finished,) = host.finish_all([Job(release, name, script, trace=True)])
+    pairs = enumerate(zip_longest(ours, finished.lines), start=1)
+    first = next(
+        (f"line {line}: reference {one!r}, Java {other!r}" for line, (one, other) in pairs if one != other), ""
+    )
+    what = first or "the classes answer as the reference does: the digests are stale"
+    return f"{len(wrong)} differ: {wrong[:10]}\n{name} as {release}: {what}\nmore: rocketdiff fuzz, and {CHECK} for the classes"
 
 
 @pytest.mark.slow
@@ -41,8 +60,8 @@ def test_the_reference_answers_as_the_classes_did(depth: Depth) -> None:
         script = golden.script()
         for group in groups:
             digest = digest_of(run_reference(group.dialect, golden.name, script, trace=True))
-            wrong += [f"{golden.name} {release}" for release in group.releases if golden.answers[release] != digest]
-    assert wrong == []
+            wrong += [(golden.name, release) for release in group.releases if golden.answers[release] != digest]
+    assert not wrong, told(wrong)
 
 
 def test_the_classes_answer_as_they_did() -> None:
@@ -95,3 +114,10 @@ def test_stale_digests_are_told(tmp_path: Path) -> None:
     file = tmp_path / "digests.json"
     file.write_text(text_of([_one()], class_paths() | {"5.3.3": "another"}, "another host"), encoding="utf-8")
     assert list(stale(file)) == ["the sources of the Java host changed since", "other jars, or none, of 5.3.3"]
+
+
+def test_a_wrong_digest_is_told_with_the_first_difference() -> None:
+    """The 5.3.3 dialect answers a 4.9.8 question: the first line in which Java said otherwise, and the command for more."""
+    said = told([(load_golden_digests()[0].name, "4.9.8")], as_release="5.3.3")
+    assert re.search(r"line \d+: reference '.*', Java '.*'\nmore: ", said), said
+    assert CHECK in said

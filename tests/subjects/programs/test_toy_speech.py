@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 
 from harness.core.records import AttemptEnded, Record, RouteSeen, SendEnded
+from harness.subjects.lies import strikes
 from harness.subjects.lines import decode_record
 from harness.subjects.programs.client import Speak
 from harness.subjects.programs.toy import (
@@ -12,7 +13,6 @@ from harness.subjects.programs.toy import (
     honest_speech,
     lying_about_queues,
     speaking_nonsense,
-    strikes,
 )
 from harness.subjects.programs.writer import RecordWriter
 from harness.subjects.toy import DEFECTS

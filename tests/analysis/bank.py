@@ -1,0 +1,285 @@
+"""
+The bank of defective clients, as data: what each does wrong, the suite that must find it, and by which checks.
+
+Lies (``harness.subjects.lies``) are live toys as well; the others change what the brokers hold or which calls come back.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from harness.core.records import NEVER_CALLED_BACK, CalledBackAgain
+from harness.subjects.lies import LIES, Kind, Lie, strikes, told
+from tests.analysis.planting import ASYNC, DELAYED, HEALTHY, ONEWAY, PAUSED, PLAIN, TO_QUEUE, go_elsewhere, sends_to
+from tests.analysis.synthetic import MS, Stored, Story, Told
+from tests.analysis.synthetic_modes import carrying
+
+CALM = replace(PLAIN, name="round-robin/calm", pauses=(), checks=(*PLAIN.checks, "outcomes"))
+BESIDE_A_PAUSE = replace(PLAIN, checks=(*PLAIN.checks, "outcomes"))
+
+
+@dataclass(frozen=True)
+class Defect:
+    """One defective client in a story that gives it its chance. suite: the smallest that holds such a scenario."""
+
+    kind: Kind
+    sentence: str
+    suite: str
+    checks: tuple[str, ...]
+    story: Story
+    spoil: Callable[[Told], None]
+
+
+def _lie(lie: Lie) -> Defect:
+    def spoil(all_told: Told) -> None:
+        attempts = [told(lie, one) for one in all_told.attempts]
+        all_told.attempts = [one for one in attempts if one is not None]  # type: ignore[misc]  # a lie keeps the kind of record
+        all_told.sends = [told(lie, one) for one in all_told.sends]  # type: ignore[misc]  # the same
+
+    return Defect(lie.kind, lie.sentence, "quick", lie.checks, BESIDE_A_PAUSE if lie.needs_failure else CALM, spoil)
+
+
+def _stored(change: Callable[[Stored], Stored | None]) -> Callable[[Told], None]:
+    """What the brokers hold of some sends is something else, or not there."""
+
+    def spoil(all_told: Told) -> None:
+        changed = [change(one) if one.send is not None and strikes(one.send) else one for one in all_told.stored]
+        all_told.stored = [one for one in changed if one is not None]
+
+    return spoil
+
+
+def _carrying(**others: str) -> Callable[[Told], None]:
+    return _stored(lambda one: carrying(one, "k", **others))
+
+
+def _twice(all_told: Told) -> None:
+    all_told.stored += [
+        replace(one, queue_offset=5_000 + (one.send or 0)) for one in all_told.stored if one.send and strikes(one.send)
+    ]
+
+
+def _once_twice(all_told: Told) -> None:
+    all_told.stored.append(replace(all_told.stored[50], queue_offset=5_000))
+
+
+def _stranger(all_told: Told) -> None:
+    all_told.stored.append(Stored(HEALTHY, 0, 9_999, None, properties="", body_digest="x", flag=0))
+
+
+def _foreign(name: str) -> Callable[[Told], None]:
+    return _stored(lambda one: replace(one, properties=(one.properties or "").replace(name, "")))
+
+
+def _never_called(every: int) -> Callable[[Told], None]:
+    def spoil(all_told: Told) -> None:
+        all_told.sends = [
+            replace(one, error=NEVER_CALLED_BACK, status=None, broker=None, queue_id=None, queue_offset=None)
+            if one.send % every == every - 1
+            else one
+            for one in all_told.sends
+        ]
+
+    return spoil
+
+
+def _called_again(all_told: Told) -> None:
+    all_told.again = [
+        CalledBackAgain(one.send, 0, one.end_ns + MS, status=one.status) for one in all_told.sends if strikes(one.send)
+    ]
+
+
+def _blocks(all_told: Told) -> None:
+    all_told.sends = [
+        replace(one, end_ns=one.end_ns + 900 * MS) if strikes(one.send) else one for one in all_told.sends
+    ]
+
+
+def _overtaken(all_told: Told) -> None:
+    """Each message that is struck and the next of its queue change their places."""
+    held = {(one.broker, one.queue_id, one.queue_offset): one for one in all_told.stored}
+    for place, one in sorted(held.items()):
+        after = held.get((place[0], place[1], place[2] + 1))
+        if one.send is not None and after is not None and one.queue_offset % 10 == 0:
+            held[place], held[place[0], place[1], place[2] + 1] = (
+                replace(after, queue_offset=place[2]),
+                replace(one, queue_offset=place[2] + 1),
+            )
+    all_told.stored = list(held.values())
+
+
+def _delivered(shift_ms: int) -> Callable[[Told], None]:
+    return _stored(lambda one: replace(one, store_timestamp_ms=one.store_timestamp_ms + shift_ms))
+
+
+def _undelayed(all_told: Told) -> None:
+    all_told.scheduled = [one for one in all_told.scheduled or () if one.send is None or not strikes(one.send)]
+
+
+def _retries_twice(all_told: Told) -> None:
+    for number in sends_to(all_told, HEALTHY, BESIDE_A_PAUSE)[:1]:
+        go_elsewhere(all_told, number)
+
+
+STORED: Mapping[str, Defect] = {
+    "loses": Defect(
+        Kind.STORAGE, "says ok of messages that are nowhere", "quick", ("loss",), CALM, _stored(lambda _one: None)
+    ),
+    "stores-twice": Defect(
+        Kind.STORAGE, "sends some messages twice and tells of one", "quick", ("duplication",), CALM, _twice
+    ),
+    "stores-one-twice": Defect(
+        Kind.STORAGE, "sends one message of 300 twice", "quick", ("duplication",), CALM, _once_twice
+    ),
+    "stray": Defect(
+        Kind.STORAGE,
+        "sends a message that nobody asked for",
+        "quick",
+        ("loss", "content", "duplication"),
+        CALM,
+        _stranger,
+    ),
+    "stored-elsewhere": Defect(
+        Kind.STORAGE,
+        "stores on another queue than it says",
+        "quick",
+        ("queue-choice", "loss"),
+        CALM,
+        _stored(lambda one: replace(one, queue_id=(one.queue_id + 1) % 4, queue_offset=7_000 + (one.send or 0))),
+    ),
+    "stored-on-other-broker": Defect(
+        Kind.STORAGE,
+        "stores on another broker than it says",
+        "quick",
+        ("queue-choice", "loss"),
+        CALM,
+        _stored(
+            lambda one: replace(
+                one, broker=HEALTHY if one.broker == PAUSED else PAUSED, queue_offset=7_000 + (one.send or 0)
+            )
+        ),
+    ),
+    "other-body": Defect(
+        Kind.CONTENT,
+        "changes the last byte of a body",
+        "quick",
+        ("content",),
+        CALM,
+        _stored(lambda one: replace(one, body_digest="0" * 64)),
+    ),
+    "broken-body": Defect(
+        Kind.CONTENT,
+        "stores a body that does not begin with its id",
+        "quick",
+        ("content", "loss"),
+        CALM,
+        _stored(lambda one: replace(one, body_ok=False, body_digest="0" * 64)),
+    ),
+    "flag": Defect(
+        Kind.CONTENT,
+        "sets a flag that the message has not",
+        "quick",
+        ("content",),
+        CALM,
+        _stored(lambda one: replace(one, flag=7)),
+    ),
+    "sys-flag": Defect(
+        Kind.CONTENT, "sets a system flag", "quick", ("content",), CALM, _stored(lambda one: replace(one, sys_flag=8))
+    ),
+    "no-keys": Defect(
+        Kind.CONTENT, "loses the keys", "quick", ("content",), CALM, _stored(lambda one: carrying(one, ""))
+    ),
+    "other-keys": Defect(
+        Kind.CONTENT, "changes the keys", "quick", ("content",), CALM, _stored(lambda one: carrying(one, "K"))
+    ),
+    "adds-a-tag": Defect(Kind.CONTENT, "adds a tag", "quick", ("content",), CALM, _carrying(TAGS="x")),
+    "adds-a-property": Defect(
+        Kind.CONTENT, "adds a property of its own", "quick", ("content",), CALM, _carrying(colour="red")
+    ),
+    "adds-a-delay": Defect(Kind.CONTENT, "adds a delay level", "quick", ("content",), CALM, _carrying(DELAY="1")),
+    "same-key": Defect(
+        Kind.CONTENT,
+        "gives every message the same UNIQ_KEY",
+        "quick",
+        ("content", "duplication"),
+        CALM,
+        _carrying(UNIQ_KEY="U"),
+    ),
+    "no-unique-key": Defect(
+        Kind.CONTENT, "gives some messages no UNIQ_KEY", "quick", ("content",), CALM, _foreign("UNIQ_KEY")
+    ),
+    "born-at-zero": Defect(
+        Kind.CONTENT,
+        "is born in 1970",
+        "quick",
+        ("content",),
+        CALM,
+        _stored(lambda one: replace(one, born_timestamp_ms=1)),
+    ),
+    "born-tomorrow": Defect(
+        Kind.CONTENT,
+        "is born a day later",
+        "quick",
+        ("content",),
+        CALM,
+        _stored(lambda one: replace(one, born_timestamp_ms=one.born_timestamp_ms + 86_400_000)),
+    ),
+    "goes-on": Defect(
+        Kind.ATTEMPTS,
+        "sends again after an answer that was ok, and says so",
+        "quick",
+        ("attempts",),
+        BESIDE_A_PAUSE,
+        _retries_twice,
+    ),
+    "never-called-back": Defect(
+        Kind.MODES, "does not call back for one send in ten", "modes", ("callbacks",), ASYNC, _never_called(10)
+    ),
+    "never-once": Defect(
+        Kind.MODES, "does not call back for one send in 150", "modes", ("callbacks",), ASYNC, _never_called(150)
+    ),
+    "called-again": Defect(Kind.MODES, "calls back twice", "modes", ("callbacks",), ASYNC, _called_again),
+    "one-way-loses": Defect(
+        Kind.MODES, "sends some one-way messages nowhere", "modes", ("loss",), ONEWAY, _stored(lambda _one: None)
+    ),
+    "one-way-twice": Defect(Kind.MODES, "sends some one-way messages twice", "modes", ("duplication",), ONEWAY, _twice),
+    "one-way-blocks": Defect(
+        Kind.MODES,
+        "returns from some one-way calls after most of a second",
+        "modes",
+        ("attempts", "timing", "outcomes", "error-kind"),
+        ONEWAY,
+        _blocks,
+    ),
+    "one-way-content": Defect(
+        Kind.MODES,
+        "loses the keys of one-way messages",
+        "modes",
+        ("content",),
+        ONEWAY,
+        _stored(lambda one: carrying(one, "")),
+    ),
+    "async-loses": Defect(
+        Kind.MODES,
+        "says ok of asynchronous messages that are nowhere",
+        "modes",
+        ("loss",),
+        ASYNC,
+        _stored(lambda _one: None),
+    ),
+    "overtaken": Defect(
+        Kind.ORDER,
+        "lets messages of one queue overtake each other",
+        "modes",
+        ("order", "queue-choice"),
+        TO_QUEUE,
+        _overtaken,
+    ),
+    "delivered-early": Defect(
+        Kind.MODES, "has delayed messages delivered at once", "modes", ("delay",), DELAYED, _delivered(-1_000)
+    ),
+    "not-kept-back": Defect(
+        Kind.MODES, "sends delayed messages without their delay", "modes", ("delay",), DELAYED, _undelayed
+    ),
+}
+
+BANK: Mapping[str, Defect] = {**{name: _lie(lie) for name, lie in LIES.items()}, **STORED}

@@ -1,0 +1,37 @@
+"""Every defective client of the bank is judged to its exit code, by a check that must find it."""
+
+import pytest
+
+from harness.core.errors import ExitCode
+from harness.core.verdict import Verdict
+from tests.analysis.bank import BANK
+from tests.analysis.judged_to_the_end import Ended
+
+
+def test_the_bank_is_large_and_of_many_kinds() -> None:
+    """Sixty defects at least, of each kind two at least, or one of order."""
+    kinds = [defect.kind.value for defect in BANK.values()]
+    assert len(BANK) >= 60
+    assert len(set(kinds)) >= 9
+
+
+@pytest.mark.parametrize("name", BANK)
+def test_a_defective_client_diverges(name: str, new_run: object, ending_of: object) -> None:
+    """Exit 1, and one of the checks named in the bank says so."""
+    assert callable(new_run)
+    assert callable(ending_of)
+    defect = BANK[name]
+    ended: Ended = ending_of(new_run([defect.story], change=defect.spoil))
+    diverging = {one.check for one in ended.judgement.results if one.verdict is Verdict.DIVERGES}
+    assert ended.judgement.exit_code is ExitCode.DIVERGES
+    assert diverging & set(defect.checks), diverging
+
+
+@pytest.mark.parametrize(
+    "story", {id(defect.story): defect.story for defect in BANK.values()}.values(), ids=lambda one: one.name
+)
+def test_no_story_of_the_bank_alarms_without_a_defect(story: object, new_run: object, ending_of: object) -> None:
+    """Two faithful clients in the same stories."""
+    assert callable(new_run)
+    assert callable(ending_of)
+    assert ending_of(new_run([story])).judgement.exit_code is ExitCode.CONFORMS
