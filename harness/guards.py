@@ -74,9 +74,9 @@ class CaseFacts:
     is_read_back: bool
     clock_slip_ms: int
     lost: Mapping[Arm, SubjectId]
+    origin_ns: int
     wire: Mapping[Arm, WireStory] = field(default_factory=dict)
     stalls: Stalls = field(default_factory=Stalls)
-    origin_ns: int = 0
 
     @property
     def spread_ns(self) -> int | None:

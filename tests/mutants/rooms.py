@@ -30,7 +30,7 @@ def _modules(package: str) -> tuple[str, ...]:
 
 
 ROOMS = (
-    Room("guards", ("harness.guards",), ("tests/test_guards.py",)),
+    Room("guards", ("harness.guards",), ("tests/test_guards.py", "tests/test_guards_in_full.py")),
     Room(
         "verdict",
         _modules("harness.verdict"),
