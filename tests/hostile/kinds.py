@@ -10,12 +10,13 @@ from harness import calibration_store, external, ledgers
 from harness.analysis.analyze import analyze_here
 from harness.cluster.external import debts
 from harness.core.resources import resource
+from harness.core.run_info import Machine
 from harness.report import json_document
 from harness.report.document import build
 from harness.run_description import describe
 from harness.scenario import loading
 from harness.simulation.script.files import load_scripts
-from harness.traces.journal import read_arm_journal
+from harness.traces.journal import read_arm_journal, read_fault_journal, read_plan_file
 from harness.traces.run_directory import RunDirectory
 from harness.verdict.judge import judge
 from harness.verdict.policy import Policy
@@ -43,6 +44,26 @@ UNDO = """\
 {"type":"begun","key":"resume b","group":1,"started_ticks":1}
 {"type":"ended","key":"resume b"}
 {"type":"paid","key":"topic unit-1"}
+"""
+
+FAULTS = """\
+{"episode":0,"kind":"pause","node":"broker-a","inject_ns":1000,"injected_ns":1200,"proven_ns":1300}
+{"episode":0,"kind":"pause","node":"broker-a","inject_ns":1000,"injected_ns":1200,"proven_ns":1300,"heal_ns":9000,\
+"healed_ns":9100,"heal_proven_ns":9200}
+"""
+
+PLAN = """\
+{"send":0,"thread":0,"due_ns":0,"kind":"plain","argument":0,"body_bytes":64}
+{"send":1,"thread":1,"due_ns":5,"kind":"selector","argument":3,"body_bytes":64,"mode":"async","delay_level":2,\
+"keys":"k","tags":"t","properties":[["a","b"]]}
+"""
+
+CONTROLS = """\
+{"seed":7,"server_release":"5.3.3","backend":"processes","rocketdiff":"0.1.0","plan":"",\
+"machine":{"system":"Linux","processor":"x","cores":2,"memory_mib":4096,"python":"3.11","java":"17"}}
+{"at":"2026-11-22T10:00:00+00:00","load":1.0,"took_s":9.0,"source":"0a","folder":"runs/1","known_case":"",\
+"case":{"number":1,"case":"control/a","subject":"java:5.3.3","answers":\
+[{"check":"loss","verdict":"CONFORMS","severity":"must"}]}}
 """
 
 
@@ -74,6 +95,9 @@ def kinds() -> tuple[Kind, ...]:
         Kind("report.json", "report.json", (_report(),), mutated_json, json_document.load),
         Kind("run.json", "run.json", (run,), mutated_json, lambda path: RunDirectory.open(path.parent)),
         Kind("journal", "01-baseline.ndjson", (JOURNAL,), mutated_json, read_arm_journal),
+        Kind("plan", "01-plan.ndjson", (PLAN,), mutated_json, read_plan_file),
+        Kind("fault journal", "01-faults.ndjson", (FAULTS,), mutated_json, read_fault_journal),
+        Kind("control cases", calibration_store.JOURNAL, (CONTROLS,), mutated_json, _controls),
         Kind("undo log", "x.ndjson", (UNDO,), mutated_json, _undo),
     )
 
@@ -84,6 +108,13 @@ def _scripts(path: Path) -> object:
 
 def _calibration(path: Path) -> object:
     return calibration_store.decode(path.read_bytes(), where=path.name)
+
+
+def _controls(path: Path) -> object:
+    machine = Machine("Linux", "x", 2, 4096, "3.11", "17")
+    return calibration_store.CalibrationJournal.open(
+        path.parent, calibration_store.Header(7, "5.3.3", "processes", "0.1.0", machine)
+    )
 
 
 def _undo(path: Path) -> object:

@@ -6,6 +6,7 @@ import pytest
 
 from tests.hostile.__main__ import tried
 from tests.hostile.kinds import kinds
+from tests.hostile.reading import answer_to
 
 SAMPLE = 120
 
@@ -18,6 +19,9 @@ NAMES = (
     "report.json",
     "run.json",
     "journal",
+    "plan",
+    "fault journal",
+    "control cases",
     "undo log",
 )
 
@@ -34,3 +38,11 @@ def test_every_document_is_taken_or_refused_in_one_sentence(name: str, tmp_path:
 def test_no_kind_is_left_out() -> None:
     """The names above are all there are."""
     assert tuple(kind.name for kind in kinds()) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_sound_one_is_taken(name: str, tmp_path: Path) -> None:
+    """So that what is damaged is refused for its damage."""
+    (kind,) = [kind for kind in kinds() if kind.name == name]
+    answers = [answer_to(kind, text.encode(), tmp_path) for text in kind.sound[:20]]
+    assert {answer.end for answer in answers} == {"taken"}
