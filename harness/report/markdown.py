@@ -5,6 +5,7 @@ Platforms drop a summary over 1 MiB whole and refuse a comment over 64 KiB, so e
 in this order: the cases behind a cluster, clusters beyond the first ten, the matrix.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,7 +96,7 @@ def _text(document: Document, extent: Extent) -> str:
     parts = [_head(document), *_cluster_parts(document, extent), _open_ends(document), _ledger(document)]
     if extent.matrix:
         parts.append(_matrix(document))
-    parts += [_trust(document), _facts(document), f"```\n{document.run.reproduce}\n```", f"`{document.machine_line}`"]
+    parts += [_trust(document), _facts(document), _fenced(document.run.reproduce), _code(document.machine_line)]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
@@ -122,7 +123,7 @@ def _cluster(cluster: Cluster, document: Document) -> str:
     context = context_of(cluster, document)
     lines = [
         f"### {mark} {_plain(sentence(title_of(cluster, document)))}",
-        f"{_code(cluster.signature)}: {cluster.check}, {_plain(cluster.subject)}: {cluster.count:,} × in {plural(len(cluster.cases), 'case')}",
+        f"{_code(cluster.signature)}: {_plain(cluster.check)}, {_plain(cluster.subject)}: {cluster.count:,} × in {plural(len(cluster.cases), 'case')}",
         "",
         "| | |\n|---|---|",
         f"| expected | {_plain(cluster.example.expected)} |",
@@ -144,7 +145,7 @@ def _open_ends(document: Document) -> str:
     if not rows:
         return ""
     lines = [
-        f"- {EMOJI[row.result.verdict]} {_plain(short_case(row.result.case, document.run))} {row.result.check}:"
+        f"- {EMOJI[row.result.verdict]} {_plain(short_case(row.result.case, document.run))} {_plain(row.result.check)}:"
         f" {_plain(row.why)}"
         for row in rows[:FIRST_CLUSTERS]
     ]
@@ -178,7 +179,7 @@ def _trust(document: Document) -> str:
 
 def _matrix(document: Document) -> str:
     matrix = matrix_of(document)
-    lines = [_row(("case", *matrix.checks)), _row(["---"] + [":-:"] * len(matrix.checks))]
+    lines = [_row(("case", *map(_plain, matrix.checks))), _row(["---"] + [":-:"] * len(matrix.checks))]
     lines += [_row([_plain(short_case(row.case, document.run)), *map(_emoji, row.cells)]) for row in matrix.rows]
     return "### Checks\n\n" + "\n".join(lines)
 
@@ -196,7 +197,7 @@ def _facts(document: Document) -> str:
     gating = sum(result.severity is Severity.MUST for result in document.results)
     return (
         f"{_plain(run.baseline.subject)} (baseline) against {_plain(run.candidate.subject)}, RocketMQ"
-        f" {run.server_release} on {run.backend}, suite {run.suite}, seed {run.seed}, {duration(run.took_s)},"
+        f" {_plain(run.server_release)} on {_plain(run.backend)}, suite {_plain(run.suite)}, seed {run.seed}, {duration(run.took_s)},"
         f" {gating} must checks. Reproduce:"
     )
 
@@ -215,3 +216,9 @@ def _plain(text: str) -> str:
 
 def _code(text: str) -> str:
     return f"`{' '.join(text.replace('`', chr(39)).replace('|', chr(92) + '|').split())}`"
+
+
+def _fenced(text: str) -> str:
+    """As it is, in a fence that nothing in it closes."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence}\n{text}\n{fence}"

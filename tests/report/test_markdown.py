@@ -64,3 +64,11 @@ def test_a_conforming_run_is_short(document: Document) -> None:
     text = markdown.render(msgspec.structs.replace(document, results=fine, clusters=()), markdown.SUMMARY_BYTES)
     assert "### Checks" in text
     assert "Without an answer" not in text
+
+
+def test_what_a_forged_description_says_is_no_markup(document: Document) -> None:
+    """A run's suite, backend and release come from a file, and so does the command that made it."""
+    run = replace(document.run, suite="@team", backend="<img src=x>", server_release="#1", reproduce="a ``` b\n# c")
+    text = markdown.render(msgspec.structs.replace(document, run=run), markdown.SUMMARY_BYTES)
+    assert "RocketMQ \\#1 on &#60;img src=x&#62;, suite &#64;team," in text
+    assert "\n````\na ``` b\n# c\n````\n" in text
