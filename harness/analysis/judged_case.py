@@ -14,6 +14,7 @@ from harness.analysis.checks.avoidance import Avoidance
 from harness.analysis.checks.by_rules import RULES, UNAVAILABLE
 from harness.analysis.checks.callbacks import Callbacks
 from harness.analysis.checks.case_facts import UNKNOWABLE
+from harness.analysis.checks.connections_left import LeftByRule
 from harness.analysis.checks.content import Content
 from harness.analysis.checks.delay import Delay
 from harness.analysis.checks.duplication import Duplication
@@ -72,6 +73,7 @@ def judge_case(trace: CaseTrace, *, batch_rows: int = BATCH_ROWS) -> Iterator[Ca
         Order(scene),
         Delay(scene),
         Outcomes(scene, {arm: rulebook.causes(trace, arm) for arm in Arm}),
+        LeftByRule(scene, rulebook.may_leave_open),
     )
     baseline, candidate = (_arm(trace, arm, scene, rulebook, batch_rows) for arm in Arm)
     for send in aligned(baseline, candidate):

@@ -4,7 +4,7 @@ Which rules a case is judged by: those of the baseline's release, for both arms.
 A candidate of another kind (C++, Go) is held against the same rules: what it does otherwise is what a user notices.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from harness.analysis.case_trace import CaseTrace
@@ -126,12 +126,17 @@ class ArmRules:
 
 @dataclass(frozen=True, slots=True)
 class Rulebook:
-    """Rules for both arms of a case; missing: why there are none, empty when there are. habits: of the baseline's release."""
+    """
+    Rules for both arms of a case; missing: why there are none, empty when there are. habits: of the baseline's release.
+
+    may_leave_open: whether a request that ended so may leave a connection open (LateClose of the rules); None: nobody knows.
+    """
 
     rules: dict[Arm, ArmRules]
     missing: str = ""
     habits: AsyncHabits = NO_HABITS
     timeouts_close: bool = True
+    may_leave_open: Callable[[str | None], bool] | None = None
 
     def causes(self, trace: CaseTrace, arm: Arm) -> Causes:
         """What is known of the failures of an arm; without rules, a timeout may cost a connection."""
@@ -155,7 +160,8 @@ def rulebook_for(trace: CaseTrace) -> Rulebook:
     except UsageError as error:
         return Rulebook({}, str(error))
     habits = AsyncHabits.of(dialect, settings.retry_times_when_send_async_failed)
-    return Rulebook(rules, habits=habits, timeouts_close=Tearing.of(dialect.remoting).timeouts_close)
+    closing, late_close = Tearing.of(dialect.remoting).timeouts_close, dialect.remoting.late_close
+    return Rulebook(rules, habits=habits, timeouts_close=closing, may_leave_open=late_close.may_leave_open)
 
 
 def tells_causes(trace: CaseTrace, arm: Arm) -> bool:

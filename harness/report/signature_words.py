@@ -43,6 +43,8 @@ _SENTENCES = {
     "content.sys-flag-differs": "messages of {subject} have another system flag than those of {baseline}",
     "outcomes.failed-without-cause": "sends of {subject} fail where nothing was wrong",
     "outcomes.acknowledged-by-a-stopped-broker": "{subject} says that a broker stored a message while it was stopped",
+    "outcomes.connections-left-open": "{subject} leaves connections open that {baseline} would not",
+    "outcomes.connections-made-anew": "{subject} keeps making new connections where nothing is wrong",
     "outcomes.more-often": "something befalls sends of {subject} more often than those of {baseline}",
     "outcomes.less-often": "something befalls sends of {subject} less often than those of {baseline}",
     "order.stored-before-an-earlier-message": "messages of a key from {subject} are stored out of order",

@@ -36,6 +36,9 @@ DEFECTS = {
     "async-no-failover": "retries an asynchronous send at the broker that has just failed",
     "ok-without-answer": "says ok as soon as a request is written",
     **{name: lie.sentence for name, lie in LIES.items()},
+    "leaks-connections": "leaves a connection open at some sends",
+    "lies-about-status": "says SEND_OK whatever status the broker gave",
+    "always-begins-at-zero": "begins every case at the same queue",
 }
 
 

@@ -52,6 +52,20 @@ class LateClose(StrEnum):
     EVICTS_AFTER_FAILURE = "evicts-after-failure"
     EVICTS = "evicts"
 
+    def may_leave_open(self, error: str | None) -> bool:
+        """
+        Whether a request that ended so may cost the connection made since its place, so that it stays open: one at most.
+
+        Of an end that does not name its cause it may (an asynchronous one's).
+        """
+        if self is LateClose.SPARES or error in _ANSWERED:
+            return False
+        return self is LateClose.EVICTS or error not in _AFTER_CONNECTING
+
+
+_ANSWERED = (None, "MQBrokerException")
+_AFTER_CONNECTING = ("RemotingSendRequestException", "RemotingTimeoutException", "RemotingTooMuchRequestException")
+
 
 @dataclass(frozen=True, slots=True)
 class ScanTimes:

@@ -23,6 +23,7 @@ FOUND_BY = {
     "ignores-retries": "attempts.stopped-early",
     "fails-in-calm": "outcomes.failed-without-cause",
     "loses-answers": "outcomes.failed-without-cause",
+    "leaks-connections": "outcomes.connections-left-open/name-server",
 }
 
 FOUND_IN_MODES = {

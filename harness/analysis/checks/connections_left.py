@@ -2,52 +2,183 @@
 What a client leaves open: connections it holds at rest, and those it makes anew where nothing is the matter.
 
 Looked at: how many TCP connections each client's processes hold to each server, seen from outside (``run.json``,
-``connections``). A client of RocketMQ has one to an address, for all its threads; but from 5.4.0 on a close that comes late
-throws its connection's successor away, which stays open, and how often that happens among threads is luck.
+``connections``). A client of RocketMQ has one to an address, for all its threads, and no more at rest than before its first
+send. From 5.3.1 on a close that comes late throws its connection's successor away, which stays open (``LateClose`` of the
+rules); how often that happens among threads is luck, but every time takes a request that failed, and those are counted.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from harness.analysis.checks.case_facts import CaseFacts
+from harness.analysis.checks.outcomes import CALM, FAILED, NAME, RETRIED
+from harness.analysis.checks.scene import Scene
+from harness.analysis.steps.aligned import AlignedSend
 from harness.core.events import Arm
-from harness.core.verdict import Measure
+from harness.core.evidence import PairedCounts
+from harness.core.fault import FaultKind
+from harness.core.verdict import Divergence, Example, Measure
 
 LEFT_OPEN, MADE_ANEW = "connections-left-open", "connections-made-anew"
-"""Names of measures; after them the server. There are such only where the candidate is beyond the baseline."""
+"""After ``outcomes.`` and before the kind of server."""
 
-TIMES = 2
-"""
-How many times the baseline's connections to a server, or the one that it may not have needed, are not too many: a driver
-may keep the client it warmed up with, which has its own. A leak of one or two in a case is therefore let pass.
-"""
+BY_RULE = "outcomes.connections"
+"""Tally of what the rules of the release are known to let stay open: failed attempts that may each cost one, by broker."""
+
+NEVER, AT_TIMES = "known: never", "known: at times"
+"""Whether the rules of the release ever let a connection stay open; neither is counted where nobody knows."""
+
+_REFUSED = "RemotingConnectException"
+"""What may cost a connection in every release in which anything does."""
+
+SPARE = 1
+"""A connection to a server that is luck in one case, as where two threads raced for it; over the cases of a run it is counted."""
+
+A_FAILURE = 2
+"""Connections that a failed attempt may cost by rule: its own, and that of the heartbeat which greets each new one."""
+
+HEARTBEATS = 2
+"""Requests besides sends that a case's broker may fail by itself: a heartbeat every 30 s, and the greeting of the first one."""
 
 LUCK = 5
 """Connections to a server made anew in calm that are luck: time that is up on a crowded machine costs one each."""
 
+NO_SEND = -1
+
+
+class LeftByRule:
+    """Counts the attempts whose failure may leave a connection open by the rules of the release; None: nobody knows them."""
+
+    def __init__(self, scene: Scene, may_leave_open: Callable[[str | None], bool] | None) -> None:
+        self._notebook = scene.notebook
+        self._may_leave_open = may_leave_open
+
+    def see(self, send: AlignedSend) -> None:
+        """Look at both sides."""
+        if self._may_leave_open is None:
+            return
+        for side in send.sides:
+            for attempt in side.attempts:
+                if self._may_leave_open(attempt.error):
+                    self._notebook.count(BY_RULE, str(side.arm), "", attempt.broker)
+
+    def end(self) -> None:
+        """Say what is known."""
+        if self._may_leave_open is not None:
+            self._notebook.count(BY_RULE, "", "", AT_TIMES if self._may_leave_open(_REFUSED) else NEVER)
+
+
+def divergences_of(facts: CaseFacts) -> tuple[Divergence, ...]:
+    """
+    What the candidate holds, or makes anew, beyond what rules and luck explain, by kind of server.
+
+    Nothing where either client was not seen to the end or broke off; of what is held, nor where no rules are known.
+    """
+    if facts.entry.breaches:
+        return ()
+    return (*_left_open(facts), *_made_anew(facts))
+
 
 def measures_of(facts: CaseFacts) -> Iterator[Measure]:
-    """
-    Connections to all servers that each arm held at rest, where that was seen, and what the candidate has far beyond the baseline.
-
-    Measures, on which no verdict depends: java:5.5.0 beside itself, two threads and one pause, was left with 1 and with 4 (2026-11-22).
-    """
-    held = {arm: _at_rest(facts, arm) for arm in Arm}
-    for arm, one in held.items():
-        if one is not None:
-            yield Measure(f"connections-at-rest {arm}", sum(one.values()), "count", 1)
-    if not facts.entry.breaches:
-        yield from _beyond(LEFT_OPEN, held, 0)
-        yield from _beyond(MADE_ANEW, {arm: _anew_in_calm(facts, arm) for arm in Arm}, LUCK)
+    """Connections to all servers that each arm held at rest, where that was seen."""
+    for arm in Arm:
+        held = _at_rest(facts, arm)
+        if held is not None:
+            yield Measure(f"connections-at-rest {arm}", sum(held.values()), "count", 1)
 
 
-def _beyond(name: str, seen: dict[Arm, Counter[str] | None], more: int) -> Iterator[Measure]:
-    baseline, candidate = seen[Arm.BASELINE], seen[Arm.CANDIDATE]
+def paired(pool: Iterable[CaseFacts]) -> Iterator[PairedCounts]:
+    """In how many cases either arm was left with more than the other, of those in which no rule explains any."""
+    more = dict.fromkeys(Arm, 0)
+    for facts in pool:
+        grown = {arm: _grown(facts, arm) for arm in Arm}
+        baseline, candidate = grown[Arm.BASELINE], grown[Arm.CANDIDATE]
+        is_ruled = not _are_rules_known(facts) or any(facts.n(BY_RULE, arm=str(arm)) for arm in Arm)
+        if is_ruled or facts.entry.breaches or baseline is None or candidate is None:
+            continue
+        if baseline.total() != candidate.total():
+            more[Arm.CANDIDATE if candidate.total() > baseline.total() else Arm.BASELINE] += 1
+    if any(more.values()):
+        yield PairedCounts(LEFT_OPEN, "cases", *(more[arm] for arm in Arm))
+
+
+def _left_open(facts: CaseFacts) -> Iterator[Divergence]:
+    baseline, candidate = _grown(facts, Arm.BASELINE), _grown(facts, Arm.CANDIDATE)
+    if baseline is None or candidate is None or not _are_rules_known(facts):
+        return
+    limits = {server: _limit(facts, server, baseline) for server in candidate}
+    beyond = {server: n for server, n in candidate.items() if (limit := limits[server]) is not None and n > limit}
+    for kind, servers in _by_kind(beyond):
+        held = _at_rest(facts, Arm.CANDIDATE) or Counter()
+        yield _divergence(
+            facts,
+            f"{LEFT_OPEN}/{kind}",
+            sum(beyond[server] for server in servers),
+            "rest",
+            "at rest, when every fault was over, no more connections than before the first send, and at most "
+            + ", ".join(f"{limits[server]} to {server} besides" for server in servers),
+            ", ".join(f"{beyond[server]} more to {server}, {held[server]} in all" for server in servers),
+        )
+
+
+def _limit(facts: CaseFacts, server: str, baseline: Counter[str]) -> int | None:
+    """How many more connections to a server are no leak of the candidate's; None: any number may be the rules' doing."""
+    limit = SPARE + 2 * baseline[server]
+    if facts.n(BY_RULE, NEVER):
+        return limit
+    if _kind(server) == "broker":
+        failures = facts.n(BY_RULE, server.removesuffix(" vip"), arm=str(Arm.CANDIDATE))
+        return limit + A_FAILURE * failures + HEARTBEATS
+    is_at_fault = any(fault.kind is FaultKind.PAUSE_NAME_SERVER for fault in facts.faults)
+    return None if is_at_fault else limit + HEARTBEATS
+
+
+def _made_anew(facts: CaseFacts) -> Iterator[Divergence]:
+    baseline, candidate = _anew_in_calm(facts, Arm.BASELINE), _anew_in_calm(facts, Arm.CANDIDATE)
     if baseline is None or candidate is None:
         return
-    for server, count in sorted(candidate.items()):
-        if count > TIMES * max(1, baseline[server]) + more:
-            yield Measure(f"{name}/{server}", count, "count", 1)
+    failures = facts.n(NAME, FAILED, RETRIED, arm=str(Arm.CANDIDATE), phase=CALM)
+    limits = {server: 2 * max(1, baseline[server]) + LUCK + failures for server in candidate}
+    beyond = {server: n for server, n in candidate.items() if n > limits[server]}
+    for kind, servers in _by_kind(beyond):
+        yield _divergence(
+            facts,
+            f"{MADE_ANEW}/{kind}",
+            sum(beyond[server] for server in servers),
+            "calm",
+            "a connection that is kept: before any fault at most "
+            + ", ".join(f"{limits[server]} new ones to {server}" for server in servers),
+            ", ".join(f"{beyond[server]} to {server}" for server in servers) + ", of those that were seen",
+        )
+
+
+def _divergence(facts: CaseFacts, what: str, count: int, phase: str, expected: str, observed: str) -> Divergence:
+    example = Example(NO_SEND, 0, None, phase, expected, observed)
+    return Divergence(f"{NAME}.{what}", facts.subjects[Arm.CANDIDATE], count, example)
+
+
+def _by_kind(servers: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+    kinds = {
+        kind: [server for server in sorted(servers) if _kind(server) == kind] for kind in ("broker", "name-server")
+    }
+    return ((kind, names) for kind, names in kinds.items() if names)
+
+
+def _kind(server: str) -> str:
+    return "name-server" if server.startswith("name-server") else "broker"
+
+
+def _are_rules_known(facts: CaseFacts) -> bool:
+    return facts.n(BY_RULE, NEVER, AT_TIMES) > 0
+
+
+def _grown(facts: CaseFacts, arm: Arm) -> Counter[str] | None:
+    """By server, connections at rest beyond those before the first send, of which one is everybody's right."""
+    held, samples = _at_rest(facts, arm), facts.entry.connections.get(arm, ())
+    if held is None or samples[0].held is None:
+        return None
+    before = samples[0].held
+    return Counter({server: n - max(1, before.get(server, 0)) for server, n in held.items()}) + Counter()
 
 
 def _at_rest(facts: CaseFacts, arm: Arm) -> Counter[str] | None:

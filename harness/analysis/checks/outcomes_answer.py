@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from harness.analysis.checks.case_facts import CaseFacts, counted
-from harness.analysis.checks.connections_left import measures_of
+from harness.analysis.checks.connections_left import divergences_of, measures_of, paired
 from harness.analysis.checks.outcomes import (
     AFTER_FAILURE,
     CALM,
@@ -60,6 +60,7 @@ def answer(facts: CaseFacts) -> Evidence:
     compared = facts.n(NAME, "sends", arm=str(Arm.CANDIDATE))
     standing, reason = _standing(facts, compared)
     evidence = facts.evidence(NAME, standing, reason, decisions=compared, measures=(*measures, *measures_of(facts)))
+    evidence = replace(evidence, divergences=(*evidence.divergences, *divergences_of(facts)))
     if _is_hasty(facts):
         return evidence
     return replace(evidence, counts=(*_paired([facts]), *_shares(facts)))
@@ -95,7 +96,8 @@ MINIMUM_UNITS = 11
 
 
 def _pool(pair: str, pool: Sequence[CaseFacts]) -> Iterator[Evidence]:
-    counts = tuple(one for one in _paired(pool) if one.baseline_more + one.candidate_more >= MINIMUM_UNITS)
+    asked = (*_paired(pool), *paired(pool))
+    counts = tuple(one for one in asked if one.baseline_more + one.candidate_more >= MINIMUM_UNITS)
     if len(pool) > 1 and counts:
         yield Evidence(
             runs=tuple(sorted({facts.run for facts in pool})),

@@ -8,6 +8,7 @@ not share connections here, so the measured one opens its own by a heartbeat.
 import argparse
 import contextlib
 import threading
+from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any
 
@@ -31,6 +32,7 @@ from reference_impl.remoting.properties import DELAY
 from reference_impl.rules.dialect import Dialect
 from reference_impl.rules.publish import Pick, Queue
 from reference_impl.rules.selection import Selector, draw_past_last_broker
+from reference_impl.rules.tape import RandomTape, Tape
 from reference_impl.settings import ProducerSettings
 
 __all__ = ["RELEASES", "ReferenceClient", "capabilities_of"]
@@ -65,11 +67,25 @@ def without_failover(release: str) -> Dialect:
     return replace(dialect_of(release), select_plain=insisting)
 
 
+class StartsAtZero(RandomTape):
+    """Starts every counter at zero, for a client with that defect."""
+
+    def int32(self) -> int:
+        return 0
+
+
 class ReferenceClient:
     """The reference producer, speaking of its attempts and routes."""
 
-    def __init__(self, release: str, setup: SubjectSetup, speak: Speak, dialect: Dialect | None = None) -> None:
-        """dialect: another one than the release's, for clients with a defect."""
+    def __init__(
+        self,
+        release: str,
+        setup: SubjectSetup,
+        speak: Speak,
+        dialect: Dialect | None = None,
+        tapes: Callable[[], Tape] = RandomTape,
+    ) -> None:
+        """dialect: another one than the release's, tapes: what it draws from; for clients with a defect."""
         dialect = self._dialect = dialect or dialect_of(release)
         self._setup = setup
         self._speak = speak
@@ -77,7 +93,7 @@ class ReferenceClient:
         self._current = threading.local()
         self._choosers = Choosers()
         self._queues: tuple[Queue, ...] = ()
-        self._producer = Producer(setup.name_servers, setup.group, dialect, self._settings, self)
+        self._producer = Producer(setup.name_servers, setup.group, dialect, self._settings, self, tapes=tapes)
 
     def prepare(self) -> None:
         """Warm up, start, look the route up, connect."""

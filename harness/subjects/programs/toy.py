@@ -9,6 +9,7 @@ list of them.
 import argparse
 import os
 import signal
+import socket
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -20,7 +21,7 @@ from harness.core.subject import SubjectId
 from harness.subjects.lies import LIES, Lie, strikes, told
 from harness.subjects.programs.async_sends import Told
 from harness.subjects.programs.client import Answer, Client, Speak
-from harness.subjects.programs.reference import ReferenceClient, capabilities_of, without_failover
+from harness.subjects.programs.reference import ReferenceClient, StartsAtZero, capabilities_of, without_failover
 from harness.subjects.programs.session import own_stdout, run_subject
 from harness.subjects.programs.writer import RecordWriter
 from harness.subjects.setup import SubjectSetup
@@ -236,6 +237,46 @@ class OkWithoutAnswer(Honest):
         self._speak_of(record)
 
 
+class LeaksConnections(Honest):
+    """Opens another connection to the name server at some sends, and forgets it, so that it stays open."""
+
+    def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
+        super().__init__(setup, speak)
+        self._forgotten: list[socket.socket] = []
+        host, _, port = setup.name_servers[0].rpartition(":")
+        self._server = (host.strip("[]"), int(port))
+
+    def send(self, send: PlannedSend, message: Any) -> Answer:
+        if strikes(send.send):
+            self._forgotten.append(socket.create_connection(self._server))
+        return super().send(send, message)
+
+
+class LiesAboutStatus(Honest):
+    """Says of whatever is stored with a reserve that it was stored without."""
+
+    def send(self, send: PlannedSend, message: Any) -> Answer:
+        return super().send(send, message)._replace(status="SEND_OK")
+
+
+class AlwaysBeginsAtZero(Honest):
+    """Starts every thread's counter at the same number."""
+
+    def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
+        self._reference = ReferenceClient(_RELEASE, setup, speak, tapes=StartsAtZero)
+
+
+def telling_send_ok(writer: RecordWriter) -> Speak:
+    """Says SEND_OK of every attempt that was acknowledged."""
+
+    def speak(record: Record) -> None:
+        if isinstance(record, AttemptEnded) and record.status is not None:
+            record = replace(record, status="SEND_OK")
+        writer.put(record)
+
+    return speak
+
+
 def honest_speech(writer: RecordWriter) -> Speak:
     """Says what there is to say."""
     return writer.put
@@ -347,6 +388,9 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "async-no-failover": (AsyncNoFailover, honest_speech),
     "ok-without-answer": (OkWithoutAnswer, honest_speech),
     **{name: (Honest, lying(lie)) for name, lie in LIES.items()},
+    "leaks-connections": (LeaksConnections, honest_speech),
+    "lies-about-status": (LiesAboutStatus, telling_send_ok),
+    "always-begins-at-zero": (AlwaysBeginsAtZero, honest_speech),
 }
 
 CLAIMS: dict[str, tuple[str, ...]] = {

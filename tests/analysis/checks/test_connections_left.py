@@ -1,19 +1,20 @@
-"""A client that leaves connections open, or makes one a send, has that in its figures; what rules and luck leave open is not."""
+"""A client that leaves connections open, or makes one a send, fails the run; what rules and luck leave open does not."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
 
-from harness.analysis.checks.connections_left import LEFT_OPEN, MADE_ANEW
 from harness.core.errors import ExitCode
 from harness.core.events import Arm
 from harness.core.verdict import Verdict
 from harness.traces.connections import ConnectionSample
 from harness.traces.manifest import Breach
+from harness.traces.reader import read_table
 from harness.traces.run_directory import RunDirectory
+from harness.traces.schema import TableName
 from tests.analysis.planting import PLAIN
-from tests.analysis.synthetic import MS, ORIGIN_NS
+from tests.analysis.synthetic import MS, ORIGIN_NS, Story
 from tests.analysis.verdicts import judged
 
 Held = dict[str, int] | None
@@ -38,37 +39,56 @@ def run_of(
     new_run: NewRun,
     candidate: tuple[ConnectionSample, ...],
     baseline: tuple[ConnectionSample, ...] = at_rest(ONE_EACH),
-    story: object = PLAIN,
+    story: Story = PLAIN,
+    release: str = "5.3.3",
 ) -> RunDirectory:
-    run = new_run([story])
+    return run_of_stories(new_run, candidate, baseline, [story], release)
+
+
+def run_of_stories(
+    new_run: NewRun,
+    candidate: tuple[ConnectionSample, ...],
+    baseline: tuple[ConnectionSample, ...],
+    stories: Sequence[Story],
+    release: str = "5.3.3",
+) -> RunDirectory:
+    """Every case with the same connections, by two faithful clients of a release."""
+    run = new_run(stories, baseline=f"java:{release}", candidate=f"python:{release}")
     connections = {Arm.BASELINE: baseline, Arm.CANDIDATE: candidate}
-    run.change(1, lambda entry: replace(entry, connections=connections))
+    for number in range(1, len(stories) + 1):
+        run.change(number, lambda entry: replace(entry, connections=connections))
     return RunDirectory.open(run.path)
 
 
 def found(run: RunDirectory) -> tuple[ExitCode, list[str]]:
-    """How the run ends, and what is told about connections beyond the baseline's."""
+    """How the run ends, and what is found about connections."""
     judgement = judged(run)
-    measures = [one.name for result in judgement.results for one in result.measures]
-    return judgement.exit_code, [one for one in measures if one.startswith((LEFT_OPEN, MADE_ANEW))]
+    signatures = [one.signature for result in judgement.results for one in result.divergences]
+    return judgement.exit_code, sorted(one for one in signatures if "connections" in one)
+
+
+TO_BROKERS = "outcomes.connections-left-open/broker"
+TO_NAME_SERVERS = "outcomes.connections-left-open/name-server"
 
 
 @pytest.mark.parametrize(
     ("held", "signatures"),
     [
-        (
-            {"broker-a": 200, "broker-b": 200},
-            ["connections-left-open/broker-a", "connections-left-open/broker-b"],
-        ),
-        ({"broker-a": 1, "broker-b": 3}, ["connections-left-open/broker-b"]),
-        ({"broker-a": 4}, ["connections-left-open/broker-a"]),
-        ({"broker-a vip": 3}, ["connections-left-open/broker-a vip"]),
-        ({"name-server-1": 6}, ["connections-left-open/name-server-1"]),
+        ({"broker-a": 200, "broker-b": 200}, [TO_BROKERS]),
+        ({"broker-a": 1, "broker-b": 3}, [TO_BROKERS]),
+        ({"broker-a": 4}, [TO_BROKERS]),
+        ({"broker-a vip": 3}, [TO_BROKERS]),
+        ({"name-server-1": 3}, [TO_NAME_SERVERS]),
+        ({"broker-a": 5, "name-server-1": 5}, [TO_BROKERS, TO_NAME_SERVERS]),
     ],
 )
-def test_a_client_that_leaves_connections_open_is_told(new_run: NewRun, held: Held, signatures: list[str]) -> None:
-    """One a send; two more after as many time-outs; one for each of four threads; to the old port; to the name server."""
-    assert found(run_of(new_run, at_rest(held, held, held))) == (ExitCode.CONFORMS, signatures)
+@pytest.mark.parametrize("release", ["4.9.8", "5.3.0"])
+def test_a_client_that_leaves_connections_open_diverges(
+    new_run: NewRun, held: Held, signatures: list[str], release: str
+) -> None:
+    """One a send; one a pause, of two; one for each of four threads; to the old port; to the name server; to both."""
+    run = run_of(new_run, at_rest(held, held, held), release=release)
+    assert found(run) == (ExitCode.DIVERGES, signatures)
 
 
 @pytest.mark.parametrize(
@@ -82,14 +102,65 @@ def test_a_client_that_leaves_connections_open_is_told(new_run: NewRun, held: He
         (),
     ],
 )
-def test_what_rules_or_haste_leave_open_does_not(new_run: NewRun, held: tuple[Held, ...]) -> None:
-    """The same; a second client for the warm-up; one that is being closed; both ports; nobody could see."""
+def test_what_luck_or_haste_leaves_open_does_not(new_run: NewRun, held: tuple[Held, ...]) -> None:
+    """The same; one to spare for each server; one that is being closed; both ports; nobody could see."""
     assert found(run_of(new_run, at_rest(*held))) == (ExitCode.CONFORMS, [])
 
 
+def test_a_client_of_two_from_the_start_is_none_that_leaks(new_run: NewRun) -> None:
+    """A driver may keep the client that it warmed up with: what is held before the first send is nobody's leak."""
+    held = {"broker-a": 4, "name-server-1": 4}
+    start = ConnectionSample(ORIGIN_NS - 200 * MS, held, {})
+    assert found(run_of(new_run, (start, *at_rest(held, held, held)[1:]))) == (ExitCode.CONFORMS, [])
+
+
 def test_a_leak_that_both_have_is_no_difference(new_run: NewRun) -> None:
-    """Releases from 5.4.0 on leak by rule, a little more or less as it happens."""
-    assert found(run_of(new_run, at_rest({"broker-b": 8}), at_rest({"broker-b": 4})))[0] is ExitCode.CONFORMS
+    """Whatever explains it, the candidate's five are no more than twice the baseline's two and one."""
+    run = run_of(new_run, at_rest({"broker-b": 6}), at_rest({"broker-b": 3}))
+    assert found(run) == (ExitCode.CONFORMS, [])
+
+
+LEAKY = "5.5.0"
+
+
+def failed_attempts(run: RunDirectory) -> int:
+    """Of the candidate's; in this story all at broker b."""
+    rows = read_table(run, TableName.ATTEMPTS, 1, Arm.CANDIDATE).to_pylist()
+    return sum(row["error"] is not None for row in rows)
+
+
+@pytest.mark.parametrize(("more", "signatures"), [(0, []), (1, [TO_BROKERS])])
+def test_a_release_that_leaks_by_rule_may_do_so_once_a_failure(
+    new_run: NewRun, more: int, signatures: list[str]
+) -> None:
+    """5.4.0 and later: its own, one to spare, two heartbeats, and two for each attempt that failed; one more is a leak of the candidate's."""
+    failed = failed_attempts(new_run([PLAIN], baseline=f"java:{LEAKY}", candidate=f"python:{LEAKY}", run="first"))
+    held = {"broker-b": 1 + 1 + 2 + 2 * failed + more}
+    code = ExitCode.DIVERGES if signatures else ExitCode.CONFORMS
+    assert failed
+    assert found(run_of(new_run, at_rest(held, held), release=LEAKY)) == (code, signatures)
+
+
+def test_a_release_that_leaks_by_rule_does_not_where_nothing_fails(new_run: NewRun) -> None:
+    """A connection a send in calm is a leak in every release."""
+    held = {"broker-a": 40}
+    run = run_of(new_run, at_rest(held, held), story=CALM, release=LEAKY)
+    assert found(run) == (ExitCode.DIVERGES, [TO_BROKERS])
+
+
+def test_one_connection_a_case_is_seen_over_many_cases(new_run: NewRun) -> None:
+    """One is luck in each of eleven cases, but not in all of them while the baseline has none."""
+    stories = [replace(CALM, name=f"calm-{n}") for n in range(11)]
+    held = {"broker-a": 2, "broker-b": 1}
+    run = run_of_stories(new_run, at_rest(held, held), at_rest(ONE_EACH), stories)
+    assert found(run) == (ExitCode.DIVERGES, ["outcomes.more-often/connections-left-open"])
+
+
+def test_one_connection_in_ten_cases_is_luck(new_run: NewRun) -> None:
+    """Ten to none has a chance of 0.2 %."""
+    stories = [replace(CALM, name=f"calm-{n}") for n in range(10)]
+    held = {"broker-a": 2, "broker-b": 1}
+    assert found(run_of_stories(new_run, at_rest(held, held), at_rest(ONE_EACH), stories)) == (ExitCode.CONFORMS, [])
 
 
 def test_what_the_baseline_leaks_is_told(new_run: NewRun) -> None:
@@ -102,7 +173,7 @@ def test_what_the_baseline_leaks_is_told(new_run: NewRun) -> None:
 
 def test_a_connection_a_send_is_seen_though_each_is_closed(new_run: NewRun) -> None:
     """Never more than one open, but another one at each look: of nine looks eight new ones are more than luck."""
-    found_so = ExitCode.CONFORMS, ["connections-made-anew/broker-a"]
+    found_so = ExitCode.DIVERGES, ["outcomes.connections-made-anew/broker"]
     assert found(run_of(new_run, anew(500, 9), story=CALM)) == found_so
 
 
