@@ -9,11 +9,6 @@ def client_releases() -> tuple[str, ...]:
     return tuple(locked().clients)
 
 
-def server_releases() -> tuple[str, ...]:
-    """Releases whose name server and broker can be started, oldest first."""
-    return tuple(locked().servers)
-
-
 def is_known_client(release: str) -> bool:
     """Whether the release of the Java client is in the lock."""
     return release in locked().clients

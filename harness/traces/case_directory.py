@@ -149,11 +149,6 @@ class CaseDirectory:
                 self._faults = Recorder(self._run.path / fault_journal_file(self.number))
             self._faults.line(msgspec.json.encode(record))
 
-    def write_faults(self, records: Iterable[FaultRecord]) -> None:
-        """Put down several faults."""
-        for record in records:
-            self.write_fault(record)
-
     def write_stored(self, arm: Arm, rows: Iterable[StoredMessage], *, table: TableName = TableName.STORED) -> int:
         """
         Seal what the brokers hold of one arm's topic, every queue read to its end; returns how many messages.

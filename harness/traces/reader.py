@@ -11,7 +11,7 @@ from harness.core.events import Arm
 from harness.traces.layout import case_and_arm, table_file
 from harness.traces.manifest import CaseEntry, CaseStatus
 from harness.traces.run_directory import RunDirectory
-from harness.traces.schema import DIGESTS_SINCE, OPTIONAL_TABLES, SCHEMAS, TableName
+from harness.traces.schema import DIGESTS_SINCE, OPTIONAL_TABLES, TableName
 from harness.traces.sealed_file import read_file_statement, read_sealed
 from harness.traces.statement import FileStatement
 
@@ -163,9 +163,3 @@ def _digest(run: RunDirectory, entry: CaseEntry, file: str) -> str | None:
     if digest is None and entry.status is CaseStatus.COMPLETE and run.manifest.has_digests:
         raise TraceError(f"a digest of {file} in run.json", seen="none", hint="the file was added after the run")
     return digest
-
-
-def read_tables(run: RunDirectory, table: TableName) -> pa.Table:
-    """All cases and arms of one table in one verified Arrow table, ordered by case and arm."""
-    contents = [read_sealed(file.path)[0] for file in sealed_files(run, table)]
-    return pa.concat_tables(contents) if contents else SCHEMAS[table].empty_table()

@@ -117,10 +117,6 @@ class RunDirectory:
         with self._lock:
             self._write(replace(self._manifest, ended_wall_ms=wall_ms))
 
-    def seal_case(self, number: int) -> CaseEntry:
-        """Turn the journal of one case into tables."""
-        return self.case(number).seal()
-
     def seal(self) -> None:
         """
         Seal what a runner left behind, however it ended.

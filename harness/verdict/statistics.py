@@ -13,15 +13,6 @@ from math import exp, inf, log, sqrt
 import numpy as np
 from scipy import stats
 
-SEED = 20_261_121
-"""Seed of the only random step (sign flips of more than 20 episodes): a verdict is a function of the trace alone."""
-
-ENUMERATED_EPISODES = 20
-"""Up to here all 2^n sign flips are tried (a million, about 20 ms); beyond, FLIPS random ones."""
-
-FLIPS = 100_000
-"""Random sign flips: the standard error of a p-value near 0.01 is then 0.0003, far below any decision it changes."""
-
 ASSUMED_LOG_SD = 0.15
 """Spread of a log-ratio assumed when fewer than two pairs give none: the smaller case of specification section 3.4."""
 
@@ -162,29 +153,6 @@ def exact_mcnemar(only_first: int, only_second: int) -> float:
     if only_first + only_second == 0:
         return 1.0
     return float(stats.binomtest(only_first, only_first + only_second, 0.5).pvalue)
-
-
-def sign_flip(differences: Sequence[float], *, seed: int = SEED) -> float:
-    """
-    Two-sided p-value that paired differences are symmetric about 0 (Fisher's randomisation test, 1935).
-
-    All 2^n sign patterns up to ENUMERATED_EPISODES; beyond, FLIPS seeded ones, counting the observed pattern too, so
-    that p is never 0 (Phipson and Smyth 2010). No difference at all is 1.
-    """
-    values = np.asarray(differences, dtype=np.float64)
-    observed = abs(float(values.sum()))
-    tolerance = 1e-9 * float(np.abs(values).sum())
-    if len(values) <= ENUMERATED_EPISODES:
-        sums = np.zeros(1)
-        for value in values:
-            sums = np.concatenate((sums + value, sums - value))
-        return float(np.mean(np.abs(sums) >= observed - tolerance))
-    generator = np.random.default_rng(seed)
-    reached = 0
-    for _ in range(FLIPS // 1_000):
-        signs = generator.integers(0, 2, size=(1_000, len(values))) * 2 - 1
-        reached += int(np.count_nonzero(np.abs(signs @ values) >= observed - tolerance))
-    return (1 + reached) / (1 + FLIPS)
 
 
 def holm(p_values: Sequence[float], alpha: float) -> tuple[bool, ...]:

@@ -188,8 +188,3 @@ class FrameBuffer:
         if start:
             del received[:start]
         return commands
-
-    @property
-    def pending_bytes(self) -> int:
-        """Bytes received that do not make up a frame yet."""
-        return len(self._received)

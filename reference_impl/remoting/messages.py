@@ -179,18 +179,3 @@ def encode_offset_message_id(store_host: str, physical_offset: int) -> str:
     is_v6 = host.startswith("[")
     packed = socket.inet_pton(socket.AF_INET6, host.strip("[]")) if is_v6 else socket.inet_aton(host)
     return (packed + _INT.pack(int(port)) + _LONG.pack(physical_offset)).hex().upper()
-
-
-def decode_offset_message_id(message_id: str) -> tuple[str, int]:
-    """
-    Address ``host:port`` and physical offset named by a broker's message id (decodeMessageId).
-
-    Raises RemotingCommandException if it is no such id.
-    """
-    try:
-        data = bytes.fromhex(message_id)
-        is_v6 = len(data) == 28
-        host, at = _host(data, 0, is_v6=is_v6)
-        return host, int(_LONG.unpack_from(data, at)[0])
-    except (ValueError, OSError, struct.error) as error:
-        raise RemotingCommandException(f"expected a message id of 32 hex digits, saw {message_id!r}") from error

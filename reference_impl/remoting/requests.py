@@ -68,11 +68,6 @@ def get_max_offset(topic: str, queue_id: int, *, serialization: Serialization = 
     return _command(RequestCode.GET_MAX_OFFSET, _queue(topic, queue_id), serialization)
 
 
-def get_min_offset(topic: str, queue_id: int, *, serialization: Serialization = Serialization.JSON) -> Command:
-    """Ask a broker for the first offset of a queue it still has; answer: parse_offset."""
-    return _command(RequestCode.GET_MIN_OFFSET, _queue(topic, queue_id), serialization)
-
-
 def pull(
     topic: str,
     queue_id: int,

@@ -68,11 +68,6 @@ def send_message(
     return Command(code, fields, request.body, serialization=serialization, language=language, version=version)
 
 
-def send_message_v1(request: SendRequest, *, serialization: Serialization = Serialization.JSON) -> Command:
-    """A send with the whole-name header, code 10; batches have no such form; answer: parse_send."""
-    return Command(RequestCode.SEND_MESSAGE, send_fields(request), request.body, serialization=serialization)
-
-
 def send_fields(request: SendRequest) -> dict[str, str]:
     """The header under its whole names, all values as text."""
     fields = {

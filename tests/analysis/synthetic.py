@@ -245,8 +245,9 @@ def write_run(
             case.write_stored(arm, told.stored)
             if told.scheduled is not None:
                 case.write_stored(arm, told.scheduled, table=TableName.SCHEDULED)
-        case.write_faults(faults_of(story))
-        directory.seal_case(number)
+        for fault in faults_of(story):
+            case.write_fault(fault)
+        directory.case(number).seal()
         if complete:
             case.complete()
     return directory

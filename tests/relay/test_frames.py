@@ -8,8 +8,9 @@ from harness.relay.frame_splitter import FrameSplitter
 from harness.relay.rerouting import rerouted
 from harness.relay.saying import Saying, saying_of
 from reference_impl.remoting.batch import BatchEntry, encode_batch
+from reference_impl.remoting.codes import RequestCode
 from reference_impl.remoting.frames import Command, Serialization, decode, encode, respond_to
-from reference_impl.remoting.sending import SendRequest, send_message, send_message_v1
+from reference_impl.remoting.sending import SendRequest, send_fields, send_message
 
 PROPERTIES = {"UNIQ_KEY": "0A", "rocketdiff.id": "run/T/7"}
 REQUEST = SendRequest("T", 3, b"body", "G", 1, PROPERTIES)
@@ -39,7 +40,7 @@ def test_a_send_says_where_it_goes_and_whose_it_is(serialization: Serialization)
     """Both forms of the header: one letter a field, and whole names."""
     for command in (
         send_message(REQUEST, serialization=serialization),
-        send_message_v1(REQUEST, serialization=serialization),
+        Command(RequestCode.SEND_MESSAGE, send_fields(REQUEST), REQUEST.body, serialization=serialization),
     ):
         assert saying_of(encode(command)) == Saying(
             command.opaque, command.code, topic="T", queue_id=3, identity="run/T/7", unique_key="0A"

@@ -2,8 +2,9 @@
 
 import pytest
 
-from harness.releases.catalogue import client_releases, is_known_client, parent_of, server_releases
+from harness.releases.catalogue import client_releases, is_known_client, parent_of
 from harness.releases.line import line_key
+from harness.releases.lock import locked
 
 
 def test_clients_run_from_the_first_to_the_newest_in_release_line_order() -> None:
@@ -29,7 +30,7 @@ def test_clients_run_from_the_first_to_the_newest_in_release_line_order() -> Non
 
 def test_servers() -> None:
     """The last published server of the 4 line, the default, and the newest."""
-    assert server_releases() == ("4.9.7", "5.3.3", "5.5.0")
+    assert tuple(locked().servers) == ("4.9.7", "5.3.3", "5.5.0")
 
 
 def test_known_clients() -> None:

@@ -129,7 +129,7 @@ def complete_run(new_run: Callable[..., RunDirectory]) -> RunDirectory:
     """A run of one case that was recorded, sealed and declared complete."""
     run = new_run()
     record_case(run)
-    run.seal_case(1)
+    run.case(1).seal()
     run.case(1).complete()
     return run
 

@@ -160,6 +160,6 @@ def test_impossible_values_of_a_journal_are_no_rows(
     run.case(1).begin(sample.PLAN, clock=sample.clock, origin_ns=sample.ORIGIN_NS)
     with run.case(1).recorder(Arm.BASELINE) as recorder:
         recorder.line(sample.send(0, **change))
-    summary = run.seal_case(1).arms[Arm.BASELINE]
+    summary = run.case(1).seal().arms[Arm.BASELINE]
     assert (summary.sends, summary.trouble_count) == (0, 1)
     assert told in summary.troubles[0]

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import pyarrow as pa
 import pytest
 
 import harness
@@ -19,17 +20,24 @@ from harness.core.errors import EnvironmentMissing, TraceError, UsageError
 from harness.core.events import Arm
 from harness.core.plan import Plan
 from harness.traces.manifest import Breach, CaseStatus, stamped
-from harness.traces.reader import has_table, read_table, read_tables, sealed_files
+from harness.traces.reader import has_table, read_table, sealed_files
 from harness.traces.run_directory import RunDirectory
-from harness.traces.schema import TableName
+from harness.traces.schema import SCHEMAS, TableName
+from harness.traces.sealed_file import read_sealed
 
 WITH_HARNESS = os.environ | {"PYTHONPATH": str(Path(harness.__file__).parent.parent)}
 NewRun = Callable[..., RunDirectory]
 
 
+def whole_table(run: RunDirectory, table: TableName) -> pa.Table:
+    """All cases and arms of one table."""
+    contents = [read_sealed(file.path)[0] for file in sealed_files(run, table)]
+    return pa.concat_tables(contents) if contents else SCHEMAS[table].empty_table()
+
+
 def test_complete_case_holds_everything(complete_run: RunDirectory) -> None:
     """All tables of both arms are there, with the rows that were recorded; nothing was delayed."""
-    counts = {table: read_tables(complete_run, table).num_rows for table in TableName}
+    counts = {table: whole_table(complete_run, table).num_rows for table in TableName}
     assert counts == {"sends": 8, "attempts": 9, "routes": 2, "faults": 1, "stored": 10, "scheduled": 0}
     entry = complete_run.entry(1)
     assert entry.status is CaseStatus.COMPLETE
@@ -54,10 +62,10 @@ def test_tables_are_sorted_whatever_the_order_of_arrival(complete_run: RunDirect
 
 def test_run_can_be_moved(complete_run: RunDirectory, tmp_path: Path) -> None:
     """Nothing in the directory knows where it lies."""
-    before = read_tables(complete_run, TableName.ATTEMPTS)
+    before = whole_table(complete_run, TableName.ATTEMPTS)
     assert str(tmp_path) not in (complete_run.path / "run.json").read_text()
     moved = RunDirectory.open(Path(shutil.move(complete_run.path, tmp_path / "elsewhere")))
-    assert read_tables(moved, TableName.ATTEMPTS).equals(before)
+    assert whole_table(moved, TableName.ATTEMPTS).equals(before)
     assert moved.run == "20261121-120000-7"
 
 
@@ -107,8 +115,8 @@ def test_killed_run_is_sealed_up_to_that_point(tmp_path: Path, new_run: NewRun, 
 
 def test_healing_replaces_the_first_record_of_a_fault(complete_run: RunDirectory, sample: SimpleNamespace) -> None:
     """A fault is put down live and again with its end; the table has it once."""
-    complete_run.case(1).write_faults([replace(sample.PAUSE, heal_ns=7, healed_ns=8, heal_proven_ns=9)])
-    complete_run.seal_case(1)
+    complete_run.case(1).write_fault(replace(sample.PAUSE, heal_ns=7, healed_ns=8, heal_proven_ns=9))
+    complete_run.case(1).seal()
     faults = read_table(complete_run, TableName.FAULTS, 1).to_pylist()
     assert [(fault["episode"], fault["kind"], fault["heal_proven_ns"]) for fault in faults] == [(1, "pause", 9)]
 
@@ -200,7 +208,7 @@ def test_case_that_never_started_cannot_be_sealed(new_run: NewRun) -> None:
     """Sealing nothing is a mistake of the caller and says so."""
     run = new_run()
     with pytest.raises(TraceError, match="a started case 1"):
-        run.seal_case(1)
+        run.case(1).seal()
     with pytest.raises(TraceError, match="case number 5"):
         run.case(5)
 

@@ -75,7 +75,7 @@ def test_a_case_that_run_json_does_not_know_is_refused(
     run = new_run(cases=2)
     for number in (1, 2):
         sample.record_case(run, number)
-        run.seal_case(number)
+        run.case(number).seal()
         run.case(number).complete()
     require_whole(run.only(1))
     with pytest.raises(TraceError, match=r"case 2 of sends in run\.json"):

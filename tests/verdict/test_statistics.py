@@ -16,7 +16,6 @@ from harness.verdict.statistics import (
     holm,
     paired_ratio,
     pairs_needed,
-    sign_flip,
 )
 
 
@@ -105,20 +104,6 @@ def test_mcnemar_is_the_binomial_on_discordant_pairs() -> None:
     assert exact_mcnemar(5, 0) == pytest.approx(2 / 32)
     assert exact_mcnemar(0, 0) == 1.0
     assert exact_mcnemar(3, 3) == 1.0
-
-
-def test_sign_flips_are_enumerated_up_to_twenty() -> None:
-    """Of the eight sign patterns of 1, 2, 3 only two reach a sum of six."""
-    assert sign_flip([1, 2, 3]) == 2 / 8
-    assert sign_flip([1, -1]) == 1.0
-    assert sign_flip([]) == 1.0
-
-
-def test_sign_flips_beyond_twenty_are_seeded() -> None:
-    """Twenty-five equal differences: p is the smallest possible, and the same on every call."""
-    first = sign_flip([1.0] * 25)
-    assert first == sign_flip([1.0] * 25)
-    assert first == pytest.approx(1 / 100_001, rel=3)
 
 
 def test_holm_steps_down_and_stops() -> None:

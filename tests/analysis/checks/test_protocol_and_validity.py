@@ -184,7 +184,7 @@ def test_a_pause_that_was_never_shown_is_invalid(new_run: NewRun, evidence_of: E
     case = run.case(1)
     for fault in faults_of(Story()):
         case.write_fault(replace(fault, proven_ns=None))
-    run.seal_case(1)
+    run.case(1).seal()
     case.complete()
     evidence = evidence_of(run)[Story().name, "validity"]
     assert evidence.standing is Standing.INVALID

@@ -10,7 +10,6 @@ from reference_impl.remoting.messages import (
     StoredMessage,
     SysFlag,
     compress,
-    decode_offset_message_id,
     decode_stored,
     decompress,
     encode_offset_message_id,
@@ -97,21 +96,8 @@ def test_damaged_compression_is_refused() -> None:
 
 
 def test_offset_message_id_is_java_s(golden: dict[str, str]) -> None:
-    """The broker's message id, both ways."""
+    """Address, port and physical offset."""
     assert encode_offset_message_id("127.0.0.2:10911", 4711) == golden["id"] == _PLAIN.offset_message_id
-    assert decode_offset_message_id(golden["id"]) == ("127.0.0.2:10911", 4711)
-
-
-def test_offset_message_id_with_version_6_address() -> None:
-    """Sixteen bytes of address make a longer id."""
-    assert decode_offset_message_id(encode_offset_message_id("[::1]:9", 7)) == ("[::1]:9", 7)
-
-
-@pytest.mark.parametrize("text", ["", "xyz", "7F"])
-def test_other_texts_are_no_message_id(text: str) -> None:
-    """What is no id is refused."""
-    with pytest.raises(RemotingCommandException):
-        decode_offset_message_id(text)
 
 
 def test_unique_key_is_the_property() -> None:
