@@ -62,6 +62,8 @@ def bench(
     release: str, server_release: str, sends: int, rounds: int, *, with_verdict: bool, as_json: bool
 ) -> dict[str, Any]:
     """Measure, and print it or (as_json) only return it; nothing is asserted, because the machine decides as much as we do."""
+    for client in ("java", "python"):
+        program_of(SubjectId(client, release))
     with TemporaryDirectory(prefix="rocketdiff-bench-") as name:
         folder = Path(name)
         began = time.monotonic()

@@ -27,8 +27,11 @@ from harness.calibration_store import (
     plan_digest,
     source_digest,
 )
+from harness.cluster.start import require_backend
 from harness.control_plan import ControlCase, control_case, gate_runs
-from harness.core.errors import EnvironmentMissing, HarnessError
+from harness.core.errors import EnvironmentMissing, HarnessError, UsageError
+from harness.core.files import require_folder
+from harness.external import BACKEND, require_release
 from harness.judging import judge_case
 from harness.machine import this_machine
 from harness.pairing import Pair, run_case
@@ -63,6 +66,15 @@ class CalibrationRequest:
     seed: int
     server_release: str
     backend: str = DEFAULT_BACKEND
+
+
+def require_possible(request: CalibrationRequest) -> None:
+    """UsageError for whatever can be known to be wrong before anything is fetched or started; EnvironmentMissing for no folder."""
+    require_backend(request.backend)
+    if request.backend.partition(":")[0] == BACKEND:
+        raise UsageError("a backend that starts clusters", seen=request.backend, hint="processes or containers")
+    require_release(request.server_release, request.backend, None)
+    require_folder(request.out, "--out")
 
 
 def journal_of(request: CalibrationRequest) -> CalibrationJournal:

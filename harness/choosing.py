@@ -10,7 +10,7 @@ from harness.cluster.external.description import DescribedCluster
 from harness.cluster.start import why_not
 from harness.cluster.topology import topology_named
 from harness.core.errors import UsageError
-from harness.core.files import require_nameable
+from harness.core.files import require_folder, require_nameable
 from harness.core.resources import resource
 from harness.core.subject import SubjectId
 from harness.external import why_not_there
@@ -73,6 +73,7 @@ def choose(
 def require_usable(out: Path, master: str | None) -> None:
     """UsageError for a folder or a Spark master that would be refused when the cases have run."""
     require_nameable(out, "--out")
+    require_folder(out, "--out")
     require_master(master)
 
 

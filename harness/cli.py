@@ -19,6 +19,7 @@ from harness import __version__
 from harness.cli_bench import bench
 from harness.cli_calibrate import calibrate
 from harness.cli_cluster import cluster_app
+from harness.cli_examples import epilog
 from harness.cli_fuzz import fuzz
 from harness.cli_history import bisect, changelog, groups, identify
 from harness.cli_ledger import ledger_app
@@ -60,14 +61,16 @@ app = typer.Typer(
     name="rocketdiff",
     help="Show, with evidence, where two RocketMQ clients behave differently.",
     no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=epilog(""),
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.add_typer(cluster_app, name="cluster")
-app.add_typer(ledger_app, name="ledger")
+app.add_typer(cluster_app, name="cluster", epilog=epilog("cluster"))
+app.add_typer(ledger_app, name="ledger", epilog=epilog("ledger"))
 
 
-@app.command()
+@app.command(epilog=epilog("run"))
 def run(
     subject: SubjectOption = None,
     suite: SuiteOption = None,
@@ -114,7 +117,7 @@ def run(
     leave(code)
 
 
-@app.command()
+@app.command(epilog=epilog("compare"))
 def compare(
     baseline: Annotated[str, typer.Argument(help="client:release that sets the standard.")],
     candidate: Annotated[str, typer.Argument(help="client:release that is measured against it.")],
@@ -138,7 +141,7 @@ def compare(
     run(subjects, suite, scenario, scenarios, out, seed, server, cluster, master, *judged_by)
 
 
-@app.command()
+@app.command(epilog=epilog("analyze"))
 def analyze(
     runs: Annotated[list[Path], typer.Argument(help="Run directories; several are judged together.")],
     out: Annotated[
@@ -151,17 +154,19 @@ def analyze(
     no_ledger: NoLedgerOption = False,
 ) -> None:
     """Judge stored runs again, without a cluster."""
+    from harness.choosing import require_usable
     from harness.judging import judge_runs
     from harness.ledgers import LedgerChoice, load_for
 
     policy = policy_of(inconclusive, strict=strict)
+    require_usable(out or Path(), master)
     known = load_for(LedgerChoice(tuple(ledger or ()), shipped=not no_ledger), runs)
     with shown_on_terminal() as listener:
         judgement = judge_runs(runs, out=out, master=master, policy=policy, ledger=known, listeners=[listener])
     leave(judgement.exit_code)
 
 
-@app.command()
+@app.command(epilog=epilog("report"))
 def report(
     run_dir: Annotated[Path, typer.Argument(metavar="RUN", help="Run directory, or the JSON document itself.")],
     out: Annotated[
@@ -175,7 +180,7 @@ def report(
         typer.echo(f"{name}: {path}")
 
 
-@app.command()
+@app.command(epilog=epilog("explain"))
 def explain(
     run_dir: Annotated[Path, typer.Argument(metavar="RUN")],
     subject: Annotated[str, typer.Argument(help="Subject of the run, or baseline / candidate.")],
@@ -190,7 +195,7 @@ def explain(
 
 
 for command in (scenarios, doctor, simulate, fuzz, bisect, changelog, groups, identify, bench, calibrate):
-    app.command()(command)
+    app.command(epilog=epilog(command.__name__))(command)
 
 
 @contextmanager

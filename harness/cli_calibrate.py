@@ -43,11 +43,12 @@ def calibrate(
     ] = None,
 ) -> None:
     """How often does the gate alarm where nothing differs? Each client against itself, some hundred times; resumable."""
-    from harness.calibrating import CalibrationRequest, journal_of, run_controls, run_one
+    from harness.calibrating import CalibrationRequest, journal_of, require_possible, run_controls, run_one
     from harness.calibration_store import begin_anew
     from harness.sensitivity import run_known
 
     request = CalibrationRequest(cases, out, seed, server, cluster)
+    require_possible(request)
     say = typer.echo
     if only is not None:
         typer.echo(f"run: {run_one(request, only, say)}")

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from harness.cli_examples import epilog
 from harness.cli_options import DEFAULT_RELEASE, OwnClusterOption, ServerOption
 
 cluster_app = typer.Typer(help="A local RocketMQ in seconds, for anyone.", no_args_is_help=True)
@@ -17,7 +18,7 @@ _TOPOLOGY_NAMES = (
 """Written out: a help text must not import the cluster."""
 
 
-@cluster_app.command("up")
+@cluster_app.command("up", epilog=epilog("cluster up"))
 def cluster_up(
     topology: Annotated[str, typer.Option(help=_TOPOLOGY_NAMES)] = "two-masters",
     server: ServerOption = DEFAULT_RELEASE,
@@ -48,7 +49,7 @@ def cluster_up(
         )
 
 
-@cluster_app.command("down")
+@cluster_app.command("down", epilog=epilog("cluster down"))
 def cluster_down() -> None:
     """Stop the cluster that `cluster up` keeps in another terminal."""
     from harness.cluster.up import down
@@ -57,7 +58,7 @@ def cluster_down() -> None:
     typer.echo("no cluster is up" if state is None else f"stopped {state.topology} of process {state.pid}")
 
 
-@cluster_app.command("clean")
+@cluster_app.command("clean", epilog=epilog("cluster clean"))
 def cluster_clean() -> None:
     """Resume, restart and delete whatever runs that were killed still owe to clusters of your own."""
     from harness.cluster.external.cleaning import clean

@@ -18,8 +18,15 @@ _SEEDS = 10**6
 def fuzz(
     release: Annotated[str, typer.Option(help="Releases of the Java client with commas between them, or all.")] = "all",
     depth: Annotated[str, typer.Option(help="selection, send-loop, remoting, or all.")] = "all",
-    decisions: Annotated[str, typer.Option(help="Selections and updates of each release at selection depth.")] = "1e6",
-    sends: Annotated[str, typer.Option(help="Sends of each release at the depths that send.")] = "1e5",
+    decisions: Annotated[
+        str,
+        typer.Option(
+            help="Selections and updates of each release at selection depth, at least; scripts are run whole."
+        ),
+    ] = "1e6",
+    sends: Annotated[
+        str, typer.Option(help="Sends of each release at the depths that send, at least; scripts are run whole.")
+    ] = "1e5",
     seed: Annotated[int | None, typer.Option(help="Drawn and printed when not given.", min=0, max=_SEEDS)] = None,
     save: Annotated[Path, typer.Option(help="Folder that receives the scripts that show a difference.")] = SAVED,
     as_json: JsonOption = False,

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from harness.cli_examples import epilog
 from harness.cli_options import JsonOption, ScenariosOption
 from harness.core.errors import ExitCode, UsageError
 
@@ -15,7 +16,7 @@ ledger_app = typer.Typer(help="Declared divergences: check, propose, remove.", n
 FromOption = typer.Option("--from", help="Run directory (or its report.json) that has been judged.")
 
 
-@ledger_app.command("lint")
+@ledger_app.command("lint", epilog=epilog("ledger lint"))
 def ledger_lint(
     files: Annotated[
         list[Path] | None, typer.Argument(help="Ledger files; the shipped ones when none is given.")
@@ -46,7 +47,7 @@ def ledger_lint(
     raise typer.Exit(int(ExitCode.USAGE if failed else ExitCode.CONFORMS))
 
 
-@ledger_app.command("propose")
+@ledger_app.command("propose", epilog=epilog("ledger propose"))
 def ledger_propose(
     run_dir: Annotated[Path, FromOption],
     out: Annotated[Path | None, typer.Option(help="New file for the entries; standard output when not given.")] = None,
@@ -67,7 +68,7 @@ def ledger_propose(
         typer.echo(f"wrote {out}; look at every entry, fill in what says TODO, remove its status")
 
 
-@ledger_app.command("prune")
+@ledger_app.command("prune", epilog=epilog("ledger prune"))
 def ledger_prune(
     files: Annotated[list[Path], typer.Argument(help="Ledger files to clean.")],
     runs: Annotated[list[Path], FromOption],

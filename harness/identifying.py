@@ -10,6 +10,7 @@ from harness.analysis.steps.replayed import trace_of
 from harness.core.errors import ExitCode, UsageError
 from harness.core.events import Arm
 from harness.core.files import read_text
+from harness.core.plan import SendMode
 from harness.oracle.durations import IS_CERTAIN
 from harness.oracle.judgement import Judgement
 from harness.oracle.trace import SendTrace
@@ -49,6 +50,8 @@ class Trial:
 
 def identify_answers(file: Path, scripts: list[str]) -> Identified:
     """Which releases answer so; UsageError when the file is not what simulate prints."""
+    if not file.exists():
+        raise UsageError("a run directory, or a file of answers", seen=f"no {file}", hint="check the path")
     if not scripts:
         raise UsageError("--script for answers of scripts", seen="none", hint="or give a run directory as TRACE")
     named = load_scripts(scripts)
@@ -163,6 +166,8 @@ def _exercised(trials: tuple[Trial, ...]) -> Exercised:
     for trial in trials:
         found.fault_latency |= trial.case.entry.settings.send_latency_fault_enable
         for send in trial.sends:
+            found.asynchronous_send |= send.mode is SendMode.ASYNC
+            found.one_way_send |= send.mode is SendMode.ONEWAY
             errors = [attempt.error for attempt in send.attempts]
             found.retry |= len(errors) > 1
             found.silent_broker |= SILENCE in errors

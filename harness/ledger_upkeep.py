@@ -10,7 +10,7 @@ from harness.core.errors import UsageError
 from harness.core.resources import resource
 from harness.core.run_info import RunInfo
 from harness.ledger_pruning import without
-from harness.ledgers import admitted, read, require_unique, text_of
+from harness.ledgers import admitted, problems, read, require_unique, text_of
 from harness.report.files import replace_file
 from harness.report.json_document import load as load_document
 from harness.scenario import load_all
@@ -29,7 +29,7 @@ def lint_files(paths: Sequence[Path], scenario_root: Path | None, *, allow_growt
         try:
             files.append(read(path))
         except UsageError as problem:
-            findings.append(Finding(Level.ERROR, path.name, str(problem)))
+            findings += [Finding(Level.ERROR, path.name, str(one)) for one in problems(path) or (problem,)]
     try:
         require_unique(files)
     except UsageError as problem:

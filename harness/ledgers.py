@@ -14,7 +14,7 @@ from harness.scenario.yaml_source import parse_yaml, read_text
 from harness.traces.run_directory import RunDirectory
 from harness.verdict.ledger import Entry, Ledger
 from harness.verdict.ledger_lint import KnownCheck, unmatched
-from harness.verdict.ledger_parsing import ParsedFile
+from harness.verdict.ledger_parsing import ParsedFile, refusals
 from harness.verdict.ledger_parsing import parse as parse_ledger
 
 SUFFIX = ".yaml"
@@ -79,6 +79,15 @@ def read(path: Path) -> ParsedFile:
     file = parse_ledger(source.data, path.name, source.place)
     entries = tuple(replace(entry, place=entry.place.replace(str(path), path.name)) for entry in file.entries)
     return replace(file, entries=entries)
+
+
+def problems(path: Path) -> tuple[UsageError, ...]:
+    """Everything that is wrong with the entries of a file; none where the file as a whole is no ledger."""
+    try:
+        source = parse_yaml(text_of(path), str(path))
+    except UsageError:
+        return ()
+    return tuple(refusals(source.data, source.place))
 
 
 def text_of(path: Path) -> str:

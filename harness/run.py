@@ -6,8 +6,10 @@ It is long because each stage is named once, with what it hands on to the next.
 
 import secrets
 import shlex
+import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import groupby
@@ -109,23 +111,35 @@ def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
     directory = RunDirectory.create(request.out.resolve(), manifest_of(request, seed, cases))
     listeners = (*listeners, JUnitListener(directory.path / junit.FILE_NAME, request.policy))
     tell(listeners, _started(request, cases, directory, choice))
-    try:
-        run_cases(request, cases, pair, directory, listeners)
-    except Exception as error:
-        if isinstance(error, HarnessError):
-            left = judge_what_is_complete(directory, policy=request.policy, ledger=ledger, master=request.master)
-            for _, file in left[:1]:
-                print(f"the cases that were complete are judged in {file}")  # noqa: T201 - the run's own answer is below
-        # The reason goes up to the user; whoever reads only the last line must see that there is no verdict.
-        print(machine_line(RunVerdict.ERROR, Counts(), seed=seed, run=directory.run))  # noqa: T201 - for machines
-        raise
-    directory.end(wall_ms=time.time_ns() // 1_000_000)
-    judgement = judge_runs(
-        [directory.path], master=request.master, policy=request.policy, ledger=ledger, listeners=listeners
-    )
+    with _found_again(directory.path):
+        try:
+            run_cases(request, cases, pair, directory, listeners)
+        except Exception as error:
+            if isinstance(error, HarnessError):
+                left = judge_what_is_complete(directory, policy=request.policy, ledger=ledger, master=request.master)
+                for _, file in left[:1]:
+                    print(f"the cases that were complete are judged in {file}")  # noqa: T201 - the run's own answer is below
+            # The reason goes up to the user; whoever reads only the last line must see that there is no verdict.
+            print(machine_line(RunVerdict.ERROR, Counts(), seed=seed, run=directory.run))  # noqa: T201 - for machines
+            raise
+        directory.end(wall_ms=time.time_ns() // 1_000_000)
+        judgement = judge_runs(
+            [directory.path], master=request.master, policy=request.policy, ledger=ledger, listeners=listeners
+        )
     code = int(judgement.exit_code)
     tell(listeners, RunEnded(directory.run, code, judgement.machine_line, time.monotonic() - began))
     return code
+
+
+@contextmanager
+def _found_again(path: Path) -> Iterator[None]:
+    """Tell whoever interrupts a run how to judge what there is of it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        command = shlex.join(["rocketdiff", "analyze", str(path)])
+        print(f"what there is of the run can be judged: {command}", file=sys.stderr)  # noqa: T201 - the command line says the rest
+        raise
 
 
 def possible(request: RunRequest) -> RunRequest:

@@ -2,16 +2,21 @@
 
 import inspect
 import re
+import shlex
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+import typer
 
-from harness.cli import run
+from harness.cli import app, guarded, run
 from harness.cli_calibrate import calibrate
 from harness.cli_cluster import cluster_up
+from harness.cli_examples import EXAMPLES
 from harness.cli_listing import scenarios
 from harness.cli_simulation import simulate
 from harness.cluster.topology import TOPOLOGIES
+from harness.core.errors import ExitCode
 from harness.pytest_plugin import pytest_addoption
 from harness.scenario.model import SUITES
 
@@ -55,3 +60,41 @@ def test_only_a_run_offers_a_cluster_of_the_users_own() -> None:
     for command in (calibrate, cluster_up):
         assert "external:FILE" not in names(help_of(command, "cluster"))
         assert {"processes", "containers", "containers:host"} <= names(help_of(command, "cluster"))
+
+
+@pytest.mark.parametrize("command", [name for name in EXAMPLES if name])
+def test_every_example_is_taken_by_its_command(command: str) -> None:
+    """Parsed as typed, not carried out."""
+    for example in EXAMPLES[command]:
+        words = shlex.split(example)[1:]
+        one: Any = typer.main.get_command(app)
+        name = ""
+        while hasattr(one, "commands"):
+            name = words.pop(0)
+            one = one.commands[name]
+        assert one.make_context(name, words).info_name == name
+
+
+def test_every_command_has_an_example() -> None:
+    """The programme and its groups too."""
+    programme: Any = typer.main.get_command(app)
+    groups = {name: one.commands for name, one in programme.commands.items() if hasattr(one, "commands")}
+    names = [*programme.commands, *(f"{group} {name}" for group, commands in groups.items() for name in commands)]
+    assert set(EXAMPLES) == {"", *names}
+
+
+@pytest.mark.parametrize("words", [[], ["run"], ["cluster", "up"], ["ledger", "lint"], ["calibrate"]])
+def test_h_is_help(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """With examples and exit codes below the options."""
+    assert guarded([*words, "-h"]) == ExitCode.CONFORMS
+    short = capsys.readouterr().out
+    assert guarded([*words, "--help"]) == ExitCode.CONFORMS
+    assert capsys.readouterr().out == short
+    assert "Example" in short
+    assert "Exit codes: 0 conforms, 1 diverges" in short
+
+
+def test_no_words_at_all_print_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    """And are wrong usage: a script that lost its arguments must not look like a pass."""
+    assert guarded([]) == ExitCode.USAGE
+    assert "compare" in capsys.readouterr().out

@@ -30,7 +30,7 @@ SCRIPTS = resource("fixtures/simulation/scripts")
         (["identify", "no-such-file", "--subject", "java:5.3.3"], "--subject"),
         (["identify", "no-such-file", "--arm", "baseline", "--case", "1"], "--arm --case"),
         (["identify", ".", "--script", str(SCRIPTS / "retry-walk.json")], "--script with a file"),
-        (["identify", "no-such-run"], "--script"),
+        (["identify", "no-such-run"], "a run directory, or a file of answers; saw no no-such-run"),
         (["identify", "no-such-file", "--script", str(SCRIPTS / "retry-walk.json")], "no-such-file"),
     ],
 )

@@ -49,6 +49,18 @@ def test_lint_names_every_file_with_what_is_wrong(tmp_path: Path, capsys: pytest
     assert said[-1] == "2 ledgers, 2 errors, 0 warnings"
 
 
+def test_lint_tells_every_wrong_entry_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the place of each, whatever the others are."""
+    one, two = own(tmp_path, "one.yaml", id="a b"), own(tmp_path, "two.yaml", check="calm/validity")
+    entry = two.read_text().partition("entries:\n")[2]
+    one.write_text(one.read_text() + entry)
+    assert guarded(["ledger", "lint", str(one)]) == ExitCode.USAGE
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("error: one.yaml: expected an id of letters, digits, dots and hyphens at entries[0].id")
+    assert said[1].startswith("error: one.yaml: expected a check about the clients at entries[1].check")
+    assert said[-1] == "1 ledger, 2 errors, 0 warnings"
+
+
 def test_propose_writes_a_new_file_that_lint_accepts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Six checks of the sample diverge; the file is never written over."""
     out = tmp_path / "proposed.yaml"

@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from harness.core.errors import ExitCode, UsageError
+from harness.core.plan import SendMode
 from harness.identifying import exit_code, identify_run
 from harness.simulation.history.identify_text import identified_lines
 from tests.analysis.synthetic import Pause, Story, Told, write_run
+from tests.analysis.synthetic_modes import ModeStory
 
 BOTH = Story(pauses=(Pause("broker-b", 1_000, 2_000), Pause("broker-a", 1_500, 1_000)))
 
@@ -32,6 +34,22 @@ def test_what_was_not_seen_is_said(tmp_path: Path) -> None:
     assert "silent broker" in found.unexercised
     assert found.separating
     assert any(line.startswith("would tell more") for line in identified_lines(found))
+
+
+@pytest.mark.parametrize(("mode", "words"), [(SendMode.ASYNC, "asynchronous send"), (SendMode.ONEWAY, "one way send")])
+def test_sends_of_a_mode_were_seen_although_none_failed(tmp_path: Path, mode: SendMode, words: str) -> None:
+    """That they tell no releases apart is another sentence."""
+    run = write_run(tmp_path, (ModeStory(pauses=(), sends=40, mode=mode),))
+    assert words not in identify_run(run.path, None, None, None).unexercised
+
+
+def test_a_terminal_gets_five_scripts_that_would_tell_more(tmp_path: Path) -> None:
+    """Short lines; the JSON form has all of them."""
+    found = identify_run(write_run(tmp_path, (Story(pauses=()),)).path, None, None, None)
+    lines = [line for line in identified_lines(found) if line.startswith(("would tell more", "and "))]
+    assert len(found.separating) > 5
+    assert lines[5:] == [f"and {len(found.separating) - 5} more scripts; --json lists them"]
+    assert max(map(len, lines)) < 200
 
 
 def turned_round(told: Told) -> None:

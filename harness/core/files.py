@@ -5,7 +5,7 @@ import stat
 import unicodedata
 from pathlib import Path
 
-from harness.core.errors import HarnessError, UsageError
+from harness.core.errors import EnvironmentMissing, HarnessError, UsageError
 
 MOST_BYTES = 256 * 1024
 """Of a file that a person writes; the largest that is shipped has 26 KiB, and PyYAML reads some 100 KiB a second."""
@@ -58,6 +58,18 @@ def require_nameable(path: Path, option: str) -> None:
     if any(unicodedata.category(one) in {"Cc", "Cs", "Zl", "Zp"} for one in text):
         raise UsageError(
             f"{option} without control characters, in UTF-8", seen=repr(text), hint="choose another folder"
+        )
+
+
+def require_folder(path: Path, option: str) -> None:
+    """EnvironmentMissing, before the work and not after it, where no folder can be made because a file is in the way."""
+    try:
+        existing = next(one for one in (path, *path.absolute().parents) if one.exists())
+    except OSError:  # too long for the system, which says so itself
+        return
+    if not existing.is_dir():
+        raise EnvironmentMissing(
+            f"a folder for {option}", seen=f"{existing}, which is a file", hint="name another folder"
         )
 
 

@@ -33,6 +33,11 @@ def shown(value: object) -> str:
     return plain(short.repr(value))
 
 
+def word(text: str) -> str:
+    """A wrong word as it was typed; in quotes where it has a character that nobody would see at its end."""
+    return text if text.isprintable() and text == text.strip() and text else repr(text)
+
+
 def _written_out(one: str) -> str:
     if unicodedata.category(one) == "Zs":  # the non-breaking spaces, which isprintable does not count
         return " "

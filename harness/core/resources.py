@@ -14,7 +14,7 @@ _PACKAGE = Path(__file__).parents[1]
 
 def resource(path: str) -> Path:
     """The file or folder for a path of the repository; HarnessError when this installation does not have it."""
-    found = locate(path, _PACKAGE)
+    found = locate(path)
     if found is None:
         raise HarnessError(
             f"{path} to come with rocketdiff", seen=f"no such file beside {_PACKAGE}", hint="install it again"
@@ -22,8 +22,8 @@ def resource(path: str) -> Path:
     return found
 
 
-def locate(path: str, package: Path) -> Path | None:
-    """The same for a package folder at any place; None when there is no such file."""
+def locate(path: str, package: Path = _PACKAGE) -> Path | None:
+    """The same, for a package folder at any place; None when there is no such file."""
     packed, checkout = package / "_data", package.parent
     inside_package = path.split("/", 1)[0] == "harness"
     root = packed if packed.is_dir() and not inside_package else checkout

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from harness.core.errors import UsageError
 from harness.core.nearest import nearest_releases
+from harness.core.plain import word
 from harness.releases.cache import cache_dir
 from harness.releases.exclusive import exclusive, unwritable
 from harness.releases.lock import Artifact, locked
@@ -64,7 +65,7 @@ def _class_path(
 
 def _artifacts(kind: str, release: str, known: Mapping[str, tuple[Artifact, ...]]) -> tuple[Artifact, ...]:
     if release not in known:
-        raise UsageError(f"a known {kind} release", seen=release, hint=nearest_releases(release, tuple(known)))
+        raise UsageError(f"a known {kind} release", seen=word(release), hint=nearest_releases(release, tuple(known)))
     return known[release]
 
 

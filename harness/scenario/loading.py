@@ -1,5 +1,6 @@
 """From a file, or from the text a run has kept, to a Scenario; refused with one clear message or right."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -27,12 +28,13 @@ def load_all(root: Path) -> tuple[Scenario, ...]:
     """
     Every scenario below a folder, by name.
 
-    Raises UsageError when there is none, when a file is refused, or when a file's name is not the scenario's name: the one
-    name that selects, declares, files and reports must also find the file.
+    Raises UsageError when there is none, when a file is refused, and when two have one name: it selects, declares, files and
+    reports. Where a file lies is its owner's business; of those that are shipped a test says that they lie where their names say.
     """
-    scenarios = tuple(_load_named(path, root) for path in sorted(root.rglob(f"*{SUFFIX}")))
+    scenarios = tuple(load(path) for path in sorted(root.rglob(f"*{SUFFIX}")))
     if not scenarios:
         raise UsageError(f"scenario files (*{SUFFIX}) below {root}", seen="none", hint="check --scenarios")
+    _require_unique(scenarios)
     return tuple(sorted(scenarios, key=lambda scenario: scenario.name))
 
 
@@ -69,14 +71,16 @@ def line_of(text: str, field: str) -> int:
     return int(parse_yaml(text, "").place((field,)).rpartition(" ")[2])
 
 
-def _load_named(path: Path, root: Path) -> Scenario:
-    scenario = load(path)
-    named = path.relative_to(root).with_suffix("").as_posix()
-    if scenario.name != named:
-        raise UsageError(
-            f"name: {named} in {path}", seen=f"name: {scenario.name}", hint="a file lies where its scenario's name says"
-        )
-    return scenario
+def _require_unique(scenarios: Iterable[Scenario]) -> None:
+    first: dict[str, Scenario] = {}
+    for scenario in scenarios:
+        known = first.setdefault(scenario.name, scenario)
+        if known is not scenario:
+            raise UsageError(
+                f"each name of a scenario once; {scenario.name} is the one of {known.source}",
+                seen=f"it again in {scenario.source}",
+                hint="rename one of them",
+            )
 
 
 def _require_format(source: YamlSource) -> None:

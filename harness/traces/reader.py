@@ -13,7 +13,7 @@ from harness.traces.manifest import CaseEntry, CaseStatus
 from harness.traces.run_directory import RunDirectory
 from harness.traces.schema import DIGESTS_SINCE, OPTIONAL_TABLES, TableName
 from harness.traces.sealed_file import read_file_statement, read_sealed
-from harness.traces.statement import FileStatement
+from harness.traces.statement import REPAIR, FileStatement
 
 READ_BACK = "read-back"
 """The guard that held when every queue was read to its end."""
@@ -107,7 +107,7 @@ def sealed_files(run: RunDirectory, table: TableName) -> tuple[SealedFile, ...]:
             raise TraceError(
                 f"all files of the complete case {entry.number} in run {run.run}",
                 seen=f"no {', '.join(map(str, lacking))}",
-                hint="copy the whole run directory, or seal it again",
+                hint=REPAIR,
             )
     return tuple(sorted(files, key=lambda file: (file.statement.case, file.statement.arm or "")))
 

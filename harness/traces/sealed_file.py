@@ -11,7 +11,7 @@ from harness.core.errors import TraceError
 from harness.core.events import Arm
 from harness.traces.disk import digest_of, replacing
 from harness.traces.schema import SCHEMAS, SORT_KEYS, TableName, completed, minor_of
-from harness.traces.statement import VERSION_KEY, FileStatement, integers, read_statement, stamp, state, verify
+from harness.traces.statement import REPAIR, VERSION_KEY, FileStatement, integers, read_statement, stamp, state, verify
 
 UNREADABLE = (OSError, ValueError, pa.ArrowException)
 """What pyarrow raises for a damaged file; words that are not UTF-8 any more are a ValueError."""
@@ -63,14 +63,16 @@ def read_sealed(path: Path, digest: str | None = None) -> tuple[pa.Table, FileSt
             raise TraceError(
                 f"{where} as it was sealed",
                 seen="other bytes: its digest has changed",
-                hint="restore the file from a copy",
+                hint=REPAIR,
             )
         with pq.ParquetFile(pa.BufferReader(content)) as file:
             table = file.read()
     except FileNotFoundError as problem:
-        raise TraceError(f"a sealed table {where}", seen="no such file", hint="seal the run first") from problem
+        raise TraceError(f"a sealed table {where}", seen="no such file", hint=REPAIR) from problem
     except UNREADABLE as problem:
-        raise TraceError(f"a readable Parquet file {where}", seen=str(problem), hint="seal the run again") from problem
+        raise TraceError(
+            f"a readable Parquet file {where}", seen=" ".join(str(problem).split()), hint=REPAIR
+        ) from problem
     statement = read_statement(table.schema, where=where)
     table = _completed(table.replace_schema_metadata(None), statement.table, where)
     verify(table, statement, where=where)
@@ -82,9 +84,7 @@ def _completed(table: pa.Table, name: TableName, where: str) -> pa.Table:
         return completed(table, name)
     except (KeyError, *UNREADABLE) as problem:
         columns = ", ".join(f"{field.name} {field.type}" for field in table.schema)
-        raise TraceError(
-            f"the columns of this schema version in {where}", seen=columns, hint="seal the run again from its journal"
-        ) from problem
+        raise TraceError(f"the columns of this schema version in {where}", seen=columns, hint=REPAIR) from problem
 
 
 def read_file_statement(path: Path) -> tuple[FileStatement, int]:
@@ -93,5 +93,7 @@ def read_file_statement(path: Path) -> tuple[FileStatement, int]:
     try:
         schema = pq.read_schema(path)
     except UNREADABLE as problem:
-        raise TraceError(f"a readable Parquet file {where}", seen=str(problem), hint="seal the run again") from problem
+        raise TraceError(
+            f"a readable Parquet file {where}", seen=" ".join(str(problem).split()), hint=REPAIR
+        ) from problem
     return read_statement(schema, where=where), minor_of((schema.metadata or {})[VERSION_KEY].decode())

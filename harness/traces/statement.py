@@ -19,6 +19,9 @@ from harness.traces.schema import ARM_CODES, SCHEMA_VERSION, SCHEMAS, SORT_KEYS,
 VERSION_KEY = b"rocketdiff.schema"
 STATEMENT_KEY = b"rocketdiff.statement"
 
+REPAIR = "restore the run directory from a copy, or run the command again that run.json has as reproduce"
+"""What to do about a table that is missing or damaged; nothing can seal a run a second time."""
+
 
 @dataclass(frozen=True, slots=True)
 class FileStatement:
@@ -60,9 +63,7 @@ def read_statement(schema: pa.Schema, *, where: str) -> FileStatement:
     try:
         return msgspec.json.decode(metadata.get(STATEMENT_KEY, b""), type=FileStatement)
     except (msgspec.MsgspecError, ValueError, RecursionError) as problem:
-        raise TraceError(
-            f"a statement of its groups in {where}", seen=str(problem), hint="seal the run again"
-        ) from problem
+        raise TraceError(f"a statement of its groups in {where}", seen=str(problem), hint=REPAIR) from problem
 
 
 def verify(table: pa.Table, statement: FileStatement, *, where: str) -> None:
@@ -73,7 +74,7 @@ def verify(table: pa.Table, statement: FileStatement, *, where: str) -> None:
     _require_constant(table, "case", statement.case, where)
     if "arm" in table.column_names:
         if statement.arm is None:
-            raise TraceError(f"an arm named in {where}", seen="none", hint="seal the run again")
+            raise TraceError(f"an arm named in {where}", seen="none", hint=REPAIR)
         _require_constant(table, "arm", ARM_CODES[statement.arm], where)
     groups = _groups(table)
     _require(groups == statement.groups, f"whole groups {statement.groups} as stated", groups, where)
@@ -83,7 +84,7 @@ def verify(table: pa.Table, statement: FileStatement, *, where: str) -> None:
 
 def _require(holds: bool, expected: str, seen: object, where: str) -> None:
     if not holds:
-        raise TraceError(f"{expected} in {where}", seen=str(seen), hint="seal the run again from its journal")
+        raise TraceError(f"{expected} in {where}", seen=str(seen), hint=REPAIR)
 
 
 def _require_constant(table: pa.Table, column: str, value: int, where: str) -> None:

@@ -1,6 +1,7 @@
 """From the data of a ledger file to its entries: refused with one clear message, or right."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from datetime import date, timedelta
 from difflib import get_close_matches
@@ -43,6 +44,18 @@ def parse(data: object, origin: str, place: Place) -> ParsedFile:
     days = file.defaults.expires_after_days
     entries = tuple(_Reader(part, number, place).entry(days) for number, part in enumerate(file.entries))
     return ParsedFile(origin, entries, file.ratchet)
+
+
+def refusals(data: object, place: Place) -> Iterator[UsageError]:
+    """What is wrong with the data of a file that ``parse`` refuses, an error an entry: whoever corrects it wants all at once."""
+    entries = data.get("entries") if isinstance(data, dict) else None
+    for number, raw in enumerate(entries if isinstance(entries, list) else ()):
+        try:
+            _Reader(msgspec.convert(raw, EntryPart), number, place).entry(0)
+        except msgspec.ValidationError as problem:
+            yield refusal(data, problem, place, ("entries", number))
+        except UsageError as problem:
+            yield problem
 
 
 def _require_version(data: object, place: Place) -> None:

@@ -49,10 +49,10 @@ def refused(place: Place, location: Location, *, expected: str, seen: str, hint:
     return UsageError(f"{expected} at {dotted(location)} ({place(location)})", seen=seen, hint=hint)
 
 
-def refusal(data: object, problem: msgspec.ValidationError, place: Place) -> UsageError:
-    """What msgspec found wrong with the data, in our own words."""
+def refusal(data: object, problem: msgspec.ValidationError, place: Place, above: Location = ()) -> UsageError:
+    """What msgspec found wrong in a file's data, in our own words; ``above``: where the part stands that it was given."""
     said, _, path = str(problem).partition(" - at ")
-    location = _location(path)
+    location = (*above, *_location(path))
     if match := _MISSING.fullmatch(said):
         return refused(place, location, expected=f"the field {match[1]}", seen="nothing", hint=f"add {match[1]}")
     if match := _UNKNOWN.fullmatch(said):

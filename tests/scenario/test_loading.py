@@ -183,9 +183,16 @@ def test_folder_without_scenarios_is_a_usage_error(tmp_path: Path) -> None:
         load_all(tmp_path)
 
 
-def test_file_lies_where_its_name_says(tmp_path: Path) -> None:
-    """The path-shaped name finds the file."""
-    (tmp_path / "self-test").mkdir()
-    (tmp_path / "self-test" / "other.yaml").write_text((VALID_PASS / "smallest.yaml").read_text())
-    with pytest.raises(UsageError, match="name: self-test/other"):
+def test_a_file_of_ones_own_may_lie_anywhere(tmp_path: Path) -> None:
+    """As for pytest: the name is what the file says, wherever the file is."""
+    (tmp_path / "conformance").mkdir()
+    (tmp_path / "conformance" / "other.yaml").write_text((VALID_PASS / "smallest.yaml").read_text())
+    assert [scenario.name for scenario in load_all(tmp_path)] == ["self-test/smallest"]
+
+
+def test_two_files_with_one_name_are_refused_with_both(tmp_path: Path) -> None:
+    """One name would select both, and name the results of both."""
+    for name in ("one.yaml", "two.yaml"):
+        (tmp_path / name).write_text((VALID_PASS / "smallest.yaml").read_text())
+    with pytest.raises(UsageError, match=r"self-test/smallest is the one of .*one\.yaml; saw it again in .*two\.yaml"):
         load_all(tmp_path)

@@ -18,6 +18,12 @@ BY_NAME = {scenario.name: scenario for scenario in ALL}
 each = pytest.mark.parametrize("scenario", [pytest.param(scenario, id=scenario.name) for scenario in ALL])
 
 
+@each
+def test_a_shipped_file_lies_where_its_name_says(scenario: Scenario) -> None:
+    """The path-shaped name finds the file, for readers and for links in reports."""
+    assert Path(scenario.source).relative_to(FIXTURES / "scenarios").as_posix() == f"{scenario.name}.yaml"
+
+
 @pytest.mark.parametrize(
     "row", ["A1", "A3", "A4", "A5", "B1", "B2", "B3", "B4", "B5", "B10", "C1", "C2", "C3", "C4", "C5", "E4", "E5", "E6"]
 )

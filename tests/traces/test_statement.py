@@ -124,7 +124,7 @@ def test_newer_minor_is_read(tmp_path: Path) -> None:
 def test_damaged_file_is_one_clear_error(tmp_path: Path, content: bytes) -> None:
     """Truncation and garbage are told as damage, with what to do."""
     (tmp_path / "f.parquet").write_bytes(content)
-    with pytest.raises(TraceError, match="seal the run again"):
+    with pytest.raises(TraceError, match="restore the run directory from a copy"):
         read_sealed(tmp_path / "f.parquet")
 
 

@@ -35,26 +35,26 @@ class _Exchange:
     left: object
     right: object
 
-    def told(self, one: Dialect, other: Dialect) -> str:
-        return f"{'.'.join(self.path)}: {_text(self.left)} in {one.name}, {_text(self.right)} in {other.name}"
+    def told(self, one: str, other: str) -> str:
+        return f"{'.'.join(self.path)}: {_text(self.left)} in {one}, {_text(self.right)} in {other}"
 
 
 def rules_behind(one: NamedScript, difference: Difference, left: str, right: str, view: View) -> tuple[str, ...]:
     """Sentences about the rules that are responsible; left and right are releases."""
     this, that = dialect_of(left), dialect_of(right)
     if this.name == that.name:
-        return (*_as_written(this, difference.compared), *_story(one, difference, right))
+        return (*_as_written(left, difference.compared), *_story(one, difference, right))
     question = _Question(one, difference, view, _lines(this, one, view), _lines(that, one, view))
     if (question.line(question.ours), question.line(question.theirs)) != difference.lines:
         return ("not known: the reference does not answer like both",)
     exchanges = list(_exchanges(this, that, ()))
     causes = [x for x in exchanges if question.is_settled_by(_with(this, x.path, x.right))]
     if causes:
-        return tuple(cause.told(this, that) for cause in causes)
+        return tuple(cause.told(left, right) for cause in causes)
     parts = [x for x in exchanges if not question.is_settled_by(_with(that, x.path, x.left))]
     if not parts:
         return (f"not known: none of the {len(exchanges)} rules in which they differ accounts for it alone",)
-    return tuple(f"together with others, {part.told(this, that)}" for part in parts)
+    return tuple(f"together with others, {part.told(left, right)}" for part in parts)
 
 
 def _story(one: NamedScript, difference: Difference, release: str) -> Iterator[str]:
@@ -137,11 +137,12 @@ _DECIDES: dict[Compared, tuple[str, ...]] = {
 """Beginnings of the names of the fields that decide it; what is not here is decided by send loop and remoting."""
 
 
-def _as_written(dialect: Dialect, compared: Compared) -> Iterator[str]:
+def _as_written(release: str, compared: Compared) -> Iterator[str]:
     """The fields that decide it, rules among them by what their docstrings say."""
+    dialect = dialect_of(release)
     beginnings = _DECIDES.get(compared, ("loop.", "asynchronous.", "remoting."))
     chosen = {name: text for name, text in flatten(dialect).items() if name.startswith(beginnings)}
-    yield f"{dialect.name}: " + ", ".join(f"{name} {text}" for name, text in chosen.items())
+    yield f"{release}: " + ", ".join(f"{name} {text}" for name, text in chosen.items())
     for name in chosen:
         if words := _quoted(dialect, name):
             yield f"{name}: {words}"

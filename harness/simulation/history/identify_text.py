@@ -5,10 +5,16 @@ from typing import Any
 
 from harness.simulation.golden.standard import SCRIPTS
 from harness.simulation.history.groups_page import span
-from harness.simulation.history.identify import Identified
+from harness.simulation.history.identify import Identified, Separator
 
 MOST_CHARACTERS = 300
 """Of an answer line shown in a terminal; the JSON form has it whole."""
+
+MOST_SEPARATORS = 5
+"""Whoever has run five scripts more asks again; the JSON form has them all."""
+
+MOST_PARTS = 4
+"""Groups of releases, and releases of a group, that are read one by one."""
 
 
 def identified_lines(found: Identified) -> Iterator[str]:
@@ -30,9 +36,10 @@ def identified_lines(found: Identified) -> Iterator[str]:
         yield f"    saw      {_short(one.seen)}"
     if found.unexercised:
         yield f"nothing was seen of: {', '.join(found.unexercised)}"
-    for separator in found.separating:
-        parts = " | ".join(span(part) for part in separator.parts)
-        yield f"would tell more: {SCRIPTS}/{separator.script.name}.json separates {parts}"
+    for separator in found.separating[:MOST_SEPARATORS]:
+        yield f"would tell more: {SCRIPTS}/{separator.script.name}.json separates {_parts(separator)}"
+    if len(found.separating) > MOST_SEPARATORS:
+        yield f"and {len(found.separating) - MOST_SEPARATORS} more scripts; --json lists them"
 
 
 def identified_data(found: Identified) -> dict[str, Any]:
@@ -52,6 +59,14 @@ def identified_data(found: Identified) -> dict[str, Any]:
             for one in found.separating
         ],
     }
+
+
+def _parts(separator: Separator) -> str:
+    """The groups of releases by their ends; many groups by their number."""
+    parts = separator.parts
+    if len(parts) > MOST_PARTS:
+        return f"{sum(map(len, parts))} releases into {len(parts)} groups"
+    return " | ".join(f"{part[0]} … {part[-1]}" if len(part) > MOST_PARTS else span(part) for part in parts)
 
 
 def _short(text: str) -> str:

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from harness.core.errors import UsageError
 from harness.core.nearest import nearest_releases
+from harness.core.plain import word
 from harness.releases.catalogue import client_releases, is_known_client, parent_of
 
 
@@ -95,6 +96,6 @@ def require_client(release: str) -> str:
     """The release itself; UsageError when no such client was ever published."""
     if not is_known_client(release):
         raise UsageError(
-            "a release of the Java client", seen=release, hint=nearest_releases(release, client_releases())
+            "a release of the Java client", seen=word(release), hint=nearest_releases(release, client_releases())
         )
     return release

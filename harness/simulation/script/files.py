@@ -7,11 +7,13 @@ from pathlib import Path
 
 from harness.core.errors import UsageError
 from harness.core.files import read_bytes
+from harness.core.resources import locate
 from harness.simulation.script import parse_script
 from harness.simulation.script.model import NamedScript
 from harness.simulation.script.text import MOST_CHARACTERS
 
 STANDARD_INPUT = "-"
+SHIPPED = "fixtures/simulation/scripts/"
 
 
 def load_scripts(paths: Sequence[str]) -> tuple[NamedScript, ...]:
@@ -41,10 +43,15 @@ def _tail(file: Path, longest: int) -> str:
     return "/".join(file.parts[1:][-longest:])
 
 
+def _shipped(path: str) -> Path | None:
+    """A standard script by its path in the repository, as changelog and identify name it, also where there is no checkout."""
+    return locate(path) if path.startswith(SHIPPED) and not Path(path).exists() else None
+
+
 def _load(path: str, name: str) -> NamedScript:
     if path == STANDARD_INPUT:
         return NamedScript("stdin", parse_script(sys.stdin.buffer.read(), "stdin"))
-    file = Path(path)
+    file = _shipped(path) or Path(path)
     hint = "a folder of scripts is given as folder/*.json" if file.is_dir() else "check the path"
     content = read_bytes(file, "script file", most=MOST_CHARACTERS, hint=hint)
     return NamedScript(name, parse_script(content, name))

@@ -27,7 +27,7 @@ AVOIDING = {"send_latency_fault_enable": True}
 def test_a_single_rule_is_found_although_many_differ() -> None:
     """5.1.4 is the first whose avoidance is never shortened; that an item starts at the epoch shows it."""
     told = rules("4.9.8", "5.1.4", {"update": {"broker": "a", "latency_ms": 5, "isolation": False}}, settings=AVOIDING)
-    assert told == ("fault_table.extends_only: False in java-4.9.8, True in java-5.1.4",)
+    assert told == ("fault_table.extends_only: False in 4.9.8, True in 5.1.4",)
 
 
 def test_where_only_several_rules_together_explain_it_each_is_named() -> None:
@@ -44,7 +44,7 @@ def test_what_an_application_sees_has_its_own_causes() -> None:
     told = rules(
         "4.7.1", "4.8.0", {"select": {}}, {"select": {"last_broker": "a"}}, {"select": {}}, view=visible, seed=3
     )
-    assert told == ("select_plain: walk_past_last_broker in java-4.7.0, draw_past_last_broker in java-4.8.0",)
+    assert told == ("select_plain: walk_past_last_broker in 4.7.1, draw_past_last_broker in 4.8.0",)
 
 
 def test_of_one_dialect_the_rule_is_quoted() -> None:

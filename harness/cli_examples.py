@@ -1,0 +1,67 @@
+"""What stands below the options in every help: commands to copy, and what the exit codes mean."""
+
+from collections.abc import Mapping
+
+EXIT_CODES = (
+    "Exit codes: 0 conforms, 1 diverges, 2 inconclusive or invalid, 3 only stale ledger entries, 4 wrong usage, 5 nothing decisive ran, "
+    "69 something is missing on this machine, 70 our own fault, 130 interrupted."
+)
+
+EXAMPLES: Mapping[str, tuple[str, ...]] = {
+    "": (
+        "rocketdiff run --subject java:5.3.3 --subject python:5.3.3",
+        "rocketdiff compare java:4.7.1 java:5.3.3",
+        "rocketdiff changelog 4.7.1 5.3.3",
+        "rocketdiff cluster up",
+    ),
+    "run": (
+        "rocketdiff run --subject java:5.3.3 --subject python:5.3.3",
+        "rocketdiff run --suite full --dry-run",
+        "rocketdiff run --scenario 'fault-latency/*' --seed 7 --out reports",
+        "rocketdiff run --cluster external:cluster.yaml --dry-run",
+    ),
+    "compare": (
+        "rocketdiff compare java:4.7.1 java:5.3.3",
+        "rocketdiff compare 4.7.1 5.3.3 --scenario fault-latency/pause-one-of-two",
+    ),
+    "analyze": (
+        "rocketdiff analyze reports/20261122-103705-0000000c",
+        "rocketdiff analyze reports/2026* --out reports/all --ledger ours.yaml",
+    ),
+    "report": ("rocketdiff report reports/20261122-103705-0000000c",),
+    "explain": ("rocketdiff explain reports/20261122-103705-0000000c java:5.3.3 217 --case 3",),
+    "scenarios": ("rocketdiff scenarios --suite quick",),
+    "doctor": ("rocketdiff doctor",),
+    "simulate": (
+        "rocketdiff simulate --subject java:4.7.1 --script S.json",
+        "rocketdiff simulate --subject java:4.7.1 --subject java:5.3.3 --suite quick",
+    ),
+    "fuzz": ("rocketdiff fuzz --release 5.3.3 --decisions 1e4 --sends 1e3",),
+    "bisect": (
+        "rocketdiff bisect --scenario fault-latency/pause-one-of-two",
+        "rocketdiff bisect --script S.json --from 4.7.1 --to 5.3.3",
+    ),
+    "changelog": ("rocketdiff changelog 4.7.1 5.3.3",),
+    "groups": ("rocketdiff groups --markdown groups.md",),
+    "identify": (
+        "rocketdiff identify reports/20261122-103705-0000000c --subject java:5.3.3",
+        "rocketdiff identify ANSWERS.ndjson --script S.json",
+    ),
+    "bench": ("rocketdiff bench",),
+    "calibrate": ("rocketdiff calibrate --cases 40",),
+    "cluster": ("rocketdiff cluster up", "rocketdiff cluster down"),
+    "cluster up": ("rocketdiff cluster up --topology one-master --port 9876",),
+    "cluster down": ("rocketdiff cluster down",),
+    "cluster clean": ("rocketdiff cluster clean",),
+    "ledger": ("rocketdiff ledger lint", "rocketdiff ledger propose --from reports/20261122-103705-0000000c"),
+    "ledger lint": ("rocketdiff ledger lint ours.yaml",),
+    "ledger propose": ("rocketdiff ledger propose --from reports/20261122-103705-0000000c --out ours.yaml",),
+    "ledger prune": ("rocketdiff ledger prune ours.yaml --from reports/20261122-103705-0000000c --dry-run",),
+}
+"""By command, as it is typed."""
+
+
+def epilog(command: str) -> str:
+    """Text below the options of a command; typer takes a blank line for the end of one."""
+    examples = EXAMPLES[command]
+    return "\n\n".join([f"Example{'s' if len(examples) > 1 else ''}:", *examples, EXIT_CODES])
