@@ -18,7 +18,7 @@ from harness.core.plan import Plan, SendMode
 from harness.core.records import UNSEEN_ROUTE, AttemptEnded, Record, SendEnded
 from harness.relay.agreement import disagreements
 from harness.relay.attempts import attempts_of
-from harness.relay.blind_spots import blind_spots_of, with_routes
+from harness.relay.blind_spots import blind_spots_of, losses_of, with_routes
 from harness.relay.exchanges import exchanges_of, past_the_relay
 from harness.relay.gate import Upstream
 from harness.relay.process import Relay
@@ -106,7 +106,7 @@ class Witness:
         attempts = attempts_of(exchanges_of(records), work.topic, sends, threads, work.timeout_ms, oneway)
         unseen = tuple(past_the_relay(records))
         if arm not in self._silent:
-            against = tuple(disagreements(work.attempts, attempts))
+            against = tuple(disagreements(work.attempts, attempts, losses_of(records)))
             return WireStory(f"the client, and the wire: {len(attempts)} attempts", unseen, against)
         routes = publish_lists_of(records, work.topic)
         placed = with_routes(work.sends, routes, blind_spots_of(records))

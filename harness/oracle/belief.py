@@ -40,8 +40,8 @@ def settle_belief(worlds: list[World], demon: Demon, now_ms: int, *, complete: b
         worlds = _joined(worlds, demon, lossless=False)
     if len(worlds) > kept:
         for world in worlds:
-            for mind in world.minds.values():
-                mind.index.value = mind.worst_index.value = None
+            for thread in world.minds:
+                world.forget_index(thread)
         worlds = _joined(worlds, demon, lossless=False)
     return Belief(worlds[:kept], complete and len(worlds) <= kept)
 

@@ -53,7 +53,7 @@ class Stepper:
         for world in worlds:
             self.demon.restart()
             while True:
-                clone = world.copy(self.tape)
+                clone = world.copy(self.tape, moment.send.thread)
                 outcomes.append((clone, self._run(clone, moment)))
                 self._normalise(clone.minds[moment.send.thread])
                 if not self.demon.advance():
@@ -71,7 +71,7 @@ class Stepper:
         for world in worlds:
             self.demon.restart()
             while True:
-                clone = world.copy(self.tape)
+                clone = world.copy(self.tape, moment.send.thread)
                 self._force(clone, moment)
                 forced.append(clone)
                 if not self.demon.advance():
@@ -80,8 +80,7 @@ class Stepper:
 
     def forget(self, world: World, thread: int) -> None:
         """A call of a thread went unjudged: its counters may stand anywhere, and the lists are as the route gives them."""
-        mind = world.mind(thread)
-        mind.index.value = mind.worst_index.value = None
+        world.forget_index(thread)
         if world.latency_on:
             for version, info in world.infos.items():
                 info.queues[:] = [Queue(*queue) for queue in self.routes[version]]

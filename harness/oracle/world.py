@@ -4,8 +4,8 @@ One hidden state of a producer: fault table, publish lists, and what each thread
 Mutable while the rules run on a copy of it; ``key`` tells two worlds apart.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 
 from harness.oracle.demon import Demon
 from harness.oracle.interval import Interval, bounds, was_read
@@ -79,8 +79,12 @@ class World:
         observer = self.story.append if self.story is not None and thread == self.storyteller else None
         return Selector(self.infos[mind.version], mind.index, self.faults, mind.worst_index, tape, observer)
 
-    def copy(self, tape: Tape) -> "World":
-        """A world to run the rules in; without fault latency nothing but the minds ever changes."""
+    def copy(self, tape: Tape, thread: int) -> "World":
+        """
+        A world to run the rules in for one thread, whose mind alone is its own; it shares the others' with this one.
+
+        Without fault latency nothing but that mind ever changes.
+        """
         clone = World.__new__(World)
         clone.dialect = self.dialect
         clone.latency_on = self.latency_on
@@ -92,8 +96,16 @@ class World:
         else:
             clone.faults = self.faults
             clone.infos = self.infos.copy()
-        clone.minds = {thread: _copy_mind(clone, thread, mind, tape) for thread, mind in self.minds.items()}
+        clone.minds = self.minds.copy()
+        if thread in clone.minds:
+            clone.minds[thread] = _copy_mind(clone, thread, clone.minds[thread], tape)
         return clone
+
+    def forget_index(self, thread: int) -> None:
+        """A thread's counters may stand anywhere."""
+        mind = self.mind(thread)
+        index, worst = ThreadIndex(mind.index.rule), ThreadIndex(mind.worst_index.rule)
+        self.minds[thread] = replace(mind, index=index, worst_index=worst)
 
     def forget_unused_lists(self) -> None:
         """Drop publish lists no thread holds any more."""
@@ -107,8 +119,14 @@ class World:
 
     def set_times(self, times: Iterable[tuple[int, int]], demon: Demon) -> None:
         """Replace the uncertain times, in the order in which ``key`` gives their bounds."""
-        for (owner, name), (lo, hi) in zip(self._time_slots(), times, strict=True):
-            setattr(owner, name, Interval(lo, hi, demon, was_read=was_read(getattr(owner, name))))
+        changed = [
+            (owner, name, Interval(*time, demon, was_read=was_read(getattr(owner, name))))
+            for (owner, name), time in zip(self._time_slots(), times, strict=True)
+            if bounds(getattr(owner, name)) != time
+        ]
+        own = self._own_loops({id(owner) for owner, _, _ in changed})
+        for owner, name, interval in changed:
+            setattr(own.get(id(owner), owner), name, interval)
 
     def avoids(self, broker: str, now_ms: int) -> bool:
         """Whether a broker is certainly avoided at a time; a broker the fault table does not know is not."""
@@ -157,6 +175,15 @@ class World:
             parts.extend((item.broker, item.reachable, was_read(item.start_ms)) for item in self._items())
             parts.extend((version, tuple(info.queues)) for version, info in self.infos.items())
         return tuple(parts)
+
+    def _own_loops(self, changing: Collection[int]) -> dict[int, SendLoop]:
+        """Calls that are to be changed, copied, since other worlds may share them; by the identity of what they copy."""
+        own = {}
+        for thread, mind in self.minds.items():
+            if mind.loop is not None and id(mind.loop) in changing:
+                own[id(mind.loop)] = loop = mind.loop.copy(mind.loop.selector)
+                self.minds[thread] = replace(mind, loop=loop)
+        return own
 
     def _time_slots(self) -> list[tuple[object, str]]:
         slots: list[tuple[object, str]] = []

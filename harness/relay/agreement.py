@@ -2,13 +2,14 @@
 The story of a client's hook held against the wire's: the same requests, in the same order, to the same queues, ended alike.
 
 The wire's attempts of a send must be among those told, in their order; what is told beside them must be of a kind that sends
-nothing. So a hook that hides, invents or misplaces an attempt is seen, whichever witness is wrong.
+nothing, or have met the loss of a connection with an end that nobody is told of (asynchronous and one-way sends). So a hook that hides, invents or misplaces an attempt is seen, whichever witness is wrong.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
-from harness.core.records import AttemptEnded
+from harness.core.records import UNSEEN_END, AttemptEnded
+from harness.relay.blind_spots import BlindSpot
 
 NEVER_LEFT = frozenset(
     {"RemotingTooMuchRequestException", "RemotingConnectException", "RemotingSendRequestException", "MQClientException"}
@@ -32,7 +33,17 @@ WAITED_LONG_NS = 50_000_000
 """Answers in calm come sooner than this, so a client that calls one of them a timeout is still caught."""
 
 
-def disagreements(told: Iterable[AttemptEnded], seen: Iterable[AttemptEnded]) -> list[str]:
+LOSS_NOTICED_NS = 50_000_000
+"""
+Between the loss of a connection here and what its client knows of it, and between a request's hook and its way through the
+client's threads to here: a ms or two as a rule, so much on a busy machine.
+"""
+
+Losses = Mapping[str, Sequence[BlindSpot]]
+"""By broker: when it refused connections or lost one."""
+
+
+def disagreements(told: Iterable[AttemptEnded], seen: Iterable[AttemptEnded], losses: Losses) -> list[str]:
     """One sentence for each send that the two tell differently, by send."""
     by_send: tuple[dict[int, list[AttemptEnded]], ...] = (defaultdict(list), defaultdict(list))
     for each, attempts in zip(by_send, (told, seen), strict=True):
@@ -43,16 +54,16 @@ def disagreements(told: Iterable[AttemptEnded], seen: Iterable[AttemptEnded]) ->
     return [
         f"send {send}: told {_words(client[send])}, seen {_words(wire[send])}"
         for send in sends
-        if not _agree(client[send], wire[send])
+        if not _agree(client[send], wire[send], losses)
     ]
 
 
-def _agree(told: list[AttemptEnded], seen: list[AttemptEnded]) -> bool:
+def _agree(told: list[AttemptEnded], seen: list[AttemptEnded], losses: Losses) -> bool:
     left = list(seen)
     for attempt in told:
         if left and _is_same(attempt, left[0]):
             left.pop(0)
-        elif not _may_never_have_left(attempt):
+        elif not (_may_never_have_left(attempt) or _may_be_lost(attempt, losses)):
             return False
     return not left
 
@@ -60,6 +71,12 @@ def _agree(told: list[AttemptEnded], seen: list[AttemptEnded]) -> bool:
 def _may_never_have_left(told: AttemptEnded) -> bool:
     had_no_time = told.error == "RemotingTimeoutException" and told.end_ns - told.start_ns < NO_TIME_NS
     return told.error in NEVER_LEFT or had_no_time
+
+
+def _may_be_lost(told: AttemptEnded, losses: Losses) -> bool:
+    """Whether a request went into a connection that was just lost, and its end is not told of."""
+    is_end_untold = told.error == UNSEEN_END or (told.error is None and told.status is None)
+    return is_end_untold and any(loss.meets(told, LOSS_NOTICED_NS) for loss in losses.get(told.broker, ()))
 
 
 def _is_same(told: AttemptEnded, seen: AttemptEnded) -> bool:
