@@ -232,9 +232,10 @@ def options(
 def main(arguments: list[str] | None = None) -> None:
     """Entry point: every ending is one message and one exit code, never a bare traceback."""
     outlive_readers()
-    on_signals(Interruption())
+    interruption = Interruption()
+    on_signals(interruption)
     try:
-        code = guarded(arguments)
+        code = guarded(arguments, interruption)
     except KeyboardInterrupt:  # one more, while the message of the first was written
         code = INTERRUPTED
     # Looked for here, because a command line that is refused, or a fault of ours, ends with a code of its own too.
@@ -242,7 +243,7 @@ def main(arguments: list[str] | None = None) -> None:
     ended(for_bisect(code) if asked else code)
 
 
-def guarded(arguments: list[str] | None) -> int:
+def guarded(arguments: list[str] | None, interruption: Interruption | None = None) -> int:
     """Run the command line and turn whatever ends it into an exit code."""
     errors = Console(stderr=True, soft_wrap=True, highlight=False)
     try:
@@ -259,7 +260,9 @@ def guarded(arguments: list[str] | None) -> int:
         errors.print(f"[bold red]rocketdiff:[/] {escape(plain(error.format_message()))}; see rocketdiff --help")
         return ExitCode.USAGE
     except Exception as error:  # noqa: BLE001 - whatever it is, it is our own fault and must say so
-        return own_fault(error, errors)
+        if interruption is None or not interruption.came:
+            return own_fault(error, errors)
+        result = INTERRUPTED
     code = int(result) if isinstance(result, int) else 0  # typer gives 130 for a Ctrl-C that it saw itself
     if code == INTERRUPTED:
         errors.print(INTERRUPTED_MESSAGE)

@@ -29,13 +29,14 @@ main()
 """
 
 
-def started(*words: str) -> "subprocess.Popen[str]":
+def started(*words: str, cwd: Path | None = None) -> "subprocess.Popen[str]":
     """A Python of its own with these arguments, on this checkout."""
     return subprocess.Popen(
         ["/usr/bin/env", "--default-signal=INT,HUP", sys.executable, *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        cwd=cwd,
         env=os.environ | {"PYTHONPATH": str(Path(harness.__file__).parents[1])},
     )
 
@@ -64,14 +65,92 @@ def test_while_python_imports_the_program_leaves_at_once() -> None:
     assert (process.returncode, errors.count("\n")) == (130, 1)
 
 
-def test_after_some_time_a_second_one_is_heeded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Something that swallows the first must not make the program deaf."""
+def test_one_that_python_drops_is_raised_anew(tmp_path: Path) -> None:
+    """In a destructor, by something that swallows or prints everything; the program ends nevertheless, with its own exit code."""
+    swallowing = """
+class Dropped:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        sum(range(10))
+def busy(**_):
+    print("begun", flush=True)
+    Dropped()
+    try:
+        time.sleep(60)
+    except BaseException as error:
+        sys.excepthook(type(error), error, None)
+        print("swallowed", flush=True)
+    exec("time.sleep(60)")
+"""
+    program = PROGRAM.replace("import os, sys", "import os, signal, sys")
+    begin, end = program.index("def busy"), program.index("harness.listing.print_findings")
+    (tmp_path / "dropping.py").write_text(program[:begin] + swallowing + program[end:])
+    process = started("-m", "dropping", cwd=tmp_path)  # as a file or a text of its own, Python would forget the exec
+    said, errors = process.communicate(timeout=60)
+    assert (process.returncode, said) == (130, "begun\nswallowed\n")
+    assert errors == "interrupted; everything that was started has been stopped\n"
+
+
+def test_what_an_interrupted_import_raises_is_no_fault() -> None:
+    """A library in C made an ImportError of it, and the program ends before the exception is raised anew."""
+    failing = """
+    os.kill(os.getpid(), signal.SIGINT)
+def busy(**_):
+    try:
+        interrupt()
+    except KeyboardInterrupt:
+        pass
+    raise ImportError("initialization failed")
+"""
+    program = PROGRAM.replace("import os, sys", "import os, signal, sys")
+    begin, end = program.index("def busy"), program.index("harness.listing.print_findings")
+    process = started("-c", program[:begin] + "def interrupt():" + failing + program[end:])
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (130, "interrupted; everything that was started has been stopped\n")
+
+
+def test_the_exception_on_its_way_is_not_raised_twice() -> None:
+    """Before it is heeded, and once it is gone, the next signal raises it; in between none does."""
+    asked = Interruption()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            asked(signal.SIGINT, None)
+        with pytest.raises(KeyboardInterrupt):
+            asked(signal.SIGINT, None)
+        with pytest.raises(ValueError, match="while it was stopped") as told:
+            _stopping(asked)
+        assert isinstance(told.value.__context__, KeyboardInterrupt)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        sys.unraisablehook, sys.excepthook = sys.__unraisablehook__, sys.__excepthook__
+
+
+def _stopping(asked: Interruption) -> None:
+    try:
+        asked(signal.SIGINT, None)
+    finally:
+        asked(signal.SIGINT, None)
+        try:
+            raise ValueError("while it was stopped")
+        finally:
+            asked(signal.SIGINT, None)
+
+
+def test_after_some_time_another_one_is_heeded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that cannot be stopped must not make the program deaf."""
     now = [100.0]
     monkeypatch.setattr("harness.endings.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("harness.endings.signal.setitimer", lambda *_: None)
+    monkeypatch.setattr("harness.endings.signal.signal", lambda *_: None)
+    monkeypatch.setattr("sys.unraisablehook", sys.unraisablehook)
+    monkeypatch.setattr("sys.excepthook", sys.excepthook)
     asked = Interruption()
-    with pytest.raises(KeyboardInterrupt):
+    try:
         asked(signal.SIGINT, None)
-    asked(signal.SIGINT, None)
-    now[0] += 10.0
-    with pytest.raises(KeyboardInterrupt):
+    except KeyboardInterrupt:
+        now[0] += 9.9
         asked(signal.SIGINT, None)
+        now[0] += 0.1
+        with pytest.raises(KeyboardInterrupt):
+            asked(signal.SIGINT, None)

@@ -2,6 +2,7 @@
 
 import json
 import random
+from copy import deepcopy
 from typing import Any
 
 import yaml
@@ -79,7 +80,7 @@ def changed(data: Any, draw: random.Random) -> Any:
     for _ in range(draw.randint(1, 3)):
         places = list(_places(data, ()))
         if not places:
-            return draw.choice(DATA_VALUES)
+            return deepcopy(draw.choice(DATA_VALUES))
         *path, last = draw.choice(places)
         owner = data
         for step in path:
@@ -94,7 +95,7 @@ def changed(data: Any, draw: random.Random) -> Any:
             case 2:
                 owner[last] = [owner[last]]
             case _:
-                owner[last] = draw.choice(DATA_VALUES)
+                owner[last] = deepcopy(draw.choice(DATA_VALUES))
     return data
 
 
