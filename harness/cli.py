@@ -236,7 +236,8 @@ def main(arguments: list[str] | None = None) -> None:
     on_signals(interruption)
     try:
         code = guarded(arguments, interruption)
-    except KeyboardInterrupt:  # one more, while the message of the first was written
+    except KeyboardInterrupt:  # before anything was begun
+        sys.stderr.write(f"{INTERRUPTED_MESSAGE}\n")
         code = INTERRUPTED
     # Looked for here, because a command line that is refused, or a fault of ours, ends with a code of its own too.
     asked = "--bisect" in (sys.argv[1:] if arguments is None else arguments)
