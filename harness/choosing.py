@@ -36,6 +36,11 @@ class Choice:
     not_here: tuple[tuple[str, str], ...]
 
     @property
+    def left_out(self) -> tuple[tuple[str, str], ...]:
+        """Each scenario that is not run, with the reason."""
+        return (*((name, NO_CALL) for name in self.without_call), *self.not_here)
+
+    @property
     def why_none(self) -> str:
         """What to say to somebody who is left with no scenario at all."""
         if self.not_here:

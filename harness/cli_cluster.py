@@ -29,6 +29,7 @@ def cluster_up(
 ) -> None:
     """Start a cluster on loopback, print its address, keep it until Ctrl-C or `cluster down`."""
     from harness.cluster.up import UpState, serve
+    from harness.endings import heed_ctrl_c
     from harness.releases.progress import PlainProgress
 
     def announce(state: UpState) -> None:
@@ -36,6 +37,7 @@ def cluster_up(
         typer.echo(";".join(state.name_servers))
         typer.echo("Ctrl-C, or `rocketdiff cluster down` elsewhere, stops it.")
 
+    heed_ctrl_c()
     # Ctrl-C, and the signal that `cluster down` sends, are the ordinary end of this command.
     with contextlib.suppress(KeyboardInterrupt):
         serve(

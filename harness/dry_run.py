@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from harness.choosing import NO_CALL, Choice
+from harness.choosing import Choice
 from harness.cluster.external.description import DescribedCluster
-from harness.cluster.topology import topology_named
 from harness.controls import FOLDER, control_cases
 from harness.core.events import Arm
 from harness.external import command_for
-from harness.planned import checks_planned
+from harness.planned import checks_planned, count_planned
+from harness.report.words import duration, plural
 from harness.scenario import Case
 from harness.scenario.model import fault_sentence
 
@@ -33,7 +33,8 @@ def told(
     yield from _cluster(described, server_release)
     prefix = "rocketdiff" if described is None else described.topic_prefix
     for number, (case, control) in enumerate(zip(cases, control_cases(cases), strict=True), start=1):
-        yield ""
+        if described is not None:
+            yield ""
         yield f"case {number}: {_work(case)}"
         yield from _case(f"{prefix}-{_RUN}-{number:03d}", case, described)
         if is_control_wanted:
@@ -42,6 +43,7 @@ def told(
     yield from _left_out(choice)
     yield ""
     yield from _end(prefix, described)
+    yield _total(cases, choice, is_control_wanted=is_control_wanted)
 
 
 def _cluster(described: DescribedCluster | None, server_release: str) -> Iterator[str]:
@@ -65,9 +67,9 @@ def _case(prefix: str, case: Case, described: DescribedCluster | None) -> Iterat
     """What a case does, once it is named; prefix: of its topics."""
     scenario = case.scenario
     yield f"  checks: {', '.join(checks_planned(scenario))}"
-    brokers = ", ".join(case.brokers or topology_named(scenario.topology).broker_names)
-    for suffix in (*map(str, Arm), "warm"):
-        yield f"  topic {prefix}-{suffix}: {scenario.queues_per_broker} queues on each of {brokers}"
+    if described is not None:  # topics of a cluster that is started for the run are nobody's concern
+        for suffix in (*map(str, Arm), "warm"):
+            yield f"  topic {prefix}-{suffix}: {scenario.queues_per_broker} queues on each of {', '.join(case.brokers)}"
     for fault in scenario.faults:
         yield f"  fault: {fault_sentence(fault)}"
         if described is not None:
@@ -84,9 +86,7 @@ def _commands(at_s: float, for_s: float | None, begin: str, end: str) -> Iterato
 
 
 def _left_out(choice: Choice) -> Iterator[str]:
-    for name in choice.without_call:
-        yield f"left out: {name}: {NO_CALL}"
-    for name, reason in choice.not_here:
+    for name, reason in choice.left_out:
         yield f"left out: {name}: {reason}"
 
 
@@ -95,3 +95,13 @@ def _end(prefix: str, described: DescribedCluster | None) -> Iterator[str]:
         yield "in the end: everything that was started is stopped"
         return
     yield f"in the end: whatever is paused or down is resumed or restarted, and the topics above ({prefix}-…) are deleted"
+
+
+def _total(cases: Sequence[Case], choice: Choice, *, is_control_wanted: bool) -> str:
+    """How much it is; the time is that of the sends alone, to which each case adds its topics and reading everything back."""
+    sent_s = sum(case.scenario.duration_s for case in cases) * (2 if is_control_wanted else 1)
+    controls = " and as many controls" if is_control_wanted else ""
+    first = cases[0].id
+    checks = count_planned([case.scenario for case in cases], str(first.baseline), str(first.candidate))
+    left = f", {plural(len(choice.left_out), 'scenario')} left out" if choice.left_out else ""
+    return f"in all: {plural(len(cases), 'case')}{controls}, {checks} checks{left}; {duration(sent_s)} of sending, the run takes longer"

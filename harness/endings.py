@@ -40,6 +40,12 @@ def on_signals(handler: Handler | signal.Handlers) -> None:
             signal.signal(number, handler)
 
 
+def heed_ctrl_c() -> None:
+    """For a command whose ordinary end is Ctrl-C: SIGINT does what SIGTERM does, also where a shell script started it in the background, with SIGINT ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.getsignal(signal.SIGTERM))
+
+
 class Interruption:
     """The handler while a command runs. came: one has; what fails then (half an import) is no fault."""
 

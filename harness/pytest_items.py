@@ -98,12 +98,13 @@ class CaseItem(pytest.Item):
             pytest.fail(f"rocketdiff: {error}", pytrace=False)
 
     def runtest(self) -> None:
-        """Run, judge, and say what was seen whether it fails or not."""
+        """Run, judge, and say what was seen; of a case that fails the failure says it, once."""
         answer = self.scenarios.cases.run(self.planned)
-        self.add_report_section("call", SECTION, answer_text(answer))
         for result in answer.results:
             for divergence in result.divergences:
                 self.user_properties.append(("rocketdiff_signature", f"{result.check} {divergence.signature}"))
+        if answer.verdict in (RunVerdict.CONFORMS, RunVerdict.NOTHING_DECISIVE):
+            self.add_report_section("call", SECTION, answer_text(answer))
         if answer.verdict is RunVerdict.NOTHING_DECISIVE:
             pytest.skip("nothing decisive ran: no check of this case could have told the clients apart")
         if answer.verdict is not RunVerdict.CONFORMS:

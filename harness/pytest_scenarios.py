@@ -41,6 +41,7 @@ class Scenarios:
         self._run = run
         self._told: list[str] = []
         self._skipped: dict[str, str] = {}
+        self._failed: set[str] = set()
 
     @classmethod
     def of(cls, config: pytest.Config) -> "Scenarios":
@@ -122,7 +123,9 @@ class Scenarios:
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep why a scenario was skipped; whoever skips says it as (file, line, reason), or as text."""
+        """Keep which scenarios failed, and why one was skipped; whoever skips says it as (file, line, reason), or as text."""
+        if getattr(report, _OF_SCENARIO, False) and report.failed:
+            self._failed.add(report.nodeid.rpartition("::")[2])
         if getattr(report, _OF_SCENARIO, False) and report.skipped:
             why = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
             self._skipped[report.nodeid] = why.removeprefix("Skipped: ")
@@ -159,7 +162,9 @@ class Scenarios:
             self._told = [f"rocketdiff: {error}", line]
             return int(error.exit_code)
         text = io.StringIO()
-        print_summary(judged.document, Console(file=text, width=120), dict(judged.files))
+        console = Console(file=text, width=120)
+        shown = () if self._config.getoption("tbstyle") == "no" else self._failed
+        print_summary(judged.document, console, dict(judged.files), shown_before=shown)
         self._told = [line.rstrip() for line in text.getvalue().strip().splitlines()]
         return int(judged.judgement.exit_code)
 

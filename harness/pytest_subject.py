@@ -12,10 +12,10 @@ from harness.core.plan import Plan, PlannedSend, SendKind
 from harness.core.settings import ClientSettings
 from harness.core.subject import SubjectId
 from harness.subjects.child import SubjectProcess
-from harness.subjects.conversation import Transcript
 from harness.subjects.program import SubjectProgram
 from harness.subjects.registry import program_of
 from harness.subjects.setup import SubjectSetup
+from harness.subjects.transcript import Transcript
 
 _GO_AHEAD_NS = 50_000_000
 """From the word to the first send: the time it takes to wake a thread."""
@@ -28,6 +28,10 @@ class LiveSubject:
     program: SubjectProgram
     cluster: Cluster
     folder: Path
+
+    def __repr__(self) -> str:
+        """As a failed assertion shows it."""
+        return f"<{self.program.subject}>"
 
     def send(
         self,

@@ -108,7 +108,7 @@ def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
         return _told(request, cases, choice)
     request = replace(request, server_release=release_there(request.described, request.server_release))
     fetch(request)
-    directory = RunDirectory.create(request.out.resolve(), manifest_of(request, seed, cases))
+    directory = RunDirectory.create(request.out.resolve(), manifest_of(request, seed, cases, choice.left_out))
     listeners = (*listeners, JUnitListener(directory.path / junit.FILE_NAME, request.policy))
     tell(listeners, _started(request, cases, directory, choice))
     with _found_again(directory.path):
@@ -161,7 +161,19 @@ def _told(request: RunRequest, cases: Sequence[Case], choice: Choice) -> int:
     release = request.server_release if described is None else described.server_release or "as its brokers say"
     for line in told(cases, choice, described, release, is_control_wanted=request.is_control_wanted):
         print(line)  # noqa: T201 - what was asked for
+    print(_terms(request))  # noqa: T201
     return int(ExitCode.CONFORMS)
+
+
+def _terms(request: RunRequest) -> str:
+    """By what it would be run and judged, in one line of a dry run."""
+    ledgers = [*(["the shipped ones"] if request.ledgers.shipped else []), *map(str, request.ledgers.files)]
+    relays = ", relays before both clients" if request.is_wire_wanted else ""
+    strict = ", strict" if request.policy.strict else ""
+    return (
+        f"suite {request.suite or 'all'} on {request.backend}{relays}; ledgers: {' and '.join(ledgers) or 'none'};"
+        f" inconclusive: {request.policy.inconclusive.value}{strict}"
+    )
 
 
 def fetch(request: RunRequest) -> None:
@@ -247,7 +259,9 @@ def started(request: RunRequest, topology: str, directory: RunDirectory, listene
     return cluster
 
 
-def manifest_of(request: RunRequest, seed: int, cases: Sequence[Case]) -> RunManifest:
+def manifest_of(
+    request: RunRequest, seed: int, cases: Sequence[Case], left_out: tuple[tuple[str, str], ...] = ()
+) -> RunManifest:
     """``run.json`` as it stands before the first case."""
     now = datetime.now(UTC)
     return RunManifest(
@@ -263,6 +277,7 @@ def manifest_of(request: RunRequest, seed: int, cases: Sequence[Case]) -> RunMan
         shipped_ledgers=request.ledgers.shipped,
         machine=this_machine(f"JDK {find_java(request.progress).version}"),
         cases=tuple(entry_of(number, case) for number, case in enumerate(cases, start=1)),
+        left_out=left_out,
     )
 
 

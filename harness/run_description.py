@@ -51,6 +51,7 @@ def describe(runs: Sequence[RunDirectory], *, took_s: float) -> RunInfo:
         judging_source=judging_digest(),
         guards=tuple(_guards(manifests)),
         explain="rocketdiff explain {folder} {subject} {send} --case {case}",
+        left_out=tuple(dict.fromkeys(one for manifest in manifests for one in manifest.left_out)),
     )
 
 

@@ -12,6 +12,20 @@ import pytest
 import harness
 from harness.endings import Interruption
 
+IN_THE_BACKGROUND = """
+import os, signal, time
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+from harness.endings import Interruption, heed_ctrl_c, on_signals
+on_signals(Interruption())
+heed_ctrl_c()
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(60)
+except KeyboardInterrupt:
+    os.write(1, b"heard\\n")
+    os._exit(0)
+"""
+
 PROGRAM = """
 import os, sys, time
 sys.argv = ["rocketdiff", "doctor"]
@@ -154,3 +168,9 @@ def test_after_some_time_another_one_is_heeded(monkeypatch: pytest.MonkeyPatch) 
         now[0] += 0.1
         with pytest.raises(KeyboardInterrupt):
             asked(signal.SIGINT, None)
+
+
+def test_a_command_that_ends_with_ctrl_c_hears_it_in_the_background_of_a_script_too() -> None:
+    """A shell without job control starts `cluster up &` with SIGINT ignored; `kill -INT` is meant all the same."""
+    told, _ = started("-c", IN_THE_BACKGROUND).communicate(timeout=60)
+    assert told == "heard\n"

@@ -123,6 +123,16 @@ def test_a_dry_run_of_a_cluster_of_ours_tells_the_same(capsys: pytest.CaptureFix
     told = capsys.readouterr().out
     assert "clusters of RocketMQ 5.3.3 would be started" in told
     assert "fault: broker-b paused at 1.5 s for 1 s" in told
+    assert "topic" not in told
+
+
+def test_a_dry_run_ends_with_how_much_it_is_and_on_what_terms(capsys: pytest.CaptureFixture[str]) -> None:
+    """Five checks of the scenario and three that every case is asked; two seconds of sends, twice; relays, ledgers, policy."""
+    wanted = ["run", "--scenario", "round-robin/calm", "--dry-run", "--wire", "--control", "--no-ledger", "--strict"]
+    assert guarded(wanted) == ExitCode.CONFORMS
+    *_, total, terms = capsys.readouterr().out.splitlines()
+    assert total == "in all: 1 case and as many controls, 8 checks; 4 s of sending, the run takes longer"
+    assert terms == "suite all on processes, relays before both clients; ledgers: none; inconclusive: fail, strict"
 
 
 def test_a_dry_run_tells_the_controls_after_their_cases(backend: str, capsys: pytest.CaptureFixture[str]) -> None:

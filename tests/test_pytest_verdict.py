@@ -1,5 +1,6 @@
 """How a pytest session with scenarios ends: the verdict over all cases can fail it, never the other way round."""
 
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -76,6 +77,24 @@ def test_a_run_that_diverges_as_a_whole_fails_the_session(
     assert lines[-1].startswith("VERDICT diverges ")
 
 
+def test_what_a_failed_item_has_shown_is_only_named_at_the_end(
+    scenarios: Scenarios, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A finding is told once; titles and the report stay."""
+    monkeypatch.setattr(pytest_scenarios, "judge_all", diverging)
+    before = ended(scenarios, pytest.ExitCode.TESTS_FAILED)[1]
+    titles = [line for line in before if re.match(r"  \d\. ", line)]
+    assert any("expected " in line for line in before)
+    for case in sample_document().run.cases:
+        report: Any = SimpleNamespace(
+            nodeid=f"conformance/x.yaml::{case.case}", rocketdiff_scenario=True, failed=True, skipped=False
+        )
+        scenarios.pytest_runtest_logreport(report)
+    after = ended(scenarios, pytest.ExitCode.TESTS_FAILED)[1]
+    assert [line for line in after if re.match(r"  \d\. ", line)] == titles
+    assert not any("expected " in line for line in after)
+
+
 def test_other_exit_codes_are_pytests_own(scenarios: Scenarios, monkeypatch: pytest.MonkeyPatch) -> None:
     """A session that already failed, or had nothing to run, stays what it was."""
     monkeypatch.setattr(pytest_scenarios, "judge_all", diverging)
@@ -109,7 +128,7 @@ class Skipped:
 
     nodeid = "conformance/calm.yaml::ours/calm"
     rocketdiff_scenario = True
-    skipped = True
+    skipped, failed = True, False
     longrepr = ("pytest_items.py", 1, "Skipped: no such topology here")
 
 

@@ -1,15 +1,20 @@
 """What a report says about where things are: scenario files, their lines, the command that explains a send."""
 
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
+import msgspec
 import pytest
+from rich.console import Console
 
 from harness.calibration_store import judging_digest
 from harness.core.resources import resource
 from harness.core.run_info import RunInfo
 from harness.core.subject import SubjectId
+from harness.report import html, markdown
 from harness.report.clusters import clusters_of
+from harness.report.summary import print_summary
 from harness.report.words import explain_command
 from harness.run import RunRequest, manifest_of, plan_cases
 from harness.run_description import describe, file_named
@@ -95,3 +100,20 @@ def test_a_run_can_grow_case_by_case_and_be_read_by_case(tmp_path: Path) -> None
         run.add(lambda number, name=name: replace(entry, number=number, name=name))  # type: ignore[misc]  # a default of a lambda
     assert [(one.number, one.name) for one in RunDirectory.open(run.path).manifest.cases] == [(1, "a/x"), (2, "b/x")]
     assert [one.name for one in run.only(2).manifest.cases] == ["b/x"]
+
+
+def test_what_was_left_out_is_in_the_run_and_in_every_report_for_people(tmp_path: Path) -> None:
+    """With the reason, once for all that share it."""
+    left = (("to/a-queue", "no such call"), ("to/a-slave", "no slaves here"), ("to/another", "no such call"))
+    run = RunDirectory.create(tmp_path, manifest_of(REQUEST, 1, plan_cases(REQUEST, 1), left))
+    info = describe([RunDirectory.open(run.path)], took_s=0.0)
+    assert info.left_out == left
+    document = sample_document()
+    told = msgspec.structs.replace(document, run=replace(document.run, left_out=left))
+    lines = ("2 scenarios, no such call: to/a-queue, to/another", "1 scenario, no slaves here: to/a-slave")
+    shown = StringIO()
+    print_summary(told, Console(file=shown, width=120))
+    for text in (shown.getvalue(), markdown.render(told, markdown.SUMMARY_BYTES), html.render(told)):
+        assert all(line in text for line in lines)
+        assert "Left out" in text
+    assert "Left out" not in html.render(document)

@@ -33,6 +33,10 @@ class LaunchedCluster:
         self._closing = threading.Lock()
         self._is_closed = False
 
+    def __repr__(self) -> str:
+        """As a failed assertion shows it."""
+        return f"<RocketMQ {self.server_release}, {self.topology.name}, at {';'.join(self.name_server_addresses)}>"
+
     @property
     def topology(self) -> Topology:
         """The shape that was asked for."""

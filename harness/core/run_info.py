@@ -71,7 +71,8 @@ class RunInfo:
 
     pooled_checks: (case, check) of the pooled questions planned on top of the cases'. started_at: ISO 8601 with offset.
     reproduce: the command line that repeats the run. explain: command that explains one send, with the placeholders
-    ``{subject}``, ``{case}`` and ``{send}``, and ``{folder}`` for the case's run directory. rocketdiff, judging_source: version
+    ``{subject}``, ``{case}`` and ``{send}``, and ``{folder}`` for the case's run directory. left_out: (scenario, reason) of what
+    was chosen and could not be run. rocketdiff, judging_source: version
     of the program that judged, and digest of the part of it that judges; empty where nobody looked.
     """
 
@@ -92,6 +93,7 @@ class RunInfo:
     guards: tuple[Guard, ...] = ()
     explain: str = ""
     judging_source: str = ""
+    left_out: tuple[tuple[str, str], ...] = ()
 
     @property
     def planned(self) -> tuple[tuple[str, str], ...]:

@@ -21,7 +21,7 @@ from harness.verdict.judgement import Counts, Judgement, RunVerdict
 from harness.verdict.ledger_outcome import EntryOutcome
 from harness.verdict.policy import Policy
 
-SCHEMA_VERSION = "1.7.0"
+SCHEMA_VERSION = "1.8.0"
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True, rename={"schema_version": "schemaVersion"}):

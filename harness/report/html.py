@@ -24,6 +24,7 @@ from harness.report.words import (
     SIGNS,
     duration,
     headline,
+    left_out,
     moment,
     number,
     phase_word,
@@ -106,6 +107,7 @@ def _page(document: Document, pictures: dict[str, CasePictures]) -> str:
             if clusters and clusters[0].tone == "bad"
             else "",
             unanswered=page.unanswered(document),
+            left_out=left_out(document.run),
             ledger=ledger_parts(document),
             ledger_signs=STATE_SIGNS,
             pools=page.pool_views(document),

@@ -26,6 +26,7 @@ from harness.report.words import (
     duration,
     explain_command,
     headline,
+    left_out,
     plural,
     sentence,
     short_case,
@@ -93,7 +94,8 @@ def render(document: Document, limit_bytes: int, extents: Sequence[Extent] = _EX
 
 
 def _text(document: Document, extent: Extent) -> str:
-    parts = [_head(document), *_cluster_parts(document, extent), _open_ends(document), _ledger(document)]
+    parts = [_head(document), *_cluster_parts(document, extent), _open_ends(document), _left_out(document)]
+    parts.append(_ledger(document))
     if extent.matrix:
         parts.append(_matrix(document))
     parts += [_trust(document), _facts(document), _fenced(document.run.reproduce), _code(document.machine_line)]
@@ -152,6 +154,11 @@ def _open_ends(document: Document) -> str:
     if len(rows) > FIRST_CLUSTERS:
         lines.append(f"- and {len(rows) - FIRST_CLUSTERS:,} more")
     return "### Without an answer\n\n" + "\n".join(lines)
+
+
+def _left_out(document: Document) -> str:
+    lines = [f"- {_plain(line)}" for line in left_out(document.run)]
+    return "\n".join(["### Left out\n", *lines]) if lines else ""
 
 
 def _ledger(document: Document) -> str:

@@ -5,7 +5,7 @@ Verdict first, then what diverged with one example each, then the matrix, then w
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +31,7 @@ from harness.report.words import (
     duration,
     explain_command,
     headline,
+    left_out,
     plural,
     sentence,
     short_case,
@@ -46,13 +47,24 @@ NAME_WIDTH = 27
 """Characters a case's name has at the least; a longer one is folded."""
 
 
-def print_summary(document: Document, console: Console, files: Mapping[str, Path] | None = None) -> None:
-    """Print the whole summary; the machine line is the last line and is never wrapped."""
+def print_summary(
+    document: Document,
+    console: Console,
+    files: Mapping[str, Path] | None = None,
+    *,
+    shown_before: Collection[str] = (),
+) -> None:
+    """
+    Print the whole summary; the machine line is the last line and is never wrapped.
+
+    shown_before: cases whose divergences the reader has just seen; of these only the titles stand here.
+    """
     console.print()
     console.print(_verdict(document))
     for title, body in (
-        ("What diverged", _clusters(document)),
+        ("What diverged", _clusters(document, shown_before)),
         ("Without an answer", _unanswered(document)),
+        ("Left out", _left_out(document)),
         ("Ledger", _ledger(document)),
         ("Checks", _matrix(document)),
         ("More", _more(document, files or {})),
@@ -87,11 +99,14 @@ def _verdict(document: Document) -> RenderableType:
     return Group(*lines)
 
 
-def _clusters(document: Document) -> RenderableType | None:
+def _clusters(document: Document, shown_before: Collection[str]) -> RenderableType | None:
     if not document.clusters:
         return None
     shown = document.clusters[:CLUSTERS_SHOWN]
-    parts: list[RenderableType] = [_cluster(number, item, document) for number, item in enumerate(shown, start=1)]
+    parts: list[RenderableType] = [
+        _title(number, item, document) if item.example_case in shown_before else _cluster(number, item, document)
+        for number, item in enumerate(shown, start=1)
+    ]
     if len(document.clusters) > len(shown):
         parts.append(
             Text(f"and {plural(len(document.clusters) - len(shown), 'more signature')} in the report", style="dim")
@@ -99,7 +114,7 @@ def _clusters(document: Document) -> RenderableType | None:
     return Group(*parts)
 
 
-def _cluster(number: int, cluster: Cluster, document: Document) -> RenderableType:
+def _title(number: int, cluster: Cluster, document: Document) -> Text:
     style = {Weight.NEW: "red", Weight.WARNING: "yellow", Weight.DECLARED: "blue", Weight.VOID: "yellow"}[
         cluster.weight
     ]
@@ -109,7 +124,10 @@ def _cluster(number: int, cluster: Cluster, document: Document) -> RenderableTyp
         Weight.DECLARED: " (declared)",
         Weight.VOID: " (invalid run)",
     }
-    head = Text.assemble((f"{number}. {sentence(title_of(cluster, document))}", f"bold {style}"), kind[cluster.weight])
+    return Text.assemble((f"{number}. {sentence(title_of(cluster, document))}", f"bold {style}"), kind[cluster.weight])
+
+
+def _cluster(number: int, cluster: Cluster, document: Document) -> RenderableType:
     count = f"{cluster.check}, {cluster.subject}, {cluster.count:,} × in {plural(len(cluster.cases), 'case')}"
     lines = Table.grid(padding=(0, 1))
     lines.add_column(style="dim", no_wrap=True)
@@ -129,7 +147,7 @@ def _cluster(number: int, cluster: Cluster, document: Document) -> RenderableTyp
         lines.add_row("known", Text(f"{entry.reason} ({entry.ref})"))
     if command := explain_command(cluster, document.run):
         lines.add_row("explain", Text(command))
-    return Group(head, Padding(lines, (0, 0, 0, 3)))
+    return Group(_title(number, cluster, document), Padding(lines, (0, 0, 0, 3)))
 
 
 def _unanswered(document: Document) -> RenderableType | None:
@@ -146,6 +164,11 @@ def _unanswered(document: Document) -> RenderableType | None:
     if len(rows) > len(lines):
         lines.append(Text(f"and {len(rows) - len(lines):,} more in the report", style="dim"))
     return Group(*lines)
+
+
+def _left_out(document: Document) -> RenderableType | None:
+    lines = left_out(document.run)
+    return Group(*map(Text, lines)) if lines else None
 
 
 def _ledger(document: Document) -> RenderableType | None:

@@ -180,6 +180,13 @@ def _answer(result: CheckResult, document: Document) -> Sign:
     return UNGATED if sign is SIGNS[Verdict.INCONCLUSIVE] and not document.policy.gates(result) else sign
 
 
+def left_out(run: RunInfo) -> tuple[str, ...]:
+    """What was chosen and not run, a line a reason."""
+    reasons = dict.fromkeys(reason for _, reason in run.left_out)
+    named = {reason: [name for name, why in run.left_out if why == reason] for reason in reasons}
+    return tuple(f"{plural(len(names), 'scenario')}, {why}: {', '.join(names)}" for why, names in named.items())
+
+
 def short_case(case: str, run: RunInfo) -> str:
     """Case name without the pair of subjects, which the report names once."""
     return case.removesuffix(f"/{run.baseline.subject}~{run.candidate.subject}")

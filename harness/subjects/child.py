@@ -20,12 +20,13 @@ from harness.core.plan import Plan, SendMode
 from harness.core.records import Hello, Ready
 from harness.subjects.bounds import Bounds, bounds_of
 from harness.subjects.commands import STOP, encode_go, encode_plan, encode_setup
-from harness.subjects.conversation import Conversation, Stage, Transcript
+from harness.subjects.conversation import Conversation, Stage
 from harness.subjects.deadlines import Deadlines, longest_send_s
 from harness.subjects.leashed import LeashedProcess
 from harness.subjects.lines import decode_record
 from harness.subjects.program import SubjectProgram
 from harness.subjects.setup import SubjectSetup
+from harness.subjects.transcript import Transcript
 
 _LOOK_AROUND_S = 0.05
 """How late a missed deadline may be noticed."""

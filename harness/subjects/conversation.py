@@ -7,7 +7,7 @@ answered in any order, and of these alone something may still be told afterwards
 another callback. Their clients go on until they are shut down. What hello claims to tell is told, and nothing else.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
 
 from harness.core.errors import SubjectBroken
@@ -28,6 +28,7 @@ from harness.core.records import (
 from harness.core.subject import SubjectId
 from harness.subjects.bounds import Bounds
 from harness.subjects.claims import ATTEMPTS, ROUTES, require_attempts, require_claim, require_mode
+from harness.subjects.transcript import Transcript
 
 _AHEAD_TOLERANCE_NS = 1_000_000
 """All processes of a host read one clock, so no record tells of what is still to come; some clocks give whole milliseconds."""
@@ -49,19 +50,6 @@ class Stage(IntEnum):
     READY = 3
     RUNNING = 4
     DONE = 5
-
-
-@dataclass(slots=True)
-class Transcript:
-    """Every record of a subject, by kind, in the order it was said."""
-
-    hello: Hello | None = None
-    ready: Ready | None = None
-    routes: list[RouteSeen] = field(default_factory=list)
-    attempts: list[AttemptEnded] = field(default_factory=list)
-    sends: list[SendEnded] = field(default_factory=list)
-    again: list[CalledBackAgain] = field(default_factory=list)
-    done: Done | None = None
 
 
 @dataclass(slots=True)

@@ -130,7 +130,8 @@ class RunManifest:
 
     subjects: ``client:release`` by arm. reproduce: the command line that repeats the run, seed included.
     shipped_ledgers: whether the run was held against the ledgers that come with rocketdiff. ended_wall_ms is None while
-    the run goes on, and for ever when it was killed. digest: of everything else in this file, since 1.3; written by
+    the run goes on, and for ever when it was killed. left_out: (scenario, reason) of what was chosen and could not be asked of
+    these subjects or of this cluster, since 1.5. digest: of everything else in this file, since 1.3; written by
     ``encode_manifest`` alone.
     """
 
@@ -148,6 +149,7 @@ class RunManifest:
     reproduce: str = ""
     shipped_ledgers: bool = True
     ended_wall_ms: int | None = None
+    left_out: tuple[tuple[str, str], ...] = ()
     digest: str = ""
 
     @property

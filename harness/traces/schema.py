@@ -13,7 +13,7 @@ import pyarrow as pa
 from harness.core.errors import TraceError
 from harness.core.events import Arm
 
-SCHEMA_VERSION = "1.4"
+SCHEMA_VERSION = "1.5"
 
 DIGESTS_SINCE = 3
 """The minor version from which ``run.json`` has a digest of itself and of every sealed table."""

@@ -18,9 +18,9 @@ from harness.relay.gate import Upstream
 from harness.relay.process import Relay
 from harness.relay.wire import read_wire
 from harness.subjects.child import SubjectProcess
-from harness.subjects.conversation import Transcript
 from harness.subjects.registry import program_of
 from harness.subjects.setup import SubjectSetup
+from harness.subjects.transcript import Transcript
 
 NUMBERS = count(1)
 MS = 1_000_000

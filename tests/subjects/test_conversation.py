@@ -294,3 +294,15 @@ def test_the_oldest_open_asynchronous_send_is_the_one_waited_for() -> None:
     overdue = talk.overdue(START + LIMIT + 1)
     assert overdue is not None
     assert overdue.signature == "protocol.stalled"
+
+
+def test_a_transcript_says_which_sends_failed_how() -> None:
+    """In a failed assertion of somebody's own test; the sends themselves are at hand."""
+    conversation = running((0, 0), (0, 10))
+    assert repr(conversation.transcript) == "<0 sends, 0 failed>"
+    conversation.take(attempt(0), NOW)
+    conversation.take(sent(0), NOW)
+    failed = replace(sent(1, at=START + 10 * MS, took=3 * MS), status=None, error="RemotingTimeoutException")
+    conversation.transcript.sends.append(failed)
+    assert conversation.transcript.failed == (failed,)
+    assert repr(conversation.transcript) == "<2 sends, 1 failed: send 1 with RemotingTimeoutException after 3 ms>"

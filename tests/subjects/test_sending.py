@@ -26,10 +26,10 @@ from harness.core.records import AttemptEnded
 from harness.core.settings import ClientSettings
 from harness.core.subject import SubjectId
 from harness.subjects.child import SubjectProcess
-from harness.subjects.conversation import Transcript
 from harness.subjects.deadlines import Deadlines
 from harness.subjects.registry import program_of
 from harness.subjects.setup import SubjectSetup
+from harness.subjects.transcript import Transcript
 from tests.live import PATIENCE_S, await_that
 
 pytestmark = pytest.mark.cluster
