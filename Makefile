@@ -14,7 +14,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 ARGS ?=
 TESTS ?= tests
 
-.PHONY: help setup run doctor image test lint format bench calibrate mutants fuzz-inputs lock relock wheel clean
+.PHONY: help setup run doctor image test lint format bench calibrate sensitivity mutants fuzz-inputs lock relock wheel clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -53,6 +53,9 @@ bench: $(READY) ## Measure: cluster start, sends a second of each client, second
 
 calibrate: $(READY) ## How often does the gate alarm falsely? 320 control cases (about an hour; stop it and go on later), into fixtures/calibration.json
 	@$(BIN)/rocketdiff calibrate --write fixtures/calibration.json $(ARGS)
+
+sensitivity: $(READY) ## Which of a bank of defective clients do the suites quick and full find? Into fixtures/sensitivity.json
+	@$(BIN)/python -m tests.sensitivity --write fixtures/sensitivity.json $(ARGS)
 
 mutants: $(READY) ## Change the rules and the judging code in every small way and see whether scripts and tests notice
 	@$(BIN)/python -m tests.mutants $(ARGS)

@@ -23,8 +23,10 @@ from harness.core.resources import resource
 from harness.core.run_info import Machine
 from harness.verdict.calibration import SCHEMA_VERSION, Calibration
 from harness.verdict.calibration_sums import ControlOutcome, KnownOutcome
+from harness.verdict.defects_found import DefectsFound
 
 FILE = "fixtures/calibration.json"
+DEFECTS_FILE = "fixtures/sensitivity.json"
 """The measured rates that come with rocketdiff and that every report shows."""
 
 JOURNAL = "journal.ndjson"
@@ -274,6 +276,22 @@ def shipped() -> Calibration | None:
     except HarnessError:
         return None
     return decode(read_bytes(path, "calibration", most=_MOST_BYTES), where=FILE)
+
+
+def shipped_defects() -> DefectsFound | None:
+    """What suites find of defective clients, as `make sensitivity` measured it; None when this installation has no such file."""
+    try:
+        path = resource(DEFECTS_FILE)
+    except HarnessError:
+        return None
+    try:
+        return msgspec.json.decode(read_bytes(path, "sensitivity", most=_MOST_BYTES), type=DefectsFound)
+    except _UNREADABLE as problem:
+        raise TraceError(
+            f"what was measured with defective clients in {DEFECTS_FILE}",
+            seen=str(problem),
+            hint="make it again with `make sensitivity`",
+        ) from problem
 
 
 def schema() -> dict[str, Any]:

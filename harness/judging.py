@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from harness.analysis.analyze import analyze, analyze_here
-from harness.calibration_store import shipped
+from harness.calibration_store import shipped, shipped_defects
 from harness.core.errors import HarnessError, UsageError
 from harness.core.events import AnalysisStarted, CheckJudged, Listener, ReportWritten, tell
 from harness.core.files import require_nameable
@@ -88,7 +88,7 @@ def judge_quietly(
     info = describe(runs, took_s=time.monotonic() - began)
     judgement = judge(analysis.evidence, info, policy, ledger)
     contexts = contexts_of(judgement.results, policy, info, runs)
-    document = build(info, judgement, analysis.plots, analysis.counts, shipped(), contexts)
+    document = build(info, judgement, analysis.plots, analysis.counts, shipped(), contexts, shipped_defects())
     for result in document.results:
         tell(listeners, CheckJudged(result))
     files = write_reports(document, folder)

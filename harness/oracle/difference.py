@@ -218,7 +218,13 @@ def causes_alike(finish: Finish, send: SendTrace) -> bool:
 
 
 def ends_alike(finish: Finish, send: SendTrace) -> bool:
-    """Whether a call was seen to end as the rules end it; a status that one of them does not say is no difference."""
+    """
+    Whether a call was seen to end as the rules end it.
+
+    A status that one of them does not say is no difference, except in a one-way call, which is told none.
+    """
+    if send.mode is SendMode.ONEWAY and send.status is not None:
+        return False
     if finish.error is None:
         return send.error is None and (None in (finish.status, send.status) or finish.status == send.status)
     return finish.error == send.error and _code(finish.code) == _code(send.code)

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 from harness.core.run_info import RunInfo
 from harness.report.clusters import Weight
+from harness.report.defect_words import defect_lines
 from harness.report.document import Document
 from harness.report.words import plural
 from harness.verdict.calibration import CONFIDENCE, Calibration, Controls, Found, Rate
@@ -41,9 +42,14 @@ def trust_lines(document: Document) -> tuple[str, ...]:
     """What a report says about the gate itself: its measured rates, where they come from, and what they do not cover."""
     seen = (*unseen_rate(document), *controls_lines(document))
     if document.calibration is None:
-        return (*seen, UNKNOWN)
+        return (*seen, UNKNOWN, *defect_lines(document.defects))
     found = caveats(document.calibration, document.run)
-    return (*seen, *calibration_lines(document.calibration), *((f"But {'; '.join(found)}",) if found else ()))
+    return (
+        *seen,
+        *calibration_lines(document.calibration),
+        *((f"But {'; '.join(found)}",) if found else ()),
+        *defect_lines(document.defects),
+    )
 
 
 def trust_briefly(document: Document) -> str:

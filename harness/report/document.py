@@ -17,6 +17,7 @@ from harness.report.cleaning import cleaned
 from harness.report.clusters import Cluster, clusters_of
 from harness.report.context import ExampleContext
 from harness.verdict.calibration import Calibration
+from harness.verdict.defects_found import DefectsFound
 from harness.verdict.judgement import Counts, Judgement, RunVerdict
 from harness.verdict.ledger_outcome import EntryOutcome
 from harness.verdict.policy import Policy
@@ -31,7 +32,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, rename={"schema_versio
     results: every planned check, answered or not. clusters: their divergences by signature, most telling first.
     traces: how much was read. plots: finished tables for the pictures. ledger: its entries that speak about the run.
     contexts: what stands beside the examples of the first clusters. calibration: how often the gate itself is wrong, as
-    measured before; None when nobody has measured it.
+    measured before; None when nobody has measured it. defects: what it finds of a bank of defective clients, likewise.
     """
 
     schema_version: Annotated[str, msgspec.Meta(pattern=r"^1\.\d+\.\d+$")]
@@ -48,6 +49,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, rename={"schema_versio
     ledger: tuple[EntryOutcome, ...] = ()
     calibration: Calibration | None = None
     contexts: tuple[ExampleContext, ...] = ()
+    defects: DefectsFound | None = None
 
 
 def build(
@@ -57,6 +59,7 @@ def build(
     traces: TraceCounts,
     calibration: Calibration | None = None,
     contexts: tuple[ExampleContext, ...] = (),
+    defects: DefectsFound | None = None,
 ) -> Document:
     """Put a judged run together, every text of it plain; nothing is added later, by any renderer."""
     document = Document(
@@ -74,5 +77,6 @@ def build(
         ledger=judgement.ledger,
         calibration=calibration,
         contexts=contexts,
+        defects=defects,
     )
     return cleaned(document)

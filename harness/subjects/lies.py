@@ -32,6 +32,7 @@ class Kind(Enum):
     STORAGE = "storage"
     ORDER = "order"
     MODES = "modes"
+    THREADS = "threads"
 
 
 @dataclass(frozen=True, slots=True)

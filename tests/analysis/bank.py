@@ -5,28 +5,26 @@ Lies (``harness.subjects.lies``) are live toys as well; the others change what t
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from harness.core.records import NEVER_CALLED_BACK, CalledBackAgain
 from harness.subjects.lies import LIES, Kind, Lie, strikes, told
-from tests.analysis.planting import ASYNC, DELAYED, HEALTHY, ONEWAY, PAUSED, PLAIN, TO_QUEUE, go_elsewhere, sends_to
-from tests.analysis.synthetic import MS, Stored, Story, Told
-from tests.analysis.synthetic_modes import carrying
-
-CALM = replace(PLAIN, name="round-robin/calm", pauses=(), checks=(*PLAIN.checks, "outcomes"))
-BESIDE_A_PAUSE = replace(PLAIN, checks=(*PLAIN.checks, "outcomes"))
-
-
-@dataclass(frozen=True)
-class Defect:
-    """One defective client in a story that gives it its chance. suite: the smallest that holds such a scenario."""
-
-    kind: Kind
-    sentence: str
-    suite: str
-    checks: tuple[str, ...]
-    story: Story
-    spoil: Callable[[Told], None]
+from tests.analysis.bank_acting import ACTING
+from tests.analysis.bank_spoils import Defect, altered, telling
+from tests.analysis.planting import (
+    ASYNC,
+    BESIDE_A_PAUSE,
+    CALM,
+    DELAYED,
+    HEALTHY,
+    ONEWAY,
+    PAUSED,
+    TO_QUEUE,
+    go_elsewhere,
+    sends_to,
+)
+from tests.analysis.synthetic import MS, Stored, Told
+from tests.analysis.synthetic_modes import ModeStory
 
 
 def _lie(lie: Lie) -> Defect:
@@ -35,7 +33,9 @@ def _lie(lie: Lie) -> Defect:
         all_told.attempts = [one for one in attempts if one is not None]  # type: ignore[misc]  # a lie keeps the kind of record
         all_told.sends = [told(lie, one) for one in all_told.sends]  # type: ignore[misc]  # the same
 
-    return Defect(lie.kind, lie.sentence, "quick", lie.checks, BESIDE_A_PAUSE if lie.needs_failure else CALM, spoil)
+    return Defect(
+        lie.kind, lie.sentence, "quick", lie.checks, BESIDE_A_PAUSE if lie.needs_failure else CALM, telling(spoil)
+    )
 
 
 def _stored(change: Callable[[Stored], Stored | None]) -> Callable[[Told], None]:
@@ -49,7 +49,7 @@ def _stored(change: Callable[[Stored], Stored | None]) -> Callable[[Told], None]
 
 
 def _carrying(**others: str) -> Callable[[Told], None]:
-    return _stored(lambda one: carrying(one, "k", **others))
+    return _stored(lambda one: altered(one, **others))
 
 
 def _twice(all_told: Told) -> None:
@@ -64,10 +64,6 @@ def _once_twice(all_told: Told) -> None:
 
 def _stranger(all_told: Told) -> None:
     all_told.stored.append(Stored(HEALTHY, 0, 9_999, None, properties="", body_digest="x", flag=0))
-
-
-def _foreign(name: str) -> Callable[[Told], None]:
-    return _stored(lambda one: replace(one, properties=(one.properties or "").replace(name, "")))
 
 
 def _never_called(every: int) -> Callable[[Told], None]:
@@ -120,17 +116,23 @@ def _retries_twice(all_told: Told) -> None:
         go_elsewhere(all_told, number)
 
 
+def _of(
+    kind: Kind, sentence: str, suite: str, checks: tuple[str, ...], story: ModeStory, spoil: Callable[[Told], None]
+) -> Defect:
+    return Defect(kind, sentence, suite, checks, story, telling(spoil))
+
+
 STORED: Mapping[str, Defect] = {
-    "loses": Defect(
+    "loses": _of(
         Kind.STORAGE, "says ok of messages that are nowhere", "quick", ("loss",), CALM, _stored(lambda _one: None)
     ),
-    "stores-twice": Defect(
+    "stores-twice": _of(
         Kind.STORAGE, "sends some messages twice and tells of one", "quick", ("duplication",), CALM, _twice
     ),
-    "stores-one-twice": Defect(
+    "stores-one-twice": _of(
         Kind.STORAGE, "sends one message of 300 twice", "quick", ("duplication",), CALM, _once_twice
     ),
-    "stray": Defect(
+    "stray": _of(
         Kind.STORAGE,
         "sends a message that nobody asked for",
         "quick",
@@ -138,7 +140,7 @@ STORED: Mapping[str, Defect] = {
         CALM,
         _stranger,
     ),
-    "stored-elsewhere": Defect(
+    "stored-elsewhere": _of(
         Kind.STORAGE,
         "stores on another queue than it says",
         "quick",
@@ -146,7 +148,7 @@ STORED: Mapping[str, Defect] = {
         CALM,
         _stored(lambda one: replace(one, queue_id=(one.queue_id + 1) % 4, queue_offset=7_000 + (one.send or 0))),
     ),
-    "stored-on-other-broker": Defect(
+    "stored-on-other-broker": _of(
         Kind.STORAGE,
         "stores on another broker than it says",
         "quick",
@@ -158,7 +160,7 @@ STORED: Mapping[str, Defect] = {
             )
         ),
     ),
-    "other-body": Defect(
+    "other-body": _of(
         Kind.CONTENT,
         "changes the last byte of a body",
         "quick",
@@ -166,7 +168,7 @@ STORED: Mapping[str, Defect] = {
         CALM,
         _stored(lambda one: replace(one, body_digest="0" * 64)),
     ),
-    "broken-body": Defect(
+    "broken-body": _of(
         Kind.CONTENT,
         "stores a body that does not begin with its id",
         "quick",
@@ -174,7 +176,7 @@ STORED: Mapping[str, Defect] = {
         CALM,
         _stored(lambda one: replace(one, body_ok=False, body_digest="0" * 64)),
     ),
-    "flag": Defect(
+    "flag": _of(
         Kind.CONTENT,
         "sets a flag that the message has not",
         "quick",
@@ -182,21 +184,21 @@ STORED: Mapping[str, Defect] = {
         CALM,
         _stored(lambda one: replace(one, flag=7)),
     ),
-    "sys-flag": Defect(
+    "sys-flag": _of(
         Kind.CONTENT, "sets a system flag", "quick", ("content",), CALM, _stored(lambda one: replace(one, sys_flag=8))
     ),
-    "no-keys": Defect(
-        Kind.CONTENT, "loses the keys", "quick", ("content",), CALM, _stored(lambda one: carrying(one, ""))
+    "no-keys": _of(
+        Kind.CONTENT, "loses the keys", "quick", ("content",), CALM, _stored(lambda one: altered(one, KEYS=None))
     ),
-    "other-keys": Defect(
-        Kind.CONTENT, "changes the keys", "quick", ("content",), CALM, _stored(lambda one: carrying(one, "K"))
+    "other-keys": _of(
+        Kind.CONTENT, "changes the keys", "quick", ("content",), CALM, _stored(lambda one: altered(one, KEYS="K"))
     ),
-    "adds-a-tag": Defect(Kind.CONTENT, "adds a tag", "quick", ("content",), CALM, _carrying(TAGS="x")),
-    "adds-a-property": Defect(
+    "adds-a-tag": _of(Kind.CONTENT, "adds a tag", "quick", ("content",), CALM, _carrying(TAGS="x")),
+    "adds-a-property": _of(
         Kind.CONTENT, "adds a property of its own", "quick", ("content",), CALM, _carrying(colour="red")
     ),
-    "adds-a-delay": Defect(Kind.CONTENT, "adds a delay level", "quick", ("content",), CALM, _carrying(DELAY="1")),
-    "same-key": Defect(
+    "adds-a-delay": _of(Kind.CONTENT, "adds a delay level", "quick", ("content",), CALM, _carrying(DELAY="1")),
+    "same-key": _of(
         Kind.CONTENT,
         "gives every message the same UNIQ_KEY",
         "quick",
@@ -204,10 +206,15 @@ STORED: Mapping[str, Defect] = {
         CALM,
         _carrying(UNIQ_KEY="U"),
     ),
-    "no-unique-key": Defect(
-        Kind.CONTENT, "gives some messages no UNIQ_KEY", "quick", ("content",), CALM, _foreign("UNIQ_KEY")
+    "no-unique-key": _of(
+        Kind.CONTENT,
+        "gives some messages no UNIQ_KEY",
+        "quick",
+        ("content",),
+        CALM,
+        _stored(lambda one: altered(one, UNIQ_KEY=None)),
     ),
-    "born-at-zero": Defect(
+    "born-at-zero": _of(
         Kind.CONTENT,
         "is born in 1970",
         "quick",
@@ -215,7 +222,7 @@ STORED: Mapping[str, Defect] = {
         CALM,
         _stored(lambda one: replace(one, born_timestamp_ms=1)),
     ),
-    "born-tomorrow": Defect(
+    "born-tomorrow": _of(
         Kind.CONTENT,
         "is born a day later",
         "quick",
@@ -223,7 +230,7 @@ STORED: Mapping[str, Defect] = {
         CALM,
         _stored(lambda one: replace(one, born_timestamp_ms=one.born_timestamp_ms + 86_400_000)),
     ),
-    "goes-on": Defect(
+    "goes-on": _of(
         Kind.ATTEMPTS,
         "sends again after an answer that was ok, and says so",
         "quick",
@@ -231,18 +238,18 @@ STORED: Mapping[str, Defect] = {
         BESIDE_A_PAUSE,
         _retries_twice,
     ),
-    "never-called-back": Defect(
+    "never-called-back": _of(
         Kind.MODES, "does not call back for one send in ten", "modes", ("callbacks",), ASYNC, _never_called(10)
     ),
-    "never-once": Defect(
+    "never-once": _of(
         Kind.MODES, "does not call back for one send in 150", "modes", ("callbacks",), ASYNC, _never_called(150)
     ),
-    "called-again": Defect(Kind.MODES, "calls back twice", "modes", ("callbacks",), ASYNC, _called_again),
-    "one-way-loses": Defect(
+    "called-again": _of(Kind.MODES, "calls back twice", "modes", ("callbacks",), ASYNC, _called_again),
+    "one-way-loses": _of(
         Kind.MODES, "sends some one-way messages nowhere", "modes", ("loss",), ONEWAY, _stored(lambda _one: None)
     ),
-    "one-way-twice": Defect(Kind.MODES, "sends some one-way messages twice", "modes", ("duplication",), ONEWAY, _twice),
-    "one-way-blocks": Defect(
+    "one-way-twice": _of(Kind.MODES, "sends some one-way messages twice", "modes", ("duplication",), ONEWAY, _twice),
+    "one-way-blocks": _of(
         Kind.MODES,
         "returns from some one-way calls after most of a second",
         "modes",
@@ -250,15 +257,15 @@ STORED: Mapping[str, Defect] = {
         ONEWAY,
         _blocks,
     ),
-    "one-way-content": Defect(
+    "one-way-content": _of(
         Kind.MODES,
         "loses the keys of one-way messages",
         "modes",
         ("content",),
         ONEWAY,
-        _stored(lambda one: carrying(one, "")),
+        _stored(lambda one: altered(one, KEYS=None)),
     ),
-    "async-loses": Defect(
+    "async-loses": _of(
         Kind.MODES,
         "says ok of asynchronous messages that are nowhere",
         "modes",
@@ -266,7 +273,7 @@ STORED: Mapping[str, Defect] = {
         ASYNC,
         _stored(lambda _one: None),
     ),
-    "overtaken": Defect(
+    "overtaken": _of(
         Kind.ORDER,
         "lets messages of one queue overtake each other",
         "modes",
@@ -274,12 +281,12 @@ STORED: Mapping[str, Defect] = {
         TO_QUEUE,
         _overtaken,
     ),
-    "delivered-early": Defect(
+    "delivered-early": _of(
         Kind.MODES, "has delayed messages delivered at once", "modes", ("delay",), DELAYED, _delivered(-1_000)
     ),
-    "not-kept-back": Defect(
+    "not-kept-back": _of(
         Kind.MODES, "sends delayed messages without their delay", "modes", ("delay",), DELAYED, _undelayed
     ),
 }
 
-BANK: Mapping[str, Defect] = {**{name: _lie(lie) for name, lie in LIES.items()}, **STORED}
+BANK: Mapping[str, Defect] = {**{name: _lie(lie) for name, lie in LIES.items()}, **STORED, **ACTING}

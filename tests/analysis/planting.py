@@ -23,6 +23,8 @@ ONEWAY = ModeStory(mode=SendMode.ONEWAY, pauses=(Pause("broker-b", 2_500, 3_000)
 TO_QUEUE = ModeStory(kind=SendKind.QUEUE, checks=(*EXACT, "order"), keys="k")
 DELAYED = ModeStory(delay_level=1, checks=(*EXACT, "delay"), keys="k")
 PLAIN = ModeStory(checks=EXACT, keys="k")
+CALM = replace(PLAIN, name="round-robin/calm", pauses=(), checks=(*PLAIN.checks, "outcomes"))
+BESIDE_A_PAUSE = replace(PLAIN, checks=(*PLAIN.checks, "outcomes"))
 
 HEALTHY, PAUSED = "broker-a", "broker-b"
 

@@ -48,14 +48,22 @@ class ModeStory(Story):
     checks: tuple[str, ...] = ("queue-choice", "attempts", "error-kind", "loss", "duplication")
 
     def plan(self) -> Plan:
-        """One thread; a given queue is one of three, two of them on one broker."""
+        """Sends in turn over the threads; a given queue is one of three, two of them on one broker."""
         sends = (
             PlannedSend(
-                n, 0, n * self.every_ms * MS, self.kind, 2 + n % 3, BODY_BYTES, self.mode, self.delay_level, self.keys
+                n,
+                n % self.threads,
+                n * self.every_ms * MS,
+                self.kind,
+                2 + n % 3,
+                BODY_BYTES,
+                self.mode,
+                self.delay_level,
+                self.keys,
             )
             for n in range(self.sends)
         )
-        return Plan(seed=1, threads=1, sends=tuple(sends))
+        return Plan(seed=1, threads=self.threads, sends=tuple(sends))
 
     def play(self, release: str, seed: int) -> Told:
         """What a faithful client tells, and what the brokers hold of it."""

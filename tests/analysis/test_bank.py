@@ -8,6 +8,10 @@ from tests.analysis.bank import BANK
 from tests.analysis.judged_to_the_end import Ended
 
 
+def _both(release: str) -> dict[str, str]:
+    return {"baseline": f"java:{release}", "candidate": f"python:{release}"}
+
+
 def test_the_bank_is_large_and_of_many_kinds() -> None:
     """Sixty defects at least, of each kind two at least, or one of order."""
     kinds = [defect.kind.value for defect in BANK.values()]
@@ -21,17 +25,23 @@ def test_a_defective_client_diverges(name: str, new_run: object, ending_of: obje
     assert callable(new_run)
     assert callable(ending_of)
     defect = BANK[name]
-    ended: Ended = ending_of(new_run([defect.story], change=defect.spoil))
+    ended: Ended = ending_of(
+        new_run([defect.story], change=lambda told: defect.spoil(told, defect.story), **_both(defect.release))
+    )
     diverging = {one.check for one in ended.judgement.results if one.verdict is Verdict.DIVERGES}
     assert ended.judgement.exit_code is ExitCode.DIVERGES
     assert diverging & set(defect.checks), diverging
 
 
 @pytest.mark.parametrize(
-    "story", {id(defect.story): defect.story for defect in BANK.values()}.values(), ids=lambda one: one.name
+    ("story", "release"),
+    {(id(defect.story), defect.release): (defect.story, defect.release) for defect in BANK.values()}.values(),
+    ids=lambda one: getattr(one, "name", one),
 )
-def test_no_story_of_the_bank_alarms_without_a_defect(story: object, new_run: object, ending_of: object) -> None:
+def test_no_story_of_the_bank_alarms_without_a_defect(
+    story: object, release: str, new_run: object, ending_of: object
+) -> None:
     """Two faithful clients in the same stories."""
     assert callable(new_run)
     assert callable(ending_of)
-    assert ending_of(new_run([story])).judgement.exit_code is ExitCode.CONFORMS
+    assert ending_of(new_run([story], **_both(release))).judgement.exit_code is ExitCode.CONFORMS

@@ -4,35 +4,16 @@ from collections.abc import Callable
 
 from harness.analysis.analyze import WITHOUT_SPARK, analyze
 from harness.core.errors import ExitCode
-from harness.core.fault import FaultKind
-from harness.core.resources import resource
 from harness.core.verdict import Severity, Verdict
-from harness.scenario import Scenario, load_all, select
 from harness.traces.run_directory import RunDirectory
 from harness.verdict.policy import Policy
 from tests.analysis.judged_to_the_end import judged_to_the_end
-from tests.analysis.synthetic import Pause, Story
-
-QUICK = select(load_all(resource("fixtures/scenarios")), "quick")
-
-
-def story_of(scenario: Scenario) -> Story:
-    """The scenario's own settings, rate, pauses and checks."""
-    return Story(
-        name=scenario.name,
-        settings=scenario.settings,
-        pauses=tuple(
-            Pause(one.node, round(one.at_s * 1_000), round((one.for_s or 0) * 1_000)) for one in scenario.faults
-        ),
-        sends=scenario.sends,
-        every_ms=round(1_000 / scenario.workload.rate_per_s),
-        checks=scenario.checks,
-    )
+from tests.sensitivity.stories import is_played, scenarios_of, story_of
 
 
 def test_every_question_of_the_pauses_is_answered(new_run: Callable[..., RunDirectory]) -> None:
     """Exit 0, four spells or more in each pool, and no check that would have gated left open."""
-    paused = [one for one in QUICK if one.faults and all(fault.kind is FaultKind.PAUSE for fault in one.faults)]
+    paused = [one for one in scenarios_of("quick") if one.faults and is_played(one)]
     run = new_run([story_of(one) for one in paused])
     analysis = analyze([run.path], master=WITHOUT_SPARK)
     ended = judged_to_the_end(run, analysis, Policy(strict=True))

@@ -5,7 +5,7 @@ Looked at: the stored copies of every send, in its topic or, while it is delayed
 plan asked for (keys, tags, properties, body) is held against each, exactly. The rest (what
 clients and brokers add) must have the same names in the first copies of both arms and the same values, but for those that are new with every
 message; flag and system flag must be the same too. What a client adds besides is what consumers and tools see, so a difference
-is one. Exact, too: a message's own key (UNIQ_KEY) is no other message's, and it was born while its call lasted.
+is one. Exact, too: a message's own key (UNIQ_KEY) is no other message's and the same in all its copies, and it was born while its call lasted.
 """
 
 import json
@@ -21,7 +21,7 @@ from harness.core.evidence import Evidence, Standing
 from harness.core.message import ID_PROPERTY, body_digest, padded
 
 NAME = "content"
-KEY_USED = "content.key-used-before/UNIQ_KEY"
+KEY_USED, KEY_CHANGED = "content.key-used-before/UNIQ_KEY", "content.key-differs-between-copies/UNIQ_KEY"
 BORN_EARLY, BORN_LATE = "content.born-before-its-call", "content.born-after-its-call"
 
 UNIQ_KEY = "UNIQ_KEY"
@@ -79,10 +79,11 @@ class Content:
                     self._note(signature, send, side, expected, observed)
 
     def _require_own_key(self, send: AlignedSend, side: ReconciledSend, copies: Sequence[Copy]) -> None:
-        """No other send of the arm has this message's key; copies of one message may share theirs."""
-        for key in dict.fromkeys(copy.carried().get(UNIQ_KEY) for copy in copies):
-            if key is None:
-                continue
+        """No other send of the arm has this message's key, and all copies of one message share theirs: by it they are told to be one."""
+        keys = [key for key in dict.fromkeys(copy.carried().get(UNIQ_KEY) for copy in copies) if key is not None]
+        if len(keys) > 1:
+            self._note(KEY_CHANGED, send, side, "one UNIQ_KEY, whichever attempt", " and ".join(map(repr, keys)))
+        for key in keys:
             first = self._sends_of_keys.setdefault((side.arm, key), send.send)
             if first != send.send:
                 self._note(KEY_USED, send, side, "a UNIQ_KEY of its own", f"{key!r}, as send {first}")

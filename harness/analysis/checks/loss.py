@@ -1,7 +1,7 @@
 """
 Is every acknowledged message in the queues, whole, after everything was healed, and nothing that nobody sent?
 
-Looked at: every send against all queues read to their end. A message that is there although its send did not succeed
+Looked at: every send against all queues read to their end, and whether it was there when its call said so. A message that is there although its send did not succeed
 (a ghost) is no loss and no fault of the client: a paused broker stores what was buffered. Ghosts are counted. A one-way
 message is acknowledged by nobody; it is missed only where the cluster had had no fault until well after its call. A delayed
 one is there as soon as a broker keeps it back. The topic is the arm's alone, so whatever else lies in it is its client's doing.
@@ -9,6 +9,7 @@ one is there as soon as a broker keeps it back. The topic is the arm's alone, so
 
 from collections.abc import Iterable
 
+from harness.analysis.checks.acknowledged import Acknowledged
 from harness.analysis.checks.case_facts import CaseFacts, counted
 from harness.analysis.checks.scene import Scene
 from harness.analysis.facts import Difference
@@ -24,6 +25,7 @@ LOST = "loss.acknowledged-not-stored"
 UNSTORED = "loss.one-way-not-stored"
 ONEWAY_STORED, ONEWAY_ABSENT, ONEWAY_JUDGED = "one-way stored", "one-way absent", "one-way judged"
 DAMAGED = "loss.body-damaged"
+EARLY = "loss.stored-after-its-acknowledgement"
 STRAY = "loss.stray-message"
 _NO_SEND = -1
 NS_PER_MS = 1_000_000
@@ -44,6 +46,8 @@ class Loss:
     def __init__(self, scene: Scene) -> None:
         self._notebook = scene.notebook
         self._clock = scene.entry.clock
+        self._acknowledged = Acknowledged(scene.entry.clock)
+        self._confuses = scene.confuses_answers
         self._first_fault_ns = min((fault.inject_ns for fault in scene.times.faults), default=None)
 
     def see(self, send: AlignedSend) -> None:
@@ -58,13 +62,20 @@ class Loss:
             self._notebook.count(NAME, str(side.arm), str(side.phase), "stored-late", n=self._late(side))
             if side.fate is Fate.LOST:
                 self._note(LOST, send, side, "an acknowledged message in its queue", "no queue of the topic holds it")
+            self._see_acknowledgement(send, side)
             damaged = [copy for copy in side.copies if not copy.body_ok]
             if damaged:
                 places = ", ".join(f"{copy.broker} queue {copy.queue_id}" for copy in damaged)
                 self._note(DAMAGED, send, side, "the body that was sent", f"another body at {places}")
 
     def end(self) -> None:
-        """Nothing is kept from send to send."""
+        """Nothing is left open."""
+
+    def _see_acknowledgement(self, send: AlignedSend, side: ReconciledSend) -> None:
+        for copy, late_ms in () if self._confuses(side) else self._acknowledged.of(side):
+            place = f"{copy.broker} queue {copy.queue_id} offset {copy.queue_offset}"
+            expected = "a message in its queue when its call says so"
+            self._note(EARLY, send, side, expected, f"stored at {place} {late_ms:.0f} ms after the call had ended")
 
     def _see_oneway(self, send: AlignedSend, side: ReconciledSend) -> None:
         """Nobody acknowledges such a message; where nothing was wrong with the cluster it must be there all the same."""

@@ -1,0 +1,261 @@
+"""
+Defective clients that act otherwise, rather than tell otherwise: of another release, with other settings, or with other brokers' answers.
+
+Each replaces what the candidate told by what a client with the defect would have told of the same story.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from harness.subjects.lies import Kind
+from tests.analysis.bank_spoils import (
+    Defect,
+    acknowledges_early,
+    acting,
+    altered,
+    answers_one_way,
+    fails,
+    fails_after_healing,
+    falls_silent,
+    lingers,
+    one_queue,
+    other_level,
+    returns_late,
+    second_copies,
+    seven_of_eight,
+    shares_a_counter,
+    swaps_messages,
+    swaps_results,
+)
+from tests.analysis.planting import ASYNC, BESIDE_A_PAUSE, CALM, DELAYED, HEALTHY, ONEWAY, PAUSED
+from tests.analysis.synthetic import Pause
+from tests.analysis.synthetic_modes import HALF_A_SECOND
+
+OLD = "4.2.0"
+"""Of retries after timeouts: from 4.3.0 on all attempts of a send share one timeout, and its first silent broker takes all of it."""
+
+REPEATED = replace(
+    BESIDE_A_PAUSE,
+    name="round-robin/repeated-pauses",
+    pauses=tuple(Pause(PAUSED, 1_500 + 3_500 * number, 1_400) for number in range(6)),
+    sends=1_150,
+    checks=(*BESIDE_A_PAUSE.checks, "timing", "failover-time"),
+)
+WITH_LATENCY = replace(
+    BESIDE_A_PAUSE,
+    name="fault-latency/pause-one-of-two",
+    settings=replace(HALF_A_SECOND, send_latency_fault_enable=True),
+    checks=(*BESIDE_A_PAUSE.checks, "avoidance"),
+)
+BOTH_PAUSED = replace(
+    BESIDE_A_PAUSE,
+    name="round-robin/pause-both-of-two",
+    pauses=(Pause(PAUSED, 1_000, 2_500), Pause(HEALTHY, 1_000, 2_500)),
+)
+TWO_THREADS = replace(CALM, name="round-robin/calm-two-threads", threads=2)
+CALM_ASYNC = replace(ASYNC, name="async/calm", pauses=())
+CALM_ONEWAY = replace(ONEWAY, name="one-way/calm", pauses=())
+
+
+ACTING: Mapping[str, Defect] = {
+    "patient": Defect(
+        Kind.TIMING,
+        "waits half as long again as its timeout",
+        "quick",
+        ("timing", "attempts"),
+        REPEATED,
+        acting(send_msg_timeout_ms=750),
+    ),
+    "twice-as-patient": Defect(
+        Kind.TIMING,
+        "waits twice as long as its timeout",
+        "quick",
+        ("timing", "attempts"),
+        REPEATED,
+        acting(send_msg_timeout_ms=1_000),
+    ),
+    "a-quarter-quicker": Defect(
+        Kind.TIMING,
+        "waits three quarters of its timeout",
+        "quick",
+        ("attempts",),
+        REPEATED,
+        acting(send_msg_timeout_ms=375),
+    ),
+    "lingers": Defect(
+        Kind.TIMING,
+        "hears of answers 300 ms late beside a pause",
+        "quick",
+        ("timing", "failover-time"),
+        REPEATED,
+        lingers,
+    ),
+    "no-retry": Defect(
+        Kind.OUTCOME,
+        "tries nothing again",
+        "quick",
+        ("error-kind", "attempts"),
+        BESIDE_A_PAUSE,
+        acting(retry_times_when_send_failed=0),
+    ),
+    "one-retry-more": Defect(
+        Kind.ATTEMPTS,
+        "tries once more than it may",
+        "quick",
+        ("attempts",),
+        BOTH_PAUSED,
+        acting(OLD, retry_times_when_send_failed=3),
+        OLD,
+    ),
+    "one-retry-less": Defect(
+        Kind.ATTEMPTS,
+        "tries once less than it should",
+        "quick",
+        ("attempts",),
+        BOTH_PAUSED,
+        acting(OLD, retry_times_when_send_failed=1),
+        OLD,
+    ),
+    "fails-after-healing": Defect(
+        Kind.OUTCOME,
+        "is refused by a broker for two seconds after its pause",
+        "quick",
+        ("outcomes", "attempts", "error-kind"),
+        BESIDE_A_PAUSE,
+        fails_after_healing,
+    ),
+    "acknowledges-early": Defect(
+        Kind.OUTCOME,
+        "says ok of some messages 800 ms before they are stored",
+        "quick",
+        ("outcomes", "loss", "content"),
+        CALM,
+        acknowledges_early,
+    ),
+    "never-avoids": Defect(
+        Kind.PLACE,
+        "keeps no fault table though it should",
+        "quick",
+        ("queue-choice", "avoidance"),
+        WITH_LATENCY,
+        acting(send_latency_fault_enable=False),
+    ),
+    "always-avoids": Defect(
+        Kind.PLACE,
+        "keeps a fault table though it should not",
+        "quick",
+        ("queue-choice", "avoidance"),
+        BESIDE_A_PAUSE,
+        acting(send_latency_fault_enable=True),
+    ),
+    "of-4.9.8": Defect(
+        Kind.PLACE,
+        "avoids as 4.9.8 does and says that it is 5.3.3",
+        "quick",
+        ("queue-choice", "avoidance"),
+        WITH_LATENCY,
+        acting("4.9.8"),
+    ),
+    "of-4.2.0": Defect(
+        Kind.PLACE,
+        "avoids as 4.2.0 does and says that it is 5.3.3",
+        "quick",
+        ("queue-choice", "avoidance"),
+        WITH_LATENCY,
+        acting("4.2.0"),
+    ),
+    "one-queue": Defect(Kind.PLACE, "uses queue 0 of each broker only", "quick", ("queue-choice",), CALM, one_queue),
+    "seven-of-eight": Defect(Kind.PLACE, "leaves the last queue out", "quick", ("queue-choice",), CALM, seven_of_eight),
+    "shares-a-counter": Defect(
+        Kind.THREADS, "has one counter for all threads", "full", ("queue-choice",), TWO_THREADS, shares_a_counter
+    ),
+    "falls-silent": Defect(
+        Kind.THREADS, "loses what one of two threads sends", "full", ("loss",), TWO_THREADS, falls_silent
+    ),
+    "swaps-results": Defect(
+        Kind.PLACE,
+        "tells of some sends what the broker said of the next",
+        "quick",
+        ("queue-choice", "error-kind"),
+        CALM,
+        swaps_results,
+    ),
+    "swaps-messages": Defect(
+        Kind.ORDER,
+        "sends some messages in each other's place",
+        "quick",
+        ("queue-choice", "loss", "duplication"),
+        CALM,
+        swaps_messages,
+    ),
+    "new-key-on-retry": Defect(
+        Kind.CONTENT,
+        "gives a retry a UNIQ_KEY of its own",
+        "quick",
+        ("content",),
+        BESIDE_A_PAUSE,
+        second_copies(lambda one: altered(one, UNIQ_KEY=f"R{one.send}")),
+        OLD,
+    ),
+    "no-keys-on-retry": Defect(
+        Kind.CONTENT,
+        "loses the keys on a retry",
+        "quick",
+        ("content",),
+        BESIDE_A_PAUSE,
+        second_copies(lambda one: altered(one, KEYS=None)),
+        OLD,
+    ),
+    "flag-on-retry": Defect(
+        Kind.CONTENT,
+        "sets a flag on a retry",
+        "quick",
+        ("content",),
+        BESIDE_A_PAUSE,
+        second_copies(lambda one: replace(one, flag=1)),
+        OLD,
+    ),
+    "asynchronous-returns-late": Defect(
+        Kind.MODES,
+        "returns from some asynchronous calls after most of a second",
+        "modes",
+        ("attempts", "outcomes", "timing", "error-kind", "callbacks"),
+        CALM_ASYNC,
+        returns_late,
+    ),
+    "one-way-answers": Defect(
+        Kind.MODES,
+        "tells a status of one-way sends",
+        "modes",
+        ("error-kind", "attempts", "queue-choice"),
+        CALM_ONEWAY,
+        answers_one_way,
+    ),
+    "asynchronous-loses-connections": Defect(
+        Kind.MODES,
+        "loses the connection of some asynchronous sends for no reason",
+        "modes",
+        ("outcomes",),
+        CALM_ASYNC,
+        fails("RemotingSendRequestException"),
+    ),
+    "one-way-loses-connections": Defect(
+        Kind.MODES,
+        "loses the connection of some one-way sends for no reason",
+        "modes",
+        ("outcomes",),
+        CALM_ONEWAY,
+        fails("RemotingSendRequestException"),
+    ),
+    "one-way-too-much": Defect(
+        Kind.MODES,
+        "refuses some one-way sends as too many",
+        "modes",
+        ("outcomes",),
+        CALM_ONEWAY,
+        fails("RemotingTooMuchRequestException"),
+    ),
+    "other-level": Defect(
+        Kind.MODES, "delays some messages under another level", "modes", ("delay",), DELAYED, other_level
+    ),
+}

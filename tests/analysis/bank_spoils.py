@@ -1,0 +1,208 @@
+"""What makes of a faithful client's words and messages those of a defective one, and what a defect of the bank is."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+
+from harness.core.message import DELAY, KEYS, properties_text
+from harness.core.records import SendEnded
+from harness.subjects.lies import Kind, strikes
+from tests.analysis.synthetic import MS, ORIGIN_NS, Brokers, Stored, Told, play
+from tests.analysis.synthetic_modes import ModeStory, carrying
+
+Spoil = Callable[[Told, ModeStory], None]
+"""What makes of a faithful client's words in a story those of a defective one."""
+
+
+@dataclass(frozen=True)
+class Defect:
+    """
+    One defective client in a story that gives it its chance.
+
+    suite: the smallest that holds such a scenario; checks: any of them must find it. release: of both arms.
+    """
+
+    kind: Kind
+    sentence: str
+    suite: str
+    checks: tuple[str, ...]
+    story: ModeStory
+    spoil: Spoil
+    release: str = "5.3.3"
+
+
+SEED = 77
+"""Of the counters of whoever acts otherwise."""
+
+
+def _instead(told: Told, other: Told, keys: str) -> None:
+    told.attempts, told.sends, told.routes = other.attempts, other.sends, other.routes
+    told.stored = [carrying(one, keys) for one in other.stored]
+
+
+def altered(one: Stored, **others: str | None) -> Stored:
+    """A message with these properties, or without (None), whatever else it carries."""
+    carried = json.loads(one.properties or "{}") | others
+    return replace(
+        one, properties=properties_text({name: value for name, value in carried.items() if value is not None})
+    )
+
+
+def telling(spoil: Callable[[Told], None]) -> Spoil:
+    """A defect that asks nothing of the story."""
+    return lambda told, _: spoil(told)
+
+
+def acting(release: str = "5.3.3", **settings: object) -> Spoil:
+    """As a client of that release with those settings."""
+
+    def spoil(told: Told, story: ModeStory) -> None:
+        other = replace(story, settings=replace(story.settings, **settings))  # type: ignore[arg-type]  # names of settings
+        _instead(told, play(other, release, seed=SEED), story.keys)
+
+    return spoil
+
+
+class _Lingering(Brokers):
+    """A client that hears of answers 300 ms late while a broker is silent."""
+
+    def __init__(self, story: ModeStory) -> None:
+        super().__init__(story)
+        self._story = story
+
+    def ask(self, broker: str, queue_id: int, now_ns: int, timeout_ms: int, send: int) -> tuple[int, int | None]:
+        end_ns, offset = super().ask(broker, queue_id, now_ns, timeout_ms, send)
+        spans = [(ORIGIN_NS + one.at_ms * MS, one.for_ms * MS) for one in self._story.pauses]
+        beside = any(from_ns <= now_ns < from_ns + for_ns for from_ns, for_ns in spans)
+        return (end_ns + 300 * MS if beside and offset is not None else end_ns), offset
+
+
+def lingers(told: Told, story: ModeStory) -> None:
+    _instead(told, play(story, "5.3.3", SEED, _Lingering(story)), story.keys)
+
+
+def fails_after_healing(told: Told, story: ModeStory) -> None:
+    """For two seconds after a pause whatever goes to that broker first is refused."""
+    spans = [(one.broker, ORIGIN_NS + (one.at_ms + one.for_ms + 100) * MS) for one in story.pauses]
+    refused = {
+        one.send
+        for one in told.attempts
+        if any(one.broker == broker and from_ns < one.start_ns < from_ns + 2_000 * MS for broker, from_ns in spans)
+    }
+    error = "RemotingConnectException"
+    told.attempts = [replace(one, error=error, status=None) if one.send in refused else one for one in told.attempts]
+    told.sends = [
+        replace(one, error="MQClientException", cause=error, status=None, broker=None, queue_id=None, queue_offset=None)
+        if one.send in refused
+        else one
+        for one in told.sends
+    ]
+    told.stored = [one for one in told.stored if one.send not in refused]
+
+
+def acknowledges_early(told: Told, _: ModeStory) -> None:
+    told.stored = [
+        replace(one, store_timestamp_ms=one.store_timestamp_ms + 800) if one.send and strikes(one.send) else one
+        for one in told.stored
+    ]
+
+
+def one_queue(told: Told, _: ModeStory) -> None:
+    """Queue 0 of each broker gets everything."""
+    ends: dict[str, int] = {}
+    places: dict[int, int] = {}
+    for place, one in enumerate(told.stored):
+        offset = ends.get(one.broker, 0)
+        ends[one.broker] = offset + 1
+        assert one.send is not None
+        places[one.send] = offset
+        told.stored[place] = replace(one, queue_id=0, queue_offset=offset)
+    told.attempts = [replace(one, queue_id=0) for one in told.attempts]
+    told.sends = [replace(one, queue_id=0, queue_offset=places[one.send]) for one in told.sends]
+
+
+def seven_of_eight(told: Told, story: ModeStory) -> None:
+    class WithoutTheLast(ModeStory):
+        @property
+        def queues(self) -> tuple[tuple[str, int], ...]:
+            return super().queues[:-1]
+
+    fewer = WithoutTheLast(**{one.name: getattr(story, one.name) for one in fields(story)})
+    _instead(told, play(fewer, "5.3.3", SEED), story.keys)
+
+
+def shares_a_counter(told: Told, story: ModeStory) -> None:
+    _instead(told, play(replace(story, threads=1), "5.3.3", SEED), story.keys)
+    told.attempts = [replace(one, thread=one.send % story.threads) for one in told.attempts]
+    told.sends = [replace(one, thread=one.send % story.threads) for one in told.sends]
+
+
+def swaps_results(told: Told, _: ModeStory) -> None:
+    """What the broker said of one send is told of the next, and the other way round."""
+
+    def of(one: SendEnded, other: SendEnded) -> SendEnded:
+        return replace(one, broker=other.broker, queue_id=other.queue_id, queue_offset=other.queue_offset)
+
+    for place in range(9, len(told.sends) - 1, 10):
+        one, other = told.sends[place], told.sends[place + 1]
+        told.sends[place], told.sends[place + 1] = of(one, other), of(other, one)
+
+
+def second_copies(change: Callable[[Stored], Stored]) -> Spoil:
+    """What a retry stored is something else than what the first attempt stored."""
+
+    def spoil(told: Told, _: ModeStory) -> None:
+        seen: set[int | None] = set()
+        for place, one in enumerate(told.stored):
+            if one.send in seen:
+                told.stored[place] = change(one)
+            seen.add(one.send)
+
+    return spoil
+
+
+def _under(one: Stored, send: int | None) -> Stored:
+    """Under another message's name, with its body."""
+    return carrying(replace(one, send=send), json.loads(one.properties or "{}").get(KEYS, ""))
+
+
+def swaps_messages(told: Told, _: ModeStory) -> None:
+    """Two messages that follow each other are sent under each other's name."""
+    whose = {place: one.send for place, one in enumerate(told.stored)}
+    for place in range(9, len(told.stored) - 1, 10):
+        one, other = told.stored[place], told.stored[place + 1]
+        told.stored[place] = _under(one, whose[place + 1])
+        told.stored[place + 1] = _under(other, whose[place])
+
+
+def returns_late(told: Told, _: ModeStory) -> None:
+    told.sends = [replace(one, returned_ns=one.start_ns + 900 * MS) if strikes(one.send) else one for one in told.sends]
+
+
+def answers_one_way(told: Told, _: ModeStory) -> None:
+    told.sends = [replace(one, status="SEND_OK") if strikes(one.send) else one for one in told.sends]
+
+
+def fails(error: str) -> Spoil:
+    def spoil(told: Told, _: ModeStory) -> None:
+        told.attempts = [replace(one, error=error, status=None) if strikes(one.send) else one for one in told.attempts]
+        told.sends = [
+            replace(one, error=error, status=None, broker=None, queue_id=None, queue_offset=None)
+            if strikes(one.send)
+            else one
+            for one in told.sends
+        ]
+
+    return spoil
+
+
+def other_level(told: Told, _: ModeStory) -> None:
+    told.scheduled = [
+        altered(replace(one, queue_id=1), **{DELAY: "2"}) if one.send and strikes(one.send) else one
+        for one in told.scheduled or ()
+    ]
+
+
+def falls_silent(told: Told, _: ModeStory) -> None:
+    """The second thread's messages go nowhere from the hundredth send on."""
+    told.stored = [one for one in told.stored if not (one.send and one.send >= 100 and one.send % 2)]

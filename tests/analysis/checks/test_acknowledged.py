@@ -1,0 +1,52 @@
+"""A message acknowledged before it is stored: judged to the exit code, whatever the brokers' clock says."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from harness.core.errors import ExitCode
+from harness.traces.run_directory import RunDirectory
+from tests.analysis.judged_to_the_end import Ended
+from tests.analysis.synthetic import Told
+from tests.analysis.synthetic_modes import ModeStory
+
+NewRun = Callable[..., RunDirectory]
+EndingOf = Callable[..., Ended]
+CALM = ModeStory(name="calm", pauses=(), sends=60, checks=("loss",))
+STRUCK = 40
+
+
+def later(told: Told, by_ms: int, only: int | None = None) -> None:
+    """What brokers stored is stamped later; only: one send's message."""
+    told.stored = [
+        replace(one, store_timestamp_ms=one.store_timestamp_ms + by_ms) if only in (None, one.send) else one
+        for one in told.stored
+    ]
+
+
+@pytest.mark.parametrize(("by_ms", "code"), [(100, ExitCode.CONFORMS), (102, ExitCode.DIVERGES)])
+def test_a_hundred_milliseconds_are_let_pass(by_ms: int, code: ExitCode, new_run: NewRun, ending_of: EndingOf) -> None:
+    """
+    A send is stored and answered a millisecond after it began, so its broker's clock may be that much ahead, and not more.
+    """
+    ended = ending_of(new_run([CALM], change=lambda told: later(told, by_ms, STRUCK)))
+    found = [one.signature for result in ended.judgement.results for one in result.divergences]
+    assert ended.judgement.exit_code is code
+    assert set(found) == ({"loss.stored-after-its-acknowledgement"} if code is ExitCode.DIVERGES else set())
+
+
+def test_brokers_whose_clock_is_ahead_are_no_difference(new_run: NewRun, ending_of: EndingOf) -> None:
+    """Ten seconds in both arms."""
+    ended = ending_of(new_run([CALM], change_arms=lambda told, _: later(told, 10_000)))
+    assert ended.judgement.exit_code is ExitCode.CONFORMS
+
+
+def test_a_client_that_acknowledges_everything_early_is_found(new_run: NewRun, ending_of: EndingOf) -> None:
+    """The other client's messages show that the clock is not ahead."""
+    ended = ending_of(new_run([CALM], change=lambda told: later(told, 800)))
+    assert ended.judgement.exit_code is ExitCode.DIVERGES
+    (divergence,) = [one for result in ended.judgement.results for one in result.divergences]
+    # Until the baseline's first message on a broker nothing is known of its clock: 60, less some of the first eight.
+    assert divergence.signature == "loss.stored-after-its-acknowledgement"
+    assert 52 <= divergence.count <= 60

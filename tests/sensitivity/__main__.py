@@ -1,0 +1,61 @@
+"""
+``python -m tests.sensitivity``: which of the bank's defective clients do the suites find, out of those with an opportunity?
+
+Exit 1 when quick finds less than 80 % or full less than 95 % of them. ``--write`` keeps the figures for reports.
+"""
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from harness import __version__
+from harness.calibration_store import judging_digest
+from harness.report.defect_words import table
+from harness.verdict.defects_found import SCHEMA_VERSION, DefectsFound, SuiteFound
+from tests.analysis.bank import BANK
+from tests.analysis.bank_spoils import Defect
+from tests.sensitivity.stories import scenarios_of, stories_of
+from tests.sensitivity.trials import trials
+
+AT_LEAST = {"quick": 0.80, "full": 0.95}
+"""Of the trials of a suite; quick has a minute for what full has half an hour for."""
+
+SEEDS = 3
+
+
+def measured(bank: Mapping[str, Defect], seeds: int) -> DefectsFound:
+    """Both suites, every defect, every seed."""
+    kinds = Counter(defect.kind.value for defect in bank.values())
+    suites = tuple(_suite(suite, bank, range(1, seeds + 1)) for suite in AT_LEAST)
+    return DefectsFound(SCHEMA_VERSION, __version__, judging_digest(), len(bank), dict(kinds), seeds, suites)
+
+
+def _suite(suite: str, bank: Mapping[str, Defect], seeds: Sequence[int]) -> SuiteFound:
+    found = []
+    for one in trials(suite, bank, seeds):
+        sys.stderr.write(f"{suite} {one.defect} seed {one.seed}: {'found' if one.found else 'MISSED'}\n")
+        found.append(one)
+    return SuiteFound.of(suite, len(scenarios_of(suite)), len([*stories_of(suite)]), found)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print, keep."""
+    parser = argparse.ArgumentParser(prog="python -m tests.sensitivity", description=__doc__)
+    parser.add_argument("--seeds", type=int, default=SEEDS, help="how many of each defect")
+    parser.add_argument("--match", default="", help="only defects whose name contains this")
+    parser.add_argument("--write", type=Path, help="file that receives the figures: fixtures/sensitivity.json")
+    asked = parser.parse_args(arguments)
+    result = measured({name: defect for name, defect in BANK.items() if asked.match in name}, asked.seeds)
+    sys.stdout.write(f"{table(result)}\n")
+    if asked.write is not None:
+        asked.write.write_bytes(msgspec.json.format(msgspec.json.encode(result), indent=1) + b"\n")
+    shares = {one.suite: one.trials.seen / max(1, one.trials.n) for one in result.suites}
+    return int(any(shares[suite] < least for suite, least in AT_LEAST.items()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

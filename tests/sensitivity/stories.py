@@ -1,0 +1,71 @@
+"""The scenarios of a suite as stories that two faithful clients of the reference's rules can play in virtual time."""
+
+from collections.abc import Iterator
+
+from harness.core.fault import FaultKind
+from harness.core.plan import SendKind, SendMode
+from harness.core.resources import resource
+from harness.core.settings import ClientSettings
+from harness.scenario import Scenario, load_all, select
+from harness.scenario.topologies import TOPOLOGIES
+from tests.analysis.synthetic import Pause
+from tests.analysis.synthetic_modes import ModeStory
+
+SCENARIOS = load_all(resource("fixtures/scenarios"))
+
+PLAYED_SETTINGS = ("send_latency_fault_enable", "send_msg_timeout_ms", "retry_times_when_send_failed")
+"""What the virtual clients are given; a scenario that sets anything else that sends feel is left to clusters."""
+
+UNFELT_SETTINGS = ("heartbeat_broker_interval_ms", "poll_name_server_interval_ms")
+"""The virtual brokers' route never changes, and nobody sends heartbeats to them."""
+
+QUEUES = 4
+
+
+def scenarios_of(suite: str) -> tuple[Scenario, ...]:
+    """All of a suite."""
+    return select(SCENARIOS, suite)
+
+
+def stories_of(suite: str) -> Iterator[ModeStory]:
+    """The scenarios of a suite whose faults are pauses, by name."""
+    return (story_of(one) for one in scenarios_of(suite) if is_played(one))
+
+
+def is_played(scenario: Scenario) -> bool:
+    """Whether virtual brokers and clients can do what the scenario asks: one way to send, four queues, pauses only."""
+    work, latency = scenario.workload, scenario.settings.send_latency_fault_enable
+    threads = work.threads == 1 or (work.mode is SendMode.SYNC and work.call is SendKind.PLAIN and not latency)
+    call = work.call is SendKind.PLAIN or (work.call is SendKind.QUEUE and work.mode is not SendMode.ONEWAY)
+    alike = len(work.delay_levels) == len(work.keys) == 1 and not work.properties and work.tags == ("",)
+    short = max(work.body_bytes) < scenario.settings.compress_msg_body_over_howmuch
+    pauses = all(fault.kind is FaultKind.PAUSE and fault.for_s is not None for fault in scenario.faults)
+    queues = scenario.queues_per_broker == QUEUES and len(TOPOLOGIES[scenario.topology].brokers) > 1
+    return threads and call and alike and short and pauses and queues and _settings_are_played(scenario.settings)
+
+
+def _settings_are_played(settings: ClientSettings) -> bool:
+    usual = ClientSettings()
+    names = [name for name in usual.__dataclass_fields__ if name not in (*PLAYED_SETTINGS, *UNFELT_SETTINGS)]
+    return all(getattr(settings, name) == getattr(usual, name) for name in names)
+
+
+def story_of(scenario: Scenario) -> ModeStory:
+    """The scenario's own settings, rate, pauses and checks."""
+    work = scenario.workload
+    return ModeStory(
+        name=scenario.name,
+        settings=scenario.settings,
+        brokers=TOPOLOGIES[scenario.topology].brokers,
+        pauses=tuple(
+            Pause(one.node, round(one.at_s * 1_000), round((one.for_s or 0) * 1_000)) for one in scenario.faults
+        ),
+        sends=scenario.sends,
+        every_ms=round(1_000 / work.rate_per_s),
+        threads=work.threads,
+        kind=work.call,
+        checks=scenario.checks,
+        mode=work.mode,
+        delay_level=work.delay_levels[0],
+        keys=work.keys[0],
+    )
