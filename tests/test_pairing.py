@@ -1,6 +1,7 @@
 """What of a case that cannot be read back is the case's misfortune, and what is the whole run's."""
 
 from collections.abc import Callable
+from contextlib import ExitStack, nullcontext
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -8,7 +9,11 @@ import pytest
 
 from harness.cluster.interface import NodeState
 from harness.core.errors import ClusterError, EnvironmentMissing
+from harness.core.events import Arm
+from harness.core.fault import FaultKind
+from harness.core.settings import ClientSettings
 from harness.pairing import Pair, _Stage
+from harness.witnessing import WireStory
 from tests.cluster.fakes import FakeCluster
 
 
@@ -72,3 +77,71 @@ def test_while_all_servers_live_an_error_stays_what_it_is(stage: _Stage) -> None
     assert stage.cause_of(error) is error
     interrupt = KeyboardInterrupt()
     assert stage.cause_of(interrupt) is interrupt
+
+
+def test_frames_that_nobody_saw_make_the_case_invalid(stage: _Stage) -> None:
+    """The wire's story of the arm is kept, and that it is not whole is a problem of the case."""
+    story = WireStory("the wire: 2 attempts", unseen=("a frame of 9 MiB", "another"))
+    stage.case = cast("Any", SimpleNamespace(scenario=SimpleNamespace(settings=ClientSettings()), plan=None))
+    stage.arms = {Arm.CANDIDATE: cast("Any", SimpleNamespace(transcript=SimpleNamespace(sends=[], attempts=[])))}
+    stage.witness = cast("Any", SimpleNamespace(testify=lambda *_: story))
+    stage.testify()
+    assert stage.wire == {Arm.CANDIDATE: story}
+    assert stage.problems == {"wire candidate": "2 frames of candidate were not all seen: a frame of 9 MiB"}
+
+
+@pytest.fixture
+def played(stage: _Stage, monkeypatch: pytest.MonkeyPatch) -> _Stage:
+    """A stage whose play is all there, without clients: the schedule has two problems when it is stopped."""
+    cluster = cast("Any", stage.cluster)
+    monkeypatch.setattr(cluster, "create_topic", lambda *_, **__: None, raising=False)
+    nobody = SimpleNamespace(relays={}, require_alive=lambda: None, rest=lambda: None)
+    ended = SimpleNamespace(stop=lambda: None, join=lambda: SimpleNamespace(problems=["not proven", "not healed"]))
+    for name in ("Witness", "StallWatch", "ConnectionWatch"):
+        monkeypatch.setattr(f"harness.pairing.{name}", lambda *_, **__: nullcontext(nobody))
+    monkeypatch.setattr("harness.pairing.ScheduleThread", lambda *_: ended)
+    for name, given in (
+        ("_subject", nullcontext(_silent())),
+        ("_setup", None),
+        ("_connection_watch", nullcontext(nobody)),
+    ):
+        monkeypatch.setattr(_Stage, name, lambda *_, given=given: given)
+    monkeypatch.setattr(_Stage, "_go", lambda _: None)
+    stage.case = cast("Any", SimpleNamespace(plan=stage.case.plan, faults=(), scenario=_SCENARIO))
+    return stage
+
+
+_SCENARIO = SimpleNamespace(queues_per_broker=4, ordered=False, settings=ClientSettings())
+
+
+def _silent() -> SimpleNamespace:
+    done = {"await_hello": lambda: None, "prepare": lambda *_: None, "await_ready": lambda: None}
+    state = {"pid": 1, "arm": Arm.BASELINE, "broken": None, "is_over": True, "answered": 0}
+    return SimpleNamespace(transcript=SimpleNamespace(hello=None), await_done=lambda _: None, **done, **state)
+
+
+def test_faults_that_could_not_be_shown_make_the_case_invalid(played: _Stage) -> None:
+    """Whatever the schedule could not do is a problem of the case."""
+    with ExitStack() as stack:
+        played.play(stack)
+    assert played.problems == {"fault 0": "not proven", "fault 1": "not healed"}
+
+
+@pytest.mark.parametrize("name", ["broker-b", "name-server-1"])
+def test_a_server_that_dies_while_clients_send_makes_the_case_invalid(
+    name: str, played: _Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Gone once both arms have ended, though nobody killed it; before, all was well."""
+    cluster = cast("Any", played.cluster)
+    monkeypatch.setattr(_Stage, "_await_arms", lambda _: cluster.states.update({name: NodeState.GONE}))
+    with ExitStack() as stack:
+        played.play(stack)
+    assert played.problems[name].startswith(f"{name} died by itself: ")
+
+
+def test_a_broker_that_the_plan_kills_did_not_die_by_itself(played: _Stage) -> None:
+    """Its absence is the scenario."""
+    played.case = cast("Any", SimpleNamespace(faults=(SimpleNamespace(node="broker-b", kind=FaultKind.KILL),)))
+    cast("Any", played.cluster).states["broker-b"] = NodeState.GONE
+    played._look_for_deaths()
+    assert played.problems == {}

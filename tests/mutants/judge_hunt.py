@@ -10,7 +10,7 @@ import json
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from functools import cache, partial
 from pathlib import Path
@@ -22,11 +22,11 @@ from tests.mutants.corpus import Function
 from tests.mutants.forked import Change, in_children, install, put_in_place
 from tests.mutants.hunting import Fate
 from tests.mutants.mutants import ROOT, Mutant, file_of
-from tests.mutants.rooms import Room
+from tests.mutants.rooms import ROOMS, Room
 
 STORE = ROOT / ".cache" / "mutants"
 WORKERS = 2
-CHUNK = 25
+CHUNK = 10
 """Tests that one process runs when it is noted what each of them enters."""
 
 MAP_LIMIT_S, MUTANT_LIMIT_S = 1_800.0, 180.0
@@ -128,21 +128,14 @@ class JudgeHunt:
 
     def _map(self, loop: Loop) -> None:
         """What every test enters, from a run without mutants; those that fail then are left out; HarnessError if many do."""
-        kept = STORE / f"{self.room.name}-reached.json"
-        digest = _digest(*_test_files(self.room), *(str(file_of(module)) for module in self.room.modules))
-        stored: dict[str, Any] = json.loads(kept.read_text()) if kept.exists() else {"digest": ""}
-        if stored["digest"] == digest:
-            reached = [
-                Reached(one["test"], one["took_s"], one["passed"], tuple(map(tuple, one["functions"])))
-                for one in stored["reached"]
-            ]
-        else:
-            chunks = [loop.tests[at : at + CHUNK] for at in range(0, len(loop.tests), CHUNK)]
-            reached = [
-                one for _, chunk in in_children(chunks, loop.reached, MAP_LIMIT_S, WORKERS) for one in _heard(chunk)
-            ]
-            STORE.mkdir(parents=True, exist_ok=True)
-            kept.write_text(json.dumps({"digest": digest, "reached": [asdict(one) for one in reached]}))
+        kept = STORE / f"reached-{'-'.join(sorted(self.room.tests)).replace('/', '.')}.json"
+        known = _reached_before(kept, _digest(*(str(file_of(module)) for module in _sharing(self.room))))
+        left = [test for test in loop.tests if test not in known]
+        chunks = [left[at : at + CHUNK] for at in range(0, len(left), CHUNK)]
+        for chunk, heard in self._heard(chunks, loop):
+            known |= {one.test: one for one in heard or (Reached(test, 0.0, False, ()) for test in chunk)}
+            _keep_reached(kept, _digest(*(str(file_of(module)) for module in _sharing(self.room))), known.values())
+        reached = [known[test] for test in loop.tests]
         failed = [one.test for one in reached if not one.passed]
         if len(failed) > MAY_FAIL * len(reached):
             kept.unlink()
@@ -154,6 +147,14 @@ class JudgeHunt:
         for one in reached:
             for function in one.functions:
                 self._by_function[function].append(one.test)
+
+    def _heard(self, chunks: Sequence[Sequence[str]], loop: Loop) -> Iterator[tuple[Sequence[str], list[Reached]]]:
+        """Tests and what they enter; nothing for one that ends its process even by itself."""
+        for chunk, heard in in_children(chunks, loop.reached, MAP_LIMIT_S, WORKERS):
+            if isinstance(heard, list) or len(chunk) == 1:
+                yield chunk, heard if isinstance(heard, list) else []
+            else:
+                yield from self._heard([[test] for test in chunk], loop)
 
     def _known(self) -> dict[str, Fate]:
         """Fates from earlier hunts that still hold."""
@@ -175,14 +176,36 @@ class JudgeHunt:
         return _digest(str(file_of(mutant.module))), _digest(*tests)
 
 
+def _sharing(room: Room) -> tuple[str, ...]:
+    """Modules of all rooms with the same tests: what these enter is noted once for all of them."""
+    return tuple(module for other in ROOMS if other.tests == room.tests for module in other.modules)
+
+
+def _reached_before(kept: Path, modules: str) -> dict[str, Reached]:
+    """What was noted of tests whose file is still the same, while no module has changed."""
+    stored: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
+    if stored.get("modules") != modules:
+        return {}
+    return {
+        one["test"]: Reached(one["test"], one["took_s"], one["passed"], tuple(map(tuple, one["functions"])))
+        for one in stored["reached"]
+        if one["passed"] and one["file"] == _file_digest(one["test"])
+    }
+
+
+def _keep_reached(kept: Path, modules: str, reached: Iterable[Reached]) -> None:
+    STORE.mkdir(parents=True, exist_ok=True)
+    each = [{**asdict(one), "file": _file_digest(one.test)} for one in reached]
+    kept.write_text(json.dumps({"modules": modules, "reached": each}), encoding="utf-8")
+
+
+def _file_digest(test: str) -> str:
+    file = ROOT / test.partition("::")[0]
+    return _digest(str(file)) if file.exists() else ""
+
+
 def _change(mutant: Mutant) -> Change:
     return Change(mutant.module, mutant.function, compile(mutant.tree(), str(file_of(mutant.module)), "exec"))
-
-
-def _heard(chunk: object) -> list[Reached]:
-    if not isinstance(chunk, list):
-        raise HarnessError("what the tests enter, noted by a process of its own", seen=str(chunk))
-    return chunk
 
 
 @cache

@@ -28,6 +28,19 @@ def test_a_choice_at_the_same_instant_may_come_before_or_after() -> None:
     assert signatures("5.3.3", f"{start} | t1 81.5 a0 0.1", on=True) != []
 
 
+def test_a_slow_answer_at_the_same_instant_may_come_before_or_after() -> None:
+    """
+    B answers thread 0 after 600 ms, at 681.1 to 681.2, which earns it an avoidance; thread 1, next in turn for b0, chooses then.
+
+    No failure, and over all the same: what took less than half a second may be passed over, this may not.
+    """
+    start = "t0 0 a3 1 | t1 0 a1 1 | t1 20 a2 1 | t1 40 a3 1 | t0 81 b0 600"
+    for queue in ("b0", "a0"):
+        assert signatures("5.3.3", f"{start} | t1 681.05 {queue} 1", on=True) == []
+    assert signatures("5.3.3", f"{start} | t1 680 a0 1", on=True) == ["queue.out-of-turn/first"]
+    assert signatures("5.3.3", f"{start} | t1 681.25 b0 1", on=True) == ["avoidance.used-avoided-broker/first"]
+
+
 def test_each_thread_has_its_own_index() -> None:
     """Neither disturbs the other's turn."""
     text = "t0 0 a0 1 | t1 0.3 b2 1 | t0 20 a1 1 | t1 20.3 b3 1 | t1 40 a0 1 | t0 40.3 a2 1"
