@@ -106,7 +106,7 @@ class Witness:
         attempts = attempts_of(exchanges_of(records), work.topic, sends, threads, work.timeout_ms, oneway)
         unseen = tuple(past_the_relay(records))
         if arm not in self._silent:
-            against = tuple(disagreements(work.attempts, attempts, losses_of(records)))
+            against = tuple(disagreements(work.attempts, attempts, losses_of(records), work.timeout_ms * 1_000_000))
             return WireStory(f"the client, and the wire: {len(attempts)} attempts", unseen, against)
         routes = publish_lists_of(records, work.topic)
         placed = with_routes(work.sends, routes, blind_spots_of(records))

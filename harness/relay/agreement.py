@@ -2,11 +2,13 @@
 The story of a client's hook held against the wire's: the same requests, in the same order, to the same queues, ended alike.
 
 The wire's attempts of a send must be among those told, in their order; what is told beside them must be of a kind that sends
-nothing, or have met the loss of a connection with an end that nobody is told of (asynchronous and one-way sends). So a hook that hides, invents or misplaces an attempt is seen, whichever witness is wrong.
+nothing, or have been handed over to a connection that was just lost, or be a retry of an asynchronous send whose time was up.
+Of an attempt that is told with ``UNSEEN_END`` the wire may have seen any end. So a hook that hides, invents or misplaces an attempt is seen, whichever witness is wrong.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from harness.core.records import UNSEEN_END, AttemptEnded
 from harness.relay.blind_spots import BlindSpot
@@ -33,17 +35,20 @@ WAITED_LONG_NS = 50_000_000
 """Answers in calm come sooner than this, so a client that calls one of them a timeout is still caught."""
 
 
-LOSS_NOTICED_NS = 50_000_000
+LOSS_NOTICED_NS = 250_000_000
 """
 Between the loss of a connection here and what its client knows of it, and between a request's hook and its way through the
-client's threads to here: a ms or two as a rule, so much on a busy machine.
+client's threads to here: a ms or two as a rule, 55 at a load of 19 on two cores. Clients later than this by the median make their case
+invalid anyway.
 """
 
 Losses = Mapping[str, Sequence[BlindSpot]]
 """By broker: when it refused connections or lost one."""
 
 
-def disagreements(told: Iterable[AttemptEnded], seen: Iterable[AttemptEnded], losses: Losses) -> list[str]:
+def disagreements(
+    told: Iterable[AttemptEnded], seen: Iterable[AttemptEnded], losses: Losses, timeout_ns: int
+) -> list[str]:
     """One sentence for each send that the two tell differently, by send."""
     by_send: tuple[dict[int, list[AttemptEnded]], ...] = (defaultdict(list), defaultdict(list))
     for each, attempts in zip(by_send, (told, seen), strict=True):
@@ -54,16 +59,20 @@ def disagreements(told: Iterable[AttemptEnded], seen: Iterable[AttemptEnded], lo
     return [
         f"send {send}: told {_words(client[send])}, seen {_words(wire[send])}"
         for send in sends
-        if not _agree(client[send], wire[send], losses)
+        if not _agree(client[send], wire[send], losses, timeout_ns)
     ]
 
 
-def _agree(told: list[AttemptEnded], seen: list[AttemptEnded], losses: Losses) -> bool:
+def _agree(told: list[AttemptEnded], seen: list[AttemptEnded], losses: Losses, timeout_ns: int) -> bool:
     left = list(seen)
     for attempt in told:
         if left and _is_same(attempt, left[0]):
             left.pop(0)
-        elif not (_may_never_have_left(attempt) or _may_be_lost(attempt, losses)):
+        elif not (
+            _may_never_have_left(attempt)
+            or _may_be_lost(attempt, losses)
+            or _had_no_time_left(attempt, told[0], timeout_ns)
+        ):
             return False
     return not left
 
@@ -74,16 +83,26 @@ def _may_never_have_left(told: AttemptEnded) -> bool:
 
 
 def _may_be_lost(told: AttemptEnded, losses: Losses) -> bool:
-    """Whether a request went into a connection that was just lost, and its end is not told of."""
-    is_end_untold = told.error == UNSEEN_END or (told.error is None and told.status is None)
-    return is_end_untold and any(loss.meets(told, LOSS_NOTICED_NS) for loss in losses.get(told.broker, ()))
+    """
+    Whether a request went into a connection that was just lost, and nobody was told.
+
+    Then it is nobody's (one-way), or goes on with a timeout (Java to 4.9.8), or its end is not told of (asynchronous).
+    """
+    is_silent = told.error in (UNSEEN_END, "RemotingTimeoutException") or (told.error is None and told.status is None)
+    handed_over = replace(told, end_ns=told.start_ns)
+    return is_silent and any(loss.meets(handed_over, LOSS_NOTICED_NS) for loss in losses.get(told.broker, ()))
+
+
+def _had_no_time_left(told: AttemptEnded, first: AttemptEnded, timeout_ns: int) -> bool:
+    """Whether this is a retry of an asynchronous send whose time was up: it is chosen, not written, and its end not told of."""
+    return told.error == UNSEEN_END and told.start_ns >= first.start_ns + timeout_ns - NO_TIME_NS
 
 
 def _is_same(told: AttemptEnded, seen: AttemptEnded) -> bool:
     """One request; a status is an answer and must be the same, an error may have other names."""
     if (told.broker, told.queue_id) != (seen.broker, seen.queue_id) or told.start_ns > seen.start_ns:
         return False
-    return told.status == seen.status or _crossed(told, seen)
+    return told.status == seen.status or told.error == UNSEEN_END or _crossed(told, seen)
 
 
 def _crossed(told: AttemptEnded, seen: AttemptEnded) -> bool:
