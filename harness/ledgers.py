@@ -26,8 +26,9 @@ POOLED = (
         for check in ("timing", "failover-time")
     ),
     "pooled/sends/outcomes",
+    "pooled/starts/queue-choice",
 )
-"""Checks over all pauses, or all sends, of a run, which no scenario names."""
+"""Checks over all pauses, sends or starts of a run, which no scenario names."""
 
 
 @dataclass(frozen=True, slots=True)

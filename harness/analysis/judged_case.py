@@ -27,6 +27,7 @@ from harness.analysis.checks.outcomes import Outcomes
 from harness.analysis.checks.publish_lists import compare_publish_lists
 from harness.analysis.checks.queue_choice import QueueChoice
 from harness.analysis.checks.scene import Scene, Watcher
+from harness.analysis.checks.start_positions import StartPositions
 from harness.analysis.checks.timing import Timing
 from harness.analysis.facts import CaseFact
 from harness.analysis.lanes import lane_bars
@@ -74,6 +75,7 @@ def judge_case(trace: CaseTrace, *, batch_rows: int = BATCH_ROWS) -> Iterator[Ca
         Delay(scene),
         Outcomes(scene, {arm: rulebook.causes(trace, arm) for arm in Arm}),
         LeftByRule(scene, rulebook.may_leave_open),
+        StartPositions(scene, trace),
     )
     baseline, candidate = (_arm(trace, arm, scene, rulebook, batch_rows) for arm in Arm)
     for send in aligned(baseline, candidate):

@@ -113,9 +113,24 @@ class PairedSample:
             return min(logs) > bound or max(logs) < -bound
         return abs(sum(logs) / len(logs)) > bound
 
+    def met(self) -> tuple[EpisodePair, ...]:
+        """Pairs that both arms ran into, however they ended."""
+        return tuple(pair for pair in self.pairs if pair.baseline_ns is not None and pair.candidate_ns is not None)
+
+    def cut_short(self) -> tuple[int, int]:
+        """
+        In how many of these the duration of the baseline, and of the candidate, was cut short before its failover.
+
+        By the end of the case, or by the broker's answer where the other arm did fail over. Where neither did, there may have
+        been nowhere to go.
+        """
+        ended = [(pair.baseline_ended, pair.candidate_ended) for pair in self.met()]
+        mine, others = (sum(_is_cut_short(*both[::side]) for both in ended) for side in (1, -1))
+        return mine, others
+
     def discordant(self) -> tuple[int, int]:
         """Episodes (failed over in the baseline only, failed over in the candidate only), for an exact McNemar test."""
-        met = [pair for pair in self.pairs if pair.baseline_ns is not None and pair.candidate_ns is not None]
+        met = self.met()
         baseline_only = sum(
             p.baseline_ended is Ending.FAILOVER and p.candidate_ended is not Ending.FAILOVER for p in met
         )
@@ -123,6 +138,10 @@ class PairedSample:
             p.candidate_ended is Ending.FAILOVER and p.baseline_ended is not Ending.FAILOVER for p in met
         )
         return baseline_only, candidate_only
+
+
+def _is_cut_short(ended: Ending, other: Ending) -> bool:
+    return ended is Ending.OPEN or (ended is Ending.RESUMED and other is Ending.FAILOVER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +176,25 @@ class ComparedShares:
 
 
 @dataclass(frozen=True, slots=True)
+class Concentration:
+    """
+    How many of an arm's random choices fell on the place where most of them fell.
+
+    signature: what it is if it is no luck. where: that place, of the candidate. chance: of one choice, to fall on a given
+    place; places: how many there are that could have been it.
+    """
+
+    signature: str
+    where: str
+    chance: float
+    places: int
+    baseline_most: int
+    baseline_total: int
+    candidate_most: int
+    candidate_total: int
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """
     Everything known about one check of one case.
@@ -179,7 +217,7 @@ class Evidence:
     divergences: tuple[Divergence, ...] = ()
     samples: tuple[PairedSample, ...] = ()
     measures: tuple[Measure, ...] = ()
-    counts: tuple[PairedCounts | ComparedShares, ...] = ()
+    counts: tuple[PairedCounts | ComparedShares | Concentration, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

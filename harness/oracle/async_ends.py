@@ -4,16 +4,16 @@ How an asynchronous send may end, given how long its attempts took: every way th
 What failed an attempt is hardly ever told (hooks hear of the last one's end only), but how long it took is, and how the
 callback was called. So every cause that fits the duration is tried, in every attempt; a retry that found no connection was
 perhaps not seen at all. Connections are lost, or not found, where something was wrong with a broker, and nowhere else: an
-attempt in calm was answered, refused, or timed out. What no combination leads to is a difference. Queues are not looked
-at here.
+attempt in calm was answered, refused, or timed out. What no combination leads to is a difference; so is the cause of an
+exception that the client makes itself, where no combination that fits leads to that one. Queues are not looked at here.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from harness.core.plan import SendKind
 from harness.core.records import NEVER_CALLED_BACK
-from harness.oracle.difference import ends_alike
+from harness.oracle.difference import causes_alike, ends_alike
 from harness.oracle.judgement import Difference, DifferenceKind
 from harness.oracle.sentences import end_text, finish_text
 from harness.oracle.trace import AttemptTrace, SendTrace
@@ -95,10 +95,11 @@ def async_difference(
     seen = len(attempts)
     ends: dict[_End, None] = {}  # in the order found, so that what is said of a send is always the same
     for end in _Explorer(dialect, settings, send, attempts, troubled).ends():
-        if end.explains(send, seen):
+        if end.explains(send, seen) and end.finish is not None and causes_alike(end.finish, send):
             return None
         ends[end] = None
-    return _difference(send, seen, tuple(ends))
+    but_for_causes = [end.finish for end in ends if end.finish is not None and end.explains(send, seen)]
+    return _other_cause(send, seen, but_for_causes) if but_for_causes else _difference(send, seen, tuple(ends))
 
 
 @dataclass(slots=True)
@@ -256,6 +257,19 @@ class _Explorer:
             return rules.threw(invoke, selecting, now_ms, cause.error)
         result = AttemptResult.failed(cause.error, cause.code)
         return rules.ended(invoke, selecting, now_ms, result, direct=cause.direct, written_ms=invoke.began_ms)
+
+
+def _other_cause(send: SendTrace, seen: int, finishes: Sequence[Finish]) -> Difference:
+    """All is as the rules have it but for what the exception names as its cause."""
+    causes = sorted({finish.cause or "none" for finish in finishes})
+    return Difference(
+        DifferenceKind.ERROR,
+        f"error.other-cause/expected={causes[0]}/seen={send.cause or 'none'}/{'first' if seen <= 1 else 'retry'}",
+        None,
+        " or ".join(sorted({finish_text(finish) for finish in finishes})),
+        end_text(send) + (f", because of a {send.cause}" if send.cause else ", without a cause"),
+        {"expected": [finishes[0].error, causes], "observed": [send.error, send.code, send.cause]},
+    )
 
 
 def _difference(send: SendTrace, seen: int, ends: tuple[_End, ...]) -> Difference:

@@ -7,6 +7,7 @@ _SENTENCES = {
     "queue.out-of-turn": "{subject} takes another queue than the one whose turn it is",
     "queue.mutated-list": "{subject} and {baseline} no longer agree on the list of queues: one of them has rewritten its own",
     "queue.other-publish-list": "{subject} publishes to another list of queues",
+    "queue.begins-alike": "threads of {subject} begin at one place far too often to be random",
     "queue.result-names-other-queue": "the result that {subject} returns names another queue than it sent to",
     "retry.returned-to-failed-broker": "{subject} retries on the broker that has just failed",
     "retry.left-its-queue": "{subject} retries an ordered send at another queue",

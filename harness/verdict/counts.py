@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import stats
 
-from harness.core.evidence import ComparedShares, Evidence, PairedCounts, Standing
+from harness.core.evidence import ComparedShares, Concentration, Evidence, PairedCounts, Standing
 from harness.core.verdict import Divergence, Example, Severity
 from harness.verdict.statistics import exact_mcnemar, holm
 
@@ -24,7 +24,7 @@ cost (``samples.ALPHA_DIFFERENCE``). So nothing below eleven to none is a differ
 NO_SINGLE_SEND = -1
 """``send`` of an example that is a count."""
 
-Counts = PairedCounts | ComparedShares
+Counts = PairedCounts | ComparedShares | Concentration
 
 
 def with_counts_told(evidence: Sequence[Evidence], *, baseline: str, candidate: str) -> tuple[Evidence, ...]:
@@ -51,15 +51,26 @@ def _differ(counts: Sequence[Counts]) -> tuple[bool, ...]:
 
 
 def p_of(count: Counts) -> float:
-    """Two-sided exact p-value that the arms are alike."""
+    """Two-sided exact p-value that the arms are alike; of random choices, that the candidate's are."""
     if isinstance(count, PairedCounts):
         return exact_mcnemar(count.baseline_more, count.candidate_more)
-    return _fisher(count.met, count.ended)
+    if isinstance(count, ComparedShares):
+        return _fisher(count.met, count.ended)
+    if _piled_up(count, count.baseline_most, count.baseline_total) <= ALPHA_COUNTS:
+        return 1.0  # Either the baseline's choices are not random, or something forces both.
+    return _piled_up(count, count.candidate_most, count.candidate_total)
+
+
+def _piled_up(count: Concentration, most: int, total: int) -> float:
+    """Chance that so many of so many fall on one place, whichever it is: at most the sum over places."""
+    return min(1.0, count.places * float(stats.binom.sf(most - 1, total, count.chance)))
 
 
 def _least_p(count: Counts) -> float:
     if isinstance(count, PairedCounts):
         return exact_mcnemar(0, count.baseline_more + count.candidate_more)
+    if isinstance(count, Concentration):
+        return _piled_up(count, count.candidate_total, count.candidate_total)
     total, (first, second) = sum(count.ended), count.met
     extremes = ((min(total, first), total - min(total, first)), (total - min(total, second), min(total, second)))
     return min(_fisher(count.met, ended) for ended in extremes)
@@ -79,6 +90,8 @@ def _told(item: Evidence, differing: set[int], baseline: str, candidate: str) ->
 
 def _divergence(check: str, count: Counts, baseline: str, candidate: str) -> Divergence:
     p_value = p_of(count)
+    if isinstance(count, Concentration):
+        return _concentrated(count, p_value, candidate)
     if isinstance(count, PairedCounts):
         is_more, total = count.candidate_more > count.baseline_more, count.baseline_more + count.candidate_more
         expected = f"{count.name}: neither client more often than the other, over what both went through"
@@ -97,3 +110,12 @@ def _divergence(check: str, count: Counts, baseline: str, candidate: str) -> Div
     name = f"{check}.{'more' if is_more else 'less'}-often/{count.name}"
     example = Example(NO_SINGLE_SEND, 0, None, "counts", expected, observed, {"p": p_value})
     return Divergence(name, candidate, total, example)
+
+
+def _concentrated(count: Concentration, p_value: float, candidate: str) -> Divergence:
+    expected = (
+        f"choices drawn at random: of {count.candidate_total} about {count.chance * count.candidate_total:.3g} there"
+    )
+    observed = f"{count.candidate_most} of {count.candidate_total} of {candidate} at {count.where} (p = {p_value:.2g})"
+    example = Example(NO_SINGLE_SEND, 0, None, "counts", expected, observed, {"p": p_value})
+    return Divergence(count.signature, candidate, count.candidate_most, example)

@@ -29,6 +29,12 @@ P_CAUSE_OPEN = 0.05
 Below it causes that differ keep a question open (six spells to nil): two faithful clients leave the same spells.
 """
 
+MOST_CUT_SHORT = 0.5
+"""
+Share of an arm's spells that were cut short before its failover from which on the others show no equivalence: they are those in
+which it did go on elsewhere, and the longer a way out, the likelier something else ends it.
+"""
+
 ALPHA_EQUIVALENCE = 0.05
 """Chance that a run passes as equivalent though a sample lies at its margin: the usual size of the TOST procedure."""
 
@@ -63,11 +69,16 @@ class SampleAnswer:
         return self.sample.points_beyond() or self.p_cause <= P_CAUSE_OPEN
 
     @property
+    def is_mostly_unseen(self) -> bool:
+        """Whether so many of an arm's durations were cut short that the others do not speak for it."""
+        return max(self.sample.cut_short()) >= MOST_CUT_SHORT * max(1, len(self.sample.met()))
+
+    @property
     def verdict(self) -> Verdict:
         """DIVERGES, EQUIVALENT or, when neither was shown, INCONCLUSIVE."""
         if self.differs or self.cause_differs:
             return Verdict.DIVERGES
-        return Verdict.EQUIVALENT if self.equivalent else Verdict.INCONCLUSIVE
+        return Verdict.EQUIVALENT if self.equivalent and not self.is_mostly_unseen else Verdict.INCONCLUSIVE
 
     @property
     def reason(self) -> str:
@@ -75,6 +86,12 @@ class SampleAnswer:
         if self.verdict is not Verdict.INCONCLUSIVE:
             return ""
         complete = len(self.sample.complete())
+        if self.is_mostly_unseen:
+            (baseline, candidate), met = self.sample.cut_short(), len(self.sample.met())
+            return (
+                f"{self.sample.name}: of {met} spells {baseline} of the baseline's and {candidate} of the candidate's were cut short"
+                " before a failover: half of a client's, so that the others do not speak for it"
+            )
         if self.ratio is None:
             return (
                 f"{self.sample.name}: {complete} of at least {self.sample.minimum_pairs} complete pairs of spells"

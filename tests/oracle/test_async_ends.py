@@ -19,16 +19,34 @@ SETTINGS = SendSettings(send_msg_timeout_ms=500)
 
 
 def trace(*took_ms: int, error: str | None = None, code: int | None = None) -> SendTrace:
-    """A send of attempts that lasted so long, one after the other; the last ended with the send."""
+    """A send of attempts that lasted so long, one after the other; the last ended with the send. Its client tells no causes."""
     attempts, at_ns = [], 0
     for number, lasted in enumerate(took_ms):
         failed = UNSEEN_END if number + 1 < len(took_ms) else error
         attempts.append(AttemptTrace(number, "broker-b", 0, at_ns, at_ns + lasted * MS, failed))
         at_ns += lasted * MS
     status = "SEND_OK" if error is None else None
+    seen = tuple(attempts)
     return SendTrace(
-        0, 0, SendKind.PLAIN, 0, 0, at_ns, error, None, code, status, attempts=tuple(attempts), mode=SendMode.ASYNC
+        0,
+        0,
+        SendKind.PLAIN,
+        0,
+        0,
+        at_ns,
+        error,
+        None,
+        code,
+        status,
+        attempts=seen,
+        mode=SendMode.ASYNC,
+        tells_cause=False,
     )
+
+
+def because_of(cause: str | None, *took_ms: int, error: str = "MQClientException") -> SendTrace:
+    """One that failed, of a client that tells causes."""
+    return replace(trace(*took_ms, error=error), cause=cause, tells_cause=True)
 
 
 def signature(release: str, send: SendTrace, troubled: Troubled = lambda *_: False) -> str | None:
@@ -125,3 +143,37 @@ def test_a_refused_first_attempt_is_retried_from_4_9_3_on() -> None:
 def test_a_callback_that_never_came_is_not_judged_here() -> None:
     """The check of callbacks says so."""
     assert signature("5.3.3", trace(TIMED_OUT, error=NEVER_CALLED_BACK)) is None
+
+
+@pytest.mark.parametrize(
+    ("release", "cause"),
+    [("4.9.8", None), ("5.1.4", None), ("5.2.0", "CompletionException"), ("5.3.2", "RemotingSendRequestException")],
+)
+def test_an_exception_names_the_cause_of_its_release(release: str, cause: str | None) -> None:
+    """Three connections lost: no cause until requests were futures (5.2.0), what wraps it then, itself from 5.3.2 on."""
+    assert signature(release, because_of(cause, 10, 10, 10), faulty) is None
+    for other in {None, "CompletionException", "RemotingSendRequestException"} - {cause}:
+        found = signature(release, because_of(other, 10, 10, 10), faulty)
+        assert found is not None
+        assert found.startswith("error.other-cause/expected=")
+        assert found.endswith(f"/seen={other or 'none'}/retry")
+
+
+def test_a_timeout_is_named_as_one() -> None:
+    """In calm nothing else can have been the cause; at a faulty broker a connection may have been lost just then."""
+    assert signature("5.3.3", because_of("RemotingTimeoutException", TIMED_OUT)) is None
+    lost = because_of("RemotingSendRequestException", TIMED_OUT)
+    wrong = "error.other-cause/expected=RemotingTimeoutException/seen=RemotingSendRequestException/first"
+    assert signature("5.3.3", lost) == wrong
+    assert signature("5.3.3", lost, faulty) is None
+
+
+def test_the_cause_of_what_the_broker_said_is_nobodys_rule() -> None:
+    """An exception that is thrown as it came has whatever cause the network library gave it."""
+    refused = replace(because_of("Anything", 10, error="MQBrokerException"), code=13)
+    assert signature("5.3.3", refused) is None
+
+
+def test_a_client_that_tells_no_causes_is_not_asked() -> None:
+    """Exceptions of some languages have none."""
+    assert signature("5.3.3", replace(because_of(None, TIMED_OUT), tells_cause=False)) is None

@@ -17,6 +17,7 @@ from harness.analysis.checks import (
     outcomes_answer,
     protocol,
     queue_choice,
+    start_positions,
     timing,
     validity,
 )
@@ -47,4 +48,5 @@ POOLED: tuple[Callable[[Sequence[CaseFacts]], tuple[Evidence, ...]], ...] = (
     timing.pooled,
     failover_time.pooled,
     outcomes_answer.pooled,
+    start_positions.pooled,
 )

@@ -172,3 +172,17 @@ def test_a_second_attempt_speaks_for_itself_where_one_retry_is_allowed(found: Fo
         ]
 
     assert STORED_TWICE in signatures(found(story, refuse_connection, "4.6.1"))
+
+
+@pytest.mark.parametrize(("cause", "seen"), [(None, "none"), ("RemotingSendRequestException", "")])
+def test_an_exception_with_another_cause(cause: str | None, seen: str, found: Found) -> None:
+    """5.3.3 names the timeout that ended the send; a lost connection may have been the cause beside a fault, none at all not."""
+
+    def rename(told: Told) -> None:
+        failed = next(one.send for one in told.sends if one.error == "MQClientException")
+        change_send(told, failed, lambda one: replace(one, cause=cause))
+
+    expected = {f"error-kind error.other-cause/expected=RemotingConnectException/seen={seen}/first"} if seen else set()
+    assert {one.rsplit("/expected", 1)[0] for one in signatures(found(ASYNC, rename))} == {
+        one.rsplit("/expected", 1)[0] for one in expected
+    }
