@@ -11,7 +11,9 @@ from harness.core.events import Arm
 from harness.core.plan import SendMode
 from harness.core.subject import SubjectId
 from harness.oracle.explain import explain
+from harness.traces.reader import sealed_files
 from harness.traces.run_directory import RunDirectory
+from harness.traces.schema import TableName
 
 _NS_PER_MS = 1_000_000
 
@@ -26,7 +28,9 @@ def explain_send(run_dir: Path, subject: str, send: int, case: str | None) -> It
     """
     run = RunDirectory.open(run_dir)
     arm = _arm(run, subject)
-    yield from explain_traced(read_case(run, _case_number(run, case)), run, arm, send)
+    number = _case_number(run, case)
+    sealed_files(run, TableName.SENDS)  # a complete case whose table is gone is refused, not told to have had no sends
+    yield from explain_traced(read_case(run, number), run, arm, send)
 
 
 def explain_traced(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> Iterator[str]:

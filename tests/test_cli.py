@@ -9,6 +9,7 @@ import pytest
 from harness.cli import guarded
 from harness.core.errors import ExitCode
 
+OLDER_RUN = Path(__file__).parent / "older_run"
 BAD_SCENARIO = "format: 1\nname: bad/settings\nestablishes: nothing\nsettings: {send_latency_fault_enabled: true}\n"
 
 
@@ -129,3 +130,23 @@ def test_version_and_help_are_no_errors(capsys: pytest.CaptureFixture[str]) -> N
     assert guarded(["--version"]) == ExitCode.CONFORMS
     assert guarded(["run", "--help"]) == ExitCode.CONFORMS
     assert "rocketdiff 0." in capsys.readouterr().out
+
+
+def test_a_complete_case_whose_sends_are_gone_is_not_explained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As analyze says it: the files are missing, it is not that nothing was sent."""
+    shutil.copytree(OLDER_RUN, tmp_path / "run", ignore=shutil.ignore_patterns("sends"))
+    assert guarded(["explain", str(tmp_path / "run"), "baseline", "1", "--case", "1"]) == ExitCode.USAGE
+    assert "expected all files of the complete case 1 in run" in capsys.readouterr().err
+
+
+def test_folders_may_have_letters_of_any_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run judged where it lies, with its report in another such folder; every file of it is named and there."""
+    shutil.copytree(OLDER_RUN, tmp_path / "ünï 日本" / "rün")
+    out = tmp_path / "عربى" / "löst"
+    judged = ["analyze", str(tmp_path / "ünï 日本" / "rün"), "--master", "none", "--out", str(out)]
+    assert guarded(judged) in (ExitCode.CONFORMS, ExitCode.DIVERGES, ExitCode.INCONCLUSIVE)
+    assert capsys.readouterr().out.splitlines()[-1].startswith("VERDICT ")
+    names = {path.name for path in out.iterdir()}
+    assert {"report.html", "report.json", "junit.xml", "summary.md", "results.sarif", "badge.json"} <= names

@@ -5,10 +5,12 @@ The fixtures of this folder do this to all evidence they hand out, so a planted 
 the exit code fails its test.
 """
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
+from xml.etree import ElementTree as ET
 
 from rich.console import Console
 
@@ -18,14 +20,15 @@ from harness.core.events import Arm
 from harness.core.evidence import Analysis, Evidence, Standing
 from harness.core.run_info import CaseInfo, RunInfo, SubjectInfo
 from harness.core.verdict import Severity, Verdict
-from harness.report import markdown
+from harness.report import badge, junit, markdown, sarif
 from harness.report.clusters import Weight
 from harness.report.document import Document, build
 from harness.report.summary import print_summary
+from harness.report.words import plural
 from harness.traces.run_directory import RunDirectory
 from harness.verdict.judge import judge
 from harness.verdict.judgement import Judgement
-from harness.verdict.policy import Policy
+from harness.verdict.policy import Inconclusive, Policy
 
 NOTHING_SEEN = re.compile(
     r"never came|no attempt of either arm|no attempt failed|no send failed|nearly any choice|no client had|was slow enough"
@@ -109,7 +112,24 @@ def require_consistent(document: Document) -> str:
         if result.verdict is Verdict.INCONCLUSIVE and result.severity is not Severity.INFO:
             assert result.reason, (result.case, result.check)
     assert f"{counts.ungated} inconclusive (does not gate)" in text or not counts.ungated, text
+    require_same_counts(document)
     return text
+
+
+def require_same_counts(document: Document) -> None:
+    """JUnit, SARIF and the badge count what the machine line counts."""
+    counts, run = document.counts, document.run
+    suites = ET.fromstring(junit.render(run.run, run.seed, document.results, document.policy))
+    told = {name: int(suites.attrib[name]) for name in ("tests", "failures", "errors")}
+    assert told["tests"] == len(document.results)
+    if document.policy.inconclusive is Inconclusive.FAIL:
+        assert told["failures"] + told["errors"] == counts.new + counts.stale + counts.inconclusive, (told, counts)
+    (log,) = json.loads(sarif.render(document))["runs"]
+    assert log["properties"]["machineLine"] == document.machine_line
+    alerts = [one for one in log["results"] if one["baselineState"] == "new" and one["level"] == "error"]
+    assert bool(counts.new) <= bool(alerts), document.machine_line
+    if document.exit_code is ExitCode.DIVERGES:
+        assert badge.render(document)["message"] == f"diverges in {plural(counts.new, 'check')}"
 
 
 def rendered(document: Document) -> str:

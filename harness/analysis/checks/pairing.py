@@ -84,7 +84,10 @@ def case_evidence(facts: CaseFacts, question: Question) -> Evidence:
         return _informative(facts.evidence(check, Standing.NOT_APPLICABLE, reason, measures=measures))
     sample = PairedSample(question.sample, margin_of([facts], question), pairs, MINIMUM_PAIRS, MINIMUM_REASON)
     if len(sample.complete()) < MINIMUM_PAIRS:
-        reason = f"{len(sample.complete())} complete pairs of spells here; judged over all cases in {pool_of(facts)}"
+        complete = len(sample.complete())
+        reason = (
+            f"{complete} complete pair{'s' * (complete != 1)} of spells here; judged over all cases in {pool_of(facts)}"
+        )
         return _informative(facts.evidence(check, Standing.INDECISIVE, reason, measures=measures))
     return _informative(facts.evidence(check, Standing.DECISIVE, measures=measures), sample)
 
@@ -136,7 +139,11 @@ def pooled_evidence(
     sample = PairedSample(question.sample, margin_of(cases, question), pairs, MINIMUM_PAIRS, MINIMUM_REASON)
     telling = len(sample.complete()) + sum(sample.discordant())
     enough = telling >= MINIMUM_PAIRS
-    reason = "" if enough else f"{telling} telling spells of pauses in all, at least {MINIMUM_PAIRS} are needed"
+    reason = (
+        ""
+        if enough
+        else f"{telling} telling spell{'s' * (telling != 1)} of pauses in all, at least {MINIMUM_PAIRS} are needed"
+    )
     return Evidence(
         runs=tuple(sorted({facts.run for facts in cases})),
         case=name,

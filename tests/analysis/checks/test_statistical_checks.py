@@ -38,7 +38,7 @@ def test_too_few_spells_do_not_gate(new_run: NewRun, evidence_of: EvidenceOf) ->
     own, pooled = evidence[NAME, "timing"], evidence[POOL, "timing"]
     assert (own.standing, own.severity) == (Standing.INDECISIVE, Severity.INFO)
     assert own.reason.startswith(
-        "1 complete pairs of spells here; judged over all cases in pooled/pause/fault-latency-on"
+        "1 complete pair of spells here; judged over all cases in pooled/pause/fault-latency-on"
     )
     assert (pooled.standing, pooled.severity) == (Standing.INDECISIVE, Severity.SHOULD)
 
