@@ -90,7 +90,12 @@ class Scenarios:
         mine = [item for item in items if isinstance(item, CaseItem)]
         parent = ShippedScenarios.from_parent(session, name="rocketdiff", nodeid="rocketdiff")
         try:
-            mine += [CaseItem.of(parent, scenario, self) for scenario in self._shipped(mine)]
+            shipped: list[pytest.Item | pytest.Collector] = [
+                CaseItem.of(parent, scenario, self) for scenario in self._shipped(mine)
+            ]
+            # Whoever counts what was collected hears of them as of those of a file.
+            session.ihook.pytest_collectreport(report=pytest.CollectReport("rocketdiff", "passed", None, shipped))
+            mine += [item for item in shipped if isinstance(item, CaseItem)]
             load_ledger(self._request.ledgers, [item.scenario for item in mine])
         except HarnessError as error:
             raise pytest.UsageError(f"rocketdiff: {error}") from error

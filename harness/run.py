@@ -111,7 +111,7 @@ def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
     directory = RunDirectory.create(request.out.resolve(), manifest_of(request, seed, cases, choice.left_out))
     listeners = (*listeners, JUnitListener(directory.path / junit.FILE_NAME, request.policy))
     tell(listeners, _started(request, cases, directory, choice))
-    with _found_again(directory.path):
+    with found_again(directory.path):
         try:
             run_cases(request, cases, pair, directory, listeners)
         except Exception as error:
@@ -132,7 +132,7 @@ def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
 
 
 @contextmanager
-def _found_again(path: Path) -> Iterator[None]:
+def found_again(path: Path) -> Iterator[None]:
     """Tell whoever interrupts a run how to judge what there is of it."""
     try:
         yield

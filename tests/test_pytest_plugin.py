@@ -54,7 +54,9 @@ def test_own_scenarios_are_items_named_like_their_cases(project: ForeignProject)
 def test_shipped_scenarios_come_by_suite_or_glob(project: ForeignProject) -> None:
     """A glob may mean own ones, shipped ones or both; without own ones and without a choice it is the quick suite."""
     chosen = (*HONEST, "--collect-only", "-q")
-    quick = items(project.pytest(*chosen))
+    result = project.pytest(*chosen)
+    quick = items(result)
+    result.stdout.fnmatch_lines([f"{len(quick)} tests collected*"])
     assert f"rocketdiff::fault-latency/pause-one-of-two/{PAIR}" in quick
     project.scenario("ours/calm")
     both = ("--rocketdiff-scenario", "ours/*", "--rocketdiff-scenario", "fault-latency/pause-one-of-two")

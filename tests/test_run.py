@@ -7,7 +7,7 @@ import pytest
 from harness.cli import guarded
 from harness.core.errors import ExitCode, UsageError
 from harness.core.subject import SubjectId
-from harness.run import RunRequest, chosen, command_line, manifest_of, plan_cases
+from harness.run import RunRequest, chosen, command_line, found_again, manifest_of, plan_cases
 from harness.verdict.policy import Inconclusive, Policy
 
 JAVA, PYTHON = SubjectId("java", "5.3.3"), SubjectId("python", "5.3.3")
@@ -127,3 +127,11 @@ def test_compare_takes_bare_releases(capsys: pytest.CaptureFixture[str]) -> None
     """As changelog does: they are the Java client's."""
     assert guarded(["compare", "4.7.1", "5.3.3", "--scenario", "round-robin/calm", "--dry-run"]) == ExitCode.CONFORMS
     assert "round-robin/calm/java:4.7.1~java:5.3.3" in capsys.readouterr().out
+
+
+def test_whoever_interrupts_a_run_is_told_how_to_judge_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    """The command as it is to be typed; the interruption goes on."""
+    with pytest.raises(KeyboardInterrupt), found_again(Path("reports/my run")):
+        raise KeyboardInterrupt
+    said = capsys.readouterr().err
+    assert said == "what there is of the run can be judged: rocketdiff analyze 'reports/my run'\n"
