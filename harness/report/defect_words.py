@@ -1,5 +1,6 @@
 """What was measured with defective clients, as sentences of a report and as a table for its documentation."""
 
+from harness.report.words import plural
 from harness.verdict.defects_found import DefectsFound, SuiteFound
 
 
@@ -9,7 +10,7 @@ def defect_lines(found: DefectsFound | None) -> tuple[str, ...]:
         return ()
     each = "; ".join(map(_suite, found.suites))
     return (
-        f"Of a bank of {found.bank} defective clients of {len(found.kinds)} kinds, each with {found.seeds} seeds, {each}",
+        f"Of a bank of {found.bank} defective clients of {len(found.kinds)} kinds, each with {plural(found.seeds, 'seed')}, {each}",
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from math import isfinite, log
+from operator import itemgetter
 
 from harness.core.evidence import EpisodePair, Evidence, Standing
 from harness.core.verdict import CheckResult, Divergence, Example, Measure, Severity, Verdict, dominant
@@ -90,10 +91,13 @@ def statistical(check: str, samples: Sequence[SampleAnswer], baseline: str, cand
 def _duration_differs(check: str, item: SampleAnswer, candidate: str) -> Divergence:
     ratio, margin = item.ratio, item.sample.margin
     assert ratio is not None, "a sample differs only after its ratio was asked"
-    worst = max(
-        (pair for pair in item.sample.pairs if pair.baseline_ns and pair.candidate_ns),
-        key=lambda pair: abs(log((pair.candidate_ns or 1) / (pair.baseline_ns or 1))),
-    )
+    apart = [
+        (abs(log(pair.candidate_ns / pair.baseline_ns)), place)
+        for place, pair in enumerate(item.sample.pairs)
+        if pair.baseline_ns and pair.candidate_ns
+    ]
+    _, place = max(apart, key=itemgetter(0))
+    worst = item.sample.pairs[place]
     return Divergence(
         signature=f"{check}.{item.sample.name}-differs",
         subject=candidate,

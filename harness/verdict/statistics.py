@@ -5,6 +5,7 @@ Unit of every sample is the pause episode (or the run), never the message: messa
 Durations that may be censored are in ``harness.core.survival``.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -63,8 +64,9 @@ def paired_ratio(pairs: Sequence[tuple[float, float]], *, margin_ratio: float, a
     ratios = np.array([log(candidate / baseline) for baseline, candidate in pairs])
     n, confidence = len(ratios), 1 - 2 * alpha
     if n < 2:
-        ratio = exp(float(ratios[0])) if n else 1.0
-        return RatioDecision(Decision.INCONCLUSIVE, ratio, 0.0, inf, confidence, n, ASSUMED_LOG_SD, 1.0, 1.0)
+        return RatioDecision(
+            Decision.INCONCLUSIVE, exp(float(ratios.sum())), 0.0, inf, confidence, n, ASSUMED_LOG_SD, 1.0, 1.0
+        )
     mean, deviation = float(ratios.mean()), float(ratios.std(ddof=1))
     error = deviation / sqrt(n)
     reach = float(stats.t.ppf(1 - alpha, n - 1)) * error
@@ -102,12 +104,10 @@ def pairs_needed(
     A sample without spread still needs two.
     """
     margin, mean = log(margin_ratio), abs(log(ratio))
-    n = 2
-    while n < MOST_PAIRS:
-        if log_sd == 0 or _power(n, margin, mean, log_sd, alpha) >= power:
-            return n
-        n += max(1, n // 200)
-    return MOST_PAIRS
+    if log_sd == 0:
+        return 2
+    counts = range(2, MOST_PAIRS)
+    return 2 + bisect_left(counts, True, key=lambda n: _power(n, margin, mean, log_sd, alpha) >= power)
 
 
 def _power(n: int, margin: float, mean: float, log_sd: float, alpha: float) -> float:
