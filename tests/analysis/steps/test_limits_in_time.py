@@ -1,0 +1,171 @@
+"""To the nanosecond: how far faults, torn connections and idle ones reach, and which spell a send belongs to."""
+
+import pyarrow as pa
+import pytest
+
+from harness.analysis.steps.excuses import HeldConnections
+from harness.analysis.steps.fault_reach import FaultReach
+from harness.analysis.steps.fault_spells import FaultSpells
+from harness.analysis.steps.torn_connections import TornConnections
+from harness.core.fault import FaultKind, FaultRecord
+from harness.core.settings import ClientSettings
+from harness.oracle.durations import Tearing
+
+S, MS = 1_000_000_000, 1_000_000
+SETTINGS = ClientSettings(send_msg_timeout_ms=500, retry_times_when_send_failed=1, retry_times_when_send_async_failed=3)
+ATTEMPT_NS = 3_500 * MS
+"""Half a second of timeout, three seconds until an asynchronous request is found to be over."""
+
+TIMED_OUT, REFUSED = "RemotingTimeoutException", "RemotingConnectException"
+
+
+def fault(from_s: float, to_s: float | None, kind: FaultKind = FaultKind.PAUSE, node: str = "broker-b") -> FaultRecord:
+    """In doubt for a nanosecond before and after it is in effect."""
+    begin, end = round(from_s * S), None if to_s is None else round(to_s * S)
+    return FaultRecord(1, kind, node, begin, begin + 1, None, None if end is None else end - 1, end, None)
+
+
+@pytest.mark.parametrize(
+    ("start_ns", "end_ns", "meets"),
+    [
+        (9 * S, 10 * S, False),
+        (9 * S, 10 * S + 1, True),
+        (10 * S - ATTEMPT_NS, 90 * S, False),
+        (10 * S - ATTEMPT_NS + 1, 90 * S, True),
+        (12 * S + ATTEMPT_NS - 1, 90 * S, True),
+        (12 * S + ATTEMPT_NS, 90 * S, False),
+    ],
+)
+def test_what_an_attempt_meets_of_a_fault(start_ns: int, end_ns: int, meets: bool) -> None:
+    """From 10 s to 12 s; an attempt lasts 3.5 s at the most, and so long after the heal something may still be over."""
+    reach = FaultReach.of_attempts([fault(10, 12)], SETTINGS)
+    assert reach.lasting_ns == ATTEMPT_NS
+    assert reach.meets(start_ns, end_ns) is meets
+    assert not reach.meets(start_ns, end_ns, "broker-a")
+
+
+def test_an_asynchronous_send_lasts_as_long_as_all_its_attempts() -> None:
+    """One and three retries."""
+    assert FaultReach.of_sends([], SETTINGS).lasting_ns == 4 * ATTEMPT_NS
+
+
+@pytest.mark.parametrize(
+    ("faults", "spans"),
+    [
+        ([], ()),
+        ([fault(30, 31), fault(10, 12)], ((10 * S, 12 * S), (30 * S, 31 * S))),
+        ([fault(10, 12), fault(11, 15), fault(14, 14.5)], ((10 * S, 15 * S),)),
+        ([fault(10, 20), fault(11, 12)], ((10 * S, 20 * S),)),
+        ([fault(10, 12), fault(12, 13)], ((10 * S, 12 * S), (12 * S, 13 * S))),
+        ([fault(10, None), fault(12, 13)], ((10 * S, None),)),
+        ([fault(10, 12), fault(11, None)], ((10 * S, None),)),
+    ],
+)
+def test_faults_that_overlap_are_one_spell(
+    faults: list[FaultRecord], spans: tuple[tuple[int, int | None], ...]
+) -> None:
+    """One that begins as another heals is the next; what never heals takes all that follow."""
+    assert FaultSpells.of(faults, SETTINGS).spans == spans
+
+
+@pytest.mark.parametrize(
+    ("start_ns", "end_ns", "spell"),
+    [
+        (8 * S, 10 * S, None),
+        (8 * S, 10 * S + 1, 0),
+        (11 * S, 11 * S + 1, 0),
+        (12 * S + 4 * ATTEMPT_NS - 1, 28 * S, 0),
+        (12 * S + 4 * ATTEMPT_NS, 28 * S, None),
+        (11 * S, 40 * S + 1, 1),
+        (39 * S, 40 * S, None),
+        (900 * S, 901 * S, 1),
+    ],
+)
+def test_a_send_belongs_to_the_last_spell_that_may_have_touched_it(
+    start_ns: int, end_ns: int, spell: int | None
+) -> None:
+    """The first is over at 12 s, and 14 s later no send can still feel it; the second, of 40 s, never ends."""
+    spells = FaultSpells.of([fault(10, 12), fault(40, None)], SETTINGS)
+    assert spells.lasting_ns == 4 * ATTEMPT_NS
+    assert spells.at(start_ns, end_ns) == spell
+
+
+def test_the_longer_of_both_kinds_of_retries_counts() -> None:
+    """Five synchronous retries are six attempts."""
+    more = ClientSettings(send_msg_timeout_ms=500, retry_times_when_send_failed=5)
+    assert FaultSpells.of([], more).lasting_ns == 6 * ATTEMPT_NS
+
+
+def rows(*each: tuple[str, int, str | None, int]) -> pa.Table:
+    """Broker, end in ns, error, thread."""
+    broker, end_ns, error, thread = (list(column) for column in zip(*each, strict=True))
+    word = pa.dictionary(pa.int32(), pa.string())
+    return pa.table(
+        {
+            "broker": pa.array(broker).cast(word),
+            "end_ns": pa.array(end_ns, pa.int64()),
+            "thread": pa.array(thread, pa.int32()),
+            "error": pa.array(error, pa.string()).cast(word),
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("end_ns", "thread", "torn"),
+    [
+        (9 * S - 1, 1, False),
+        (9 * S, 1, True),
+        (11 * S - 1, 1, True),
+        (11 * S, 1, False),
+        (11 * S - 20 * MS, 0, True),
+        (11 * S - 20 * MS - 1, 0, False),
+    ],
+)
+def test_when_another_end_may_have_torn_a_request(end_ns: int, thread: int, torn: bool) -> None:
+    """Of thread 0, from 10 s to 11 s: another's from a second before; its own thread's only in the last 20 ms."""
+    closed = TornConnections(rows(("broker-b", end_ns, TIMED_OUT, thread)), [], Tearing(True, True))
+    assert closed.may_have_torn(0, "broker-b", 10 * S, 11 * S) is torn
+    assert not closed.may_have_torn(0, "broker-a", 10 * S, 11 * S)
+
+
+def test_who_keeps_pending_requests_tears_none_and_still_loses_connections() -> None:
+    """Releases before 4.3.0: a kill closes a connection, but nothing ends for it."""
+    closed = TornConnections(None, [fault(10, None, FaultKind.KILL)], Tearing(False, True))
+    assert not closed.may_have_torn(0, "broker-b", 10 * S, 11 * S)
+    assert (closed.are_kept("broker-b"), closed.are_kept("broker-a")) == (False, True)
+
+
+def test_a_kill_tears_requests_of_every_thread() -> None:
+    """Those it met, and none that began more than a second after it."""
+    closed = TornConnections(None, [fault(10, None, FaultKind.KILL)], Tearing(True, True))
+    assert closed.may_have_torn(0, "broker-b", 11 * S, 12 * S) and closed.may_have_torn(5, "broker-b", 9 * S, 12 * S)
+    assert not closed.may_have_torn(0, "broker-b", 11 * S + 1, 12 * S)
+
+
+@pytest.mark.parametrize(
+    ("answered_ns", "closed_ns", "held"),
+    [
+        (10 * S, None, True),
+        (10 * S + 1, None, False),
+        (10 * S - 60 * S, None, True),
+        (10 * S - 60 * S - 1, None, False),
+        (9 * S, 8 * S - 1, True),
+        (9 * S, 8 * S, False),
+        (9 * S, 11 * S - 1, False),
+        (9 * S, 11 * S, True),
+    ],
+)
+def test_since_when_a_connection_is_held(answered_ns: int, closed_ns: int | None, held: bool) -> None:
+    """For an attempt from 10 s to 11 s: an answer within the minute before, and nothing closed from a second before it on."""
+    told: list[tuple[str, int, str | None, int]] = [("broker-b", answered_ns, None, 0)]
+    told += [] if closed_ns is None else [("broker-b", closed_ns, REFUSED, 1)]
+    assert HeldConnections(rows(*told), []).is_held("broker-b", 10 * S, 11 * S) is held
+
+
+@pytest.mark.parametrize(
+    ("from_s", "to_s", "held"), [(11, None, True), (10.5, None, False), (5, 8, True), (5, 8.5, False), (5, None, False)]
+)
+def test_a_kill_costs_the_connection_while_it_lasts(from_s: float, to_s: float | None, held: bool) -> None:
+    """Answered at 9 s, so that whatever was over by 8 s is past; the attempt ends at 11 s."""
+    held_connections = HeldConnections(rows(("broker-b", 9 * S, None, 0)), [fault(from_s, to_s, FaultKind.KILL)])
+    assert held_connections.is_held("broker-b", 10 * S, 11 * S) is held
