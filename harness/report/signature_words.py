@@ -47,6 +47,7 @@ _SENTENCES = {
     "outcomes.failed-without-cause": "sends of {subject} fail where nothing was wrong",
     "outcomes.acknowledged-by-a-stopped-broker": "{subject} says that a broker stored a message while it was stopped",
     "outcomes.connections-left-open": "{subject} leaves connections open that {baseline} would not",
+    "outcomes.connections-at-once": "{subject} holds many connections at once",
     "outcomes.connections-made-anew": "{subject} keeps making new connections where nothing is wrong",
     "outcomes.more-often": "something befalls sends of {subject} more often than those of {baseline}",
     "outcomes.less-often": "something befalls sends of {subject} less often than those of {baseline}",

@@ -18,7 +18,8 @@ from harness.verdict.statistics import exact_mcnemar, holm
 ALPHA_COUNTS = 0.001
 """
 Chance that luck in counts fails a whole run: with a gate run a day, once in three years, well below what the durations may
-cost (``samples.ALPHA_DIFFERENCE``). So nothing below eleven to none is a difference, and eleven to none is.
+cost (``samples.ALPHA_DIFFERENCE``). So nothing below eleven to none is a difference, and eleven to none is. Where random
+choices fall is a family of its own, with as much again: it is asked of every run of some cases, and would halve the others' power.
 """
 
 NO_SINGLE_SEND = -1
@@ -30,7 +31,8 @@ Counts = PairedCounts | ComparedShares | Concentration
 def with_counts_told(evidence: Sequence[Evidence], *, baseline: str, candidate: str) -> tuple[Evidence, ...]:
     """The evidence, each with a divergence for every count of it that differs; INVALID evidence is asked nothing."""
     asked = [count for item in evidence for count in _asked(item)]
-    differing = {id(count) for count, differs in zip(asked, _differ(asked), strict=True) if differs}
+    families = [[one for one in asked if isinstance(one, Concentration) is is_drawn] for is_drawn in (False, True)]
+    differing = {id(one) for each in families for one, differs in zip(each, _differ(each), strict=True) if differs}
     return tuple(_told(item, differing, baseline, candidate) for item in evidence)
 
 

@@ -2,14 +2,16 @@
 
 import pytest
 
-from harness.core.evidence import ComparedShares, Evidence, PairedCounts, Standing
+from harness.core.evidence import ComparedShares, Concentration, Evidence, PairedCounts, Standing
 from harness.core.verdict import Severity
 from harness.verdict.counts import with_counts_told
 
 OLD, NEW = "java:5.3.3", "python:5.3.3"
 
 
-def evidence(*counts: PairedCounts | ComparedShares, standing: Standing = Standing.DECISIVE) -> Evidence:
+def evidence(
+    *counts: PairedCounts | ComparedShares | Concentration, standing: Standing = Standing.DECISIVE
+) -> Evidence:
     return Evidence(("r1",), "a", "outcomes", standing, counts=counts)
 
 
@@ -68,3 +70,27 @@ def test_a_situation_that_ends_badly_for_one_arm_alone_is_told() -> None:
 def test_an_invalid_case_is_asked_nothing() -> None:
     """What was counted where the calm was none shows nothing."""
     assert told(evidence(paired(0, 400), standing=Standing.INVALID)) == [set()]
+
+
+def drawn(most: int, *, baseline_most: int = 4) -> Concentration:
+    """So many of twenty starts on one queue of eight."""
+    return Concentration("queue.begins-alike/queue/2x4", "broker-a/0", 1 / 8, 8, baseline_most, 20, most, 20)
+
+
+PILED = {"queue.begins-alike/queue/2x4"}
+
+
+@pytest.mark.parametrize(("most", "found"), [(4, set()), (9, set()), (10, PILED), (20, PILED)])
+def test_random_choices_that_pile_up_are_told(most: int, found: set[str]) -> None:
+    """Eight times the binomial tail: nine of twenty have 0.0027, ten 0.0004."""
+    assert told(evidence(drawn(most))) == [found]
+
+
+def test_what_piles_up_in_the_baseline_is_not_the_candidates() -> None:
+    """Something forces both."""
+    assert told(evidence(drawn(20, baseline_most=20))) == [set()]
+
+
+def test_random_choices_take_nothing_of_the_others_budget() -> None:
+    """Eleven to none is a difference beside four questions about starts, too."""
+    assert told(evidence(paired(0, 11), *[drawn(4)] * 4)) == [{"outcomes.more-often/failed/calm"}]

@@ -1,5 +1,5 @@
 """
-What a client leaves open: connections it holds at rest, and those it makes anew where nothing is the matter.
+What a client leaves open: connections it holds at rest, the most it holds at once, and those it makes anew where nothing is the matter.
 
 Looked at: how many TCP connections each client's processes hold to each server, seen from outside (``run.json``,
 ``connections``). A client of RocketMQ has one to an address, for all its threads, and no more at rest than before its first
@@ -8,7 +8,7 @@ rules); how often that happens among threads is luck, but every time takes a req
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from harness.analysis.checks.case_facts import CaseFacts
 from harness.analysis.checks.outcomes import CALM, FAILED, NAME, RETRIED
@@ -16,23 +16,28 @@ from harness.analysis.checks.scene import Scene
 from harness.analysis.steps.aligned import AlignedSend
 from harness.core.events import Arm
 from harness.core.evidence import PairedCounts
-from harness.core.fault import FaultKind
+from harness.core.fault import KILLS, FaultKind
 from harness.core.verdict import Divergence, Example, Measure
 
-LEFT_OPEN, MADE_ANEW = "connections-left-open", "connections-made-anew"
+LEFT_OPEN, AT_ONCE, MADE_ANEW = "connections-left-open", "connections-at-once", "connections-made-anew"
 """After ``outcomes.`` and before the kind of server."""
 
 BY_RULE = "outcomes.connections"
 """Tally of what the rules of the release are known to let stay open: failed attempts that may each cost one, by broker."""
 
-NEVER, AT_TIMES = "known: never", "known: at times"
-"""Whether the rules of the release ever let a connection stay open; neither is counted where nobody knows."""
+NEVER, AFTER_REFUSALS, AT_TIMES = "known: never", "known: after refusals", "known: at times"
+"""When the rules of the release let a connection stay open, of a request that failed; nothing is counted where nobody knows."""
 
-_REFUSED = "RemotingConnectException"
-"""What may cost a connection in every release in which anything does."""
+_TIMEOUT_AND_REFUSAL = ("RemotingTimeoutException", "RemotingConnectException")
+
+_REFUSING = KILLS | {FaultKind.WIRE_RESET}
+"""Faults in which a heartbeat finds nobody to connect to."""
 
 SPARE = 1
 """A connection to a server that is luck in one case, as where two threads raced for it; over the cases of a run it is counted."""
+
+SPARE_AT_ONCE = 2
+"""The same of any moment: one that is just being closed is there beside the next. In 80 arms of real clients none had one (2026-11-22)."""
 
 A_FAILURE = 2
 """Connections that a failed attempt may cost by rule: its own, and that of the heartbeat which greets each new one."""
@@ -44,6 +49,10 @@ LUCK = 5
 """Connections to a server made anew in calm that are luck: time that is up on a crowded machine costs one each."""
 
 NO_SEND = -1
+
+
+Held = Callable[[CaseFacts, Arm], Counter[str] | None]
+"""Connections of an arm by server; None where nobody could see."""
 
 
 class LeftByRule:
@@ -65,7 +74,9 @@ class LeftByRule:
     def end(self) -> None:
         """Say what is known."""
         if self._may_leave_open is not None:
-            self._notebook.count(BY_RULE, "", "", AT_TIMES if self._may_leave_open(_REFUSED) else NEVER)
+            after_timeouts, after_refusals = map(self._may_leave_open, _TIMEOUT_AND_REFUSAL)
+            known = AT_TIMES if after_timeouts else AFTER_REFUSALS if after_refusals else NEVER
+            self._notebook.count(BY_RULE, "", "", known)
 
 
 def divergences_of(facts: CaseFacts) -> tuple[Divergence, ...]:
@@ -76,7 +87,7 @@ def divergences_of(facts: CaseFacts) -> tuple[Divergence, ...]:
     """
     if facts.entry.breaches:
         return ()
-    return (*_left_open(facts), *_made_anew(facts))
+    return (*_too_many(facts), *_made_anew(facts))
 
 
 def measures_of(facts: CaseFacts) -> Iterator[Measure]:
@@ -91,7 +102,7 @@ def paired(pool: Iterable[CaseFacts]) -> Iterator[PairedCounts]:
     """In how many cases either arm was left with more than the other, of those in which no rule explains any."""
     more = dict.fromkeys(Arm, 0)
     for facts in pool:
-        grown = {arm: _grown(facts, arm) for arm in Arm}
+        grown = {arm: _grown(facts, arm, _at_rest(facts, arm)) for arm in Arm}
         baseline, candidate = grown[Arm.BASELINE], grown[Arm.CANDIDATE]
         is_ruled = not _are_rules_known(facts) or any(facts.n(BY_RULE, arm=str(arm)) for arm in Arm)
         if is_ruled or facts.entry.breaches or baseline is None or candidate is None:
@@ -102,35 +113,54 @@ def paired(pool: Iterable[CaseFacts]) -> Iterator[PairedCounts]:
         yield PairedCounts(LEFT_OPEN, "cases", *(more[arm] for arm in Arm))
 
 
-def _left_open(facts: CaseFacts) -> Iterator[Divergence]:
-    baseline, candidate = _grown(facts, Arm.BASELINE), _grown(facts, Arm.CANDIDATE)
-    if baseline is None or candidate is None or not _are_rules_known(facts):
+def _too_many(facts: CaseFacts) -> Iterator[Divergence]:
+    """Held at rest; and of servers to which none is left open, held at any moment."""
+    if not _are_rules_known(facts):
         return
-    limits = {server: _limit(facts, server, baseline) for server in candidate}
-    beyond = {server: n for server, n in candidate.items() if (limit := limits[server]) is not None and n > limit}
+    left = _beyond(facts, _at_rest, SPARE)
+    yield from _told(facts, LEFT_OPEN, left, "rest", "at rest, when every fault was over,")
+    most = {server: one for server, one in _beyond(facts, _at_most, SPARE_AT_ONCE).items() if server not in left}
+    yield from _told(facts, AT_ONCE, most, "any", "at any moment")
+
+
+def _beyond(facts: CaseFacts, held_by: Held, spare: int) -> dict[str, tuple[int, int, int]]:
+    """By server, the candidate's connections, how many of them are new, and how many may be; only where more are."""
+    held = held_by(facts, Arm.CANDIDATE)
+    baseline, candidate = (_grown(facts, arm, held_by(facts, arm)) for arm in (Arm.BASELINE, Arm.CANDIDATE))
+    if held is None or baseline is None or candidate is None:
+        return {}
+    limits = {server: _limit(facts, server, spare + 2 * baseline[server]) for server in candidate}
+    return {
+        server: (held[server], n, limit)
+        for server, n in candidate.items()
+        if (limit := limits[server]) is not None and n > limit
+    }
+
+
+def _told(
+    facts: CaseFacts, what: str, beyond: Mapping[str, tuple[int, int, int]], phase: str, when: str
+) -> Iterator[Divergence]:
     for kind, servers in _by_kind(beyond):
-        held = _at_rest(facts, Arm.CANDIDATE) or Counter()
         yield _divergence(
             facts,
-            f"{LEFT_OPEN}/{kind}",
-            sum(beyond[server] for server in servers),
-            "rest",
-            "at rest, when every fault was over, no more connections than before the first send, and at most "
-            + ", ".join(f"{limits[server]} to {server} besides" for server in servers),
-            ", ".join(f"{beyond[server]} more to {server}, {held[server]} in all" for server in servers),
+            f"{what}/{kind}",
+            sum(beyond[server][1] for server in servers),
+            phase,
+            f"{when} no more connections than before the first send, and at most "
+            + ", ".join(f"{beyond[server][2]} to {server} besides" for server in servers),
+            ", ".join(f"{beyond[server][1]} more to {server}, {beyond[server][0]} in all" for server in servers),
         )
 
 
-def _limit(facts: CaseFacts, server: str, baseline: Counter[str]) -> int | None:
+def _limit(facts: CaseFacts, server: str, limit: int) -> int | None:
     """How many more connections to a server are no leak of the candidate's; None: any number may be the rules' doing."""
-    limit = SPARE + 2 * baseline[server]
     if facts.n(BY_RULE, NEVER):
         return limit
+    if not facts.n(BY_RULE, AFTER_REFUSALS) or any(fault.kind in _REFUSING for fault in facts.faults):
+        limit += HEARTBEATS
     if _kind(server) == "broker":
-        failures = facts.n(BY_RULE, server.removesuffix(" vip"), arm=str(Arm.CANDIDATE))
-        return limit + A_FAILURE * failures + HEARTBEATS
-    is_at_fault = any(fault.kind is FaultKind.PAUSE_NAME_SERVER for fault in facts.faults)
-    return None if is_at_fault else limit + HEARTBEATS
+        return limit + A_FAILURE * facts.n(BY_RULE, server.removesuffix(" vip"), arm=str(Arm.CANDIDATE))
+    return None if any(fault.kind is FaultKind.PAUSE_NAME_SERVER for fault in facts.faults) else limit
 
 
 def _made_anew(facts: CaseFacts) -> Iterator[Divergence]:
@@ -169,13 +199,13 @@ def _kind(server: str) -> str:
 
 
 def _are_rules_known(facts: CaseFacts) -> bool:
-    return facts.n(BY_RULE, NEVER, AT_TIMES) > 0
+    return facts.n(BY_RULE, NEVER, AFTER_REFUSALS, AT_TIMES) > 0
 
 
-def _grown(facts: CaseFacts, arm: Arm) -> Counter[str] | None:
-    """By server, connections at rest beyond those before the first send, of which one is everybody's right."""
-    held, samples = _at_rest(facts, arm), facts.entry.connections.get(arm, ())
-    if held is None or samples[0].held is None:
+def _grown(facts: CaseFacts, arm: Arm, held: Counter[str] | None) -> Counter[str] | None:
+    """By server, connections beyond those before the first send, of which one is everybody's right."""
+    samples = facts.entry.connections.get(arm, ())
+    if held is None or not samples or samples[0].held is None:
         return None
     before = samples[0].held
     return Counter({server: n - max(1, before.get(server, 0)) for server, n in held.items()}) + Counter()
@@ -191,6 +221,15 @@ def _at_rest(facts: CaseFacts, arm: Arm) -> Counter[str] | None:
     for one in seen[1:]:
         fewest &= one
     return fewest
+
+
+def _at_most(facts: CaseFacts, arm: Arm) -> Counter[str] | None:
+    """By server, the most that any look saw."""
+    looks = [one.held for one in facts.entry.connections.get(arm, ())]
+    most: Counter[str] = Counter()
+    for seen in looks:
+        most |= Counter(seen or {})
+    return most if looks and None not in looks else None
 
 
 def _anew_in_calm(facts: CaseFacts, arm: Arm) -> Counter[str] | None:

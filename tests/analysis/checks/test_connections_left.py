@@ -82,7 +82,7 @@ TO_NAME_SERVERS = "outcomes.connections-left-open/name-server"
         ({"broker-a": 5, "name-server-1": 5}, [TO_BROKERS, TO_NAME_SERVERS]),
     ],
 )
-@pytest.mark.parametrize("release", ["4.9.8", "5.3.0"])
+@pytest.mark.parametrize("release", ["4.9.8", "5.3.3"])
 def test_a_client_that_leaves_connections_open_diverges(
     new_run: NewRun, held: Held, signatures: list[str], release: str
 ) -> None:
@@ -96,7 +96,7 @@ def test_a_client_that_leaves_connections_open_diverges(
     [
         (ONE_EACH,) * 3,
         ({"broker-a": 2, "broker-b": 2, "name-server-1": 2},) * 3,
-        ({"broker-a": 9}, {"broker-a": 2}, {"broker-a": 9}),
+        ({"broker-a": 3}, {"broker-a": 2}, {"broker-a": 3}),
         ({"broker-a": 1, "broker-a vip": 1},) * 3,
         ({"broker-a": 9}, None, {"broker-a": 9}),
         (),
@@ -118,6 +118,21 @@ def test_a_leak_that_both_have_is_no_difference(new_run: NewRun) -> None:
     """Whatever explains it, the candidate's five are no more than twice the baseline's two and one."""
     run = run_of(new_run, at_rest({"broker-b": 6}), at_rest({"broker-b": 3}))
     assert found(run) == (ExitCode.CONFORMS, [])
+
+
+def under_a_fault(count: int) -> tuple[ConnectionSample, ...]:
+    """Connections that are closed again before all is at rest."""
+    start, *rest = at_rest(ONE_EACH, ONE_EACH, ONE_EACH)
+    return (start, ConnectionSample(ORIGIN_NS + 2_500 * MS, {"broker-a": 1, "broker-b": count}, {}), *rest)
+
+
+@pytest.mark.parametrize(("count", "signatures"), [(1, []), (3, []), (4, ["outcomes.connections-at-once/broker"])])
+def test_many_connections_at_once_are_seen_though_all_are_closed(
+    new_run: NewRun, count: int, signatures: list[str]
+) -> None:
+    """Its own and two that are just being closed; a fourth is one too many, as with a connection for each blocked thread."""
+    code = ExitCode.DIVERGES if signatures else ExitCode.CONFORMS
+    assert found(run_of(new_run, under_a_fault(count))) == (code, signatures)
 
 
 LEAKY = "5.5.0"
