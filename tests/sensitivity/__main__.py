@@ -8,6 +8,8 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 import msgspec
@@ -15,7 +17,7 @@ import msgspec
 from harness import __version__
 from harness.calibration_store import judging_digest
 from harness.report.defect_words import table
-from harness.verdict.defects_found import SCHEMA_VERSION, DefectsFound, SuiteFound
+from harness.verdict.defects_found import SCHEMA_VERSION, DefectsFound, DefectTrial, SuiteFound
 from tests.analysis.bank import BANK
 from tests.analysis.bank_spoils import Defect
 from tests.sensitivity.stories import scenarios_of, stories_of
@@ -24,7 +26,10 @@ from tests.sensitivity.trials import trials
 AT_LEAST = {"quick": 0.80, "full": 0.95}
 """Of the trials of a suite; quick has a minute for what full has half an hour for."""
 
-SEEDS = 3
+SEEDS = 2
+
+
+WORKERS = 2
 
 
 def measured(bank: Mapping[str, Defect], seeds: int) -> DefectsFound:
@@ -35,11 +40,17 @@ def measured(bank: Mapping[str, Defect], seeds: int) -> DefectsFound:
 
 
 def _suite(suite: str, bank: Mapping[str, Defect], seeds: Sequence[int]) -> SuiteFound:
-    found = []
-    for one in trials(suite, bank, seeds):
-        sys.stderr.write(f"{suite} {one.defect} seed {one.seed}: {'found' if one.found else 'MISSED'}\n")
-        found.append(one)
+    found: list[DefectTrial] = []
+    with get_context("fork").Pool(WORKERS) as pool:
+        for each in pool.imap(partial(_trials, suite, seeds), bank):
+            for one in each:
+                sys.stderr.write(f"{suite} {one.defect} seed {one.seed}: {'found' if one.found else 'MISSED'}\n")
+            found += each
     return SuiteFound.of(suite, len(scenarios_of(suite)), len([*stories_of(suite)]), found)
+
+
+def _trials(suite: str, seeds: Sequence[int], name: str) -> list[DefectTrial]:
+    return [*trials(suite, {name: BANK[name]}, seeds)]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

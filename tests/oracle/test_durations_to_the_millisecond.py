@@ -1,0 +1,127 @@
+"""Bounds of the durations of attempts and one-way calls: what is the last millisecond that is let pass."""
+
+from dataclasses import replace
+
+import pytest
+
+from harness.core.plan import SendKind, SendMode
+from harness.oracle.durations import (
+    GAVE_UP_EARLY,
+    IS_CERTAIN,
+    OUTLASTED,
+    WAITED,
+    Allowance,
+    Outlasted,
+    duration_difference,
+    waiting_difference,
+)
+from harness.oracle.judgement import Difference
+from harness.oracle.trace import AttemptTrace, SendTrace
+
+MS = 1_000_000
+TIMED_OUT, REFUSED, LOST = "RemotingTimeoutException", "RemotingConnectException", "RemotingSendRequestException"
+HALF = Allowance(490, 500, 0)
+"""Between 490 and 500 ms, counted from 0."""
+
+
+def found(took_ms: int, error: str | None, allowed: Allowance = HALF, *, counts: bool = True) -> Difference | None:
+    """What is wrong with a second attempt of that duration."""
+    attempt = AttemptTrace(1, "broker-b", 0, 0, took_ms * MS, error, None, None if error else "SEND_OK")
+    return duration_difference(attempt, allowed, connecting_counts=counts)
+
+
+@pytest.mark.parametrize("error", [None, "MQBrokerException", TIMED_OUT, LOST])
+def test_a_second_more_than_the_most_is_let_pass(error: str | None) -> None:
+    """500 and 1,000 ms."""
+    assert found(1_500, error) is None
+    told = found(1_501, error)
+    assert told is not None
+    assert (told.signature, told.attempt) == (OUTLASTED, 1)
+
+
+def test_a_refused_attempt_has_no_bound() -> None:
+    """Looking up a name takes as long as it takes."""
+    assert found(900_000, REFUSED) is None
+
+
+@pytest.mark.parametrize(
+    ("error", "counts", "may_connect", "last_ms"),
+    [
+        (None, True, False, 1_500),
+        (None, False, True, 7_500),
+        (TIMED_OUT, True, True, 7_500),
+        (TIMED_OUT, False, True, 7_500),
+    ],
+)
+def test_it_is_certain_beyond_connecting_and_a_busy_second(
+    error: str | None, counts: bool, may_connect: bool, last_ms: int
+) -> None:
+    """500 ms, a second, and six where a connection may have been made: not by an answer whose timeout covers connecting."""
+    certain = found(max(last_ms, 1_500) + 1, error, counts=counts)
+    assert certain is not None
+    assert (certain.detail[IS_CERTAIN], certain.detail["may_connect"]) == (True, may_connect)
+    if may_connect:
+        uncertain = found(last_ms, error, counts=counts)
+        assert uncertain is not None
+        assert uncertain.detail[IS_CERTAIN] is False
+        assert Outlasted.of(uncertain) == Outlasted(last_ms, 500, True)
+
+
+def test_a_long_timeout_may_be_doubled_before_it_is_certain() -> None:
+    """Three seconds: told from 4,001 ms on, certain from 6,001."""
+    three = Allowance(3_000, 3_000, 0)
+    told = [found(ms, None, three) for ms in (4_000, 4_001, 6_000, 6_001)]
+    assert [one and one.detail[IS_CERTAIN] for one in told] == [None, False, False, True]
+
+
+def test_five_milliseconds_early_are_let_pass() -> None:
+    """485 of at least 490; only a timeout gives up, and what it counted begins with the choice, 200 ms before the request."""
+    assert found(485, TIMED_OUT) is None
+    early = found(484, TIMED_OUT)
+    assert early is not None
+    assert (early.signature, early.attempt) == (GAVE_UP_EARLY, 1)
+    assert (found(484, LOST), found(484, None)) == (None, None)
+    assert found(285, TIMED_OUT, Allowance(490, 500, -200 * MS)) is None
+    assert found(284, TIMED_OUT, Allowance(490, 500, -200 * MS)) is not None
+
+
+def test_what_is_left_of_nothing_is_nothing() -> None:
+    """A timeout below zero is none: at once is not early, and a second later not long."""
+    spent = Allowance(-40, -20, 0)
+    assert (found(0, TIMED_OUT, spent), found(1_000, TIMED_OUT, spent)) == (None, None)
+    late = found(1_001, TIMED_OUT, spent)
+    assert late is not None
+    assert late.detail["timeout_ms"] == [0, 0]
+
+
+def test_both_are_told_in_full() -> None:
+    """Expected, observed, and the figures."""
+    told = found(1_501, None)
+    assert told is not None
+    assert told.expected == "attempt 2 keeps its timeout of 490–500 ms"
+    assert told.observed == "attempt 2 ended after 1,501 ms with SEND_OK"
+    assert told.detail == {
+        "timeout_ms": [490, 500], "took_ms": 1_501, "error": None, IS_CERTAIN: True, "may_connect": False,
+    }  # fmt: skip
+
+
+ONE_WAY = SendTrace(
+    0, 0, SendKind.PLAIN, 0, 0, 1_010 * MS, attempts=(AttemptTrace(0, "a", 0, 10 * MS, 20 * MS),), mode=SendMode.ONEWAY
+)
+
+
+def test_a_one_way_call_may_take_a_second_from_its_request_on() -> None:
+    """From 10 ms to 1,010; the next millisecond is waiting."""
+    assert waiting_difference(ONE_WAY) is None
+    waited = waiting_difference(replace(ONE_WAY, end_ns=1_011 * MS))
+    assert waited is not None
+    assert (waited.signature, waited.attempt, waited.detail) == (WAITED, 0, {"waited_ms": 1_001, "status": None})
+    assert waited.observed == "the call returned 1,001 ms after it began its request"
+
+
+@pytest.mark.parametrize(
+    "other", [{"mode": SendMode.SYNC}, {"mode": SendMode.ASYNC}, {"error": LOST}, {"attempts": ()}]
+)
+def test_only_one_way_calls_that_wrote_their_request_are_asked(other: dict[str, object]) -> None:
+    """Others wait by right, or failed."""
+    assert waiting_difference(replace(ONE_WAY, end_ns=9_000 * MS, **other)) is None  # type: ignore[arg-type]  # fields by name

@@ -1,0 +1,102 @@
+"""Sentences of the oracle, each word for word."""
+
+import pytest
+
+from harness.core.plan import SendKind
+from harness.oracle.demon import Demon
+from harness.oracle.interval import Interval
+from harness.oracle.sentences import (
+    duration_text,
+    end_text,
+    finish_text,
+    legal_text,
+    ms_text,
+    reasons_text,
+    remaining_ms,
+    try_text,
+)
+from harness.oracle.trace import AttemptTrace, SendTrace
+from reference_impl.rules.attempt import Ending, Finish, Try
+from reference_impl.rules.publish import Queue
+from tests.oracle.test_belief import world
+
+QUEUES = [Queue(broker, queue) for broker in ("b", "a") for queue in range(4)]
+
+
+def test_up_to_four_legal_queues_are_listed() -> None:
+    """Five are counted, with the brokers they are on in order."""
+    assert legal_text(QUEUES[:1], 8) == "queue 0 of b (1 of 8 queues)"
+    listed = "queue 0 of b, queue 1 of b, queue 2 of b, queue 3 of b (4 of 8 queues)"
+    assert (legal_text(QUEUES[:4], 8), legal_text(QUEUES[:5], 8)) == (listed, "one of 5 of 8 queues, on a, b")
+
+
+def test_a_duration_has_one_figure_or_two() -> None:
+    """With thousands apart; what rounding puts below zero is zero."""
+    assert (duration_text(1_500, 1_500), duration_text(1_500, 2_500)) == ("1,500 ms", "1,500–2,500 ms")
+    assert (ms_text(-3), ms_text(7)) == ("0 ms", "7 ms")
+    assert ms_text(Interval(-2, 5, Demon())) == "0–5 ms"
+
+
+def test_reasons_are_who_is_avoided_and_who_has_just_failed() -> None:
+    """What is left of two milliseconds or less is rounding."""
+    assert reasons_text(None, {}) == ""
+    assert reasons_text(None, {"a": (0, 2)}) == ""
+    assert reasons_text(None, {"a": (0, 3)}) == "; a is avoided for another 0–3 ms"
+    both = "; a is avoided for another 9 ms and b is avoided for another 7 ms and b failed the attempt before"
+    assert reasons_text("b", {"b": (7, 7), "a": (9, 9)}) == both
+
+
+def test_what_is_left_of_an_avoidance_is_the_least_and_the_most() -> None:
+    """Avoided until 150 to 160 in one hidden state, until 155 to 170 in another: at 100 to 101 that leaves 49 to 70, at 170 nothing."""
+    worlds = [world((150, 160)), world((155, 170))]
+    assert remaining_ms(worlds, (100, 101)) == {"a": (49, 70)}
+    assert remaining_ms(worlds[::-1], (100, 101)) == {"a": (49, 70)}
+    assert remaining_ms(worlds, (160, 169)) == {"a": (0, 10)}
+    assert remaining_ms(worlds, (170, 171)) == {}
+
+
+@pytest.mark.parametrize(
+    ("finish", "said"),
+    [
+        (Finish(Ending.RESULT, status="SEND_OK"), "the call returns SEND_OK"),
+        (
+            Finish(Ending.RETHROWN, error="MQBrokerException", code=2),
+            "the call throws the MQBrokerException of its attempt with code 2, because such an error is not retried",
+        ),
+        (
+            Finish(Ending.GAVE_UP, error="MQClientException", code=10002, cause="RemotingTimeoutException"),
+            "the call gives up with MQClientException with code 10002 because of a RemotingTimeoutException",
+        ),
+        (Finish(Ending.GAVE_UP, error="MQClientException"), "the call gives up with MQClientException"),
+        (
+            Finish(Ending.CALL_TIMEOUT, error="RemotingTooMuchRequestException"),
+            "the call throws RemotingTooMuchRequestException, because the time for all attempts is spent",
+        ),
+        (
+            Finish(Ending.NO_ROUTE, error="MQClientException", code=10005),
+            "the call throws MQClientException with code 10005, because its topic has no route",
+        ),
+    ],
+)
+def test_how_a_call_ends_by_the_rules(finish: Finish, said: str) -> None:
+    """Each of the ways."""
+    assert finish_text(finish) == said
+
+
+def test_another_attempt_is_told_with_its_time() -> None:
+    """Broker, queue and what is left to wait."""
+    assert try_text(Try(Queue("b", 3), 2_400)) == "another attempt, on queue 3 of b, with 2,400 ms to wait"
+
+
+def ended(attempts: int, error: str | None = None, code: int | None = None, status: str | None = None) -> SendTrace:
+    """A call of so many attempts."""
+    each = tuple(AttemptTrace(number, "a", 0, 0, 1) for number in range(attempts))
+    return SendTrace(0, 0, SendKind.PLAIN, 0, 0, 1, error, None, code, status, attempts=each)
+
+
+def test_how_a_call_was_seen_to_end() -> None:
+    """With how many attempts it took."""
+    assert end_text(ended(1, status="SEND_OK")) == "the call returned SEND_OK after 1 attempt"
+    assert end_text(ended(0)) == "the call returned a result after 0 attempts"
+    assert end_text(ended(2, "MQBrokerException", 2)) == "the call threw MQBrokerException with code 2 after 2 attempts"
+    assert end_text(ended(3, "MQClientException")) == "the call threw MQClientException after 3 attempts"
