@@ -51,6 +51,9 @@ format: $(READY) ## Let ruff rewrite what it can
 bench: $(READY) ## Measure: cluster start, sends a second of each client, seconds to a verdict, speed of the simulation
 	@$(BIN)/rocketdiff bench $(ARGS)
 
+faithful: $(READY) ## Drawn scenarios, each run against itself by the classes of real releases: any divergence is a false alarm
+	@$(BIN)/python -m tests.faithful $(ARGS)
+
 calibrate: $(READY) ## How often does the gate alarm falsely? 320 control cases (about an hour; stop it and go on later), into fixtures/calibration.json
 	@$(BIN)/rocketdiff calibrate --write fixtures/calibration.json $(ARGS)
 

@@ -105,7 +105,7 @@ class Observation:
 
     def note_difference(self, belief: Belief, moment: Moment) -> None:
         """Remember why no world explains a moment; only the first such moment of a send counts."""
-        if not belief.complete:
+        if not self._is_complete(belief):
             self.undecided = "more hidden states were possible than can be followed"
         if self.difference is not None or self.undecided is not None:
             return
@@ -167,9 +167,12 @@ class Observation:
         found = (
             duration_difference(self.send.attempts[number], allowed, connecting_counts=counts)
             for number, allowed in sorted(self._allowed.items())
-            if belief.complete
+            if self._is_complete(belief)
         )
         return (difference for difference in found if difference is not None)
+
+    def _is_complete(self, belief: Belief) -> bool:
+        return belief.complete and not self.stepper.left_out
 
     def _note_decision(
         self, outcomes: Sequence[tuple[World, Step | None]], survivors: list[World], moment: Moment

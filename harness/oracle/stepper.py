@@ -25,6 +25,12 @@ from reference_impl.rules.settings import SendSettings
 
 Routes = Mapping[int, tuple[tuple[str, int], ...]]
 
+WAYS_FOLLOWED = 10_000
+"""
+Ways from all worlds through one moment. Those of histories whose timeouts are not of the size of a clock's tick never had
+more than a few hundred; with timeouts of a few ms and a fallback over several brokers they are millions, each a world in memory.
+"""
+
 _DIRECT = (SendKind.QUEUE, SendKind.SELECTOR)
 
 _UNSEEN = AttemptResult.failed("MQClientException")
@@ -38,6 +44,7 @@ class Stepper:
         self.dialect = dialect
         self.settings = settings
         self.routes = routes
+        self.left_out = False
         self.demon = Demon()
         self.tape = DemonTape(self.demon)
         self._worst_modulus = 1 if dialect.fault_table.extends_only else _worst_modulus(routes)
@@ -47,7 +54,8 @@ class Stepper:
         """
         What the rules may do at a moment: every world after it, with the step taken.
 
-        None for a moment at which nothing is chosen.
+        None for a moment at which nothing is chosen. Beyond WAYS_FOLLOWED they are ``left_out``, and from then on nothing the
+        rules do not lead to is a difference.
         """
         outcomes: list[tuple[World, Step | None]] = []
         for world in worlds:
@@ -58,6 +66,9 @@ class Stepper:
                 self._normalise(clone.minds[moment.send.thread])
                 if not self.demon.advance():
                     break
+                if len(outcomes) >= WAYS_FOLLOWED:
+                    self.left_out = True
+                    return outcomes
         return outcomes
 
     def every_forced(self, worlds: list[World], moment: Moment) -> list[World]:

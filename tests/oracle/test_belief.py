@@ -1,11 +1,15 @@
 """The set of hidden states is kept small without forgetting any, or vaguer where it would be too large."""
 
+import pytest
+
+from harness.oracle import stepper
 from harness.oracle.belief import settle_belief
 from harness.oracle.demon import Demon
 from harness.oracle.interval import Interval, as_ms, bounds
 from harness.oracle.world import OVER_MS, World
 from reference_impl.dialects import dialect_of
 from reference_impl.rules.publish import PublishInfo
+from tests.oracle.judging import signatures
 
 DEMON = Demon()
 
@@ -77,3 +81,12 @@ def test_avoidances_that_are_over_are_alike_where_they_are_only_extended() -> No
     two = [world((5, 6), release="5.3.3"), world((8, 9), release="5.3.3")]
     assert starts(two, now=10) == ([(OVER_MS, OVER_MS)], True)
     assert len(starts([world((5, 6)), world((8, 9))], now=10)[0]) == 2
+
+
+@pytest.mark.parametrize(("followed", "found"), [(8, ["queue.out-of-turn/first"]), (7, ["undecided"])])
+def test_where_ways_are_left_out_nothing_is_a_difference(
+    followed: int, found: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first choice has eight ways; a1 is next in turn, and a2 is seen."""
+    monkeypatch.setattr(stepper, "WAYS_FOLLOWED", followed)
+    assert signatures("5.3.3", "0 a0 1 | 20 a2 1 | 40 a3 1") == found

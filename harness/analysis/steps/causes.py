@@ -47,6 +47,12 @@ The shortest timeout of the shipped scenarios. Below it a client's own speed on 
 timeouts are no rarity in calm, tear connections at any time, and say nothing of the client.
 """
 
+TOLD_LATE_NS = 20_000_000
+"""
+How much later than what it tore a request may seem to end: a thread that closes a connection tells of its own request
+afterwards, and those it fails are told of by other threads meanwhile.
+"""
+
 _BETWEEN_CLIENTS = -2
 """Asynchronous requests of every thread are in flight together: any may tear another's connection."""
 
@@ -153,9 +159,12 @@ class Causes:
                 self._closed[broker].append((end_ns, thread))
 
     def _may_be_torn(self, thread: int, broker: str, start_ns: int, end_ns: int) -> bool:
-        """As ``TornConnections.may_have_torn``, of closings that have a cause."""
+        """As ``TornConnections.may_have_torn``, of closings that have a cause; another thread's may be told a little later."""
         moments = self._closed.get(broker, [])
-        first, last = bisect_left(moments, (start_ns - LATE_NS,)), bisect_left(moments, (end_ns,))
-        if self._is_hasty and last:
+        if self._is_hasty and bisect_left(moments, (end_ns,)):
             return True
-        return any(other != thread or closed_ns >= end_ns - AT_ONCE_NS for closed_ns, other in moments[first:last])
+        first, last = bisect_left(moments, (start_ns - LATE_NS,)), bisect_left(moments, (end_ns + TOLD_LATE_NS,))
+        return any(
+            end_ns - AT_ONCE_NS <= closed_ns < end_ns if other == thread else True
+            for closed_ns, other in moments[first:last]
+        )

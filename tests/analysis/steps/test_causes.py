@@ -113,6 +113,14 @@ def test_a_timeout_tears_the_connection_of_others() -> None:
     assert known.of(1, "broker-b", 5 * S, 5 * S + 3_000_000, LOST) is Cause.TORN
 
 
+def test_who_closes_a_connection_may_be_told_of_after_those_that_lost_it() -> None:
+    """A request of thread 0 is lost at 5.001 s; that of thread 1 timed out up to 20 ms later, and not of thread 0 itself."""
+    assert of(causes(attempts=attempts((1, 4.0, 5.020, SLOW))), 5, LOST) is Cause.TORN
+    assert of(causes(attempts=attempts((1, 4.0, 5.022, SLOW))), 5, LOST) is Cause.NONE
+    assert of(causes(attempts=attempts((0, 5.002, 5.010, SLOW))), 5, LOST) is Cause.NONE
+    assert of(causes(attempts=attempts((1, 5.0, 5.010, LOST))), 5, LOST) is Cause.NONE
+
+
 def test_a_loss_without_a_cause_excuses_no_other() -> None:
     """Else a client that loses every connection would excuse each by the one before it."""
     known = causes(attempts=attempts((1, 5.0, 5.001, LOST), (2, 5.1, 5.101, LOST)))

@@ -1,0 +1,57 @@
+"""
+``make faithful ARGS='--count 5000 --seed 1'``: thousands of drawn scenarios, each run against itself.
+
+The classes of real releases decide in virtual time; what is made up is what a cluster adds. Exit code 1 if any run diverges,
+the judging fails, or one case costs more than a judge may take: that is a false alarm, or the bridge from the laboratory
+tells what no client would.
+"""
+
+import argparse
+import multiprocessing
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+
+from harness.core.errors import ExitCode
+from tests.faithful.faithful import RELEASES
+from tests.faithful.trials import Trialled, trials_of
+
+CHUNK = 50
+"""Trials of one process: what it has grown to is given back after so many, and alarms are told."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """All trials; alarms as they are met."""
+    parser = argparse.ArgumentParser(prog="python -m tests.faithful")
+    parser.add_argument("--count", type=int, default=1_000)
+    parser.add_argument("--seed", type=int, default=1, help="the first; each trial has the next")
+    parser.add_argument("--releases", nargs="+", default=RELEASES)
+    parser.add_argument("--processes", type=int, default=1)
+    asked = parser.parse_args(arguments)
+    codes: Counter[ExitCode] = Counter()
+    alarms = 0
+    for one in _trials(range(asked.seed, asked.seed + asked.count), asked.releases, asked.processes):
+        if one.alarm is not None:
+            alarms += 1
+            sys.stdout.write(f"{one.alarm}\n")
+            sys.stdout.flush()
+        if one.code is not None:
+            codes[one.code] += 1
+    told = " ".join(f"exit-{int(code)}={count}" for code, count in sorted(codes.items()))
+    verdict = "alarmed" if alarms else "quiet"
+    sys.stdout.write(f"FAITHFUL {verdict} trials={asked.count} alarms={alarms} {told} seed={asked.seed}\n")
+    return 1 if alarms else 0
+
+
+def _trials(seeds: range, releases: Sequence[str], processes: int) -> Iterator[Trialled]:
+    chunks = [(seeds[first : first + CHUNK], releases) for first in range(0, len(seeds), CHUNK)]
+    # Not forked: what a chunk leaves behind shall be nobody else's.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processes, mp_context=context, max_tasks_per_child=1) as pool:
+        for done in pool.map(trials_of, chunks):
+            yield from done
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
