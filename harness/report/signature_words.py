@@ -46,6 +46,7 @@ _SENTENCES = {
     "content.sys-flag-differs": "messages of {subject} have another system flag than those of {baseline}",
     "outcomes.failed-without-cause": "sends of {subject} fail where nothing was wrong",
     "outcomes.acknowledged-by-a-stopped-broker": "{subject} says that a broker stored a message while it was stopped",
+    "outcomes.acknowledged-without-its-slave": "{subject} says SEND_OK where the slave cannot have the message",
     "outcomes.connections-left-open": "{subject} leaves connections open that {baseline} would not",
     "outcomes.connections-at-once": "{subject} holds many connections at once",
     "outcomes.connections-made-anew": "{subject} keeps making new connections where nothing is wrong",

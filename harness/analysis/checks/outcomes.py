@@ -3,7 +3,8 @@ Do the application's messages get through as the other client's do: as many, as 
 
 Asked of every case. Looked at: every send of both arms. Three questions. Exact, of one arm: an attempt that failed, or was
 stored with a reserve, where nothing is known that could have caused it (``steps.causes``), and an acknowledgement by a
-broker that was stopped, or gone, from before the request until after the answer. Compared, over sends that both arms made:
+broker that was stopped, or gone, from before the request until after the answer, or without reserve by one whose slave was,
+where the broker waits for it. Compared, over sends that both arms made:
 in how many moments of calm, and in how many spells of faults, one of them had more sends that failed, were stored twice
 or stored with a reserve. And, of a situation that a fault brings about, how often it ended badly in each arm.
 
@@ -29,6 +30,7 @@ from harness.traces.rows import AttemptRow, SendRow
 NAME = "outcomes"
 WITHOUT_CAUSE = "outcomes.failed-without-cause"
 STOPPED = "outcomes.acknowledged-by-a-stopped-broker"
+WITHOUT_SLAVE = "outcomes.acknowledged-without-its-slave"
 
 MORE = "outcomes.more"
 """Tally of units of time in which an arm had more of something than the other."""
@@ -56,6 +58,9 @@ COMPARED = {CALM: (FAILED, TWICE, RESERVED, RETRIED), FAULTS: (FAILED, TWICE, RE
 
 AFTER_FAILURE, RESERVE = "failed/after-a-failed-attempt", "reserved/while-a-broker-waits"
 
+_WAITS_FOR_SLAVE = "-sync"
+"""How topologies are named whose masters have one slave each and wait for it (SYNC_MASTER)."""
+
 SETTLED_NS = 50_000_000
 """A process that is stopped may have a thread that runs to the end of its turn; on a crowded machine that takes milliseconds."""
 
@@ -78,6 +83,7 @@ class Outcomes:
             if side.row is not None and side.row.route != UNSEEN_ROUTE:
                 self._require_cause(send, side, side.row)
             self._require_running(send, side)
+            self._require_copied(send, side)
             self._count_situations(side)
         self._compare(send)
 
@@ -155,6 +161,23 @@ class Outcomes:
                 one.attempt,
             )
             return
+
+    def _require_copied(self, send: AlignedSend, side: ReconciledSend) -> None:
+        """A broker with one slave, for which it waits, says SEND_OK of nothing that the slave cannot have."""
+        if not self._scene.entry.topology.endswith(_WAITS_FOR_SLAVE) or self._scene.confuses_answers(side):
+            return
+        for one in side.attempts:
+            fault = next((each for each in self._faults if each.kind in OF_SLAVES and _keeps_waiting(each, one)), None)
+            if fault is not None and one.error is None and one.status == "SEND_OK":
+                self._differ(
+                    WITHOUT_SLAVE,
+                    send,
+                    side,
+                    f"another status than SEND_OK: {fault.node} was out of order from before the request until after the answer",
+                    f"attempt {one.attempt} at {one.broker} ended with SEND_OK",
+                    one.attempt,
+                )
+                return
 
     def _count_situations(self, side: ReconciledSend) -> None:
         row = side.row
