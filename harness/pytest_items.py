@@ -10,9 +10,10 @@ from harness.core.errors import HarnessError
 from harness.core.verdict import CheckResult
 from harness.pytest_plugin import grouped
 from harness.report.junit import outcome_of
-from harness.report.words import SIGNS
+from harness.report.words import answer_sign, phase_word
 from harness.scenario import Scenario, load
 from harness.verdict.judgement import RunVerdict
+from harness.verdict.policy import Policy
 
 if TYPE_CHECKING:
     from harness.pytest_cases import CaseAnswer, PlannedCase
@@ -126,11 +127,11 @@ def answer_text(answer: "CaseAnswer", *, only_wrong: bool = False) -> str:
     """A line for every check (or every one that fails the case), and its divergences with an example each."""
     wrong = ("failure", "error")
     shown = [one for one in answer.results if not only_wrong or outcome_of(one, answer.policy) in wrong]
-    return "\n".join(line for result in shown for line in _lines(result))
+    return "\n".join(line for result in shown for line in _lines(result, answer.policy))
 
 
-def _lines(result: CheckResult) -> Iterator[str]:
-    sign = SIGNS[result.verdict]
+def _lines(result: CheckResult, policy: Policy) -> Iterator[str]:
+    sign = answer_sign(result, policy)
     reason = f": {result.reason}" if result.reason else ""
     yield f"{sign.mark} {result.check} {sign.word}{reason}"
     for one in result.divergences:
@@ -139,4 +140,4 @@ def _lines(result: CheckResult) -> Iterator[str]:
         yield f"      expected: {one.example.expected}"
         yield f"      observed: {one.example.observed}"
         if one.example.send >= 0:
-            yield f"      example:  send {one.example.send}, phase {one.example.phase}"
+            yield f"      example:  send {one.example.send}, phase {phase_word(one.example.phase)}"

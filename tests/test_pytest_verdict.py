@@ -10,7 +10,10 @@ import pytest
 from harness import pytest_scenarios
 from harness.core.errors import EnvironmentMissing
 from harness.core.subject import SubjectId
+from harness.pytest_cases import CaseAnswer
+from harness.pytest_items import answer_text
 from harness.pytest_scenarios import Scenarios
+from harness.report.words import answer_sign
 from harness.run import RunRequest
 from harness.verdict.judge import judge
 from tests.report.conftest import sample_document, sample_evidence, sample_run_info
@@ -162,3 +165,14 @@ def test_a_skip_beside_a_run_is_the_judges_business(scenarios: Scenarios, monkey
     status, lines = ended(scenarios, pytest.ExitCode.OK)
     assert status == pytest.ExitCode.OK
     assert not any(line.startswith("left out") for line in lines)
+
+
+def test_an_item_says_of_an_answer_what_the_report_says_of_it() -> None:
+    """The same sign and words for one that is open and does not gate, and for a phase of any fault."""
+    document = sample_document()
+    text = answer_text(CaseAnswer(document.verdict, document.results, document.policy))
+    for sign in {answer_sign(result, document.policy) for result in document.results}:
+        assert f"{sign.mark} " in text
+        assert sign.word in text
+    assert "phase during a fault" in text
+    assert "phase paused" not in text

@@ -10,6 +10,7 @@ from harness.core.verdict import CheckResult, Severity, Verdict
 from harness.report.clusters import Cluster, Weight
 from harness.report.document import Document
 from harness.verdict.judgement import RunVerdict
+from harness.verdict.policy import Policy
 
 CHECK_ORDER = (
     "validity",
@@ -158,7 +159,7 @@ def subline(document: Document) -> str:
         cases = {case for cluster in new for case in cluster.cases}
         fails = f"{plural(document.counts.new, 'check')} {'fails' if document.counts.new == 1 else 'fail'}"
         parts.append(f"{fails}, {plural(len(new), 'new kind')} of divergence in {plural(len(cases), 'case')}")
-    answered = Counter(_answer(result, document) for result in document.results)
+    answered = Counter(answer_sign(result, document.policy) for result in document.results)
     passed = sum(answered.pop(SIGNS[verdict], 0) for verdict in (Verdict.CONFORMS, Verdict.EQUIVALENT))
     parts.append(f"{passed} of {plural(document.counts.checks, 'check')} conform")
     order = [*SIGNS.values(), UNGATED, MEASURED]
@@ -174,10 +175,10 @@ def subline(document: Document) -> str:
     return " · ".join(parts)
 
 
-def _answer(result: CheckResult, document: Document) -> Sign:
+def answer_sign(result: CheckResult, policy: Policy) -> Sign:
     """How one answer is counted: one that is open and does not gate is counted apart."""
     sign = sign_of(result.verdict, result.severity)
-    return UNGATED if sign is SIGNS[Verdict.INCONCLUSIVE] and not document.policy.gates(result) else sign
+    return UNGATED if sign is SIGNS[Verdict.INCONCLUSIVE] and not policy.gates(result) else sign
 
 
 def left_out(run: RunInfo) -> tuple[str, ...]:
