@@ -43,6 +43,16 @@ def test_both_p_values_and_the_interval_of_three_pairs() -> None:
     assert found.decision is Decision.INCONCLUSIVE
 
 
+def test_a_quicker_candidate_has_the_same_p_values() -> None:
+    """The same log-ratios with the other sign; at half and a third of the baseline's time it differs."""
+    slower = paired_ratio([(1.0, exp(x)) for x in (0.0, 0.1, 0.2)], margin_ratio=1.2)
+    quicker = paired_ratio([(1.0, exp(-x)) for x in (0.0, 0.1, 0.2)], margin_ratio=1.2)
+    assert (quicker.p_equivalence, quicker.p_difference) == pytest.approx((slower.p_equivalence, slower.p_difference))
+    assert (quicker.low, quicker.high) == pytest.approx((1 / slower.high, 1 / slower.low))
+    assert paired_ratio([(6, 3), (6, 3), (6, 2.9)], margin_ratio=1.2).decision is Decision.DIFFERENT
+    assert paired_ratio([(3, 6), (3, 6), (2.9, 6)], margin_ratio=1.2).decision is Decision.DIFFERENT
+
+
 @pytest.mark.parametrize("candidate", [2.0, 0.5])
 def test_at_the_margin_itself_nothing_is_shown(candidate: float) -> None:
     """Without spread, at twice or half of a margin of two: neither inside nor beyond."""
