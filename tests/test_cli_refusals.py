@@ -5,6 +5,7 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import typer
 
 from harness.cli import app, guarded
 from harness.core.errors import ExitCode
+from harness.scenario import load_all
 
 OLDER_RUN = Path(__file__).parent / "older_run"
 
@@ -147,6 +149,9 @@ WRITTEN: tuple[tuple[str, ...], ...] = (
     ("ledger", "prune", "--from", "missing"),
 )  # fmt: skip
 
+LOADED = cache(load_all)
+"""Reading a hundred scenarios takes half a second, which most of these lines would spend on the shipped ones."""
+
 LINES = [tuple(line) for line in (*generated(), *WRITTEN)]
 
 
@@ -190,6 +195,8 @@ def test_it_is_refused_in_one_sentence(
     monkeypatch.chdir(place)
     monkeypatch.setattr(subprocess, "Popen", untouchable)
     monkeypatch.setattr(socket.socket, "connect", untouchable)
+    for module in ("choosing", "simulated", "ledgers"):
+        monkeypatch.setattr(f"harness.{module}.load_all", LOADED)
     before = sorted(place.rglob("*"))
     assert guarded(list(line)) in (ExitCode.USAGE, ExitCode.ENVIRONMENT), capsys.readouterr().err
     output = capsys.readouterr()
