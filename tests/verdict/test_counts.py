@@ -74,10 +74,10 @@ def test_an_invalid_case_is_asked_nothing() -> None:
 
 def drawn(most: int, *, baseline_most: int = 4) -> Concentration:
     """So many of twenty starts on one queue of eight."""
-    return Concentration("queue.begins-alike/queue/2x4", "broker-a/0", 1 / 8, 8, baseline_most, 20, most, 20)
+    return Concentration("queue.begins-alike/queue", "broker-a/0", 1 / 8, 8, baseline_most, 20, most, 20)
 
 
-PILED = {"queue.begins-alike/queue/2x4"}
+PILED = {"queue.begins-alike/queue"}
 
 
 @pytest.mark.parametrize(("most", "found"), [(4, set()), (9, set()), (10, PILED), (20, PILED)])

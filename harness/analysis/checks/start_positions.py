@@ -2,7 +2,7 @@
 Does every thread begin its turns at a queue of its own, drawn anew in every case, as the rules say (ThreadLocalIndex of every release)?
 
 Looked at: the first queue that each thread of an arm was given by its client, before any fault. One such start shows nothing,
-because every queue is legal. Over all cases of the runs that have as many brokers and queues, it is counted how many starts fell
+because every queue is legal. Over all cases of the runs that have the commonest number of brokers and queues, it is counted how many starts fell
 on the same queue, the same broker, the same number of queue, and on the queue at which another thread of the case began. What luck
 does not explain belongs to the check ``queue-choice``. Asynchronous sends are left out: threads of the client's choose.
 """
@@ -109,17 +109,20 @@ def _could_tell(one: Concentration) -> bool:
 
 
 def _concentrations(pool: Sequence[CaseFacts]) -> Iterator[Concentration]:
+    """Of the cases with the layout in which the candidate began most often."""
     starts = {arm: _starts(pool, arm) for arm in Arm}
-    for layout in sorted(starts[Arm.CANDIDATE]):
-        brokers, queues = (int(part) for part in layout.split("x"))
-        levels = {"queue": (brokers * queues, ""), "broker": (brokers, "broker"), "number": (queues, "queue")}
-        places = {arm: starts[arm].get(layout, Counter()) for arm in Arm}
-        for level, (many, part) in levels.items():
-            if many > 1:
-                fallen = {arm: _of(places[arm], part) for arm in Arm}
-                yield _concentration(f"{level}/{layout}", fallen, 1 / many, many)
-        beside = {arm: _together(pool, arm, layout) for arm in Arm}
-        yield _concentration(f"threads/{layout}", beside, 1 / (brokers * queues), 1)
+    if not starts[Arm.CANDIDATE]:
+        return
+    layout = max(sorted(starts[Arm.CANDIDATE]), key=lambda one: starts[Arm.CANDIDATE][one].total())
+    brokers, queues = (int(part) for part in layout.split("x"))
+    levels = {"queue": (brokers * queues, ""), "broker": (brokers, "broker"), "number": (queues, "queue")}
+    places = {arm: starts[arm].get(layout, Counter()) for arm in Arm}
+    for level, (many, part) in levels.items():
+        if many > 1:
+            fallen = {arm: _of(places[arm], part) for arm in Arm}
+            yield _concentration(level, fallen, 1 / many, many)
+    beside = {arm: _together(pool, arm, layout) for arm in Arm}
+    yield _concentration("threads", beside, 1 / (brokers * queues), 1)
 
 
 def _concentration(name: str, fallen: Mapping[Arm, Counter[str]], chance: float, places: int) -> Concentration:
