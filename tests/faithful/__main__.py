@@ -49,7 +49,8 @@ def _trials(seeds: range, releases: Sequence[str], processes: int) -> Iterator[T
     # Not forked: what a chunk leaves behind shall be nobody else's.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(processes, mp_context=context, max_tasks_per_child=1) as pool:
-        for done in pool.map(trials_of, chunks):
+        for number, done in enumerate(pool.map(trials_of, chunks), start=1):
+            sys.stderr.write(f"{min(number * CHUNK, len(seeds))} of {len(seeds)}\n")
             yield from done
 
 
