@@ -1,5 +1,6 @@
 """Figures of the judge worked out by hand, to the last place: what a changed sign, bound or degree of freedom would change."""
 
+from dataclasses import replace
 from math import exp, inf, log, sqrt
 
 import numpy as np
@@ -18,6 +19,7 @@ from harness.verdict.ledger_frequency import checks_until_stale
 from harness.verdict.ledger_outcome import EntryState
 from harness.verdict.ledger_range import Range
 from harness.verdict.policy import Policy
+from harness.verdict.samples import SampleAnswer
 from harness.verdict.statistics import MOST_PAIRS, Decision, excluded_rate, paired_ratio, pairs_needed
 from tests.verdict.ledger_entries import BOTH, ENTRY, ONE, RUN, divergence, entry, result
 from tests.verdict.test_answer import answered, evidence, sample
@@ -240,3 +242,19 @@ def test_a_difference_of_durations_is_told_in_full() -> None:
     farthest = found.example.detail["farthest_episode"]
     assert isinstance(farthest, dict)
     assert farthest["candidate_ns"] == pytest.approx(5e8 * 3.0 * 1.02)
+
+
+@pytest.mark.parametrize(("p_cause", "beyond"), [(0.05, True), (0.0501, False)])
+def test_causes_that_differ_at_five_per_cent_keep_a_question_open(p_cause: float, beyond: bool) -> None:
+    """Durations alike."""
+    said = SampleAnswer(sample(1.0), None, p_cause, equivalent=False, differs=False, cause_differs=False)
+    assert said.points_beyond is beyond
+
+
+def test_a_long_sentence_is_kept_to_its_four_hundredth_character() -> None:
+    """Of the first divergence, and the reason."""
+    long = replace(divergence(), example=replace(divergence().example, expected="e" * 401, observed="o" * 400))
+    kept = Answer.of(result(ONE, long, divergence("second"), reason="r" * 401))
+    assert (kept.expected, kept.observed, kept.reason) == ("e" * 400, "o" * 400, "r" * 400)
+    assert kept.signatures == ("avoidance.used/first", "second")
+    assert Answer.of(result(ONE)).expected == ""
