@@ -1,0 +1,55 @@
+"""What a report says of defective clients, and the table of its documentation."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from harness import calibration_store
+from harness.calibration_store import shipped_defects
+from harness.core.errors import TraceError
+from harness.report.calibration_words import trust_lines
+from harness.report.defect_words import defect_lines, table
+from harness.report.document import Document
+from harness.verdict.defects_found import DefectsFound, DefectTrial, SuiteFound
+
+TRIALS = [DefectTrial("quick", name, 1, name != "lingers") for name in ("loses", "lies", "lingers", "leaks")]
+FOUND = DefectsFound("1.0.0", "0.1.0", "abc", 100, {"lies": 60, "acts": 40}, 1, (SuiteFound.of("quick", 6, 5, TRIALS),))
+
+
+def test_what_was_found_is_one_sentence() -> None:
+    """With the size of the bank, the seeds, what had no opportunity, and the names of what was missed."""
+    (said,) = defect_lines(FOUND)
+    assert said == (
+        "Of a bank of 100 defective clients of 2 kinds, each with 1 seed, suite quick finds 3 of the 4 that have an opportunity"
+        " in the 5 of its 6 scenarios that are played in virtual time (not always: lingers)"
+    )
+
+
+def test_nothing_measured_is_nothing_said(document: Document) -> None:
+    """Beside whatever else is said of the gate; with figures they are the last line."""
+    without = trust_lines(msgspec.structs.replace(document, defects=None))
+    assert defect_lines(None) == ()
+    assert trust_lines(msgspec.structs.replace(document, defects=FOUND)) == (*without, *defect_lines(FOUND))
+
+
+def test_the_table_has_a_row_a_suite() -> None:
+    """3 of 4: 19.4 % to 99.4 % by Clopper and Pearson."""
+    assert table(FOUND).splitlines()[2:] == ["| quick | 5 of 6 | 4 | 3 | 3 of 4 (75.0%) | 19.4% to 99.4% | lingers |"]
+
+
+def test_the_documentation_shows_the_figures_that_ship() -> None:
+    """After `make sensitivity` its table goes into reports/README.md."""
+    shipped = shipped_defects()
+    assert shipped is not None
+    readme = Path(__file__).parents[2] / "reports" / "README.md"
+    assert table(shipped) in readme.read_text(encoding="utf-8")
+
+
+def test_figures_that_cannot_be_read_are_told_in_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As for any other file that ships."""
+    file = tmp_path / "sensitivity.json"
+    file.write_text("{}", encoding="utf-8")
+    monkeypatch.setattr(calibration_store, "resource", lambda _: file)
+    with pytest.raises(TraceError, match="make sensitivity"):
+        shipped_defects()
