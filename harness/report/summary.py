@@ -104,7 +104,9 @@ def _clusters(document: Document, shown_before: Collection[str]) -> RenderableTy
         return None
     shown = document.clusters[:CLUSTERS_SHOWN]
     parts: list[RenderableType] = [
-        _title(number, item, document) if item.example_case in shown_before else _cluster(number, item, document)
+        _title(number, item, document)
+        if item.weight is Weight.NEW and item.example_case in shown_before
+        else _cluster(number, item, document)
         for number, item in enumerate(shown, start=1)
     ]
     if len(document.clusters) > len(shown):
