@@ -12,7 +12,6 @@ NO_SINGLE_SEND = -1
 """``send`` of an example that is a statistic over episodes rather than one call."""
 
 _WITHOUT_ANSWER = {
-    Standing.INVALID: Verdict.INVALID,
     Standing.INDECISIVE: Verdict.INCONCLUSIVE,
     Standing.NOT_APPLICABLE: Verdict.NOT_APPLICABLE,
 }
@@ -81,7 +80,7 @@ def statistical(check: str, samples: Sequence[SampleAnswer], baseline: str, cand
     """One divergence for each difference beyond the margin and for each difference in what ended the episodes."""
     found = []
     for item in samples:
-        if item.differs and item.ratio is not None:
+        if item.differs:
             found.append(_duration_differs(check, item, candidate))
         if item.cause_differs:
             found.append(_cause_differs(check, item, baseline, candidate))

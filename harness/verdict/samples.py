@@ -57,7 +57,7 @@ class SampleAnswer:
     equivalent: bool
     differs: bool
     cause_differs: bool
-    questions: int = 1
+    questions: int
 
     @property
     def points_beyond(self) -> bool:
@@ -99,15 +99,15 @@ class SampleAnswer:
             )
         return (
             f"{self.sample.name}: neither equivalent within ×{self.sample.margin.ratio:g} nor different beyond it:"
-            f" ×{self.ratio.ratio:.3g} over {complete} spells; {self._needed(self.ratio, complete)}"
+            f" ×{self.ratio.ratio:.3g} over {complete} spells; {self._needed(self.ratio)}"
         )
 
-    def _needed(self, ratio: RatioDecision, complete: int) -> str:
+    def _needed(self, ratio: RatioDecision) -> str:
         """How many pairs would decide were the estimate the truth, and for what; with the family's correction."""
         margin = self.sample.margin.ratio
         is_beyond = self.sample.points_beyond()
         alpha = ALPHA_DIFFERENCE / (2 * self.questions) if is_beyond else ALPHA_EQUIVALENCE / self.questions
-        needed = max(complete + 1, pairs_needed(ratio.log_sd, margin, alpha, ratio=ratio.ratio))
+        needed = pairs_needed(ratio.log_sd, margin, alpha, ratio=ratio.ratio)
         if needed >= MOST_PAIRS:
             return "so near the margin that no number of spells would decide"
         return f"about {needed} would show the clients {'different' if is_beyond else 'equivalent'} if it stays so"

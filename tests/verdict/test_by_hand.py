@@ -247,7 +247,7 @@ def test_a_difference_of_durations_is_told_in_full() -> None:
 @pytest.mark.parametrize(("p_cause", "beyond"), [(0.05, True), (0.0501, False)])
 def test_causes_that_differ_at_five_per_cent_keep_a_question_open(p_cause: float, beyond: bool) -> None:
     """Durations alike."""
-    said = SampleAnswer(sample(1.0), None, p_cause, equivalent=False, differs=False, cause_differs=False)
+    said = SampleAnswer(sample(1.0), None, p_cause, equivalent=False, differs=False, cause_differs=False, questions=1)
     assert said.points_beyond is beyond
 
 
