@@ -144,6 +144,8 @@ class Outcomes:
         row = side.row
         if row is not None and row.mode is SendMode.ONEWAY:
             return
+        if self._scene.confuses_answers(side):
+            return  # it may be another message's
         for one in side.attempts:
             fault = next((each for each in self._faults if _was_down(each, one)), None)
             if one.outcome is not Outcome.OK or one.status is None or fault is None:

@@ -32,6 +32,25 @@ def test_a_healthy_broker_refuses_nobody_while_another_is_paused(found: Found) -
     assert "outcomes outcomes.failed-without-cause/RemotingConnectException" in seen
 
 
+@pytest.mark.parametrize(("release", "is_found"), [("4.6.1", False), ("4.7.1", True)])
+def test_a_stopped_broker_acknowledges_nothing_but_another_messages_answer(
+    release: str, is_found: bool, found: Found
+) -> None:
+    """To 4.6.1 the answer of a request that was made again may be taken for another's; from 4.7.0 on none is."""
+
+    def acknowledge(told: Told) -> None:
+        number = sends_to(told, PAUSED, ASYNC)[3]
+        told.attempts = [
+            replace(one, error=None, status="SEND_OK", end_ns=one.start_ns + 5_000_000)
+            if one.send == number and one.attempt == 0
+            else one
+            for one in told.attempts
+        ]
+
+    seen = signatures(found(ASYNC, acknowledge, release))
+    assert ("outcomes outcomes.acknowledged-by-a-stopped-broker" in seen) is is_found
+
+
 def test_no_route_where_there_is_one(found: Found) -> None:
     """Only a list that was emptied just then excuses a call that says so."""
 
