@@ -9,6 +9,8 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
+from operator import eq
 from random import Random
 from typing import Any
 
@@ -307,15 +309,13 @@ class _Routes:
         cls, first: tuple[tuple[str, int], ...], states: Iterable[tuple[int, tuple[tuple[str, int], ...]]]
     ) -> "_Routes":
         """
-        first: all queues. states: (ms, list as it stood).
+        As the calls found them; first: all queues. states: (ms, list as it stood).
 
-        A list some of whose elements a release has rewritten (to 4.9.7, and 5.0.0 to 5.1.3) is not one that a route gave.
+        Some releases rewrite elements of a list that a route gave (to 4.9.7, and 5.0.0 to 5.1.3).
         """
         lists, changes, before_ms = [first], [], 0
-        for at_ms, queues in sorted(states, key=lambda state: state[0]):
-            brokers = {broker for broker, _ in queues}
-            if sorted(queues) != sorted(one for one in first if one[0] in brokers):
-                continue
+        for at_ms, stood in sorted(states, key=lambda state: state[0]):
+            queues = _as_given(stood, first, lists[-1])
             if queues != lists[-1]:
                 lists.append(queues)
                 changes.append((before_ms, at_ms))
@@ -325,6 +325,20 @@ class _Routes:
     def at(self, at_ms: int, *, after: bool) -> int:
         """The list before a call: the earliest it may have been; the list after it: the latest."""
         return 1 + sum((lo_ms < at_ms if after else hi_ms < at_ms) for lo_ms, hi_ms in self.changes)
+
+
+def _as_given(
+    stood: tuple[tuple[str, int], ...], first: tuple[tuple[str, int], ...], last: tuple[tuple[str, int], ...]
+) -> tuple[tuple[str, int], ...]:
+    """What a list was before elements of it were rewritten: of as many brokers, most of whose queues stand in their places."""
+    brokers = tuple(dict.fromkeys(broker for broker, _ in first))
+    given = [
+        tuple(queue for queue in first if queue[0] in some)
+        for number in range(len(brokers) + 1)
+        for some in combinations(brokers, number)
+    ]
+    alike = [queues for queues in given if len(queues) == len(stood)]
+    return max(alike, key=lambda queues: (sum(map(eq, queues, stood)), queues == last))
 
 
 def _queues(names: list[str]) -> tuple[tuple[str, int], ...]:
