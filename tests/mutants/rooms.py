@@ -6,6 +6,14 @@ from tests.mutants.mutants import WITH_ENUMERATIONS, Mutant, all_mutants, module
 
 ANALYSIS_TESTS = ("tests/analysis", "tests/test_older_run.py")
 
+ORACLE_TESTS = (
+    "tests/oracle",
+    "tests/analysis/checks/test_async_under_a_pause.py",
+    "tests/analysis/checks/test_modes_under_a_pause.py",
+    "tests/test_examples.py",
+)
+"""Asynchronous retries, and how a decision is told, are judged with whole cases."""
+
 
 @dataclass(frozen=True, slots=True)
 class Room:
@@ -36,7 +44,7 @@ ROOMS = (
         _modules("harness.verdict"),
         ("tests/verdict", "tests/test_ledgers.py", "tests/test_ledger_pruning.py"),
     ),
-    Room("oracle", _modules("harness.oracle"), ("tests/oracle",)),
+    Room("oracle", _modules("harness.oracle"), ORACLE_TESTS),
     Room("steps", _modules("harness.analysis.steps"), ANALYSIS_TESTS),
     Room("checks", _modules("harness.analysis.checks"), ANALYSIS_TESTS),
     Room(

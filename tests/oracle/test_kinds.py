@@ -1,0 +1,88 @@
+"""Which check a difference is told to: its kind; and what the end of a call is held against."""
+
+from dataclasses import replace
+
+import pytest
+
+from harness.core.plan import SendKind, SendMode
+from harness.oracle.async_ends import async_difference
+from harness.oracle.demon import Demon
+from harness.oracle.difference import ends_alike
+from harness.oracle.interval import Interval
+from harness.oracle.judgement import DifferenceKind
+from harness.oracle.trace import SendTrace
+from reference_impl.dialects import dialect_of
+from reference_impl.rules.attempt import Ending, Finish
+from tests.oracle.judging import judged
+from tests.oracle.test_async_ends import SETTINGS, TIMED_OUT, faulty, trace
+
+
+@pytest.mark.parametrize(
+    ("send", "signature", "kind"),
+    [
+        (trace(10, 10, 10, 10), "attempts.went-on/retry", DifferenceKind.ATTEMPTS),
+        (trace(100, error="MQClientException"), "attempts.stopped-early/first", DifferenceKind.ATTEMPTS),
+        (
+            trace(TIMED_OUT, error="RemotingTooMuchRequestException"),
+            "error.other-class/expected=MQClientException/seen=RemotingTooMuchRequestException/first",
+            DifferenceKind.ERROR,
+        ),
+    ],
+)
+def test_an_asynchronous_send_differs_in_attempts_or_in_its_error(
+    send: SendTrace, signature: str, kind: DifferenceKind
+) -> None:
+    """As many as the rules say, or the exception that they say."""
+    troubled = faulty if signature.startswith("attempts") else (lambda *_: False)
+    found = async_difference(dialect_of("5.3.3"), SETTINGS, send, troubled)
+    assert found is not None
+    assert (found.signature, found.kind) == (signature, kind)
+
+
+def test_what_went_on_too_long_says_how_many_were_the_most() -> None:
+    """Two retries by default: over after three attempts, by the rules; in calm after one."""
+    found = async_difference(dialect_of("5.3.3"), SETTINGS, trace(10, 10, 10, 10), faulty)
+    assert found is not None and found.expected == "the send over after 3 attempts"
+    calm = async_difference(dialect_of("5.3.3"), SETTINGS, trace(10, 10), lambda *_: False)
+    assert calm is not None and calm.expected == "the send over after 1 attempt"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("0 a3 1 | 20 b0 1 | 40 b3 1", DifferenceKind.QUEUE),
+        ("0 a3 1 > b0 1", DifferenceKind.ATTEMPTS),
+    ],
+)
+def test_a_synchronous_send_differs_in_its_queue_or_its_attempts(text: str, kind: DifferenceKind) -> None:
+    """The last send of each history is the one that does."""
+    assert [one.difference and one.difference.kind for one in judged("5.3.3", text)][-1] is kind
+
+
+CALL = SendTrace(0, 0, SendKind.PLAIN, 0, 0, 1, status="SEND_OK")
+OK, SILENT = Finish(Ending.RESULT, status="SEND_OK"), Finish(Ending.RESULT)
+
+
+@pytest.mark.parametrize(
+    ("finish", "send", "alike"),
+    [
+        (OK, CALL, True),
+        (OK, replace(CALL, status="FLUSH_DISK_TIMEOUT"), False),
+        (OK, replace(CALL, status=None), True),
+        (SILENT, CALL, True),
+        (OK, replace(CALL, error="MQClientException", status=None), False),
+        (SILENT, replace(CALL, mode=SendMode.ONEWAY, status=None), True),
+        (SILENT, replace(CALL, mode=SendMode.ONEWAY), False),
+        (Finish(Ending.GAVE_UP, error="E", code=-1), replace(CALL, error="E", status=None), True),
+        (Finish(Ending.GAVE_UP, error="E", code=2), replace(CALL, error="E", status=None), False),
+        (Finish(Ending.GAVE_UP, error="E"), replace(CALL, error="F", status=None), False),
+    ],
+)
+def test_when_two_ends_are_alike(finish: Finish, send: SendTrace, alike: bool) -> None:
+    """A status that one of them does not say is no difference, but of a one-way call; −1 is no code."""
+    assert ends_alike(finish, send) is alike
+
+
+def test_an_uncertain_time_is_read_as_one_figure_or_two() -> None:
+    """With thousands apart."""
+    assert (repr(Interval(1_500, 1_500, Demon())), repr(Interval(1_500, 2_500, Demon()))) == ("1,500", "1,500–2,500")
