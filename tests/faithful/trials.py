@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
+import psutil
+
 from harness.core.errors import ExitCode, HarnessError
 from harness.simulation.java.host import JavaHost
 from tests.faithful.faithful import alarm_of, judged, run_of, trial
@@ -20,7 +22,7 @@ MOST_CPU_S = 60.0
 """A thousand times what an ordinary case costs."""
 
 MOST_BYTES = 2 << 30
-"""Several times what a process has that judged a hundred cases."""
+"""Several times what a process has that judged a hundred cases; on top of what it has, for tests share theirs with others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ def one_trial(host: JavaHost, seed: int, release: str) -> Trialled:
 def _bounded() -> Iterator[None]:
     """TimeoutError or MemoryError for what takes too much. Not while the laboratory starts, whose JVM reserves more."""
     before = resource.getrlimit(resource.RLIMIT_DATA)
-    resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, before[1]))
+    resource.setrlimit(resource.RLIMIT_DATA, (psutil.Process().memory_info().data + MOST_BYTES, before[1]))
     handler = signal.signal(signal.SIGPROF, _took_too_long)
     signal.setitimer(signal.ITIMER_PROF, MOST_CPU_S)
     try:
