@@ -4,21 +4,23 @@ from pathlib import Path
 
 import pytest
 
+from harness.cluster.interface import Cluster
 from harness.core.errors import ExitCode
+from harness.core.subject import SubjectId
+from harness.pairing import Pair, run_case
+from harness.run import RunRequest, control_arm, manifest_of, plan_cases
+from harness.subjects.registry import program_of
 from harness.traces.run_directory import RunDirectory
-from tests.live import TRIES
-from tests.whole.stage import SCENARIOS, finished_run, run_of
+from tests.whole.stage import SCENARIOS, finished_run, judge, run_of
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 ONE_CASE = ("--scenario", "whole/dead-broker", "--scenarios", str(SCENARIOS), "--seed", "8", "--master", "none")
 
 
-def controlled(folder: Path, baseline: str, candidate: str, tries: int = TRIES) -> tuple[int, Path]:
+def controlled(folder: Path, baseline: str, candidate: str) -> tuple[int, Path]:
     """Exit code and run directory of one case with its control."""
-    done = finished_run(
-        folder, "run", "--subject", baseline, "--subject", candidate, "--control", *ONE_CASE, tries=tries
-    )
+    done = finished_run(folder, "run", "--subject", baseline, "--subject", candidate, "--control", *ONE_CASE)
     return done.returncode, run_of(folder)
 
 
@@ -36,9 +38,23 @@ def test_a_quiet_control_is_a_guard_that_held(tmp_path: Path) -> None:
     assert own.entry(1).plan_digest == RunDirectory.open(run).entry(1).plan_digest
 
 
-def test_an_alarm_of_the_control_makes_the_case_invalid(tmp_path: Path) -> None:
+def test_an_alarm_of_the_control_makes_the_case_invalid(cluster: Cluster, folder: Path) -> None:
     """A baseline that loses messages loses them beside itself too: nothing can be said about the candidate, which is honest."""
-    code, run = controlled(tmp_path, "toy:drops", "toy:honest", tries=1)
-    assert code == ExitCode.INCONCLUSIVE
-    broken = {one.name: one.seen for one in RunDirectory.open(run).entry(1).guards if not one.held}
+    request = RunRequest(
+        SubjectId.parse("toy:drops"),
+        SubjectId.parse("toy:honest"),
+        patterns=("whole/dead-broker",),
+        scenario_root=SCENARIOS,
+        out=folder,
+        seed=8,
+    )
+    cases = plan_cases(request, 8)
+    run = RunDirectory.create(folder, manifest_of(request, 8, cases))
+    pair = Pair.of(program_of(request.baseline), program_of(request.candidate))
+    controls = control_arm(request, cases, pair, run)
+    run_case(cluster, run.case(1), cases[0], pair, ())
+    controls.follow(cluster, run.case(1))
+    controls.end()
+    assert judge(run.path).exit_code is ExitCode.INCONCLUSIVE
+    broken = {one.name: one.seen for one in RunDirectory.open(run.path).entry(1).guards if not one.held}
     assert "loss.acknowledged-not-stored" in broken["control"]
