@@ -22,7 +22,7 @@ from harness.core.run_info import RunInfo
 from harness.core.subject import SubjectId
 from harness.core.verdict import CheckResult
 from harness.judging import judge_case
-from harness.ledgers import LedgerChoice
+from harness.ledgers import POOLED, LedgerChoice
 from harness.ledgers import load as load_ledger
 from harness.pairing import Pair, run_case
 from harness.planned import checks_planned
@@ -62,10 +62,16 @@ class KnownCase:
 
 
 def known_cases() -> tuple[KnownCase, ...]:
-    """Every shipped entry in the shortest scenario it speaks about; UsageError for one that no scenario can show."""
+    """
+    Every shipped entry in the shortest scenario it speaks about; UsageError for one that no scenario can show.
+
+    Entries about whole runs (``pooled/…``) are not looked for: one case has not the episodes that those checks count.
+    """
     scenarios = load_all(resource("fixtures/scenarios"))
     cases: defaultdict[tuple[SubjectId, SubjectId, str], list[Known]] = defaultdict(list)
     for entry in load_ledger(LedgerChoice()).entries:
+        if _is_of_whole_runs(entry):
+            continue
         scenario, check = _shortest(entry, scenarios)
         cases[(*pair_of_entry(entry), scenario.name)].append(Known(entry, check))
     by_name = {scenario.name: scenario for scenario in scenarios}
@@ -92,6 +98,11 @@ def _subject(word: str) -> SubjectId | None:
         return SubjectId.parse(word)
     except UsageError:
         return None
+
+
+def _is_of_whole_runs(entry: Entry) -> bool:
+    glob = path_glob(entry.check)
+    return any(glob.fullmatch(name) for name in POOLED)
 
 
 def _shortest(entry: Entry, scenarios: Sequence[Scenario]) -> tuple[Scenario, str]:
