@@ -136,9 +136,10 @@ class Observation:
         decisions = tuple(
             Decision(
                 attempt=number,
-                queues_total=self._total,
+                # Older releases may fall back on a broker that has left the list.
+                queues_total=max(self._total, len(legal)),
                 queues_legal=len(legal),
-                brokers_total=self._brokers,
+                brokers_total=max(self._brokers, len({queue.broker for queue in legal})),
                 brokers_legal=tuple(sorted({queue.broker for queue in legal})),
                 avoided=self._avoided[number],
             )

@@ -13,13 +13,14 @@ from harness.oracle.demon import INDEX_BASE, Demon, DemonTape
 from harness.oracle.interval import Interval, Reading, as_ms, wall_ms
 from harness.oracle.moment import Moment
 from harness.oracle.trace import AttemptTrace, SendTrace
+from harness.oracle.uncertain_list import UncertainPublishInfo, write_queues_in
 from harness.oracle.world import Mind, World
 from reference_impl.rules.attempt import BROKER_NOT_EXIST, AttemptResult, Step, Try
 from reference_impl.rules.dialect import Dialect
 from reference_impl.rules.direct_send import direct_send_ended, send_by_selector, send_to_queue
 from reference_impl.rules.index import ThreadIndex
 from reference_impl.rules.one_way import OneWaySend
-from reference_impl.rules.publish import PublishInfo, Queue
+from reference_impl.rules.publish import Queue
 from reference_impl.rules.send_loop import SendLoop
 from reference_impl.rules.settings import SendSettings
 
@@ -48,6 +49,7 @@ class Stepper:
         self.demon = Demon()
         self.tape = DemonTape(self.demon)
         self._worst_modulus = 1 if dialect.fault_table.extends_only else _worst_modulus(routes)
+        self._every_queue = write_queues_in({queue for queues in routes.values() for queue in queues})
         self._moduli = {version: self._modulus(queues) for version, queues in routes.items()}
 
     def every_outcome(self, worlds: list[World], moment: Moment) -> list[tuple[World, Step | None]]:
@@ -167,7 +169,7 @@ class Stepper:
         mind.finish = None
         if mind.version != version:
             if version not in world.infos:
-                world.infos[version] = PublishInfo.of(self.routes[version])
+                world.infos[version] = UncertainPublishInfo(self.routes[version], self._every_queue, self.demon)
             mind.version = version
             mind.index = ThreadIndex(self.dialect.index)
             world.forget_unused_lists()
@@ -218,12 +220,9 @@ class Stepper:
         return len(versions) > 1 or all(queue.broker != broker for broker, _ in self.routes[versions[0]])
 
     def _modulus(self, queues: tuple[tuple[str, int], ...]) -> int:
-        """Indexes that are equal modulo this select alike: list length and write queues of each broker."""
-        write_queues: dict[str, int] = {}
-        for broker, _ in queues:
-            write_queues[broker] = write_queues.get(broker, 0) + 1
+        """Indexes that are equal modulo this select alike: list length and write queues of each broker the fallback may know."""
         # Tables that only extend avoidances came with the end of the fallback, which alone counts write queues.
-        fallback = () if self.dialect.fault_table.extends_only else tuple(write_queues.values())
+        fallback = () if self.dialect.fault_table.extends_only else tuple(self._every_queue.values())
         return lcm(len(queues) or 1, *fallback)
 
 

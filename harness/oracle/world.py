@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 
 from harness.oracle.demon import Demon
 from harness.oracle.interval import Interval, bounds, was_read
+from harness.oracle.uncertain_list import UncertainPublishInfo
 from harness.oracle.uncertain_table import UncertainFaultTable
 from reference_impl.rules.attempt import Finish
 from reference_impl.rules.dialect import Dialect
 from reference_impl.rules.events import Event
 from reference_impl.rules.fault_table import FaultItem
 from reference_impl.rules.index import ThreadIndex
-from reference_impl.rules.publish import PublishInfo
 from reference_impl.rules.selection import Selector
 from reference_impl.rules.send_loop import SendLoop
 from reference_impl.rules.tape import Tape
@@ -57,7 +57,7 @@ class World:
         self.dialect = dialect
         self.latency_on = latency_on
         self.faults = UncertainFaultTable(dialect.fault_table, demon)
-        self.infos: dict[int, PublishInfo] = {}
+        self.infos: dict[int, UncertainPublishInfo] = {}
         self.minds: dict[int, Mind] = {}
         self.story: list[Event] | None = None
         self.storyteller = -1
@@ -173,7 +173,10 @@ class World:
                 parts.append((mind.loop.attempts, mind.loop.pick, mind.loop.result_kept))
         if self.latency_on:
             parts.extend((item.broker, item.reachable, was_read(item.start_ms)) for item in self._items())
-            parts.extend((version, tuple(info.queues)) for version, info in self.infos.items())
+            parts.extend(
+                (version, tuple(info.queues), tuple(sorted(info.answered.items())))
+                for version, info in self.infos.items()
+            )
         return tuple(parts)
 
     def _own_loops(self, changing: Collection[int]) -> dict[int, SendLoop]:

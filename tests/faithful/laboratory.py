@@ -124,10 +124,10 @@ class _Teller:
             by_send[answer["at"] - first].append(answer)
         starts_ms = self._starts(timeline.entries[first:], by_send)
         routes = self._routes(starts_ms, by_send)
-        free_ns: defaultdict[int, int] = defaultdict(int)
+        clocks: dict[int, _Clock] = {}
         for planned in self.plan.sends:
-            lines, start_ms = by_send[planned.send], starts_ms[planned.send]
-            free_ns[planned.thread] = self._send(planned, start_ms, free_ns[planned.thread], lines, routes)
+            clock = clocks.setdefault(planned.thread, _Clock(self.noise))
+            self._send(planned, starts_ms, clock, by_send[planned.send], routes)
         self._store()
         self.told.routes = [RouteSeen(n, ORIGIN_NS - MS, queues) for n, queues in enumerate(routes.lists, start=1)]
         return self.told
@@ -147,25 +147,38 @@ class _Teller:
         every = tuple((name, queue) for name in names for queue in range(self.scenario.queues_per_broker))
         if not changes_routes(self.scenario):
             return _Routes((every,))
-        ends = (
-            (starts_ms[send] + line["send"]["elapsed_ms"], _queues(line["state"]["queues"] or []))
+        threads = {planned.send: planned.thread for planned in self.plan.sends}
+        found = [
+            _Found(
+                starts_ms[send] + line["send"]["elapsed_ms"],
+                threads[send],
+                line["state"]["index"],
+                _queues(line["state"]["queues"] or []),
+            )
             for send, lines in by_send.items()
             for line in lines
             if line["send"].get("elapsed_ms") is not None
-        )
-        return _Routes.of(every, ends)
+        ]
+        return _Routes.of(every, found)
 
     def _send(
-        self, planned: PlannedSend, start_ms: int, free_ns: int, lines: list[dict[str, Any]], routes: "_Routes"
-    ) -> int:
-        """Tells one send; gives when its thread is free again, in ns from the origin."""
+        self,
+        planned: PlannedSend,
+        starts_ms: Mapping[int, int],
+        clock: "_Clock",
+        lines: list[dict[str, Any]],
+        routes: "_Routes",
+    ) -> None:
         is_async = planned.mode is SendMode.ASYNC
         answer, attempts = lines[0]["send"], lines[-1]["send"]["attempts"]
-        clock = _Clock(self.noise, free_ns)
+        start_ms = starts_ms[planned.send]
         start_ns = clock.began(start_ms)
         end_ms = start_ms + (answer["elapsed_ms"] if answer.get("elapsed_ms") is not None else 60_000)
         told = self._attempts(planned, clock, start_ms, end_ms, attempts, answer)
-        end_ns = clock.ended(end_ms)
+        after = (
+            other.send for other in self.plan.sends if other.thread == planned.thread and other.send > planned.send
+        )
+        end_ns = clock.ended(end_ms, next_ms=starts_ms.get(next(after, -1)))
         ended = SendEnded(
             planned.send,
             planned.thread,
@@ -184,7 +197,8 @@ class _Teller:
             )
             for line in lines[1:]
         ]
-        return start_ns + 30_000 if is_async else end_ns
+        if is_async:
+            clock.back_to(start_ns + 30_000)
 
     def _attempts(
         self,
@@ -270,31 +284,59 @@ class _Clock:
     """
     Instants of one thread, in ns from the origin, that never go back.
 
-    Within the millisecond of the client's decision: what it heard before lies early, what it does next late, so that another
-    thread's decision of the same millisecond may lie on either side. Now and then a thread is not let run for a while
-    between a decision and what a hook sees of it.
+    What a thread decides in a millisecond lies between what it heard before and what it does next. The laboratory does not
+    tell in which order threads decided within one, so each thread's windows have one instant in common with all others':
+    of several decisions all but the first begin there, and all but the last end there. Now and then a thread is not let
+    run for a while between a decision and what a hook sees of it.
     """
 
-    def __init__(self, noise: Random, now_ns: int) -> None:
+    def __init__(self, noise: Random) -> None:
         self._noise = noise
-        self._now_ns = now_ns
+        self._now_ns = 0
 
     def began(self, at_ms: int) -> int:
-        return self._at(at_ms * MS + self._noise.randrange(40_000))
+        is_free = self._now_ns < at_ms * MS
+        return self._at(at_ms * MS + self._noise.randrange(40_000) if is_free else _common_ns(at_ms))
 
     def decided(self, at_ms: int) -> int:
-        return self._at(at_ms * MS + 400_000 + self._noise.randrange(100_000))
+        return self._at(_common_ns(at_ms))
 
     def heard(self, at_ms: int, *, is_answer: bool) -> int:
         late_ns = MS - 60_000 if is_answer and self._noise.random() < 0.02 else 0
         return self._at(at_ms * MS + self._noise.randrange(50_000) - late_ns)
 
-    def ended(self, at_ms: int) -> int:
+    def ended(self, at_ms: int, *, next_ms: int | None) -> int:
+        """next_ms: when the thread's next call begins."""
+        if next_ms is not None and next_ms <= at_ms:
+            return self._at(_common_ns(at_ms))
         return self._at(at_ms * MS + 800_000 + self._noise.randrange(100_000))
 
+    def back_to(self, now_ns: int) -> None:
+        """The thread did not wait for what was told last."""
+        self._now_ns = now_ns
+
     def _at(self, wanted_ns: int) -> int:
-        self._now_ns = max(self._now_ns + 1_000, wanted_ns)
+        self._now_ns = max(self._now_ns, wanted_ns)
         return self._now_ns
+
+
+def _common_ns(at_ms: int) -> int:
+    """The instant of a millisecond that all its decisions may share."""
+    return at_ms * MS + 400_000 + at_ms * 7_919 % 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A publish list as a call left it, and the counter of its thread for it; None: the thread has not chosen from it."""
+
+    at_ms: int
+    thread: int
+    index: int | None
+    queues: tuple[tuple[str, int], ...]
+
+
+MOST_TICKS = 10_000
+"""More than one call can count: a hundred retries, each past all queues twice. A new list is counted from anywhere in 31 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,26 +347,38 @@ class _Routes:
     changes: tuple[tuple[int, int], ...] = ()
 
     @classmethod
-    def of(
-        cls, first: tuple[tuple[str, int], ...], states: Iterable[tuple[int, tuple[tuple[str, int], ...]]]
-    ) -> "_Routes":
+    def of(cls, first: tuple[tuple[str, int], ...], found: Iterable[_Found]) -> "_Routes":
         """
-        As the calls found them; first: all queues. states: (ms, list as it stood).
+        As the calls found them; first: all queues.
 
-        Some releases rewrite elements of a list that a route gave (to 4.9.7, and 5.0.0 to 5.1.3).
+        Some releases rewrite elements of a list that a route gave (to 4.9.7, and 5.0.0 to 5.1.3). A list that changed and changed
+        back between two calls is the same to look at, but another: a thread that chose before counts from elsewhere. (From 5.1.4 a
+        retry makes it do so too; the same list under another number alarms nobody there.)
         """
         lists, changes, before_ms = [first], [], 0
-        for at_ms, stood in sorted(states, key=lambda state: state[0]):
-            queues = _as_given(stood, first, lists[-1])
+        last: dict[int, tuple[int, _Found]] = {}
+        for now in sorted(found, key=lambda one: one.at_ms):
+            queues = _as_given(now.queues, first, lists[-1])
+            version, before = last.get(now.thread, (0, None))
             if queues != lists[-1]:
                 lists.append(queues)
-                changes.append((before_ms, at_ms))
-            before_ms = at_ms
+                changes.append((before_ms, now.at_ms))
+            elif before is not None and version == len(lists) and _counts_anew(before, now):
+                lists.append(queues)
+                changes.append((max(before.at_ms, changes[-1][0] if changes else 0), now.at_ms))
+            last[now.thread] = len(lists), now
+            before_ms = now.at_ms
         return cls(tuple(lists), tuple(changes))
 
     def at(self, at_ms: int, *, after: bool) -> int:
         """The list before a call: the earliest it may have been; the list after it: the latest."""
         return 1 + sum((lo_ms < at_ms if after else hi_ms < at_ms) for lo_ms, hi_ms in self.changes)
+
+
+def _counts_anew(before: _Found, now: _Found) -> bool:
+    if before.index is None:
+        return False
+    return now.index is None or not 0 <= (now.index - before.index) % 2**32 <= MOST_TICKS
 
 
 def _as_given(

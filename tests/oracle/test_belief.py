@@ -6,9 +6,9 @@ from harness.oracle import stepper
 from harness.oracle.belief import settle_belief
 from harness.oracle.demon import Demon
 from harness.oracle.interval import Interval, as_ms, bounds
+from harness.oracle.uncertain_list import UncertainPublishInfo
 from harness.oracle.world import OVER_MS, World
 from reference_impl.dialects import dialect_of
-from reference_impl.rules.publish import PublishInfo
 from tests.oracle.judging import signatures
 
 DEMON = Demon()
@@ -19,7 +19,7 @@ def world(
 ) -> World:
     """One broker a with an avoidance until start, one thread with an index."""
     made = World(dialect_of(release), DEMON, latency_on=True)
-    made.infos[1] = PublishInfo.of([("a", 0)])
+    made.infos[1] = UncertainPublishInfo([("a", 0)], {}, DEMON)
     mind = made.mind(0)
     mind.version, mind.index.value = 1, index
     made.faults.update("a", as_ms(Interval(*latency, DEMON)), 1_000, True, 0)
@@ -71,7 +71,7 @@ def test_too_many_indexes_are_forgotten() -> None:
 def test_what_cannot_be_made_vaguer_is_left_out_and_said() -> None:
     """Two lists."""
     other = world((5, 6))
-    other.infos[1] = PublishInfo.of([("b", 0)])
+    other.infos[1] = UncertainPublishInfo([("b", 0)], {}, DEMON)
     belief = settle_belief([world((5, 6)), other], DEMON, 0, complete=True, kept=1)
     assert (len(belief.worlds), belief.complete) == (1, False)
 

@@ -1,0 +1,86 @@
+"""Seeds that once alarmed, and beside what was mended a client that must still be found: all to the exit code."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from harness.core.errors import ExitCode
+from harness.simulation.java.host import JavaHost
+from tests.faithful.faithful import Trial, judged, run_of, trial
+from tests.faithful.laboratory import script_of
+from tests.faithful.scenarios import drawn
+from tests.faithful.trials import one_trial
+
+
+@pytest.fixture(scope="module")
+def host() -> Iterator[JavaHost]:
+    """One process of the laboratory for all releases."""
+    with JavaHost() as started:
+        yield started
+
+
+@pytest.mark.parametrize(
+    ("seed", "release"),
+    [
+        pytest.param(7072, "4.3.2", id="fallback-to-a-read-only-broker-that-left-the-list"),
+        pytest.param(7014, "4.7.1", id="a-call-that-ends-and-one-that-begins-in-a-millisecond"),
+        pytest.param(8184, "4.7.1", id="a-list-changed-and-changed-back"),
+    ],
+)
+def test_a_mended_seed_is_quiet(host: JavaHost, seed: int, release: str) -> None:
+    """It was a false alarm of the judge, or told by the generator as no client can be seen."""
+    one = one_trial(host, seed, release)
+    assert one.alarm is None, one.alarm
+    assert one.code in (ExitCode.CONFORMS, ExitCode.INCONCLUSIVE)
+
+
+@pytest.mark.parametrize(
+    ("seed", "release", "send", "queue", "found"),
+    [
+        # After the fallback b2 stands in the list, and no turn that follows, seen or without an address, comes to b1.
+        pytest.param(7072, "4.3.2", 8, 1, "queue.mutated-list/first", id="another-queue-of-the-broker-that-left"),
+        # The list did not change, whatever happened in this millisecond: the turn is fixed.
+        pytest.param(7014, "4.7.1", 28, 4, "queue.out-of-turn/first", id="a-queue-passed-over"),
+    ],
+)
+def test_beside_it_a_choice_out_of_turn_is_found(
+    host: JavaHost, tmp_path: Path, seed: int, release: str, send: int, queue: int, found: str
+) -> None:
+    """The candidate's answers are the release's own but for one attempt."""
+    one = trial(drawn(seed).scenario, release, seed)
+    answers = [host.run(release, f"mended-{seed}", script, trace=True) for script in one.arms]
+    spoilt = [answers[0], _sent_elsewhere(one, answers[1], send, queue)]
+    judgement = judged(run_of(one, spoilt, tmp_path))
+    assert judgement.exit_code is ExitCode.DIVERGES
+    assert any(found in each.signature for result in judgement.results for each in result.divergences)
+
+
+def test_beside_it_a_counter_that_begins_anew_without_a_new_list_is_found(host: JavaHost, tmp_path: Path) -> None:
+    """One queue a broker: of the sends well after the list has come back, one goes to the broker that was not in turn."""
+    one = trial(drawn(8184).scenario, "4.7.1", 8184)
+    answers = [host.run("4.7.1", "mended-8184", script, trace=True) for script in one.arms]
+    (told,) = [json.loads(line)["send"] for line in answers[1] if _number(one, line) == 12]
+    other = {"broker-a": "broker-b", "broker-b": "broker-a"}[told["attempts"][0]["broker"]]
+    spoilt = [answers[0], _sent_elsewhere(one, answers[1], 12, 0, broker=other)]
+    assert judged(run_of(one, spoilt, tmp_path)).exit_code is ExitCode.DIVERGES
+
+
+def _number(one: Trial, line: str) -> int:
+    """The send an answer is about."""
+    (timeline,) = script_of(one.case.scenario, one.seed, 0).steps
+    return int(json.loads(line)["at"]) - (len(timeline.entries) - len(one.case.plan.sends))
+
+
+def _sent_elsewhere(one: Trial, lines: Sequence[str], send: int, queue: int, *, broker: str | None = None) -> list[str]:
+    return [_placed(line, queue, broker) if _number(one, line) == send else line for line in lines]
+
+
+def _placed(line: str, queue: int, broker: str | None) -> str:
+    answer = json.loads(line)
+    for place in (answer["send"], answer["send"]["attempts"][0]):
+        if place["queue_id"] is not None:
+            place["queue_id"] = queue
+            place["broker"] = broker or place["broker"]
+    return json.dumps(answer)
