@@ -46,6 +46,7 @@ from harness.traces.recorder import Recorder
 from harness.traces.schema import TableName
 from harness.wire_faults import needs_relays, with_relays
 from harness.witnessing import WireStory, Witness, Work
+from reference_impl.dialects import RELEASES, dialect_of
 
 GO_AHEAD_NS = 200_000_000
 """Both arms are told this long before the first due time: enough for a loaded machine to wake every sender thread."""
@@ -112,6 +113,12 @@ def run_case(
     answered = facts.answered
     took_s = time.monotonic() - began
     tell(listeners, CaseEnded(directory.number, name, answered[Arm.BASELINE], answered[Arm.CANDIDATE], took_s))
+
+
+def _may_confuse_answers(case: Case) -> bool:
+    """Whether by the rules of one of the two releases an asynchronous send may get another one's answer (to 4.6.1)."""
+    releases = (case.id.baseline.release, case.id.candidate.release)
+    return any(one in RELEASES and dialect_of(one).remoting.retry_takes_next_number for one in releases)
 
 
 def _abandon(directory: CaseDirectory, reason: str) -> None:
@@ -190,7 +197,8 @@ class _Stage:
         for arm, subject in self.arms.items():
             timeout_ms = self.case.scenario.settings.send_msg_timeout_ms
             told = subject.transcript
-            work = Work(self._topic(arm), self.case.plan, told.sends, told.attempts, timeout_ms)
+            confuses = _may_confuse_answers(self.case)
+            work = Work(self._topic(arm), self.case.plan, told.sends, told.attempts, timeout_ms, confuses)
             self.wire[arm] = story = self.witness.testify(arm, work)
             if story.unseen:
                 unseen = f"{len(story.unseen)} frames of {arm} were not all seen: {story.unseen[0]}"

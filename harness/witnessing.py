@@ -16,7 +16,7 @@ from harness.cluster.interface import Cluster, Role, nodes_of
 from harness.core.events import Arm
 from harness.core.plan import Plan, SendMode
 from harness.core.records import UNSEEN_ROUTE, AttemptEnded, Record, SendEnded
-from harness.relay.agreement import disagreements
+from harness.relay.agreement import disagreements, other_statuses
 from harness.relay.attempts import attempts_of
 from harness.relay.blind_spots import blind_spots_of, losses_of, with_routes
 from harness.relay.exchanges import exchanges_of, past_the_relay
@@ -26,17 +26,23 @@ from harness.relay.publish_lists import publish_lists_of
 from harness.relay.wire import read_wire
 from harness.subjects.lines import encode_record
 from harness.traces.case_directory import CaseDirectory
+from harness.traces.journal import with_statuses
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What an arm was asked for and what it told of it."""
+    """
+    What an arm was asked for and what it told of it.
+
+    confuses_answers: an asynchronous send of one of the two releases may get another one's answer, by rule.
+    """
 
     topic: str
     plan: Plan
     sends: Sequence[SendEnded]
     attempts: Sequence[AttemptEnded]
     timeout_ms: int
+    confuses_answers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +100,8 @@ class Witness:
         """
         What the wire saw of an arm, once its relay is closed.
 
-        Of one that tells nothing itself it is written down; with the story of any other it is compared.
+        Of one that tells nothing itself it is written down; with the story of any other it is compared. A status is put down as the
+        wire saw it, whatever the client says, so that the rules judge what the client made of it.
         """
         relay = self._relays.get(arm)
         if relay is None:
@@ -106,17 +113,31 @@ class Witness:
         attempts = attempts_of(exchanges_of(records), work.topic, sends, threads, work.timeout_ms, oneway)
         unseen = tuple(past_the_relay(records))
         if arm not in self._silent:
-            against = tuple(disagreements(work.attempts, attempts, losses_of(records), work.timeout_ms * 1_000_000))
-            return WireStory(f"the client, and the wire: {len(attempts)} attempts", unseen, against)
+            others = self._other_statuses(arm, work, attempts)
+            told = with_statuses(work.attempts, others)
+            against = tuple(disagreements(told, attempts, losses_of(records), work.timeout_ms * 1_000_000))
+            words = f"the client, and the wire: {len(attempts)} attempts"
+            words += f"; {len(others)} statuses as the wire saw them" if others else ""
+            return WireStory(words, unseen, against)
         routes = publish_lists_of(records, work.topic)
         placed = with_routes(work.sends, routes, blind_spots_of(records))
-        told: tuple[Record, ...] = (*routes, *attempts, *placed)
+        whole: tuple[Record, ...] = (*routes, *attempts, *placed)
         with self._directory.witnessed(arm) as recorder:
-            for seen in told:
+            for seen in whole:
                 recorder.line(encode_record(seen))
         half_seen = sum(send.route == UNSEEN_ROUTE for send in placed)
         words = f"the wire: {len(attempts)} attempts, {len(routes)} routes; {half_seen} sends half seen"
         return WireStory(words, unseen)
+
+    def _other_statuses(self, arm: Arm, work: Work, seen: Sequence[AttemptEnded]) -> list[AttemptEnded]:
+        """Attempts of a client that tells another status of them than the broker gave; put down as the broker gave it."""
+        confused = {one.send for one in work.plan.sends if work.confuses_answers and one.mode is SendMode.ASYNC}
+        others = [one for one in other_statuses(work.attempts, seen) if one.send not in confused]
+        if others:
+            with self._directory.witnessed(arm) as recorder:
+                for one in others:
+                    recorder.line(encode_record(one))
+        return others
 
     def __enter__(self) -> Self:
         with ExitStack() as undo:

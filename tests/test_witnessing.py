@@ -11,7 +11,7 @@ import pytest
 
 from harness.cluster.interface import Cluster
 from harness.core.events import Arm
-from harness.core.plan import Plan, PlannedSend, SendKind
+from harness.core.plan import Plan, PlannedSend, SendKind, SendMode
 from harness.core.records import AttemptEnded, SendEnded
 from harness.traces.case_directory import CaseDirectory
 from harness.traces.recorder import Recorder
@@ -103,6 +103,34 @@ def test_a_client_that_tells_another_story_is_told(servers: Servers, tmp_path: P
     lie = (replace(ATTEMPTS[0], queue_id=3),)
     story = witness.testify(Arm.BASELINE, Work("T", plan, sends, lie, 3_000))
     assert story.against == ("send 0: told broker-a queue 3 SEND_OK, seen broker-a queue 0 SEND_OK",)
+
+
+@pytest.mark.parametrize(
+    ("mode", "confuses", "is_put_down"),
+    [
+        (SendMode.SYNC, False, True),
+        (SendMode.SYNC, True, True),
+        (SendMode.ASYNC, False, True),
+        (SendMode.ASYNC, True, False),
+    ],
+)
+def test_a_status_is_put_down_as_the_wire_saw_it(
+    servers: Servers, tmp_path: Path, mode: SendMode, confuses: bool, is_put_down: bool
+) -> None:
+    """And no disagreement then; asynchronous sends of releases that confuse answers may have been told another's."""
+    plan = Plan(1, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 64, mode=mode),))
+    with witness_of(servers, tmp_path, Arm.CANDIDATE) as witness:
+        sends = [send_through(witness.name_servers(Arm.BASELINE))]
+    told = (replace(ATTEMPTS[0], end_ns=time.monotonic_ns(), status="FLUSH_DISK_TIMEOUT"),)
+    story = witness.testify(Arm.BASELINE, Work("T", plan, sends, told, 3_000, confuses))
+    assert (story.against == ()) is is_put_down
+    assert story.told.endswith("1 statuses as the wire saw them") is is_put_down
+    file = tmp_path / "baseline-witnessed"
+    assert (
+        [json.loads(line)["status"] for line in file.read_text().splitlines()] == ["SEND_OK"]
+        if is_put_down
+        else not file.exists()
+    )
 
 
 def test_an_address_past_the_relay_is_told_of_any_arm(servers: Servers, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from harness.oracle.sentences import end_text, finish_text
 from harness.oracle.trace import AttemptTrace, SendTrace
 from reference_impl.rules.async_send import AsyncSend, Form
 from reference_impl.rules.async_steps import AsyncStep, CallBack, Invoke, Throw
-from reference_impl.rules.attempt import AttemptResult, Finish
+from reference_impl.rules.attempt import AttemptResult, Ending, Finish
 from reference_impl.rules.dialect import Dialect
 from reference_impl.rules.fault_table import FaultTable
 from reference_impl.rules.index import ThreadIndex
@@ -93,6 +93,8 @@ def async_difference(
         return None  # the check ``callbacks`` says so
     attempts = tuple(one for one in send.attempts if one.attempt == 0 or one.start_ns < send.end_ns)
     seen = len(attempts)
+    if (lie := _other_status(dialect, send, attempts)) is not None:
+        return lie
     ends: dict[_End, None] = {}  # in the order found, so that what is said of a send is always the same
     for end in _Explorer(dialect, settings, send, attempts, troubled).ends():
         if end.explains(send, seen) and end.finish is not None and causes_alike(end.finish, send):
@@ -257,6 +259,21 @@ class _Explorer:
             return rules.threw(invoke, selecting, now_ms, cause.error)
         result = AttemptResult.failed(cause.error, cause.code)
         return rules.ended(invoke, selecting, now_ms, result, direct=cause.direct, written_ms=invoke.began_ms)
+
+
+def _other_status(dialect: Dialect, send: SendTrace, attempts: Sequence[AttemptTrace]) -> Difference | None:
+    """A result with a status that no answer of the send had; where requests get each other's answers it may be another's."""
+    answered = [one.status for one in attempts if one.status is not None]
+    if not answered or send.status is None or send.status in answered or dialect.remoting.retry_takes_next_number:
+        return None
+    return Difference(
+        DifferenceKind.ERROR,
+        f"error.other-status/expected={answered[-1]}/seen={send.status}/{'first' if len(attempts) == 1 else 'retry'}",
+        None,
+        finish_text(Finish(Ending.RESULT, status=answered[-1])),
+        end_text(send),
+        {"expected": [None, None, answered[-1]], "observed": [None, None, send.status]},
+    )
 
 
 def _other_cause(send: SendTrace, seen: int, finishes: Sequence[Finish]) -> Difference:

@@ -63,6 +63,31 @@ def disagreements(
     ]
 
 
+def other_statuses(told: Iterable[AttemptEnded], seen: Iterable[AttemptEnded]) -> list[AttemptEnded]:
+    """
+    Attempts that are told with another status than the broker's answer had on the wire, with the status it had there.
+
+    One request for both, answered before its client says that it ended. What else the two tell differently is in doubt: a
+    status is in the bytes that the client was given.
+    """
+    on_wire: dict[int, list[AttemptEnded]] = defaultdict(list)
+    for attempt in seen:
+        on_wire[attempt.send].append(attempt)
+    others = []
+    for attempt in told:
+        left = on_wire[attempt.send]
+        if left and _is_one_request(attempt, left[0]):
+            answered = left.pop(0)
+            if _is_answered_otherwise(attempt, answered):
+                others.append(replace(attempt, status=answered.status))
+    return others
+
+
+def _is_answered_otherwise(told: AttemptEnded, seen: AttemptEnded) -> bool:
+    are_stored = told.status is not None and seen.status is not None
+    return are_stored and told.status != seen.status and seen.end_ns <= told.end_ns
+
+
 def _agree(told: list[AttemptEnded], seen: list[AttemptEnded], losses: Losses, timeout_ns: int) -> bool:
     left = list(seen)
     for attempt in told:
@@ -100,9 +125,13 @@ def _had_no_time_left(told: AttemptEnded, first: AttemptEnded, timeout_ns: int) 
 
 def _is_same(told: AttemptEnded, seen: AttemptEnded) -> bool:
     """One request; a status is an answer and must be the same, an error may have other names."""
-    if (told.broker, told.queue_id) != (seen.broker, seen.queue_id) or told.start_ns > seen.start_ns:
+    if not _is_one_request(told, seen):
         return False
     return told.status == seen.status or told.error == UNSEEN_END or _crossed(told, seen)
+
+
+def _is_one_request(told: AttemptEnded, seen: AttemptEnded) -> bool:
+    return (told.broker, told.queue_id) == (seen.broker, seen.queue_id) and told.start_ns <= seen.start_ns
 
 
 def _crossed(told: AttemptEnded, seen: AttemptEnded) -> bool:

@@ -114,11 +114,18 @@ _KINDS_IN_WORDS = (
 )
 
 
+_NO_SEND_CROSSES = "faults on the wire are done to brokers, since no send crosses the way to a name server; to silence one, kind: pause-name-server"
+"""What a client asks a name server is its route poll, every 30 s: no check is about how that ends."""
+
+
 def _unknown_field(name: str, parent: Location) -> tuple[str, str]:
     part = _PARTS[parent[-1]] if parent else file_format.ScenarioFile
     known = list(part.model_fields)
+    expected = f"one of the fields {', '.join(known)}"
+    if name == "name_server" and part in (file_format.WirePart, file_format.WireDelayPart):
+        return expected, _NO_SEND_CROSSES
     close = get_close_matches(name, known, n=1)
-    return f"one of the fields {', '.join(known)}", close[0] if close else ""
+    return expected, close[0] if close else ""
 
 
 def _location(source: YamlSource, detail: ErrorDetails) -> Location:

@@ -5,7 +5,7 @@ A line that is no record is a trouble to be told, never a reason to stop: the jo
 seal like any other. Only an unfinished last line is expected, after a crash, and it is left out.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
@@ -116,18 +116,34 @@ def read_witnessed_journal(path: Path, witnessed: Path) -> ArmJournal:
     The journal of one arm, and what the wire saw of it where the client itself tells of no attempts.
 
     Of the witness's copies of its sends only the numbers of routes are taken. A client that does tell is its own witness,
-    whatever else was recorded.
+    except of the status of an answer: that is what the wire saw, where something of an attempt of it was recorded.
     """
     journal = read_arm_journal(path)
-    if journal.attempts or not witnessed.exists():
+    if not witnessed.exists():
         return journal
     seen = read_arm_journal(witnessed)
+    if journal.attempts:
+        journal.attempts = with_statuses(journal.attempts, seen.attempts)
+        journal.troubles += seen.troubles
+        return journal
     journal.attempts, journal.routes, journal.witness = seen.attempts, seen.routes, WIRE
     journal.troubles += seen.troubles
     routes = {send.send: (send.route, send.route_after) for send in seen.sends}
     told = ((send, *routes.get(send.send, (0, 0))) for send in journal.sends)
     journal.sends = [replace(send, route=before, route_after=after) for send, before, after in told]
     return journal
+
+
+def with_statuses(told: Iterable[AttemptEnded], seen: Iterable[AttemptEnded]) -> list[AttemptEnded]:
+    """What a client told, with the statuses that were seen in place of its own where both have one of the same attempt."""
+    statuses = {_place_of(one): one.status for one in seen if one.status is not None}
+    return [
+        one if one.status is None else replace(one, status=statuses.get(_place_of(one), one.status)) for one in told
+    ]
+
+
+def _place_of(one: AttemptEnded) -> tuple[int, int, str, int]:
+    return one.send, one.attempt, one.broker, one.queue_id
 
 
 def _record(line: bytes) -> Record:

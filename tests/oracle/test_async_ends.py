@@ -177,3 +177,19 @@ def test_the_cause_of_what_the_broker_said_is_nobodys_rule() -> None:
 def test_a_client_that_tells_no_causes_is_not_asked() -> None:
     """Exceptions of some languages have none."""
     assert signature("5.3.3", replace(because_of(None, TIMED_OUT), tells_cause=False)) is None
+
+
+@pytest.mark.parametrize(
+    ("release", "found"),
+    [
+        ("4.6.1", None),
+        ("4.7.1", "error.other-status/expected=SLAVE_NOT_AVAILABLE/seen=SEND_OK/first"),
+        ("5.3.3", "error.other-status/expected=SLAVE_NOT_AVAILABLE/seen=SEND_OK/first"),
+    ],
+)
+def test_a_status_that_no_answer_had(release: str, found: str | None) -> None:
+    """To 4.6.1 it may be that of another message's answer."""
+    send = trace(3)
+    answered = replace(send, attempts=(replace(send.attempts[0], status="SLAVE_NOT_AVAILABLE"),))
+    assert signature(release, answered) == found
+    assert signature(release, replace(answered, status="SLAVE_NOT_AVAILABLE")) is None

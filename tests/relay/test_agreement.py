@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from harness.core.records import UNSEEN_END, AttemptEnded
-from harness.relay.agreement import disagreements
+from harness.relay.agreement import disagreements, other_statuses
 from harness.relay.blind_spots import BlindSpot, losses_of
 from harness.relay.wire import Closed, Opened, Shut
 
@@ -97,3 +97,31 @@ def test_an_end_that_is_not_told_of_may_be_any() -> None:
     told = attempt("a", 1, UNSEEN_END)
     assert disagreements([told], [attempt("a", 1, at=1)], {}, 300 * MS) == []
     assert disagreements([told], [attempt("a", 2, at=1)], {}, 300 * MS)
+
+
+RESERVED = replace(attempt("b", at=1), status="FLUSH_DISK_TIMEOUT", end_ns=1 * MS)
+
+
+def test_another_status_than_the_wire_saw_is_told_as_the_wire_saw_it() -> None:
+    """After an attempt that timed out for both, and one that never left."""
+    told = [attempt("a", 1, TIMEOUT), attempt("b", 3, LOST), attempt("b")]
+    assert other_statuses(told, [attempt("a", 1, TIMEOUT, at=1), RESERVED]) == [
+        replace(told[2], status="FLUSH_DISK_TIMEOUT")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("told", "seen"),
+    [
+        pytest.param(attempt("b"), attempt("b", at=1), id="the-same-status"),
+        pytest.param(attempt("b", 1), RESERVED, id="another-queue"),
+        pytest.param(attempt("b", at=5), RESERVED, id="begun-after-it-was-seen"),
+        pytest.param(attempt("b"), replace(RESERVED, end_ns=2 * MS), id="answered-after-the-client-was-done"),
+        pytest.param(attempt("b", 0, TIMEOUT), RESERVED, id="told-as-a-timeout"),
+        pytest.param(attempt("b", 0, UNSEEN_END), RESERVED, id="its-end-is-not-told"),
+        pytest.param(attempt("b"), attempt("b", 0, TIMEOUT, at=1), id="no-answer-was-seen"),
+    ],
+)
+def test_nothing_else_is_another_status(told: AttemptEnded, seen: AttemptEnded) -> None:
+    """It is in doubt which of the two is right; where it is a disagreement, it stays one."""
+    assert other_statuses([told], [seen]) == []

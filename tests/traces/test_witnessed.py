@@ -35,6 +35,21 @@ def test_a_client_that_tells_is_its_own_witness(tmp_path: Path) -> None:
     assert (journal.witness, journal.attempts[0].broker, journal.routes) == ("client", "broker-b", [])
 
 
+def test_a_status_is_what_the_wire_saw_whoever_tells(tmp_path: Path) -> None:
+    """Of the very attempt; one that failed has none, and neither has another broker's."""
+    told = put(
+        tmp_path / "told",
+        *(attempt(number, status="SEND_OK") for number in (0, 1)),
+        attempt(2, error="RemotingTimeoutException"),
+        attempt(3, status="SEND_OK"),
+    )
+    reserved = {"status": "FLUSH_DISK_TIMEOUT"}
+    seen = put(tmp_path / "seen", attempt(1, **reserved), attempt(2, **reserved), attempt(3, broker="b", **reserved))
+    journal = read_witnessed_journal(told, seen)
+    assert [one.status for one in journal.attempts] == ["SEND_OK", "FLUSH_DISK_TIMEOUT", None, "SEND_OK"]
+    assert journal.witness == "client"
+
+
 def test_without_a_wire_nothing_is_made_up(tmp_path: Path) -> None:
     """A missing file is no witness."""
     journal = read_witnessed_journal(put(tmp_path / "told", send(0)), tmp_path / "none")

@@ -1,0 +1,88 @@
+"""A client that tells another status than its broker gave, where a relay saw the answer: found, to the exit code."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from harness.core.errors import ExitCode
+from harness.core.events import Arm
+from harness.core.records import AttemptEnded
+from harness.core.run_info import Guard
+from harness.subjects.lines import encode_record
+from harness.traces.run_directory import RunDirectory
+from tests.analysis.planting import ASYNC, CALM
+from tests.analysis.synthetic import Told
+from tests.analysis.synthetic_modes import ModeStory
+from tests.analysis.verdicts import judged
+
+NewRun = Callable[..., RunDirectory]
+
+RESERVED = "FLUSH_DISK_TIMEOUT"
+SENDS = (20, 21, 22)
+"""Answered, in calm."""
+
+
+def with_wire(new_run: NewRun, story: ModeStory, release: str, *, heard: bool = False) -> RunDirectory:
+    """
+    A run whose relay saw a broker store these sends of the candidate with a reserve.
+
+    heard: the candidate returns what its hook does not tell.
+    """
+    seen: list[AttemptEnded] = []
+
+    def look(told: Told) -> None:
+        answered = [one for one in told.attempts if one.send in SENDS and one.status is not None]
+        seen.extend(replace(one, status=RESERVED) for one in answered)
+        if heard:
+            told.sends = [replace(one, status=RESERVED) if one.send in SENDS else one for one in told.sends]
+
+    run = new_run([story], baseline=f"java:{release}", candidate=f"python:{release}", change=look)
+    case = run.case(1)
+    with case.witnessed(Arm.CANDIDATE) as recorder:
+        for one in seen:
+            recorder.line(encode_record(one))
+    case.seal()
+    return RunDirectory.open(run.path)
+
+
+def found(run: RunDirectory) -> tuple[ExitCode, set[str]]:
+    judgement = judged(run)
+    return judgement.exit_code, {one.signature for result in judgement.results for one in result.divergences}
+
+
+UNASKED = f"outcomes.failed-without-cause/{RESERVED}"
+"""These brokers do not wait for their disks: by themselves they answer no such thing."""
+
+LIE = f"error.other-status/expected={RESERVED}/seen=SEND_OK/first"
+
+
+@pytest.mark.parametrize(("story", "release"), [(CALM, "5.3.3"), (CALM, "4.2.0"), (ASYNC, "5.3.3")])
+def test_a_status_that_the_wire_saw_otherwise_is_a_lie_of_the_client(
+    new_run: NewRun, story: ModeStory, release: str
+) -> None:
+    """It says SEND_OK of its attempts and of its sends; the broker said FLUSH_DISK_TIMEOUT."""
+    code, signatures = found(with_wire(new_run, story, release))
+    assert (code, signatures - {UNASKED}) == (ExitCode.DIVERGES, {LIE})
+
+
+def test_what_was_returned_as_the_wire_saw_it_is_no_lie(new_run: NewRun) -> None:
+    """Only the hook told it wrongly; the application was told the truth."""
+    _, signatures = found(with_wire(new_run, CALM, "5.3.3", heard=True))
+    assert signatures == {UNASKED}
+
+
+def test_a_status_to_be_tried_elsewhere_and_hidden_is_found(new_run: NewRun) -> None:
+    """With retry_another_broker_when_not_store_ok the next attempt is missing."""
+    story = replace(CALM, settings=replace(CALM.settings, retry_another_broker_when_not_store_ok=True))
+    code, signatures = found(with_wire(new_run, story, "5.3.3"))
+    assert (code, signatures - {UNASKED}) == (ExitCode.DIVERGES, {"attempts.stopped-early/retry"})
+
+
+def test_what_else_the_two_tell_differently_stays_a_guard(new_run: NewRun) -> None:
+    """A request that the hook hides: one of the two is wrong, and nobody knows which."""
+    run = new_run([CALM])
+    guard = Guard("witness-candidate", held=False, expected="one story", seen="1 sends differ", case=CALM.name)
+    run.case(1).guard(guard)
+    code, signatures = found(RunDirectory.open(run.path))
+    assert (code, signatures) == (ExitCode.INCONCLUSIVE, set())
