@@ -16,13 +16,15 @@ class Demon:
     """
     Enumerates the answers to the questions of a run in depth-first order; 0 comes first.
 
-    learning: whether an answer narrows what is known (see interval).
+    learning: whether an answer narrows what is known (see interval). runs: how many were prepared so far, those of questions
+    in the midst of a run among them.
     """
 
-    __slots__ = ("_asked", "_choices", "_options", "learning")
+    __slots__ = ("_asked", "_choices", "_options", "learning", "runs")
 
     def __init__(self) -> None:
         self.learning = True
+        self.runs = 0
         self._choices: list[int] = []
         self._options: list[int] = []
         self._asked = 0
@@ -36,6 +38,7 @@ class Demon:
     def advance(self) -> bool:
         """Prepare the next run; False if every combination has been seen."""
         self._asked = 0
+        self.runs += 1
         choices, options = self._choices, self._options
         while choices and choices[-1] + 1 == options[-1]:
             choices.pop()

@@ -139,7 +139,7 @@ class CaseDirectory:
         return self._run.path / wire_file(self.number, arm)
 
     def witnessed(self, arm: Arm) -> Recorder:
-        """Open the journal of what the wire saw of a client that tells of no attempts; the caller closes it."""
+        """Open the journal of what the wire saw and a client did not tell, or told otherwise; the caller closes it."""
         return Recorder(self._run.path / witnessed_file(self.number, arm))
 
     def write_fault(self, record: FaultRecord) -> None:

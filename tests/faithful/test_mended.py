@@ -27,10 +27,11 @@ def host() -> Iterator[JavaHost]:
         pytest.param(7072, "4.3.2", id="fallback-to-a-read-only-broker-that-left-the-list"),
         pytest.param(7014, "4.7.1", id="a-call-that-ends-and-one-that-begins-in-a-millisecond"),
         pytest.param(8184, "4.7.1", id="a-list-changed-and-changed-back"),
+        pytest.param(91570, "4.0.0-incubating", id="a-hundred-attempts-without-an-address-in-every-way"),
     ],
 )
 def test_a_mended_seed_is_quiet(host: JavaHost, seed: int, release: str) -> None:
-    """It was a false alarm of the judge, or told by the generator as no client can be seen."""
+    """It was a false alarm of the judge, or cost it minutes, or was told by the generator as no client can be seen."""
     one = one_trial(host, seed, release)
     assert one.alarm is None, one.alarm
     assert one.code in (ExitCode.CONFORMS, ExitCode.INCONCLUSIVE)

@@ -2,13 +2,17 @@
 
 import pytest
 
+from harness.core.settings import ClientSettings
 from harness.oracle import stepper
 from harness.oracle.belief import settle_belief
 from harness.oracle.demon import Demon
 from harness.oracle.interval import Interval, as_ms, bounds
+from harness.oracle.moment import moments_of
+from harness.oracle.replay import replay_for
 from harness.oracle.uncertain_list import UncertainPublishInfo
 from harness.oracle.world import OVER_MS, World
 from reference_impl.dialects import dialect_of
+from tests.oracle.histories import history, routes
 from tests.oracle.judging import signatures
 
 DEMON = Demon()
@@ -90,3 +94,20 @@ def test_where_ways_are_left_out_nothing_is_a_difference(
     """The first choice has eight ways; a1 is next in turn, and a2 is seen."""
     monkeypatch.setattr(stepper, "WAYS_FOLLOWED", followed)
     assert signatures("5.3.3", "0 a0 1 | 20 a2 1 | 40 a3 1") == found
+
+
+def test_where_runs_are_left_out_nothing_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four runs are too few for the eight ways of the first choice; a2 is next in turn, and a3 is seen."""
+    monkeypatch.setattr(stepper, "RUNS_FOLLOWED", 4)
+    assert signatures("5.3.3", "0 a1 1 | 20 a3 1") == ["undecided"]
+
+
+def test_once_ways_were_left_out_few_are_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two of the eight of a first choice."""
+    monkeypatch.setattr(stepper, "WAYS_BEYOND", 2)
+    replay = replay_for("5.3.3", ClientSettings(), routes("a4 b4"))
+    (moment, _) = moments_of(history("0 a1 1")[0], split=False)
+    ways = []
+    for replay.stepper.left_out in (False, True):
+        ways.append(len(replay.stepper.every_outcome(replay.belief.worlds, moment)))
+    assert ways == [8, 2]
