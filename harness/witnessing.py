@@ -130,9 +130,18 @@ class Witness:
         return WireStory(words, unseen)
 
     def _other_statuses(self, arm: Arm, work: Work, seen: Sequence[AttemptEnded]) -> list[AttemptEnded]:
-        """Attempts of a client that tells another status of them than the broker gave; put down as the broker gave it."""
+        """
+        Attempts of a client that tells another status of them than the broker gave; put down as the broker gave it.
+
+        Not where the call itself returned that status: then the hook is at odds with its own client, which is for the guard.
+        """
         confused = {one.send for one in work.plan.sends if work.confuses_answers and one.mode is SendMode.ASYNC}
-        others = [one for one in other_statuses(work.attempts, seen) if one.send not in confused]
+        returned = {one.send: one.status for one in work.sends}
+        others = [
+            one
+            for one in other_statuses(work.attempts, seen)
+            if one.send not in confused and returned.get(one.send) != one.status
+        ]
         if others:
             with self._directory.witnessed(arm) as recorder:
                 for one in others:

@@ -106,21 +106,27 @@ def test_a_client_that_tells_another_story_is_told(servers: Servers, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("mode", "confuses", "is_put_down"),
+    ("mode", "confuses", "returned", "is_put_down"),
     [
-        (SendMode.SYNC, False, True),
-        (SendMode.SYNC, True, True),
-        (SendMode.ASYNC, False, True),
-        (SendMode.ASYNC, True, False),
+        (SendMode.SYNC, False, "FLUSH_DISK_TIMEOUT", True),
+        (SendMode.SYNC, True, "FLUSH_DISK_TIMEOUT", True),
+        (SendMode.ASYNC, False, "FLUSH_DISK_TIMEOUT", True),
+        (SendMode.ASYNC, True, "FLUSH_DISK_TIMEOUT", False),
+        (SendMode.SYNC, False, "SEND_OK", False),
     ],
 )
 def test_a_status_is_put_down_as_the_wire_saw_it(
-    servers: Servers, tmp_path: Path, mode: SendMode, confuses: bool, is_put_down: bool
+    servers: Servers, tmp_path: Path, mode: SendMode, confuses: bool, returned: str, is_put_down: bool
 ) -> None:
-    """And no disagreement then; asynchronous sends of releases that confuse answers may have been told another's."""
+    """
+    And no disagreement then.
+
+    Asynchronous sends of releases that confuse answers may have been told another's; a hook at odds with the call's own result
+    is one that tells wrongly, and stays a disagreement.
+    """
     plan = Plan(1, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 64, mode=mode),))
     with witness_of(servers, tmp_path, Arm.CANDIDATE) as witness:
-        sends = [send_through(witness.name_servers(Arm.BASELINE))]
+        sends = [replace(send_through(witness.name_servers(Arm.BASELINE)), status=returned)]
     told = (replace(ATTEMPTS[0], end_ns=time.monotonic_ns(), status="FLUSH_DISK_TIMEOUT"),)
     story = witness.testify(Arm.BASELINE, Work("T", plan, sends, told, 3_000, confuses))
     assert (story.against == ()) is is_put_down
