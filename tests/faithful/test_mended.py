@@ -8,6 +8,7 @@ import pytest
 
 from harness.core.errors import ExitCode
 from harness.simulation.java.host import JavaHost
+from harness.simulation.script.model import Timeline
 from tests.faithful.faithful import Trial, judged, run_of, trial
 from tests.faithful.laboratory import script_of
 from tests.faithful.scenarios import drawn
@@ -71,6 +72,7 @@ def test_beside_it_a_counter_that_begins_anew_without_a_new_list_is_found(host: 
 def _number(one: Trial, line: str) -> int:
     """The send an answer is about."""
     (timeline,) = script_of(one.case.scenario, one.seed, 0).steps
+    assert isinstance(timeline, Timeline)
     return int(json.loads(line)["at"]) - (len(timeline.entries) - len(one.case.plan.sends))
 
 

@@ -1,6 +1,7 @@
 """What the wire saw, in the place of what a client does not tell; literal journals in, a journal out."""
 
 from pathlib import Path
+from typing import Any
 
 from harness.traces.journal import read_witnessed_journal
 from tests.traces.conftest import ORIGIN_NS, attempt, line, send
@@ -43,7 +44,7 @@ def test_a_status_is_what_the_wire_saw_whoever_tells(tmp_path: Path) -> None:
         attempt(2, error="RemotingTimeoutException"),
         attempt(3, status="SEND_OK"),
     )
-    reserved = {"status": "FLUSH_DISK_TIMEOUT"}
+    reserved: dict[str, Any] = {"status": "FLUSH_DISK_TIMEOUT"}
     seen = put(tmp_path / "seen", attempt(1, **reserved), attempt(2, **reserved), attempt(3, broker="b", **reserved))
     journal = read_witnessed_journal(told, seen)
     assert [one.status for one in journal.attempts] == ["SEND_OK", "FLUSH_DISK_TIMEOUT", None, "SEND_OK"]
