@@ -12,10 +12,8 @@ from harness.verdict.counts import with_counts_told
 from harness.verdict.judgement import EXIT_CODE, Judgement, machine_line
 from harness.verdict.ledger import Ledger
 from harness.verdict.ledger_apply import Applied, apply_ledger
-from harness.verdict.policy import Inconclusive, Policy
+from harness.verdict.policy import Policy
 from harness.verdict.samples import decide_samples
-
-__all__ = ["Inconclusive", "Judgement", "Policy", "answers", "judge", "judged", "machine_line"]
 
 
 def judge(

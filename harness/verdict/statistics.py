@@ -127,8 +127,6 @@ def clopper_pearson(successes: int, n: int, confidence: float = 0.95) -> tuple[f
     """
     if not 0 <= successes <= n:
         raise ValueError("successes must lie between 0 and n")
-    if n == 0:
-        return 0.0, 1.0
     tail = (1 - confidence) / 2
     low = float(stats.beta.ppf(tail, successes, n - successes + 1)) if successes else 0.0
     high = float(stats.beta.ppf(1 - tail, successes + 1, n - successes)) if successes < n else 1.0
@@ -148,9 +146,9 @@ def exact_mcnemar(only_first: int, only_second: int) -> float:
     """
     Two-sided exact p-value for paired yes/no outcomes, from the discordant pairs alone (McNemar 1947; binomial form).
 
-    No discordant pair at all is 1: nothing speaks for a difference.
+    As many on one side as on the other, or none at all, is 1: nothing speaks for a difference.
     """
-    if only_first + only_second == 0:
+    if only_first == only_second:
         return 1.0
     return float(stats.binomtest(only_first, only_first + only_second, 0.5).pvalue)
 
