@@ -43,7 +43,7 @@ def unmatched(entry: Entry, known: Sequence[KnownCheck]) -> str:
     """Why an entry can match no known check; empty when it can. Such an entry looks like protection and is none."""
     named = _named(entry, known)
     if not named:
-        close = get_close_matches(entry.check, [one.path for one in known], n=1, cutoff=0.4)
+        close = get_close_matches(entry.check, [one.path for one in known], cutoff=0.4)
         return f"no scenario has a check {entry.check}" + (f"; close: {close[0]}" if close else "")
     if not _met(entry, named):
         return f"none of the {len(named)} checks that {entry.check} names meets the conditions on fault and settings"

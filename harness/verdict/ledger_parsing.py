@@ -182,7 +182,7 @@ class _Reader:
     def _setting(self, name: str, value: object) -> tuple[str, object]:
         known = [field.name for field in fields(ClientSettings)]
         if name not in known:
-            close = get_close_matches(name, known, n=1)
+            close = get_close_matches(name, known)
             raise self.refused(
                 "when", "settings", name, expected="a setting of the client", seen=name, hint=close[0] if close else ""
             )

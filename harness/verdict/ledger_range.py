@@ -66,6 +66,6 @@ def _key(version: str) -> _Key | None:
     if match is None:
         return None
     numbers = [int(number) for number in match["numbers"].split(".")]
-    while len(numbers) > 1 and numbers[-1] == 0:
+    while numbers and numbers[-1] == 0:
         numbers.pop()
     return tuple(numbers), match["suffix"] is None, match["suffix"] or ""

@@ -57,7 +57,7 @@ def refusal(data: object, problem: msgspec.ValidationError, place: Place, above:
         return refused(place, location, expected=f"the field {match[1]}", seen="nothing", hint=f"add {match[1]}")
     if match := _UNKNOWN.fullmatch(said):
         known = _fields_at(location)
-        close = get_close_matches(match[1], known, n=1)
+        close = get_close_matches(match[1], known)
         hint = close[0] if close else ""
         return refused(
             place, location, expected=f"one of the fields {', '.join(known)}", seen=shown(match[1]), hint=hint

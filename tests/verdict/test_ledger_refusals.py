@@ -1,0 +1,191 @@
+"""Where a ledger file is wrong, what would be right there, and what was meant: told for every field and every part."""
+
+import copy
+from collections.abc import Iterator
+from datetime import date
+from typing import Any
+
+import pytest
+
+from harness.core.errors import UsageError
+from harness.verdict.ledger_parsing import parse, refusals
+from tests.verdict.test_ledger_parsing import SPECIFIED
+
+AGAINST = {"client": "java", "version": ">=5"}
+
+
+def place(location: tuple[str | int, ...]) -> str:
+    """The location itself, so that a test sees which one was asked for."""
+    return "own.yaml " + "/".join(map(str, location))
+
+
+def with_entry(**fields: object) -> dict[str, Any]:
+    data = copy.deepcopy(SPECIFIED)
+    data["entries"][0].update(fields)
+    return data
+
+
+def refused(data: object) -> str:
+    with pytest.raises(UsageError) as error:
+        parse(data, "own.yaml", place)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("fields", "where", "meant"),
+    [
+        ({"owners": "x"}, ("entries", 0), "owner"),
+        ({"when": {"client": "java", "setings": {}}}, ("entries", 0, "when"), "settings"),
+        ({"when": {"client": "java", "against": {"client": "java", "versoin": "1"}}}, ("entries", 0, "when", "against"), "version"),
+        ({"occurrence": {"rate": [0, 1], "rates": 1}}, ("entries", 0, "occurrence"), "rate"),
+        ({"evidence": {"seed": 1, "reproduced": "x"}}, ("entries", 0, "evidence"), "reproduce"),
+    ],
+)  # fmt: skip
+def test_a_field_that_its_part_does_not_have_is_told_with_the_nearest_that_it_has(
+    fields: dict[str, object], where: tuple[str | int, ...], meant: str
+) -> None:
+    """Each part of an entry knows its own fields."""
+    said = refused(with_entry(**fields))
+    assert f"({place(where)})" in said
+    assert said.endswith(f"try: {meant}")
+
+
+def test_a_field_that_the_file_or_its_defaults_do_not_have_is_told_too() -> None:
+    """One that is like none of them has no hint; the schema version is called by its name in the file."""
+    assert refused(SPECIFIED | {"ratchets": 3}).endswith("try: ratchet")
+    assert refused(SPECIFIED | {"defaults": {"expires_after_day": 3}}).endswith("try: expires_after_days")
+    assert refused(SPECIFIED | {"schemaVersions": 3}).endswith("try: schemaVersion")
+    said = refused(with_entry(zzz=1))
+    assert "expected one of the fields id, check, when, arm_at_fault, signature, occurrence" in said
+    assert said.endswith("saw 'zzz'")
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected", "where", "seen"),
+    [
+        ({"id": ""}, "an id of letters, digits, dots and hyphens", "entries[0].id", "''"),
+        ({"check": "loss"}, "a glob over <scenario>/<check>", "entries[0].check", "'loss'"),
+        ({"when": {"client": "java", "fault": {"paused": "1"}}}, "one of paused_brokers", "entries[0].when.fault", "paused"),
+        ({"occurrence": "never"}, "always, or {rate: [0.02, 0.20]}", "entries[0].occurrence", "'never'"),
+        ({"severity": "high"}, "must, should or info", "entries[0].severity", "'high'"),
+        ({"status": "done"}, "active or proposed", "entries[0].status", "'done'"),
+        ({"reason": "short"}, "a sentence of at least 20 characters", "entries[0].reason", "'short'"),
+        ({"ref": "x"}, "an issue, a pull request or a page", "entries[0].ref", "'x'"),
+        ({"added": "soon"}, "a date such as 2026-11-21", "entries[0].added", "'soon'"),
+        ({"evidence": {"seed": 1, "trace": "x"}}, "sha256: and 64 hexadecimal digits", "entries[0].evidence.trace", "'x'"),
+        ({"owner": 7}, "str, got int", "entries[0].owner", "7"),
+        ({"evidence": {"seed": -1}}, "int >= 0", "entries[0].evidence.seed", "-1"),
+    ],
+)  # fmt: skip
+def test_what_a_field_should_hold_is_told_with_what_it_holds(
+    fields: dict[str, object], expected: str, where: str, seen: str
+) -> None:
+    """In our own words where msgspec's say less, in its words without its marks otherwise."""
+    said = refused(with_entry(**fields))
+    assert said.startswith(f"expected {expected}")
+    assert f" at {where} (" in said
+    assert seen in said.partition("; saw ")[2]
+    assert "`" not in said
+
+
+def test_a_missing_field_is_told_by_its_name() -> None:
+    """And the remedy is to add it."""
+    data = with_entry()
+    del data["entries"][0]["ref"]
+    assert refused(data) == f"expected the field ref at entries[0] ({place(('entries', 0))}); saw nothing; try: add ref"
+
+
+@pytest.mark.parametrize(
+    ("when", "where"),
+    [
+        ({"version": "x"}, ("version",)),
+        ({"server": "x"}, ("server",)),
+        ({"against": {"client": "java", "version": "x"}}, ("against", "version")),
+        ({"fault": {"paused_brokers": "x"}}, ("fault", "paused_brokers")),
+        ({"settings": {"no_such_setting": 1}}, ("settings", "no_such_setting")),
+    ],
+)
+def test_a_condition_that_cannot_be_read_is_told_where_it_stands(
+    when: dict[str, object], where: tuple[str, ...]
+) -> None:
+    """Each of an entry's conditions."""
+    said = refused(with_entry(when={"client": "java", **when}))
+    assert f"({place(('entries', 0, 'when', *where))})" in said
+
+
+@pytest.mark.parametrize("field", ["arm_at_fault", "reason", "ref"])
+def test_an_active_entry_has_nothing_left_to_do(field: str) -> None:
+    """Each of the three that a program cannot write is told by its name."""
+    text = "TODO: a sentence that somebody has to write"
+    said = refused(with_entry(**{field: text}))
+    assert said.startswith(f"expected the {field} of an active entry at entries[0].{field} (")
+
+
+@pytest.mark.parametrize("arm", ["java", "cpp", "reference", "baseline", "candidate", "both", "spec-gap"])
+def test_either_client_each_arm_or_neither_may_be_at_fault(arm: str) -> None:
+    """Where both clients are named; anybody else is refused with all who may."""
+    when = {"client": "java", "against": {"client": "cpp"}}
+    file = parse(with_entry(when=when, arm_at_fault=arm), "own.yaml", place)
+    assert file.entries[0].arm_at_fault == arm
+    said = refused(with_entry(when=when, arm_at_fault="rust"))
+    assert (
+        "expected one of java, cpp, reference, baseline, candidate, both, spec-gap at entries[0].arm_at_fault" in said
+    )
+
+
+@pytest.mark.parametrize("arm", ["rust", "java"])
+def test_without_a_baseline_anybody_may_be_at_fault(arm: str) -> None:
+    """The other client is not known."""
+    assert parse(with_entry(arm_at_fault=arm), "own.yaml", place).entries[0].arm_at_fault == arm
+
+
+@pytest.mark.parametrize(("version", "is_read"), [("1.0", True), ("1.7", True), ("2.0", False), ("10.0", False)])
+def test_every_file_of_the_first_major_version_is_read(version: str, is_read: bool) -> None:
+    """A field that we do not know is refused later, by its name."""
+    data = SPECIFIED | {"schemaVersion": version}
+    if is_read:
+        assert len(parse(data, "own.yaml", place).entries) == 1
+    else:
+        assert f"saw '{version}'; try: this rocketdiff reads no other major version of the ledger" in refused(data)
+
+
+def test_an_id_that_is_there_twice_is_told_at_its_second_place() -> None:
+    """The others stand once."""
+    data = with_entry()
+    data["entries"] += [data["entries"][0] | {"id": "other"}, dict(data["entries"][0])]
+    assert place(("entries", 2, "id")) in refused(data)
+
+
+def test_a_reason_over_several_lines_is_one_sentence() -> None:
+    """However YAML folded it; and the dates are counted forward."""
+    folded = with_entry(reason="Fallback overwrote\n  a queue object.", expires_after_days=1)
+    (entry,) = parse(folded, "own.yaml", place).entries
+    assert (entry.reason, entry.expires) == ("Fallback overwrote a queue object.", date(2025, 1, 11))
+    assert (entry.place, entry.when.server) == (place(("entries", 0)), None)
+
+
+def test_a_rate_may_be_one_figure_and_not_fall() -> None:
+    """Always half of the time."""
+    (entry,) = parse(with_entry(occurrence={"rate": [0.5, 0.5]}), "own.yaml", place).entries
+    assert entry.rate is not None
+    assert (entry.rate.low, entry.rate.high) == (0.5, 0.5)
+    assert "saw [0.5, 0.25]" in refused(with_entry(occurrence={"rate": [0.5, 0.25]}))
+
+
+def told(data: object) -> Iterator[str]:
+    return (str(one) for one in refusals(data, place))
+
+
+def test_all_that_is_wrong_with_the_entries_is_told_at_once() -> None:
+    """An error an entry, each at its own place; sound entries are not mentioned."""
+    good, bad = SPECIFIED["entries"][0], {"severity": "high"}
+    active = {"reason": "TODO: why they differ, in a sentence"}
+    first, second = told(SPECIFIED | {"entries": [good | bad, good, good | active]})
+    assert f"must, should or info at entries[0].severity ({place(('entries', 0, 'severity'))})" in first
+    assert f"the reason of an active entry at entries[2].reason ({place(('entries', 2, 'reason'))})" in second
+
+
+@pytest.mark.parametrize("data", [None, [1], "entries", {}, {"entries": None}, {"entries": "x"}, SPECIFIED])
+def test_where_no_entry_is_wrong_nothing_is_told_of_entries(data: object) -> None:
+    """What is no ledger at all is told by whoever reads it."""
+    assert list(told(data)) == []
