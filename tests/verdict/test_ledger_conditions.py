@@ -1,0 +1,156 @@
+"""Conditions of an entry that must hold together, and what each of them alone does not allow."""
+
+import runpy
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.verdict.ledger import Conditions, Ledger, Party
+from harness.verdict.ledger_apply import apply_ledger
+from harness.verdict.ledger_cover import covers, declares, is_expected, meets, subjects_of
+from harness.verdict.ledger_range import Range
+from harness.verdict.policy import Policy
+from tests.verdict.ledger_entries import BOTH, ENTRY, NEW, OLD, ONE, RUN, divergence, entry, result
+from tests.verdict.test_ledger_cover import run
+
+FAULTS = {"paused_brokers": 1, "killed_brokers": 0}
+SETTINGS = {"send_latency_fault_enable": True, "send_msg_timeout_ms": 500}
+
+
+def conditions(faults: dict[str, str], settings: dict[str, object]) -> Conditions:
+    asked = tuple((name, Range.parse(text)) for name, text in faults.items())
+    return Conditions(Party("java"), faults=asked, settings=tuple(settings.items()))
+
+
+@pytest.mark.parametrize(
+    ("faults", "settings", "is_met"),
+    [
+        ({}, {}, True),
+        ({"paused_brokers": ">=1"}, {}, True),
+        ({"paused_brokers": ">=2"}, {}, False),
+        ({"paused_brokers": ">=1", "killed_brokers": "0"}, {}, True),
+        ({"paused_brokers": ">=1", "killed_brokers": ">=1"}, {}, False),
+        ({"paused_brokers": ">=1", "delayed_brokers": ">=0"}, {}, False),
+        ({}, {"send_msg_timeout_ms": 500}, True),
+        ({}, {"send_msg_timeout_ms": 3_000}, False),
+        ({}, {"send_msg_timeout_ms": 500, "send_latency_fault_enable": True}, True),
+        ({}, {"send_msg_timeout_ms": 500, "send_latency_fault_enable": False}, False),
+        ({}, {"send_msg_timeout_ms": 500, "retry_times": 2}, False),
+        ({"paused_brokers": ">=1"}, {"send_msg_timeout_ms": 500}, True),
+        ({"paused_brokers": ">=2"}, {"send_msg_timeout_ms": 500}, False),
+        ({"paused_brokers": ">=1"}, {"send_msg_timeout_ms": 3_000}, False),
+    ],
+)
+def test_all_faults_and_settings_must_hold(faults: dict[str, str], settings: dict[str, object], is_met: bool) -> None:
+    """One broker is paused, none is killed, fault latency is on and a send may take half a second."""
+    asked = conditions(faults, settings)
+    assert meets(asked, settings=SETTINGS, fault_counts=FAULTS) is is_met
+
+
+@pytest.mark.parametrize(
+    ("faults", "settings", "is_covered"),
+    [
+        ({}, {}, True),
+        ({"paused_brokers": ">=1"}, {}, False),
+        ({}, {"send_msg_timeout_ms": 500}, False),
+        ({"paused_brokers": ">=1"}, {"send_msg_timeout_ms": 500}, False),
+    ],
+)
+def test_a_pool_meets_neither_a_fault_nor_a_setting(
+    faults: dict[str, str], settings: dict[str, object], is_covered: bool
+) -> None:
+    """It gathers cases of many of both."""
+    pooled = entry(check="pooled/**", when=conditions(faults, settings))
+    assert covers(pooled, "pooled/x/timing", None) is is_covered
+
+
+@pytest.mark.parametrize("path", ["latency/validity", "validity", "pooled/x/validity"])
+def test_the_set_up_is_covered_by_no_entry(path: str) -> None:
+    """Under whatever name it stands, in a case or a pool."""
+    assert not covers(entry(check="**"), path, RUN.cases[0])
+    assert not covers(entry(check="**"), path, None)
+    assert covers(entry(check="**"), f"{path}-of-something", None)
+
+
+@pytest.mark.parametrize(
+    ("signature", "subject", "is_declared"),
+    [
+        ("avoidance.used/first", NEW, True),
+        ("avoidance.used/first", OLD, False),
+        ("avoidance.used/retry", NEW, False),
+        ("avoidance.used/retry", OLD, False),
+    ],
+)
+def test_a_divergence_is_declared_by_its_signature_and_its_subject(
+    signature: str, subject: str, is_declared: bool
+) -> None:
+    """Both, word by word."""
+    assert declares(ENTRY, divergence(signature, subject), frozenset({NEW})) is is_declared
+
+
+RULES, OWN = "rules/queue.x", "avoidance.used/first"
+
+
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "signatures", "expected"),
+    [
+        ("java:5.3.3", "python:5.3.3", (OWN,), False),
+        ("java:5.3.3", "python:5.3.3", (RULES,), True),
+        ("java:5.3.3", "python:5.3.3", (OWN, RULES), True),
+        ("python:5.3.3", "java:5.3.3", (OWN,), True),
+        ("python:5.3.3", "java:5.3.3", (RULES,), False),
+        ("python:5.3.3", "java:5.3.3", (OWN, RULES), True),
+        ("python:5.3.3", "python:5.3.3", (OWN, RULES), False),
+        ("java:5.3.3", "java:5.3.3", (RULES,), True),
+        ("java:5.3.3", "java:5.3.3", (OWN,), True),
+    ],
+)
+def test_what_should_show_depends_on_the_arm_that_the_client_is_in(
+    baseline: str, candidate: str, signatures: tuple[str, ...], expected: bool
+) -> None:
+    """A difference in the candidate, a baseline against its own rules in the baseline; nothing where it is in neither."""
+    java = entry(when=Conditions(Party("java")), signatures=signatures)
+    assert is_expected(java, run(baseline, candidate)) is expected
+
+
+def test_an_entry_of_other_brokers_is_silent() -> None:
+    """Neither declared nor stale: nothing changes, and it is not listed."""
+    elsewhere = entry(when=replace(ENTRY.when, server=Range.parse("<5.0.0")))
+    before = (result(ONE, divergence()), result(BOTH))
+    done = apply_ledger(Ledger((elsewhere,)), before, RUN, Policy())
+    assert (done.results, done.outcomes) == (before, ())
+    assert subjects_of(elsewhere, RUN) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("text", "version", "is_inside"),
+    [
+        (">=5.0.0-beta", "5.0.0-alpha", False),
+        (">=5.0.0-beta", "5.0.0-beta", True),
+        (">=5.0.0-beta", "5.0.0", True),
+        ("5.0.0-alpha", "5.0.0-beta", False),
+        ("<5", "5.0.0", False),
+        ("<=5", "5.0.0", True),
+        (">0", "0.0", False),
+        ("0", "0.0.0", True),
+        (">=4.9,<5 || 6", "6.0.0", True),
+        (">=4.9,<5 || 6", "5.5.0", False),
+    ],
+)
+def test_a_suffix_is_ordered_and_closing_zeros_are_not_counted(text: str, version: str, is_inside: bool) -> None:
+    """By their letters; ``5`` is ``5.0.0``, and nothing at all is ``0``."""
+    assert Range.parse(text).holds(version) is is_inside
+
+
+@pytest.mark.parametrize(("name", "is_written"), [("__main__", True), ("harness.verdict.ledger_format", False)])
+def test_the_format_writes_its_schema_when_it_is_run_only(
+    name: str, is_written: bool, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``python -m harness.verdict.ledger_format`` is what the committed schema is written by."""
+    monkeypatch.delitem(sys.modules, "harness.verdict.ledger_format", raising=False)
+    runpy.run_module("harness.verdict.ledger_format", run_name=name)
+    sys.stdout.flush()
+    committed = Path(__file__).parents[2] / "fixtures" / "schema" / "ledger-1.json"
+    assert capfdbinary.readouterr().out == (committed.read_bytes() if is_written else b"")
