@@ -1,0 +1,147 @@
+"""A case made by hand, send by send: what watchers note of it, added up, answered and judged to the exit code."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from harness.analysis.case_trace import TracedSend
+from harness.analysis.checks.case_facts import CaseFacts
+from harness.analysis.checks.scene import Scene, Watcher
+from harness.analysis.conclusions import case_facts
+from harness.analysis.facts import CaseFact
+from harness.analysis.notebook import Notebook
+from harness.analysis.steps.aligned import AlignedSend
+from harness.analysis.steps.attempts_in_context import FaultTimes, attempts_in_context
+from harness.analysis.steps.reconciled import Copy, ReconciledSend, fate_of
+from harness.analysis.steps.replayed import JudgedSend
+from harness.analysis.summaries import summarise
+from harness.core.errors import ExitCode
+from harness.core.events import Arm
+from harness.core.evidence import Evidence
+from harness.core.fault import FaultKind, FaultRecord
+from harness.core.outcome import Outcome, outcome_of_attempt, reason_of
+from harness.core.plan import SendKind
+from harness.core.settings import ClientSettings
+from harness.core.verdict import CheckResult
+from harness.oracle.async_habits import NO_HABITS, AsyncHabits
+from harness.oracle.judgement import Judgement
+from harness.traces.manifest import CaseEntry, CaseStatus, ClockAnchor
+from harness.traces.rows import AttemptRow, SendRow
+from harness.verdict.judge import answers, judge
+from tests.analysis.synthetic import MANIFEST
+from tests.verdict.test_judge import COMPLETE, RUN
+
+S, MS = 1_000_000_000, 1_000_000
+SUBJECTS = {Arm.BASELINE: "java:5.3.3", Arm.CANDIDATE: "python:5.3.3"}
+ENTRY = CaseEntry(
+    number=1,
+    name="case",
+    scenario="case",
+    scenario_text="",
+    topology="two-masters",
+    queues_per_broker=4,
+    settings=ClientSettings(send_msg_timeout_ms=500),
+    threads=1,
+    sends_planned=1,
+    duration_s=1.0,
+    plan_digest="",
+    checks=(),
+    brokers=("broker-a", "broker-b"),
+    status=CaseStatus.COMPLETE,
+    clock=ClockAnchor(0, 0),
+)
+"""A sound case of one thread; half a second of timeout."""
+
+Make = Callable[[Scene], Watcher]
+
+
+def fault(
+    from_ns: int, to_ns: int | None, kind: FaultKind = FaultKind.PAUSE, node: str = "broker-b", episode: int = 1
+) -> FaultRecord:
+    """In force, and shown to be, from one instant to another; None: for ever."""
+    return FaultRecord(episode, kind, node, from_ns, from_ns, from_ns, to_ns, to_ns, to_ns)
+
+
+def tried(start_ns: int, end_ns: int, error: str | None = None, *, broker: str = "broker-b", **more: Any) -> AttemptRow:
+    """An attempt at queue 0; more: status, code, attempt."""
+    told = {"attempt": 0, "queue_id": 0, "code": None, "status": None if error else "SEND_OK"} | more
+    reason = reason_of(error, told["code"], told["status"])
+    outcome = outcome_of_attempt(error, told["code"])
+    return AttemptRow(
+        broker=broker, start_ns=start_ns, end_ns=end_ns, outcome=outcome, reason=reason, error=error, **told
+    )
+
+
+def made(
+    arm: Arm,
+    send: int,
+    *attempts: AttemptRow,
+    copies: Sequence[Copy] | None = (),
+    faults: Sequence[FaultRecord] = (),
+    judgement: Judgement | None = None,
+    thread: int = 0,
+    **row: Any,
+) -> ReconciledSend:
+    """A send of one arm, which ends as its last attempt did; row: what of it is otherwise."""
+    last = attempts[-1] if attempts else tried(0, 0)
+    told = {
+        "due_ns": attempts[0].start_ns if attempts else 0,
+        "start_ns": attempts[0].start_ns if attempts else 0,
+        "end_ns": last.end_ns,
+        "error": last.error,
+        "code": last.code,
+        "status": last.status,
+        "broker": last.broker,
+        "queue_id": last.queue_id,
+        "queue_offset": None if last.error else send,
+        "cause": None,
+        "route": 1,
+        "route_after": 1,
+        "kind": SendKind.PLAIN,
+        "argument": 0,
+        "body_bytes": 32,
+    } | row
+    outcome = outcome_of_attempt(told["error"], told["code"])
+    reason = reason_of(told["error"], told["code"], told["status"])
+    whole = SendRow(send=send, outcome=outcome, reason=reason, attempts=attempts, **told)
+    (context,) = attempts_in_context([TracedSend(arm, thread, send, whole, attempts)], FaultTimes(faults))
+    fate = None if copies is None else fate_of(outcome is Outcome.OK, bool(copies))
+    return ReconciledSend(JudgedSend(context, judgement), None if copies is None else tuple(copies), fate)
+
+
+def pair(baseline: ReconciledSend | None, candidate: ReconciledSend | None) -> AlignedSend:
+    """The same send of both arms, or of one."""
+    one = baseline or candidate
+    assert one is not None
+    return AlignedSend(one.thread, one.send, baseline, candidate)
+
+
+def facts_of(
+    sends: Iterable[AlignedSend],
+    *make: Make,
+    faults: Sequence[FaultRecord] = (),
+    entry: CaseEntry = ENTRY,
+    habits: AsyncHabits = NO_HABITS,
+) -> CaseFacts:
+    """What watchers note of these sends, added up."""
+    notebook = Notebook("r1", 1, 0)
+    watchers = [one(Scene(entry, FaultTimes(faults), notebook, habits)) for one in make]
+    for send in sends:
+        for watcher in watchers:
+            watcher.see(send)
+    for watcher in watchers:
+        watcher.end()
+    noted = [*(CaseFact("r1", 1, one) for one in faults), *notebook.facts()]
+    manifest = replace(MANIFEST, run="r1", subjects=SUBJECTS, cases=(entry,))
+    (facts,) = case_facts([manifest], summarise(noted))
+    return facts
+
+
+def ended(evidence: Evidence) -> tuple[CheckResult, ExitCode]:
+    """The answer to one piece of evidence, and the exit code of a run that has it beside three that conform."""
+    return answers([evidence], RUN)[0], judge([*COMPLETE, evidence], RUN).exit_code
+
+
+def signatures(facts: CaseFacts) -> list[str]:
+    """Of every difference that was noted, with how often."""
+    return sorted(f"{one.signature} {one.count}" for found in facts.divergences.values() for one in found)

@@ -1,0 +1,94 @@
+"""Calls held up, made by hand: the limits of how long, how many and how surely, to the exit code."""
+
+from typing import Any
+
+import pytest
+
+from harness.analysis.checks import attempts
+from harness.analysis.checks.case_facts import CaseFacts
+from harness.analysis.checks.held_up import HeldUp
+from harness.core.errors import ExitCode
+from harness.core.events import Arm
+from harness.core.plan import SendMode
+from tests.analysis.by_hand import MS, ended, facts_of, made, pair, signatures, tried
+
+ONEWAY, ASYNC, SYNC = SendMode.ONEWAY, SendMode.ASYNC, SendMode.SYNC
+
+
+def call(arm: Arm, send: int, took_ns: int, mode: SendMode = ONEWAY, **row: Any) -> Any:
+    """A call that kept its thread so long; an asynchronous one ends ten seconds later."""
+    if mode is ASYNC:
+        row = {"returned_ns": took_ns, "end_ns": 10_000 * MS} | row
+    return made(arm, send, tried(0, took_ns), **{"mode": mode} | row)
+
+
+def calls(held: int, of: int, by_ns: int = 300 * MS, quicker: int = 0, mode: SendMode = ONEWAY) -> CaseFacts:
+    """Both arms' calls take a millisecond, but so many of the candidate's that much more; and so many of the baseline's."""
+    sends = []
+    for n in range(of):
+        usual_ns = MS + (by_ns if n >= of - quicker else 0)
+        sends.append(pair(call(Arm.BASELINE, n, usual_ns, mode), call(Arm.CANDIDATE, n, MS + by_ns * (n < held), mode)))
+    return facts_of(sends, HeldUp)
+
+
+@pytest.mark.parametrize("mode", [ONEWAY, ASYNC])
+@pytest.mark.parametrize(
+    ("held", "of", "by_ns", "quicker", "is_found"),
+    [
+        (20, 20, 100 * MS + 1, 0, True),
+        (20, 20, 100 * MS, 0, False),
+        (20, 200, 300 * MS, 0, True),
+        (20, 201, 300 * MS, 0, False),
+        (19, 100, 300 * MS, 0, False),
+        (20, 100, 300 * MS, 1, False),
+        (25, 100, 300 * MS, 1, True),
+        (20, 100, 100 * MS + 1, 1, False),
+        (0, 0, 0, 0, False),
+        (0, 30, 300 * MS, 30, False),
+    ],
+)
+def test_when_calls_are_held_up(held: int, of: int, by_ns: int, quicker: int, is_found: bool, mode: SendMode) -> None:
+    """
+    More than 100 ms, one call in ten, and surer than one in a million: 2 to the power of minus 20, but not of minus 19.
+
+    20 against one are 22 in 2^21, 25 against one 27 in 2^26, which is 4 in ten million.
+    """
+    found = calls(held, of, by_ns, quicker, mode)
+    assert signatures(found) == ([f"attempts.call-held-up/{mode} 1"] if is_found else [])
+
+
+def test_the_longest_call_tells_of_all_and_fails_the_run() -> None:
+    """Call 7 of 30 took 500 ms."""
+    sends = [
+        pair(call(Arm.BASELINE, n, 2 * MS), call(Arm.CANDIDATE, n, (500 if n == 7 else 300) * MS)) for n in range(30)
+    ]
+    found = facts_of(sends, HeldUp)
+    ((one,),) = found.divergences.values()
+    assert (one.example.send, one.subject) == (7, "python:5.3.3")
+    assert one.example.observed == "30 of 30 calls took over 100 ms longer, this one 500 ms"
+    assert one.example.expected == "calls that return as soon as baseline's, this one after 2 ms"
+    assert ended(attempts.answer(found))[1] is ExitCode.DIVERGES
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"mode": SYNC},
+        {"mode": ASYNC, "returned_ns": None},
+        {"mode": ONEWAY, "error": "RemotingConnectException"},
+    ],
+)
+@pytest.mark.parametrize("arm", Arm)
+def test_calls_that_wait_or_threw_are_not_compared(others: dict[str, Any], arm: Arm) -> None:
+    """Whichever arm's it is."""
+    sends = []
+    for n in range(30):
+        sides = {one: call(one, n, 400 * MS * (one is Arm.CANDIDATE), **(others if one is arm else {})) for one in Arm}
+        sends.append(pair(sides[Arm.BASELINE], sides[Arm.CANDIDATE]))
+    assert signatures(facts_of(sends, HeldUp)) == []
+
+
+def test_calls_of_one_arm_alone_are_not_compared() -> None:
+    """The other never began them."""
+    alone = [pair(None, call(Arm.CANDIDATE, n, 400 * MS)) for n in range(30)]
+    assert signatures(facts_of(alone, HeldUp)) == []

@@ -1,0 +1,298 @@
+"""How many connections a client may hold or make anew: every term of the limit from both sides, to the exit code."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+
+from harness.analysis.checks import outcomes_answer
+from harness.analysis.checks.case_facts import CaseFacts, TallyKey
+from harness.analysis.checks.connections_left import AFTER_REFUSALS, AT_TIMES, BY_RULE, NEVER, LeftByRule, paired
+from harness.core.errors import ExitCode
+from harness.core.events import Arm
+from harness.core.fault import FaultKind
+from harness.traces.connections import ConnectionSample
+from harness.traces.manifest import Breach
+from tests.analysis.by_hand import ENTRY, MS, SUBJECTS, S, ended, facts_of, fault, made, pair, tried
+
+Held = Mapping[str, int] | None
+BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
+ONE: dict[str, int] = {"broker-b": 1, "name-server-1": 1}
+LEFT, AT_ONCE, ANEW = "connections-left-open", "connections-at-once", "connections-made-anew"
+
+
+def looks(*held: Held, before: Held = ONE, at_rest: bool = True) -> tuple[ConnectionSample, ...]:
+    """One before the first send, then so many from the hundredth second on."""
+    start = ConnectionSample(0, None if before is None else dict(before), {})
+    later = (
+        ConnectionSample(100 * S + n, None if one is None else dict(one), {}, at_rest) for n, one in enumerate(held)
+    )
+    return (start, *later)
+
+
+def case(
+    candidate: tuple[ConnectionSample, ...],
+    baseline: tuple[ConnectionSample, ...] = looks(ONE),
+    *,
+    known: str | None = NEVER,
+    failed: int = 0,
+    faults: Sequence[tuple[FaultKind, str]] = (),
+    tallies: dict[TallyKey, tuple[int, float]] | None = None,
+) -> CaseFacts:
+    """Known: when the rules let a connection stay open; failed: the candidate's attempts at broker-b that may have cost one."""
+    told: dict[TallyKey, tuple[int, float]] = {("outcomes", arm, "calm", "sends"): (10, 0.0) for arm in Arm}
+    if known is not None:
+        told[BY_RULE, "", "", known] = (1, 0.0)
+    if failed:
+        told[BY_RULE, CANDIDATE, "", "broker-b"] = (failed, 0.0)
+    entry = replace(ENTRY, connections={BASELINE: baseline, CANDIDATE: candidate})
+    records = tuple(fault(50 * S, 51 * S, kind, node) for kind, node in faults)
+    return CaseFacts("r1", SUBJECTS, entry, tallies=told | (tallies or {}), faults=records)
+
+
+def found(facts: CaseFacts) -> list[str]:
+    """What is found, without ``outcomes.`` and with its count; and the run ends accordingly."""
+    evidence = outcomes_answer.answer(facts)
+    _, code = ended(evidence)
+    assert code is (ExitCode.DIVERGES if evidence.divergences else ExitCode.CONFORMS)
+    return [f"{one.signature.removeprefix('outcomes.')} {one.count}" for one in evidence.divergences]
+
+
+KILL, PAUSED_NAMES = (FaultKind.KILL, "broker-a"), (FaultKind.PAUSE_NAME_SERVER, "name-server-1")
+RESET, PAUSE = (FaultKind.WIRE_RESET, "broker-a"), (FaultKind.PAUSE, "broker-b")
+
+
+@pytest.mark.parametrize(
+    ("server", "known", "failed", "faults", "most"),
+    [
+        ("broker-b", NEVER, 0, (), 2),
+        ("broker-b", NEVER, 5, (KILL,), 2),
+        ("broker-b", AFTER_REFUSALS, 0, (), 2),
+        ("broker-b", AFTER_REFUSALS, 0, (PAUSE,), 2),
+        ("broker-b", AFTER_REFUSALS, 0, (KILL,), 4),
+        ("broker-b", AFTER_REFUSALS, 0, (RESET,), 4),
+        ("broker-b", AFTER_REFUSALS, 3, (), 8),
+        ("broker-b", AT_TIMES, 0, (), 4),
+        ("broker-b", AT_TIMES, 3, (), 10),
+        ("broker-b vip", AT_TIMES, 3, (), 10),
+        ("broker-a", AT_TIMES, 3, (), 4),
+        ("name-server-1", NEVER, 0, (PAUSED_NAMES,), 2),
+        ("name-server-1", AT_TIMES, 3, (), 4),
+        ("name-server-1", AT_TIMES, 0, (PAUSED_NAMES,), None),
+        ("name-server-1", AT_TIMES, 0, (PAUSE,), 4),
+    ],
+)
+def test_how_many_may_be_left_open(
+    server: str, known: str, failed: int, faults: Sequence[tuple[FaultKind, str]], most: int | None
+) -> None:
+    """
+    Its own and one to spare; two heartbeats where the rules let them fail; two for an attempt that failed at this broker.
+
+    Where a name server was paused and the rules leave connections open, any number of its may be theirs.
+    """
+    enough = 50 if most is None else most
+    kind = server.partition("-")[0].replace("name", "name-server")
+    named = {"known": known, "failed": failed, "faults": faults}
+    assert found(case(looks({server: enough}), **named)) == []  # type: ignore[arg-type]  # names of parameters
+    if most is not None:
+        wanted = [f"{LEFT}/{kind} {most}"]
+        assert found(case(looks({server: most + 1}), **named)) == wanted  # type: ignore[arg-type]  # the same
+
+
+@pytest.mark.parametrize(("more", "wanted"), [(0, []), (1, [f"{LEFT}/broker 6"])])
+def test_what_the_baseline_has_left_counts_twice(more: int, wanted: list[str]) -> None:
+    """Two of its are new: four of the candidate's may be, and one to spare."""
+    assert found(case(looks({"broker-b": 6 + more}), looks({"broker-b": 3}))) == wanted
+
+
+@pytest.mark.parametrize(
+    ("before", "held", "wanted"),
+    [
+        ({"broker-b": 4}, {"broker-b": 5}, []),
+        ({"broker-b": 4}, {"broker-b": 6}, [f"{LEFT}/broker 2"]),
+        ({}, {"broker-b": 2}, []),
+        ({}, {"broker-b": 3}, [f"{LEFT}/broker 2"]),
+        ({"broker-b": 9}, {"broker-b": 1}, []),
+        (None, {"broker-b": 40}, []),
+    ],
+)
+def test_what_was_there_before_the_first_send_is_nobodys_leak(before: Held, held: Held, wanted: list[str]) -> None:
+    """One to each server is everybody's right; a client that nobody could see at first is not judged."""
+    assert found(case(looks(held, before=before))) == wanted
+
+
+@pytest.mark.parametrize("known", [None, NEVER])
+def test_without_rules_only_what_is_made_anew_is_asked(known: str | None) -> None:
+    """Nobody knows how many a release may leave open."""
+    assert found(case(looks({"broker-b": 40}), known=known)) == ([] if known is None else [f"{LEFT}/broker 39"])
+
+
+@pytest.mark.parametrize(
+    ("each", "wanted"),
+    [
+        (({"broker-b": 9}, {"broker-b": 2}), []),
+        (({"broker-b": 9}, {"broker-b": 3}), [f"{LEFT}/broker 2"]),
+        (({"broker-b": 9}, {}), []),
+        (({"broker-b": 9}, None), []),
+        (({"broker-a": 3, "broker-b": 4}, {"broker-a": 4, "broker-b": 3}), [f"{LEFT}/broker 4"]),
+    ],
+)
+def test_the_fewest_of_all_looks_at_rest_count(each: tuple[Held, ...], wanted: list[str]) -> None:
+    """By server; where one look saw nothing, nobody knows. At some time nine at once were held, which is told where all looks saw."""
+    told = found(case(looks(*each)))
+    assert [one for one in told if one.startswith(LEFT)] == wanted
+
+
+@pytest.mark.parametrize(
+    ("held", "wanted"),
+    [
+        ({"broker-b": 3}, []),
+        ({"broker-b": 4}, [f"{AT_ONCE}/broker 3"]),
+        ({"name-server-1": 4, "broker-b": 4}, [f"{AT_ONCE}/broker 3", f"{AT_ONCE}/name-server 3"]),
+        ({"broker-a": 4, "broker-b": 5}, [f"{AT_ONCE}/broker 7"]),
+        (None, []),
+    ],
+)
+def test_how_many_may_be_held_at_once(held: Held, wanted: list[str]) -> None:
+    """Its own and two that are just being closed, at any look; unless one saw nothing."""
+    start, rest = looks(ONE)
+    under = ConnectionSample(60 * S, None if held is None else dict(held), {})
+    assert found(case((start, under, rest))) == wanted
+
+
+def test_what_is_left_open_is_not_told_twice() -> None:
+    """Ten to one broker at rest, four for a moment to the other."""
+    start, rest = looks({"broker-b": 10})
+    under = ConnectionSample(60 * S, {"broker-a": 4, "broker-b": 10}, {})
+    assert found(case((start, under, rest))) == [f"{LEFT}/broker 9", f"{AT_ONCE}/broker 3"]
+
+
+def test_the_sentence_names_servers_and_figures() -> None:
+    """Five and three to two brokers."""
+    (one,) = outcomes_answer.answer(case(looks({"broker-b": 5, "broker-a": 3}))).divergences
+    assert one.example.expected.endswith("and at most 1 to broker-a besides, 1 to broker-b besides")
+    assert one.example.observed == "2 more to broker-a, 3 in all, 4 more to broker-b, 5 in all"
+    assert (one.example.phase, one.example.send, one.subject) == ("rest", -1, "python:5.3.3")
+
+
+def anew(*at_s: float, number: int = 1, unseen: bool = False) -> tuple[ConnectionSample, ...]:
+    """New connections to broker-b at these seconds, each of which is closed again."""
+    each = (ConnectionSample(round(at * S), None if unseen else ONE, {"broker-b": number}) for at in at_s)
+    return (ConnectionSample(0, ONE, {"broker-b": 1}), *each, ConnectionSample(100 * S, ONE, {}, True))
+
+
+@pytest.mark.parametrize(
+    ("candidate", "baseline", "failed", "wanted"),
+    [
+        (7, 0, 0, []),
+        (8, 0, 0, [f"{ANEW}/broker 8"]),
+        (8, 1, 0, [f"{ANEW}/broker 8"]),
+        (9, 2, 0, []),
+        (10, 2, 0, [f"{ANEW}/broker 10"]),
+        (10, 0, 3, []),
+        (11, 0, 3, [f"{ANEW}/broker 11"]),
+    ],
+)
+@pytest.mark.parametrize("what", ["failed", "failed-at-first"])
+def test_how_many_may_be_made_anew_in_calm(
+    candidate: int, baseline: int, failed: int, wanted: list[str], what: str
+) -> None:
+    """Twice the baseline's, of which one is everybody's; five; and one for every send that failed, if only at first."""
+    tallies: dict[TallyKey, tuple[int, float]] = {
+        ("outcomes", CANDIDATE, "calm", what): (failed, 0.0),
+        ("outcomes", CANDIDATE, "faults", what): (90, 0.0),
+        ("outcomes", BASELINE, "calm", what): (90, 0.0),
+    }
+    theirs = anew(*range(1, baseline + 1)) if baseline else looks(ONE)
+    facts = case(anew(*range(1, candidate + 1)), theirs, tallies=tallies)
+    assert [one for one in found_of(facts) if one.startswith(ANEW)] == wanted
+
+
+def found_of(facts: CaseFacts) -> list[str]:
+    return [
+        f"{one.signature.removeprefix('outcomes.')} {one.count}" for one in outcomes_answer.answer(facts).divergences
+    ]
+
+
+def test_only_what_is_made_before_the_first_fault_counts() -> None:
+    """Eight looks, of which the last is at the instant of the fault; and the first look is the start."""
+    before = anew(*range(43, 51))
+    assert found(case(before, faults=(PAUSE,))) == []
+    assert found(case(before)) == [f"{ANEW}/broker 8"]
+    assert found(case(anew(*range(42, 51)), faults=(PAUSE,))) == [f"{ANEW}/broker 8"]
+    one_look = (ConnectionSample(0, ONE, {"broker-b": 40}), looks(ONE)[1])
+    assert found(case(one_look)) == []
+
+
+@pytest.mark.parametrize("unseen", [True, False])
+def test_where_a_look_saw_nothing_nobody_knows_what_was_made(unseen: bool) -> None:
+    """In either arm; one that saw nothing after the first fault does not matter."""
+    assert found(case(anew(1, number=40, unseen=unseen))) == ([] if unseen else [f"{ANEW}/broker 40"])
+    assert found(case(anew(1, number=40), anew(1, unseen=unseen))) == ([] if unseen else [f"{ANEW}/broker 40"])
+    late = anew(1, number=40)[:-1] + anew(60, unseen=True)[1:]
+    assert found(case(late, faults=(PAUSE,))) == [f"{ANEW}/broker 40"]
+
+
+def test_who_broke_off_is_not_asked() -> None:
+    """What is missing of it is a consequence."""
+    facts = case(looks({"broker-b": 40}))
+    breach = {BASELINE: Breach("protocol.died", "life", "none")}
+    broken = replace(facts, entry=replace(facts.entry, breaches=breach))
+    assert outcomes_answer.answer(broken).divergences == ()
+    assert list(paired([broken])) == []
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "named", "more"),
+    [
+        ({"broker-b": 1}, {"broker-b": 2}, {}, (0, 1)),
+        ({"broker-b": 3}, {"broker-b": 2}, {}, (1, 0)),
+        ({"broker-b": 2}, {"name-server-1": 2}, {}, None),
+        ({"broker-b": 1}, {"broker-b": 2}, {"known": None}, None),
+        ({"broker-b": 1}, {"broker-b": 2}, {"failed": 1}, None),
+        (None, {"broker-b": 2}, {}, None),
+        ({"broker-b": 2}, None, {}, None),
+    ],
+)
+def test_in_which_cases_either_was_left_with_more(
+    ours: Held, theirs: Held, named: dict[str, int], more: tuple[int, int] | None
+) -> None:
+    """Only where rules are known and explain none, and both were seen."""
+    counts = list(paired([case(looks(theirs), looks(ours), **named)]))  # type: ignore[arg-type]  # names of parameters
+    assert [(one.name, one.unit, one.baseline_more, one.candidate_more) for one in counts] == (
+        [] if more is None else [(LEFT, "cases", *more)]
+    )
+
+
+def test_cases_are_added_up() -> None:
+    """Two of the candidate's, one of the baseline's, one even."""
+    more, less, even = ({"broker-b": 2}, ONE), (ONE, {"broker-b": 2}), (ONE, ONE)
+    pool = [case(looks(theirs), looks(ours)) for theirs, ours in (more, less, even, more)]
+    (one,) = paired(pool)
+    assert (one.baseline_more, one.candidate_more) == (1, 2)
+
+
+def test_what_each_holds_at_rest_is_told() -> None:
+    """Of all servers together; of an arm that was seen."""
+    evidence = outcomes_answer.answer(case(looks({"broker-a": 2, "broker-b": 1}), looks(None)))
+    told = [(one.name, one.value, one.unit, one.n) for one in evidence.measures]
+    assert told == [("connections-at-rest candidate", 3, "count", 1)]
+
+
+@pytest.mark.parametrize(
+    ("closes", "known"),
+    [(set(), NEVER), ({"RemotingConnectException"}, AFTER_REFUSALS), ({"RemotingTimeoutException"}, AT_TIMES)],
+)
+def test_what_the_rules_let_stay_open_is_counted(closes: set[str], known: str) -> None:
+    """Attempts of each arm by broker, whose end is one of these."""
+    ends = ("RemotingTimeoutException", "RemotingConnectException", None)
+    attempts = [tried(n * MS, n * MS + 1, end, attempt=n, broker=f"broker-{'abb'[n]}") for n, end in enumerate(ends)]
+    send = pair(made(BASELINE, 0, tried(0, 1)), made(CANDIDATE, 0, *attempts))
+    facts = facts_of([send], lambda scene: LeftByRule(scene, lambda error: error in closes))
+    told = {broker: facts.n(BY_RULE, broker, arm=CANDIDATE) for broker in facts.keys(BY_RULE, "candidate")}
+    place = {NEVER: {}, AFTER_REFUSALS: {"broker-b": 1}, AT_TIMES: {"broker-a": 1}}
+    assert told == place[known]
+    assert facts.keys(BY_RULE, "") == (known,)
+    assert facts.keys(BY_RULE, "baseline") == ()
+    unknown = facts_of([send], lambda scene: LeftByRule(scene, None))
+    assert unknown.n(BY_RULE) == 0

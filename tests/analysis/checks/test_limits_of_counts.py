@@ -1,0 +1,223 @@
+"""Limits of counts and shares: the last that is let pass and the first that is not, to verdict and exit code."""
+
+from dataclasses import replace
+
+import pytest
+
+from harness.analysis.checks import attempts, callbacks, error_kind, outcomes_answer
+from harness.analysis.checks.by_rules import JUDGED, RULES
+from harness.analysis.checks.case_facts import CaseFacts, TallyKey
+from harness.core.errors import ExitCode
+from harness.core.events import Arm
+from harness.core.evidence import Evidence
+from harness.core.settings import ClientSettings
+from harness.core.verdict import Severity, Verdict
+from harness.verdict.counts import with_counts_told
+from tests.analysis.by_hand import ENTRY, SUBJECTS, ended
+
+Tallies = dict[TallyKey, tuple[int, float]]
+PASSES = (Verdict.CONFORMS, Severity.MUST, ExitCode.CONFORMS)
+OPEN = (Verdict.INCONCLUSIVE, Severity.MUST, ExitCode.INCONCLUSIVE)
+SHOWN = (Verdict.INCONCLUSIVE, Severity.SHOULD, ExitCode.CONFORMS)
+INVALID = (Verdict.INVALID, Severity.MUST, ExitCode.INCONCLUSIVE)
+DIVERGES = (Verdict.DIVERGES, Severity.MUST, ExitCode.DIVERGES)
+Ended = tuple[Verdict, Severity, ExitCode]
+
+
+def facts(tallies: Tallies, timeout_ms: int = 500) -> CaseFacts:
+    """A sound case with these counts."""
+    settings = ClientSettings(send_msg_timeout_ms=timeout_ms)
+    return CaseFacts("r1", SUBJECTS, replace(ENTRY, settings=settings), tallies=tallies)
+
+
+def end_of(evidence: Evidence) -> Ended:
+    """Counts are told first, as ``judge`` does it."""
+    (told,) = with_counts_told([evidence], baseline=SUBJECTS[Arm.BASELINE], candidate=SUBJECTS[Arm.CANDIDATE])
+    result, code = ended(told)
+    return result.verdict, result.severity, code
+
+
+def met(check: str, by: Arm, times: int, sends: int, others: int) -> CaseFacts:
+    """One arm came so often into a situation in so many sends, the other never in so many others; all were judged."""
+    tallies: Tallies = {
+        (f"{check}.met", by, "calm", "failed"): (times, 0.0),
+        (check, by, "calm", "failed"): (times, 0.0),
+    }
+    for arm in Arm:
+        n = sends if arm is by else others
+        tallies["sends", arm, "calm", "ok"] = (n, 0.0)
+        tallies["attempt", arm, "calm", "broker-a"] = (n, 0.0)
+        tallies[RULES, arm, "", JUDGED] = (n, 0.0)
+    return facts(tallies)
+
+
+@pytest.mark.parametrize("check", [attempts, error_kind])
+@pytest.mark.parametrize(
+    ("by", "times", "sends", "others", "end"),
+    [
+        (Arm.BASELINE, 10, 100, 100, SHOWN),
+        (Arm.BASELINE, 11, 100, 100, OPEN),
+        (Arm.CANDIDATE, 10, 100, 100, PASSES),
+        (Arm.CANDIDATE, 11, 100, 100, OPEN),
+        (Arm.BASELINE, 1, 1, 999, OPEN),
+        (Arm.BASELINE, 1, 1, 998, SHOWN),
+    ],
+)
+def test_luck_ends_at_once_in_a_thousand(
+    check: object, by: Arm, times: int, sends: int, others: int, end: Ended
+) -> None:
+    """
+    Of 100 sends of each arm ten to none happen by luck in 15 of 10,000 cases, eleven to none in 7.
+
+    One of one to none of 999 in exactly one of 1,000. Where the candidate alone was there it has answered, so luck may be it.
+    """
+    name = check.NAME  # type: ignore[attr-defined]  # both are checks
+    assert end_of(check.answer(met(name, by, times, sends, others))) == end  # type: ignore[attr-defined]  # the same
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "end"),
+    [(0, 5, PASSES), (0, 6, OPEN), (3, 6, PASSES), (3, 7, OPEN), (10, 20, PASSES), (10, 21, OPEN)],
+)
+def test_one_callback_in_twenty_may_be_lost_by_rule(ours: int, theirs: int, end: Ended) -> None:
+    """Of 100 in each arm; or twice as many as the baseline lost, if that is more."""
+    tallies: Tallies = {}
+    for arm, lost in ((Arm.BASELINE, ours), (Arm.CANDIDATE, theirs)):
+        tallies[callbacks.NAME, arm, "paused", "once"] = (100 - lost, 0.0)
+        tallies[callbacks.NAME, arm, "paused", "never"] = (lost, 0.0)
+        tallies[callbacks.EXCUSED, arm, "paused", "never"] = (lost, 0.0)
+    assert end_of(callbacks.answer(facts(tallies))) == end
+
+
+def sends(calm: int = 100, **befell: tuple[int, int]) -> Tallies:
+    """So many sends of both arms in calm, and what befell the baseline's and the candidate's."""
+    tallies: Tallies = {}
+    for place, arm in enumerate(Arm):
+        tallies["outcomes", arm, "calm", "sends"] = (calm, 0.0)
+        for what, times in befell.items():
+            tallies["outcomes", arm, "calm", what.replace("_", "-")] = (times[place], 0.0)
+    return tallies
+
+
+@pytest.mark.parametrize("what", ["failed", "stored_twice", "stored_with_a_reserve", "failed_at_first"])
+@pytest.mark.parametrize(
+    ("befell", "timeout_ms", "end"),
+    [
+        ((0, 25), 300, PASSES),
+        ((0, 26), 300, DIVERGES),
+        ((26, 0), 300, DIVERGES),
+        ((1, 99), 300, PASSES),
+        ((0, 26), 299, PASSES),
+    ],
+)
+def test_what_befalls_more_than_a_quarter_of_one_clients_calm_and_none_of_the_others(
+    what: str, befell: tuple[int, int], timeout_ms: int, end: Ended
+) -> None:
+    """Of 100; below a timeout of 300 ms this machine's speed decides what fails, and nothing is compared."""
+    assert end_of(outcomes_answer.answer(facts(sends(**{what: befell}), timeout_ms))) == end
+
+
+def situation(name: str, met_by: tuple[int, int], ended_so: tuple[int, int]) -> Tallies:
+    """How often each arm came into it, and how often it ended badly."""
+    tallies = sends()
+    for place, arm in enumerate(Arm):
+        tallies["outcomes.met", arm, "faults", name] = (met_by[place], 0.0)
+        tallies["outcomes.ended", arm, "faults", name] = (ended_so[place], 0.0)
+    return tallies
+
+
+@pytest.mark.parametrize("name", ["failed/after-a-failed-attempt/pause", "reserved/while-a-broker-waits/kill-slave"])
+@pytest.mark.parametrize(
+    ("met_by", "ended_so", "end"),
+    [
+        ((40, 40), (40, 20), PASSES),
+        ((40, 40), (40, 19), DIVERGES),
+        ((40, 40), (20, 40), PASSES),
+        ((40, 40), (0, 20), PASSES),
+        ((40, 40), (0, 21), DIVERGES),
+        ((40, 40), (39, 5), PASSES),
+        ((40, 0), (40, 0), PASSES),
+        ((0, 40), (0, 40), PASSES),
+    ],
+)
+def test_shares_that_are_compared_are_more_than_half_apart(
+    name: str, met_by: tuple[int, int], ended_so: tuple[int, int], end: Ended
+) -> None:
+    """All against half is scatter, against less no more; one of the two must be all or none, and both must have been there."""
+    assert end_of(outcomes_answer.answer(facts(situation(name, met_by, ended_so)))) == end
+
+
+@pytest.mark.parametrize(
+    ("calm", "crowded", "timeout_ms", "end"),
+    [
+        (100, 2, 300, PASSES),
+        (100, 3, 300, INVALID),
+        (400, 4, 300, PASSES),
+        (400, 5, 300, INVALID),
+        (100, 90, 299, PASSES),
+    ],
+)
+def test_a_calm_in_which_the_machine_fails_the_baseline_is_none(
+    calm: int, crowded: int, timeout_ms: int, end: Ended
+) -> None:
+    """Two are luck whatever their share, and one in a hundred; hasty timeouts are not asked about the machine."""
+    tallies = sends(calm) | {
+        ("outcomes.crowded", Arm.BASELINE, "calm", "failed"): (crowded, 0.0),
+        ("outcomes.crowded", Arm.BASELINE, "calm", "not failed"): (calm - crowded, 0.0),
+        ("outcomes.crowded", Arm.CANDIDATE, "calm", "failed"): (calm, 0.0),
+    }
+    evidence = outcomes_answer.answer(facts(tallies, timeout_ms))
+    assert end_of(evidence) == end
+    if end is INVALID:
+        assert evidence.reason == f"the calm was none: the machine failed {crowded} of {calm} sends of java:5.3.3"
+    assert len(outcomes_answer.pooled([facts(with_more(tallies, 11), timeout_ms)] * 2)) == (
+        end is PASSES and timeout_ms >= 300
+    )
+
+
+def with_more(tallies: Tallies, units: int, what: str = "failed", phase: str = "calm") -> Tallies:
+    """So many moments, or spells, in which the candidate alone had it."""
+    return tallies | {("outcomes.more", Arm.CANDIDATE, phase, what): (units, 0.0)}
+
+
+@pytest.mark.parametrize("phase", ["calm", "faults"])
+@pytest.mark.parametrize(("each", "end"), [((5, 5), None), ((5, 6), DIVERGES)])
+def test_ten_units_over_all_cases_decide_nothing_and_eleven_do(
+    each: tuple[int, int], end: Ended | None, phase: str
+) -> None:
+    """Two cases; ten to none has p = 0.002, eleven to none half of it."""
+    pool = [facts(with_more(sends(), n, phase=phase)) for n in each]
+    evidence = outcomes_answer.pooled(pool)
+    assert [end_of(one) for one in evidence] == ([] if end is None else [end])
+    if evidence:
+        assert (evidence[0].case, evidence[0].check) == ("pooled/sends/java:5.3.3~python:5.3.3", "outcomes")
+        assert evidence[0].decisions == 11
+
+
+def test_one_case_is_no_pool() -> None:
+    """Its own answer has the same counts."""
+    one = facts(with_more(sends(), 11))
+    assert outcomes_answer.pooled([one]) == ()
+    assert end_of(outcomes_answer.answer(one)) == DIVERGES
+
+
+def test_what_a_fault_costs_in_attempts_is_not_compared() -> None:
+    """How many attempts it costs depends on where a counter stands; in calm none does."""
+    assert end_of(outcomes_answer.answer(facts(with_more(sends(), 40, "failed-at-first", "faults")))) == PASSES
+    assert end_of(outcomes_answer.answer(facts(with_more(sends(), 40, "failed-at-first")))) == DIVERGES
+
+
+def test_no_send_of_both_arms_is_no_answer() -> None:
+    """Nothing returned in both."""
+    evidence = outcomes_answer.answer(facts({}))
+    assert (end_of(evidence), evidence.reason) == (OPEN, "no send returned in both arms")
+
+
+def test_what_befell_both_arms_is_told_in_figures() -> None:
+    """Three and one of 100; nothing that befell nobody."""
+    tallies = sends(failed=(3, 1)) | {("sends", arm, "calm", "ok"): (100, 0.0) for arm in Arm}
+    measures = outcomes_answer.answer(facts(tallies)).measures
+    assert [(one.name, one.value, one.n) for one in measures] == [
+        ("sends-failed baseline", 3, 100),
+        ("sends-failed candidate", 1, 100),
+    ]

@@ -1,0 +1,211 @@
+"""Which moments, spells, stopped brokers and slaves `outcomes` sees in sends made by hand; to the nanosecond, and judged."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pytest
+
+from harness.analysis.checks import outcomes_answer
+from harness.analysis.checks.case_facts import CaseFacts
+from harness.analysis.checks.outcomes import Outcomes
+from harness.analysis.checks.scene import Scene
+from harness.analysis.steps.causes import Causes
+from harness.analysis.steps.reconciled import Copy
+from harness.core.errors import ExitCode
+from harness.core.events import Arm
+from harness.core.fault import FaultKind, FaultRecord
+from harness.core.records import NEVER_CALLED_BACK
+from harness.oracle.async_habits import AsyncHabits
+from harness.traces.rows import AttemptRow
+from tests.analysis.by_hand import ENTRY, MS, S, ended, facts_of, fault, made, pair, tried
+
+BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
+SLOW, LOST, REFUSED = "RemotingTimeoutException", "RemotingSendRequestException", "MQBrokerException"
+SYNC = replace(ENTRY, topology="master-with-slave-sync")
+CONFUSED = AsyncHabits(loses_callbacks=False, confuses_answers=True)
+
+
+def watched(scene: Scene, entry: Any = ENTRY) -> Outcomes:
+    """The watcher, with what is known of failures from the faults alone."""
+    causes = {arm: Causes(None, scene.times.faults, entry, timeouts_close=True) for arm in Arm}
+    return Outcomes(scene, causes)
+
+
+def facts(*sends: Any, faults: Sequence[FaultRecord] = (), entry: Any = ENTRY, **named: Any) -> CaseFacts:
+    return facts_of(sends, partial(watched, entry=entry), faults=faults, entry=entry, **named)
+
+
+def code_of(facts: CaseFacts) -> ExitCode:
+    return ended(outcomes_answer.answer(facts))[1]
+
+
+def slow(send: int, at_ns: int, arm: Arm = CANDIDATE, **named: Any) -> Any:
+    """The one arm's send timed out, the other's, due at the same time, did not."""
+    sides = {one: made(one, send, tried(at_ns, at_ns + MS, SLOW if one is arm else None), **named) for one in Arm}
+    return pair(sides[BASELINE], sides[CANDIDATE])
+
+
+@pytest.mark.parametrize(
+    ("due_ns", "moments"),
+    [
+        ([0], 1),
+        ([0, 50 * MS - 1], 1),
+        ([0, 50 * MS], 2),
+        ([50 * MS, 0], 2),
+        ([n * 40 * MS for n in range(13)] + [500 * MS - 1], 1),
+        ([n * 40 * MS for n in range(13)] + [500 * MS], 2),
+        ([n * 40 * MS for n in range(26)], 2),
+        ([0, 60 * MS, 100 * MS, 149 * MS], 2),
+    ],
+)
+@pytest.mark.parametrize("arm", Arm)
+def test_how_many_moments_of_calm_failures_make_up(due_ns: list[int], moments: int, arm: Arm) -> None:
+    """Less than 50 ms apart they are one, for half a second at most; 26 sends 40 ms apart last 1.0 s, from 0 and from 520 ms."""
+    found = facts(*(slow(n, at, arm) for n, at in enumerate(due_ns)))
+    assert found.n("outcomes.more", "failed", arm=arm, phase="calm") == moments
+    assert found.n("outcomes.more") == moments
+    assert found.n("outcomes", "failed", arm=arm, phase="calm") == len(due_ns)
+    assert found.n("outcomes", "sends", phase="calm") == 2 * len(due_ns)
+
+
+def test_what_befell_both_at_once_is_no_moment() -> None:
+    """It is counted, and nobody had more of it."""
+    at_ns = 0
+    sides = [made(arm, 0, tried(at_ns, at_ns + MS, SLOW)) for arm in Arm]
+    found = facts(pair(*sides))
+    assert (found.n("outcomes", "failed"), found.n("outcomes.more")) == (2, 0)
+
+
+def test_eleven_moments_diverge_and_ten_do_not() -> None:
+    """Of 100 sends, 60 ms apart; ten to none has a chance of 0.2 %."""
+    for count, code in ((10, ExitCode.CONFORMS), (11, ExitCode.DIVERGES)):
+        sends = [slow(n, n * 60 * MS) if n < count else both_ok(n, n * 60 * MS) for n in range(100)]
+        assert code_of(facts(*sends)) is code
+
+
+def both_ok(send: int, at_ns: int) -> Any:
+    return pair(*(made(arm, send, tried(at_ns, at_ns + MS)) for arm in Arm))
+
+
+def copies(number: int) -> list[Copy]:
+    return [Copy("broker-b", 0, n, 0, True) for n in range(number)]
+
+
+@pytest.mark.parametrize(
+    ("attempts", "row", "what"),
+    [
+        ([tried(0, MS, SLOW)], {}, ["failed"]),
+        ([tried(0, MS, SLOW)], {"error": NEVER_CALLED_BACK}, []),
+        ([tried(0, MS)], {"copies": copies(2)}, ["stored-twice"]),
+        ([tried(0, MS)], {"copies": copies(1)}, []),
+        ([tried(0, MS)], {"copies": None}, []),
+        ([tried(0, MS, status="FLUSH_DISK_TIMEOUT")], {}, ["stored-with-a-reserve"]),
+        ([tried(0, MS, SLOW), tried(MS, 2 * MS, attempt=1)], {}, ["failed-at-first"]),
+        ([tried(0, MS, SLOW), tried(MS, 2 * MS, SLOW, attempt=1)], {"copies": copies(2)}, ["failed", "stored-twice"]),
+        ([tried(0, MS, status="FLUSH_DISK_TIMEOUT")], {"error": "MQClientException"}, ["failed"]),
+    ],
+)
+def test_what_may_befall_a_send(attempts: list[AttemptRow], row: dict[str, Any], what: list[str]) -> None:
+    """One of four things, or two at once."""
+    found = facts(pair(made(BASELINE, 0, tried(0, MS)), made(CANDIDATE, 0, *attempts, **row)))
+    assert [key for key in found.keys("outcomes", "candidate") if key != "sends"] == what
+    assert found.keys("outcomes.more", "candidate") == tuple(what)
+    assert found.keys("outcomes", "baseline") == ("sends",)
+
+
+def test_a_send_of_one_arm_alone_is_not_compared() -> None:
+    """The other never returned from it, or never began it."""
+    gone = replace(made(BASELINE, 0, tried(0, MS)))
+    assert facts(pair(None, made(CANDIDATE, 0, tried(0, MS, SLOW)))).n("outcomes") == 0
+    assert facts(pair(gone, None)).n("outcomes") == 0
+
+
+PAUSE, AGAIN = fault(10 * S, 12 * S), fault(100 * S, 102 * S, episode=2)
+
+
+def test_in_a_spell_the_whole_spell_is_compared() -> None:
+    """Of two spells the candidate fails more in one, the baseline in the other; two to two in a third are nobody's."""
+    third = fault(200 * S, 202 * S, episode=3)
+    sends = [
+        slow(0, 11 * S),
+        slow(1, 11 * S + S),
+        slow(2, 11 * S, BASELINE),
+        slow(3, 101 * S, BASELINE),
+        slow(4, 201 * S),
+        slow(5, 201 * S, BASELINE),
+    ]
+    found = facts(*sends, faults=[PAUSE, AGAIN, third])
+    more = {arm: found.n("outcomes.more", "failed", arm=arm, phase="faults") for arm in Arm}
+    assert more == {BASELINE: 1, CANDIDATE: 1}
+    assert found.n("outcomes.more", phase="calm") == 0
+    assert found.n("outcomes", "sends", phase="faults") == 12
+
+
+def test_the_spell_of_either_arm_is_the_spell_of_both() -> None:
+    """The candidate's ended before the pause, the baseline's in it."""
+    early, late = tried(9 * S, 9 * S + MS, SLOW), tried(9 * S, 10 * S + MS)
+    found = facts(pair(made(BASELINE, 0, late), made(CANDIDATE, 0, early)), faults=[PAUSE])
+    assert (found.n("outcomes.more", phase="faults"), found.n("outcomes.more", phase="calm")) == (1, 0)
+
+
+MET = "failed/after-a-failed-attempt/pause"
+
+
+@pytest.mark.parametrize(
+    ("attempts", "faults", "row", "counted"),
+    [
+        ([tried(11 * S, 11 * S + MS, SLOW)], [PAUSE], {}, {MET: (1, 1)}),
+        ([tried(11 * S, 12 * S, SLOW), tried(13 * S, 14 * S, attempt=1)], [PAUSE], {}, {MET: (1, 0)}),
+        ([tried(11 * S, 11 * S + MS)], [PAUSE], {}, {}),
+        ([tried(9 * S, 9 * S + MS, SLOW)], [PAUSE], {}, {}),
+        ([tried(11 * S, 12 * S, SLOW)], [PAUSE, fault(10 * S, 12 * S, node="broker-a")], {}, {}),
+        (
+            [tried(11 * S, 12 * S, SLOW)],
+            [PAUSE, fault(10 * S, 12 * S, FaultKind.PAUSE_NAME_SERVER, "namesrv-1")],
+            {},
+            {MET: (1, 1)},
+        ),
+        (
+            [tried(11 * S, 11 * S + MS, status="FLUSH_DISK_TIMEOUT")],
+            [fault(10 * S, 12 * S, FaultKind.FLUSH_TIMEOUT)],
+            {},
+            {"reserved/while-a-broker-waits/flush-timeout": (1, 1)},
+        ),
+        (
+            [tried(11 * S, 11 * S + MS)],
+            [fault(10 * S, 12 * S, FaultKind.KILL_SLAVE, "broker-b-slave-1")],
+            {},
+            {"reserved/while-a-broker-waits/kill-slave": (1, 0)},
+        ),
+        ([tried(11 * S, 11 * S + MS, LOST)], [fault(10 * S, 12 * S, FaultKind.FLUSH_TIMEOUT)], {}, None),
+    ],
+)
+def test_situations_and_how_they_ended(
+    attempts: list[AttemptRow],
+    faults: list[FaultRecord],
+    row: dict[str, Any],
+    counted: dict[str, tuple[int, int]] | None,
+) -> None:
+    """
+    The first attempt met the only fault of a broker and failed; or was answered by one that waited for its slave or disk.
+
+    With two brokers at fault a failed send says nothing of a client: there may have been nowhere to go.
+    """
+    found = facts(pair(None, made(CANDIDATE, 0, *attempts, faults=faults, **row)), faults=faults)
+    seen = {
+        name: (found.n("outcomes.met", name, phase="faults"), found.n("outcomes.ended", name, phase="faults"))
+        for name in found.keys("outcomes.met", "candidate")
+        if name.startswith("reserved") or counted is not None
+    }
+    assert seen == (counted or {})
+
+
+def test_how_many_sends_in_calm_the_machine_failed() -> None:
+    """Three of the baseline's, of which one timed out, and one of them in a spell that is not asked."""
+    sends = [slow(0, 0, BASELINE), both_ok(1, MS), both_ok(2, 2 * MS), slow(3, 11 * S, BASELINE)]
+    found = facts(*sends, faults=[PAUSE])
+    told = {key: found.n("outcomes.crowded", key, arm="baseline", phase="calm") for key in ("failed", "not failed")}
+    assert told == {"failed": 1, "not failed": 2}
+    assert found.n("outcomes.crowded") == 6

@@ -1,0 +1,217 @@
+"""Every cause of a failure by its limits: to the nanosecond and to the millisecond of timeout, on literal attempts."""
+
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+
+from harness.analysis.steps.causes import Cause, Causes
+from harness.core.fault import FaultKind, FaultRecord
+from harness.core.records import UNSEEN_END
+from harness.core.settings import ClientSettings
+from tests.analysis.by_hand import ENTRY, MS, S, fault
+
+LOST, CONNECT = "RemotingSendRequestException", "RemotingConnectException"
+SLOW, LATE = "RemotingTimeoutException", "RemotingTooMuchRequestException"
+REFUSED, WRAPPED = "MQBrokerException", "MQClientException"
+BEGIN, END = 10 * S, 10 * S + 60 * MS
+"""The attempt in question, of thread 0 at broker-b."""
+
+CAUSED = 9 * S - 500 * MS
+"""When every other attempt here began: late enough for a timeout of 500 ms to be one."""
+
+Row = tuple[int, int, int, str]
+"""Thread, start and end in ns, error."""
+
+
+def table(*rows: Row) -> pa.Table:
+    """All at broker-b."""
+    thread, start_ns, end_ns, error = (list(column) for column in zip(*rows, strict=True))
+    columns = {"thread": thread, "start_ns": start_ns, "end_ns": end_ns, "error": error}
+    return pa.table({"broker": ["broker-b"] * len(rows), **columns})
+
+
+def causes(
+    *faults: FaultRecord,
+    rows: tuple[Row, ...] = (),
+    timeout_ms: int = 500,
+    topology: str = "two-masters",
+    timeouts_close: bool = True,
+) -> Causes:
+    entry = replace(ENTRY, settings=ClientSettings(send_msg_timeout_ms=timeout_ms), topology=topology)
+    return Causes(table(*rows) if rows else None, faults, entry, timeouts_close=timeouts_close)
+
+
+def of(known: Causes, error: str | None = LOST, *, thread: int = 0, broker: str = "broker-b", **more: bool) -> Cause:
+    return known.of(thread, broker, BEGIN, END, error, **more)
+
+
+@pytest.mark.parametrize("error", [LOST, CONNECT])
+@pytest.mark.parametrize(
+    ("closed_ns", "thread", "cause"),
+    [
+        (BEGIN - S - 1, 1, Cause.NONE),
+        (BEGIN - S, 1, Cause.TORN),
+        (END + 20 * MS - 1, 1, Cause.TORN),
+        (END + 20 * MS, 1, Cause.NONE),
+        (END - 20 * MS - 1, 0, Cause.NONE),
+        (END - 20 * MS, 0, Cause.TORN),
+        (END - 1, 0, Cause.TORN),
+        (END, 0, Cause.NONE),
+    ],
+)
+def test_when_a_timeout_may_have_torn_an_attempt(closed_ns: int, thread: int, cause: Cause, error: str) -> None:
+    """Another thread's from a second before it began until 20 ms after its end; its own thread's in its last 20 ms."""
+    known = causes(rows=((thread, closed_ns - 500 * MS, closed_ns, SLOW),))
+    assert of(known, error) is cause
+    assert of(known, error, broker="broker-a") is Cause.NONE
+
+
+@pytest.mark.parametrize("error", [SLOW, LATE])
+def test_time_that_was_up_early_may_be_a_torn_connection(error: str) -> None:
+    """Else it is the machine's doing, as far as anybody knows."""
+    assert of(causes(rows=((1, CAUSED, 9 * S + MS, SLOW),)), error) is Cause.TORN
+    assert of(causes(), error) is Cause.MACHINE
+
+
+@pytest.mark.parametrize(("timeout_ms", "cause"), [(299, Cause.TORN), (300, Cause.NONE)])
+def test_below_300_ms_timeouts_tear_connections_at_any_time(timeout_ms: int, cause: Cause) -> None:
+    """One that was over eight seconds before, of the same thread; not one that is yet to come, nor another broker's."""
+    assert of(causes(rows=((0, S, 2 * S, SLOW),), timeout_ms=timeout_ms)) is cause
+    assert of(causes(rows=((0, S, 2 * S, SLOW),), timeout_ms=timeout_ms), broker="broker-a") is Cause.NONE
+    assert of(causes(rows=((0, END, END, SLOW),), timeout_ms=timeout_ms)) is Cause.NONE
+
+
+@pytest.mark.parametrize(
+    ("error", "timeouts_close", "closes"),
+    [
+        (SLOW, True, True),
+        (SLOW, False, False),
+        (LATE, True, True),
+        (LATE, False, False),
+        (UNSEEN_END, True, True),
+        (UNSEEN_END, False, False),
+        (REFUSED, True, False),
+        (WRAPPED, True, False),
+    ],
+)
+def test_what_closes_a_connection(error: str, timeouts_close: bool, closes: bool) -> None:
+    """A timeout, where the release has it so; an asynchronous end that nobody saw is one after the time that it takes."""
+    rows = ((1, CAUSED, 9 * S + MS, error),)
+    assert of(causes(rows=rows, timeouts_close=timeouts_close)) is (Cause.TORN if closes else Cause.NONE)
+
+
+@pytest.mark.parametrize(("took_ns", "cause"), [(500 * MS, Cause.TORN), (500 * MS - 1, Cause.NONE)])
+def test_an_end_that_nobody_saw_is_a_timeout_after_its_time(took_ns: int, cause: Cause) -> None:
+    """Half a second; sooner another end may have come about, which closes nothing."""
+    assert of(causes(rows=((1, 9 * S + MS - took_ns, 9 * S + MS, UNSEEN_END),))) is cause
+
+
+def test_a_loss_by_a_fault_tears_others_and_one_for_nothing_does_not() -> None:
+    """A connection lost in a pause of its broker; the request in question began after all that a fault can reach."""
+    pause = fault(4 * S, 5 * S)
+    rows = ((1, 8 * S + 400 * MS, 9 * S + MS, LOST),)
+    assert of(causes(pause, rows=rows)) is Cause.TORN
+    assert of(causes(rows=rows)) is Cause.NONE
+    assert of(causes(fault(4 * S, 5 * S, node="broker-a"), rows=rows)) is Cause.NONE
+
+
+def test_losses_with_a_cause_are_followed_from_one_to_the_next() -> None:
+    """A timeout tears a request at 8.4 s, and that one's end tears the next, whichever way the table is ordered."""
+    rows = ((1, 7 * S, 7 * S + 500 * MS, SLOW), (2, 8 * S, 8 * S + 400 * MS, LOST), (3, 9 * S, 9 * S + 300 * MS, LOST))
+    for each in (rows, rows[::-1]):
+        assert of(causes(rows=each)) is Cause.TORN
+
+
+@pytest.mark.parametrize(("thread", "cause"), [(0, Cause.NONE), (1, Cause.TORN)])
+def test_asynchronous_requests_tear_each_other_whichever_thread_made_them(thread: int, cause: Cause) -> None:
+    """A synchronous one is not torn by its own thread's end of a second before."""
+    rows = ((thread, CAUSED, 9 * S + 500 * MS, SLOW),)
+    assert of(causes(rows=rows)) is cause
+    assert of(causes(rows=rows), is_asynchronous=True) is Cause.TORN
+
+
+@pytest.mark.parametrize("error", [UNSEEN_END, WRAPPED, "CompletionException"])
+def test_an_asynchronous_attempt_may_hide_its_end(error: str) -> None:
+    """Only there; and it cannot hide that a broker refused."""
+    assert of(causes(), error, is_asynchronous=True) is Cause.UNTOLD
+    assert of(causes(), error) is Cause.NONE
+    assert of(causes(), LOST, is_asynchronous=True) is Cause.NONE
+
+
+def test_an_end_that_is_none_has_no_cause() -> None:
+    """SEND_OK, or nothing told at all."""
+    known = causes(fault(9 * S, 11 * S))
+    assert known.of(0, "broker-b", BEGIN, END, None, None, "SEND_OK") is Cause.UNTOLD
+    assert known.of(0, "broker-b", BEGIN, END, None) is Cause.UNTOLD
+
+
+@pytest.mark.parametrize(
+    ("kind", "node", "inject_ns", "cause"),
+    [
+        (FaultKind.PAUSE_SLAVE, "broker-b-slave-1", BEGIN + 500 * MS - 1, Cause.FAULT),
+        (FaultKind.PAUSE_SLAVE, "broker-b-slave-1", BEGIN + 500 * MS, Cause.NONE),
+        (FaultKind.KILL_SLAVE, "broker-b-slave-1", S, Cause.FAULT),
+        (FaultKind.PAUSE_SLAVE, "broker-a-slave-1", S, Cause.NONE),
+        (FaultKind.KILL, "broker-b", S, Cause.FAULT),
+        (FaultKind.FLUSH_TIMEOUT, "broker-b", S, Cause.FAULT),
+        (FaultKind.READ_ONLY, "broker-b", S, Cause.NONE),
+        (FaultKind.FLOW_CONTROL, "broker-b", S, Cause.NONE),
+    ],
+)
+def test_a_reserve_needs_a_fault_of_the_pair(kind: FaultKind, node: str, inject_ns: int, cause: Cause) -> None:
+    """Begun within a timeout of the request, however long ago it was healed; not one of who may write, and how fast."""
+    known = causes(fault(inject_ns, inject_ns + 2, kind, node))
+    assert known.of(0, "broker-b", BEGIN, END, None, None, "SLAVE_NOT_AVAILABLE") is cause
+
+
+@pytest.mark.parametrize(
+    ("topology", "cause"),
+    [
+        ("master-with-slave-sync", Cause.MACHINE),
+        ("two-masters-sync-flush", Cause.MACHINE),
+        ("master-with-slave-async", Cause.NONE),
+        ("two-masters", Cause.NONE),
+        ("sync-two-masters", Cause.NONE),
+    ],
+)
+def test_only_who_waits_waits_in_vain(topology: str, cause: Cause) -> None:
+    """For a slave, or for the disk."""
+    assert causes(topology=topology).of(0, "broker-b", BEGIN, END, None, None, "FLUSH_DISK_TIMEOUT") is cause
+
+
+@pytest.mark.parametrize(
+    ("kind", "node", "inject_ns", "code", "cause"),
+    [
+        (FaultKind.KILL, "broker-b", END - 1, 17, Cause.FAULT),
+        (FaultKind.KILL, "broker-b", END, 17, Cause.NONE),
+        (FaultKind.KILL, "broker-a", S, 17, Cause.NONE),
+        (FaultKind.PAUSE_SLAVE, "broker-b-slave-1", S, 17, Cause.FAULT),
+        (FaultKind.KILL_SLAVE, "broker-b-slave-1", S, 10, Cause.FAULT),
+        (FaultKind.KILL_SLAVE, "broker-a-slave-1", S, 10, Cause.NONE),
+        (FaultKind.READ_ONLY, "broker-b", END - 1, 16, Cause.FAULT),
+        (FaultKind.READ_ONLY, "broker-b", END, 16, Cause.NONE),
+        (FaultKind.READ_ONLY, "broker-b", S, 15, Cause.NONE),
+        (FaultKind.READ_ONLY, "broker-b", S, 17, Cause.NONE),
+        (FaultKind.PAUSE, "broker-b", S, 16, Cause.NONE),
+        (FaultKind.FLOW_CONTROL, "broker-b", BEGIN, 2, Cause.FAULT),
+        (FaultKind.FLOW_CONTROL, "broker-b", BEGIN, 1, Cause.FAULT),
+        (FaultKind.FLOW_CONTROL, "broker-a", BEGIN, 2, Cause.MACHINE),
+        (FaultKind.FLOW_CONTROL, "broker-b", S, 2, Cause.MACHINE),
+        (FaultKind.FLOW_CONTROL, "broker-b", BEGIN, 3, Cause.NONE),
+        (FaultKind.FLOW_CONTROL, "broker-b", BEGIN, 0, Cause.NONE),
+    ],
+)
+def test_what_a_broker_may_answer(kind: FaultKind, node: str, inject_ns: int, code: int, cause: Cause) -> None:
+    """Each fault lasts a moment; one that was flow-controlled seven seconds ago has nothing to do with it."""
+    assert causes(fault(inject_ns, inject_ns + 2, kind, node)).of(0, "broker-b", BEGIN, END, REFUSED, code) is cause
+
+
+@pytest.mark.parametrize(("inject_ns", "cause"), [(END - 1, Cause.FAULT), (END, Cause.NONE)])
+def test_a_send_that_tried_nothing_needs_a_fault_before_its_end(inject_ns: int, cause: Cause) -> None:
+    """Of any node; time that is up is the machine's doing without one."""
+    known = causes(fault(inject_ns, None, node="broker-a"))
+    assert known.of_no_attempt("MQClientException", END) is cause
+    for error in (SLOW, LATE):
+        assert causes().of_no_attempt(error, END) is Cause.MACHINE
+    assert causes().of_no_attempt(None, END) is Cause.NONE
