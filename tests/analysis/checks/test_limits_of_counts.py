@@ -114,7 +114,7 @@ def test_what_befalls_more_than_a_quarter_of_one_clients_calm_and_none_of_the_ot
     what: str, befell: tuple[int, int], timeout_ms: int, end: Ended
 ) -> None:
     """Of 100; below a timeout of 300 ms this machine's speed decides what fails, and nothing is compared."""
-    assert end_of(outcomes_answer.answer(facts(sends(**{what: befell}), timeout_ms))) == end
+    assert end_of(outcomes_answer.answer(facts(sends(100, **{what: befell}), timeout_ms))) == end
 
 
 def situation(name: str, met_by: tuple[int, int], ended_so: tuple[int, int]) -> Tallies:

@@ -42,8 +42,10 @@ def causes(
     return Causes(table(*rows) if rows else None, faults, entry, timeouts_close=timeouts_close)
 
 
-def of(known: Causes, error: str | None = LOST, *, thread: int = 0, broker: str = "broker-b", **more: bool) -> Cause:
-    return known.of(thread, broker, BEGIN, END, error, **more)
+def of(
+    known: Causes, error: str | None = LOST, *, thread: int = 0, broker: str = "broker-b", is_asynchronous: bool = False
+) -> Cause:
+    return known.of(thread, broker, BEGIN, END, error, is_asynchronous=is_asynchronous)
 
 
 @pytest.mark.parametrize("error", [LOST, CONNECT])

@@ -1,0 +1,56 @@
+"""What the state of a case makes of every answer: broken guards, a case that did not end, a subject that broke off."""
+
+from dataclasses import replace
+
+import pytest
+
+from harness.core.events import Arm
+from harness.core.evidence import Standing
+from harness.core.run_info import Guard
+from harness.traces.manifest import Breach, CaseStatus
+from tests.analysis.by_hand import ENTRY
+from tests.analysis.checks.test_answers_by_hand import DECISIVE, FOUND, INDECISIVE, INVALID, NOT_APPLICABLE, case
+
+GUARDS: list[tuple[str, dict[str, Standing]]] = [
+    ("cluster", {"loss": INVALID, "attempts": INVALID, "protocol": DECISIVE, "validity": DECISIVE}),
+    ("awake-machine", {"loss": INVALID, "attempts": INVALID, "protocol": INVALID, "validity": DECISIVE}),
+    ("witness-candidate", {"loss": DECISIVE, "attempts": INVALID, "outcomes": INVALID, "protocol": DECISIVE}),
+    ("on-schedule-candidate", {"loss": DECISIVE, "attempts": DECISIVE, "protocol": DECISIVE}),
+]
+
+
+@pytest.mark.parametrize(("guard", "standings"), GUARDS)
+def test_a_broken_guard_makes_invalid_what_rests_on_it(guard: str, standings: dict[str, Standing]) -> None:
+    """And nothing where it held; all that broke are told."""
+    for check, wanted in standings.items():
+        for held in (True, False):
+            guards = tuple(Guard(name, held, "a", "b") for name in (guard, f"{guard}-2"))
+            facts = replace(case(), entry=replace(ENTRY, guards=guards))
+            evidence = facts.evidence(check, DECISIVE, "so", decisions=3, legal_share=0.5)
+            assert evidence.standing is (DECISIVE if held else wanted)
+            told = f"{guard}: expected a, saw b; {guard}-2: expected a, saw b"
+            assert evidence.reason == (told if evidence.standing is INVALID else "so")
+            assert (evidence.decisions, evidence.legal_share, evidence.runs) == (3, 0.5, ("r1",))
+
+
+@pytest.mark.parametrize("status", [CaseStatus.ABORTED, CaseStatus.PLANNED])
+def test_a_case_that_did_not_end_is_invalid_throughout(status: CaseStatus) -> None:
+    """With the reason that was recorded, if one was; what was found stays."""
+    for reason, told in (("no disk", "no disk"), ("", "no reason was recorded")):
+        facts = replace(case(check="loss"), entry=replace(ENTRY, status=status, reason=reason))
+        for check in ("loss", "protocol", "validity"):
+            evidence = facts.evidence(check, DECISIVE)
+            assert (evidence.standing, evidence.reason) == (INVALID, f"the case did not come to its end: {told}")
+        assert facts.evidence("loss", DECISIVE).divergences == FOUND
+        assert facts.evidence("order", DECISIVE).divergences == ()
+
+
+def test_half_a_case_is_never_decisive() -> None:
+    """Whoever broke off; what was no question stays none, and what is about the run is another matter."""
+    breaches = {arm: Breach("protocol.died", "life", "none") for arm in Arm}
+    facts = replace(case(), entry=replace(ENTRY, breaches=breaches))
+    told = facts.evidence("loss", DECISIVE)
+    assert (told.standing, told.reason) == (INDECISIVE, "java:5.3.3, python:5.3.3 broke off")
+    assert facts.evidence("loss", NOT_APPLICABLE, "so").reason == "so"
+    for check in ("protocol", "validity"):
+        assert facts.evidence(check, DECISIVE).standing is DECISIVE
