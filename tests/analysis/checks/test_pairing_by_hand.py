@@ -1,0 +1,121 @@
+"""Spells of a case made by hand: how they are paired, which lend themselves to a pool, and what it tells."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from harness.analysis.checks import timing
+from harness.analysis.checks.case_facts import CaseFacts
+from harness.analysis.checks.pairing import is_sound, measures_of, pairs_of, pool_of, pooled_evidence, pools_of
+from harness.analysis.checks.timing import BLOCKED_SEND
+from harness.analysis.facts import EpisodeValue
+from harness.core.events import Arm
+from harness.core.evidence import Ending, Standing
+from harness.core.fault import FaultKind
+from harness.core.run_info import Guard
+from harness.core.settings import ClientSettings
+from harness.core.verdict import Severity
+from harness.traces.manifest import CaseStatus
+from tests.analysis.by_hand import S, fault
+from tests.analysis.checks.test_runs_by_hand import BASELINE, CANDIDATE, DIED, case
+
+
+def value(
+    episode: int, arm: Arm, ms: float, ending: Ending = Ending.FAILOVER, sample: str = BLOCKED_SEND.sample
+) -> EpisodeValue:
+    return EpisodeValue("timing", sample, arm, episode, ms * 1e6, 1, ending)
+
+
+OPEN, RESUMED = Ending.OPEN, Ending.RESUMED
+VALUES = (
+    value(2, CANDIDATE, 30, RESUMED),
+    value(1, BASELINE, 10),
+    value(1, CANDIDATE, 20),
+    value(2, BASELINE, 20),
+    value(3, BASELINE, 40, OPEN),
+    value(1, BASELINE, 99, sample="another"),
+    replace(value(1, BASELINE, 99), check="another"),
+)
+
+
+def spells(*values: EpisodeValue, kind: FaultKind = FaultKind.PAUSE, **entry: Any) -> CaseFacts:
+    facts = case(checks=("timing",), **entry)
+    return replace(facts, episodes=values, faults=(fault(S, 2 * S, FaultKind.KILL), fault(S, 2 * S, kind)))
+
+
+def test_values_are_paired_by_spell() -> None:
+    """A spell that one arm never ran into is open for it."""
+    pairs = [
+        (one.episode, one.baseline_ns, one.candidate_ns, one.baseline_ended, one.candidate_ended)
+        for one in pairs_of(spells(*VALUES), BLOCKED_SEND)
+    ]
+    assert pairs == [
+        (1, 10e6, 20e6, Ending.FAILOVER, Ending.FAILOVER),
+        (2, 20e6, 30e6, Ending.FAILOVER, RESUMED),
+        (3, 40e6, None, OPEN, OPEN),
+    ]
+
+
+def test_means_are_of_failovers_and_the_others_are_counted() -> None:
+    """The baseline's 10 and 20 ms, the candidate's 20; of three spells one of each ended otherwise."""
+    measures = measures_of(pairs_of(spells(*VALUES), BLOCKED_SEND), BLOCKED_SEND)
+    assert [(one.name, one.value, one.unit, one.n) for one in measures] == [
+        ("blocked-send-duration baseline", 15, "ms", 2),
+        ("blocked-send-duration without failover baseline", 1, "count", 3),
+        ("blocked-send-duration candidate", 20, "ms", 1),
+        ("blocked-send-duration without failover candidate", 1, "count", 3),
+    ]
+
+
+def test_a_case_without_a_pause_is_not_asked_about_one() -> None:
+    """A killed broker is another matter."""
+    evidence = timing.answer(spells(*VALUES, kind=FaultKind.KILL))
+    assert (evidence.standing, evidence.severity) == (Standing.NOT_APPLICABLE, Severity.INFO)
+    assert evidence.reason == "no broker was paused in this case"
+    assert pools_of([spells(*VALUES, kind=FaultKind.KILL)], "timing") == {}
+
+
+def test_pools_are_by_fault_latency_and_of_cases_that_planned_the_check() -> None:
+    """Sorted by name; each with its cases."""
+    on, off = spells(settings=ClientSettings(send_latency_fault_enable=True)), spells()
+    names = [
+        "pooled/pause/fault-latency-off/java:5.3.3~python:5.3.3",
+        "pooled/pause/fault-latency-on/java:5.3.3~python:5.3.3",
+    ]
+    assert [pool_of(one) for one in (off, on)] == names
+    assert pools_of([on, off, on], "timing") == {names[0]: [off], names[1]: [on, on]}
+    assert list(pools_of([on, off], "timing")) == names
+    assert pools_of([on, off], "failover-time") == {}
+
+
+GUARD = Guard("control", False, "a", "b")
+
+
+@pytest.mark.parametrize(
+    ("entry", "sound"),
+    [
+        ({}, True),
+        ({"status": CaseStatus.ABORTED}, False),
+        ({"breaches": {CANDIDATE: DIED}}, False),
+        ({"guards": (GUARD, replace(GUARD, held=True))}, False),
+        ({"guards": (replace(GUARD, held=True),)}, True),
+    ],
+)
+def test_only_a_sound_case_lends_its_spells(entry: dict[str, Any], sound: bool) -> None:
+    """It ended, nobody broke off, every guard held."""
+    facts = spells(*VALUES, **entry)
+    assert is_sound(facts) is sound
+    (sample,) = pooled_evidence("pool", [facts], BLOCKED_SEND).samples
+    assert len(sample.pairs) == (3 if sound else 0)
+
+
+def test_a_pool_names_its_runs_and_counts_what_tells() -> None:
+    """One failed over in both, one in the baseline alone; the third neither. Two telling spells do not gate."""
+    facts = spells(*VALUES)
+    evidence = pooled_evidence("pool", [facts, replace(facts, run="r0")], BLOCKED_SEND)
+    assert (evidence.runs, evidence.case, evidence.check) == (("r0", "r1"), "pool", "timing")
+    assert (evidence.decisions, evidence.standing, evidence.reason) == (4, Standing.DECISIVE, "")
+    one = pooled_evidence("pool", [spells(*VALUES[1:3])], BLOCKED_SEND)
+    assert (one.standing, one.severity) == (Standing.INDECISIVE, Severity.SHOULD)
+    assert one.reason == "1 telling spell of pauses in all, at least 4 are needed"

@@ -1,0 +1,213 @@
+"""Line protocol and validity of a case made by hand: what is found, and what it makes of the answer."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from harness.analysis.checks import protocol, validity
+from harness.analysis.checks.case_facts import CaseFacts
+from harness.core.errors import ExitCode
+from harness.core.events import Arm
+from harness.core.evidence import Standing
+from harness.core.fault import FaultKind, FaultRecord
+from harness.core.run_info import Guard
+from harness.traces.manifest import ArmSummary, Breach, CaseStatus
+from tests.analysis.by_hand import ENTRY, SUBJECTS, S, ended, fault
+
+BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
+WHOLE = ArmSummary(sends=10, attempts=10, unanswered=0, done=True)
+
+
+def case(candidate: ArmSummary | None = WHOLE, baseline: ArmSummary | None = WHOLE, **entry: Any) -> CaseFacts:
+    """What the journals of both arms held; None: was never sealed."""
+    arms = {arm: one for arm, one in ((BASELINE, baseline), (CANDIDATE, candidate)) if one is not None}
+    return CaseFacts("r1", SUBJECTS, replace(ENTRY, sends_planned=10, arms=arms, **entry))
+
+
+def found(facts: CaseFacts) -> list[tuple[str, str, int]]:
+    """Signature, whose, and how often; and the run ends accordingly."""
+    evidence = protocol.answer(facts)
+    if evidence.standing is Standing.DECISIVE:
+        assert ended(evidence)[1] is (ExitCode.DIVERGES if evidence.divergences else ExitCode.CONFORMS)
+    return [
+        (one.signature.removeprefix("protocol."), one.subject.partition(":")[0], one.count)
+        for one in evidence.divergences
+    ]
+
+
+def troubled(*troubles: str, count: int | None = None) -> ArmSummary:
+    return replace(WHOLE, troubles=troubles, trouble_count=len(troubles) if count is None else count)
+
+
+@pytest.mark.parametrize(
+    ("summary", "wanted"),
+    [
+        (WHOLE, []),
+        (replace(WHOLE, unanswered=3), [("incomplete", "python", 3)]),
+        (replace(WHOLE, done=False), [("incomplete", "python", 1)]),
+        (replace(WHOLE, failure="warm-up: none", unanswered=3, done=False), [("failed", "python", 1)]),
+        (troubled("send 3 told before"), [("answered-twice", "python", 1)]),
+        (troubled("send 99: no such send was planned"), [("unknown-send", "python", 1)]),
+        (troubled("send 3 planned for thread 1"), [("wrong-thread", "python", 1)]),
+        (troubled("send 3 has impossible times"), [("impossible-times", "python", 1)]),
+        (troubled("line 9 is no record"), [("bad-line", "python", 1)]),
+        (
+            troubled("send 3 told before", "line 9 is no record", "send 4 told before", count=9),
+            [("answered-twice", "python", 8), ("bad-line", "python", 1)],
+        ),
+    ],
+)
+def test_how_an_arm_may_break_the_protocol(summary: ArmSummary, wanted: list[tuple[str, str, int]]) -> None:
+    """Troubles by kind, those beyond the ones told in words with the first; of a subject that gave up only that."""
+    assert found(case(summary)) == wanted
+    assert found(case(WHOLE, summary)) == [(name, "java", count) for name, _, count in wanted]
+
+
+def test_what_is_said_of_a_broken_protocol() -> None:
+    """The words of whoever saw it, or the figures."""
+    evidence = protocol.answer(case(replace(WHOLE, unanswered=3, done=False)))
+    assert evidence.divergences[0].example.observed == "3 of 10 sends without an answer, done=False"
+    assert protocol.answer(case(replace(WHOLE, failure="no"))).divergences[0].example.observed == "no"
+    assert protocol.answer(case(troubled("a told before", "b told before"))).divergences[0].example.observed == (
+        "a told before"
+    )
+    figures = [
+        (one.name, one.value, one.unit, one.n) for one in protocol.answer(case(replace(WHOLE, sends=7))).measures
+    ]
+    assert figures == [("answered-sends baseline", 10, "count", 10), ("answered-sends candidate", 7, "count", 10)]
+    assert protocol.answer(case(replace(WHOLE, sends=7))).decisions == 17
+
+
+@pytest.mark.parametrize("arms", [{"candidate": None}, {"baseline": None}, {"candidate": None, "baseline": None}])
+def test_a_journal_that_was_never_sealed_is_invalid(arms: dict[str, Any]) -> None:
+    """Of either arm."""
+    evidence = protocol.answer(case(**arms))
+    assert (evidence.standing, evidence.reason) == (Standing.INVALID, "the journals of the arms were never sealed")
+
+
+DIED = Breach("protocol.died", "a living subject", "exit code 137 in stage SENDING")
+UNREADY = Breach("protocol.stalled", "ready within 60 s", "silence in stage PREPARING")
+UNHEARD = Breach("protocol.stalled", "hello within 60 s", "silence")
+WARM_UP = Breach("protocol.failed", "the subject to go on", "warm-up: no connection: timed out")
+SETUP = Breach("protocol.failed", "the subject to go on", "setup: NoSuchFieldError")
+STALLED = Breach("protocol.stalled", "an answer within 60 s", "silence in stage SENDING")
+FAILED = Breach("protocol.failed", "the subject to go on", "sends: timed out")
+DIED_EARLY = Breach("protocol.died", "ready within 60 s", "setup: timed out")
+
+
+@pytest.mark.parametrize(
+    ("candidate", "baseline", "is_invalid"),
+    [
+        (DIED, None, False),
+        (UNREADY, None, True),
+        (UNHEARD, None, True),
+        (WARM_UP, None, True),
+        (SETUP, None, False),
+        (STALLED, None, False),
+        (FAILED, None, False),
+        (DIED_EARLY, None, False),
+        (None, UNREADY, True),
+        (SETUP, SETUP, True),
+        (SETUP, UNREADY, True),
+        (UNREADY, DIED, False),
+        (UNREADY, STALLED, False),
+        (SETUP, DIED, False),
+    ],
+)
+def test_who_was_never_ready_shows_nothing_where_time_ran_out(
+    candidate: Breach | None, baseline: Breach | None, is_invalid: bool
+) -> None:
+    """Unless the other one's end is its own doing; two that could not begin had a bad scene."""
+    breaches = {arm: one for arm, one in ((CANDIDATE, candidate), (BASELINE, baseline)) if one is not None}
+    evidence = protocol.answer(case(breaches=breaches))
+    assert (evidence.standing is Standing.INVALID) is is_invalid
+    assert [one.signature for one in evidence.divergences] == [
+        breaches[arm].signature for arm in Arm if arm in breaches
+    ]
+    if is_invalid:
+        arm = next(arm for arm in Arm if arm in breaches)
+        assert evidence.reason == f"{SUBJECTS[arm]} was never ready to send: {breaches[arm].seen}"
+
+
+@pytest.mark.parametrize(
+    "seen",
+    ["RemotingTimeoutException", "it Timed-Out", "connect timed out", "RemotingConnectException", "No Route info"],
+)
+def test_how_a_client_says_that_time_ran_out(seen: str) -> None:
+    """In its own words."""
+    for stage, invalid in (("warm-up:", True), ("setup:", True), ("sends:", False)):
+        breach = Breach("protocol.failed", "the subject to go on", f"{stage} {seen}")
+        evidence = protocol.answer(case(breaches={CANDIDATE: breach}))
+        assert (evidence.standing is Standing.INVALID) is invalid
+
+
+def test_an_unready_arm_does_not_hide_what_the_other_left_out() -> None:
+    """The other one was ready, and three of its sends have no answer."""
+    evidence = protocol.answer(case(replace(WHOLE, unanswered=3), breaches={BASELINE: UNREADY}))
+    assert evidence.standing is Standing.DECISIVE
+    assert [one.signature for one in evidence.divergences] == ["protocol.stalled", "protocol.incomplete"]
+
+
+def test_a_breach_is_told_once_and_in_a_case_that_did_not_end_not_at_all() -> None:
+    """Everything missing is its consequence; a trouble of another kind is told besides."""
+    breach = Breach("protocol.answered-twice", "one answer", "two")
+    summary = replace(troubled("send 3 told before", "line 9 is no record"), unanswered=4, done=False)
+    facts = case(summary, breaches={CANDIDATE: breach})
+    assert found(facts) == [("answered-twice", "python", 1), ("bad-line", "python", 1)]
+    aborted = protocol.answer(replace(facts, entry=replace(facts.entry, status=CaseStatus.ABORTED)))
+    assert (aborted.standing, aborted.divergences) == (Standing.INVALID, ())
+
+
+UNPROVEN = replace(fault(S, 2 * S), proven_ns=None)
+ENDLESS = replace(fault(S, 2 * S), heal_proven_ns=None)
+
+
+@pytest.mark.parametrize(
+    ("faults", "told"),
+    [
+        ((fault(S, 2 * S),), ""),
+        ((UNPROVEN,), "pause of broker-b in episode 1 was never shown to be in effect"),
+        ((ENDLESS,), "the end of the pause of broker-b in episode 1 was never shown"),
+        ((replace(ENDLESS, kind=FaultKind.KILL),), ""),
+        ((replace(ENDLESS, kind=FaultKind.KILL_SLAVE),), ""),
+        (
+            (replace(ENDLESS, kind=FaultKind.WIRE_RESET),),
+            "the end of the wire-reset of broker-b in episode 1 was never shown",
+        ),
+        ((replace(UNPROVEN, kind=FaultKind.KILL),), "kill of broker-b in episode 1 was never shown to be in effect"),
+    ],
+)
+@pytest.mark.parametrize("held", [True, False])
+def test_a_case_is_worth_judging_where_guards_held_and_faults_were_shown(
+    faults: tuple[FaultRecord, ...], told: str, held: bool
+) -> None:
+    """Each that did not is told; a kill need not end."""
+    guards = (Guard("start-spread", held, "50 ms", "70 ms"), Guard("control", True, "a", "b"))
+    evidence = validity.answer(replace(case(guards=guards), faults=faults))
+    told = "; ".join(one for one in ("" if held else "start-spread: expected 50 ms, saw 70 ms", told) if one)
+    assert (evidence.standing, evidence.reason) == ((Standing.INVALID if told else Standing.DECISIVE), told)
+    assert evidence.decisions == 3
+    assert ended(evidence)[1] is (ExitCode.INCONCLUSIVE if told else ExitCode.CONFORMS)
+
+
+def test_measured_numbers_are_told_in_the_unit_of_their_name() -> None:
+    """The first that the name has; else it is a count."""
+    measured = {
+        "start_spread_ns": 7,
+        "late_ms_baseline": 1.5,
+        "achieved_per_s": 99,
+        "took_s": 3,
+        "sends": 4,
+        "ns_of_it": 2,
+    }
+    told = [(one.name, one.value, one.unit, one.n) for one in validity.answer(case(measured=measured)).measures]
+    assert told == [
+        ("start_spread_ns", 7.0, "ns", 1),
+        ("late_ms_baseline", 1.5, "ms", 1),
+        ("achieved_per_s", 99.0, "1/s", 1),
+        ("took_s", 3.0, "s", 1),
+        ("sends", 4.0, "count", 1),
+        ("ns_of_it", 2.0, "ns", 1),
+    ]
+    assert all(isinstance(one.value, float) for one in validity.answer(case(measured=measured)).measures)
