@@ -28,7 +28,7 @@ def explained_difference(outcomes: Outcomes, moment: Moment, pristine: Sequence[
     tries = [(world, step) for world, step in outcomes if isinstance(step, Try)]
     finishes = [step for _, step in outcomes if isinstance(step, Finish)]
     if moment.followed_by is None:
-        return _wrong_end(_nearest(finishes, moment.send), moment) if finishes else _stopped_early(tries[0][1], moment)
+        return _wrong_end(_nearest(finishes, moment.send), moment.send) if finishes else _stopped_early(tries[0][1], moment)
     return _wrong_queue(tries, moment, pristine) if tries else _went_on(finishes[0], moment)
 
 
@@ -68,7 +68,7 @@ def route_difference(send: SendTrace, legal: Sequence[Finish]) -> Difference | N
     """A call whose topic had no queues, and that ended otherwise than without a route."""
     if any(ends_alike(finish, send) for finish in legal):
         return None
-    return _wrong_end(legal[0], Moment(send, 0, send.start_ns, send.end_ns, None, chooses=True, followed_by=None))
+    return _wrong_end(legal[0], send)
 
 
 def _wrong_queue(tries: Sequence[tuple[World, Try]], moment: Moment, pristine: Sequence[tuple[str, int]]) -> Difference:
@@ -179,8 +179,7 @@ def _nearest(finishes: Sequence[Finish], send: SendTrace) -> Finish:
     return max(finishes, key=lambda one: (one.error == send.error, _code(one.code) == _code(send.code)))
 
 
-def _wrong_end(finish: Finish, moment: Moment) -> Difference:
-    send = moment.send
+def _wrong_end(finish: Finish, send: SendTrace) -> Difference:
     expected, seen = finish.error or "none", send.error or "none"
     observed = end_text(send)
     if expected != seen:

@@ -1,0 +1,246 @@
+"""Differences of synchronous sends told in full: kind, signature, attempt, both sentences, and the figures for machines."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from harness.core.settings import ClientSettings
+from harness.oracle.judgement import Difference, DifferenceKind
+from harness.oracle.replay import replay_for
+from tests.oracle.histories import history, routes
+from tests.oracle.judging import judged
+
+REFUSED_THRICE = "0 a1 1 refused > b0 1 refused > a0 1 refused"
+"""Two retries by default, each at the next queue of the other broker; then the call gives up."""
+
+GIVES_UP = "the call gives up with MQClientException with code 10001 because of a RemotingConnectException"
+FAILED_B = "0 a3 1 | 20 b0 502 timeout ! too-much"
+"""Fault latency on, a timeout of 500 ms: b is avoided for ten seconds from 522.1–522.2 ms on."""
+
+
+def told(release: str, text: str, **settings: Any) -> Difference:
+    """The only difference of a history, that of its last send."""
+    *before, last = judged(release, text, **settings)
+    assert [one.difference or one.undecided for one in before] == [None] * len(before)
+    assert last.undecided is None
+    assert last.difference is not None
+    return last.difference
+
+
+def told_of(change: dict[str, Any], text: str = "0 a0 1") -> Difference | None:
+    """The difference of a single send of which some fields are others than the history says, by the rules of 5.3.3."""
+    (send,) = history(text)
+    (judgement,) = replay_for("5.3.3", ClientSettings(), routes("a4 b4")).judge_all([replace(send, **change)])
+    assert judgement.undecided is None
+    return judgement.difference
+
+
+def test_a_queue_that_was_not_next_in_turn() -> None:
+    """After a0 comes a1."""
+    assert told("5.3.3", "0 a0 2 | 20 b3 2") == Difference(
+        DifferenceKind.QUEUE,
+        "queue.out-of-turn/first",
+        0,
+        "queue 1 of a (1 of 8 queues)",
+        "attempt 1 went to queue 3 of b",
+        {"legal": [["a", 1]], "observed": ["b", 3], "remaining_ms": {}, "states": 1},
+    )
+
+
+def test_a_retry_at_the_broker_that_failed() -> None:
+    """A2 and a3 are passed over, so b0 is next."""
+    assert told("5.3.3", "0 a0 1 | 20 a1 1 refused > a2 1") == Difference(
+        DifferenceKind.QUEUE,
+        "retry.returned-to-failed-broker/retry",
+        1,
+        "queue 0 of b (1 of 8 queues); a failed the attempt before",
+        "attempt 2 went to queue 2 of a",
+        {"legal": [["b", 0]], "observed": ["a", 2], "remaining_ms": {}, "states": 1},
+    )
+
+
+def test_an_attempt_where_the_call_should_have_ended() -> None:
+    """Three seconds were the time for all."""
+    assert told("4.3.0", "0 a1 3002 timeout > b0 2") == Difference(
+        DifferenceKind.ATTEMPTS,
+        "attempts.went-on/retry",
+        1,
+        "no attempt 2: the call throws RemotingTooMuchRequestException, because the time for all attempts is spent",
+        "attempt 2 went to queue 0 of b",
+        {"expected": "call-timeout", "observed": ["b", 0]},
+    )
+
+
+def test_a_call_that_ended_where_another_attempt_was_due() -> None:
+    """After b0 comes a0; of 3,000 ms between one and three are spent, since each clock is read to a millisecond."""
+    assert told("5.3.3", "0 a0 1 | 20 a1 1 refused > b0 1 refused ! client/10001") == Difference(
+        DifferenceKind.ATTEMPTS,
+        "attempts.stopped-early/retry",
+        2,
+        "another attempt, on queue 0 of a, with 2,997–2,999 ms to wait",
+        "the call threw MQClientException with code 10001 after 2 attempts",
+        {"expected": ["a", 0], "attempts": 2, "error": "MQClientException"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("thrown", "signature", "observed", "seen"),
+    [
+        (
+            "client/10002",
+            "error.other-code/expected=10001/seen=10002/retry",
+            "the call threw MQClientException with code 10002 after 3 attempts",
+            ["MQClientException", 10002, None, "RemotingConnectException"],
+        ),
+        (
+            "client/-1",
+            "error.other-code/expected=10001/seen=None/retry",
+            "the call threw MQClientException with code -1 after 3 attempts",
+            ["MQClientException", -1, None, "RemotingConnectException"],
+        ),
+        (
+            "too-much",
+            "error.other-class/expected=MQClientException/seen=RemotingTooMuchRequestException/retry",
+            "the call threw RemotingTooMuchRequestException after 3 attempts",
+            ["RemotingTooMuchRequestException", None, None, None],
+        ),
+    ],
+)
+def test_another_exception_than_the_rules_throw(thrown: str, signature: str, observed: str, seen: list[object]) -> None:
+    """Its code, or its class."""
+    expected: list[object] = ["MQClientException", 10001, None, "RemotingConnectException"]
+    assert told("5.3.3", f"{REFUSED_THRICE} ! {thrown}") == Difference(
+        DifferenceKind.ERROR, signature, None, GIVES_UP, observed, {"expected": expected, "observed": seen}
+    )
+
+
+@pytest.mark.parametrize(
+    ("cause", "seen", "observed"),
+    [(None, "none", "without a cause"), ("IOException", "IOException", "because of a IOException")],
+)
+def test_another_cause_than_the_rules_name(cause: str | None, seen: str, observed: str) -> None:
+    """Class and code are right."""
+    assert told_of({"cause": cause}, f"{REFUSED_THRICE} ! client/10001") == Difference(
+        DifferenceKind.ERROR,
+        f"error.other-cause/expected=RemotingConnectException/seen={seen}/retry",
+        None,
+        GIVES_UP,
+        f"the call threw MQClientException with code 10001 after 3 attempts, {observed}",
+        {
+            "expected": ["MQClientException", 10001, None, "RemotingConnectException"],
+            "observed": ["MQClientException", 10001, None, cause],
+        },
+    )
+
+
+def test_a_cause_where_the_rules_have_none() -> None:
+    """The call's own timeout wraps nothing."""
+    found = told_of({"cause": "IOException"}, "0 a1 3002 timeout ! too-much")
+    assert found is not None
+    assert found.signature == "error.other-cause/expected=none/seen=IOException/first"
+
+
+def test_another_status_than_the_attempt_had() -> None:
+    """A lie of the client's: the broker had stored the message."""
+    assert told_of({"status": "FLUSH_DISK_TIMEOUT"}) == Difference(
+        DifferenceKind.ERROR,
+        "error.other-status/expected=SEND_OK/seen=FLUSH_DISK_TIMEOUT/first",
+        None,
+        "the call returns SEND_OK",
+        "the call returned FLUSH_DISK_TIMEOUT after 1 attempt",
+        {"expected": [None, None, "SEND_OK", None], "observed": [None, None, "FLUSH_DISK_TIMEOUT", None]},
+    )
+
+
+def test_a_status_is_told_although_a_result_has_a_code() -> None:
+    """No rule gives a result one, so it is not compared."""
+    found = told_of({"status": "FLUSH_DISK_TIMEOUT", "code": 5})
+    assert found is not None
+    assert found.signature == "error.other-status/expected=SEND_OK/seen=FLUSH_DISK_TIMEOUT/first"
+
+
+def test_the_cause_of_an_exception_that_is_thrown_as_it_came_is_nobodys_rule() -> None:
+    """A send to a given queue is not wrapped; its network library may name what it likes."""
+    assert told_of({"cause": "IOException"}, "0 =q5 b1 1 refused") is None
+
+
+def test_the_second_attempt_is_a_retry() -> None:
+    """One retry, and the call ends with another exception than it should."""
+    found = told("5.3.3", "0 a1 1 refused > b0 1 refused ! too-much", retries=1)
+    assert found.signature.endswith("/retry")
+
+
+def test_an_exception_where_there_was_an_answer() -> None:
+    """And a result where there was none."""
+    found = told_of({"error": "MQClientException", "code": 10001, "status": None, "broker": None, "queue_id": None})
+    assert found is not None
+    assert found.signature == "error.other-class/expected=none/seen=MQClientException/first"
+    found = told_of({"error": None, "status": "SEND_OK"}, "0 =q5 b1 1 refused")
+    assert found is not None
+    assert found.signature == "error.other-class/expected=RemotingConnectException/seen=none/first"
+
+
+def test_a_call_without_a_route_that_ended_otherwise() -> None:
+    """No attempt, and IllegalStateException is thrown from 4.6.0 on only."""
+    assert told("4.5.2", "0 r0 ! state") == Difference(
+        DifferenceKind.ERROR,
+        "error.other-class/expected=MQClientException/seen=IllegalStateException/first",
+        None,
+        "the call throws MQClientException with code 10005, because its topic has no route",
+        "the call threw IllegalStateException after 0 attempts",
+        {
+            "expected": ["MQClientException", 10005, None, None],
+            "observed": ["IllegalStateException", None, None, None],
+        },
+    )
+
+
+def test_a_call_without_a_route_is_held_against_an_unknown_topic_first() -> None:
+    """From 4.6.0 on a name server out of reach would be another way, which is not told."""
+    found = told("5.3.3", "0 r0 ! too-much")
+    assert found.signature == "error.other-class/expected=MQClientException/seen=RemotingTooMuchRequestException/first"
+
+
+def test_a_broker_that_was_used_while_avoided() -> None:
+    """Until 10,522–10,524 by the client's clock; at 600–601 that leaves 9,921 to 9,923 ms. The retry without time left stood at one of a's four queues."""
+    assert told("5.3.3", f"{FAILED_B} | 600 b2 1", on=True, timeout=500) == Difference(
+        DifferenceKind.AVOIDANCE,
+        "avoidance.used-avoided-broker/first",
+        0,
+        "queue 0 of a, queue 1 of a, queue 2 of a, queue 3 of a (4 of 8 queues);"
+        " b is avoided for another 9,921–9,923 ms",
+        "attempt 1 went to queue 2 of b",
+        {
+            "legal": [["a", 0], ["a", 1], ["a", 2], ["a", 3]],
+            "observed": ["b", 2],
+            "remaining_ms": {"b": [9_921, 9_923]},
+            "states": 4,
+        },
+    )
+
+
+def test_a_broker_that_was_left_alone_after_its_avoidance() -> None:
+    """Over at 10,524 at the latest; at 11,000 b0 is next in turn, and a0 would be if b were avoided."""
+    found = told("5.3.3", f"{FAILED_B} | 10400 a3 1 | 11000 a0 1", on=True, timeout=500)
+    assert (found.kind, found.signature) == (
+        DifferenceKind.AVOIDANCE,
+        "avoidance.stayed-away-from-available-broker/first",
+    )
+    assert (found.expected, found.detail["remaining_ms"]) == ("queue 0 of b (1 of 8 queues)", {})
+
+
+def test_a_skipped_queue_of_a_broker_that_was_never_slow_is_out_of_turn() -> None:
+    """Nothing gave a client cause to avoid b."""
+    found = told("5.3.3", "0 b3 1 | 20 a0 1 | 40 a1 1 | 60 a2 1 | 80 a3 1 | 100 a0 1", on=True)
+    assert (found.kind, found.signature) == (DifferenceKind.QUEUE, "queue.out-of-turn/first")
+
+
+def test_a_list_that_a_release_rewrites_and_the_client_did_not() -> None:
+    """4.7.1 wrote a0 in b1's place (see the test of the rewritten list); the client found b1 there."""
+    start = "0 a0 1 | 20 a1 1 refused > a0 1 | 40 a1 1 | 60 b0 1"
+    judgement = judged("4.7.1", f"{start} | 80 b1 1", "a2 b2", on=True)[-1]
+    found = judgement.difference
+    assert found is not None
+    assert (found.kind, found.signature) == (DifferenceKind.QUEUE, "queue.mutated-list/first")
+    assert (found.expected, found.detail["legal"]) == ("queue 0 of a (1 of 4 queues)", [["a", 0]])

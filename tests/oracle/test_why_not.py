@@ -1,0 +1,199 @@
+"""Why a queue was not legal: hidden states made by hand, one legal queue in each, and another queue that was seen."""
+
+import pytest
+
+from harness.core.plan import SendKind
+from harness.oracle.demon import Demon
+from harness.oracle.difference import explained_difference
+from harness.oracle.judgement import Difference, DifferenceKind
+from harness.oracle.moment import Moment
+from harness.oracle.trace import AttemptTrace, SendTrace
+from harness.oracle.uncertain_list import UncertainPublishInfo
+from harness.oracle.world import World
+from reference_impl.dialects import dialect_of
+from reference_impl.rules.attempt import Ending, Finish, Step, Try
+from reference_impl.rules.publish import Queue
+
+MS = 1_000_000
+LIST = (("a", 0), ("a", 1), ("b", 0), ("b", 1), ("c", 0))
+A0, A1, B0, B1, C0 = (Queue(*queue) for queue in LIST)
+NOW_MS = 100
+
+OUT_OF_TURN = "queue.out-of-turn"
+REWRITTEN = "queue.mutated-list"
+USED_AVOIDED = "avoidance.used-avoided-broker"
+STAYED_AWAY = "avoidance.stayed-away-from-available-broker"
+RETURNED = "retry.returned-to-failed-broker"
+
+
+def state(
+    *,
+    avoided: str = "",
+    slow: str = "",
+    fine: str = "",
+    rewritten: dict[int, Queue] | None = None,
+    release: str = "4.9.7",
+) -> World:
+    """Brokers avoided for a minute, slow enough to be thought of, or used and fine; elements of the list that name another queue."""
+    world = World(dialect_of(release), Demon(), latency_on=True)
+    world.infos[1] = UncertainPublishInfo(LIST, {}, world.faults.demon)
+    for place, queue in (rewritten or {}).items():
+        world.infos[1].queues[place] = queue
+    for names, latency_ms, avoid_ms in ((avoided, 600, 60_000), (slow, 50, 0), (fine, 49, 0)):
+        for broker in names:
+            world.faults.update(broker, latency_ms, avoid_ms, True, NOW_MS - 50 if avoid_ms else 0)
+            if not avoid_ms:
+                world.faults.items[broker].start_ms = 0
+    return world
+
+
+def found(seen: Queue, *outcomes: tuple[World, Step], last_broker: str = "") -> Difference:
+    """The difference at 100 ms, in a first attempt or after one at another broker."""
+    before = (AttemptTrace(0, last_broker, 0, 0, MS),) if last_broker else ()
+    attempt = AttemptTrace(len(before), *seen, NOW_MS * MS, (NOW_MS + 1) * MS)
+    send = SendTrace(0, 0, SendKind.PLAIN, 0, 0, 200 * MS, attempts=(*before, attempt))
+    moment = Moment(send, len(before), NOW_MS * MS, NOW_MS * MS, None, chooses=True, followed_by=attempt)
+    return explained_difference(outcomes, moment, LIST)
+
+
+def name(seen: Queue, *outcomes: tuple[World, Step], last_broker: str = "") -> str:
+    return found(seen, *outcomes, last_broker=last_broker).signature
+
+
+def legal(queue: Queue, world: World) -> tuple[World, Step]:
+    return world, Try(queue, 3_000)
+
+
+def test_a_broker_that_every_state_avoids() -> None:
+    """If one does not, its being avoided is no reason."""
+    assert name(B0, legal(A0, state(avoided="b")), legal(A1, state(avoided="b"))) == f"{USED_AVOIDED}/first"
+    assert name(B0, legal(A0, state(avoided="b")), legal(A1, state())) == f"{OUT_OF_TURN}/first"
+
+
+def test_another_queue_of_a_broker_that_is_legal_although_avoided() -> None:
+    """The broker was right, the queue was not."""
+    assert name(A1, legal(A0, state(avoided="abc"))) == f"{OUT_OF_TURN}/first"
+    assert name(A1, legal(A0, state()), last_broker="a") == f"{OUT_OF_TURN}/retry"
+
+
+def test_the_broker_that_failed_the_attempt_before() -> None:
+    """Being avoided is the better reason, if it is."""
+    assert name(B0, legal(A0, state()), last_broker="b") == f"{RETURNED}/retry"
+    assert name(B0, legal(A0, state(avoided="b")), last_broker="b") == f"{USED_AVOIDED}/retry"
+    assert name(B0, legal(A0, state()), last_broker="c") == f"{OUT_OF_TURN}/retry"
+
+
+@pytest.mark.parametrize(
+    ("seen", "rewritten", "expected"),
+    [
+        (B1, {3: A0}, REWRITTEN),  # a0 is legal where b1 was, and b1 is seen
+        (B0, {3: A0}, OUT_OF_TURN),  # another place than b0's
+        (B1, {3: A1}, OUT_OF_TURN),  # b1's place names another queue than the legal one
+        (A1, {3: A1}, REWRITTEN),  # the same broker: any rewriting moves its turns
+        (A1, {}, OUT_OF_TURN),
+    ],
+)
+def test_a_list_that_was_rewritten(seen: Queue, rewritten: dict[int, Queue], expected: str) -> None:
+    """A0 is legal; one element of the list a0 a1 b0 b1 c0 names another queue now."""
+    assert name(seen, legal(A0, state(rewritten=rewritten))) == f"{expected}/first"
+
+
+def test_one_state_with_a_rewritten_list_is_enough() -> None:
+    """It may be the true one."""
+    assert name(B1, legal(A0, state()), legal(A0, state(rewritten={3: A0}))) == f"{REWRITTEN}/first"
+
+
+def test_a_list_of_another_length_is_another_list() -> None:
+    """What a thread holds that has not seen the new route yet."""
+    world = state()
+    world.infos[2] = UncertainPublishInfo([("d", 0)], {}, world.faults.demon)
+    assert name(A1, legal(A0, world)) == f"{OUT_OF_TURN}/first"
+
+
+@pytest.mark.parametrize(
+    ("seen", "world", "expected"),
+    [
+        (B0, {"avoided": "a"}, STAYED_AWAY),  # a0 is legal all the same; past a comes b0
+        (B0, {"slow": "a"}, STAYED_AWAY),  # 50 ms are the lowest threshold of any release
+        (B0, {"fine": "a"}, OUT_OF_TURN),
+        (B0, {}, OUT_OF_TURN),
+        (B1, {"avoided": "a"}, OUT_OF_TURN),  # b0 would have been next
+        (C0, {"avoided": "a"}, OUT_OF_TURN),
+        (A1, {"avoided": "a"}, OUT_OF_TURN),  # not away from a
+    ],
+)
+def test_a_broker_that_the_client_stayed_away_from(seen: Queue, world: dict[str, str], expected: str) -> None:
+    """A0 is legal, though a was avoided or slow once; the next queue of another broker is b0."""
+    assert name(seen, legal(A0, state(**world))) == f"{expected}/first"  # type: ignore[arg-type]  # names of brokers
+
+
+def test_past_the_end_of_the_list_it_goes_on_at_its_beginning() -> None:
+    """C0 is the last; past it comes a0."""
+    assert name(A0, legal(C0, state(slow="c"))) == f"{STAYED_AWAY}/first"
+    assert name(B0, legal(C0, state(slow="c"))) == f"{OUT_OF_TURN}/first"
+
+
+def test_past_all_legal_brokers() -> None:
+    """A and b are legal, so past a0 comes c0."""
+    states = [legal(A0, state(slow="a")), legal(B0, state(slow="a"))]
+    assert name(C0, *states) == f"{STAYED_AWAY}/first"
+
+
+def test_one_state_in_which_it_stayed_away_is_enough() -> None:
+    """It may be the true one; the order does not matter."""
+    states = [legal(A0, state()), legal(A0, state(slow="a"))]
+    assert [name(B0, *order) for order in (states, states[::-1])] == [f"{STAYED_AWAY}/first"] * 2
+
+
+def test_the_list_that_has_the_legal_queue_is_walked() -> None:
+    """Another thread may hold a list without it, or with it alone."""
+    for other in ((("d", 0),), (("a", 0), ("a", 1))):
+        world = state(slow="a")
+        world.infos = {2: UncertainPublishInfo(other, {}, world.faults.demon), **world.infos}
+        assert name(B0, legal(A0, world)) == f"{STAYED_AWAY}/first"
+
+
+def test_kinds_go_with_names() -> None:
+    """Avoidance is a check of its own."""
+    kinds = {
+        DifferenceKind.AVOIDANCE: [found(B0, legal(A0, state(avoided="b"))), found(B0, legal(A0, state(slow="a")))],
+        DifferenceKind.QUEUE: [
+            found(B0, legal(A0, state()), last_broker="b"),
+            found(A1, legal(A0, state(rewritten={3: A1}))),
+            found(A1, legal(A0, state())),
+        ],
+    }
+    assert {kind: {one.kind for one in each} for kind, each in kinds.items()} == {kind: {kind} for kind in kinds}
+
+
+def test_where_some_states_go_on_their_queues_are_expected() -> None:
+    """A call that may be over, or go on at a0, and went on at b0."""
+    over = Finish(Ending.CALL_TIMEOUT, error="RemotingTooMuchRequestException")
+    assert found(B0, (state(), over), legal(A0, state())).expected == "queue 0 of a (1 of 5 queues)"
+
+
+def ended(error: str | None, code: int | None, *finishes: Finish) -> Difference:
+    """The difference of a call that ended so after one attempt, where it may have ended otherwise."""
+    attempt = AttemptTrace(0, "a", 0, 0, MS)
+    status = "FLUSH_DISK_TIMEOUT" if error is None else None
+    send = SendTrace(0, 0, SendKind.PLAIN, 0, 0, 2 * MS, error, None, code, status, attempts=(attempt,))
+    moment = Moment(send, 1, MS, 2 * MS, attempt, chooses=True, followed_by=None)
+    return explained_difference([(state(), finish) for finish in finishes], moment, LIST)
+
+
+def test_of_several_ends_the_nearest_is_expected() -> None:
+    """The same exception first, then the same code."""
+    over = Finish(Ending.CALL_TIMEOUT, error="RemotingTooMuchRequestException")
+    refused, late = (Finish(Ending.GAVE_UP, error="MQClientException", code=code) for code in (10001, 10002))
+    result = Finish(Ending.RESULT, status="SEND_OK")
+    for order in ((over, late, result), (result, late, over)):
+        found_one = ended("MQClientException", 10003, *order)
+        assert found_one.signature == "error.other-code/expected=10002/seen=10003/first"
+    assert ended(None, None, over, result).detail["expected"] == [None, None, "SEND_OK", None]
+    for one, other in ((refused, late), (late, refused)):
+        assert ended("MQBrokerException", 10002, one, other).detail["expected"] == [
+            "MQClientException",
+            10002,
+            None,
+            None,
+        ]
