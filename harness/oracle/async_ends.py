@@ -171,11 +171,11 @@ class _Explorer:
         return _State(rules, self._begin(rules, self._selecting), self._waited_ms)
 
     def _after(self, state: "_State", step: Invoke) -> Iterator["_State"]:
-        """Every state an attempt may lead to: seen, or a retry that nobody saw."""
-        if step.attempt == 0:
-            addressed = state.rules.addressed(step, state.now_ms, known=True)
-            assert isinstance(addressed, Invoke), "no time has passed"
-            step = addressed
+        """Every state an attempt may lead to: seen, or a retry that nobody saw; a first one that the hook saw may have no time left."""
+        addressed = state.rules.addressed(step, state.now_ms, known=True) if step.attempt == 0 else step
+        if not isinstance(addressed, Invoke):
+            yield _State(state.rules, addressed, state.now_ms, 1, 1)
+            return
         made, unseen = step.attempt + 1, self._unseen(step)
         if state.seen < len(self._attempts):
             yield from self._after_seen(state, step, made)
@@ -195,7 +195,7 @@ class _Explorer:
             if not causes or (seen == len(self._attempts) and self._send.error is None):
                 rules = state.rules.copy()
                 result = AttemptResult.ok(self._send.status or "SEND_OK")
-                answered = rules.ended(step, self._selecting, now_ms, result, written_ms=step.began_ms)
+                answered = rules.ended(step, None, now_ms, result, written_ms=step.began_ms)
                 yield _State(rules, answered, now_ms, seen, made, state.late_ms)
                 return
         for cause in causes:
@@ -205,7 +205,7 @@ class _Explorer:
         self, state: "_State", step: Invoke, cause: _Cause, now_ms: int, seen: int, made: int
     ) -> "_State":
         rules = state.rules.copy()
-        failed = self._failed(rules, step, self._selecting, now_ms - cause.seen_late_ms, cause)
+        failed = _failed(rules, step, now_ms - cause.seen_late_ms, cause)
         return _State(rules, failed, now_ms, seen, made, cause.seen_late_ms)
 
     def _begin(self, rules: AsyncSend, selector: Selector) -> AsyncStep:
@@ -224,7 +224,7 @@ class _Explorer:
     def _causes(self, invoke: Invoke, took_ms: int, is_troubled: bool) -> list[_Cause]:
         """What may have failed an attempt that took so long; none: it was answered."""
         causes = []
-        if took_ms + _ROUNDING_MS >= max(invoke.timeout_ms, 0) + _GRACE_MS:
+        if took_ms + _ROUNDING_MS >= invoke.timeout_ms + _GRACE_MS:
             causes.append(_Cause(_TIMEOUT))
         if self._send.error == "MQBrokerException":
             causes.append(_Cause("MQBrokerException", code=self._send.code))
@@ -251,14 +251,13 @@ class _Explorer:
         """The first attempt is seen as soon as its queue is chosen, a retry perhaps only when it is written."""
         return () if invoke.attempt == 0 else tuple(self._unconnected(invoke, 0, self._is_any_troubled))
 
-    def _failed(
-        self, rules: AsyncSend, invoke: Invoke, selector: Selector, now_ms: int, cause: _Cause
-    ) -> AsyncStep | None:
-        selecting = selector if rules.form is Form.SELECTED else None
-        if cause.thrown:
-            return rules.threw(invoke, selecting, now_ms, cause.error)
-        result = AttemptResult.failed(cause.error, cause.code)
-        return rules.ended(invoke, selecting, now_ms, result, direct=cause.direct, written_ms=invoke.began_ms)
+
+def _failed(rules: AsyncSend, invoke: Invoke, now_ms: int, cause: _Cause) -> AsyncStep | None:
+    """What follows a failure; which broker a retry goes to is somebody else's question, so nothing is selected for it."""
+    if cause.thrown:
+        return rules.threw(invoke, None, now_ms, cause.error)
+    result = AttemptResult.failed(cause.error, cause.code)
+    return rules.ended(invoke, None, now_ms, result, direct=cause.direct, written_ms=invoke.began_ms)
 
 
 def _other_status(dialect: Dialect, send: SendTrace, attempts: Sequence[AttemptTrace]) -> Difference | None:

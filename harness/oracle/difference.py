@@ -28,7 +28,11 @@ def explained_difference(outcomes: Outcomes, moment: Moment, pristine: Sequence[
     tries = [(world, step) for world, step in outcomes if isinstance(step, Try)]
     finishes = [step for _, step in outcomes if isinstance(step, Finish)]
     if moment.followed_by is None:
-        return _wrong_end(_nearest(finishes, moment.send), moment.send) if finishes else _stopped_early(tries[0][1], moment)
+        return (
+            _wrong_end(_nearest(finishes, moment.send), moment.send)
+            if finishes
+            else _stopped_early(tries[0][1], moment)
+        )
     return _wrong_queue(tries, moment, pristine) if tries else _went_on(finishes[0], moment)
 
 

@@ -193,3 +193,16 @@ def test_a_status_that_no_answer_had(release: str, found: str | None) -> None:
     answered = replace(send, attempts=(replace(send.attempts[0], status="SLAVE_NOT_AVAILABLE"),))
     assert signature(release, answered) == found
     assert signature(release, replace(answered, status="SLAVE_NOT_AVAILABLE")) is None
+
+
+@pytest.mark.parametrize(
+    ("error", "found"),
+    [
+        ("RemotingTooMuchRequestException", None),
+        (None, "error.other-class/expected=RemotingTooMuchRequestException/seen=none/first"),
+    ],
+)
+def test_a_given_queue_whose_turn_came_after_the_timeout(error: str | None, found: str | None) -> None:
+    """The hook saw an attempt 600 ms after the call, of 500; the request is refused with that exception, and not made."""
+    send = replace(trace(5, error=error), kind=SendKind.QUEUE, start_ns=-600 * MS)
+    assert signature("5.3.3", send) == found
