@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from harness.cluster.server_settings import SLAVE_TIMEOUT_MS
+from harness.cluster.topology import master_of
 from harness.core.fault import FaultKind, FaultSpec
 from harness.scenario import Scenario
 from harness.scenario.topologies import TOPOLOGIES
@@ -29,8 +30,6 @@ from reference_impl.remoting.codes import ResponseCode
 _MS_PER_S = 1_000
 
 _READ_ONLY = 4
-
-_WELL = (Answer(),)
 
 
 def fault_entries(scenario: Scenario, route: tuple[BrokerRoute, ...]) -> Iterator[Entry]:
@@ -56,6 +55,8 @@ class _Stage:
     route: tuple[BrokerRoute, ...]
     dead: set[str] = field(default_factory=set)
     read_only: set[str] = field(default_factory=set)
+    answers: dict[int, tuple[str, Answer]] = field(default_factory=dict)
+    """By episode: the broker, and what it answers under that fault."""
 
     def actions(self, fault: FaultSpec, *, begins: bool) -> Iterator[Action]:
         """What the beginning or the end of a fault is to the clients."""
@@ -68,19 +69,37 @@ class _Stage:
                 _enter(self.dead, fault.node, begins=begins)
                 yield Kill(fault.node) if begins else Restart(fault.node)
                 yield RouteChange(self._route_now())
-            case FaultKind.PAUSE_SLAVE | FaultKind.KILL_SLAVE:
-                if TOPOLOGIES[self.scenario.topology].waits_for_slave:
-                    late = Answer(latency_ms=SLAVE_TIMEOUT_MS, code=int(ResponseCode.FLUSH_SLAVE_TIMEOUT))
-                    yield BrokerAnswers(fault.node.partition("-slave-")[0], (late,) if begins else _WELL)
             case FaultKind.READ_ONLY:
                 _enter(self.read_only, fault.node, begins=begins)
-                if self.scenario.ordered:
-                    yield BrokerAnswers(fault.node, _code(ResponseCode.NO_PERMISSION) if begins else _WELL)
+                yield from self._answers_now(fault, begins=begins)
                 yield RouteChange(self._route_now())
+            case _:
+                yield from self._answers_now(fault, begins=begins)
+
+    def _answers_now(self, fault: FaultSpec, *, begins: bool) -> Iterator[Action]:
+        """What its broker answers from then on, other faults of which may last."""
+        answer = self._answer_under(fault)
+        if answer is None:
+            return
+        broker = master_of(fault.node)
+        self.answers.pop(fault.episode, None)
+        if begins:
+            self.answers[fault.episode] = (broker, answer)
+        standing = (each for name, each in self.answers.values() if name == broker)
+        yield BrokerAnswers(broker, (max(standing, key=_refuses, default=Answer()),))
+
+    def _answer_under(self, fault: FaultSpec) -> Answer | None:
+        """None if clients do not feel it in an answer."""
+        match fault.kind:
+            case FaultKind.PAUSE_SLAVE | FaultKind.KILL_SLAVE if TOPOLOGIES[self.scenario.topology].waits_for_slave:
+                return Answer(latency_ms=SLAVE_TIMEOUT_MS, code=int(ResponseCode.FLUSH_SLAVE_TIMEOUT))
+            case FaultKind.READ_ONLY if self.scenario.ordered:
+                return Answer(code=int(ResponseCode.NO_PERMISSION))
             case FaultKind.FLOW_CONTROL:
-                yield BrokerAnswers(fault.node, _code(ResponseCode.SYSTEM_BUSY) if begins else _WELL)
+                return Answer(code=int(ResponseCode.SYSTEM_BUSY))
             case FaultKind.FLUSH_TIMEOUT:
-                yield BrokerAnswers(fault.node, _code(ResponseCode.FLUSH_DISK_TIMEOUT) if begins else _WELL)
+                return Answer(code=int(ResponseCode.FLUSH_DISK_TIMEOUT))
+        return None
 
     def _route_now(self) -> Route:
         has_slaves = TOPOLOGIES[self.scenario.topology].has_slaves
@@ -102,5 +121,6 @@ def _enter(names: set[str], name: str, *, begins: bool) -> None:
         names.discard(name)
 
 
-def _code(code: ResponseCode) -> tuple[Answer, ...]:
-    return (Answer(code=int(code)),)
+def _refuses(answer: Answer) -> bool:
+    """A broker refuses before it waits for its disk or its slave."""
+    return answer.code in (ResponseCode.SYSTEM_BUSY, ResponseCode.NO_PERMISSION)

@@ -1,7 +1,10 @@
 """A scenario as a script: the same sends at the same times, and the faults that a cluster would be given."""
 
+from dataclasses import replace
+
 import pytest
 
+from harness.core.fault import FaultKind, FaultSpec
 from harness.core.resources import resource
 from harness.scenario import Scenario, load, load_all, parse, plan_of
 from harness.simulated import simulated, simulated_scenarios
@@ -145,6 +148,28 @@ def test_a_busy_broker_answers_so_at_once() -> None:
         Entry(1_500, BrokerAnswers("broker-b", (Answer(code=2),))),
         Entry(3_000, BrokerAnswers("broker-b", (Answer(),))),
     ]
+
+
+def test_a_fault_that_ends_leaves_what_another_does_to_the_broker() -> None:
+    """A broker that is busy says so before it waits for its slave; when it no longer is, the slave is still missing."""
+    synchronous = replace(
+        scenario("flow-control/one-of-two-busy"),
+        topology="two-masters-with-slaves-sync",
+        faults=(
+            FaultSpec(1, FaultKind.FLOW_CONTROL, "broker-b", 1.0, 1.0),
+            FaultSpec(2, FaultKind.KILL_SLAVE, "broker-b-slave-1", 1.5, None),
+            FaultSpec(3, FaultKind.FLUSH_TIMEOUT, "broker-a", 1.5, 1.0),
+        ),
+    )
+    script = simulated(synchronous, 7).script
+    assert script is not None
+    busy, late = (
+        BrokerAnswers("broker-b", (Answer(code=2),)),
+        BrokerAnswers("broker-b", (Answer(latency_ms=500, code=12),)),
+    )
+    assert [entry for entry in faults(script) if entry.action in (busy, late, BrokerAnswers("broker-b", (Answer(),)))] == [
+        Entry(1_000, busy), Entry(1_500, busy), Entry(2_000, late),
+    ]  # fmt: skip
 
 
 def test_calls_that_name_their_queue_pass_the_timeout() -> None:
