@@ -1,0 +1,251 @@
+"""The steps as streams, on literal sends: context, judgement, copies; and whatever a send lacks."""
+
+from collections.abc import Iterable
+from itertools import count
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from harness.analysis.case_trace import TracedSend
+from harness.analysis.rulebook import ArmRules
+from harness.analysis.steps.attempts_in_context import Context, FaultTimes, Phase, SendInContext, attempts_in_context
+from harness.analysis.steps.excuses import Excuses, HeldConnections
+from harness.analysis.steps.reconciled import Copy, Fate, ReconciledSend, StoredCopies, reconciled
+from harness.analysis.steps.replayed import JudgedSend, forgiven, replayed, trace_of
+from harness.analysis.steps.torn_connections import TornConnections
+from harness.core.events import Arm
+from harness.core.fault import FaultKind
+from harness.oracle.durations import GAVE_UP_EARLY, OUTLASTED, WAITED, Tearing
+from harness.oracle.judgement import Difference, DifferenceKind, Judgement
+from harness.oracle.trace import AttemptTrace, SendTrace
+from tests.analysis.by_hand import MS, S, fault, made, tried
+
+PAUSE = fault(10 * S, 12 * S)
+NO_EXCUSE = Excuses(HeldConnections(None, ()))
+
+
+@pytest.mark.parametrize(
+    ("row", "attempts", "phase"),
+    [
+        ({"start_ns": 11 * S}, (), Phase.PAUSED),
+        ({"start_ns": 13 * S}, (), Phase.AFTER),
+        ({"start_ns": 9 * S}, (tried(11 * S, 12 * S),), Phase.PAUSED),
+        (None, (), Phase.CALM),
+        (None, (tried(11 * S, 12 * S),), Phase.PAUSED),
+    ],
+)
+def test_the_phase_of_a_send(row: dict[str, Any] | None, attempts: tuple[Any, ...], phase: Phase) -> None:
+    """That of its first attempt; without one that in which it began, if it returned."""
+    whole = None if row is None else made(Arm.CANDIDATE, 0, *attempts, **row).row
+    (one,) = attempts_in_context([TracedSend(Arm.CANDIDATE, 0, 0, whole, attempts)], FaultTimes([PAUSE]))
+    assert (one.phase, len(one.contexts)) == (phase, len(attempts))
+
+
+def test_pauses_are_one_spell_from_one_to_the_next() -> None:
+    """The third overlaps the second alone, and has the lowest number; the fourth begins as the third ends."""
+    pauses = [
+        fault(20 * S, 22 * S, episode=4),
+        fault(10 * S, 12 * S, episode=2),
+        fault(11 * S, 15 * S, node="broker-a", episode=3),
+        fault(14 * S, 20 * S, episode=1),
+    ]
+    spells = FaultTimes(pauses).spells
+    assert [(one.episode, one.start_ns, one.end_ns, len(one.pauses)) for one in spells] == [
+        (1, 10 * S, 20 * S, 3),
+        (4, 20 * S, 22 * S, 1),
+    ]
+
+
+def test_a_pause_without_an_end_takes_all_that_follow() -> None:
+    """And its spell has none; a kill belongs to no spell."""
+    kill = fault(11 * S, None, FaultKind.KILL)
+    times = FaultTimes([fault(10 * S, None), fault(50 * S, 52 * S, episode=2), kill])
+    (spell,) = times.spells
+    assert (spell.end_ns, len(spell.pauses)) == (None, 2)
+    assert times.spell_of(kill) is None
+
+
+def rules(*, shared: bool = False, asynchronous: bool = False, tells_cause: bool = True) -> Any:
+    """Rules that judge every send by saying who judged it, and that it gave up early."""
+
+    def judged(by: str, trace: SendTrace) -> Judgement:
+        found = Difference(DifferenceKind.ATTEMPTS, by, 0, "", str(trace.tells_cause))
+        return Judgement(trace.send, trace.thread, (), found, 1)
+
+    numbers = count(1)
+
+    def fresh() -> Any:
+        number = next(numbers)
+        return SimpleNamespace(judge=lambda trace: judged(f"replay {number}", trace))
+
+    return SimpleNamespace(
+        shared=shared,
+        asynchronous=asynchronous,
+        tells_cause=tells_cause,
+        fresh=fresh,
+        judge_together=lambda traces: [judged("together", trace) for trace in reversed(list(traces))],
+        torn_connections=lambda: TornConnections(None, (), Tearing(True, True)),
+        excuses=lambda: NO_EXCUSE,
+    )
+
+
+def in_context(*threads: int) -> list[SendInContext]:
+    """Sends 0, 1, 2 … of these threads; the last never returned."""
+    sides = [made(Arm.CANDIDATE, n, tried(n, n + 1), thread=thread) for n, thread in enumerate(threads)]
+    contexts = [one.judged.context for one in sides]
+    last = contexts[-1].traced
+    gone = TracedSend(last.arm, last.thread, last.send, None, last.attempts)
+    return [*contexts[:-1], SendInContext(gone, Phase.CALM, contexts[-1].contexts)]
+
+
+def said(sends: Iterable[JudgedSend]) -> list[str | None]:
+    return [
+        None if one.judgement is None or one.judgement.difference is None else one.judgement.difference.signature
+        for one in sends
+    ]
+
+
+def test_every_thread_is_judged_by_a_replay_of_its_own() -> None:
+    """A call that never returned is not judged; without rules none is."""
+    sends = in_context(0, 0, 1, 1, 1)
+    assert said(replayed(sends, cast(ArmRules, rules()))) == ["replay 1", "replay 1", "replay 2", "replay 2", None]
+    assert said(replayed(sends, None)) == [None] * 5
+
+
+@pytest.mark.parametrize("how", [{"shared": True}, {"asynchronous": True}])
+def test_threads_that_share_state_are_judged_together(how: dict[str, bool]) -> None:
+    """Whatever order the judgements come in, each finds its send."""
+    judged = list(replayed(in_context(0, 0, 1), cast(ArmRules, rules(**how))))
+    assert said(judged) == ["together", "together", None]
+    assert [one.judgement and one.judgement.send for one in judged] == [0, 1, None]
+
+
+@pytest.mark.parametrize("tells", [True, False])
+@pytest.mark.parametrize("shared", [True, False])
+def test_whether_causes_are_told_reaches_the_oracle(tells: bool, shared: bool) -> None:
+    """By thread or together."""
+    first = next(iter(replayed(in_context(0, 0), cast(ArmRules, rules(shared=shared, tells_cause=tells)))))
+    assert first.judgement is not None and first.judgement.difference is not None
+    assert first.judgement.difference.observed == str(tells)
+
+
+def test_the_oracle_reads_every_field() -> None:
+    """Of a send and of its attempts."""
+    attempt = tried(3, 4, "MQBrokerException", code=5, status="s", attempt=1, queue_id=6, chooser=7)
+    row: dict[str, Any] = {
+        "start_ns": 1, "end_ns": 2, "error": "e", "cause": "c", "code": 8, "status": "t", "broker": "b", "queue_id": 9,
+        "route": 10, "route_after": 11, "argument": 12,
+    }  # fmt: skip
+    side = made(Arm.CANDIDATE, 13, attempt, **row)
+    assert side.row is not None
+    assert trace_of(14, side.row, tells_cause=False) == SendTrace(
+        send=13,
+        thread=14,
+        kind=side.row.kind,
+        attempts=(AttemptTrace(1, "broker-b", 6, 3, 4, "MQBrokerException", 5, "s", 7),),
+        mode=side.row.mode,
+        tells_cause=False,
+        **row,
+    )
+    assert trace_of(0, side.row).tells_cause
+
+
+def found_so(signature: str, *further: str, attempt: int | None = 0) -> Judgement:
+    each = [Difference(DifferenceKind.ATTEMPTS, one, attempt, "500 ms", "60 ms") for one in (signature, *further)]
+    return Judgement(0, 0, (), each[0], 1, further=tuple(each[1:]))
+
+
+def left(judgement: Judgement | None, *, torn: bool = False, hit: Any = None) -> str | None:
+    """What is left of a judgement of a send of two attempts, the second at broker-b."""
+    attempts = tried(0, MS, broker="broker-a"), tried(10 * S, 10 * S + 60 * MS, attempt=1)
+    side = made(Arm.CANDIDATE, 0, *attempts)
+    context = SendInContext(side.judged.context.traced, Phase.CALM, (Context(Phase.CALM), Context(Phase.CALM, hit)))
+    kills = [fault(10 * S, None, FaultKind.KILL)] if torn else []
+    (one,) = forgiven([JudgedSend(context, judgement)], TornConnections(None, kills, Tearing(True, True)), NO_EXCUSE)
+    assert (one.judgement is None) == (judgement is None)
+    return said([one])[0]
+
+
+@pytest.mark.parametrize(
+    ("judgement", "torn", "kept"),
+    [
+        (None, True, None),
+        (Judgement(0, 0, (), None, 1), True, None),
+        (found_so("other", attempt=1), True, "other"),
+        (found_so(GAVE_UP_EARLY, attempt=1), False, GAVE_UP_EARLY),
+        (found_so(GAVE_UP_EARLY, attempt=1), True, None),
+        (found_so(GAVE_UP_EARLY, attempt=0), True, GAVE_UP_EARLY),
+        (found_so(GAVE_UP_EARLY, attempt=None), True, GAVE_UP_EARLY),
+        (found_so(GAVE_UP_EARLY, GAVE_UP_EARLY, "other", "last", attempt=1), True, "other"),
+        (found_so("other", GAVE_UP_EARLY, attempt=1), True, "other"),
+    ],
+)
+def test_what_a_torn_connection_forgives(judgement: Judgement | None, torn: bool, kept: str | None) -> None:
+    """The early end of the attempt that was torn; the next that is not forgiven takes its place."""
+    assert left(judgement, torn=torn) == kept
+
+
+@pytest.mark.parametrize(
+    ("hit", "torn", "kept"),
+    [
+        (None, False, None),
+        (PAUSE, False, WAITED),
+        (fault(10 * S, 12 * S, FaultKind.WIRE_DELAY), False, WAITED),
+        (fault(10 * S, 12 * S, FaultKind.WIRE_SWALLOW), False, WAITED),
+        (fault(10 * S, 12 * S, FaultKind.KILL), False, None),
+        (fault(10 * S, 12 * S, FaultKind.FLOW_CONTROL), False, None),
+        (PAUSE, True, None),
+    ],
+)
+def test_a_call_may_wait_where_its_broker_was_well_or_cut_off(hit: Any, torn: bool, kept: str | None) -> None:
+    """And not where answers are held back over a connection that is kept."""
+    assert left(found_so(WAITED, attempt=1), torn=torn, hit=hit) == kept
+
+
+@pytest.mark.parametrize(("took_ms", "kept"), [(1_500, None), (1_501, OUTLASTED)])
+def test_a_second_too_long_is_a_busy_machines_doing(took_ms: int, kept: str | None) -> None:
+    """Of an attempt whose timeout is 500 ms and whose connection was held."""
+    detail: dict[str, object] = {"took_ms": took_ms, "timeout_ms": [400, 500], "may_connect": False}
+    found = Difference(DifferenceKind.ATTEMPTS, OUTLASTED, 1, "", "", detail)
+    assert left(Judgement(0, 0, (), found, 1)) == kept
+
+
+def stored(**copies: list[Copy]) -> StoredCopies:
+    return cast(StoredCopies, SimpleNamespace(of=lambda send: tuple(copies.get(f"send{send}", ()))))
+
+
+HERE = Copy("broker-a", 0, 7, 0, True)
+
+
+@pytest.mark.parametrize(
+    ("side", "copies", "kept", "fate"),
+    [
+        (made(Arm.CANDIDATE, 0, tried(0, 1)), [HERE], [], Fate.STORED),
+        (made(Arm.CANDIDATE, 0, tried(0, 1)), [], [HERE], Fate.STORED),
+        (made(Arm.CANDIDATE, 0, tried(0, 1)), [], [], Fate.LOST),
+        (made(Arm.CANDIDATE, 0, tried(0, 1, "RemotingTimeoutException")), [HERE], [], Fate.GHOST),
+        (made(Arm.CANDIDATE, 0, tried(0, 1, "RemotingConnectException")), [], [], Fate.ABSENT),
+        (made(Arm.CANDIDATE, 0, tried(0, 1, "MQBrokerException")), [], [HERE], Fate.GHOST),
+    ],
+)
+def test_what_the_brokers_hold_makes_the_fate(
+    side: ReconciledSend, copies: list[Copy], kept: list[Copy], fate: Fate
+) -> None:
+    """In the topic, or kept back; and what was not read back makes none."""
+    (one,) = reconciled([side.judged], stored(send0=copies), stored(send0=kept))
+    assert (one.copies, one.kept, one.fate) == (tuple(copies), tuple(kept), fate)
+    (one,) = reconciled([side.judged], stored(send0=copies))
+    assert (one.copies, one.kept) == (tuple(copies), ())
+    (one,) = reconciled([side.judged], None, stored(send0=kept))
+    assert (one.copies, one.kept, one.fate) == (None, (), None)
+
+
+def test_a_call_that_never_returned_cannot_be_lost() -> None:
+    """It began with its first attempt; of another attempt than it has it knows its own phase."""
+    contexts = (Context(Phase.PAUSED), Context(Phase.AFTER))
+    traced = TracedSend(Arm.CANDIDATE, 3, 4, None, (tried(5, 6), tried(7, 8, attempt=1)))
+    (one,) = reconciled([JudgedSend(SendInContext(traced, Phase.CALM, contexts), None)], stored(send4=[HERE]))
+    assert (one.fate, one.began_ns, one.arm, one.thread, one.send) == (Fate.GHOST, 5, Arm.CANDIDATE, 3, 4)
+    assert [one.phase_of(n) for n in (None, 0, 1, 2)] == [Phase.CALM, Phase.PAUSED, Phase.AFTER, Phase.CALM]
+    assert made(Arm.CANDIDATE, 0, tried(5, 6), start_ns=1).began_ns == 1
