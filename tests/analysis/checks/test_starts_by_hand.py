@@ -1,0 +1,214 @@
+"""First queues and first publish lists, made by hand: which sends tell where a thread begins, and what is compared."""
+
+from dataclasses import replace
+from typing import Any, cast
+
+import pytest
+
+from harness.analysis.case_trace import CaseTrace
+from harness.analysis.checks.case_facts import CaseFacts, TallyKey
+from harness.analysis.checks.publish_lists import compare_publish_lists
+from harness.analysis.checks.start_positions import STARTS, TOGETHER, StartPositions, pooled
+from harness.analysis.facts import Difference
+from harness.analysis.notebook import Notebook
+from harness.core.errors import ExitCode
+from harness.core.events import Arm
+from harness.core.evidence import Concentration
+from harness.core.plan import SendKind, SendMode
+from harness.traces.manifest import CaseEntry
+from harness.verdict.counts import with_counts_told
+from tests.analysis.by_hand import ENTRY, MS, SUBJECTS, S, ended, facts_of, fault, made, pair, tried
+
+BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
+PAUSE = fault(10 * S, 12 * S)
+List = tuple[tuple[str, int], ...]
+FULL: List = tuple((f"broker-{name}", queue) for name in "ab" for queue in range(4))
+
+
+class Trace:
+    """A case of which only the publish lists are known."""
+
+    def __init__(self, lists: dict[Arm, dict[int, List]], entry: CaseEntry = ENTRY) -> None:
+        self.entry, self._lists = entry, lists
+
+    def routes(self, arm: Arm) -> dict[int, List]:
+        return self._lists.get(arm, {})
+
+
+def trace(baseline: dict[int, List] | None = None, candidate: dict[int, List] | None = None, **named: Any) -> CaseTrace:
+    lists = {arm: one for arm, one in ((BASELINE, baseline), (CANDIDATE, candidate)) if one is not None}
+    return cast(CaseTrace, Trace(lists, **named))
+
+
+def starts(*sides: Any, lists: dict[int, List] | None = None, faults: Any = ()) -> dict[str, int]:
+    """Tallies of the candidate's starts, by key."""
+    known = trace(lists if lists is not None else {1: FULL})
+    found = facts_of([pair(None, one) for one in sides], lambda scene: StartPositions(scene, known), faults=faults)
+    return {
+        key: found.n(name, key, arm=CANDIDATE) for name in (STARTS, TOGETHER) for key in found.keys(name, "candidate")
+    }
+
+
+def begun(queue_id: int = 3, thread: int = 0, end_ns: int = MS, attempt: int = 0, **row: Any) -> Any:
+    each = tried(0, end_ns, broker="broker-a", queue_id=queue_id, attempt=attempt)
+    return made(CANDIDATE, 0, each, thread=thread, **row)
+
+
+@pytest.mark.parametrize(
+    ("side", "counts"),
+    [
+        (begun(), True),
+        (begun(kind=SendKind.BATCH), True),
+        (begun(mode=SendMode.ONEWAY), True),
+        (begun(mode=SendMode.ASYNC), False),
+        (begun(kind=SendKind.QUEUE), False),
+        (begun(kind=SendKind.SELECTOR), False),
+        (begun(attempt=1), False),
+        (begun(end_ns=10 * S - 1), True),
+        (begun(end_ns=10 * S), False),
+        (made(CANDIDATE, 0), False),
+    ],
+)
+def test_which_send_tells_where_a_thread_begins(side: Any, counts: bool) -> None:
+    """The first, if its client chose, on its own thread, and it was over before the first fault, of whichever came first."""
+    assert starts(side, faults=(fault(50 * S, 51 * S), PAUSE)) == ({"2x4/broker-a/3": 1} if counts else {})
+
+
+def test_only_the_first_send_of_a_thread_counts() -> None:
+    """Even where the first tells nothing."""
+    assert starts(begun(3), begun(2)) == {"2x4/broker-a/3": 1}
+    assert starts(begun(3, kind=SendKind.QUEUE), begun(2)) == {}
+
+
+def test_other_threads_are_held_against_the_first() -> None:
+    """Thread 1, seen before thread 0, begins elsewhere; of the others one is at thread 0's place."""
+    sides = begun(1, thread=1), begun(3, thread=0), begun(3, thread=2), begun(1, thread=3)
+    assert starts(*sides) == {"2x4/broker-a/1": 2, "2x4/broker-a/3": 2, "2x4": 3, "2x4/together": 1}
+    assert starts(begun(1, thread=1), begun(2, thread=0, kind=SendKind.QUEUE), begun(1, thread=2)) == {
+        "2x4/broker-a/1": 2,
+        "2x4": 1,
+        "2x4/together": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("lists", "layout"),
+    [
+        ({1: FULL}, "2x4"),
+        ({2: FULL[:4], 1: FULL}, "2x4"),
+        ({1: FULL[:4]}, "1x4"),
+        ({1: FULL[::2]}, "2x2"),
+        ({1: FULL[:5]}, None),
+        ({1: ()}, None),
+        ({}, None),
+    ],
+)
+def test_the_layout_is_that_of_the_first_list(lists: dict[int, List], layout: str | None) -> None:
+    """Brokers with unequal numbers of queues have none."""
+    assert starts(begun(), lists=lists) == ({f"{layout}/broker-a/3": 1} if layout else {})
+
+
+def case(starts_of: dict[Arm, dict[str, int]], beside: tuple[int, int] = (0, 0), layout: str = "2x4") -> CaseFacts:
+    tallies: dict[TallyKey, tuple[int, float]] = {
+        (STARTS, arm, "", f"{layout}/{place}"): (n, 0.0) for arm, each in starts_of.items() for place, n in each.items()
+    }
+    tallies[TOGETHER, CANDIDATE, "", layout] = (beside[0], 0.0)
+    tallies[TOGETHER, CANDIDATE, "", f"{layout}/together"] = (beside[1], 0.0)
+    return CaseFacts("r1", SUBJECTS, ENTRY, tallies=tallies)
+
+
+def asked(*cases: CaseFacts) -> dict[str, tuple[str, int, int, int, int]]:
+    """By level: the place, and how many of how many fell there, of the baseline and of the candidate."""
+    found = {}
+    for evidence in pooled(cases):
+        assert (evidence.case, evidence.check) == ("pooled/starts/java:5.3.3~python:5.3.3", "queue-choice")
+        for one in evidence.counts:
+            assert isinstance(one, Concentration)
+            figures = one.baseline_most, one.baseline_total, one.candidate_most, one.candidate_total
+            found[one.signature.rpartition("/")[2]] = (one.where, *figures)
+    return found
+
+
+ALIKE = case({BASELINE: {"broker-a/0": 1, "broker-b/0": 2}, CANDIDATE: {"broker-a/1": 2, "broker-b/1": 5}}, (9, 4))
+
+
+def test_where_starts_fell_over_all_cases() -> None:
+    """Twice the same: of 14 starts ten on one queue, all on the second queue of a broker; of 18 beside another's, 8 with it."""
+    assert asked(ALIKE, ALIKE) == {
+        "queue": ("broker-b/1", 4, 6, 10, 14),
+        "broker": ("broker-b", 4, 6, 10, 14),
+        "number": ("queue 1 of any broker", 6, 6, 14, 14),
+        "threads": ("the place of the first thread of the case", 0, 0, 8, 18),
+    }
+    (evidence,) = pooled([ALIKE, replace(ALIKE, run="r0")])
+    assert (evidence.decisions, evidence.runs) == (18, ("r0", "r1"))
+    (told,) = with_counts_told(pooled([ALIKE] * 2), baseline="java:5.3.3", candidate="python:5.3.3")
+    assert ended(told)[1] is ExitCode.DIVERGES
+
+
+def test_one_case_or_none_of_the_candidates_starts_is_no_question() -> None:
+    """Nor is one whose starts are the baseline's alone."""
+    assert asked(ALIKE) == {}
+    assert asked(*[case({BASELINE: {"broker-a/1": 50}})] * 2) == {}
+
+
+def test_the_layout_with_most_of_the_candidates_starts_is_asked() -> None:
+    """Nine of 3x2 against five of 2x4; the baseline has most of the other."""
+    other = case({BASELINE: {"broker-a/1": 3}, CANDIDATE: {"broker-c/1": 9}}, layout="3x2")
+    found = asked(other, case({BASELINE: {"broker-a/1": 90}, CANDIDATE: {"broker-a/1": 5}}))
+    assert found["queue"] == ("broker-c/1", 3, 3, 9, 9)
+    assert "number" not in found, "twice a half to the ninth is one in 256"
+
+
+def test_a_layout_of_one_broker_has_no_brokers_to_choose() -> None:
+    """Of its queues it is asked."""
+    one = case({CANDIDATE: {"broker-a/1": 9}}, layout="1x4")
+    assert sorted(asked(one, one)) == ["number", "queue"]
+    assert asked(*[case({CANDIDATE: {"broker-a/0": 20}}, layout="1x1")] * 2) == {}
+
+
+def differing(known: CaseTrace) -> list[tuple[str, str]]:
+    """Arm and signature of every list that is not as it should be."""
+    notebook = Notebook("run", 1, 77)
+    compare_publish_lists(known, notebook)
+    facts = [one.fact for one in notebook.facts()]
+    assert all(
+        isinstance(one, Difference) and (one.at_ns, one.check, one.send) == (77, "queue-choice", -1) for one in facts
+    )
+    return [(one.arm, one.signature) for one in facts if isinstance(one, Difference)]
+
+
+OTHER, RULES = "queue.other-publish-list", "rules/queue.other-publish-list"
+BACKWARDS = FULL[::-1]
+UNNAMED = replace(ENTRY, brokers=())
+
+
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "named", "unnamed"),
+    [
+        ({1: FULL}, {1: FULL}, [], []),
+        ({1: FULL}, {1: BACKWARDS}, [("candidate", OTHER)], [("candidate", OTHER)]),
+        ({1: BACKWARDS}, {1: FULL}, [("baseline", RULES)], [("candidate", OTHER)]),
+        ({1: BACKWARDS}, {1: BACKWARDS}, [("baseline", RULES), ("candidate", OTHER)], []),
+        ({1: FULL}, {3: BACKWARDS, 2: FULL}, [], []),
+        ({1: FULL}, {2: FULL[:7]}, [("candidate", OTHER)], [("candidate", OTHER)]),
+        ({1: FULL}, {2: ()}, [("candidate", OTHER)], [("candidate", OTHER)]),
+        ({1: FULL}, None, [], []),
+        (None, {1: BACKWARDS}, [("candidate", OTHER)], []),
+    ],
+)
+def test_first_lists_are_held_against_all_queues_or_the_baselines(
+    baseline: dict[int, List] | None,
+    candidate: dict[int, List] | None,
+    named: list[tuple[str, str]],
+    unnamed: list[tuple[str, str]],
+) -> None:
+    """By run.json where it names the brokers; else by the baseline's, if it told one. Later lists are another matter."""
+    assert differing(trace(baseline, candidate)) == named
+    assert differing(trace(baseline, candidate, entry=UNNAMED)) == unnamed
+
+
+def test_brokers_are_listed_by_their_name() -> None:
+    """However run.json has them."""
+    shuffled = replace(ENTRY, brokers=("broker-b", "broker-a"))
+    assert differing(trace({1: FULL}, {1: FULL}, entry=shuffled)) == []
