@@ -1,0 +1,53 @@
+"""What releases do with callbacks that no application would ask for, release by release."""
+
+import pytest
+
+from harness.oracle.async_habits import NO_HABITS, AsyncHabits
+from reference_impl.dialects import dialect_of
+
+
+def habits(release: str, retries: int = 2) -> AsyncHabits:
+    return AsyncHabits.of(dialect_of(release), retries)
+
+
+def test_a_callback_is_lost_in_the_first_release_only() -> None:
+    """ROCKETMQ-101, mended in 4.1.0: a failed send to a given queue ends in a NullPointerException."""
+    assert [habits(release).loses_callbacks for release in ("4.0.0-incubating", "4.1.0-incubating", "4.9.8", "5.5.0")] == [
+        True, False, False, False,
+    ]  # fmt: skip
+
+
+def test_answers_are_confused_up_to_4_6_1() -> None:
+    """A request that is made again takes the number of the next one."""
+    releases = ("4.0.0-incubating", "4.3.2", "4.6.1", "4.7.0", "5.3.3")
+    assert [habits(release).confuses_answers for release in releases] == [True, True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("release", "retries", "most"),
+    [
+        ("5.2.0", 5, 1),
+        ("5.3.0", 0, 2),
+        ("5.3.0", 1, 2),
+        ("5.3.0", 2, 3),
+        ("5.3.1", 3, 3),
+        ("5.3.1", 4, 4),
+        ("5.3.2", 4, 2),
+        ("5.3.3", 0, 2),
+        ("5.4.0", 4, 1),
+        ("5.5.0", 4, 1),
+    ],
+)
+def test_a_connection_that_came_too_late_calls_back_more_than_once(release: str, retries: int, most: int) -> None:
+    """
+    In 5.3.0 to 5.3.3 the request that was given up is written all the same, and its answer calls back as well.
+
+    Its two ends are two failures, so every second retry may be another such attempt; from 5.3.2 on a retry needs time, of
+    which a late connection has left none.
+    """
+    assert habits(release, retries).most_callbacks == most
+
+
+def test_a_client_without_habits_calls_back_once() -> None:
+    """What is known of a release that nobody knows the rules of."""
+    assert AsyncHabits(loses_callbacks=False, most_callbacks=1, confuses_answers=False) == NO_HABITS

@@ -1,0 +1,216 @@
+"""Asynchronous sends of one arm, judged together: whose counter chose, what nobody knows, and what each came to."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from harness.core.plan import SendKind, SendMode
+from harness.core.records import NEVER_CALLED_BACK, UNSEEN_END, UNSEEN_ROUTE
+from harness.core.settings import ClientSettings
+from harness.oracle.async_ends import Troubled
+from harness.oracle.asynchronous import judge_asynchronous
+from harness.oracle.judgement import Decision, Difference, DifferenceKind, Judgement
+from harness.oracle.replay import replay_for
+from harness.oracle.trace import AttemptTrace, SendTrace
+from tests.oracle.histories import routes
+
+MS = 1_000_000
+CLIENT, TOO_MUCH = "MQClientException", "RemotingTooMuchRequestException"
+WITHOUT_ATTEMPT = SendTrace(7, 2, SendKind.PLAIN, 0, 0, 3 * MS, CLIENT, route=1, route_after=1, mode=SendMode.ASYNC)
+
+
+def calm(*_: object) -> bool:
+    return False
+
+
+def faulty(*_: object) -> bool:
+    return True
+
+
+def judged(
+    sends: Sequence[SendTrace],
+    *,
+    release: str = "5.3.3",
+    troubled: Troubled = calm,
+    latency: bool = False,
+    witnessed: bool = True,
+    choosers_told: bool = True,
+) -> list[Judgement]:
+    """By one list of two brokers with four queues each, and a timeout of 500 ms."""
+    settings = ClientSettings(send_msg_timeout_ms=500, send_latency_fault_enable=latency)
+    replay = replay_for(release, settings, routes("a4 b4"), witnessed=witnessed)
+    return list(judge_asynchronous(replay, sends, troubled, choosers_told=choosers_told))
+
+
+def send(number: int, *queues: str, chooser: int | None = 3, thread: int = 0, took_ms: int = 2) -> SendTrace:
+    """Begun at 1,000 ms times its number, answered at the last of these queues; attempts before it ended unseen."""
+    attempts, at_ns = [], number * 1_000 * MS + 100_000
+    for place, queue in enumerate(queues):
+        error = UNSEEN_END if place + 1 < len(queues) else None
+        took_ns = took_ms * MS
+        attempts.append(
+            AttemptTrace(
+                place,
+                queue[0],
+                int(queue[1:]),
+                at_ns,
+                at_ns + took_ns,
+                error,
+                None,
+                None if error else "SEND_OK",
+                chooser,
+            )
+        )
+        at_ns += took_ns
+    start_ns = number * 1_000 * MS
+    return SendTrace(
+        number, thread, SendKind.PLAIN, 0, start_ns, at_ns, status="SEND_OK", route=1, route_after=1,
+        attempts=tuple(attempts), mode=SendMode.ASYNC, tells_cause=False,
+    )  # fmt: skip
+
+
+def names(judgements: Sequence[Judgement]) -> list[tuple[int, str | None]]:
+    """Number and signature of each; "undecided" where that is so."""
+    return [
+        (one.send, "undecided" if one.undecided else None if one.difference is None else one.difference.signature)
+        for one in judgements
+    ]
+
+
+def test_each_chooser_has_a_counter() -> None:
+    """Whatever application's thread called: chooser 3 took a0, a1, a2, and chooser 4 b0 and b1."""
+    sends = [send(0, "a0"), send(1, "b0", chooser=4), send(2, "a1", thread=1), send(3, "b1", chooser=4), send(4, "a2")]
+    assert names(judged(sends)) == [(number, None) for number in range(5)]
+    assert names(judged([send(0, "a0"), send(1, "a0", chooser=4), send(2, "a2")]))[2] == (2, "queue.out-of-turn/first")
+
+
+def test_to_4_2_0_the_application_s_thread_has_it() -> None:
+    """No chooser is told there; thread 1 has a counter of its own."""
+    sends = [send(0, "a0", chooser=None), send(1, "b0", chooser=None, thread=1), send(2, "a1", chooser=None)]
+    assert names(judged(sends, release="4.2.0", choosers_told=False)) == [(0, None), (1, None), (2, None)]
+    skipped = [*sends[:2], send(2, "a2", chooser=None)]
+    assert names(judged(skipped, release="4.2.0", choosers_told=False))[2] == (2, "queue.out-of-turn/first")
+
+
+def test_a_judgement_is_told_with_the_application_s_thread() -> None:
+    """Its send, one decision for which all eight queues were legal, and the one hidden state that is left."""
+    (judgement,) = judged([send(5, "a0", thread=2)])
+    decision = Decision(0, queues_total=8, queues_legal=8, brokers_total=2, brokers_legal=("a", "b"), avoided=0)
+    assert judgement == Judgement(5, 2, (decision,), None, 1)
+
+
+def test_sends_are_told_in_the_order_in_which_their_queues_were_chosen() -> None:
+    """Those never chosen first; of two at one instant the one with the lower number."""
+    early = send(9, "a0")
+    early = replace(early, start_ns=0, attempts=tuple(replace(one, start_ns=0) for one in early.attempts))
+    twin = replace(early, send=8, attempts=tuple(replace(one, chooser=4) for one in early.attempts))
+    sends = [send(1, "a1"), early, twin, WITHOUT_ATTEMPT]
+    assert [one.send for one in judged(sends)] == [7, 8, 9, 1]
+
+
+def test_a_retry_is_no_send_of_its_own() -> None:
+    """It moves its thread's counter unseen: after it any queue may be next, and then that counter is known again."""
+    lost = send(0, "a0", "b2")
+    for following, found in ((("b1", "b2"), None), (("b1", "b3"), "queue.out-of-turn/first")):
+        sends = [lost, *(send(number, queue) for number, queue in enumerate(following, 1))]
+        assert names(judged(sends, troubled=faulty)) == [(0, None), (1, None), (2, found)]
+
+
+@pytest.mark.parametrize(
+    ("release", "took_ms", "is_open"),
+    [("5.3.3", 499, True), ("5.3.3", 500, False), ("4.3.2", 500, True), ("4.3.2", 1_700, True), ("4.2.0", 500, False)],
+)
+def test_a_failure_at_once_may_be_chosen_for_again_in_that_thread(release: str, took_ms: int, is_open: bool) -> None:
+    """What fails later is noticed by another thread, except where one pool does both (4.3.x). A3 skips a1 and a2."""
+    chooser = None if release == "4.2.0" else 3
+    failed = send(0, "a0", chooser=chooser, took_ms=took_ms)
+    failed = replace(failed, attempts=(replace(failed.attempts[0], error=UNSEEN_END, status=None),), error=CLIENT)
+    following = send(2, "a3", chooser=chooser)
+    found = names(judged([failed, following], release=release, troubled=faulty))[1]
+    assert found == (2, None if is_open else "queue.out-of-turn/first")
+
+
+def test_an_answer_leaves_the_counter_known() -> None:
+    """Nothing is chosen again."""
+    assert names(judged([send(0, "a0"), send(1, "a3")], troubled=faulty))[1] == (1, "queue.out-of-turn/first")
+
+
+def test_how_a_send_ended_is_judged_beside_its_first_queue() -> None:
+    """A retry that calm gives no reason for; at a faulty broker, one that came back to it."""
+    twice = send(0, "a0", "b0")
+    assert names(judged([twice])) == [(0, "attempts.went-on/retry")]
+
+    def ails_a(broker: str | None, *_: object) -> bool:
+        return broker in ("a", None)
+
+    assert names(judged([twice], troubled=ails_a)) == [(0, None)]
+    assert names(judged([send(0, "a0", "a1")], troubled=ails_a)) == [(0, "retry.returned-to-failed-broker/retry")]
+
+
+def test_what_is_wrong_first_is_told() -> None:
+    """The first queue, then the end, then the broker of a retry."""
+    sends = [send(0, "a0"), send(1, "b3", "b2")]
+    assert names(judged(sends))[1] == (1, "queue.out-of-turn/first")
+    assert names(judged(sends[1:])) == [(1, "attempts.went-on/retry")]
+
+
+def test_an_undecided_send_differs_in_nothing() -> None:
+    """Its list is not in the trace, or some attempts cannot have been seen, with fault latency or without."""
+    for version in (6, UNSEEN_ROUTE):
+        unknown = replace(send(0, "a0", "a1"), route=version, route_after=version)
+        assert names(judged([unknown])) == [(0, "undecided")]
+        assert names(judged([unknown], latency=True)) == [(0, "undecided")]
+
+
+@pytest.mark.parametrize("settings", [{"latency": True}, {"choosers_told": False}])
+def test_where_nobody_knows_the_first_choice_its_end_is_judged_alone(settings: dict[str, bool]) -> None:
+    """Callbacks write the fault table, or the chooser was not told: no decision, no hidden states, but attempts are counted."""
+    sends = [send(0, "a0"), send(1, "b3", thread=2), send(2, "b2", "a3")]
+    latency, told = settings.get("latency", False), settings.get("choosers_told", True)
+    judgements = judged(sends, latency=latency, choosers_told=told)
+    assert judgements[:2] == [Judgement(0, 0, (), None, 0), Judgement(1, 2, (), None, 0)]
+    assert names(judgements)[2] == (2, "attempts.went-on/retry")
+
+
+def test_a_send_that_had_to_be_tried_is_told_in_full() -> None:
+    """There were queues and time, and nothing was wrong with any broker."""
+    found = Difference(
+        DifferenceKind.ATTEMPTS,
+        "attempts.stopped-early/first",
+        None,
+        "a first attempt: there were queues, time, and nothing wrong with any broker",
+        "the call threw MQClientException after 0 attempts",
+        {"attempts": 0, "error": CLIENT},
+    )
+    assert judged([WITHOUT_ATTEMPT]) == [Judgement(7, 2, (), found, 0)]
+
+
+@pytest.mark.parametrize("error", [CLIENT, TOO_MUCH])
+@pytest.mark.parametrize(("took_ns", "is_right"), [(495 * MS, True), (495 * MS - 1, False)])
+def test_without_time_nothing_is_tried(error: str, took_ns: int, is_right: bool) -> None:
+    """500 ms, but for five by two clocks; no hidden state is left of it."""
+    (judgement,) = judged([replace(WITHOUT_ATTEMPT, error=error, start_ns=9 * MS, end_ns=9 * MS + took_ns)])
+    assert (judgement == Judgement(7, 2, (), None, 0)) is is_right
+    assert (judgement.difference is None) is is_right
+
+
+def test_an_address_may_be_lacking_beside_a_fault_or_a_new_route() -> None:
+    """Only MQClientException says so; from the call to its end some broker was faulty, or the list changed meanwhile."""
+    asked: list[tuple[object, ...]] = []
+
+    def note(*question: object) -> bool:
+        asked.append(question)
+        return True
+
+    assert names(judged([replace(WITHOUT_ATTEMPT, start_ns=MS)], troubled=note)) == [(7, None)]
+    assert asked == [(None, MS, 3 * MS)]
+    assert names(judged([replace(WITHOUT_ATTEMPT, error=TOO_MUCH)], troubled=faulty)) == [
+        (7, "attempts.stopped-early/first")
+    ]
+
+
+def test_what_was_not_told_is_open() -> None:
+    """No attempt was witnessed, and the callback never came: no hidden state, and no difference."""
+    (judgement,) = judged([replace(WITHOUT_ATTEMPT, error=NEVER_CALLED_BACK)])
+    assert judgement == Judgement(7, 2, (), None, 0, "no attempt of it was witnessed")

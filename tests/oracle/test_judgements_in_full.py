@@ -1,0 +1,157 @@
+"""What a judgement says of a send beside its difference: how decisive each choice was, what is open, what else is wrong."""
+
+from dataclasses import replace
+
+import pytest
+
+from harness.core.plan import SendKind, SendMode
+from harness.core.records import UNSEEN_ROUTE
+from harness.core.settings import ClientSettings
+from harness.oracle import stepper
+from harness.oracle.judgement import Decision, Judgement
+from harness.oracle.observation import Observation
+from harness.oracle.replay import Replay, replay_for
+from harness.oracle.trace import AttemptTrace, SendTrace
+from reference_impl.dialects import dialect_of
+from tests.oracle.histories import MS, history, routes
+from tests.oracle.judging import judged, signatures
+
+EITHER = Decision(0, queues_total=8, queues_legal=8, brokers_total=2, brokers_legal=("a", "b"), avoided=0)
+ONLY_A = Decision(0, queues_total=8, queues_legal=1, brokers_total=2, brokers_legal=("a",), avoided=0)
+
+
+def test_sends_that_the_rules_explain() -> None:
+    """The first may begin anywhere, the second is next in turn; one hidden state is left of each."""
+    assert judged("5.3.3", "0 a0 1 | 20 a1 1") == [
+        Judgement(0, 0, (EITHER,), None, 1),
+        Judgement(1, 0, (ONLY_A,), None, 1),
+    ]
+
+
+def test_a_retry_is_a_decision_of_its_own() -> None:
+    """After a1 the next of b."""
+    (_, judgement) = judged("5.3.3", "0 a0 1 | 20 a1 1 refused > b0 1")
+    retry = Decision(1, queues_total=8, queues_legal=1, brokers_total=2, brokers_legal=("b",), avoided=0)
+    assert judgement == Judgement(1, 0, (ONLY_A, retry), None, 1)
+
+
+def test_a_choice_that_differed_was_decisive_too() -> None:
+    """A1 was the only legal queue of eight; afterwards the index may stand anywhere."""
+    (_, judgement) = judged("5.3.3", "0 a0 1 | 20 b3 1")
+    assert (judgement.decisions, judgement.states) == ((ONLY_A,), 1)
+    assert judgement.difference is not None
+
+
+def test_while_the_list_changes_its_older_version_is_counted() -> None:
+    """
+    Legal are all five of the new list, which begins anywhere, and of the old one a1 and, had an attempt there failed unseen, b0.
+
+    Eight queues were in the older version; of its two brokers and the new ones four are legal.
+    """
+    (_, judgement) = judged("5.3.3", "0 a0 1 | 20 r1-2 a1 1", "a4 b4", "a2 c2 d1")
+    assert judgement.decisions == (
+        Decision(0, queues_total=8, queues_legal=6, brokers_total=4, brokers_legal=("a", "b", "c", "d"), avoided=0),
+    )
+
+
+@pytest.mark.parametrize(("latency", "avoided"), [(False, 0), (True, 1)])
+def test_avoided_brokers_are_counted_with_fault_latency_on(latency: bool, avoided: int) -> None:
+    """B took 700 ms, which earns it two seconds; 100 ms later it is avoided, and a is not."""
+    judgements = judged("5.3.3", "0 a3 1 | 20 b0 700 | 820 a0 1", on=latency)
+    assert [one.avoided for judgement in judgements[:2] for one in judgement.decisions] == [0, 0]
+    assert [one.avoided for one in judgements[2].decisions] == [avoided]
+
+
+def test_the_first_difference_of_a_send_is_told() -> None:
+    """A0 was followed by b1, not a1; and its retry stayed at b."""
+    (_, judgement) = judged("5.3.3", "0 a0 1 | 20 b1 1 refused > b3 1")
+    assert judgement.difference is not None
+    assert (judgement.difference.attempt, judgement.difference.signature) == (0, "queue.out-of-turn/first")
+    assert judgement.further == ()
+
+
+@pytest.mark.parametrize(("next_queue", "found"), [("a1", []), ("a2", ["queue.out-of-turn/first"])])
+def test_after_another_end_than_the_rules_have_the_index_is_known(next_queue: str, found: list[str]) -> None:
+    """The call ended, but for its exception; so a1 follows a0."""
+    text = f"0 a1 1 refused > b0 1 refused > a0 1 refused ! too-much | 40 {next_queue} 1"
+    assert signatures("5.3.3", text)[1:] == found
+
+
+def test_after_a_call_that_stopped_early_the_index_is_open() -> None:
+    """Whether the client has chosen for the attempt that it did not make, nobody saw."""
+    for queue in ("a0", "b2"):
+        assert signatures("5.3.3", f"0 a1 1 refused ! client/10001 | 40 {queue} 1") == ["attempts.stopped-early/retry"]
+
+
+@pytest.mark.parametrize("text", ["0 r7 a0 1", "0 a0 1"])
+def test_what_is_undecided_has_no_states_and_no_decisions(text: str) -> None:
+    """Its list is not in the trace, or its witness cannot have seen all."""
+    (send,) = history(text)
+    unseen = send if send.route == 7 else replace(send, route_after=UNSEEN_ROUTE)
+    (judgement,) = replay_for("5.3.3", ClientSettings(), routes("a4 b4")).judge_all([unseen])
+    assert judgement.undecided is not None
+    assert judgement == Judgement(0, 0, (), None, 0, judgement.undecided)
+
+
+def test_what_is_undecided_differs_in_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seven of eight ways were followed, and the send went the other."""
+    monkeypatch.setattr(stepper, "WAYS_FOLLOWED", 7)
+    (judgement,) = judged("5.3.3", "0 a0 1")
+    assert judgement.undecided is not None
+    assert (judgement.difference, judgement.further) == (None, ())
+
+
+def test_without_a_witness_a_result_may_still_contradict_itself() -> None:
+    """The only thing that is asked then."""
+    (send,) = history("0 a0 1")
+    replay = replay_for("5.3.3", ClientSettings(), routes("a4 b4"), witnessed=False)
+    (judgement,) = replay.judge_all([replace(send, queue_id=3)])
+    assert judgement.difference is not None
+    assert (judgement.difference.signature, judgement.states) == ("queue.result-names-other-queue/first", 0)
+
+
+def test_subjects_show_their_attempts_if_not_said_otherwise() -> None:
+    """A send without attempts is one that stopped early then."""
+    replay = Replay(dialect_of("5.3.3"), ClientSettings(), routes("a4"))
+    assert replay.witnessed
+    assert replay.judge(history("0")[0]).difference is not None
+
+
+ONE_WAY = SendTrace(
+    0, 0, SendKind.PLAIN, 0, 0, 2_000 * MS, route=1, route_after=1,
+    attempts=(AttemptTrace(0, "a", 0, MS, 2 * MS),), mode=SendMode.ONEWAY,
+)  # fmt: skip
+
+
+def test_a_one_way_call_that_waited_differs_although_its_queue_is_right() -> None:
+    """For two seconds."""
+    (judgement,) = replay_for("5.3.3", ClientSettings(), routes("a4 b4")).judge_all([ONE_WAY])
+    assert judgement.difference is not None
+    assert judgement.difference.signature == "attempts.waited-for-an-answer"
+    assert judgement.decisions == (EITHER,)
+
+
+def test_a_result_of_an_asynchronous_send_is_judged_elsewhere() -> None:
+    """Here only its first choice is, so a result that names another queue is no difference."""
+    send = replace(ONE_WAY, mode=SendMode.ASYNC, status="SEND_OK", broker="b", queue_id=3)
+    (judgement,) = replay_for("5.3.3", ClientSettings(), routes("a4 b4")).judge_all([send])
+    assert (judgement.difference, judgement.decisions) == (None, (EITHER,))
+
+
+@pytest.mark.parametrize("mode", [SendMode.SYNC, SendMode.ONEWAY, SendMode.ASYNC])
+def test_a_call_that_is_over_leaves_nothing_in_hand(mode: SendMode) -> None:
+    """Hidden states that differ in it alone are one."""
+    send = replace(ONE_WAY, mode=mode, end_ns=3 * MS, status="SEND_OK" if mode is SendMode.SYNC else None)
+    replay = replay_for("5.3.3", ClientSettings(send_latency_fault_enable=mode is SendMode.SYNC), routes("a4 b4"))
+    assert replay.judge(send).difference is None
+    assert [(world.mind(0).loop, world.mind(0).finish) for world in replay.belief.worlds] == [(None, None)]
+
+
+@pytest.mark.parametrize("narrated", [False, True])
+def test_a_story_is_collected_when_somebody_wants_it(narrated: bool) -> None:
+    """And not otherwise, which is what is done if nothing is said."""
+    replay = replay_for("5.3.3", ClientSettings(), routes("a4 b4"))
+    (send,) = history("0 a0 1")
+    observation = Observation(replay.stepper, send, narrated=True) if narrated else Observation(replay.stepper, send)
+    replay.judge_observation(observation)
+    assert (observation.story != []) is narrated

@@ -1,0 +1,65 @@
+"""A send as the moments at which its client decides something, each with its window of time."""
+
+from dataclasses import replace
+
+from harness.core.plan import SendKind, SendMode
+from harness.oracle.moment import Moment, moments_of
+from harness.oracle.trace import AttemptTrace, SendTrace
+
+FIRST, SECOND = AttemptTrace(0, "a", 0, 20, 30), AttemptTrace(1, "b", 0, 40, 50)
+SEND = SendTrace(0, 0, SendKind.PLAIN, 0, 10, 60, attempts=(FIRST, SECOND))
+
+
+def moment(
+    number: int,
+    from_ns: int,
+    to_ns: int,
+    settled: AttemptTrace | None,
+    followed_by: AttemptTrace | None,
+    *,
+    chooses: bool = True,
+    send: SendTrace = SEND,
+) -> Moment:
+    return Moment(send, number, from_ns, to_ns, settled, chooses, followed_by)
+
+
+def test_a_choice_lies_between_what_was_seen_before_and_after_it() -> None:
+    """From the call, or the end of an attempt, to the next attempt, or the end of the call."""
+    assert list(moments_of(SEND, split=False)) == [
+        moment(0, 10, 20, None, FIRST),
+        moment(1, 30, 40, FIRST, SECOND),
+        moment(2, 50, 60, SECOND, None),
+    ]
+
+
+def test_noting_an_end_and_choosing_are_two_moments_where_threads_may_come_between() -> None:
+    """In the same window, one after the other; before the first attempt there is nothing to note."""
+    assert list(moments_of(SEND, split=True)) == [
+        moment(0, 10, 20, None, FIRST),
+        moment(1, 30, 40, FIRST, SECOND, chooses=False),
+        moment(1, 30, 40, None, SECOND),
+        moment(2, 50, 60, SECOND, None, chooses=False),
+        moment(2, 50, 60, None, None),
+    ]
+
+
+def test_a_call_without_attempts_decides_once() -> None:
+    """To end."""
+    bare = replace(SEND, attempts=())
+    for split in (False, True):
+        assert list(moments_of(bare, split=split)) == [moment(0, 10, 60, None, None, send=bare)]
+
+
+def test_a_window_never_ends_before_it_begins() -> None:
+    """Clocks of two witnesses may say so: a call told after its attempt, and an attempt that ended after the next began."""
+    late = replace(SEND, start_ns=25, attempts=(replace(FIRST, end_ns=45), SECOND))
+    windows = [(one.from_ns, one.to_ns) for one in moments_of(late, split=False)]
+    assert windows == [(25, 25), (45, 45), (50, 60)]
+
+
+def test_of_an_asynchronous_send_only_the_first_choice_is_one() -> None:
+    """What follows is decided by other threads."""
+    for split in (False, True):
+        for start_ns, to_ns in ((10, 20), (25, 25)):
+            send = replace(SEND, mode=SendMode.ASYNC, start_ns=start_ns)
+            assert list(moments_of(send, split=split)) == [moment(0, start_ns, to_ns, None, FIRST, send=send)]

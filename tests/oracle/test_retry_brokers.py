@@ -1,0 +1,137 @@
+"""The broker of every retry of an asynchronous send, in calm and beside faulty brokers."""
+
+from dataclasses import replace
+
+import pytest
+
+from harness.core.plan import SendKind, SendMode
+from harness.core.settings import ClientSettings
+from harness.oracle.async_ends import Troubled
+from harness.oracle.judgement import Difference, DifferenceKind
+from harness.oracle.replay import replay_for
+from harness.oracle.retry_brokers import retry_broker_difference
+from harness.oracle.trace import AttemptTrace, SendTrace
+from tests.oracle.histories import routes
+
+RETURNED, LEFT = "retry.returned-to-failed-broker/retry", "retry.left-its-queue/retry"
+
+
+def tried(*queues: str, kind: SendKind = SendKind.PLAIN, route: int = 1, route_after: int = 1) -> SendTrace:
+    """A send whose attempts were at these queues, at 10 to 19 ns, 20 to 29 ns and so on; called back at 99."""
+    attempts = tuple(
+        AttemptTrace(number, queue[0], int(queue[1:]), 10 * (number + 1), 10 * (number + 1) + 9)
+        for number, queue in enumerate(queues)
+    )
+    return SendTrace(
+        0,
+        0,
+        kind,
+        0,
+        0,
+        99,
+        status="SEND_OK",
+        route=route,
+        route_after=route_after,
+        attempts=attempts,
+        mode=SendMode.ASYNC,
+    )
+
+
+def difference(
+    send: SendTrace, *lists: str, troubled: Troubled = lambda *_: False, latency: bool = False
+) -> Difference | None:
+    """By the rules of 5.3.3, which are those of every release; one list of two brokers, "a2 b2", if not said otherwise."""
+    settings = ClientSettings(send_latency_fault_enable=latency)
+    return retry_broker_difference(replay_for("5.3.3", settings, routes(*(lists or ("a2 b2",)))), send, troubled)
+
+
+def name(send: SendTrace, *lists: str, troubled: Troubled = lambda *_: False) -> str | None:
+    found = difference(send, *lists, troubled=troubled)
+    return None if found is None else found.signature
+
+
+def test_a_retry_goes_to_another_broker() -> None:
+    """Which queue there is not asked."""
+    assert [name(tried(*queues)) for queues in (("a0",), ("a0", "b0"), ("a0", "b1", "a0"))] == [None] * 3
+
+
+def test_a_retry_at_the_broker_that_failed() -> None:
+    """Another of its queues, or the same."""
+    assert difference(tried("a0", "a1")) == Difference(
+        DifferenceKind.QUEUE,
+        RETURNED,
+        1,
+        "attempt 1 at another broker than a, where attempt 0 failed",
+        "attempt 1 went to a queue 1",
+        {"broker": "a"},
+    )
+    assert name(tried("a0", "a0")) == RETURNED
+
+
+def test_every_retry_is_asked_and_the_first_that_is_wrong_is_told() -> None:
+    """The second of two, and the second of three, of which the third is wrong as well."""
+    for queues in (("a0", "b0", "b1"), ("a0", "b0", "b1", "b0")):
+        found = difference(tried(*queues))
+        assert found is not None
+        assert (found.attempt, found.observed) == (2, "attempt 2 went to b queue 1")
+
+
+def test_the_only_broker_is_retried() -> None:
+    """There is no other, in the list before the call or in that after it."""
+    assert name(tried("a0", "a1"), "a2") is None
+    for before, after in ((1, 2), (2, 1), (1, 7), (2, 2)):
+        assert name(tried("a0", "a1", route=before, route_after=after), "a2 b2", "a2") is None
+    assert name(tried("a0", "a1", route=1, route_after=2), "a2 b2", "a1 b1 c1") == RETURNED
+
+
+def test_beside_a_faulty_broker_one_retry_may_not_have_been_seen() -> None:
+    """B between two of a, where b was faulty meanwhile: of three brokers one is enough, but not the failed one itself."""
+
+    def ails(wanted: str) -> Troubled:
+        return lambda broker, *_: broker == wanted
+
+    assert name(tried("a0", "a1"), troubled=ails("b")) is None
+    assert [name(tried("a0", "a1"), "a1 b1 c1", troubled=ails(one)) for one in "bca"] == [None, None, RETURNED]
+
+
+def test_it_is_asked_from_the_failed_attempt_to_the_retry() -> None:
+    """From the start of the one to that of the other."""
+    asked: list[tuple[str | None, int, int]] = []
+
+    def note(broker: str | None, from_ns: int, to_ns: int) -> bool:
+        asked.append((broker, from_ns, to_ns))
+        return False
+
+    difference(tried("a0", "a1"), troubled=note)
+    assert asked == [("b", 10, 20)]
+
+
+def test_what_is_seen_after_the_callback_is_no_retry() -> None:
+    """From its very instant on; the first attempt is one, whatever the clocks say."""
+    for end_ns, found in ((21, RETURNED), (20, None), (19, None)):
+        assert name(replace(tried("a0", "a1"), end_ns=end_ns)) == found
+    late_first = tried("a0", "a1")
+    first, second = late_first.attempts
+    turned = replace(late_first, end_ns=25, attempts=(replace(first, start_ns=26), second))
+    assert name(turned) == RETURNED
+
+
+@pytest.mark.parametrize("kind", [SendKind.QUEUE, SendKind.SELECTOR])
+def test_a_retry_stays_in_the_queue_that_the_application_named(kind: SendKind) -> None:
+    """Neither another queue of its broker, nor the same of another; faulty brokers are no excuse."""
+    assert name(tried("a0", "a0", "a0", kind=kind)) is None
+    assert difference(tried("a0", "a1", kind=kind)) == Difference(
+        DifferenceKind.QUEUE,
+        LEFT,
+        1,
+        "attempt 1 at a queue 0, as the application named it",
+        "attempt 1 went to a queue 1",
+        {"broker": "a"},
+    )
+    assert name(tried("a0", "a0", "b0", kind=kind), troubled=lambda *_: True) == LEFT
+
+
+def test_with_fault_latency_on_nobody_knows() -> None:
+    """The fault table decides, and callbacks write it."""
+    assert difference(tried("a0", "a1"), latency=True) is None
+    assert difference(tried("a0", "a1", kind=SendKind.QUEUE), latency=True) is None
