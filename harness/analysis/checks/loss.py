@@ -3,7 +3,8 @@ Is every acknowledged message in the queues, whole, after everything was healed,
 
 Looked at: every send against all queues read to their end, and whether it was there when its call said so. A message that is there although its send did not succeed
 (a ghost) is no loss and no fault of the client: a paused broker stores what was buffered. Ghosts are counted. A one-way
-message is acknowledged by nobody; it is missed only where the cluster had had no fault until well after its call. A delayed
+message is acknowledged by nobody; it is missed only where the cluster had had no fault until well after its call, or where all that
+ever happened to it was that other brokers were paused. A delayed
 one is there as soon as a broker keeps it back. The topic is the arm's alone, so whatever else lies in it is its client's doing.
 """
 
@@ -18,6 +19,7 @@ from harness.analysis.steps.attempts_in_context import Phase
 from harness.analysis.steps.reconciled import Fate, ReconciledSend, Stray
 from harness.core.events import Arm
 from harness.core.evidence import Evidence, Standing
+from harness.core.fault import FaultKind
 from harness.core.plan import SendMode
 
 NAME = "loss"
@@ -48,7 +50,8 @@ class Loss:
         self._clock = scene.entry.clock
         self._acknowledged = Acknowledged(scene.entry.clock)
         self._confuses = scene.confuses_answers
-        self._first_fault_ns = min((fault.inject_ns for fault in scene.times.faults), default=None)
+        self._faults = scene.times.faults
+        self._first_fault_ns = min((fault.inject_ns for fault in self._faults), default=None)
 
     def see(self, send: AlignedSend) -> None:
         """Look at both sides."""
@@ -81,15 +84,23 @@ class Loss:
         """Nobody acknowledges such a message; where nothing was wrong with the cluster it must be there all the same."""
         is_stored = side.fate is Fate.GHOST
         self._notebook.count(NAME, str(side.arm), str(side.phase), ONEWAY_STORED if is_stored else ONEWAY_ABSENT)
-        if side.row is None or side.row.error is not None or not self._was_well(side.row.end_ns):
+        if side.row is None or side.row.error is not None or not self._was_well(side, side.row.end_ns):
             return
         self._notebook.count(NAME, str(side.arm), str(side.phase), ONEWAY_JUDGED)
         if not is_stored:
             self._note(UNSTORED, send, side, "a one-way message in its queue", "no queue of the topic holds it")
 
-    def _was_well(self, ended_ns: int) -> bool:
-        """Whether the call was over well before anything happened to the cluster."""
-        return self._first_fault_ns is None or ended_ns < self._first_fault_ns - UNDER_WAY_NS
+    def _was_well(self, side: ReconciledSend, ended_ns: int) -> bool:
+        """
+        Whether the call was over well before anything happened to the cluster, or went to a broker to which nothing did.
+
+        A paused broker leaves the others the machine; one that is killed takes it when it starts, and they may drop what they cannot store.
+        """
+        if self._first_fault_ns is None or ended_ns < self._first_fault_ns - UNDER_WAY_NS:
+            return True
+        brokers = {one.broker for one in side.attempts}
+        others = all(fault.kind is FaultKind.PAUSE and fault.node not in brokers for fault in self._faults)
+        return bool(brokers) and others
 
     def _late(self, side: ReconciledSend) -> int:
         """Copies the broker stored after the call had ended, by the one instant known on both clocks."""

@@ -13,6 +13,7 @@ from harness.analysis.checks.outcomes import (
     CROWDED,
     ENDED,
     FAULTS,
+    HELD_UP,
     MET,
     MORE,
     NAME,
@@ -39,6 +40,12 @@ MANY = 0.25
 """
 Share of one client's sends in calm that nothing crowded explains where the other, at the same time and on the same brokers, has none
 at all: moments do not fill a quarter of a case, so that no count of moments is needed.
+"""
+
+A_CALL_IN_TEN = 0.1
+"""
+Share of an arm's sends in calm that must be held up before moments of it count: an application notices one in ten, and what garbage
+collection, classes loaded late and a crowded machine hold up of one client alone is far less.
 """
 
 CROWDED_SHARE = 0.01
@@ -113,8 +120,17 @@ def _paired(pool: Sequence[CaseFacts]) -> Iterator[PairedCounts]:
     for phase, unit in ((CALM, "moments"), (FAULTS, "spells of faults")):
         for what in COMPARED[phase]:
             more = [sum(facts.n(MORE, what, arm=str(arm), phase=phase) for facts in pool) for arm in Arm]
-            if any(more):
+            if any(more) and (what != HELD_UP or _is_noticed(pool)):
                 yield PairedCounts(f"{what}/{phase}", unit, *more)
+
+
+def _is_noticed(pool: Sequence[CaseFacts]) -> bool:
+    """Whether one arm was held up in calm as often as an application notices."""
+    held_up, sends = (
+        [sum(facts.n(NAME, key, arm=str(arm), phase=CALM) for facts in pool) for arm in Arm]
+        for key in (HELD_UP, "sends")
+    )
+    return any(some >= A_CALL_IN_TEN * total > 0 for some, total in zip(held_up, sends, strict=True))
 
 
 def _shares(facts: CaseFacts) -> Iterator[ComparedShares]:
