@@ -64,6 +64,32 @@ def test_a_world_within_another_is_dropped() -> None:
 def test_too_many_are_made_vaguer() -> None:
     """Two are too many here: the hull, which may hold more, and is still complete."""
     assert starts([world((5, 6)), world((8, 9))], kept=1) == ([(5, 9)], True)
+    belief = settle_belief([world((5, 6)), world((8, 9))], DEMON, 0, complete=True, kept=1)
+    assert [one.mind(0).index.value for one in belief.worlds] == [0]
+
+
+def test_indexes_and_times_are_made_vaguer_together_where_neither_is_enough() -> None:
+    """Unknown, and anywhere from 5 to 9."""
+    two = [world((5, 6)), world((8, 9), index=5)]
+    belief = settle_belief(two, DEMON, 0, complete=True, kept=1)
+    assert [one.mind(0).index.value for one in belief.worlds] == [None]
+    assert starts(two, kept=1) == ([(5, 9)], True)
+
+
+def test_a_hundred_and_twenty_eight_states_are_kept() -> None:
+    """Of lists that nothing can make one; one more is left out, and said."""
+    worlds = []
+    for number in range(129):
+        worlds.append(world((5, 6)))
+        worlds[-1].infos[1] = UncertainPublishInfo([(f"b{number}", 0)], {}, DEMON)
+    few, many = (settle_belief(worlds[:most], DEMON, 0, complete=True) for most in (128, 129))
+    assert [(len(one.worlds), one.complete) for one in (few, many)] == [(128, True), (128, False)]
+
+
+def test_what_was_incomplete_stays_so() -> None:
+    """One world, or several."""
+    for worlds in ([world((5, 6))], [world((5, 6)), world((8, 9))]):
+        assert not settle_belief(worlds, DEMON, 0, complete=False).complete
 
 
 def test_too_many_indexes_are_forgotten() -> None:

@@ -1,0 +1,222 @@
+"""Which moments of several threads may be next, which orders need not be tried, and how many are followed."""
+
+from typing import Any
+
+import pytest
+
+from harness.core.plan import SendKind
+from harness.core.settings import ClientSettings
+from harness.oracle import interleave
+from harness.oracle.belief import Belief
+from harness.oracle.demon import Demon
+from harness.oracle.interleave import (
+    _certainly_past_ms,
+    _enabled,
+    _is_harmless,
+    _Lane,
+    _note_ends,
+    _onward,
+    _reach,
+    _settled,
+    _soonest,
+)
+from harness.oracle.moment import Moment
+from harness.oracle.observation import Observation
+from harness.oracle.replay import replay_for
+from harness.oracle.trace import AttemptTrace, SendTrace
+from harness.oracle.uncertain_list import UncertainPublishInfo
+from harness.oracle.world import World
+from reference_impl.dialects import dialect_of
+from tests.oracle.histories import MS, history, routes
+from tests.oracle.judging import judged
+
+CALM = Belief([World(dialect_of("5.3.3"), Demon(), latency_on=True)])
+QUICK, SLOW = AttemptTrace(0, "a", 0, 0, MS), AttemptTrace(0, "a", 0, 0, 600 * MS)
+FAILED = AttemptTrace(0, "a", 0, 0, MS, "RemotingConnectException")
+
+
+def avoiding(until_ms: int) -> Belief:
+    """A is avoided until then."""
+    world = World(dialect_of("5.3.3"), Demon(), latency_on=True)
+    world.faults.update("a", 600, until_ms, True, 0)
+    return Belief([world])
+
+
+def choice(from_ns: int, to_ns: int) -> Moment:
+    send = SendTrace(0, 0, SendKind.PLAIN, 0, from_ns, to_ns)
+    return Moment(send, 0, from_ns, to_ns, None, chooses=True, followed_by=QUICK)
+
+
+def note(from_ns: int, to_ns: int, settled: AttemptTrace = FAILED) -> Moment:
+    send = SendTrace(0, 0, SendKind.PLAIN, 0, 0, to_ns, attempts=(settled,))
+    return Moment(send, 1, from_ns, to_ns, settled, chooses=False, followed_by=None)
+
+
+def lane(*moments: Moment) -> _Lane:
+    made = _Lane()
+    made.moments = list(moments)
+    return made
+
+
+def enabled(*lanes: _Lane, progress: tuple[int, ...] = (0, 0), here: Belief = CALM) -> list[int]:
+    return _enabled(list(lanes), progress, here)
+
+
+@pytest.mark.parametrize(("from_ns", "expected"), [(20, [0, 1]), (21, [0])])
+def test_a_moment_may_be_next_unless_another_is_certainly_over_before(from_ns: int, expected: list[int]) -> None:
+    """The first window ends at 20; that of the other begins then, or later."""
+    assert enabled(lane(note(10, 20)), lane(note(from_ns, 30))) == expected
+    assert enabled(lane(note(from_ns, 30)), lane(note(10, 20))) == [1 - one for one in expected][::-1]
+
+
+def test_a_thread_at_its_end_is_not_asked() -> None:
+    """Progress is counted by thread."""
+    lanes = lane(note(10, 20)), lane(note(10, 20), note(90, 95))
+    assert enabled(*lanes, progress=(1, 0)) == [1]
+    assert enabled(*lanes, progress=(0, 1)) == [0]
+
+
+def test_of_choices_alone_one_order_is_enough_in_calm() -> None:
+    """No broker is avoided, and nobody notes anything: whoever is first, the others choose alike."""
+    assert enabled(lane(choice(10, 20)), lane(choice(10, 20))) == [0]
+    assert enabled(lane(choice(10, 20)), lane(choice(10, 20)), here=avoiding(60_000)) == [0, 1]
+
+
+def test_an_avoidance_that_is_over_is_calm() -> None:
+    """Until 1 ms; the choice begins then, or a nanosecond earlier."""
+    for from_ns, expected in ((MS, [0]), (MS - 1, [0, 1])):
+        assert enabled(lane(choice(from_ns, 2 * MS)), lane(choice(from_ns, 2 * MS)), here=avoiding(1)) == expected
+
+
+@pytest.mark.parametrize("settled", [FAILED, SLOW])
+@pytest.mark.parametrize(("from_ns", "expected"), [(20, [1]), (21, [0])])
+def test_what_may_earn_an_avoidance_meanwhile_comes_into_question_first(
+    settled: AttemptTrace, from_ns: int, expected: list[int]
+) -> None:
+    """Thread 1 chooses, and notes a failure or a slow answer before thread 0's choice is over, or just after it."""
+    assert enabled(lane(choice(10, 20)), lane(choice(10, 20), note(from_ns, 700 * MS, settled))) == expected
+
+
+def test_where_each_may_come_before_the_other_s_choice_both_orders_are_tried() -> None:
+    """Both choose, and note a failure at once."""
+    assert enabled(*(lane(choice(10, 20), note(20, 30)) for _ in range(2))) == [0, 1]
+
+
+def test_a_quick_answer_does_not() -> None:
+    """Nor does one thread's own."""
+    assert enabled(lane(choice(10, 20)), lane(note(10, 20, QUICK))) == [0]
+    assert enabled(lane(choice(10, 20), note(15, 20)), lane(choice(10, 20))) == [0]
+
+
+def test_what_a_thread_has_behind_it_does_not_count() -> None:
+    """Its failure was noted; only what may come is asked for."""
+    assert enabled(lane(choice(10, 20)), lane(note(10, 20), choice(10, 20)), progress=(0, 1)) == [0]
+
+
+def test_a_note_is_never_passed_over() -> None:
+    """Its own effect is what the others may see; so the choice beside it is taken, if nothing harmful may come before."""
+    assert enabled(lane(note(10, 20, QUICK)), lane(note(10, 20, QUICK))) == [0, 1]
+    assert enabled(lane(note(10, 20)), lane(choice(10, 20))) == [0, 1]
+    assert enabled(lane(note(10, 20, QUICK)), lane(choice(10, 20))) == [1]
+
+
+ATTEMPTS = (
+    AttemptTrace(0, "a", 0, 10 * MS, 20 * MS),
+    AttemptTrace(1, "b", 0, 30 * MS, 40 * MS),
+    AttemptTrace(2, "a", 1, 50 * MS, 60 * MS),
+)
+
+
+@pytest.mark.parametrize(("number", "chosen_after_ms"), [(1, 5), (2, 20), (3, 40)])
+def test_an_answer_within_half_a_second_of_its_choice_is_harmless(number: int, chosen_after_ms: int) -> None:
+    """The choice is after the call, or after the end of the attempt before; what failed never is, nor what is no note."""
+    send = SendTrace(0, 0, SendKind.PLAIN, 0, 5 * MS, 900 * MS, attempts=ATTEMPTS)
+    for to_ns, harmless in (((chosen_after_ms + 500) * MS - 1, True), ((chosen_after_ms + 500) * MS, False)):
+        settled = ATTEMPTS[number - 1]
+        moment = Moment(send, number, settled.end_ns, to_ns, settled, chooses=False, followed_by=None)
+        assert _is_harmless(moment) is harmless
+    assert not _is_harmless(note(10, 20))
+    assert not _is_harmless(choice(10, 20))
+
+
+def test_the_soonest_is_the_one_whose_window_ends_first() -> None:
+    """Of threads that are not at their end."""
+    lanes = [lane(note(10, 50)), lane(note(20, 30)), lane(note(1, 2))]
+    assert (_soonest(lanes, (0, 0, 1)), _soonest(lanes, (0, 1, 1)), _soonest(lanes, (0, 0, 0))) == (1, 0, 2)
+
+
+def test_progress_is_one_moment_of_one_thread() -> None:
+    """The others stay."""
+    assert [_onward((3, 5, 7), one) for one in range(3)] == [(4, 5, 7), (3, 6, 7), (3, 5, 8)]
+
+
+def test_what_is_certainly_past_is_before_every_moment_to_come() -> None:
+    """In whole milliseconds; nothing is to come at the end."""
+    lanes = [lane(note(7 * MS, 9 * MS)), lane(note(5 * MS - 1, 6 * MS), note(8 * MS, 9 * MS))]
+    assert [_certainly_past_ms(lanes, progress) for progress in ((0, 0), (0, 1), (1, 1), (1, 2))] == [4, 7, 8, 0]
+
+
+def test_an_unjudged_call_is_reached_by_the_first_that_may_be_as_late() -> None:
+    """Any thread that may be next, to the nanosecond; without such a call never."""
+    lanes = [lane(note(10, 20)), lane(note(10, 30))]
+    asked = [_reach(lanes, (0, 0), [0, 1], unknown_ns) for unknown_ns in (None, 20, 21, 30, 31)]
+    assert asked == [False, True, True, True, False]
+    assert not _reach(lanes, (0, 0), [0], 21)
+
+
+def test_the_belief_at_the_end_of_a_call_is_kept() -> None:
+    """Once, when a thread has come to its end; one that has not begun, or has just chosen, is at none."""
+    replay = replay_for("5.3.3", ClientSettings(send_latency_fault_enable=True), routes("a4"))
+    first, second = (Observation(replay.stepper, send) for send in history("t0 0 a0 1 | t0 20 a1 1"))
+    made = _Lane()
+    made.add(first)
+    made.add(second)
+    beliefs = [Belief([]) for _ in range(7)]
+    ends: dict[int, Belief] = {}
+    for number in range(2):
+        _note_ends([made], {(number,): beliefs[number]}, ends)
+    assert ends == {}
+    for number in range(2, 7):
+        _note_ends([made], {(number,): beliefs[number]}, ends)
+    assert [ends[id(one)] is beliefs[place] for one, place in ((first, 2), (second, 5))] == [True, True]
+    assert len(ends) == 2
+
+
+@pytest.mark.parametrize(("orders", "kept"), [(1, 10), (12, 10), (13, 9), (20, 8)])
+def test_states_are_shared_out_among_orders(orders: int, kept: int) -> None:
+    """128 in all, but eight of each at least; ten that nothing can make one in each order."""
+    replay = replay_for("5.3.3", ClientSettings(send_latency_fault_enable=True), routes("a4"))
+    found: dict[tuple[int, ...], list[World]] = {}
+    for order in range(orders):
+        worlds = [World(dialect_of("5.3.3"), replay.stepper.demon, latency_on=True) for _ in range(10)]
+        for number, world in enumerate(worlds):
+            world.infos[1] = UncertainPublishInfo([(f"b{number}", 0)], {}, replay.stepper.demon)
+        found[order,] = worlds
+    frontier = _settled(replay.stepper, [lane()], found, True)
+    assert {(len(belief.worlds), belief.complete) for belief in frontier.values()} == {(kept, kept == 10)}
+
+
+def test_no_more_orders_are_followed_than_are_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two at the most, and one from when a third was left out."""
+    monkeypatch.setattr(interleave, "ORDERS_FOLLOWED", 2)
+    monkeypatch.setattr(interleave, "ORDERS_BEYOND", 1)
+    settle, followed = interleave._settled, []
+
+    def noting(*arguments: Any) -> dict[tuple[int, ...], Belief]:
+        frontier = settle(*arguments)
+        followed.append((len(frontier), next(iter(frontier.values())).complete))
+        return frontier
+
+    monkeypatch.setattr(interleave, "_settled", noting)
+    text = "t0 0 a0 1 | t1 10 a0 1 | t0 20 a1 1 | t0 41 a2 1 refused > b0 1 | t1 41 a1 1 refused > b2 1"
+    judged("5.3.3", f"{text} | t2 41 a1 1 refused > b2 1", on=True)
+    assert max(orders for orders, _ in followed) == 2
+    assert {orders for orders, complete in followed if not complete} - {2} == {1}
+
+
+def test_from_the_first_unjudged_call_on_no_thread_differs() -> None:
+    """Two of thread 0's are unjudged; between them thread 1 takes a queue out of turn."""
+    text = "t0 0 a3 1 | t1 0.05 a0 1 | t0 20 r0 b0 1 refused > a1 1 | t1 40 b3 1 | t0 200 r0 a0 1"
+    judgements = judged("5.3.3", text, on=True)
+    assert [one.difference for one in judgements] == [None] * 5
+    assert [one.undecided is None for one in judgements] == [True, True, False, False, False]
