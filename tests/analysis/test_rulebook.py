@@ -1,0 +1,183 @@
+"""By which rules a case of literal tables is judged, and what they say of its clients."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from harness.analysis.rulebook import ArmRules, is_asynchronous, rulebook_for, tells_causes
+from harness.core.events import Arm
+from harness.core.plan import SendKind, SendMode
+from harness.core.settings import ClientSettings
+from harness.oracle.async_habits import NO_HABITS, AsyncHabits
+from harness.traces.manifest import ArmSummary
+from tests.analysis.by_hand import MS, S
+from tests.analysis.test_case_by_hand import BASELINE, CANDIDATE, SLOW, SMALL, told, trace, whole
+
+
+@pytest.mark.parametrize(("subject", "is_ruled"), [("java:5.3.3", True), ("python:5.3.3", True), ("cpp:2.1.0", False)])
+def test_the_rules_are_those_of_the_baselines_release(subject: str, is_ruled: bool) -> None:
+    """Of a Java client or the reference; without rules every send says why, in both arms."""
+    case = whole(subjects={BASELINE: subject, CANDIDATE: "cpp:2.1.0"})
+    book = rulebook_for(case)
+    assert (book.missing == "", set(book.rules), book.may_leave_open is not None) == (
+        is_ruled,
+        set(Arm) if is_ruled else set(),
+        is_ruled,
+    )
+    why = f"unavailable: no rules are known for the baseline {subject}: name a Java client or the reference first"
+    told_of = {key[1] for key in told(case) if key[0] == "rules" and key[3] == why}
+    assert told_of == (set() if is_ruled else {"baseline", "candidate"})
+    if is_ruled:
+        assert {rules.release for rules in book.rules.values()} == {"5.3.3"}
+
+
+def test_a_release_that_nobody_knows_has_no_rules() -> None:
+    """The reason is the oracle's."""
+    book = rulebook_for(whole(subjects={BASELINE: "java:1.0.0", CANDIDATE: "java:1.0.0"}))
+    assert (book.rules, book.habits, book.timeouts_close) == ({}, NO_HABITS, True)
+    assert "1.0.0" in book.missing
+
+
+@pytest.mark.parametrize(
+    ("release", "closes", "leaves", "habits"),
+    [
+        ("4.2.0", False, (False, False), AsyncHabits(False, 1, True)),
+        ("4.9.8", True, (False, False), AsyncHabits(False, 1, False)),
+        ("5.3.0", True, (False, False), AsyncHabits(False, 3, False)),
+        ("5.3.3", True, (False, True), AsyncHabits(False, 2, False)),
+        ("5.5.0", True, (True, True), AsyncHabits(False, 1, False)),
+    ],
+)
+def test_what_the_rules_say_of_connections_and_callbacks(
+    release: str, closes: bool, leaves: tuple[bool, bool], habits: AsyncHabits
+) -> None:
+    """Whether a timeout costs one; what may be left open after a timeout and after a refusal; how often one is called back."""
+    book = rulebook_for(whole(subjects=dict.fromkeys(Arm, f"java:{release}")))
+    assert (book.timeouts_close, book.habits) == (closes, habits)
+    assert book.may_leave_open is not None
+    assert tuple(map(book.may_leave_open, (SLOW, "RemotingConnectException"))) == leaves
+
+
+@pytest.mark.parametrize(("threads", "latency", "shared"), [(1, True, False), (2, True, True), (2, False, False)])
+def test_threads_share_a_table_where_there_is_one(threads: int, latency: bool, shared: bool) -> None:
+    """Several threads, and fault latency on."""
+    settings = ClientSettings(send_latency_fault_enable=latency)
+    book = rulebook_for(whole(entry=replace(SMALL, threads=threads, settings=settings)))
+    assert {one.shared for one in book.rules.values()} == {shared}
+
+
+MODES = [{"send": 0, "mode": "async"}, {"send": 1, "mode": "async"}]
+
+
+@pytest.mark.parametrize(
+    ("tables", "is_async"),
+    [
+        ({"sends": MODES}, True),
+        ({"sends": [{"send": 0}]}, False),
+        ({"sends": [{"send": 0, "mode": "oneway"}]}, False),
+        ({"sends_baseline": [], "sends_candidate": MODES}, True),
+        ({"sends_candidate": MODES}, True),
+        ({}, False),
+    ],
+)
+def test_whether_a_case_is_asynchronous(tables: dict[str, Any], is_async: bool) -> None:
+    """As its first send is, of whichever arm has one."""
+    case = trace(**tables)
+    assert is_asynchronous(case) is is_async
+    assert {one.asynchronous for one in rulebook_for(case).rules.values()} == {is_async}
+
+
+@pytest.mark.parametrize(
+    ("subject", "capabilities", "tells"),
+    [
+        ("java:5.3.3", (), True),
+        ("python:5.3.3", None, True),
+        ("cpp:2.1.0", (), False),
+        ("cpp:2.1.0", None, False),
+        ("cpp:2.1.0", ("attempts",), False),
+        ("go:2.1.0", ("attempts", "causes"), True),
+    ],
+)
+def test_whether_a_client_tells_causes(subject: str, capabilities: tuple[str, ...] | None, tells: bool) -> None:
+    """Java's driver and the reference always; others as they say."""
+    arms = {} if capabilities is None else {CANDIDATE: ArmSummary(1, 1, 0, True, capabilities=capabilities)}
+    case = trace(replace(SMALL, arms=arms), {BASELINE: "java:5.3.3", CANDIDATE: subject})
+    assert tells_causes(case, CANDIDATE) is tells
+    assert rulebook_for(case).rules[CANDIDATE].tells_cause is tells
+
+
+def rules(release: str = "5.3.3", witness: str | None = None, latency: bool = False, **tables: Any) -> ArmRules:
+    """The candidate's rules."""
+    arms = {} if witness is None else {CANDIDATE: ArmSummary(1, 1, 0, True, witness=witness)}
+    entry = replace(SMALL, arms=arms, settings=ClientSettings(send_latency_fault_enable=latency))
+    return ArmRules(trace(entry, **tables), CANDIDATE, release, shared=False)
+
+
+@pytest.mark.parametrize(
+    ("witness", "release", "is_unseen"),
+    [(None, "5.3.3", False), ("client", "5.3.3", False), ("wire", "5.3.3", True), ("wire", "4.2.0", False)],
+)
+def test_on_the_wire_nobody_sees_which_thread_chose(witness: str | None, release: str, is_unseen: bool) -> None:
+    """Unless the application's own thread does, as to 4.2.0."""
+    sending = rules(release, witness, sends=MODES).sending()
+    assert sending is not None
+    assert sending.is_chooser_unseen is is_unseen
+
+
+def test_what_decides_on_what_can_be_known() -> None:
+    """Mode, call and fault latency of the first send; nothing without one."""
+    row = {"send": 0, "mode": "oneway", "kind": "queue"}
+    sending = rules(latency=True, sends=[row]).sending()
+    assert sending is not None
+    assert (sending.mode, sending.call, sending.fault_latency) == (SendMode.ONEWAY, SendKind.QUEUE, True)
+    old = rules(sends=[{"send": 0}]).sending()
+    assert old is not None
+    assert (old.mode, old.call, old.fault_latency) == (SendMode.SYNC, SendKind.PLAIN, False)
+    assert rules().sending() is rules(sends=[]).sending() is None
+
+
+def test_what_nobody_can_know_is_counted_by_check() -> None:
+    """Asynchronous sends with fault latency: nobody knows which queue should have been chosen."""
+    sends = [{"send": 0, "mode": "async", "returned_ns": 1, "callbacks": 1}]
+    entry = replace(SMALL, settings=ClientSettings(send_latency_fault_enable=True))
+    tallies = told(trace(entry, sends=sends, attempts=[{"send": 0, "chooser": 0}], routes=[{}]))
+    reasons = {(key[0], key[1]) for key in tallies if key[0].startswith("unknowable: ")}
+    assert reasons == {("unknowable: queue-choice", arm) for arm in ("baseline", "candidate")}
+
+
+def test_a_replay_knows_whether_attempts_were_witnessed() -> None:
+    """By any attempt of its own arm."""
+    for tables, wanted in (
+        ({}, False),
+        ({"attempts_candidate": []}, False),
+        ({"attempts_candidate": [{"send": 0}]}, True),
+        ({"attempts_baseline": [{"send": 0}]}, False),
+    ):
+        assert rules(**tables).fresh().witnessed is wanted
+
+
+FAILED = {
+    "send": 0,
+    "start_ns": S,
+    "end_ns": 3 * S // 2,
+    "error": SLOW,
+    "status": None,
+    "outcome": "unknown",
+    "reason": "timeout",
+}
+
+
+def test_what_tore_a_connection_is_read_off_the_arms_own_trace() -> None:
+    """The candidate's timeout at 1.5 s, and none of the baseline's; what excuses it is the other's lateness."""
+    other = FAILED | {"end_ns": 5 * S + 700 * MS, "broker": "broker-b"}
+    case = trace(attempts_candidate=[FAILED], attempts_baseline=[other])
+    for arm, broker in ((CANDIDATE, "broker-a"), (BASELINE, "broker-b")):
+        torn = ArmRules(case, arm, "5.3.3", shared=False).torn_connections()
+        found = [one for one in ("broker-a", "broker-b") if torn.may_have_torn(9, one, S, 9 * S)]
+        assert found == [broker]
+    assert ArmRules(case, CANDIDATE, "5.3.3", shared=False).excuses().late_ms == 4_200
+    assert ArmRules(case, BASELINE, "5.3.3", shared=False).excuses().late_ms == 0
+    held = trace(attempts_candidate=[{"send": 0}])
+    assert ArmRules(held, CANDIDATE, "5.3.3", shared=False).excuses().held.is_held("broker-a", 2 * MS, 3 * MS)
+    assert not ArmRules(held, BASELINE, "5.3.3", shared=False).excuses().held.is_held("broker-a", 2 * MS, 3 * MS)
