@@ -1,22 +1,19 @@
-"""Content, order and delay of sends made by hand: what is counted, which copies are compared, and every sentence with a figure."""
+"""Content and order of sends made by hand: what is counted, which copies are compared, and every sentence with a figure."""
 
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from harness.analysis.checks import delay
 from harness.analysis.checks.case_facts import CaseFacts
 from harness.analysis.checks.content import Content
-from harness.analysis.checks.delay import Delay
 from harness.analysis.checks.order import Order
 from harness.analysis.steps.reconciled import Copy, ReconciledSend
-from harness.core.errors import ExitCode
 from harness.core.events import Arm
 from harness.core.message import body_digest, padded, properties_text
 from harness.core.plan import SendKind, SendMode
 from harness.traces.manifest import ClockAnchor
-from tests.analysis.by_hand import ENTRY, MS, S, ended, facts_of, made, pair, signatures, tried
+from tests.analysis.by_hand import ENTRY, MS, S, facts_of, made, pair, signatures, tried
 
 BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
 SLOW = "RemotingTimeoutException"
@@ -175,7 +172,7 @@ PLANNED: dict[str, Any] = {"properties": properties_text({"KEYS": "k", "colour":
     ],
 )
 def test_what_was_planned_is_held_against_the_plan_alone(
-    carried: dict[str, str], wanted: dict[str, tuple[str, str]]
+    carried: dict[str, Any], wanted: dict[str, tuple[str, str]]
 ) -> None:
     """Not against the other arm besides, and of each copy."""
     right = send(BASELINE, copy(KEYS="k", colour="blue"), **PLANNED)
@@ -196,7 +193,7 @@ def test_the_body_is_the_id_made_as_long_as_planned(body_bytes: int, wanted: dic
 
 def keyed(number: int, offset: int, *, arm: Arm = CANDIDATE, queue_id: int = 0, argument: int = 3, thread: int = 0, **row: Any) -> ReconciledSend:  # fmt: skip
     """A send by a selector's argument, stored at an offset."""
-    told = {"kind": SendKind.SELECTOR, "argument": argument, "thread": thread} | row
+    told: dict[str, Any] = {"kind": SendKind.SELECTOR, "argument": argument, "thread": thread} | row
     return send(arm, copy(number, offset=offset, queue_id=queue_id), number=number, **told)
 
 
@@ -240,69 +237,3 @@ def test_a_second_copy_is_no_disorder_and_a_low_one_lowers_no_bar() -> None:
     found = facts(Order, keyed(0, 5), keyed(1, 3), keyed(2, 4), keyed(3, 6))
     assert signatures(found) == ["order.stored-before-an-earlier-message 2"]
     assert found.n("order", "pair") == 3
-
-
-def kept(queue_id: int = 0, told: str = "1", to: str = "0", broker: str = "broker-b") -> Copy:
-    """Kept back at 1,000 ms, to be delivered to a queue of its broker."""
-    return copy(queue_id=queue_id, at_ms=1_000, broker=broker, DELAY=told, REAL_QID=to)
-
-
-@pytest.mark.parametrize(
-    ("copies", "back", "level", "wanted"),
-    [
-        ([copy(at_ms=2_000)], [kept()], 1, {}),
-        ([copy(at_ms=1_995)], [kept()], 1, {}),
-        ([copy(at_ms=1_994)], [kept()], 1, {"delivered-early": ("not before 1 s have passed", "6 ms too early")}),
-        ([], [kept()], 1, {"not-delivered": ("delivered 1 s after it was kept back", "not at all")}),
-        ([], [kept(2, "3")], 3, {"not-delivered": ("delivered 10 s after it was kept back", "not at all")}),
-        ([], [kept(3, "4")], 4, {}),
-        ([copy(at_ms=2_000)], [], 1, {"not-kept-back": ("kept back under level 1", "in its topic at once")}),
-        ([], [], 1, {"not-kept-back": ("kept back under level 1", "nowhere")}),
-        ([copy(at_ms=2_000)], [kept(1)], 1, {"other-level": ("kept back under level 1", "level 2, DELAY 1")}),
-        ([copy(at_ms=2_000)], [kept(0, "2")], 1, {"other-level": ("kept back under level 1", "level 1, DELAY 2")}),
-        (
-            [copy(queue_id=2, at_ms=2_000)],
-            [kept()],
-            1,
-            {"delivered-to-another-queue": ("delivered to queue 0 of broker-b", "queue 2 of broker-b")},
-        ),
-        (
-            [copy(broker="broker-a", at_ms=2_000)],
-            [kept()],
-            1,
-            {"delivered-to-another-queue": ("delivered to queue 0 of broker-b", "queue 0 of broker-a")},
-        ),
-        ([copy(at_ms=2_000), copy(at_ms=2_100)], [kept()], 1, {}),
-        (
-            [copy(at_ms=2_100, queue_id=1), copy(at_ms=2_000)],
-            [kept(), kept(to="3")],
-            1,
-            {"delivered-to-another-queue": ("delivered to queue 3 of broker-b", "queue 1 of broker-b")},
-        ),
-    ],
-)
-def test_a_delayed_message_is_kept_back_and_delivered(
-    copies: list[Copy], back: list[Copy], level: int, wanted: dict[str, tuple[str, str]]
-) -> None:
-    """Under its level, to its queue, when its time has come; deliveries are waited for up to level 3."""
-    side = send(CANDIDATE, *copies, kept=tuple(back), delay_level=level)
-    found = facts(Delay, side)
-    assert examples(found) == wanted
-    assert found.n("delay", "message", arm=CANDIDATE) == 1
-    theirs = replace(found, tallies={**found.tallies, ("delay", "baseline", "calm", "message"): (1, 0.0)})
-    assert ended(delay.answer(theirs))[1] is (ExitCode.DIVERGES if wanted else ExitCode.CONFORMS)
-
-
-def test_deliveries_are_paired_in_the_order_of_their_times() -> None:
-    """Kept back at 1,000 and 1,500 ms for one queue; delivered at 2,510 and 2,003: 3 and 10 ms late."""
-    first, second = kept(), replace(kept(), store_timestamp_ms=1_500)
-    found = facts(Delay, send(CANDIDATE, copy(at_ms=2_510), copy(at_ms=2_003), kept=(second, first), delay_level=1))
-    assert (signatures(found), found.n("delay.lateness"), found.mean("delay.lateness")) == ([], 2, 6.5)
-
-
-@pytest.mark.parametrize("row", [{}, {"delay_level": 0}, {"delay_level": 1, "error": SLOW}])
-def test_only_acknowledged_delayed_messages_are_looked_at(row: dict[str, Any]) -> None:
-    """And those whose queues were read back."""
-    assert facts(Delay, send(CANDIDATE, **row)).tallies == {}
-    unread = replace(send(CANDIDATE, delay_level=1), copies=None)
-    assert facts(Delay, unread).tallies == {}

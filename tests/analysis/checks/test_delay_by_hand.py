@@ -1,0 +1,79 @@
+"""Delayed messages made by hand: kept back under their level, delivered when and where they should be, to the exit code."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from harness.analysis.checks import delay
+from harness.analysis.checks.delay import Delay
+from harness.analysis.steps.reconciled import Copy
+from harness.core.errors import ExitCode
+from tests.analysis.by_hand import ended, signatures
+from tests.analysis.checks.test_content_by_hand import CANDIDATE, SLOW, copy, examples, facts, send
+
+
+def kept(queue_id: int = 0, told: str = "1", to: str = "0", broker: str = "broker-b") -> Copy:
+    """Kept back at 1,000 ms, to be delivered to a queue of its broker."""
+    return copy(queue_id=queue_id, at_ms=1_000, broker=broker, DELAY=told, REAL_QID=to)
+
+
+@pytest.mark.parametrize(
+    ("copies", "back", "level", "wanted"),
+    [
+        ([copy(at_ms=2_000)], [kept()], 1, {}),
+        ([copy(at_ms=1_995)], [kept()], 1, {}),
+        ([copy(at_ms=1_994)], [kept()], 1, {"delivered-early": ("not before 1 s have passed", "6 ms too early")}),
+        ([], [kept()], 1, {"not-delivered": ("delivered 1 s after it was kept back", "not at all")}),
+        ([], [kept(2, "3")], 3, {"not-delivered": ("delivered 10 s after it was kept back", "not at all")}),
+        ([], [kept(3, "4")], 4, {}),
+        ([copy(at_ms=2_000)], [], 1, {"not-kept-back": ("kept back under level 1", "in its topic at once")}),
+        ([], [], 1, {"not-kept-back": ("kept back under level 1", "nowhere")}),
+        ([copy(at_ms=2_000)], [kept(1)], 1, {"other-level": ("kept back under level 1", "level 2, DELAY 1")}),
+        ([copy(at_ms=2_000)], [kept(0, "2")], 1, {"other-level": ("kept back under level 1", "level 1, DELAY 2")}),
+        (
+            [copy(queue_id=2, at_ms=2_000)],
+            [kept()],
+            1,
+            {"delivered-to-another-queue": ("delivered to queue 0 of broker-b", "queue 2 of broker-b")},
+        ),
+        (
+            [copy(broker="broker-a", at_ms=2_000)],
+            [kept()],
+            1,
+            {"delivered-to-another-queue": ("delivered to queue 0 of broker-b", "queue 0 of broker-a")},
+        ),
+        ([copy(at_ms=2_000), copy(at_ms=2_100)], [kept()], 1, {}),
+        (
+            [copy(at_ms=2_100, queue_id=1), copy(at_ms=2_000)],
+            [kept(), kept(to="3")],
+            1,
+            {"delivered-to-another-queue": ("delivered to queue 3 of broker-b", "queue 1 of broker-b")},
+        ),
+    ],
+)
+def test_a_delayed_message_is_kept_back_and_delivered(
+    copies: list[Copy], back: list[Copy], level: int, wanted: dict[str, tuple[str, str]]
+) -> None:
+    """Under its level, to its queue, when its time has come; deliveries are waited for up to level 3."""
+    side = send(CANDIDATE, *copies, kept=tuple(back), delay_level=level)
+    found = facts(Delay, side)
+    assert examples(found) == wanted
+    assert found.n("delay", "message", arm=CANDIDATE) == 1
+    theirs = replace(found, tallies={**found.tallies, ("delay", "baseline", "calm", "message"): (1, 0.0)})
+    assert ended(delay.answer(theirs))[1] is (ExitCode.DIVERGES if wanted else ExitCode.CONFORMS)
+
+
+def test_deliveries_are_paired_in_the_order_of_their_times() -> None:
+    """Kept back at 1,000 and 1,500 ms for one queue; delivered at 2,510 and 2,003: 3 and 10 ms late."""
+    first, second = kept(), replace(kept(), store_timestamp_ms=1_500)
+    found = facts(Delay, send(CANDIDATE, copy(at_ms=2_510), copy(at_ms=2_003), kept=(second, first), delay_level=1))
+    assert (signatures(found), found.n("delay.lateness"), found.mean("delay.lateness")) == ([], 2, 6.5)
+
+
+@pytest.mark.parametrize("row", [{}, {"delay_level": 0}, {"delay_level": 1, "error": SLOW}])
+def test_only_acknowledged_delayed_messages_are_looked_at(row: dict[str, Any]) -> None:
+    """And those whose queues were read back."""
+    assert facts(Delay, send(CANDIDATE, **row)).tallies == {}
+    unread = replace(send(CANDIDATE, delay_level=1), copies=None)
+    assert facts(Delay, unread).tallies == {}
