@@ -221,3 +221,12 @@ def test_what_befell_both_arms_is_told_in_figures() -> None:
         ("sends-failed baseline", 3, 100),
         ("sends-failed candidate", 1, 100),
     ]
+
+
+def test_the_candidates_sends_are_the_decisions_and_the_larger_number_is_what_is_out_of() -> None:
+    """Sends are counted for both arms or for neither; were they not, 20 of 100 would be less than a quarter, whoever made 50."""
+    for few, many in ((Arm.BASELINE, Arm.CANDIDATE), (Arm.CANDIDATE, Arm.BASELINE)):
+        tallies = sends(failed=(0, 20)) | {("outcomes", few, "calm", "sends"): (50, 0.0)}
+        evidence = outcomes_answer.answer(facts(tallies))
+        assert evidence.decisions == (100 if many is Arm.CANDIDATE else 50)
+        assert evidence.counts == ()

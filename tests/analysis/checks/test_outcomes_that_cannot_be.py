@@ -87,6 +87,9 @@ def test_every_attempt_is_looked_at_and_a_send_told_once() -> None:
     assert (one.count, one.example.attempt) == (1, 1)
     assert one.example.observed == "attempt 1 ended with SEND_OK after 1 ms"
     assert "broker-b, which was paused from before" in one.example.expected
+    killed = facts(pair(None, made(CANDIDATE, 0, *attempts)), faults=[replace(PAUSE, kind=FaultKind.KILL)])
+    ((one,),) = killed.divergences.values()
+    assert "broker-b, which was killed from before" in one.example.expected
 
 
 @pytest.mark.parametrize(("habits", "found"), [(AsyncHabits(False), STOPPED), (CONFUSED, [])])

@@ -115,7 +115,9 @@ def test_a_pool_names_its_runs_and_counts_what_tells() -> None:
     facts = spells(*VALUES)
     evidence = pooled_evidence("pool", [facts, replace(facts, run="r0")], BLOCKED_SEND)
     assert (evidence.runs, evidence.case, evidence.check) == (("r0", "r1"), "pool", "timing")
-    assert (evidence.decisions, evidence.standing, evidence.reason) == (4, Standing.DECISIVE, "")
+    assert (evidence.decisions, evidence.standing, evidence.severity) == (4, Standing.DECISIVE, Severity.MUST)
+    alike = pooled_evidence("pool", [spells(*(value(n, arm, 10) for n in range(4) for arm in Arm))], BLOCKED_SEND)
+    assert (alike.standing, alike.severity, alike.reason) == (Standing.DECISIVE, Severity.MUST, "")
     one = pooled_evidence("pool", [spells(*VALUES[1:3])], BLOCKED_SEND)
     assert (one.standing, one.severity) == (Standing.INDECISIVE, Severity.SHOULD)
     assert one.reason == "1 telling spell of pauses in all, at least 4 are needed"

@@ -76,6 +76,14 @@ def test_copies_are_accounted_for_by_attempts(
     assert facts(Duplication, made(CANDIDATE, 0, *attempts, copies=None)).tallies == {}
 
 
+def test_a_call_that_never_returned_is_accounted_for_too() -> None:
+    """Its only attempt found no connection, and there is a copy."""
+    side = made(CANDIDATE, 0, tried(0, 1, CONNECT), copies=[HERE], mode=ASYNC)
+    traced = replace(side.judged.context.traced, row=None)
+    gone = replace(side, judged=replace(side.judged, context=replace(side.judged.context, traced=traced)))
+    assert signatures(facts(Duplication, gone)) == TOO_MANY
+
+
 def test_what_is_said_of_copies_too_many() -> None:
     """How many may be where, and how many are."""
     found = facts(Duplication, made(CANDIDATE, 0, tried(0, 1), copies=[HERE, HERE, at(queue_id=1)]))

@@ -48,6 +48,7 @@ ANSWERED = ("broker-b", 8_000, 8_001, None)
         ([ANSWERED, ("broker-b", 8_500, 9_000, TIMED_OUT)], False),
         ([ANSWERED, ("broker-b", 7_000, 7_500, TIMED_OUT)], False),
         ([ANSWERED, ("broker-b", 6_000, 6_500, TIMED_OUT)], True),
+        ([("broker-b", 4_000, 4_001, None), ("broker-b", 5_000, 5_500, TIMED_OUT), ANSWERED], True),
         ([ANSWERED, ("broker-a", 8_500, 9_000, REFUSED)], True),
         ([ANSWERED, ("broker-b", 10_000, 12_000, TIMED_OUT)], True),
     ],
