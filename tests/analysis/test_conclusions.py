@@ -1,0 +1,223 @@
+"""From sums to evidence, on facts made by hand: which checks answer, what a difference becomes, how much was read."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.analysis.checks.case_facts import CaseFacts
+from harness.analysis.conclusions import all_evidence, case_facts, trace_counts
+from harness.analysis.facts import CaseFact, Difference, EpisodeValue, Tally, Trouble, batches
+from harness.analysis.notebook import Notebook
+from harness.analysis.source import CasesPartition, RunReader, RunSource, dealt
+from harness.analysis.summaries import summarise
+from harness.core.errors import ExitCode, TraceError
+from harness.core.events import Arm
+from harness.core.evidence import Evidence, SpellCount, Standing, TraceCounts
+from harness.core.verdict import Severity
+from harness.traces.manifest import ArmSummary, CaseEntry, CaseStatus, RunManifest
+from harness.traces.run_directory import RunDirectory
+from tests.analysis.by_hand import ENTRY, SUBJECTS, S, ended, fault
+from tests.analysis.synthetic import MANIFEST, Story, write_run
+
+WHOLE = ArmSummary(1, 1, 0, True)
+PLANNED = replace(ENTRY, checks=("loss", "timing"), arms=dict.fromkeys(Arm, WHOLE))
+FOUND = Difference("order", "order.x", "candidate", 1, 2, 3, "calm", 4, 5, "this", "that", '{"a": [1]}')
+
+
+def manifest(*entries: CaseEntry, run: str = "r1") -> RunManifest:
+    return replace(MANIFEST, run=run, subjects=SUBJECTS, cases=entries)
+
+
+def case(*facts: Any, entry: CaseEntry = PLANNED) -> CaseFacts:
+    (found,) = case_facts([manifest(entry)], summarise(CaseFact("r1", 1, fact) for fact in facts))
+    return found
+
+
+def answers(*facts: Any, entry: CaseEntry = PLANNED) -> dict[str, Evidence]:
+    """By check, in their order."""
+    return {one.check: one for one in all_evidence([case(*facts, entry=entry)])}
+
+
+def test_planned_checks_are_answered_once_and_three_always() -> None:
+    """In the order of the plan; one that is planned and implicit is asked once."""
+    assert list(answers()) == ["loss", "timing", "outcomes", "protocol", "validity"]
+    twice = replace(PLANNED, checks=("validity", "loss"))
+    assert list(answers(entry=twice)) == ["validity", "loss", "outcomes", "protocol"]
+    assert len(all_evidence([case(entry=twice)])) == 4
+
+
+def test_what_nobody_planned_is_told_where_it_was_found() -> None:
+    """As a must: it ends the run with exit 1, whatever its check would be by itself."""
+    evidence = answers(FOUND)["order"]
+    assert (evidence.severity, [one.signature for one in evidence.divergences]) == (Severity.MUST, ["order.x"])
+    assert ended(evidence)[1] is ExitCode.DIVERGES
+    assert answers(replace(FOUND, check="failover-time"))["failover-time"].severity is Severity.MUST
+    assert list(answers(replace(FOUND, check="loss"))).count("loss") == 1
+
+
+def test_a_check_that_nobody_knows_is_refused() -> None:
+    """By name, with the case that planned it."""
+    with pytest.raises(TraceError, match="'telepathy' planned for case"):
+        answers(entry=replace(PLANNED, checks=("telepathy",)))
+
+
+def unknowable(arm: str, why: str, check: str = "loss") -> Tally:
+    return Tally(f"unknowable: {check}", arm, "", why, 1, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("tallies", "reason"),
+    [
+        ([unknowable("candidate", "why")], "why"),
+        ([unknowable("baseline", "why")], "why"),
+        ([unknowable("baseline", "why"), unknowable("candidate", "why")], "why"),
+        ([unknowable("baseline", "z"), unknowable("candidate", "a")], "a; z"),
+    ],
+)
+def test_a_planned_check_that_nobody_can_answer_says_so(tallies: list[Tally], reason: str) -> None:
+    """With every reason once; a broken set-up comes first, and other checks are not concerned."""
+    evidence = answers(*tallies)
+    assert (evidence["loss"].standing, evidence["loss"].reason) == (Standing.NOT_APPLICABLE, reason)
+    assert evidence["outcomes"].standing is not Standing.NOT_APPLICABLE
+    aborted = answers(*tallies, entry=replace(PLANNED, status=CaseStatus.ABORTED))
+    assert aborted["loss"].standing is Standing.INVALID
+
+
+def test_everything_of_a_case_comes_to_its_facts() -> None:
+    """And nothing of another case's, or of another run's."""
+    value = EpisodeValue("timing", "s", "baseline", 1, 2.0, 3, "open")
+    rows: list[Any] = [
+        FOUND,
+        replace(FOUND, send=9),
+        replace(FOUND, check="loss"),
+        value,
+        fault(S, 2 * S),
+        Tally("a", "b", "c", "d", 2, 0.5),
+    ]
+    facts = [
+        CaseFact(run, number, one)
+        for run in ("r1", "r2")
+        for number in (1, 2)
+        for one in rows
+        if (run, number) != ("r2", 2)
+    ]
+    entries = [replace(PLANNED, number=number) for number in (1, 2)]
+    cases = case_facts([manifest(*entries), manifest(*entries, run="r2")], summarise(facts))
+    assert [(one.run, one.entry.number, len(one.episodes), len(one.faults)) for one in cases] == [
+        ("r1", 1, 1, 1),
+        ("r1", 2, 1, 1),
+        ("r2", 1, 1, 1),
+        ("r2", 2, 0, 0),
+    ]
+    assert {check: [one.count for one in found] for check, found in cases[2].divergences.items()} == {
+        "order": [2],
+        "loss": [1],
+    }
+    assert (cases[2].tallies, cases[3].tallies, cases[3].divergences) == ({("a", "b", "c", "d"): (2, 0.5)}, {}, {})
+    assert (cases[2].episodes, cases[2].faults, cases[2].subjects) == ((value,), (fault(S, 2 * S),), SUBJECTS)
+
+
+def test_a_difference_becomes_a_divergence_with_its_example() -> None:
+    """Field by field."""
+    ((one,),) = case(FOUND).divergences.values()
+    assert (one.signature, one.subject, one.count) == ("order.x", "python:5.3.3", 1)
+    shown = one.example
+    assert (shown.send, shown.thread, shown.attempt, shown.phase) == (2, 1, 3, "calm")
+    assert (shown.expected, shown.observed, shown.detail) == ("this", "that", {"a": [1]})
+    ((one,),) = case(replace(FOUND, arm="baseline")).divergences.values()
+    assert one.subject == "java:5.3.3"
+
+
+def test_how_much_was_read_is_added_up() -> None:
+    """Over both arms of two cases of one run, and one of another."""
+    names = ("sends", "attempt", "stored", "foreign")
+    tallies = [Tally(name, arm, "calm", "x", 10 + n, 0.0) for n, name in enumerate(names) for arm in Arm]
+    met = [Tally("spell.met", arm, "paused", "1", 1, 0.0) for arm in Arm]
+    one = case(*tallies, *met, fault(S, 2 * S))
+    assert trace_counts([manifest(PLANNED), manifest(PLANNED)], iter([one, one, case()])) == TraceCounts(
+        runs=2,
+        cases=3,
+        sends=40,
+        attempts=44,
+        stored=48,
+        foreign=52,
+        faults=2,
+        spells=(SpellCount("fault latency off, one of several brokers", 2),),
+    )
+
+
+def test_a_notebook_adds_up_and_keeps_the_order() -> None:
+    """Facts first as they came, then each tally once."""
+    notebook = Notebook("r1", 7, 0)
+    notebook.count("a", "b", "c", "d")
+    notebook.note(FOUND)
+    notebook.count("a", "b", "c", "d", n=4, total=1.5)
+    notebook.count("a", "b", "c", "e", n=0)
+    notebook.note(fault(S, 2 * S))
+    assert list(notebook.facts()) == [
+        CaseFact("r1", 7, FOUND),
+        CaseFact("r1", 7, fault(S, 2 * S)),
+        CaseFact("r1", 7, Tally("a", "b", "c", "d", 5, 1.5)),
+        CaseFact("r1", 7, Tally("a", "b", "c", "e", 0, 0.0)),
+    ]
+    assert notebook.differences() == (FOUND,)
+
+
+def test_facts_are_written_column_by_column() -> None:
+    """Every kind under its own name, with all its fields."""
+    trouble = Trouble.of(TraceError("a file", seen="none", hint="look"))
+    (batch,) = batches([CaseFact("r1", 7, FOUND), CaseFact("r2", 8, trouble)])
+    first, second = batch.to_pylist()
+    assert (first["run"], first["number"], first["difference"]["detail"], first["trouble"]) == (
+        "r1",
+        7,
+        '{"a": [1]}',
+        None,
+    )
+    assert second["trouble"] == {"expected": "a file", "seen": "none", "hint": "look"}
+    assert [one.num_rows for one in batches([CaseFact("r1", 1, FOUND)] * 8_193)] == [8_192, 1]
+    assert list(batches([])) == []
+
+
+def test_cases_of_one_size_are_dealt_in_turn() -> None:
+    """The largest first, those alike by their name; each hand has what it was dealt in that order."""
+    assert dealt([(1, ("b", 1)), (1, ("a", 2)), (1, ("a", 1)), (9, ("c", 1))], 2) == [
+        (("c", 1),),
+        (("a", 1), ("a", 2), ("b", 1)),
+    ]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
+    """Two small cases, of which the second was never begun, and a third."""
+    stories = [Story(name=f"case-{number}", pauses=(), sends=8 * number) for number in (1, 2, 3)]
+    written = write_run(tmp_path_factory.mktemp("runs"), stories)
+    written.change(2, lambda entry: replace(entry, status=CaseStatus.PLANNED))
+    return RunDirectory.open(written.path)
+
+
+def test_cases_that_were_begun_are_dealt_to_tasks_and_read(run: RunDirectory) -> None:
+    """The larger first; a case that cannot be read gives its trouble, and the others their facts."""
+    reader = RunReader([str(run.path)], 50, 2)
+    partitions = [one for one in reader.partitions() if isinstance(one, CasesPartition)]
+    assert [one.cases for one in partitions] == [((str(run.path), 3),), ((str(run.path), 1),)]
+    (run.path / "sends" / "03-baseline.parquet").write_bytes(b"no parquet")
+    both = CasesPartition(((str(run.path), 3), (str(run.path), 1)))
+    rows = [row for batch in reader.read(both) for row in batch.to_pylist()]
+    assert [row["number"] for row in rows if row["trouble"] is not None] == [3]
+    assert {row["number"] for row in rows if row["tally"] is not None} == {1}
+    assert {row["run"] for row in rows} == {"run-1"}
+
+
+def test_a_source_is_asked_by_its_options(tmp_path: Path) -> None:
+    """Runs one a line, rows of a batch and tasks; without a case there is one task of nothing."""
+    empty = RunDirectory.create(tmp_path / "runs", manifest())
+    source = RunSource({"runs": f"{empty.path}\n{empty.path}", "batchRows": "5", "tasks": "3"})
+    assert RunSource.name() == "rocketdiff"
+    assert source.schema().startswith("run string, number bigint, difference struct<check: string")
+    reader = source.reader(source.schema())  # type: ignore[arg-type]  # Spark's type, which is not looked at
+    (only,) = reader.partitions()
+    assert isinstance(only, CasesPartition) and only.cases == ()
+    assert list(reader.read(only)) == []
