@@ -44,6 +44,9 @@ STATM = Path("/proc/self/statm")
 ENDLESS = "took too long"
 CRASHED = "ended the process"
 
+WAITING = 20
+"""Seconds of the clock for each of the processor: a child that sleeps ends too, and one on a busy machine is not taken for endless."""
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -137,7 +140,7 @@ def in_children(
     """
     Result of each task, done in a forked child of its own, so many at a time, in the order in which they end.
 
-    A child that takes longer than limit_s, or ends without a word, has ENDLESS or CRASHED for a result.
+    A child that takes more than limit_s of the processor, or ends without a word, has ENDLESS or CRASHED for a result.
     """
     context = multiprocessing.get_context("fork")
     rest = iter(tasks)
@@ -162,7 +165,7 @@ def _heard(pipe: Connection, process: Any) -> Any:
         result = pipe.recv()
     except EOFError:
         process.join()
-        result = ENDLESS if process.exitcode == -signal.SIGALRM else CRASHED
+        result = ENDLESS if -process.exitcode in {signal.SIGALRM, signal.SIGPROF} else CRASHED
     pipe.close()
     process.join()
     return result
@@ -170,11 +173,13 @@ def _heard(pipe: Connection, process: Any) -> Any:
 
 def _live(pipe: Connection, work: Callable[[Task], Any], task: Task, limit_s: float) -> None:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, limit_s)
+    signal.setitimer(signal.ITIMER_PROF, limit_s)
+    signal.setitimer(signal.ITIMER_REAL, limit_s * WAITING)
     if STATM.exists():  # not on macOS, where a mutant may take what it likes for the length of its time limit
         used = int(STATM.read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
         resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY_BYTES, used + MEMORY_BYTES))
     result = work(task)
+    signal.setitimer(signal.ITIMER_PROF, 0)
     signal.setitimer(signal.ITIMER_REAL, 0)
     with contextlib.suppress(BrokenPipeError):
         pipe.send(result)

@@ -1,0 +1,140 @@
+"""What the rules tell while they decide, line by line."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from harness.core.plan import SendKind
+from harness.oracle.story import attempt_lines, story_lines
+from harness.oracle.trace import AttemptTrace, SendTrace
+from reference_impl.rules.events import (
+    BudgetChecked,
+    Charged,
+    Chosen,
+    Event,
+    Forgotten,
+    IndexRead,
+    IndexReset,
+    Skip,
+    Skipped,
+    Swallowed,
+    Tier,
+)
+from reference_impl.rules.publish import Queue
+
+MS = 1_000_000
+A0, A1, B0, B1 = Queue("a", 0), Queue("a", 1), Queue("b", 0), Queue("b", 1)
+ATTEMPTS = (
+    AttemptTrace(0, "a", 0, 0, 1_500_000, "MQBrokerException", 2),
+    AttemptTrace(1, "b", 1, 2 * MS, 1_236 * MS, "RemotingTimeoutException"),
+    AttemptTrace(2, "a", 1, 9 * MS, 10 * MS, None, None, "FLUSH_DISK_TIMEOUT"),
+    AttemptTrace(3, "b", 0, 9 * MS, 10 * MS),
+)
+SEEN = [
+    "seen: attempt 1 on queue 0 of a, 1.5 ms, MQBrokerException (2)",
+    "seen: attempt 2 on queue 1 of b, 1,234.0 ms, RemotingTimeoutException",
+    "seen: attempt 3 on queue 1 of a, 1.0 ms, FLUSH_DISK_TIMEOUT",
+    "seen: attempt 4 on queue 0 of b, 1.0 ms, ok",
+]
+
+
+def told(*story: Event, attempts: Sequence[AttemptTrace] = (), queues: int = 8) -> list[str]:
+    """Lines of a story beside these attempts."""
+    send = SendTrace(0, 0, SendKind.PLAIN, 0, 0, 9 * MS, attempts=tuple(attempts))
+    return list(story_lines(story, send, queues))
+
+
+def test_attempts_are_told_as_they_were_seen() -> None:
+    """With how long they took, and their code or status."""
+    send = SendTrace(0, 0, SendKind.PLAIN, 0, 0, 9 * MS, attempts=ATTEMPTS)
+    assert list(attempt_lines(send, 0, 4)) == SEEN
+    assert list(attempt_lines(send, 1, 3)) == SEEN[1:3]
+
+
+def test_an_attempt_follows_the_look_at_its_budget() -> None:
+    """One each; what was seen beyond the story comes last."""
+    spent = BudgetChecked(7, 3_000)
+    line = "spent so far: 7 ms, of 3,000 ms"
+    assert told(spent, spent, attempts=ATTEMPTS) == [line, SEEN[0], line, *SEEN[1:]]
+    assert told(attempts=ATTEMPTS[:1]) == SEEN[:1]
+
+
+def test_only_the_first_tick_of_a_selection_is_told() -> None:
+    """It says where the selection began; after the attempt the next selection begins."""
+    spent = BudgetChecked(0, None)
+    story = (IndexRead(17), IndexRead(18), spent, IndexRead(19))
+    assert told(*story, queues=8) == [
+        "index after position 1 (of 0–7)",
+        "spent so far: 0 ms, each attempt has its own timeout",
+        "index after position 3 (of 0–7)",
+    ]
+
+
+def test_an_index_that_nobody_knows_may_be_followed_by_any_queue() -> None:
+    """It was never used, or there is no list to take it modulo."""
+    unknown = ["index not known: the next queue may be any"]
+    assert (told(IndexRead(None)), told(IndexRead(3), queues=0), told(IndexRead(None), queues=0)) == (unknown,) * 3
+
+
+def test_queues_that_were_passed_over_for_one_reason_are_told_together() -> None:
+    """Of one broker and one reason, ticks in between or not; another broker or reason begins anew, and each is told once."""
+    last = [Skipped(queue, Skip.LAST_BROKER, None) for queue in (A0, A1, B0)]
+    avoided = Skipped(B1, Skip.AVOIDED, 70)
+    story = (IndexRead(1), last[0], IndexRead(2), last[1], IndexRead(3), last[2], avoided, Chosen(A0, Tier.ANY))
+    assert told(*story) == [
+        "index after position 1 (of 0–7)",
+        "skipped queues 0, 1 of a: the broker failed the attempt before",
+        "skipped queue 0 of b: the broker failed the attempt before",
+        "skipped queue 1 of b: the broker is avoided for another 70 ms",
+        "took queue 0 of a: nothing else is left; next in turn, whatever its broker",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("reason", "remaining_ms", "why"),
+    [
+        (Skip.LAST_BROKER, 70, "the broker failed the attempt before"),
+        (Skip.NOT_LAST_BROKER, None, "a retry of this release wants the broker that failed"),
+        (Skip.AVOIDED, 70, "the broker is avoided for another 70 ms"),
+        (Skip.AVOIDED, None, "the broker is avoided"),
+        (Skip.UNREACHABLE, 70, "the broker counts as unreachable"),
+    ],
+)
+def test_why_a_queue_was_passed_over(reason: Skip, remaining_ms: int | None, why: str) -> None:
+    """What is left is told of an avoidance alone."""
+    story = (Skipped(A1, reason, remaining_ms), Chosen(B0, Tier.ROTATION))
+    assert told(*story)[0] == f"skipped queue 1 of a: {why}"
+
+
+@pytest.mark.parametrize(
+    ("tier", "why"),
+    [
+        (Tier.ROTATION, "next in turn"),
+        (Tier.OTHER_BROKER, "the first of another broker"),
+        (Tier.AVAILABLE, "the first that is acceptable and whose broker is available"),
+        (Tier.REACHABLE, "no broker is available; the first whose broker is reachable"),
+        (Tier.BEST_KNOWN, "no queue is acceptable; the best known broker"),
+        (Tier.ANY, "nothing else is left; next in turn, whatever its broker"),
+    ],
+)
+def test_why_a_queue_was_taken(tier: Tier, why: str) -> None:
+    """And whether the list was rewritten for it."""
+    assert told(Chosen(B1, tier)) == [f"took queue 1 of b: {why}"]
+    assert told(Chosen(B1, tier, mutated=True)) == [f"took queue 1 of b: {why}, written into the shared list"]
+
+
+@pytest.mark.parametrize(
+    ("event", "line"),
+    [
+        (Charged("a", 1_500, 30_000, isolated=False, reachable=True), "noted a: took 1,500 ms, counts by its latency: avoided for 30,000 ms"),
+        (Charged("a", 3, 0, isolated=False, reachable=True), "noted a: took 3 ms, counts by its latency: not avoided"),
+        (Charged("b", 3, 10_000, isolated=True, reachable=True), "noted b: took 3 ms, counts as failed: avoided for 10,000 ms"),
+        (Charged("b", 3, 10_000, isolated=True, reachable=False), "noted b: took 3 ms, counts as failed: avoided for 10,000 ms, unreachable"),
+        (Forgotten("b"), "forgot b: it has no write queues"),
+        (Swallowed("ArithmeticException"), "met a ArithmeticException, which the client swallows"),
+        (IndexReset(None), "a retry restarts the index at random"),
+    ],
+)  # fmt: skip
+def test_everything_else_has_a_line(event: Event, line: str) -> None:
+    """Each word for word."""
+    assert told(event) == [line]

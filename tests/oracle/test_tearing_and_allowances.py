@@ -1,0 +1,82 @@
+"""What closing a connection does to others, release by release, and what an attempt may take by several hidden states."""
+
+from dataclasses import replace
+
+import pytest
+
+from harness.oracle.demon import Demon
+from harness.oracle.durations import Allowance, Tearing, allowance_of, duration_difference, waiting_difference
+from harness.oracle.interval import Interval, as_ms
+from harness.oracle.judgement import Difference, DifferenceKind
+from harness.oracle.trace import AttemptTrace
+from reference_impl.dialects import dialect_of
+from reference_impl.rules.attempt import Try
+from reference_impl.rules.publish import Queue
+from tests.oracle.test_durations_to_the_millisecond import MS, ONE_WAY
+
+
+@pytest.mark.parametrize(
+    ("release", "pending_fail", "timeouts_close"),
+    [
+        ("4.0.0-incubating", False, False),
+        ("4.2.0", False, False),
+        ("4.3.0", True, False),
+        ("4.9.0", True, False),
+        ("4.9.1", True, True),
+        ("5.1.3", True, True),
+        ("5.1.4", True, True),
+        ("5.5.0", True, True),
+    ],
+)
+def test_what_closing_a_connection_does(release: str, pending_fail: bool, timeouts_close: bool) -> None:
+    """Requests that wait on it fail with it from 4.3.0 on; a request that timed out closes it from 4.9.1 on, from 5.1.4 on if time was left."""
+    assert Tearing.of(dialect_of(release).remoting) == Tearing(pending_fail, timeouts_close)
+
+
+def test_an_attempt_is_allowed_what_any_hidden_state_allows() -> None:
+    """500–510 ms by one, 490–505 and 505–520 by others; counted from its choice on."""
+
+    def asked(lo: int, hi: int) -> Try:
+        return Try(Queue("a", 0), as_ms(Interval(lo, hi, Demon())))
+
+    allowed = allowance_of(asked(500, 510), 77)
+    assert allowed == Allowance(500, 510, 77)
+    allowed.widen(asked(490, 505))
+    assert allowed == Allowance(490, 510, 77)
+    allowed.widen(asked(505, 520))
+    assert allowed == Allowance(490, 520, 77)
+    assert allowance_of(Try(Queue("a", 0), 3_000), 5) == Allowance(3_000, 3_000, 5)
+
+
+def test_a_timeout_before_its_time_is_told_in_full() -> None:
+    """After 300 of 490–500 ms."""
+    attempt = AttemptTrace(0, "a", 0, 0, 300 * MS, "RemotingTimeoutException")
+    assert duration_difference(attempt, Allowance(490, 500, 0), connecting_counts=True) == Difference(
+        DifferenceKind.ATTEMPTS,
+        "attempts.gave-up-before-timeout",
+        0,
+        "attempt 1 keeps its timeout of 490–500 ms",
+        "attempt 1 ended after 300 ms with RemotingTimeoutException",
+        {"timeout_ms": [490, 500], "took_ms": 300, "error": "RemotingTimeoutException"},
+    )
+
+
+def test_an_answer_without_a_status_is_told_as_one() -> None:
+    """Two seconds after a timeout of half a second."""
+    found = duration_difference(AttemptTrace(0, "a", 0, 0, 2_000 * MS), Allowance(500, 500, 0), connecting_counts=True)
+    assert found is not None
+    assert (found.kind, found.observed) == (DifferenceKind.ATTEMPTS, "attempt 1 ended after 2,000 ms with an answer")
+
+
+def test_a_one_way_call_waits_from_its_last_request_on() -> None:
+    """Two were made: the second at 900 ms, 1,100 before the end."""
+    second = AttemptTrace(1, "b", 0, 900 * MS, 910 * MS, None, None, "SEND_OK")
+    called = replace(ONE_WAY, end_ns=2_000 * MS, attempts=(*ONE_WAY.attempts, second))
+    assert waiting_difference(called) == Difference(
+        DifferenceKind.ATTEMPTS,
+        "attempts.waited-for-an-answer",
+        1,
+        "a one-way call that is over when its request is written",
+        "the call returned 1,100 ms after it began its request",
+        {"waited_ms": 1_100, "status": "SEND_OK"},
+    )
