@@ -82,7 +82,9 @@ def test_while_all_servers_live_an_error_stays_what_it_is(stage: _Stage) -> None
 def test_frames_that_nobody_saw_make_the_case_invalid(stage: _Stage) -> None:
     """The wire's story of the arm is kept, and that it is not whole is a problem of the case."""
     story = WireStory("the wire: 2 attempts", unseen=("a frame of 9 MiB", "another"))
-    stage.case = cast("Any", SimpleNamespace(scenario=SimpleNamespace(settings=ClientSettings()), plan=None))
+    scenario = SimpleNamespace(settings=ClientSettings())
+    pair = SimpleNamespace(baseline=SimpleNamespace(release="5.3.3"), candidate=SimpleNamespace(release="5.5.0"))
+    stage.case = cast("Any", SimpleNamespace(scenario=scenario, plan=None, id=pair))
     stage.arms = {Arm.CANDIDATE: cast("Any", SimpleNamespace(transcript=SimpleNamespace(sends=[], attempts=[])))}
     stage.witness = cast("Any", SimpleNamespace(testify=lambda *_: story))
     stage.testify()
