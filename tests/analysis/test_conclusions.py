@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from harness.analysis.checks.case_facts import CaseFacts
@@ -11,6 +12,8 @@ from harness.analysis.conclusions import all_evidence, case_facts, trace_counts
 from harness.analysis.facts import CaseFact, Difference, EpisodeValue, Tally, Trouble, batches
 from harness.analysis.notebook import Notebook
 from harness.analysis.source import CasesPartition, RunReader, RunSource, dealt
+from harness.analysis.steps.aligned import AlignedSend
+from harness.analysis.steps.reconciled import Copy
 from harness.analysis.summaries import summarise
 from harness.core.errors import ExitCode, TraceError
 from harness.core.events import Arm
@@ -18,7 +21,7 @@ from harness.core.evidence import Evidence, SpellCount, Standing, TraceCounts
 from harness.core.verdict import Severity
 from harness.traces.manifest import ArmSummary, CaseEntry, CaseStatus, RunManifest
 from harness.traces.run_directory import RunDirectory
-from tests.analysis.by_hand import ENTRY, SUBJECTS, S, ended, fault
+from tests.analysis.by_hand import ENTRY, MS, SUBJECTS, S, ended, fault, made, tried
 from tests.analysis.synthetic import MANIFEST, Story, write_run
 
 WHOLE = ArmSummary(1, 1, 0, True)
@@ -163,6 +166,44 @@ def test_a_notebook_adds_up_and_keeps_the_order() -> None:
         CaseFact("r1", 7, Tally("a", "b", "c", "e", 0, 0.0)),
     ]
     assert notebook.differences() == (FOUND,)
+
+
+def bar(arm: str, number: int, start_ms: float) -> dict[str, object]:
+    """An attempt of a millisecond at queue 0 of broker b, which timed out."""
+    place = {"thread": 0, "send": 4, "attempt": number, "broker": "broker-b", "queue_id": 0}
+    return {
+        "arm": arm,
+        **place,
+        "start_ms": start_ms,
+        "end_ms": start_ms + 1,
+        "outcome": "unknown",
+        "reason": "timeout",
+    }
+
+
+def test_a_difference_shows_what_both_arms_did() -> None:
+    """Attempts, calls and copies of each, from the first due send on; null for an arm that never returned."""
+    slow = [tried(n * MS, (n + 1) * MS, "RemotingTimeoutException", attempt=n) for n in (0, 1)]
+    side = made(Arm.CANDIDATE, 4, *slow, copies=[Copy("broker-b", 0, 7, 0, True)], cause="c", code=6)
+    theirs = made(Arm.BASELINE, 4, slow[0], copies=None)
+    traced = replace(theirs.judged.context.traced, row=None)
+    gone = replace(theirs, judged=replace(theirs.judged, context=replace(theirs.judged.context, traced=traced)))
+    call = {
+        "outcome": "unknown", "reason": "timeout", "error": "RemotingTimeoutException", "cause": "c", "code": 6,
+        "status": None, "broker": "broker-b", "queue_id": 0, "queue_offset": None, "elapsed_ms": 2.0,
+    }  # fmt: skip
+    for other, bars in ((gone, [bar("baseline", 0, -5.0)]), (None, [])):
+        notebook = Notebook("r1", 7, 5 * MS)
+        notebook.differ("loss", "x", AlignedSend(0, 4, other, side), side, expected="a", observed="b", attempt=1)
+        (found,) = notebook.differences()
+        assert (found.arm, found.attempt, found.at_ns, found.weight) == ("candidate", 1, 0, len(bars) + 2)
+        assert msgspec.json.decode(found.detail) == {
+            "run": "r1",
+            "decisions": [*bars, bar("candidate", 0, -5.0), bar("candidate", 1, -4.0)],
+            "sends": {"baseline": None, "candidate": call},
+            "stored": {"baseline": [], "candidate": [["broker-b", 0, 7]]},
+            "rules": {},
+        }
 
 
 def test_facts_are_written_column_by_column() -> None:

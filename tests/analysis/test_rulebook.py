@@ -1,15 +1,19 @@
 """By which rules a case of literal tables is judged, and what they say of its clients."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from harness.analysis import rulebook
+from harness.analysis.case_trace import CaseTrace
 from harness.analysis.rulebook import ArmRules, is_asynchronous, rulebook_for, tells_causes
 from harness.core.events import Arm
 from harness.core.plan import SendKind, SendMode
 from harness.core.settings import ClientSettings
 from harness.oracle.async_habits import NO_HABITS, AsyncHabits
+from harness.oracle.judgement import Judgement
 from harness.traces.manifest import ArmSummary
 from tests.analysis.by_hand import MS, S
 from tests.analysis.test_case_by_hand import BASELINE, CANDIDATE, SLOW, SMALL, told, trace, whole
@@ -134,6 +138,9 @@ def test_what_decides_on_what_can_be_known() -> None:
     old = rules(sends=[{"send": 0}]).sending()
     assert old is not None
     assert (old.mode, old.call, old.fault_latency) == (SendMode.SYNC, SendKind.PLAIN, False)
+    first = rules(sends=[row, {"send": 1, "mode": "async"}]).sending()
+    assert first is not None
+    assert (first.mode, first.call) == (SendMode.ONEWAY, SendKind.QUEUE)
     assert rules().sending() is rules(sends=[]).sending() is None
 
 
@@ -181,3 +188,49 @@ def test_what_tore_a_connection_is_read_off_the_arms_own_trace() -> None:
     held = trace(attempts_candidate=[{"send": 0}])
     assert ArmRules(held, CANDIDATE, "5.3.3", shared=False).excuses().held.is_held("broker-a", 2 * MS, 3 * MS)
     assert not ArmRules(held, BASELINE, "5.3.3", shared=False).excuses().held.is_held("broker-a", 2 * MS, 3 * MS)
+
+
+Troubled = Callable[[str | None, int, int], bool]
+
+
+def troubled_of(monkeypatch: pytest.MonkeyPatch, case: CaseTrace) -> Troubled:
+    """What the oracle of asynchronous sends is told about the candidate's faults and connections."""
+    heard: list[Troubled] = []
+
+    def judge(_replay: object, _sends: object, troubled: Troubled, *, choosers_told: bool) -> list[Judgement]:
+        assert choosers_told
+        heard.append(troubled)
+        return []
+
+    monkeypatch.setattr(rulebook, "judge_asynchronous", judge)
+    assert list(ArmRules(case, CANDIDATE, "5.3.3", shared=False, asynchronous=True).judge_together([])) == []
+    return heard[0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "broker", "start_ns", "is_troubled"),
+    [
+        ("pause", "broker-b", 11 * S, True),
+        ("pause", "broker-b", S, False),
+        ("pause", "broker-a", 11 * S, False),
+        ("pause", None, 11 * S, False),
+        ("kill", None, 11 * S, True),
+        ("kill", None, S, False),
+        ("flow-control", "broker-b", 11 * S, False),
+    ],
+)
+def test_who_is_troubled_by_a_fault(
+    kind: str, broker: str | None, start_ns: int, is_troubled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Requests at its broker while it reaches; those that nobody saw, only where it cuts connections."""
+    troubled = troubled_of(monkeypatch, trace(faults=[{"kind": kind}]))
+    assert troubled(broker, start_ns, start_ns + MS) is is_troubled
+
+
+def test_who_is_troubled_by_a_torn_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any request at the broker within a second of a timeout, whichever thread's; of this arm alone."""
+    troubled = troubled_of(
+        monkeypatch, trace(attempts_candidate=[FAILED], attempts_baseline=[FAILED | {"broker": "broker-b"}])
+    )
+    asked = [("broker-a", 2 * S), ("broker-a", 3 * S), ("broker-b", 2 * S), (None, 2 * S)]
+    assert [troubled(broker, at_ns, at_ns + MS) for broker, at_ns in asked] == [True, False, False, False]
