@@ -6,8 +6,7 @@ stored with a reserve, where nothing is known that could have caused it (``steps
 broker that was stopped, or gone, from before the request until after the answer, or without reserve by one whose slave was,
 where the broker waits for it. Compared, over sends that both arms made:
 in how many moments of calm, and in how many spells of faults, one of them had more sends that failed, were stored twice
-or stored with a reserve; in calm also one-way messages that nothing stored, and sends that were held up, an answer of a broker or
-a callback being far later than the other arm's of the same message. And, of a situation that a fault brings about, how often it ended badly in each arm.
+or stored with a reserve; in calm also one-way messages that nothing stored, and sends far slower than the other arm's. And, of a situation that a fault brings about, how often it ended badly in each arm.
 
 What a crowded machine does to anybody (time that was up, SYSTEM_BUSY) is never an exact difference; where the baseline itself has
 much of it in calm, the case shows nothing.
@@ -59,10 +58,7 @@ COMPARED = {CALM: (FAILED, TWICE, RESERVED, RETRIED, UNSTORED, HELD_UP), FAULTS:
 """How many attempts a fault costs depends on where a counter stands, and on threads that tear each other's connections; in calm none does."""
 
 HELD_UP_NS = 250_000_000
-"""
-What a send that succeeded at once must take longer than the other arm's of the same message: the bound of the guard
-``lateness-*``. Both ran beside each other on the same brokers; a machine or a broker that stands still holds up both.
-"""
+"""What a send that succeeded at once takes longer than the other arm's: the bound of ``lateness-*``. A machine or broker that stands still holds up both."""
 
 AFTER_FAILURE, RESERVE = "failed/after-a-failed-attempt", "reserved/while-a-broker-waits"
 
@@ -215,9 +211,8 @@ class Outcomes:
         spell = next((one for one in spells if one is not None), None)
         phase = CALM if spell is None else FAULTS
         befell = {side.arm: set(_befell(side, rows[side.arm])) for side in send.sides}
-        held_up = _held_up(rows)
-        if held_up is not None:
-            befell[held_up].add(HELD_UP)
+        for arm in _held_up(rows):
+            befell[arm].add(HELD_UP)
         for arm, row in rows.items():
             self._notebook.count(NAME, str(arm), phase, "sends")
             for what in sorted(befell[arm]):
@@ -282,14 +277,12 @@ def _keeps_waiting(fault: FaultRecord, attempt: AttemptRow) -> bool:
     return is_shown and (fault.heal_ns is None or attempt.end_ns <= fault.heal_ns)
 
 
-def _held_up(rows: Mapping[Arm, SendRow]) -> Arm | None:
+def _held_up(rows: Mapping[Arm, SendRow]) -> list[Arm]:
     """Of two sends that succeeded at once, the one that took much longer; one-way calls are ``held_up``'s business."""
-    for row in rows.values():
-        if row.mode is SendMode.ONEWAY or row.error is not None or any(one.error is not None for one in row.attempts):
-            return None
+    if any(row.mode is SendMode.ONEWAY or row.error or any(one.error for one in row.attempts) for row in rows.values()):
+        return []
     took_ns = {arm: row.end_ns - row.start_ns for arm, row in rows.items()}
-    slower = max(took_ns, key=lambda arm: took_ns[arm])
-    return slower if took_ns[slower] - min(took_ns.values()) > HELD_UP_NS else None
+    return [arm for arm in Arm if took_ns[arm] - min(took_ns.values()) > HELD_UP_NS]
 
 
 def _befell(side: ReconciledSend, row: SendRow) -> Iterator[str]:
