@@ -10,6 +10,7 @@ import pytest
 from harness.verdict.ledger import Conditions, Ledger, Party
 from harness.verdict.ledger_apply import apply_ledger
 from harness.verdict.ledger_cover import covers, declares, is_expected, meets, subjects_of
+from harness.verdict.ledger_outcome import EntryState
 from harness.verdict.ledger_range import Range
 from harness.verdict.policy import Policy
 from tests.verdict.ledger_entries import BOTH, ENTRY, NEW, OLD, ONE, RUN, divergence, entry, result
@@ -124,6 +125,25 @@ def test_an_entry_of_other_brokers_is_silent() -> None:
     assert subjects_of(elsewhere, RUN) == frozenset()
 
 
+def test_an_entry_whose_client_is_the_baseline_speaks_only_where_it_was_seen() -> None:
+    """A difference of the baseline is not expected anywhere: without it the entry is not listed, with it it is not stale."""
+    old = entry(when=Conditions(Party("java", Range.parse("<5"))))
+    seen = (result(ONE, divergence(subject=OLD)), result(BOTH))
+    assert apply_ledger(Ledger((old,)), (result(ONE), result(BOTH)), RUN, Policy()).outcomes == ()
+    (outcome,) = apply_ledger(Ledger((old,)), seen, RUN, Policy()).outcomes
+    assert (outcome.state, outcome.seen, outcome.decisive, outcome.missing) == (EntryState.DECLARED, 1, 2, ())
+
+
+@pytest.mark.parametrize(
+    ("arm", "is_shared"),
+    [("both", True), ("spec-gap", True), ("java", False), ("reference", False), ("baseline", False)],
+)
+def test_what_is_both_clients_doing_is_listed_apart(arm: str, is_shared: bool) -> None:
+    """Also what the specification leaves open; and one check is told in the singular."""
+    (outcome,) = apply_ledger(Ledger((entry(arm_at_fault=arm),)), (result(ONE, divergence()),), RUN, Policy()).outcomes
+    assert (outcome.is_shared, outcome.seen_text) == (is_shared, "seen in 1 of 1 decisive check")
+
+
 @pytest.mark.parametrize(
     ("text", "version", "is_inside"),
     [
@@ -142,6 +162,11 @@ def test_an_entry_of_other_brokers_is_silent() -> None:
 def test_a_suffix_is_ordered_and_closing_zeros_are_not_counted(text: str, version: str, is_inside: bool) -> None:
     """By their letters; ``5`` is ``5.0.0``, and nothing at all is ``0``."""
     assert Range.parse(text).holds(version) is is_inside
+
+
+def test_what_is_no_number_is_in_no_range() -> None:
+    """A toy's defect, and nothing."""
+    assert [Range.parse(">=0").holds(version) for version in ("drops", "", "1")] == [False, False, True]
 
 
 @pytest.mark.parametrize(("name", "is_written"), [("__main__", True), ("harness.verdict.ledger_format", False)])

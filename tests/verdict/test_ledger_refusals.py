@@ -35,6 +35,7 @@ def refused(data: object) -> str:
     ("fields", "where", "meant"),
     [
         ({"owners": "x"}, ("entries", 0), "owner"),
+        ({"when": {"client": "java", "serversion": "1"}}, ("entries", 0, "when"), "version"),
         ({"when": {"client": "java", "setings": {}}}, ("entries", 0, "when"), "settings"),
         ({"when": {"client": "java", "against": {"client": "java", "versoin": "1"}}}, ("entries", 0, "when", "against"), "version"),
         ({"occurrence": {"rate": [0, 1], "rates": 1}}, ("entries", 0, "occurrence"), "rate"),
@@ -189,3 +190,11 @@ def test_all_that_is_wrong_with_the_entries_is_told_at_once() -> None:
 def test_where_no_entry_is_wrong_nothing_is_told_of_entries(data: object) -> None:
     """What is no ledger at all is told by whoever reads it."""
     assert list(told(data)) == []
+
+
+@pytest.mark.parametrize("days", [{}, {"expires_after_days": 180}])
+def test_a_date_at_the_end_of_the_calendar_has_no_expiry(days: dict[str, int]) -> None:
+    """The last day of the year 9999, and 180 days more."""
+    said = refused(with_entry(added=date.max, **days))
+    assert said.startswith("expected a date that 180 days can be added to at entries[0].added (")
+    assert said.endswith("saw 9999-12-31")

@@ -1,5 +1,7 @@
 """Every limit of the judge, exactly at it and just beside it."""
 
+from math import log
+
 import pytest
 
 from harness.core.evidence import Concentration, Ending, EpisodePair, Evidence, Margin, PairedSample, Standing
@@ -9,6 +11,7 @@ from harness.verdict.ledger_frequency import frequency_of
 from harness.verdict.ledger_outcome import EntryState
 from harness.verdict.samples import decide_samples
 from harness.verdict.statistics import benjamini_hochberg, clopper_pearson, exact_mcnemar, holm, pairs_needed
+from tests.verdict.test_by_hand import by_integration
 from tests.verdict.test_counts import evidence, told
 
 
@@ -65,6 +68,14 @@ def test_ten_thousand_pairs_are_the_most_that_are_told() -> None:
     assert pairs_needed(9.0, 1.2) == 10_000
 
 
+@pytest.mark.parametrize(("ratio", "sd", "n"), [(1.0, 0.2, 12), (1.15, 0.2, 17), (1.25, 0.2, 19)])
+def test_the_power_is_exact_near_the_margin_too(ratio: float, sd: float, n: int) -> None:
+    """Held to a ten-thousandth against integration: 81 % in the middle, and less than a third beside ×1.2 on either side."""
+    power = by_integration(n, log(1.2), log(ratio), sd, 0.05)
+    assert pairs_needed(sd, 1.2, ratio=ratio, power=power - 1e-4) == n
+    assert pairs_needed(sd, 1.2, ratio=ratio, power=power + 1e-4) == n + 1
+
+
 def choices(baseline: int, candidate: int) -> Concentration:
     """So many of one choice fell on a place that one in a thousand falls on: a chance of 0.001, which is the budget."""
     return Concentration("queue.begins-alike/queue", "broker-a/0", 0.001, 1, baseline, 1, candidate, 1)
@@ -111,7 +122,7 @@ def test_a_sample_is_asked_from_its_smallest_number_of_pairs_on(count: int, verd
     """Six at least; an episode that one arm never met is no pair."""
     item = Evidence(("r",), "c", "timing", Standing.DECISIVE, samples=(of_pairs(count, met_by_one=3),))
     ((said,),) = decide_samples([item])
-    assert (said.verdict, said.ratio is None) == (verdict, count < 6)
+    assert (said.verdict, said.ratio is None, said.reason == "") == (verdict, count < 6, count >= 6)
 
 
 @pytest.mark.parametrize(("cut", "is_mostly_unseen"), [(0, False), (4, False), (5, True), (10, True)])

@@ -13,7 +13,7 @@ from harness.verdict.judge import judge
 from harness.verdict.judgement import Counts
 from harness.verdict.policy import Policy
 from tests.verdict.test_answer import NEW, OLD, answered, divergence, evidence, sample
-from tests.verdict.test_counts import drawn
+from tests.verdict.test_counts import drawn, shares
 from tests.verdict.test_counts import evidence as counted
 from tests.verdict.test_judge import COMPLETE, RUN
 
@@ -130,6 +130,12 @@ def test_choices_that_pile_up_are_told_in_full() -> None:
     assert found.example.expected == "choices drawn at random: of 20 about 2.5 there"
     assert found.example.observed == f"20 of 20 of {NEW} at broker-a/0 (p = 6.9e-18)"
     assert found.example.detail == {"p": pytest.approx(8.0**-19)}
+
+
+def test_a_situation_that_one_arm_met_seldom_is_asked_for_what_it_could_show() -> None:
+    """All six of the candidate's and none of a hundred are one in 10^9; the other way about no six of a hundred show anything."""
+    (item,) = with_counts_told([counted(shares((100, 6), (0, 6)))], baseline=OLD, candidate=NEW)
+    assert [one.count for one in item.divergences] == [6]
 
 
 def result(verdict: Verdict, severity: Severity) -> CheckResult:

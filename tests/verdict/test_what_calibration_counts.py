@@ -1,0 +1,140 @@
+"""Which answer of a control case is an alarm, which could have been one, and which says nothing; and what is proposed and noted."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+
+from harness.core.verdict import Severity, Verdict
+from harness.verdict import calibration, defects_found
+from harness.verdict.calibration import Rate
+from harness.verdict.calibration_sums import Answer, ControlOutcome, KnownOutcome, found, summed
+from harness.verdict.ledger_lint import never_stale, unmatched
+from harness.verdict.ledger_proposal import proposed_file
+from harness.verdict.ledger_range import Range
+from tests.verdict.ledger_entries import ENTRY, OLD, ONE, RUN, divergence, entry, result
+from tests.verdict.test_ledger_lint import KNOWN
+from tests.verdict.test_ledger_lint import found as noted
+from tests.verdict.test_ledger_proposal import DAY, DIVERGING, EVIDENCE, read
+
+MUST, SHOULD, INFO = Severity.MUST, Severity.SHOULD, Severity.INFO
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+
+
+def outcome(*answers: Answer) -> ControlOutcome:
+    return ControlOutcome(1, "control", "java:5.3.3", answers)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "severity", "is_alarm", "is_trial"),
+    [
+        (Verdict.DIVERGES, MUST, True, True),
+        (Verdict.STALE, MUST, True, True),
+        (Verdict.ERROR, MUST, True, True),
+        (Verdict.ERROR, SHOULD, True, True),
+        (Verdict.ERROR, INFO, True, True),
+        (Verdict.DIVERGES, SHOULD, False, False),
+        (Verdict.STALE, INFO, False, False),
+        (Verdict.CONFORMS, MUST, False, True),
+        (Verdict.EQUIVALENT, MUST, False, True),
+        (Verdict.CONFORMS, SHOULD, False, False),
+        (Verdict.INCONCLUSIVE, MUST, False, False),
+        (Verdict.INVALID, MUST, False, False),
+        (Verdict.NOT_APPLICABLE, MUST, False, False),
+    ],
+)
+def test_an_alarm_is_what_would_have_failed_a_gate(
+    verdict: Verdict, severity: Severity, is_alarm: bool, is_trial: bool
+) -> None:
+    """An error of ours does so whatever its check is worth; a trial is what is one, or was decided and gates."""
+    answer = Answer("loss", verdict, severity)
+    assert (answer.is_alarm, answer.is_trial) == (is_alarm, is_trial)
+    assert outcome(answer).has_alarm is is_alarm
+
+
+@pytest.mark.parametrize(
+    ("check", "verdict", "severity", "is_decided"),
+    [
+        ("loss", Verdict.CONFORMS, MUST, True),
+        ("loss", Verdict.CONFORMS, SHOULD, False),
+        ("loss", Verdict.CONFORMS, INFO, False),
+        ("loss", Verdict.INVALID, MUST, False),
+        ("validity", Verdict.CONFORMS, MUST, False),
+        ("protocol", Verdict.CONFORMS, MUST, False),
+        ("protocol", Verdict.DIVERGES, MUST, True),
+        ("validity", Verdict.ERROR, INFO, True),
+    ],
+)
+def test_a_case_is_decided_by_a_gating_check_about_the_client(
+    check: str, verdict: Verdict, severity: Severity, is_decided: bool
+) -> None:
+    """Checks about the run decide nothing about a client, unless they fail it."""
+    assert outcome(Answer(check, verdict, severity)).is_decided is is_decided
+
+
+def test_a_gate_run_with_one_trial_among_its_pools_is_a_trial() -> None:
+    """The other pool was not decided."""
+    passed, open_one = Answer("timing", Verdict.EQUIVALENT, MUST), Answer("loss", Verdict.INCONCLUSIVE, MUST)
+    assert summed([], [outcome(passed, open_one)]).alarms_per_run == Rate.of(0, 1)
+
+
+def test_a_check_that_only_warns_and_passes_is_no_warning() -> None:
+    """A divergence of it is; an error is an alarm, and an answer."""
+    answers = [
+        Answer("timing", Verdict.EQUIVALENT, SHOULD),
+        Answer("order", Verdict.DIVERGES, SHOULD),
+        Answer("loss", Verdict.ERROR, SHOULD),
+    ]
+    rows = {row.check: row for row in summed([outcome(*answers)], []).checks}
+    assert {name: row.warnings for name, row in rows.items()} == {"timing": 0, "order": 1, "loss": 0}
+    assert {name: row.without_answer for name, row in rows.items()} == {"timing": 0, "order": 0, "loss": 0}
+    assert rows["loss"].alarms == Rate.of(1, 1)
+
+
+def test_a_known_divergence_that_was_seen_three_times_in_four() -> None:
+    """And once not decided."""
+    told = [KnownOutcome("K1", "java:4.7.1", "java:5.3.3", "a", seen) for seen in (True, True, True, False, None)]
+    (one,) = found(told)
+    assert (one.seen, one.without_answer) == (Rate.of(3, 4), 1)
+
+
+@pytest.mark.parametrize(
+    ("file", "version"),
+    [("calibration.json", calibration.SCHEMA_VERSION), ("sensitivity.json", defects_found.SCHEMA_VERSION)],
+)
+def test_what_is_stored_is_of_the_major_version_that_is_written(file: str, version: str) -> None:
+    """Otherwise a report could not tell it; the minor version has not gone back."""
+    stored = json.loads((FIXTURES / file).read_text(encoding="utf-8"))["schema_version"]
+    (major, minor, _), (stored_major, stored_minor, _) = (tuple(map(int, one.split("."))) for one in (version, stored))
+    assert (major, minor >= stored_minor) == (stored_major, True)
+
+
+def test_the_nearest_check_is_told_for_one_that_nobody_asks() -> None:
+    """Of all that are like it; a sound entry has no fault and can be found stale."""
+    ((_, said),) = noted(entry(check="latency/pause-one/avoidence"))
+    assert said.endswith("; close: latency/pause-one/avoidance")
+    assert (unmatched(ENTRY, KNOWN), never_stale(ENTRY, KNOWN)) == ("", "")
+
+
+def test_a_proposal_is_of_the_release_that_was_run() -> None:
+    """No other: a range is for a person to widen."""
+    (first, _) = read(proposed_file(DIVERGING, RUN, EVIDENCE, DAY)).entries
+    assert first.when.subject.version == Range.parse("==5.3.3")
+    assert first.when.against is not None
+    assert first.when.against.version == Range.parse("==4.7.1")
+
+
+def test_a_difference_of_the_baseline_is_proposed_against_nobody() -> None:
+    """It is its own, whoever stands beside it."""
+    (own,) = read(proposed_file([result(ONE, divergence(subject=OLD))], RUN, EVIDENCE, DAY)).entries
+    assert (own.when.subject.matches(OLD), own.when.against) == (True, None)
+
+
+def test_a_proposal_is_written_as_people_read_it() -> None:
+    """Letters beyond ASCII are themselves, and quotation marks do not end a text."""
+    command = 'rocketdiff compare --label "Büro" java:4.7.1 java:5.3.3'
+    text = proposed_file(DIVERGING, RUN, replace(EVIDENCE, reproduce=command), DAY)
+    assert "Büro" in text
+    assert yaml.safe_load(text)["entries"][0]["evidence"]["reproduce"] == command
