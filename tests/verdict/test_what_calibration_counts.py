@@ -11,6 +11,7 @@ from harness.core.verdict import Severity, Verdict
 from harness.verdict import calibration, defects_found
 from harness.verdict.calibration import Rate
 from harness.verdict.calibration_sums import Answer, ControlOutcome, KnownOutcome, found, summed
+from harness.verdict.ledger import Rate as Share
 from harness.verdict.ledger_lint import never_stale, unmatched
 from harness.verdict.ledger_proposal import proposed_file
 from harness.verdict.ledger_range import Range
@@ -115,7 +116,8 @@ def test_the_nearest_check_is_told_for_one_that_nobody_asks() -> None:
     """Of all that are like it; a sound entry has no fault and can be found stale."""
     ((_, said),) = noted(entry(check="latency/pause-one/avoidence"))
     assert said.endswith("; close: latency/pause-one/avoidance")
-    assert (unmatched(ENTRY, KNOWN), never_stale(ENTRY, KNOWN)) == ("", "")
+    often = entry(rate=Share(0.98, 1.0))
+    assert [unmatched(ENTRY, KNOWN), never_stale(ENTRY, KNOWN), never_stale(often, KNOWN)] == [""] * 3
 
 
 def test_a_proposal_is_of_the_release_that_was_run() -> None:
