@@ -131,6 +131,14 @@ def test_a_failure_at_once_may_be_chosen_for_again_in_that_thread(release: str, 
     assert found == (2, None if is_open else "queue.out-of-turn/first")
 
 
+def test_it_is_the_first_attempt_that_may_have_been_chosen_for_again() -> None:
+    """Lost at once, and answered at b2 after another send of that thread had its turn, which may be any."""
+    first, retry = send(0, "a0", "b2").attempts
+    late = replace(retry, start_ns=2_500 * MS, end_ns=2_502 * MS)
+    lost = replace(send(0, "a0", "b2"), attempts=(first, late), end_ns=late.end_ns)
+    assert names(judged([lost, send(1, "a3")], troubled=faulty)) == [(0, None), (1, None)]
+
+
 def test_an_answer_leaves_the_counter_known() -> None:
     """Nothing is chosen again."""
     assert names(judged([send(0, "a0"), send(1, "a3")], troubled=faulty))[1] == (1, "queue.out-of-turn/first")
@@ -193,6 +201,12 @@ def test_without_time_nothing_is_tried(error: str, took_ns: int, is_right: bool)
     (judgement,) = judged([replace(WITHOUT_ATTEMPT, error=error, start_ns=9 * MS, end_ns=9 * MS + took_ns)])
     assert (judgement == Judgement(7, 2, (), None, 0)) is is_right
     assert (judgement.difference is None) is is_right
+
+
+def test_a_lack_of_time_has_its_exceptions() -> None:
+    """Any other is a difference however long it took."""
+    late = replace(WITHOUT_ATTEMPT, error="IllegalStateException", end_ns=900 * MS)
+    assert names(judged([late])) == [(7, "attempts.stopped-early/first")]
 
 
 def test_an_address_may_be_lacking_beside_a_fault_or_a_new_route() -> None:

@@ -85,6 +85,17 @@ def test_a_send_of_one_thread_among_several() -> None:
     assert not any("of a" in line for line in lines)
 
 
+def test_a_send_that_is_undecided_says_why() -> None:
+    """Its list is not in the trace, so the rules have no story of it, and no hidden state explains it."""
+    assert told("5.3.3", "0 r7 a0 1", 0) == [
+        "send 0 of thread 0 (plain), 1.2 ms, by the rules of release 5.3.3",
+        "  seen: attempt 1 on queue 0 of a, 1.0 ms, SEND_OK",
+        "  seen: the call returned SEND_OK after 1 attempt",
+        "  0 hidden states left",
+        "  undecided: the queues the client knew are not in the trace",
+    ]
+
+
 def test_an_unknown_send_is_the_users_mistake() -> None:
     """It says how many there are."""
     with pytest.raises(UsageError, match="2 sends"):

@@ -81,7 +81,7 @@ def test_a_reading_is_at_least_what_the_clock_has_shown(now: Box, shown: Box, af
     demon = Demon()
     demon.restart()
     later, before = Reading(*now, demon), Interval(*shown, demon, was_read=True)
-    assert not later < before
+    assert (later < before) is False
     assert not demon.advance()
     assert (bounds(later), bounds(before)) == afterwards
 

@@ -54,6 +54,13 @@ def test_while_the_list_changes_its_older_version_is_counted() -> None:
     )
 
 
+def test_while_the_list_changes_a_difference_is_told_of_its_older_version() -> None:
+    """Of eight queues; b3 is in neither list's turn."""
+    (_, judgement) = judged("5.3.3", "0 a0 1 | 20 r1-2 b3 1", "a4 b4", "a2 c2")
+    assert judgement.difference is not None
+    assert "of 8 queues" in judgement.difference.expected
+
+
 @pytest.mark.parametrize(("latency", "avoided"), [(False, 0), (True, 1)])
 def test_avoided_brokers_are_counted_with_fault_latency_on(latency: bool, avoided: int) -> None:
     """B took 700 ms, which earns it two seconds; 100 ms later it is avoided, and a is not."""
@@ -94,11 +101,14 @@ def test_what_is_undecided_has_no_states_and_no_decisions(text: str) -> None:
 
 
 def test_what_is_undecided_differs_in_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Seven of eight ways were followed, and the send went the other."""
+    """Seven of eight ways were followed, and the send went the other; not even a result that names another queue."""
     monkeypatch.setattr(stepper, "WAYS_FOLLOWED", 7)
-    (judgement,) = judged("5.3.3", "0 a0 1")
-    assert judgement.undecided is not None
-    assert (judgement.difference, judgement.further) == (None, ())
+    for lies in (False, True):
+        (send,) = history("0 a0 1")
+        replay = replay_for("5.3.3", ClientSettings(), routes("a4 b4"))
+        (judgement,) = replay.judge_all([replace(send, queue_id=3) if lies else send])
+        assert judgement.undecided is not None
+        assert (judgement.difference, judgement.further) == (None, ())
 
 
 def test_without_a_witness_a_result_may_still_contradict_itself() -> None:

@@ -50,6 +50,12 @@ def test_a_call_without_attempts_decides_once() -> None:
         assert list(moments_of(bare, split=split)) == [moment(0, 10, 60, None, None, send=bare)]
 
 
+def test_a_client_that_tells_no_list_has_version_0() -> None:
+    """Before the call and after it."""
+    told = [(one.send.route, one.send.route_after) for one in moments_of(SEND, split=False)]
+    assert told == [(0, 0)] * 3
+
+
 def test_a_window_never_ends_before_it_begins() -> None:
     """Clocks of two witnesses may say so: a call told after its attempt, and an attempt that ended after the next began."""
     late = replace(SEND, start_ns=25, attempts=(replace(FIRST, end_ns=45), SECOND))
