@@ -229,8 +229,9 @@ def test_who_is_troubled_by_a_fault(
 
 def test_who_is_troubled_by_a_torn_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """Any request at the broker within a second of a timeout, whichever thread's; of this arm alone."""
+    timed_out: dict[str, Any] = FAILED | {"thread": 2}
     troubled = troubled_of(
-        monkeypatch, trace(attempts_candidate=[FAILED], attempts_baseline=[FAILED | {"broker": "broker-b"}])
+        monkeypatch, trace(attempts_candidate=[timed_out], attempts_baseline=[timed_out | {"broker": "broker-b"}])
     )
     asked = [("broker-a", 2 * S), ("broker-a", 3 * S), ("broker-b", 2 * S), (None, 2 * S)]
     assert [troubled(broker, at_ns, at_ns + MS) for broker, at_ns in asked] == [True, False, False, False]

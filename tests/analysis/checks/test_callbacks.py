@@ -22,6 +22,7 @@ from harness.oracle.async_habits import AsyncHabits
 from harness.traces.manifest import CaseEntry, CaseStatus
 from harness.traces.rows import AttemptRow, SendRow
 from reference_impl.dialects import dialect_of
+from tests.analysis.by_hand import facts_of, made, pair, tried
 from tests.analysis.checks.test_mode_checks import ROW, alone, copy, seen, side
 
 TOO_LATE = "RemotingTooMuchRequestException"
@@ -137,3 +138,19 @@ def test_many_excused_callbacks_clear_nobody(ours: int, theirs: int, standing: S
     assert evidence.standing is standing
     shown = {measure.name: measure.value for measure in evidence.measures}
     assert shown.get("never-called-back-by-rule candidate", 0) == theirs
+
+
+@pytest.mark.parametrize(
+    ("row", "key"),
+    [
+        ({"callbacks": 1}, "once"),
+        ({"callbacks": 2}, "more"),
+        ({"callbacks": 0}, "never"),
+        ({"callbacks": 3, "error": NEVER_CALLED_BACK}, "never"),
+        ({}, None),
+    ],
+)
+def test_sends_are_counted_by_their_callbacks(row: dict[str, Any], key: str | None) -> None:
+    """A call that has none, because it waits for its answer, is not."""
+    found = facts_of([pair(None, made(Arm.CANDIDATE, 0, tried(0, 1), mode=SendMode.ASYNC, **row))], Callbacks)
+    assert found.keys("callbacks", "candidate") == (() if key is None else (key,))
