@@ -73,6 +73,8 @@ def test_a_witness_must_have_seen_both_arms(check: ModuleType, name: str, key: s
         unread = check.answer(case(counted(2, 3, name, key), counted(*each, "unread", "queues")))
         whose = "java:5.3.3" if each[0] else "python:5.3.3"
         assert standing(unread) == (INDECISIVE, f"what the brokers hold of {whose} was not read back", 5)
+        nothing = check.answer(case(counted(*each, "unread", "queues")))
+        assert standing(nothing) == (INDECISIVE, f"what the brokers hold of {whose} was not read back", 0)
 
 
 def figures(evidence: Evidence) -> list[tuple[str, float, str, int]]:

@@ -160,6 +160,14 @@ def test_how_many_may_be_held_at_once(held: Held, wanted: list[str]) -> None:
     assert found(case((start, under, rest))) == wanted
 
 
+def test_one_look_that_saw_nothing_leaves_the_most_unknown() -> None:
+    """Nine were held a moment before it."""
+    start, rest = looks(ONE)
+    nine = ConnectionSample(60 * S, {"broker-b": 9}, {})
+    assert found(case((start, nine, rest))) == [f"{AT_ONCE}/broker 8"]
+    assert found(case((start, nine, replace(nine, held=None), rest))) == []
+
+
 def test_what_is_left_open_is_not_told_twice() -> None:
     """Ten to one broker at rest, four for a moment to the other."""
     start, rest = looks({"broker-b": 10})
