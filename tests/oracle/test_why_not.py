@@ -139,6 +139,12 @@ def test_past_all_legal_brokers() -> None:
     assert name(C0, *states) == f"{STAYED_AWAY}/first"
 
 
+def test_past_all_brokers_there_is_nothing_to_stay_away_for() -> None:
+    """Every broker of the list is legal; the one that was seen is in no list."""
+    states = [legal(queue, state(slow="abc")) for queue in (A0, B0, C0)]
+    assert name(Queue("d", 0), *states) == f"{OUT_OF_TURN}/first"
+
+
 def test_one_state_in_which_it_stayed_away_is_enough() -> None:
     """It may be the true one; the order does not matter."""
     states = [legal(A0, state()), legal(A0, state(slow="a"))]
