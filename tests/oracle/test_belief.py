@@ -51,6 +51,11 @@ def test_intervals_with_a_gap_are_not() -> None:
     assert starts([world((5, 6)), world((8, 9))]) == ([(5, 6), (8, 9)], True)
 
 
+def test_as_many_as_are_kept_are_not_made_vaguer() -> None:
+    """Two, of two."""
+    assert starts([world((5, 6)), world((8, 9))], kept=2) == ([(5, 6), (8, 9)], True)
+
+
 def test_worlds_that_differ_in_two_intervals_are_not_joined() -> None:
     """Their hull would hold more than they do."""
     assert len(starts([world((5, 6), (1, 2)), world((7, 9), (3, 4))])[0]) == 2
