@@ -5,8 +5,8 @@ Asked of every case. Looked at: every send of both arms. Three questions. Exact,
 stored with a reserve, where nothing is known that could have caused it (``steps.causes``), and an acknowledgement by a
 broker that was stopped, or gone, from before the request until after the answer, or without reserve by one whose slave was,
 where the broker waits for it. Compared, over sends that both arms made:
-in how many moments of calm, and in how many spells of faults, one of them had more sends that failed, were stored twice
-or stored with a reserve; in calm also one-way messages that nothing stored, and sends far slower than the other arm's. And, of a situation that a fault brings about, how often it ended badly in each arm.
+in how many moments of calm, and in how many spells of faults, one of them had more sends that failed, were stored twice,
+stored with a reserve, or held up (``slower_sends``); in calm also one-way messages that nothing stored. And, of a situation that a fault brings about, how often it ended badly in each arm.
 
 What a crowded machine does to anybody (time that was up, SYSTEM_BUSY) is never an exact difference; where the baseline itself has
 much of it in calm, the case shows nothing.
@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from harness.analysis.checks.scene import Scene
+from harness.analysis.checks.slower_sends import SlowerSends, master_of
 from harness.analysis.steps.aligned import AlignedSend
 from harness.analysis.steps.causes import Cause, Causes
 from harness.analysis.steps.fault_spells import FaultSpells
@@ -54,11 +55,8 @@ APART_NS = 50_000_000
 
 FAILED, TWICE, RESERVED, RETRIED = "failed", "stored-twice", "stored-with-a-reserve", "failed-at-first"
 UNSTORED, HELD_UP = "sent-one-way-and-not-stored", "held-up"
-COMPARED = {CALM: (FAILED, TWICE, RESERVED, RETRIED, UNSTORED, HELD_UP), FAULTS: (FAILED, TWICE, RESERVED)}
+COMPARED = {CALM: (FAILED, TWICE, RESERVED, RETRIED, UNSTORED, HELD_UP), FAULTS: (FAILED, TWICE, RESERVED, HELD_UP)}
 """How many attempts a fault costs depends on where a counter stands, and on threads that tear each other's connections; in calm none does."""
-
-HELD_UP_NS = 250_000_000
-"""What a send that succeeded at once takes longer than the other arm's: the bound of ``lateness-*``. A machine or broker that stands still holds up both."""
 
 AFTER_FAILURE, RESERVE = "failed/after-a-failed-attempt", "reserved/while-a-broker-waits"
 
@@ -77,6 +75,7 @@ class Outcomes:
         self._notebook = scene.notebook
         self._causes = causes
         self._faults = scene.times.faults
+        self._slower = SlowerSends.of(scene)
         self._spells = FaultSpells.of(self._faults, scene.entry.settings)
         self._units: defaultdict[tuple[str, int], dict[Arm, int]] = defaultdict(lambda: dict.fromkeys(Arm, 0))
         self._calm: defaultdict[tuple[str, Arm], list[int]] = defaultdict(list)
@@ -190,7 +189,7 @@ class Outcomes:
         if row is None or not row.attempts:
             return
         first, arm = row.attempts[0], str(side.arm)
-        nodes = {_master(fault) for fault in self._faults if fault.kind is not FaultKind.PAUSE_NAME_SERVER}
+        nodes = {master_of(fault) for fault in self._faults if fault.kind is not FaultKind.PAUSE_NAME_SERVER}
         hit = side.contexts[0].hit
         if len(nodes) == 1 and hit is not None and first.error is not None:
             self._situation(arm, f"{AFTER_FAILURE}/{hit.kind}", has_ended=row.error is not None)
@@ -211,7 +210,7 @@ class Outcomes:
         spell = next((one for one in spells if one is not None), None)
         phase = CALM if spell is None else FAULTS
         befell = {side.arm: set(_befell(side, rows[side.arm])) for side in send.sides}
-        for arm in _held_up(rows):
+        for arm in self._slower.held_up(send, rows, is_calm=spell is None):
             befell[arm].add(HELD_UP)
         for arm, row in rows.items():
             self._notebook.count(NAME, str(arm), phase, "sends")
@@ -265,24 +264,12 @@ def _was_down(fault: FaultRecord, attempt: AttemptRow) -> bool:
     return is_begun and (fault.heal_ns is None or attempt.end_ns <= fault.heal_ns)
 
 
-def _master(fault: FaultRecord) -> str:
-    return fault.node.partition("-slave-")[0]
-
-
 def _keeps_waiting(fault: FaultRecord, attempt: AttemptRow) -> bool:
     """Whether an attempt was made while its broker waited for a slave, or a disk, in vain."""
-    if fault.kind not in OF_SLAVES | {FaultKind.FLUSH_TIMEOUT} or _master(fault) != attempt.broker:
+    if fault.kind not in OF_SLAVES | {FaultKind.FLUSH_TIMEOUT} or master_of(fault) != attempt.broker:
         return False
     is_shown = fault.proven_ns is not None and attempt.start_ns >= fault.proven_ns
     return is_shown and (fault.heal_ns is None or attempt.end_ns <= fault.heal_ns)
-
-
-def _held_up(rows: Mapping[Arm, SendRow]) -> list[Arm]:
-    """Of two sends that succeeded at once, the one that took much longer; one-way calls are ``held_up``'s business."""
-    if any(row.mode is SendMode.ONEWAY or row.error or any(one.error for one in row.attempts) for row in rows.values()):
-        return []
-    took_ns = {arm: row.end_ns - row.start_ns for arm, row in rows.items()}
-    return [arm for arm in Arm if took_ns[arm] - min(took_ns.values()) > HELD_UP_NS]
 
 
 def _befell(side: ReconciledSend, row: SendRow) -> Iterator[str]:

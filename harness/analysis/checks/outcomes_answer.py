@@ -120,7 +120,7 @@ def _paired(pool: Sequence[CaseFacts]) -> Iterator[PairedCounts]:
     for phase, unit in ((CALM, "moments"), (FAULTS, "spells of faults")):
         for what in COMPARED[phase]:
             more = [sum(facts.n(MORE, what, arm=str(arm), phase=phase) for facts in pool) for arm in Arm]
-            if any(more) and (what != HELD_UP or _is_noticed(pool)):
+            if any(more) and ((what, phase) != (HELD_UP, CALM) or _is_noticed(pool)):
                 yield PairedCounts(f"{what}/{phase}", unit, *more)
 
 
