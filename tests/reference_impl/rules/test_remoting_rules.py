@@ -3,6 +3,7 @@
 import pytest
 
 from reference_impl.dialects import dialect_of
+from reference_impl.rules.remoting_rules import LateClose
 
 
 @pytest.mark.parametrize(
@@ -45,3 +46,20 @@ def test_whether_a_timeout_closes_the_connection(release: str, timeout: int, lef
 def test_time_left_of_an_asynchronous_request(release: str, spent: int, left: int | None) -> None:
     """It is written with exactly nothing left in every release."""
     assert dialect_of(release).remoting.async_time_left_ms(3_000, spent) == left
+
+
+@pytest.mark.parametrize(
+    ("error", "leaves_open"),
+    [
+        (None, (False, False, False)),
+        ("MQBrokerException", (False, False, False)),
+        ("RemotingSendRequestException", (False, False, True)),
+        ("RemotingTimeoutException", (False, False, True)),
+        ("RemotingTooMuchRequestException", (False, False, True)),
+        ("RemotingConnectException", (False, True, True)),
+        ("MQClientException", (False, True, True)),
+    ],
+)
+def test_which_end_may_cost_a_connection_that_stays_open(error: str | None, leaves_open: tuple[bool, ...]) -> None:
+    """None that was answered; from 5.3.1 one that had not connected, or does not say; from 5.4.0 any other too."""
+    assert tuple(rule.may_leave_open(error) for rule in LateClose) == leaves_open
