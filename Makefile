@@ -30,7 +30,7 @@ doctor: $(READY) ## Say what this machine has, what is missing and how to get it
 
 image: $(READY) ## Make the image for --cluster containers; ARGS names releases of servers
 	@[ -n "$$ROCKETDIFF_BASE_IMAGE" ] || docker/base.sh >/dev/null
-	@$(BIN)/python -m harness.cluster.containers.make_images $(ARGS)
+	@$(BIN)/python -m rocketdiff.cluster.containers.make_images $(ARGS)
 
 test: lint ## Lint, then all tests
 	@$(BIN)/python -m pytest -n 4 --dist loadgroup $(TESTS) $(ARGS)
@@ -41,7 +41,7 @@ lint: $(READY) ## ruff, mypy, the import arrows of ARCHITECTURE.md and the shipp
 	$(BIN)/ruff format --check . || failed=1; \
 	$(BIN)/mypy || failed=1; \
 	$(BIN)/lint-imports --no-cache || failed=1; \
-	$(BIN)/python -m harness.cli ledger lint || failed=1; \
+	$(BIN)/python -m rocketdiff ledger lint || failed=1; \
 	exit $$failed
 
 format: $(READY) ## Let ruff rewrite what it can
@@ -71,7 +71,7 @@ lock: $(READY) ## Write requirements.lock anew (maintainers; network)
 		--extra cpp --group dev --custom-compile-command 'make lock' --output-file requirements.lock $(ARGS) pyproject.toml
 
 relock: $(READY) ## Write the lock of RocketMQ's artifacts anew (maintainers; network, Maven)
-	@$(BIN)/python -m harness.releases.relock $(ARGS)
+	@$(BIN)/python -m rocketdiff.releases.relock $(ARGS)
 
 wheel: $(READY) ## Build dist/*.whl
 	@$(BIN)/python -m build --no-isolation --wheel $(ARGS)

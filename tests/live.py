@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.interface import Cluster
-from harness.cluster.start import start_cluster
-from harness.releases.cache import CACHE_VARIABLE, cache_dir
+from rocketdiff.cluster.interface import Cluster
+from rocketdiff.cluster.start import start_cluster
+from rocketdiff.releases.cache import CACHE_VARIABLE, cache_dir
 from tests.side_by_side import is_live
 from tests.untested import REPEATED
 

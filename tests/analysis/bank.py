@@ -1,14 +1,14 @@
 """
 The bank of defective clients, as data: what each does wrong, the suite that must find it, and by which checks.
 
-Lies (``harness.subjects.lies``) are live toys as well; the others change what the brokers hold or which calls come back.
+Lies (``rocketdiff.subjects.lies``) are live toys as well; the others change what the brokers hold or which calls come back.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from harness.core.records import NEVER_CALLED_BACK, CalledBackAgain
-from harness.subjects.lies import LIES, Kind, Lie, strikes, told
+from rocketdiff.core.records import NEVER_CALLED_BACK, CalledBackAgain
+from rocketdiff.subjects.lies import LIES, Kind, Lie, strikes, told
 from tests.analysis.bank_acting import ACTING
 from tests.analysis.bank_spoils import Defect, altered, telling
 from tests.analysis.planting import (

@@ -7,7 +7,7 @@ Each replaces what the candidate told by what a client with the defect would hav
 from collections.abc import Mapping
 from dataclasses import replace
 
-from harness.subjects.lies import Kind
+from rocketdiff.subjects.lies import Kind
 from tests.analysis.bank_spoils import (
     Defect,
     acknowledges_early,

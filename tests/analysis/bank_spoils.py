@@ -4,9 +4,9 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 
-from harness.core.message import DELAY, KEYS, properties_text
-from harness.core.records import SendEnded
-from harness.subjects.lies import Kind, strikes
+from rocketdiff.core.message import DELAY, KEYS, properties_text
+from rocketdiff.core.records import SendEnded
+from rocketdiff.subjects.lies import Kind, strikes
 from tests.analysis.synthetic import MS, ORIGIN_NS, Brokers, Stored, Told, play
 from tests.analysis.synthetic_modes import ModeStory, carrying
 

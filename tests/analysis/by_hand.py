@@ -4,30 +4,30 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from harness.analysis.case_trace import TracedSend
-from harness.analysis.checks.case_facts import CaseFacts
-from harness.analysis.checks.scene import Scene, Watcher
-from harness.analysis.conclusions import case_facts
-from harness.analysis.facts import CaseFact
-from harness.analysis.notebook import Notebook
-from harness.analysis.steps.aligned import AlignedSend
-from harness.analysis.steps.attempts_in_context import FaultTimes, attempts_in_context
-from harness.analysis.steps.reconciled import Copy, ReconciledSend, fate_of
-from harness.analysis.steps.replayed import JudgedSend
-from harness.analysis.summaries import summarise
-from harness.core.errors import ExitCode
-from harness.core.events import Arm
-from harness.core.evidence import Evidence
-from harness.core.fault import FaultKind, FaultRecord
-from harness.core.outcome import Outcome, outcome_of_attempt, reason_of
-from harness.core.plan import SendKind
-from harness.core.settings import ClientSettings
-from harness.core.verdict import CheckResult
-from harness.oracle.async_habits import NO_HABITS, AsyncHabits
-from harness.oracle.judgement import Judgement
-from harness.traces.manifest import CaseEntry, CaseStatus, ClockAnchor
-from harness.traces.rows import AttemptRow, SendRow
-from harness.verdict.judge import answers, judge
+from rocketdiff.analysis.case_trace import TracedSend
+from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.checks.scene import Scene, Watcher
+from rocketdiff.analysis.conclusions import case_facts
+from rocketdiff.analysis.facts import CaseFact
+from rocketdiff.analysis.notebook import Notebook
+from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.analysis.steps.attempts_in_context import FaultTimes, attempts_in_context
+from rocketdiff.analysis.steps.reconciled import Copy, ReconciledSend, fate_of
+from rocketdiff.analysis.steps.replayed import JudgedSend
+from rocketdiff.analysis.summaries import summarise
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.events import Arm
+from rocketdiff.core.evidence import Evidence
+from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.core.outcome import Outcome, outcome_of_attempt, reason_of
+from rocketdiff.core.plan import SendKind
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.verdict import CheckResult
+from rocketdiff.oracle.async_habits import NO_HABITS, AsyncHabits
+from rocketdiff.oracle.judgement import Judgement
+from rocketdiff.traces.manifest import CaseEntry, CaseStatus, ClockAnchor
+from rocketdiff.traces.rows import AttemptRow, SendRow
+from rocketdiff.verdict.judge import answers, judge
 from tests.analysis.synthetic import MANIFEST
 from tests.verdict.test_judge import COMPLETE, RUN
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from harness.analysis.analyze import WITHOUT_SPARK, analyze
-from harness.analysis.session import session
-from harness.core.evidence import Evidence
-from harness.traces.run_directory import RunDirectory
+from rocketdiff.analysis.analyze import WITHOUT_SPARK, analyze
+from rocketdiff.analysis.spark.session import session
+from rocketdiff.core.evidence import Evidence
+from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.judged_to_the_end import Ended, judged_to_the_end
 from tests.analysis.planting import Found
 from tests.analysis.synthetic import Change, write_run

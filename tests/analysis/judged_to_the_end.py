@@ -14,21 +14,21 @@ from xml.etree import ElementTree as ET
 
 from rich.console import Console
 
-from harness.analysis.checks.registry import IMPLICIT
-from harness.core.errors import ExitCode
-from harness.core.events import Arm
-from harness.core.evidence import Analysis, Evidence, Standing
-from harness.core.run_info import CaseInfo, RunInfo, SubjectInfo
-from harness.core.verdict import Severity, Verdict
-from harness.report import badge, junit, markdown, sarif
-from harness.report.clusters import Weight
-from harness.report.document import Document, build
-from harness.report.summary import print_summary
-from harness.report.words import plural
-from harness.traces.run_directory import RunDirectory
-from harness.verdict.judge import judge
-from harness.verdict.judgement import Judgement
-from harness.verdict.policy import Inconclusive, Policy
+from rocketdiff.analysis.checks.registry import IMPLICIT
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.events import Arm
+from rocketdiff.core.evidence import Analysis, Evidence, Standing
+from rocketdiff.core.policy import Inconclusive, Policy
+from rocketdiff.core.run_info import CaseInfo, RunInfo, SubjectInfo
+from rocketdiff.core.verdict import Severity, Verdict
+from rocketdiff.report import badge, junit, markdown, sarif
+from rocketdiff.report.clusters import Weight
+from rocketdiff.report.document import Document, build
+from rocketdiff.report.summary import print_summary
+from rocketdiff.report.words import plural
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.verdict.judge import judge
+from rocketdiff.verdict.judgement import Judgement
 
 NOTHING_SEEN = re.compile(
     r"never came|no attempt of either arm|no attempt failed|no send failed|nearly any choice|no client had|was slow enough"

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from harness.core.evidence import Evidence
-from harness.core.plan import SendKind, SendMode
-from harness.core.records import SendEnded
-from harness.core.settings import ClientSettings
+from rocketdiff.core.evidence import Evidence
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.records import SendEnded
+from rocketdiff.core.settings import ClientSettings
 from tests.analysis.synthetic import MS, ORIGIN_NS, Pause, Stored, Told
 from tests.analysis.synthetic_modes import ModeStory, carrying
 

@@ -12,25 +12,25 @@ from random import Random
 
 import msgspec
 
-from harness.core.events import Arm
-from harness.core.fault import FaultKind, FaultRecord
-from harness.core.plan import Plan, PlannedSend, SendKind
-from harness.core.records import AttemptEnded, CalledBackAgain, Done, Hello, RouteSeen, SendEnded
-from harness.core.run_info import Machine
-from harness.core.settings import ClientSettings
-from harness.traces.manifest import CaseEntry, ClockAnchor, RunManifest
-from harness.traces.plan_file import plan_digest
-from harness.traces.run_directory import RunDirectory
-from harness.traces.schema import TableName
-from reference_impl.dialects import dialect_of
-from reference_impl.rules.attempt import AttemptResult, Finish, Try
-from reference_impl.rules.fault_table import FaultTable
-from reference_impl.rules.index import ThreadIndex
-from reference_impl.rules.publish import PublishInfo
-from reference_impl.rules.selection import Selector
-from reference_impl.rules.send_loop import SendLoop
-from reference_impl.rules.settings import SendSettings
-from reference_impl.rules.tape import RandomTape
+from rocketdiff.core.events import Arm
+from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.core.plan import Plan, PlannedSend, SendKind
+from rocketdiff.core.records import AttemptEnded, CalledBackAgain, Done, Hello, RouteSeen, SendEnded
+from rocketdiff.core.run_info import Machine
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.traces.manifest import CaseEntry, ClockAnchor, RunManifest
+from rocketdiff.traces.plan_file import plan_digest
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.traces.schema import TableName
+from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.rules.client.publish import PublishInfo
+from rocketmq_reference.rules.producer.attempt import AttemptResult, Finish, Try
+from rocketmq_reference.rules.producer.send_loop import SendLoop
+from rocketmq_reference.rules.queue_choice.fault_table import FaultTable
+from rocketmq_reference.rules.queue_choice.index import ThreadIndex
+from rocketmq_reference.rules.queue_choice.selection import Selector
+from rocketmq_reference.rules.settings import SendSettings
+from rocketmq_reference.rules.tape import RandomTape
 
 MS = 1_000_000
 ORIGIN_NS = 5_000_000_000_000

@@ -7,24 +7,24 @@ not answered is found to be over by a look at all pending requests, once a secon
 
 from dataclasses import dataclass, replace
 
-from harness.core.message import DELAY, ID_PROPERTY, KEYS, body_digest, delay_s, padded, properties_text
-from harness.core.plan import Plan, PlannedSend, SendKind, SendMode
-from harness.core.records import UNSEEN_END, AttemptEnded, RouteSeen, SendEnded
-from harness.core.settings import ClientSettings
-from reference_impl.dialects import dialect_of
-from reference_impl.rules.async_rules import AsyncThread
-from reference_impl.rules.async_send import AsyncSend, Form
-from reference_impl.rules.async_steps import AsyncStep, CallBack, Invoke
-from reference_impl.rules.attempt import AttemptResult, Finish, Try
-from reference_impl.rules.dialect import Dialect
-from reference_impl.rules.direct_send import direct_send_ended, send_to_queue
-from reference_impl.rules.fault_table import FaultTable
-from reference_impl.rules.index import ThreadIndex
-from reference_impl.rules.one_way import OneWaySend
-from reference_impl.rules.publish import PublishInfo, Queue
-from reference_impl.rules.selection import Selector
-from reference_impl.rules.settings import SendSettings
-from reference_impl.rules.tape import RandomTape
+from rocketdiff.core.message import DELAY, ID_PROPERTY, KEYS, body_digest, delay_s, padded, properties_text
+from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
+from rocketdiff.core.records import UNSEEN_END, AttemptEnded, RouteSeen, SendEnded
+from rocketdiff.core.settings import ClientSettings
+from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.rules.async_rules import AsyncThread
+from rocketmq_reference.rules.client.publish import PublishInfo, Queue
+from rocketmq_reference.rules.dialect import Dialect
+from rocketmq_reference.rules.producer.async_send import AsyncSend, Form
+from rocketmq_reference.rules.producer.async_steps import AsyncStep, CallBack, Invoke
+from rocketmq_reference.rules.producer.attempt import AttemptResult, Finish, Try
+from rocketmq_reference.rules.producer.direct_send import direct_send_ended, send_to_queue
+from rocketmq_reference.rules.producer.one_way import OneWaySend
+from rocketmq_reference.rules.queue_choice.fault_table import FaultTable
+from rocketmq_reference.rules.queue_choice.index import ThreadIndex
+from rocketmq_reference.rules.queue_choice.selection import Selector
+from rocketmq_reference.rules.settings import SendSettings
+from rocketmq_reference.rules.tape import RandomTape
 from tests.analysis.synthetic import MS, ORIGIN_NS, Brokers, Pause, Stored, Story, Told, play
 
 GRACE_MS = 1_000

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.analysis.analyze import WITHOUT_SPARK, analyze
-from harness.core.errors import TraceError, UsageError
-from harness.traces.run_directory import RunDirectory
+from rocketdiff.analysis.analyze import WITHOUT_SPARK, analyze
+from rocketdiff.core.errors import TraceError, UsageError
+from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import Story
 
 NewRun = Callable[..., RunDirectory]

@@ -6,15 +6,15 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from harness.analysis.case_trace import CaseTrace, TableKey
-from harness.analysis.facts import Difference, Tally
-from harness.analysis.judged_case import judge_case
-from harness.core.events import Arm
-from harness.core.fault import FaultKind
-from harness.core.outcome import Outcome, Reason
-from harness.core.plan import SendKind, SendMode
-from harness.traces.manifest import CaseEntry
-from harness.traces.schema import SCHEMAS, TableName
+from rocketdiff.analysis.case_trace import CaseTrace, TableKey
+from rocketdiff.analysis.facts import Difference, Tally
+from rocketdiff.analysis.judged_case import judge_case
+from rocketdiff.core.events import Arm
+from rocketdiff.core.fault import FaultKind
+from rocketdiff.core.outcome import Outcome, Reason
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.traces.manifest import CaseEntry
+from rocketdiff.traces.schema import SCHEMAS, TableName
 from tests.analysis.by_hand import ENTRY, MS, SUBJECTS, S
 
 BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE

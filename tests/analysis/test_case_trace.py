@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from harness.analysis.case_trace import read_case
-from harness.core.errors import TraceError
-from harness.core.events import Arm
-from harness.core.fault import FaultKind
-from harness.traces.run_directory import RunDirectory
+from rocketdiff.analysis.case_trace import read_case
+from rocketdiff.core.errors import TraceError
+from rocketdiff.core.events import Arm
+from rocketdiff.core.fault import FaultKind
+from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import ORIGIN_NS, Story, Told
 
 NewRun = Callable[..., RunDirectory]

@@ -7,20 +7,20 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.analysis.checks.case_facts import CaseFacts
-from harness.analysis.conclusions import all_evidence, case_facts, trace_counts
-from harness.analysis.facts import CaseFact, Difference, EpisodeValue, Tally, Trouble, batches
-from harness.analysis.notebook import Notebook
-from harness.analysis.source import CasesPartition, RunReader, RunSource, dealt
-from harness.analysis.steps.aligned import AlignedSend
-from harness.analysis.steps.reconciled import Copy
-from harness.analysis.summaries import summarise
-from harness.core.errors import ExitCode, TraceError
-from harness.core.events import Arm
-from harness.core.evidence import Evidence, SpellCount, Standing, TraceCounts
-from harness.core.verdict import Severity
-from harness.traces.manifest import ArmSummary, CaseEntry, CaseStatus, RunManifest
-from harness.traces.run_directory import RunDirectory
+from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.conclusions import all_evidence, case_facts, trace_counts
+from rocketdiff.analysis.facts import CaseFact, Difference, EpisodeValue, Tally, Trouble, batches
+from rocketdiff.analysis.notebook import Notebook
+from rocketdiff.analysis.spark.source import CasesPartition, RunReader, RunSource, dealt
+from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.analysis.steps.reconciled import Copy
+from rocketdiff.analysis.summaries import summarise
+from rocketdiff.core.errors import ExitCode, TraceError
+from rocketdiff.core.events import Arm
+from rocketdiff.core.evidence import Evidence, SpellCount, Standing, TraceCounts
+from rocketdiff.core.verdict import Severity
+from rocketdiff.traces.manifest import ArmSummary, CaseEntry, CaseStatus, RunManifest
+from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.by_hand import ENTRY, MS, SUBJECTS, S, ended, fault, made, tried
 from tests.analysis.synthetic import MANIFEST, Story, write_run
 

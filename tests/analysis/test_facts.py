@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 
-from harness.analysis.facts import ARROW_SCHEMA, SPARK_SCHEMA, CaseFact, Tally, batches
-from harness.core.fault import FaultKind, FaultRecord
+from rocketdiff.analysis.facts import ARROW_SCHEMA, SPARK_SCHEMA, CaseFact, Tally, batches
+from rocketdiff.core.fault import FaultKind, FaultRecord
 
 
 def test_both_schemas_name_the_same_columns_with_the_same_types() -> None:

@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.analysis.analyze import WITHOUT_SPARK, analyze
-from harness.analysis.pictures import bucket_of, middle_of
-from harness.analysis.plots import quantile_ms
-from harness.core.plots import Plots
-from harness.core.settings import ClientSettings
-from harness.traces.run_directory import RunDirectory
+from rocketdiff.analysis.analyze import WITHOUT_SPARK, analyze
+from rocketdiff.analysis.pictures import bucket_of, middle_of
+from rocketdiff.analysis.plots import quantile_ms
+from rocketdiff.core.plots import Plots
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import Pause, Story, Told
 
 NewRun = Callable[..., RunDirectory]

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from harness.analysis.analyze import WITHOUT_SPARK, analyze
-from harness.core.errors import ExitCode
-from harness.core.verdict import Severity, Verdict
-from harness.traces.run_directory import RunDirectory
-from harness.verdict.policy import Policy
+from rocketdiff.analysis.analyze import WITHOUT_SPARK, analyze
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.policy import Policy
+from rocketdiff.core.verdict import Severity, Verdict
+from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.judged_to_the_end import judged_to_the_end
 from tests.sensitivity.stories import is_played, scenarios_of, story_of
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from harness.analysis import rulebook
-from harness.analysis.case_trace import CaseTrace
-from harness.analysis.rulebook import ArmRules, is_asynchronous, rulebook_for, tells_causes
-from harness.core.events import Arm
-from harness.core.plan import SendKind, SendMode
-from harness.core.settings import ClientSettings
-from harness.oracle.async_habits import NO_HABITS, AsyncHabits
-from harness.oracle.judgement import Judgement
-from harness.traces.manifest import ArmSummary
+from rocketdiff.analysis.case_trace import CaseTrace
+from rocketdiff.analysis.steps import rulebook
+from rocketdiff.analysis.steps.rulebook import ArmRules, is_asynchronous, rulebook_for, tells_causes
+from rocketdiff.core.events import Arm
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.oracle.async_habits import NO_HABITS, AsyncHabits
+from rocketdiff.oracle.judgement import Judgement
+from rocketdiff.traces.manifest import ArmSummary
 from tests.analysis.by_hand import MS, S
 from tests.analysis.test_case_by_hand import BASELINE, CANDIDATE, SLOW, SMALL, told, trace, whole
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from harness.analysis.analyze import WITHOUT_SPARK, analyze
-from harness.core.evidence import SpellCount
-from harness.core.run_info import Guard
-from harness.core.settings import ClientSettings
-from harness.traces.run_directory import RunDirectory
+from rocketdiff.analysis.analyze import WITHOUT_SPARK, analyze
+from rocketdiff.core.evidence import SpellCount
+from rocketdiff.core.run_info import Guard
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import Pause, Story
 
 NewRun = Callable[..., RunDirectory]

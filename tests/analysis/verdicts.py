@@ -1,12 +1,12 @@
 """A synthetic run judged to its end: evidence, verdict, exit code."""
 
-from harness.analysis.analyze import WITHOUT_SPARK, analyze
-from harness.core.events import Arm
-from harness.core.run_info import CaseInfo, RunInfo, SubjectInfo
-from harness.traces.manifest import RunManifest
-from harness.traces.run_directory import RunDirectory
-from harness.verdict.judge import judge
-from harness.verdict.judgement import Judgement
+from rocketdiff.analysis.analyze import WITHOUT_SPARK, analyze
+from rocketdiff.core.events import Arm
+from rocketdiff.core.run_info import CaseInfo, RunInfo, SubjectInfo
+from rocketdiff.traces.manifest import RunManifest
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.verdict.judge import judge
+from rocketdiff.verdict.judgement import Judgement
 
 
 def judged(run: RunDirectory) -> Judgement:

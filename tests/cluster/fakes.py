@@ -7,8 +7,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from harness.cluster.interface import Node, NodeState, Role, Span
-from harness.cluster.topology import Topology, topology_named
+from rocketdiff.cluster.interface import Node, NodeState, Role, Span
+from rocketdiff.core.topology import Topology, topology_named
 
 
 class FakeCluster:

@@ -2,11 +2,11 @@
 
 import time
 
-from harness.cluster.interface import Node
-from reference_impl.remoting import answers, sending
-from reference_impl.remoting.channel import Channel
-from reference_impl.remoting.errors import RemotingTimeoutException
-from reference_impl.remoting.frames import Command
+from rocketdiff.cluster.interface import Node
+from rocketmq_reference.connections.channel import Channel
+from rocketmq_reference.remoting import answers, sending
+from rocketmq_reference.remoting.errors import RemotingTimeoutException
+from rocketmq_reference.remoting.frames import Command
 
 _TIMEOUT_MS = 10_000
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.ports import ReservedPort, reserve_free
-from harness.cluster.processes import seat as seat_module
-from harness.cluster.start import start_cluster
-from harness.core.errors import EnvironmentMissing, UsageError
+from rocketdiff.cluster.launched import seat as seat_module
+from rocketdiff.cluster.launched.ports import ReservedPort, reserve_free
+from rocketdiff.cluster.start import start_cluster
+from rocketdiff.core.errors import EnvironmentMissing, UsageError
 from tests.cluster.processes import await_gone, listening_hosts
 
 pytestmark = pytest.mark.cluster
@@ -22,8 +22,8 @@ ROOT = Path(__file__).parents[2]
 RUNNER = """
 import sys, time
 from pathlib import Path
-from harness.cluster.start import start_cluster
-from harness.cluster.interface import nodes_of
+from rocketdiff.cluster.start import start_cluster
+from rocketdiff.cluster.interface import nodes_of
 cluster = start_cluster(topology="one-master", folder=Path(sys.argv[1]))
 cluster.pause("broker-a")
 print(*(node.pid for node in nodes_of(cluster)), flush=True)

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from harness.cluster.interface import Role
-from harness.cluster.processes.command_line import Installation, environment, java_command
+from rocketdiff.cluster.interface import Role
+from rocketdiff.cluster.launched.command_line import Installation, environment, java_command
 
 INSTALLATION = Installation("5.3.3", Path("/java/bin/java"), (Path("/launcher"), Path("/jars/a.jar")))
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.cluster.conditions import await_condition
-from harness.core.errors import ClusterError
+from rocketdiff.cluster.operations.conditions import await_condition
+from rocketdiff.core.errors import ClusterError
 
 
 def test_it_asks_until_nothing_is_missing() -> None:

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.cluster import admin
-from harness.cluster.faults.catalogue import FAULTS
-from harness.cluster.interface import Cluster, NodeState
-from harness.cluster.start import start_cluster
-from harness.core.fault import FaultKind, FaultRecord, FaultSpec
-from reference_impl.remoting.channels import Channels
-from reference_impl.remoting.codes import ResponseCode
-from reference_impl.remoting.errors import MQBrokerException
+from rocketdiff.cluster.faults.catalogue import FAULTS
+from rocketdiff.cluster.interface import Cluster, NodeState
+from rocketdiff.cluster.operations import admin
+from rocketdiff.cluster.start import start_cluster
+from rocketdiff.core.fault import FaultKind, FaultRecord, FaultSpec
+from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.remoting.codes import ResponseCode
+from rocketmq_reference.remoting.errors import MQBrokerException
 
 pytestmark = pytest.mark.cluster
 

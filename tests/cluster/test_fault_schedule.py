@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.cluster.faults import schedule as schedule_module
-from harness.cluster.faults.catalogue import Fault
-from harness.cluster.faults.record import healed, injected
-from harness.cluster.faults.schedule import ScheduleThread, run_schedule
-from harness.cluster.interface import Cluster, NodeState, Span
-from harness.core.errors import ClusterError, FaultNotProven, UsageError
-from harness.core.fault import FaultKind, FaultRecord, FaultSpec
+from rocketdiff.cluster.faults import schedule as schedule_module
+from rocketdiff.cluster.faults.catalogue import Fault
+from rocketdiff.cluster.faults.record import healed, injected
+from rocketdiff.cluster.faults.schedule import ScheduleThread, run_schedule
+from rocketdiff.cluster.interface import Cluster, NodeState, Span
+from rocketdiff.core.errors import ClusterError, FaultNotProven, UsageError
+from rocketdiff.core.fault import FaultKind, FaultRecord, FaultSpec
 from tests.cluster.fakes import FakeCluster
 
 MS = 1_000_000

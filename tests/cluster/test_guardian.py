@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.interface import NodeState
-from harness.cluster.processes.guard import Guard
-from harness.core.errors import ClusterError, EnvironmentMissing
+from rocketdiff.cluster.interface import NodeState
+from rocketdiff.cluster.processes.guard import Guard
+from rocketdiff.core.errors import ClusterError, EnvironmentMissing
 from tests.cluster.processes import DEADLINE_S, await_gone
 
 ROOT = Path(__file__).parents[2]
@@ -35,7 +35,7 @@ SLEEPER = (
 RUNNER = """
 import os, signal, sys, time
 from pathlib import Path
-from harness.cluster.processes.guard import Guard
+from rocketdiff.cluster.processes.guard import Guard
 guard = Guard(Path(sys.argv[1]) / "guardian.log")
 home, store = Path(sys.argv[1]), Path(sys.argv[1]) / "store"
 store.mkdir()

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.cluster.ports import BROKER_PORTS, NAME_SERVER_PORTS, reserve_free, reserve_given
-from harness.core.errors import EnvironmentMissing, UsageError
+from rocketdiff.cluster.launched.ports import BROKER_PORTS, NAME_SERVER_PORTS, reserve_free, reserve_given
+from rocketdiff.core.errors import EnvironmentMissing, UsageError
 
 
 @contextlib.contextmanager

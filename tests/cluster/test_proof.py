@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.cluster.faults import proof
-from harness.cluster.interface import Node, NodeState, Role
-from harness.core.errors import FaultNotProven
+from rocketdiff.cluster.faults import proof
+from rocketdiff.cluster.interface import Node, NodeState, Role
+from rocketdiff.core.errors import FaultNotProven
 from tests.cluster.fakes import FakeCluster
 
 SLAVE = Node(Role.SLAVE, "a", "broker-a-slave-1", "127.0.0.1:1", None)

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.cluster.interface import Role
-from harness.cluster.processes.seat import clear, prepare, require_room, take_folder, take_seats
-from harness.cluster.topology import topology_named
-from harness.core.errors import EnvironmentMissing, UsageError
+from rocketdiff.cluster.interface import Role
+from rocketdiff.cluster.launched.seat import clear, prepare, require_room, take_folder, take_seats
+from rocketdiff.core.errors import EnvironmentMissing, UsageError
+from rocketdiff.core.topology import topology_named
 
 GIB = 2**30
 

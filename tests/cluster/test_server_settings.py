@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from harness.cluster.server_settings import (
+from rocketdiff.cluster.server_settings import (
     broker_settings,
     logging_settings,
     name_server_settings,
     properties_text,
     role_settings,
 )
-from harness.cluster.topology import topology_named
+from rocketdiff.core.topology import topology_named
 
 ONE = topology_named("one-master")
 

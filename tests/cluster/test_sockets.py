@@ -4,7 +4,7 @@ import contextlib
 import socket
 from pathlib import Path
 
-from harness.cluster.processes.sockets import unread_bytes
+from rocketdiff.cluster.launched.sockets import unread_bytes
 
 HEADER = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
 

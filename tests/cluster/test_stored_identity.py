@@ -2,9 +2,9 @@
 
 import pytest
 
-from harness.cluster.stored import row_of, send_number
-from harness.core.message import ID_PROPERTY
-from reference_impl.remoting.messages import StoredMessage
+from rocketdiff.cluster.operations.stored import row_of, send_number
+from rocketdiff.core.message import ID_PROPERTY
+from rocketmq_reference.remoting.messages import StoredMessage
 
 
 @pytest.mark.parametrize(

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster import admin
-from harness.cluster.drain import await_drained
-from harness.cluster.faults import kill_broker, pause_broker, pause_name_server
-from harness.cluster.faults.schedule import run_schedule
-from harness.cluster.interface import Cluster, Node, NodeState, nodes_of
-from harness.cluster.stored import StoredRow, read_stored
-from harness.core.errors import ClusterError, UsageError
-from harness.core.fault import FaultKind, FaultRecord, FaultSpec
-from harness.core.message import padded
-from reference_impl.remoting.channels import Channels
+from rocketdiff.cluster.faults import kill_broker, pause_broker, pause_name_server
+from rocketdiff.cluster.faults.schedule import run_schedule
+from rocketdiff.cluster.interface import Cluster, Node, NodeState, nodes_of
+from rocketdiff.cluster.operations import admin
+from rocketdiff.cluster.operations.drain import await_drained
+from rocketdiff.cluster.operations.stored import StoredRow, read_stored
+from rocketdiff.core.errors import ClusterError, UsageError
+from rocketdiff.core.fault import FaultKind, FaultRecord, FaultSpec
+from rocketdiff.core.message import padded
+from rocketmq_reference.connections.channels import Channels
 from tests.cluster.processes import listening_hosts
 from tests.cluster.sending import send, send_unanswered
 from tests.live import TRIES, tell_repeat

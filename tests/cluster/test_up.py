@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster import admin, up
-from harness.cluster.living import started_ticks
-from harness.core.errors import EnvironmentMissing, UsageError
-from reference_impl.remoting.channels import Channels
+from rocketdiff.cluster import up
+from rocketdiff.cluster.operations import admin
+from rocketdiff.core.errors import EnvironmentMissing, UsageError
+from rocketdiff.process.living import started_ticks
+from rocketmq_reference.connections.channels import Channels
 from tests.cluster.fakes import FakeCluster
 from tests.cluster.processes import await_gone
 
@@ -23,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 OWNER = """
 import sys, threading
 from pathlib import Path
-from harness.cluster import up
+from rocketdiff.cluster import up
 up._home = lambda: Path(sys.argv[1])
 up.serve(threading.Event(), lambda state: print(state.name_servers[0], flush=True), topology="one-master")
 """

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.knowable import Aspect, Sending, unanswerable, unknowable, unknown
-from harness.core.plan import SendKind, SendMode
+from rocketdiff.core.knowable import Aspect, Sending, unanswerable, unknowable, unknown
+from rocketdiff.core.plan import SendKind, SendMode
 
 SYNC = Sending(SendMode.SYNC, SendKind.PLAIN, fault_latency=True, is_delayed=True, loses_a_broker=True)
 ASYNC = replace(SYNC, mode=SendMode.ASYNC)

@@ -1,29 +1,44 @@
 """Finding the files that are not Python, in a checkout and in an installed wheel."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from harness.core.errors import HarnessError
-from harness.core.resources import locate, resource
+from rocketdiff.core.errors import HarnessError
+from rocketdiff.core.resources import import_path, locate, resource
+
+DRIVER = "harness/rocketdiff/drivers/java"
+DIALECTS = "reference_impl/rocketmq_reference/dialects"
 
 
 def test_a_checkout_has_them_where_the_path_says(tmp_path: Path) -> None:
-    """Fixtures beside the package, sources inside it."""
-    (tmp_path / "harness" / "java" / "driver").mkdir(parents=True)
-    (tmp_path / "fixtures" / "schema").mkdir(parents=True)
-    assert locate("harness/java/driver", tmp_path / "harness") == tmp_path / "harness/java/driver"
-    assert locate("fixtures/schema", tmp_path / "harness") == tmp_path / "fixtures/schema"
+    """Fixtures beside the packages' folders, sources inside the packages."""
+    for folder in (DRIVER, DIALECTS, "fixtures/schema"):
+        (tmp_path / folder).mkdir(parents=True)
+        assert locate(folder, tmp_path / "harness" / "rocketdiff") == tmp_path / folder
 
 
 def test_a_wheel_has_what_lies_outside_under_data(tmp_path: Path) -> None:
-    """A folder `fixtures` of somebody else beside the package is not ours."""
-    (tmp_path / "harness" / "java" / "driver").mkdir(parents=True)
-    (tmp_path / "harness" / "_data" / "fixtures" / "schema").mkdir(parents=True)
+    """The packages stand beside each other; a folder `fixtures` of somebody else there is not ours."""
+    package = tmp_path / "rocketdiff"
+    (package / "drivers" / "java").mkdir(parents=True)
+    (package / "_data" / "fixtures" / "schema").mkdir(parents=True)
+    (tmp_path / "rocketmq_reference" / "dialects").mkdir(parents=True)
     (tmp_path / "fixtures" / "other").mkdir(parents=True)
-    assert locate("harness/java/driver", tmp_path / "harness") == tmp_path / "harness/java/driver"
-    assert locate("fixtures/schema", tmp_path / "harness") == tmp_path / "harness/_data/fixtures/schema"
-    assert locate("fixtures/other", tmp_path / "harness") is None
+    assert locate(DRIVER, package) == package / "drivers" / "java"
+    assert locate(DIALECTS, package) == tmp_path / "rocketmq_reference" / "dialects"
+    assert locate("fixtures/schema", package) == package / "_data" / "fixtures" / "schema"
+    assert locate("fixtures/other", package) is None
+
+
+def test_another_python_finds_both_packages(tmp_path: Path) -> None:
+    """With nothing but the import path, in a folder where neither is."""
+    program = "import rocketdiff, rocketmq_reference"
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": import_path()}
+    subprocess.run([sys.executable, "-S", "-c", program], cwd=tmp_path, env=environment, check=True)
 
 
 def test_a_missing_resource_is_our_own_fault() -> None:
@@ -35,5 +50,5 @@ def test_a_missing_resource_is_our_own_fault() -> None:
 
 def test_this_installation_has_the_driver_and_the_fixtures() -> None:
     """The two kinds, for real."""
-    assert resource("harness/java/driver").is_dir()
+    assert resource(DRIVER).is_dir()
     assert resource("fixtures").is_dir()

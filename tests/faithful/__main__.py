@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 
-from harness.core.errors import ExitCode
+from rocketdiff.core.errors import ExitCode
 from tests.faithful.faithful import RELEASES
 from tests.faithful.trials import Trialled, trials_of
 

@@ -7,23 +7,23 @@ from random import Random
 
 import msgspec
 
-from harness.analysis.analyze import WITHOUT_SPARK, analyze
-from harness.core.errors import ExitCode
-from harness.core.events import Arm
-from harness.core.fault import FaultRecord, FaultSpec
-from harness.core.plan import SendMode
-from harness.core.records import Done, Hello
-from harness.core.subject import SubjectId
-from harness.run import entry_of
-from harness.run_description import describe
-from harness.scenario import Case, Scenario, expand
-from harness.simulation.script.model import Script
-from harness.traces.manifest import ClockAnchor
-from harness.traces.run_directory import RunDirectory
-from harness.verdict.judge import judge
-from harness.verdict.judgement import Judgement
-from reference_impl.dialects import dialect_of
-from reference_impl.rules.async_rules import AsyncThread
+from rocketdiff.analysis.analyze import WITHOUT_SPARK, analyze
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.events import Arm
+from rocketdiff.core.fault import FaultRecord, FaultSpec
+from rocketdiff.core.plan import SendMode
+from rocketdiff.core.records import Done, Hello
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.judging.run_info import describe
+from rocketdiff.run.execute import entry_of
+from rocketdiff.scenario import Case, Scenario, expand
+from rocketdiff.simulation.script.model import Script
+from rocketdiff.traces.manifest import ClockAnchor
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.verdict.judge import judge
+from rocketdiff.verdict.judgement import Judgement
+from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.rules.async_rules import AsyncThread
 from tests.analysis.synthetic import MANIFEST, MS, ORIGIN_NS, Told
 from tests.faithful.laboratory import script_of, told
 

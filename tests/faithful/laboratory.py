@@ -14,15 +14,15 @@ from operator import eq
 from random import Random
 from typing import Any
 
-from harness.core.fault import FaultKind, FaultSpec, Frames
-from harness.core.plan import Plan, PlannedSend, SendKind, SendMode
-from harness.core.records import NEVER_CALLED_BACK, UNSEEN_END, AttemptEnded, CalledBackAgain, RouteSeen, SendEnded
-from harness.scenario import Scenario
-from harness.scenario.topologies import TOPOLOGIES
-from harness.simulated import simulated
-from harness.simulated_faults import fault_entries
-from harness.simulation.script.model import Action, BrokerAnswers, Entry, Script, Timeline
-from harness.simulation.script.vocabulary import Answer, BrokerRoute, Depth, Fault
+from rocketdiff.core.fault import FaultKind, FaultSpec, Frames
+from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
+from rocketdiff.core.records import NEVER_CALLED_BACK, UNSEEN_END, AttemptEnded, CalledBackAgain, RouteSeen, SendEnded
+from rocketdiff.lab.scenario_faults import fault_entries
+from rocketdiff.lab.scenario_scripts import simulated
+from rocketdiff.scenario import Scenario
+from rocketdiff.scenario.topologies import TOPOLOGIES
+from rocketdiff.simulation.script.model import Action, BrokerAnswers, Entry, Script, Timeline
+from rocketdiff.simulation.script.vocabulary import Answer, BrokerRoute, Depth, Fault
 from tests.analysis.synthetic import MS, ORIGIN_NS, Stored, Told
 
 LATENCIES_MS = (1, 2, 1, 4, 1, 3)

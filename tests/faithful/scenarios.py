@@ -4,11 +4,11 @@ import json
 from dataclasses import dataclass
 from random import Random
 
-from harness.core.errors import UsageError
-from harness.core.knowable import Sending, unanswerable
-from harness.core.plan import SendKind, SendMode
-from harness.scenario import CHECKS, Scenario, parse
-from harness.scenario.topologies import TOPOLOGIES
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.knowable import Sending, unanswerable
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.scenario import CHECKS, Scenario, parse
+from rocketdiff.scenario.topologies import TOPOLOGIES
 
 TIMEOUTS_MS = (1, 2, 10, 50, 100, 150, 300, 500, 700, 1_000, 3_000)
 RETRIES = (0, 1, 2, 2, 2, 5, 10, 100)

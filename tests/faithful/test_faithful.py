@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.core.errors import ExitCode
-from harness.core.plan import SendKind, SendMode
-from harness.scenario import Scenario
-from harness.simulation.java.host import JavaHost
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.scenario import Scenario
+from rocketdiff.simulation.java_host.host import JavaHost
 from tests.faithful.faithful import RELEASES
 from tests.faithful.scenarios import drawn
 from tests.faithful.trials import one_trial

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.errors import ExitCode
-from harness.simulation.java.host import JavaHost
-from harness.simulation.script.model import Timeline
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.simulation.java_host.host import JavaHost
+from rocketdiff.simulation.script.model import Timeline
 from tests.faithful.faithful import Trial, judged, run_of, trial
 from tests.faithful.laboratory import script_of
 from tests.faithful.scenarios import drawn

@@ -13,8 +13,8 @@ from types import FrameType
 
 import psutil
 
-from harness.core.errors import ExitCode, HarnessError
-from harness.simulation.java.host import JavaHost
+from rocketdiff.core.errors import ExitCode, HarnessError
+from rocketdiff.simulation.java_host.host import JavaHost
 from tests.faithful.faithful import alarm_of, judged, run_of, trial
 from tests.faithful.scenarios import drawn
 

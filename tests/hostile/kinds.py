@@ -6,20 +6,22 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from harness import calibration_store, external, ledgers
-from harness.analysis.analyze import analyze_here
-from harness.cluster.external import debts
-from harness.core.resources import resource
-from harness.core.run_info import Machine
-from harness.report import json_document
-from harness.report.document import build
-from harness.run_description import describe
-from harness.scenario import loading
-from harness.simulation.script.files import load_scripts
-from harness.traces.journal import read_arm_journal, read_fault_journal, read_plan_file
-from harness.traces.run_directory import RunDirectory
-from harness.verdict.judge import judge
-from harness.verdict.policy import Policy
+from rocketdiff.analysis.analyze import analyze_here
+from rocketdiff.calibration import journal
+from rocketdiff.cluster.external import debts
+from rocketdiff.core.policy import Policy
+from rocketdiff.core.resources import resource
+from rocketdiff.core.run_info import Machine
+from rocketdiff.judging import gate_rates, ledgers
+from rocketdiff.judging.run_info import describe
+from rocketdiff.report import json_document
+from rocketdiff.report.document import build
+from rocketdiff.run import external
+from rocketdiff.scenario import loading
+from rocketdiff.simulation.script.files import load_scripts
+from rocketdiff.traces.journal import read_arm_journal, read_fault_journal, read_plan_file
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.verdict.judge import judge
 from tests.hostile.mutations import mutated_json, mutated_yaml
 
 Mutation = Callable[[str, Random], bytes]
@@ -91,13 +93,13 @@ def kinds() -> tuple[Kind, ...]:
         Kind("ledger", "l.yaml", tuple(shipped), mutated_yaml, ledgers.read),
         Kind("cluster file", "c.yaml", tuple(clusters), mutated_yaml, external.read),
         Kind("script", "s.json", tuple(text for text in scripts if len(text) < 20_000), mutated_json, _scripts),
-        Kind("calibration", "c.json", (resource(calibration_store.FILE).read_text(),), mutated_json, _calibration),
+        Kind("calibration", "c.json", (resource(gate_rates.FILE).read_text(),), mutated_json, _calibration),
         Kind("report.json", "report.json", (_report(),), mutated_json, json_document.load),
         Kind("run.json", "run.json", (run,), mutated_json, lambda path: RunDirectory.open(path.parent)),
         Kind("journal", "01-baseline.ndjson", (JOURNAL,), mutated_json, read_arm_journal),
         Kind("plan", "01-plan.ndjson", (PLAN,), mutated_json, read_plan_file),
         Kind("fault journal", "01-faults.ndjson", (FAULTS,), mutated_json, read_fault_journal),
-        Kind("control cases", calibration_store.JOURNAL, (CONTROLS,), mutated_json, _controls),
+        Kind("control cases", journal.JOURNAL, (CONTROLS,), mutated_json, _controls),
         Kind("undo log", "x.ndjson", (UNDO,), mutated_json, _undo),
     )
 
@@ -107,14 +109,12 @@ def _scripts(path: Path) -> object:
 
 
 def _calibration(path: Path) -> object:
-    return calibration_store.decode(path.read_bytes(), where=path.name)
+    return gate_rates.decode(path.read_bytes(), where=path.name)
 
 
 def _controls(path: Path) -> object:
     machine = Machine("Linux", "x", 2, 4096, "3.11", "17")
-    return calibration_store.CalibrationJournal.open(
-        path.parent, calibration_store.Header(7, "5.3.3", "processes", "0.1.0", machine)
-    )
+    return journal.CalibrationJournal.open(path.parent, journal.Header(7, "5.3.3", "processes", "0.1.0", machine))
 
 
 def _undo(path: Path) -> object:

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from harness.core.errors import HarnessError
+from rocketdiff.core.errors import HarnessError
 from tests.hostile.kinds import Kind
 
 MOST_S = 5.0

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from tests.mutants.corpus import Function
-from tests.mutants.mutants import ROOT
+from tests.mutants.mutants import ROOT, module_of
 
 NOT_LIVE = "not cluster and not container and not spark and not browser and not slow"
 
@@ -116,4 +116,4 @@ def _functions(codes: set[Any]) -> Iterator[Function]:
     for code in codes:
         file = code.co_filename.removeprefix(root)
         if file.startswith(("harness/", "reference_impl/")):
-            yield file.removesuffix(".py").replace("/", "."), code.co_qualname.partition(".<locals>")[0]
+            yield module_of(file), code.co_qualname.partition(".<locals>")[0]

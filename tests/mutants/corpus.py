@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from harness.releases.catalogue import client_releases
-from harness.simulation.golden.files import load_golden
-from harness.simulation.golden.standard import load_standard
-from harness.simulation.lockstep.differences import behaviours
-from harness.simulation.lockstep.golden_digests import digest_of, load_golden_digests
-from harness.simulation.script import Depth, Script
+from rocketdiff.lab.fuzz.differences import behaviours
+from rocketdiff.lab.fuzz.golden_digests import digest_of, load_golden_digests
+from rocketdiff.releases.catalogue import client_releases
+from rocketdiff.simulation.golden.files import load_golden
+from rocketdiff.simulation.golden.standard import load_standard
+from rocketdiff.simulation.script import Depth, Script
 
 Function = tuple[str, str]
 """A module of the rules, and the qualified name of a function in it."""
 
-RULES = "reference_impl.rules."
+RULES = "rocketmq_reference.rules."
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,8 @@ def _standard_scripts() -> Iterator[Question]:
 def is_answered(question: Question) -> bool:
     """Whether the reference, as it is imported now, answers as the Java classes did."""
     try:
-        reference: Any = importlib.import_module("harness.simulation.reference")
-        dialects: Any = importlib.import_module("reference_impl.dialects")
+        reference: Any = importlib.import_module("rocketdiff.simulation.virtual")
+        dialects: Any = importlib.import_module("rocketmq_reference.dialects")
         dialect = dialects.dialect_of(question.release)
         lines = reference.run_reference(dialect, question.name, question.script, trace=question.is_traced)
     except Exception:  # noqa: BLE001 - a mutant may stumble over anything, and is seen through by it
@@ -91,9 +91,9 @@ def functions_used(question: Question) -> tuple[bool, frozenset[Function]]:
 
 def _functions(codes: set[Any]) -> Iterator[Function]:
     for code in codes:
-        _, found, file = code.co_filename.rpartition("/reference_impl/rules/")
+        _, found, file = code.co_filename.rpartition("/rocketmq_reference/rules/")
         if found:
-            yield RULES + file.removesuffix(".py"), code.co_qualname.partition(".<locals>")[0]
+            yield RULES + file.removesuffix(".py").replace("/", "."), code.co_qualname.partition(".<locals>")[0]
 
 
 def by_function(used: Mapping[int, frozenset[Function]]) -> dict[Function, list[int]]:

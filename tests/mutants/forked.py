@@ -25,9 +25,9 @@ from typing import Any, TypeVar
 Task = TypeVar("Task")
 
 RULES_FRESH = (
-    "reference_impl",
-    "harness.simulation.reference",
-    "harness.oracle",
+    "rocketmq_reference",
+    "rocketdiff.simulation.virtual",
+    "rocketdiff.oracle",
     "tests.reference_impl",
     "tests.oracle",
 )
@@ -129,9 +129,9 @@ def _anew(change: Change) -> None:
 
 
 def _is_forgotten(name: str, changed: str) -> bool:
-    if changed.startswith("reference_impl"):
+    if changed.startswith("rocketmq_reference"):
         return name.startswith(RULES_FRESH)
-    return name.partition(".")[0] in {"harness", "reference_impl", "tests"} and not name.startswith(KEPT)
+    return name.partition(".")[0] in {"rocketdiff", "rocketmq_reference", "tests"} and not name.startswith(KEPT)
 
 
 def in_children(

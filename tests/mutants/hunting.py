@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.errors import HarnessError
+from rocketdiff.core.errors import HarnessError
 from tests.mutants.corpus import Function, Question, by_function, functions_used, is_answered
 from tests.mutants.forked import Change, in_children, install
 from tests.mutants.mutants import Mutant

@@ -16,12 +16,12 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from harness.core.errors import HarnessError
+from rocketdiff.core.errors import HarnessError
 from tests.mutants.at_work import Loop, Reached, with_tests
 from tests.mutants.corpus import Function
 from tests.mutants.forked import Change, in_children, install, put_in_place
 from tests.mutants.hunting import Fate
-from tests.mutants.mutants import ROOT, Mutant, file_of
+from tests.mutants.mutants import ROOT, Mutant, file_of, module_of
 from tests.mutants.rooms import ROOMS, Room
 
 STORE = ROOT / ".cache" / "mutants"
@@ -227,9 +227,9 @@ def _digest(*files: str) -> str:
 @cache
 def _importers(module: str) -> frozenset[str]:
     """Modules of the product that take names from this one."""
-    files = [*(ROOT / "harness").rglob("*.py")]
+    files = [*(ROOT / "harness" / "rocketdiff").rglob("*.py")]
     return frozenset(
-        str(file.relative_to(ROOT)).removesuffix(".py").replace("/", ".")
+        module_of(str(file.relative_to(ROOT)))
         for file in files
         if f"from {module} import" in Path(file).read_text(encoding="utf-8")
     )

@@ -8,14 +8,22 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from rocketdiff.core.resources import FOLDER_OF
 from tests.mutants.edits import Edit, Enums, applied, decisive_nodes, edits_of
 
 SHOWN = 120
 """Characters of a line that a mutant's name shows whole."""
 
 ROOT = Path(__file__).parents[2]
-RULES = "reference_impl.rules"
-WITH_ENUMERATIONS = ("harness.core", "harness.oracle", "harness.analysis", "harness.verdict", RULES)
+RULES = "rocketmq_reference.rules"
+WITH_ENUMERATIONS = (
+    "rocketdiff.core",
+    "rocketdiff.oracle",
+    "rocketdiff.analysis",
+    "rocketdiff.verdict",
+    "rocketdiff.ledger",
+    RULES,
+)
 """Packages whose enumerations the judging code decides by."""
 
 
@@ -41,15 +49,22 @@ class Mutant:
         return ast.fix_missing_locations(tree)
 
 
-def module_names(package: str = RULES) -> list[str]:
+def module_names(package: str = RULES, pattern: str = "**/*.py") -> list[str]:
     """Modules of a package, in order."""
-    folder = ROOT / package.replace(".", "/")
-    return sorted(f"{package}.{path.stem}" for path in folder.glob("*.py") if path.stem != "__init__")
+    folder = file_of(package).with_suffix("")
+    return sorted(
+        module_of(path.relative_to(ROOT).as_posix()) for path in folder.glob(pattern) if path.stem != "__init__"
+    )
 
 
 def file_of(module: str) -> Path:
     """Where its source is."""
-    return ROOT / f"{module.replace('.', '/')}.py"
+    return ROOT / FOLDER_OF[module.partition(".")[0]] / f"{module.replace('.', '/')}.py"
+
+
+def module_of(file: str) -> str:
+    """The module of a file of the repository."""
+    return file.partition("/")[2].removesuffix(".py").replace("/", ".")
 
 
 def all_mutants(modules: Sequence[str] = (), enumerated_in: Sequence[str] = (RULES,)) -> list[Mutant]:
@@ -65,7 +80,7 @@ def mutants_of(module: str, enums: Enums) -> list[Mutant]:
     mutants = []
     for place in _places(tree):
         for edit in edits_of(place.node, place.number, enums):
-            name = f"{module.removeprefix(RULES + '.').removeprefix('harness.')}{_named(place, edit)}"
+            name = f"{module.removeprefix(RULES + '.').removeprefix('rocketdiff.')}{_named(place, edit)}"
             seen[name] += 1
             unique = name if seen[name] == 1 else f"{name} #{seen[name]}"
             mutants.append(Mutant(unique, module, place.function, edit.operator, edit))
@@ -163,7 +178,9 @@ def _source(module: str) -> str:
 def _enumerations(packages: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Members of every enumeration of these packages."""
     found = {}
-    for module in (module for package in packages for module in module_names(package)):
+    for module in (
+        module for package in packages for module in module_names(package, "**/*.py" if package == RULES else "*.py")
+    ):
         for node in _parsed(module).body:
             if isinstance(node, ast.ClassDef) and any("Enum" in ast.unparse(base) for base in node.bases):
                 targets = [part.targets[0] for part in node.body if isinstance(part, ast.Assign)]

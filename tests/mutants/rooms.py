@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 from tests.mutants.mutants import WITH_ENUMERATIONS, Mutant, all_mutants, module_names
 
-ANALYSIS_TESTS = ("tests/analysis", "tests/test_older_run.py")
+ANALYSIS_TESTS = ("tests/analysis", "tests/judging/test_older_run.py")
 
 ORACLE_TESTS = (
     "tests/oracle",
     "tests/analysis/checks/test_async_under_a_pause.py",
     "tests/analysis/checks/test_modes_under_a_pause.py",
-    "tests/test_examples.py",
+    "tests/judging/test_examples.py",
 )
 """Asynchronous retries, and how a decision is told, are judged with whole cases."""
 
@@ -26,7 +26,7 @@ class Room:
     @property
     def prefixes(self) -> tuple[str, ...]:
         """What the names of its mutants begin with."""
-        return tuple(f"{module.removeprefix('harness.')}{mark}" for module in self.modules for mark in ".:")
+        return tuple(f"{module.removeprefix('rocketdiff.')}{mark}" for module in self.modules for mark in ".:")
 
     def mutants(self) -> list[Mutant]:
         """In the order of the modules and their source."""
@@ -38,20 +38,25 @@ def _modules(package: str) -> tuple[str, ...]:
 
 
 ROOMS = (
-    Room("guards", ("harness.guards",), ("tests/test_guards.py", "tests/test_guards_in_full.py")),
+    Room("guards", ("rocketdiff.run.guards",), ("tests/run/test_guards.py", "tests/run/test_guards_in_full.py")),
     Room(
         "verdict",
-        _modules("harness.verdict"),
-        ("tests/verdict", "tests/test_ledgers.py", "tests/test_ledger_pruning.py"),
+        (
+            *_modules("rocketdiff.verdict"),
+            *_modules("rocketdiff.ledger"),
+            "rocketdiff.statistics.significance",
+            "rocketdiff.core.policy",
+        ),
+        ("tests/verdict", "tests/ledger", "tests/statistics/test_significance.py", "tests/judging/test_ledgers.py"),
     ),
-    Room("oracle", _modules("harness.oracle"), ORACLE_TESTS),
-    Room("steps", _modules("harness.analysis.steps"), ANALYSIS_TESTS),
-    Room("checks", _modules("harness.analysis.checks"), ANALYSIS_TESTS),
+    Room("oracle", _modules("rocketdiff.oracle"), ORACLE_TESTS),
+    Room("steps", _modules("rocketdiff.analysis.steps"), ANALYSIS_TESTS),
+    Room("checks", _modules("rocketdiff.analysis.checks"), ANALYSIS_TESTS),
     Room(
         "conclusions",
         tuple(
-            f"harness.analysis.{name}"
-            for name in ("conclusions", "case_trace", "judged_case", "facts", "rulebook", "notebook", "source")
+            f"rocketdiff.analysis.{name}"
+            for name in ("conclusions", "case_trace", "judged_case", "facts", "notebook", "spark.source")
         ),
         ANALYSIS_TESTS,
     ),

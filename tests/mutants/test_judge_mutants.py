@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.errors import HarnessError
+from rocketdiff.core.errors import HarnessError
 from tests.mutants import judge_hunt
 from tests.mutants.__main__ import OF_THE_JUDGE, explained, row_of
 from tests.mutants.at_work import Loop, with_tests
@@ -21,8 +21,14 @@ GUARDS = next(room for room in ROOMS if room.name == "guards")
 
 def test_whatever_judges_is_in_a_room() -> None:
     """Verdicts, oracle, steps (pairing of arms among them), checks and guards; each module once."""
-    packages = ("harness.verdict", "harness.oracle", "harness.analysis.checks", "harness.analysis.steps")
-    wanted = {"harness.guards", *(module for package in packages for module in module_names(package))}
+    packages = (
+        "rocketdiff.verdict",
+        "rocketdiff.ledger",
+        "rocketdiff.oracle",
+        "rocketdiff.analysis.checks",
+        "rocketdiff.analysis.steps",
+    )
+    wanted = {"rocketdiff.run.guards", *(module for package in packages for module in module_names(package))}
     modules = [module for room in ROOMS for module in room.modules]
     assert wanted <= set(modules)
     assert len(modules) == len(set(modules))
@@ -68,12 +74,12 @@ def test_a_mutant_in_a_function_and_one_on_import_are_noticed(tmp_path: Path, mo
     """Both by the guards' own tests; and a second hunt asks nothing again."""
     monkeypatch.setattr(judge_hunt, "STORE", tmp_path)
     names = {
-        "guards._start: if spread is None: → if spread is not None:",
-        "guards: START_SPREAD_LIMIT_NS = 50000000 → pass",
+        "run.guards._start: if spread is None: → if spread is not None:",
+        "run.guards: START_SPREAD_LIMIT_NS = 50000000 → pass",
     }
     mutants = [mutant for mutant in GUARDS.mutants() if mutant.name in names]
     fates = JudgeHunt(GUARDS, time.monotonic() + 600).go_on(mutants)
-    assert {fate.mutant.name for fate in fates if (fate.seen_by or "").startswith("tests/test_guards")} == names
+    assert {fate.mutant.name for fate in fates if (fate.seen_by or "").startswith("tests/run/test_guards")} == names
     again = JudgeHunt(GUARDS, until_s=0).go_on(mutants)
     assert [(fate.mutant.name, fate.seen_by) for fate in again] == [(fate.mutant.name, fate.seen_by) for fate in fates]
 

@@ -10,18 +10,18 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from harness.core.plan import SendKind
-from harness.core.settings import ClientSettings
-from harness.oracle.trace import AttemptTrace, SendTrace
-from reference_impl.dialects import dialect_of
-from reference_impl.rules.attempt import AttemptResult, Finish, Try
-from reference_impl.rules.fault_table import FaultTable
-from reference_impl.rules.index import ThreadIndex
-from reference_impl.rules.publish import PublishInfo, Queue
-from reference_impl.rules.selection import Selector
-from reference_impl.rules.send_loop import SendLoop
-from reference_impl.rules.settings import SendSettings
-from reference_impl.rules.tape import RandomTape
+from rocketdiff.core.plan import SendKind
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.oracle.trace import AttemptTrace, SendTrace
+from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.rules.client.publish import PublishInfo, Queue
+from rocketmq_reference.rules.producer.attempt import AttemptResult, Finish, Try
+from rocketmq_reference.rules.producer.send_loop import SendLoop
+from rocketmq_reference.rules.queue_choice.fault_table import FaultTable
+from rocketmq_reference.rules.queue_choice.index import ThreadIndex
+from rocketmq_reference.rules.queue_choice.selection import Selector
+from rocketmq_reference.rules.settings import SendSettings
+from rocketmq_reference.rules.tape import RandomTape
 
 MS = 1_000_000
 START_NS = 1_000 * MS

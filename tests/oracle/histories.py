@@ -11,8 +11,8 @@ thread, "r2" or "r1-2" the route (version, or versions before and after; 1 if no
 a selector argument.
 """
 
-from harness.core.plan import SendKind
-from harness.oracle.trace import AttemptTrace, SendTrace
+from rocketdiff.core.plan import SendKind
+from rocketdiff.oracle.trace import AttemptTrace, SendTrace
 
 MS = 1_000_000
 STEP_NS = MS // 10

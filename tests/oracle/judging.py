@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from harness.core.settings import ClientSettings
-from harness.oracle.judgement import Judgement
-from harness.oracle.replay import replay_for
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.oracle.judgement import Judgement
+from rocketdiff.oracle.replay import replay_for
 from tests.oracle.histories import history, routes
 
 

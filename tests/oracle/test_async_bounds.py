@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.plan import SendKind
-from harness.oracle.async_ends import async_difference
-from harness.oracle.judgement import Difference, DifferenceKind
-from harness.oracle.trace import AttemptTrace, SendTrace
-from reference_impl.dialects import dialect_of
+from rocketdiff.core.plan import SendKind
+from rocketdiff.oracle.async_ends import async_difference
+from rocketdiff.oracle.judgement import Difference, DifferenceKind
+from rocketdiff.oracle.trace import AttemptTrace, SendTrace
+from rocketmq_reference.dialects import dialect_of
 from tests.oracle.test_async_ends import MS, SETTINGS, TIMED_OUT, because_of, faulty, signature, trace
 
 TIMEOUT, LOST = "RemotingTimeoutException", "RemotingSendRequestException"

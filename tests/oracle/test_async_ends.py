@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.plan import SendKind, SendMode
-from harness.core.records import NEVER_CALLED_BACK, UNSEEN_END
-from harness.oracle.async_ends import Troubled, async_difference
-from harness.oracle.trace import AttemptTrace, SendTrace
-from reference_impl.dialects import dialect_of
-from reference_impl.rules.settings import SendSettings
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.records import NEVER_CALLED_BACK, UNSEEN_END
+from rocketdiff.oracle.async_ends import Troubled, async_difference
+from rocketdiff.oracle.trace import AttemptTrace, SendTrace
+from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.rules.settings import SendSettings
 
 MS = 1_000_000
 TIMED_OUT = 1_700

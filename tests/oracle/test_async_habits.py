@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.oracle.async_habits import NO_HABITS, AsyncHabits
-from reference_impl.dialects import dialect_of
+from rocketdiff.oracle.async_habits import NO_HABITS, AsyncHabits
+from rocketmq_reference.dialects import dialect_of
 
 
 def habits(release: str, retries: int = 2) -> AsyncHabits:

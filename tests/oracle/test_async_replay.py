@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.plan import SendKind, SendMode
-from harness.core.records import NEVER_CALLED_BACK, UNSEEN_END, UNSEEN_ROUTE
-from harness.core.settings import ClientSettings
-from harness.oracle.async_ends import Troubled
-from harness.oracle.asynchronous import judge_asynchronous
-from harness.oracle.judgement import Decision, Difference, DifferenceKind, Judgement
-from harness.oracle.replay import replay_for
-from harness.oracle.trace import AttemptTrace, SendTrace
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.records import NEVER_CALLED_BACK, UNSEEN_END, UNSEEN_ROUTE
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.oracle.async_ends import Troubled
+from rocketdiff.oracle.asynchronous import judge_asynchronous
+from rocketdiff.oracle.judgement import Decision, Difference, DifferenceKind, Judgement
+from rocketdiff.oracle.replay import replay_for
+from rocketdiff.oracle.trace import AttemptTrace, SendTrace
 from tests.oracle.histories import routes
 
 MS = 1_000_000

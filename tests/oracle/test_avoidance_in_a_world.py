@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.oracle.interval import Reading, as_ms, bounds
-from harness.oracle.world import OVER_MS
+from rocketdiff.oracle.interval import Reading, as_ms, bounds
+from rocketdiff.oracle.world import OVER_MS
 from tests.oracle.test_world import DEMON, between, set_reachable, set_shown, world
 
 

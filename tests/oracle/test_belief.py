@@ -2,16 +2,16 @@
 
 import pytest
 
-from harness.core.settings import ClientSettings
-from harness.oracle import stepper
-from harness.oracle.belief import settle_belief
-from harness.oracle.demon import Demon
-from harness.oracle.interval import Interval, as_ms, bounds
-from harness.oracle.moment import moments_of
-from harness.oracle.replay import replay_for
-from harness.oracle.uncertain_list import UncertainPublishInfo
-from harness.oracle.world import OVER_MS, World
-from reference_impl.dialects import dialect_of
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.oracle import stepper
+from rocketdiff.oracle.belief import settle_belief
+from rocketdiff.oracle.demon import Demon
+from rocketdiff.oracle.interval import Interval, as_ms, bounds
+from rocketdiff.oracle.moment import moments_of
+from rocketdiff.oracle.replay import replay_for
+from rocketdiff.oracle.uncertain_list import UncertainPublishInfo
+from rocketdiff.oracle.world import OVER_MS, World
+from rocketmq_reference.dialects import dialect_of
 from tests.oracle.histories import history, routes
 from tests.oracle.judging import signatures
 

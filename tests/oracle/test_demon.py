@@ -1,6 +1,6 @@
 """Every combination of answers, each once."""
 
-from harness.oracle.demon import INDEX_BASE, Demon, DemonTape
+from rocketdiff.oracle.demon import INDEX_BASE, Demon, DemonTape
 
 
 def runs(demon: Demon) -> list[tuple[int, ...]]:

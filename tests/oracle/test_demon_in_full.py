@@ -1,6 +1,6 @@
 """What the demon counts and what a question in the midst of a run leaves alone; tapes that need not ask."""
 
-from harness.oracle.demon import INDEX_BASE, Demon, DemonTape
+from rocketdiff.oracle.demon import INDEX_BASE, Demon, DemonTape
 
 
 def test_runs_are_counted() -> None:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from harness.core.settings import ClientSettings
-from harness.oracle.judgement import Difference, DifferenceKind
-from harness.oracle.replay import replay_for
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.oracle.judgement import Difference, DifferenceKind
+from rocketdiff.oracle.replay import replay_for
 from tests.oracle.histories import history, routes
 from tests.oracle.judging import judged
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.plan import SendKind, SendMode
-from harness.oracle.durations import (
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.oracle.durations import (
     GAVE_UP_EARLY,
     IS_CERTAIN,
     OUTLASTED,
@@ -15,8 +15,8 @@ from harness.oracle.durations import (
     duration_difference,
     waiting_difference,
 )
-from harness.oracle.judgement import Difference
-from harness.oracle.trace import AttemptTrace, SendTrace
+from rocketdiff.oracle.judgement import Difference
+from rocketdiff.oracle.trace import AttemptTrace, SendTrace
 
 MS = 1_000_000
 TIMED_OUT, REFUSED, LOST = "RemotingTimeoutException", "RemotingConnectException", "RemotingSendRequestException"

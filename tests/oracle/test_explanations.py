@@ -2,9 +2,9 @@
 
 import pytest
 
-from harness.core.errors import UsageError
-from harness.core.settings import ClientSettings
-from harness.oracle.explain import explain
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.oracle.explain import explain
 from tests.oracle.histories import history, routes
 
 ON = ClientSettings(send_latency_fault_enable=True, send_msg_timeout_ms=500)

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness.core.settings import ClientSettings
-from harness.oracle.judgement import DifferenceKind, Judgement
-from harness.oracle.replay import replay_for
-from harness.oracle.trace import SendTrace
-from reference_impl.dialects import DIALECTS
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.oracle.judgement import DifferenceKind, Judgement
+from rocketdiff.oracle.replay import replay_for
+from rocketdiff.oracle.trace import SendTrace
+from rocketmq_reference.dialects import DIALECTS
 from tests.oracle.generated import Trouble, World, changed, generated, random_world
 
 RELEASES = [dialect.releases.first for dialect in DIALECTS]

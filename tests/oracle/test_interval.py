@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from harness.oracle.demon import Demon
-from harness.oracle.interval import Interval, Reading, bounds, wall_ms
+from rocketdiff.oracle.demon import Demon
+from rocketdiff.oracle.interval import Interval, Reading, bounds, wall_ms
 
 
 def answers(compare: Callable[[Demon], tuple[bool, object]]) -> list[tuple[bool, object]]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from harness.oracle.demon import Demon
-from harness.oracle.interval import Interval, Reading, as_ms, bounds, wall_ms, was_read
+from rocketdiff.oracle.demon import Demon
+from rocketdiff.oracle.interval import Interval, Reading, as_ms, bounds, wall_ms, was_read
 
 Comparison = Callable[[Any, Any], bool]
 Box = tuple[int, int]

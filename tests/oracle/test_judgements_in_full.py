@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.plan import SendKind, SendMode
-from harness.core.records import UNSEEN_ROUTE
-from harness.core.settings import ClientSettings
-from harness.oracle import stepper
-from harness.oracle.judgement import Decision, Judgement
-from harness.oracle.observation import Observation
-from harness.oracle.replay import Replay, replay_for
-from harness.oracle.trace import AttemptTrace, SendTrace
-from reference_impl.dialects import dialect_of
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.records import UNSEEN_ROUTE
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.oracle import stepper
+from rocketdiff.oracle.judgement import Decision, Judgement
+from rocketdiff.oracle.observation import Observation
+from rocketdiff.oracle.replay import Replay, replay_for
+from rocketdiff.oracle.trace import AttemptTrace, SendTrace
+from rocketmq_reference.dialects import dialect_of
 from tests.oracle.histories import MS, history, routes
 from tests.oracle.judging import judged, signatures
 

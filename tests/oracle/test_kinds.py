@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.plan import SendKind, SendMode
-from harness.oracle.async_ends import async_difference
-from harness.oracle.demon import Demon
-from harness.oracle.difference import ends_alike
-from harness.oracle.interval import Interval
-from harness.oracle.judgement import DifferenceKind
-from harness.oracle.trace import SendTrace
-from reference_impl.dialects import dialect_of
-from reference_impl.rules.attempt import Ending, Finish
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.oracle.async_ends import async_difference
+from rocketdiff.oracle.demon import Demon
+from rocketdiff.oracle.difference import ends_alike
+from rocketdiff.oracle.interval import Interval
+from rocketdiff.oracle.judgement import DifferenceKind
+from rocketdiff.oracle.trace import SendTrace
+from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.rules.producer.attempt import Ending, Finish
 from tests.oracle.judging import judged
 from tests.oracle.test_async_ends import SETTINGS, TIMED_OUT, faulty, trace
 

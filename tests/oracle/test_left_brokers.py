@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.oracle.demon import Demon
-from harness.oracle.uncertain_list import UncertainPublishInfo
+from rocketdiff.oracle.demon import Demon
+from rocketdiff.oracle.uncertain_list import UncertainPublishInfo
 from tests.oracle.judging import judged, legal, signatures
 
 LISTS = ("a2 b2", "a2")

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from harness.core.plan import SendKind, SendMode
-from harness.oracle.moment import Moment, moments_of
-from harness.oracle.trace import AttemptTrace, SendTrace
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.oracle.moment import Moment, moments_of
+from rocketdiff.oracle.trace import AttemptTrace, SendTrace
 
 FIRST, SECOND = AttemptTrace(0, "a", 0, 20, 30), AttemptTrace(1, "b", 0, 40, 50)
 SEND = SendTrace(0, 0, SendKind.PLAIN, 0, 10, 60, attempts=(FIRST, SECOND))

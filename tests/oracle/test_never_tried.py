@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.plan import SendKind, SendMode
-from harness.core.records import NEVER_CALLED_BACK
-from harness.core.settings import ClientSettings
-from harness.oracle.asynchronous import judge_asynchronous
-from harness.oracle.judgement import Judgement
-from harness.oracle.replay import Replay, replay_for
-from harness.oracle.trace import AttemptTrace, SendTrace
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.records import NEVER_CALLED_BACK
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.oracle.asynchronous import judge_asynchronous
+from rocketdiff.oracle.judgement import Judgement
+from rocketdiff.oracle.replay import Replay, replay_for
+from rocketdiff.oracle.trace import AttemptTrace, SendTrace
 
 MS = 1_000_000
 REFUSED = SendTrace(

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from harness.core.plan import SendKind
-from harness.core.settings import ClientSettings
-from harness.oracle import interleave
-from harness.oracle.belief import Belief
-from harness.oracle.demon import Demon
-from harness.oracle.interleave import (
+from rocketdiff.core.plan import SendKind
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.oracle import interleave
+from rocketdiff.oracle.belief import Belief
+from rocketdiff.oracle.demon import Demon
+from rocketdiff.oracle.interleave import (
     _certainly_past_ms,
     _enabled,
     _is_harmless,
@@ -20,13 +20,13 @@ from harness.oracle.interleave import (
     _settled,
     _soonest,
 )
-from harness.oracle.moment import Moment
-from harness.oracle.observation import Observation
-from harness.oracle.replay import replay_for
-from harness.oracle.trace import AttemptTrace, SendTrace
-from harness.oracle.uncertain_list import UncertainPublishInfo
-from harness.oracle.world import World
-from reference_impl.dialects import dialect_of
+from rocketdiff.oracle.moment import Moment
+from rocketdiff.oracle.observation import Observation
+from rocketdiff.oracle.replay import replay_for
+from rocketdiff.oracle.trace import AttemptTrace, SendTrace
+from rocketdiff.oracle.uncertain_list import UncertainPublishInfo
+from rocketdiff.oracle.world import World
+from rocketmq_reference.dialects import dialect_of
 from tests.oracle.histories import MS, history, routes
 from tests.oracle.judging import judged
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.errors import UsageError
-from harness.core.records import UNSEEN_ROUTE
-from harness.core.settings import ClientSettings
-from harness.oracle.replay import replay_for
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.records import UNSEEN_ROUTE
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.oracle.replay import replay_for
 from tests.oracle.histories import history, routes
 from tests.oracle.judging import judged, legal, signatures
 

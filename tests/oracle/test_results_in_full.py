@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from harness.oracle.difference import result_difference
-from harness.oracle.judgement import Difference, DifferenceKind
+from rocketdiff.oracle.difference import result_difference
+from rocketdiff.oracle.judgement import Difference, DifferenceKind
 from tests.oracle.histories import history
 from tests.oracle.test_differences_in_full import told_of
 

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.plan import SendKind, SendMode
-from harness.core.settings import ClientSettings
-from harness.oracle.async_ends import Troubled
-from harness.oracle.judgement import Difference, DifferenceKind
-from harness.oracle.replay import replay_for
-from harness.oracle.retry_brokers import retry_broker_difference
-from harness.oracle.trace import AttemptTrace, SendTrace
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.oracle.async_ends import Troubled
+from rocketdiff.oracle.judgement import Difference, DifferenceKind
+from rocketdiff.oracle.replay import replay_for
+from rocketdiff.oracle.retry_brokers import retry_broker_difference
+from rocketdiff.oracle.trace import AttemptTrace, SendTrace
 from tests.oracle.histories import routes
 
 RETURNED, LEFT = "retry.returned-to-failed-broker/retry", "retry.left-its-queue/retry"

@@ -2,10 +2,10 @@
 
 import pytest
 
-from harness.core.plan import SendKind
-from harness.oracle.demon import Demon
-from harness.oracle.interval import Interval
-from harness.oracle.sentences import (
+from rocketdiff.core.plan import SendKind
+from rocketdiff.oracle.demon import Demon
+from rocketdiff.oracle.interval import Interval
+from rocketdiff.oracle.sentences import (
     duration_text,
     end_text,
     finish_text,
@@ -15,9 +15,9 @@ from harness.oracle.sentences import (
     remaining_ms,
     try_text,
 )
-from harness.oracle.trace import AttemptTrace, SendTrace
-from reference_impl.rules.attempt import Ending, Finish, Try
-from reference_impl.rules.publish import Queue
+from rocketdiff.oracle.trace import AttemptTrace, SendTrace
+from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.producer.attempt import Ending, Finish, Try
 from tests.oracle.test_belief import world
 
 QUEUES = [Queue(broker, queue) for broker in ("b", "a") for queue in range(4)]

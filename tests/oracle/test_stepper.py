@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.settings import ClientSettings
-from harness.oracle.demon import INDEX_BASE
-from harness.oracle.moment import moments_of
-from harness.oracle.replay import Replay, replay_for
-from harness.oracle.stepper import Routes
-from reference_impl.rules.publish import Queue
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.oracle.demon import INDEX_BASE
+from rocketdiff.oracle.moment import moments_of
+from rocketdiff.oracle.replay import Replay, replay_for
+from rocketdiff.oracle.stepper import Routes
+from rocketmq_reference.rules.client.publish import Queue
 from tests.oracle.histories import history, routes
 from tests.oracle.judging import judged, legal, signatures
 

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from harness.core.plan import SendKind
-from harness.oracle.story import attempt_lines, story_lines
-from harness.oracle.trace import AttemptTrace, SendTrace
-from reference_impl.rules.events import (
+from rocketdiff.core.plan import SendKind
+from rocketdiff.oracle.story import attempt_lines, story_lines
+from rocketdiff.oracle.trace import AttemptTrace, SendTrace
+from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.events import (
     BudgetChecked,
     Charged,
     Chosen,
@@ -20,7 +21,6 @@ from reference_impl.rules.events import (
     Swallowed,
     Tier,
 )
-from reference_impl.rules.publish import Queue
 
 MS = 1_000_000
 A0, A1, B0, B1 = Queue("a", 0), Queue("a", 1), Queue("b", 0), Queue("b", 1)

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from harness.oracle.demon import Demon
-from harness.oracle.durations import Allowance, Tearing, allowance_of, duration_difference, waiting_difference
-from harness.oracle.interval import Interval, as_ms
-from harness.oracle.judgement import Difference, DifferenceKind
-from harness.oracle.trace import AttemptTrace
-from reference_impl.dialects import dialect_of
-from reference_impl.rules.attempt import Try
-from reference_impl.rules.publish import Queue
+from rocketdiff.oracle.demon import Demon
+from rocketdiff.oracle.durations import Allowance, Tearing, allowance_of, duration_difference, waiting_difference
+from rocketdiff.oracle.interval import Interval, as_ms
+from rocketdiff.oracle.judgement import Difference, DifferenceKind
+from rocketdiff.oracle.trace import AttemptTrace
+from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.producer.attempt import Try
 from tests.oracle.test_durations_to_the_millisecond import MS, ONE_WAY
 
 

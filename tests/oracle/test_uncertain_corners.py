@@ -4,12 +4,12 @@ from itertools import permutations, product
 
 import pytest
 
-from harness.oracle.demon import Demon
-from harness.oracle.interval import Interval, as_ms
-from harness.oracle.uncertain_list import UncertainPublishInfo, write_queues_in
-from harness.oracle.uncertain_table import UncertainFaultTable
-from reference_impl.rules.fault_table import OVERWRITING, OVERWRITING_SHUFFLED, FaultItem
-from reference_impl.rules.publish import Queue
+from rocketdiff.oracle.demon import Demon
+from rocketdiff.oracle.interval import Interval, as_ms
+from rocketdiff.oracle.uncertain_list import UncertainPublishInfo, write_queues_in
+from rocketdiff.oracle.uncertain_table import UncertainFaultTable
+from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.queue_choice.fault_table import OVERWRITING, OVERWRITING_SHUFFLED, FaultItem
 
 FAR = 10**9
 INTERVALS = [(lo, hi) for lo in range(1, 4) for hi in range(lo, 4)]

@@ -1,11 +1,11 @@
 """The best known broker, when latencies are known in part."""
 
-from harness.oracle.demon import Demon, DemonTape
-from harness.oracle.interval import Interval, as_ms
-from harness.oracle.uncertain_table import UncertainFaultTable
-from reference_impl.rules import index
-from reference_impl.rules.fault_table import OVERWRITING, OVERWRITING_SHUFFLED, FaultRules
-from reference_impl.rules.index import ThreadIndex
+from rocketdiff.oracle.demon import Demon, DemonTape
+from rocketdiff.oracle.interval import Interval, as_ms
+from rocketdiff.oracle.uncertain_table import UncertainFaultTable
+from rocketmq_reference.rules.queue_choice import index
+from rocketmq_reference.rules.queue_choice.fault_table import OVERWRITING, OVERWRITING_SHUFFLED, FaultRules
+from rocketmq_reference.rules.queue_choice.index import ThreadIndex
 
 FAR = 10**9
 

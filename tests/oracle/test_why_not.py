@@ -2,17 +2,17 @@
 
 import pytest
 
-from harness.core.plan import SendKind
-from harness.oracle.demon import Demon
-from harness.oracle.difference import explained_difference
-from harness.oracle.judgement import Difference, DifferenceKind
-from harness.oracle.moment import Moment
-from harness.oracle.trace import AttemptTrace, SendTrace
-from harness.oracle.uncertain_list import UncertainPublishInfo
-from harness.oracle.world import World
-from reference_impl.dialects import dialect_of
-from reference_impl.rules.attempt import Ending, Finish, Step, Try
-from reference_impl.rules.publish import Queue
+from rocketdiff.core.plan import SendKind
+from rocketdiff.oracle.demon import Demon
+from rocketdiff.oracle.difference import explained_difference
+from rocketdiff.oracle.judgement import Difference, DifferenceKind
+from rocketdiff.oracle.moment import Moment
+from rocketdiff.oracle.trace import AttemptTrace, SendTrace
+from rocketdiff.oracle.uncertain_list import UncertainPublishInfo
+from rocketdiff.oracle.world import World
+from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.producer.attempt import Ending, Finish, Step, Try
 
 MS = 1_000_000
 LIST = (("a", 0), ("a", 1), ("b", 0), ("b", 1), ("c", 0))

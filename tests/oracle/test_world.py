@@ -4,16 +4,16 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.oracle.demon import Demon, DemonTape
-from harness.oracle.interval import Interval, as_ms, bounds, was_read
-from harness.oracle.uncertain_list import UncertainPublishInfo
-from harness.oracle.world import World
-from reference_impl.dialects import dialect_of
-from reference_impl.rules.attempt import Ending, Finish
-from reference_impl.rules.events import IndexRead
-from reference_impl.rules.publish import Queue
-from reference_impl.rules.send_loop import SendLoop
-from reference_impl.rules.settings import SendSettings
+from rocketdiff.oracle.demon import Demon, DemonTape
+from rocketdiff.oracle.interval import Interval, as_ms, bounds, was_read
+from rocketdiff.oracle.uncertain_list import UncertainPublishInfo
+from rocketdiff.oracle.world import World
+from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.events import IndexRead
+from rocketmq_reference.rules.producer.attempt import Ending, Finish
+from rocketmq_reference.rules.producer.send_loop import SendLoop
+from rocketmq_reference.rules.settings import SendSettings
 
 DEMON = Demon()
 TAPE = DemonTape(DEMON, 4)

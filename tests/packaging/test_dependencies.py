@@ -22,7 +22,7 @@ OPTIONAL = {"rocketmq"}
 def imported_packages(folder: Path) -> set[str]:
     """Top-level names of all imports under a folder that are neither ours nor the standard library's."""
     names = {name for file in folder.rglob("*.py") for name in imports_of(ast.parse(file.read_text()))}
-    return names - set(sys.stdlib_module_names) - {"harness", "reference_impl", "tests"} - OPTIONAL
+    return names - set(sys.stdlib_module_names) - {"rocketdiff", "rocketmq_reference", "tests"} - OPTIONAL
 
 
 def imports_of(tree: ast.AST) -> Iterator[str]:

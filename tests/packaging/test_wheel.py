@@ -9,13 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from harness import __version__
-from harness.calibration_store import judging_digest
+from rocketdiff import __version__
+from rocketdiff.judging.gate_rates import judging_digest
 
 ROOT = Path(__file__).parents[2]
 # Folders of the repository whose files are read when rocketdiff runs.
-DATA_FOLDERS = ("fixtures/scenarios", "fixtures/schema", "harness/java/driver", "harness/report/templates")
-DATA_FILES = ("harness/releases/artifacts.lock.json", "docker/Dockerfile")
+DATA_FOLDERS = (
+    "fixtures/scenarios",
+    "fixtures/schema",
+    "harness/rocketdiff/drivers/java",
+    "harness/rocketdiff/report/templates",
+)
+DATA_FILES = ("harness/rocketdiff/releases/artifacts.lock.json", "docker/Dockerfile")
 
 
 class Installed:
@@ -66,7 +71,7 @@ def test_every_file_that_is_read_when_running_travels(installed: Installed) -> N
         if file.is_file()
     } | {name: (ROOT / name).read_bytes() for name in DATA_FILES}
     program = (
-        "import json, sys\nfrom harness.core.resources import resource\n"
+        "import json, sys\nfrom rocketdiff.core.resources import resource\n"
         "print(json.dumps({name: str(resource(name)) for name in json.loads(sys.argv[1])}))"
     )
     ran = installed.run("-c", program, json.dumps(sorted(wanted)))
@@ -98,7 +103,7 @@ def test_scenarios_are_listed_from_the_wheel(installed: Installed) -> None:
 @pytest.mark.slow
 def test_what_judges_has_the_same_digest_in_the_wheel(installed: Installed) -> None:
     """Otherwise every report of an installed rocketdiff would say that it has changed since it was measured."""
-    program = "from harness.calibration_store import judging_digest\nprint(judging_digest())"
+    program = "from rocketdiff.judging.gate_rates import judging_digest\nprint(judging_digest())"
     ran = installed.run("-c", program)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.strip() == judging_digest()
@@ -108,7 +113,24 @@ def test_what_judges_has_the_same_digest_in_the_wheel(installed: Installed) -> N
 def test_the_wheel_carries_only_what_belongs_to_it(installed: Installed) -> None:
     """Two packages, the command, the metadata with the licence; no tests, no caches of tools."""
     top = {path.name for path in installed.target.iterdir()}
-    assert top == {"harness", "reference_impl", "bin", f"rocketdiff-{__version__}.dist-info"}
+    assert top == {"rocketdiff", "rocketmq_reference", "bin", f"rocketdiff-{__version__}.dist-info"}
     licence = installed.target / f"rocketdiff-{__version__}.dist-info" / "licenses" / "LICENSE"
     assert "Apache License" in licence.read_text()
-    assert (installed.target / "harness" / "py.typed").exists()
+    assert (installed.target / "rocketdiff" / "py.typed").exists()
+
+
+@pytest.mark.slow
+def test_a_repository_with_a_package_harness_keeps_it(installed: Installed, tmp_path: Path) -> None:
+    """Its tests find their own, though the plugin of the wheel is loaded beside them."""
+    for name, text in {
+        "harness/__init__.py": "",
+        "harness/util.py": "def helper():\n    return 1\n",
+        "conftest.py": "",
+        "test_own.py": "from harness.util import helper\n\n\ndef test_own():\n    assert helper() == 1\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    ran = installed.run("-m", "pytest", "--trace-config", "--rootdir", str(tmp_path), str(tmp_path))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "1 passed" in ran.stdout
+    assert str(installed.target / "rocketdiff" / "pytest_plugin") in ran.stdout

@@ -16,9 +16,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from reference_impl.remoting.codes import RequestCode, ResponseCode
-from reference_impl.remoting.frames import Command, FrameBuffer, encode, respond_to
-from reference_impl.remoting.sending import parse_send_fields
+from rocketmq_reference.remoting.codes import RequestCode, ResponseCode
+from rocketmq_reference.remoting.frames import Command, FrameBuffer, encode, respond_to
+from rocketmq_reference.remoting.sending import parse_send_fields
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ import time
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from reference_impl.dialects import dialect_of
-from reference_impl.listener import AttemptEnded, AttemptStarted, RouteChanged
-from reference_impl.message import SendResult
-from reference_impl.producer import Producer
-from reference_impl.settings import ProducerSettings
+from rocketmq_reference.application.listener import AttemptEnded, AttemptStarted, RouteChanged
+from rocketmq_reference.application.message import SendResult
+from rocketmq_reference.application.settings import ProducerSettings
+from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.producer.producer import Producer
 from tests.reference_impl.fake_broker import FakeCluster
 
 Item = TypeVar("Item")

@@ -4,9 +4,9 @@ import threading
 
 import pytest
 
-from reference_impl.message import Message
-from reference_impl.producer import Producer
-from reference_impl.remoting.codes import RequestCode
+from rocketmq_reference.application.message import Message
+from rocketmq_reference.producer.producer import Producer
+from rocketmq_reference.remoting.codes import RequestCode
 from tests.reference_impl.fake_broker import FakeCluster
 from tests.reference_impl.producers import producer_of
 

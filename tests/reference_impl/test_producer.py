@@ -4,14 +4,14 @@ import threading
 
 import pytest
 
-from reference_impl.message import Message
-from reference_impl.remoting.batch import decode_batch
-from reference_impl.remoting.codes import RequestCode
-from reference_impl.remoting.errors import MQClientException
-from reference_impl.remoting.frames import Serialization
-from reference_impl.remoting.messages import decompress
-from reference_impl.remoting.properties import decode_properties
-from reference_impl.rules.publish import Queue
+from rocketmq_reference.application.message import Message
+from rocketmq_reference.remoting.batch import decode_batch
+from rocketmq_reference.remoting.codes import RequestCode
+from rocketmq_reference.remoting.errors import MQClientException
+from rocketmq_reference.remoting.frames import Serialization
+from rocketmq_reference.remoting.messages import decompress
+from rocketmq_reference.remoting.properties import decode_properties
+from rocketmq_reference.rules.client.publish import Queue
 from tests.reference_impl.fake_broker import FakeCluster
 from tests.reference_impl.producers import Remembered, producer_of
 

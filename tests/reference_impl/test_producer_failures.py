@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from reference_impl.message import Message
-from reference_impl.remoting.errors import (
+from rocketmq_reference.application.message import Message
+from rocketmq_reference.remoting.errors import (
     MQBrokerException,
     MQClientException,
     RemotingConnectException,
@@ -15,7 +15,7 @@ from reference_impl.remoting.errors import (
     RemotingTimeoutException,
     RemotingTooMuchRequestException,
 )
-from reference_impl.rules.publish import Queue
+from rocketmq_reference.rules.client.publish import Queue
 from tests.reference_impl.fake_broker import Answer, FakeCluster, HangUp, Late, Silence
 from tests.reference_impl.producers import Remembered, producer_of
 

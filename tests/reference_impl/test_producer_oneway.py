@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
-from reference_impl.message import Message
-from reference_impl.remoting.codes import RequestCode
-from reference_impl.remoting.errors import MQClientException
-from reference_impl.rules.publish import Queue
+from rocketmq_reference.application.message import Message
+from rocketmq_reference.remoting.codes import RequestCode
+from rocketmq_reference.remoting.errors import MQClientException
+from rocketmq_reference.rules.client.publish import Queue
 from tests.reference_impl.fake_broker import FakeBroker, FakeCluster, HangUp
 from tests.reference_impl.producers import producer_of
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from reference_impl.message import Message
-from reference_impl.remoting.codes import RequestCode
-from reference_impl.remoting.errors import IllegalStateException, MQClientException
+from rocketmq_reference.application.message import Message
+from rocketmq_reference.remoting.codes import RequestCode
+from rocketmq_reference.remoting.errors import IllegalStateException, MQClientException
 from tests.reference_impl.fake_broker import FakeCluster, FakeNameServer
 from tests.reference_impl.producers import NEVER_MS, Remembered, producer_of
 

@@ -2,7 +2,7 @@
 
 import threading
 
-from reference_impl.schedule import Schedule
+from rocketmq_reference.live.schedule import Schedule
 
 
 def test_actions_repeat_and_failures_do_not_stop_them() -> None:

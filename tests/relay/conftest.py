@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.interface import Cluster
+from rocketdiff.cluster.interface import Cluster
 from tests.reference_impl.fake_broker import FakeCluster
 from tests.reference_impl.producers import Remembered
 from tests.relay.cpp_on_fakes import Client

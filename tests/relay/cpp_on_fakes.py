@@ -6,17 +6,17 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.core.events import Arm
-from harness.core.plan import Plan
-from harness.core.records import SendEnded
-from harness.core.settings import ClientSettings
-from harness.core.subject import SubjectId
-from harness.relay.exchanges import Exchange, exchanges_of
-from harness.relay.process import Relay
-from harness.relay.wire import read_wire
-from harness.subjects.child import SubjectProcess
-from harness.subjects.registry import program_of
-from harness.subjects.setup import SubjectSetup
+from rocketdiff.core.events import Arm
+from rocketdiff.core.plan import Plan
+from rocketdiff.core.records import SendEnded
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.relay.proxy.process import Relay
+from rocketdiff.relay.remoting.exchanges import Exchange, exchanges_of
+from rocketdiff.relay.remoting.wire import read_wire
+from rocketdiff.subjects.child import SubjectProcess
+from rocketdiff.subjects.registry import program_of
+from rocketdiff.subjects.setup import SubjectSetup
 from tests.reference_impl.fake_broker import FakeCluster, Reply
 from tests.relay.relayed import start_relay
 from tests.relay.staging import MS, plan_of

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.relay.gate import Upstream
-from harness.relay.process import Relay
-from harness.relay.wire import Passed, WireRecord, read_wire
-from reference_impl.dialects import dialect_of
-from reference_impl.message import Message
-from reference_impl.producer import Producer
-from reference_impl.settings import ProducerSettings
+from rocketdiff.relay.proxy.gate import Upstream
+from rocketdiff.relay.proxy.process import Relay
+from rocketdiff.relay.remoting.wire import Passed, WireRecord, read_wire
+from rocketmq_reference.application.message import Message
+from rocketmq_reference.application.settings import ProducerSettings
+from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.producer.producer import Producer
 from tests.reference_impl.fake_broker import FakeCluster
 from tests.reference_impl.producers import NEVER_MS, Remembered, StartAt
 

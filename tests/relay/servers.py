@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from harness.cluster.interface import Node, Role
+from rocketdiff.cluster.interface import Node, Role
 from tests.reference_impl.fake_broker import FakeCluster
 
 

@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from harness.cluster.interface import Cluster
-from harness.core.events import Arm
-from harness.core.plan import Plan, PlannedSend, SendKind
-from harness.core.records import AttemptEnded
-from harness.core.settings import ClientSettings
-from harness.core.subject import SubjectId
-from harness.relay.attempts import attempts_of
-from harness.relay.exchanges import exchanges_of, past_the_relay
-from harness.relay.gate import Upstream
-from harness.relay.process import Relay
-from harness.relay.wire import read_wire
-from harness.subjects.child import SubjectProcess
-from harness.subjects.registry import program_of
-from harness.subjects.setup import SubjectSetup
-from harness.subjects.transcript import Transcript
+from rocketdiff.cluster.interface import Cluster
+from rocketdiff.core.events import Arm
+from rocketdiff.core.plan import Plan, PlannedSend, SendKind
+from rocketdiff.core.records import AttemptEnded
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.relay.proxy.gate import Upstream
+from rocketdiff.relay.proxy.process import Relay
+from rocketdiff.relay.remoting.attempts import attempts_of
+from rocketdiff.relay.remoting.exchanges import exchanges_of, past_the_relay
+from rocketdiff.relay.remoting.wire import read_wire
+from rocketdiff.subjects.child import SubjectProcess
+from rocketdiff.subjects.registry import program_of
+from rocketdiff.subjects.setup import SubjectSetup
+from rocketdiff.subjects.transcript import Transcript
 
 NUMBERS = count(1)
 MS = 1_000_000

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.records import UNSEEN_END, AttemptEnded
-from harness.relay.agreement import disagreements, other_statuses
-from harness.relay.blind_spots import BlindSpot, losses_of
-from harness.relay.wire import Closed, Opened, Shut
+from rocketdiff.core.records import UNSEEN_END, AttemptEnded
+from rocketdiff.relay.remoting.agreement import disagreements, other_statuses
+from rocketdiff.relay.remoting.blind_spots import BlindSpot, losses_of
+from rocketdiff.relay.remoting.wire import Closed, Opened, Shut
 
 MS = 1_000_000
 TIMEOUT, LOST = "RemotingTimeoutException", "RemotingSendRequestException"

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from harness.cluster.drain import await_drained
-from harness.cluster.stored import read_stored
+from rocketdiff.cluster.operations.drain import await_drained
+from rocketdiff.cluster.operations.stored import read_stored
 from tests.live import PATIENCE_S, await_that
 from tests.relay.staging import MS, Staging, plan_of
 

@@ -3,9 +3,9 @@
 import time
 from collections import Counter
 
-from harness.core.plan import Plan, PlannedSend, SendKind
-from harness.relay.process import Relay
-from harness.relay.switches import Action, Switch
+from rocketdiff.core.plan import Plan, PlannedSend, SendKind
+from rocketdiff.relay.proxy.process import Relay
+from rocketdiff.relay.proxy.switches import Action, Switch
 from tests.reference_impl.fake_broker import FakeCluster, Silence
 from tests.relay.cpp_on_fakes import TIMEOUT_MS, Client, assert_hidden
 from tests.relay.relayed import await_that

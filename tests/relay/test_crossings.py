@@ -10,13 +10,13 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.records import AttemptEnded, SendEnded
-from harness.core.settings import ClientSettings
-from harness.oracle.replay import replay_for
-from harness.oracle.trace import AttemptTrace, SendTrace
-from harness.relay.attempts import attempts_of
-from harness.relay.exchanges import Exchange
-from harness.relay.wire import Passed
+from rocketdiff.core.records import AttemptEnded, SendEnded
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.oracle.replay import replay_for
+from rocketdiff.oracle.trace import AttemptTrace, SendTrace
+from rocketdiff.relay.remoting.attempts import attempts_of
+from rocketdiff.relay.remoting.exchanges import Exchange
+from rocketdiff.relay.remoting.wire import Passed
 from tests.oracle.generated import MS, Trouble, World, changed, generated
 
 TIMEOUT_MS = 500

@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from harness.relay.frame_splitter import FrameSplitter
-from harness.relay.rerouting import rerouted
-from harness.relay.saying import Saying, saying_of
-from reference_impl.remoting.batch import BatchEntry, encode_batch
-from reference_impl.remoting.codes import RequestCode
-from reference_impl.remoting.frames import Command, Serialization, decode, encode, respond_to
-from reference_impl.remoting.sending import SendRequest, send_fields, send_message
+from rocketdiff.relay.remoting.frame_splitter import FrameSplitter
+from rocketdiff.relay.remoting.rerouting import rerouted
+from rocketdiff.relay.remoting.saying import Saying, saying_of
+from rocketmq_reference.remoting.batch import BatchEntry, encode_batch
+from rocketmq_reference.remoting.codes import RequestCode
+from rocketmq_reference.remoting.frames import Command, Serialization, decode, encode, respond_to
+from rocketmq_reference.remoting.sending import SendRequest, send_fields, send_message
 
 PROPERTIES = {"UNIQ_KEY": "0A", "rocketdiff.id": "run/T/7"}
 REQUEST = SendRequest("T", 3, b"body", "G", 1, PROPERTIES)

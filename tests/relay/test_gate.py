@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from harness.relay.gate import beside, holding
+from rocketdiff.relay.proxy.gate import beside, holding
 
 
 def free_port() -> int:

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.errors import EnvironmentMissing
-from harness.relay.gate import Upstream
-from harness.relay.process import Relay
-from harness.relay.switches import Action, Switch
-from harness.relay.wire import Closed, Connected, Opened, Passed, Refused, Shut, read_wire
-from reference_impl.remoting.errors import RemotingTooMuchRequestException
+from rocketdiff.core.errors import EnvironmentMissing
+from rocketdiff.relay.proxy.gate import Upstream
+from rocketdiff.relay.proxy.process import Relay
+from rocketdiff.relay.proxy.switches import Action, Switch
+from rocketdiff.relay.remoting.wire import Closed, Connected, Opened, Passed, Refused, Shut, read_wire
+from rocketmq_reference.remoting.errors import RemotingTooMuchRequestException
 from tests.relay.relayed import Relayed, await_that, message, passed
 
 NS_PER_MS = 1_000_000
@@ -179,7 +179,7 @@ def test_a_relay_that_died_is_told(relayed: Relayed) -> None:
 def test_it_ends_with_its_parent(tmp_path: Path) -> None:
     """A runner that is killed leaves no relay behind."""
     program = (
-        "import sys, time; from pathlib import Path; from harness.relay.process import Relay; "
+        "import sys, time; from pathlib import Path; from rocketdiff.relay.proxy.process import Relay; "
         "relay = Relay((), Path(sys.argv[1])); print(relay.pid, flush=True); time.sleep(60)"
     )
     runner = subprocess.Popen([sys.executable, "-c", program, str(tmp_path / "w.ndjson")], stdout=subprocess.PIPE)

@@ -6,14 +6,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from harness.core.records import AttemptEnded, RouteSeen, SendEnded
-from harness.relay.attempts import attempts_of
-from harness.relay.blind_spots import END_OF_TIME_NS, BlindSpot, blind_spots_of, with_routes
-from harness.relay.exchanges import Exchange, exchanges_of, past_the_relay
-from harness.relay.publish_lists import publish_lists_of
-from harness.relay.saying import Saying
-from harness.relay.switches import Action, Switch, Switchboard
-from harness.relay.wire import (
+from rocketdiff.core.records import AttemptEnded, RouteSeen, SendEnded
+from rocketdiff.relay.proxy.switches import Action, Switch, Switchboard
+from rocketdiff.relay.remoting.attempts import attempts_of
+from rocketdiff.relay.remoting.blind_spots import END_OF_TIME_NS, BlindSpot, blind_spots_of, with_routes
+from rocketdiff.relay.remoting.exchanges import Exchange, exchanges_of, past_the_relay
+from rocketdiff.relay.remoting.publish_lists import publish_lists_of
+from rocketdiff.relay.remoting.saying import Saying
+from rocketdiff.relay.remoting.wire import (
     Closed,
     Connected,
     Opened,

@@ -10,8 +10,8 @@ from collections import Counter
 
 import pytest
 
-from harness.core.plan import SendKind
-from harness.relay.agreement import disagreements
+from rocketdiff.core.plan import SendKind
+from rocketdiff.relay.remoting.agreement import disagreements
 from tests.live import PATIENCE_S, await_that
 from tests.relay.staging import MS, Staging, plan_of
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.releases import download
+from rocketdiff.releases import download
 from tests.releases.loopback import Repository, Told, answer
 
 

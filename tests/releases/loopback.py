@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 
-from harness.releases.lock import Artifact
+from rocketdiff.releases.lock import Artifact
 
 
 @dataclass

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.errors import EnvironmentMissing, UsageError
-from harness.releases import artifacts
-from harness.releases.artifacts import client_class_path, ensure, fetch_clients, server_class_path
-from harness.releases.lock import Artifact, Lock
+from rocketdiff.core.errors import EnvironmentMissing, UsageError
+from rocketdiff.releases import artifacts
+from rocketdiff.releases.artifacts import client_class_path, ensure, fetch_clients, server_class_path
+from rocketdiff.releases.lock import Artifact, Lock
 from tests.releases.loopback import Repository, Told
 
 
@@ -207,9 +207,9 @@ def test_unknown_releases_are_refused() -> None:
 def fetching_process(jars: list[Artifact]) -> subprocess.Popen[bytes]:
     """Another rocketdiff that fetches these artifacts."""
     program = (
-        "from harness.releases.artifacts import ensure\n"
-        "from harness.releases.lock import Artifact\n"
-        "from harness.releases.progress import Silent\n"
+        "from rocketdiff.releases.artifacts import ensure\n"
+        "from rocketdiff.releases.lock import Artifact\n"
+        "from rocketdiff.releases.progress import Silent\n"
         f"ensure('x', [Artifact(*row) for row in {[(j.coordinate, j.sha256, j.size_bytes) for j in jars]}], Silent())\n"
     )
     return subprocess.Popen([sys.executable, "-c", program])

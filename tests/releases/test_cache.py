@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.releases.cache import cache_dir
+from rocketdiff.releases.cache import cache_dir
 
 
 def test_the_variable_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from harness.releases.catalogue import client_releases, is_known_client, parent_of
-from harness.releases.line import line_key
-from harness.releases.lock import locked
+from rocketdiff.releases.catalogue import client_releases, is_known_client, parent_of
+from rocketdiff.releases.line import line_key
+from rocketdiff.releases.lock import locked
 
 
 def test_clients_run_from_the_first_to_the_newest_in_release_line_order() -> None:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.errors import EnvironmentMissing, HarnessError
-from harness.releases import compiled as module
-from harness.releases.compiled import compiled
-from harness.releases.jvm import JavaHome, find_java
+from rocketdiff.core.errors import EnvironmentMissing, HarnessError
+from rocketdiff.releases import compiled as module
+from rocketdiff.releases.compiled import compiled
+from rocketdiff.releases.jvm import JavaHome, find_java
 
 JAVA_8_CLASS = 52
 

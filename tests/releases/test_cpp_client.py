@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.errors import EnvironmentMissing
-from harness.releases import cpp_client as subject_module
-from harness.releases.cpp_client import CppClient, cpp_client, environment_folder, is_built
+from rocketdiff.core.errors import EnvironmentMissing
+from rocketdiff.releases import cpp_client as subject_module
+from rocketdiff.releases.cpp_client import CppClient, cpp_client, environment_folder, is_built
 
 LOCKS = Path(subject_module.__file__).with_name("cpp_locks")
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.releases import doctor, programs
-from harness.releases.doctor import Finding, examine
-from harness.releases.jvm import UnfitJava
-from harness.releases.lock import Artifact, Lock
-from harness.releases.programs import ContainerEngine
+from rocketdiff.releases import doctor, programs
+from rocketdiff.releases.doctor import Finding, examine
+from rocketdiff.releases.jvm import UnfitJava
+from rocketdiff.releases.lock import Artifact, Lock
+from rocketdiff.releases.programs import ContainerEngine
 
 EMPTY = Artifact("g:empty:1", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", 0)
 OTHER = Artifact("g:other:1", "0" * 64, 3 * 2**20)

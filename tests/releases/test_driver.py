@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.releases.driver import driver_class_path
+from rocketdiff.releases.driver import driver_class_path
 
 JAVA_8_CLASS = 52
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import cjdk
 import pytest
 
-from harness.core.errors import EnvironmentMissing
-from harness.releases import jvm
-from harness.releases.jvm import JavaHome, UnfitJava, find_java, judged
+from rocketdiff.core.errors import EnvironmentMissing
+from rocketdiff.releases import jvm
+from rocketdiff.releases.jvm import JavaHome, UnfitJava, find_java, judged
 from tests.releases.loopback import Told
 
 MODULES = "java.base java.compiler jdk.incubator.vector"

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from harness.releases.lock import LOCK_FILE, Artifact, Lock, locked, read_lock, write_lock
+from rocketdiff.releases.lock import LOCK_FILE, Artifact, Lock, locked, read_lock, write_lock
 
 A = Artifact("g.h:a:1.0", "aa", 10)
 B = Artifact("g:b:2.0:linux-x86_64", "bb", 20)

@@ -2,7 +2,7 @@
 
 import io
 
-from harness.releases.progress import PlainProgress
+from rocketdiff.releases.progress import PlainProgress
 
 
 def test_plain_progress_says_how_much_and_how_far() -> None:

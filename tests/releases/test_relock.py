@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.errors import EnvironmentMissing
-from harness.releases import relock
-from harness.releases.lock import LOCK_FILE, Artifact, Lock, read_lock
-from harness.releases.relock import artifact_of, main, resolve
+from rocketdiff.core.errors import EnvironmentMissing
+from rocketdiff.releases import relock
+from rocketdiff.releases.lock import LOCK_FILE, Artifact, Lock, read_lock
+from rocketdiff.releases.relock import artifact_of, main, resolve
 
 MAVEN = """#!/bin/sh
 for argument in "$@"; do case $argument in

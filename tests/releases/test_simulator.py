@@ -2,9 +2,9 @@
 
 import pytest
 
-from harness.releases import simulator
-from harness.releases.progress import Silent
-from harness.releases.simulator import fetch_simulation
+from rocketdiff.releases import simulator
+from rocketdiff.releases.progress import Silent
+from rocketdiff.releases.simulator import fetch_simulation
 
 
 def test_the_hosts_own_classes_and_those_of_all_releases_are_brought_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.releases import verified
-from harness.releases.lock import Artifact
-from harness.releases.verified import Condition, condition_of
+from rocketdiff.releases import verified
+from rocketdiff.releases.lock import Artifact
+from rocketdiff.releases.verified import Condition, condition_of
 
 CONTENT = b"the jar"
 ARTIFACT = Artifact("g:a:1", hashlib.sha256(CONTENT).hexdigest(), len(CONTENT))

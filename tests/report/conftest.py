@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from harness.core.evidence import (
+from rocketdiff.core.evidence import (
     Ending,
     EpisodePair,
     Evidence,
@@ -14,7 +14,7 @@ from harness.core.evidence import (
     Standing,
     TraceCounts,
 )
-from harness.core.plots import (
+from rocketdiff.core.plots import (
     AmbiguityCurve,
     BrokerShare,
     ElapsedQuantiles,
@@ -27,11 +27,11 @@ from harness.core.plots import (
     Plots,
     SwimLanes,
 )
-from harness.core.run_info import CaseInfo, Guard, Machine, RunInfo, SubjectInfo
-from harness.core.verdict import Divergence, Example, Measure, Severity
-from harness.report import html
-from harness.report.document import Document, build
-from harness.verdict.judge import judge
+from rocketdiff.core.run_info import CaseInfo, Guard, Machine, RunInfo, SubjectInfo
+from rocketdiff.core.verdict import Divergence, Example, Measure, Severity
+from rocketdiff.report import html
+from rocketdiff.report.document import Document, build
+from rocketdiff.verdict.judge import judge
 from tests.report.imitation import PAUSE_MS, RESUME_MS, arms, phase_of
 
 OLD, NEW = "java:4.7.1", "java:5.3.3"

@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from harness.report import badge
-from harness.report.document import Document
-from harness.verdict.judgement import Counts, RunVerdict
+from rocketdiff.report import badge
+from rocketdiff.report.document import Document
+from rocketdiff.verdict.judgement import Counts, RunVerdict
 
 COUNTS = Counts(new=3, declared=0, stale=1, inconclusive=2, checks=48)
 

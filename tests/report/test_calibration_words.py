@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import msgspec
 
-from harness.control_plan import CASES_A_RUN, control_case
-from harness.core.fault import fault_counts
-from harness.core.run_info import Machine, RunInfo
-from harness.report.calibration_words import MEASURED_FAULTS, MEASURED_TOPOLOGIES, UNKNOWN, caveats, trust_lines
-from harness.report.document import Document
-from harness.report.html import render as render_page
-from harness.report.json_document import decode, encode
-from harness.report.markdown import render as render_markdown
-from harness.verdict.calibration import Alarm, Calibration, CheckRate, ClientRate, Controls, Found, ModeRate, Rate
+from rocketdiff.calibration.plan import CASES_A_RUN, control_case
+from rocketdiff.core.fault import fault_counts
+from rocketdiff.core.run_info import Machine, RunInfo
+from rocketdiff.report.calibration_words import MEASURED_FAULTS, MEASURED_TOPOLOGIES, UNKNOWN, caveats, trust_lines
+from rocketdiff.report.document import Document
+from rocketdiff.report.html import render as render_page
+from rocketdiff.report.json_document import decode, encode
+from rocketdiff.report.markdown import render as render_markdown
+from rocketdiff.verdict.calibration import Alarm, Calibration, CheckRate, ClientRate, Controls, Found, ModeRate, Rate
 
 QUIET = Controls(
     cases=310,

@@ -11,15 +11,15 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from harness.core.events import Arm, ArmLost
-from harness.core.plain_text import UNPRINTABLE
-from harness.report.cleaning import cleaned
-from harness.report.document import Document
-from harness.report.html import LIMIT_BYTES
-from harness.report.json_document import decode, encode
-from harness.report.summary import print_summary
-from harness.report.terminal import TerminalListener
-from harness.report.write import write_reports
+from rocketdiff.core.events import Arm, ArmLost
+from rocketdiff.core.plain_text import UNPRINTABLE
+from rocketdiff.report.cleaning import cleaned
+from rocketdiff.report.document import Document
+from rocketdiff.report.html import LIMIT_BYTES
+from rocketdiff.report.json_document import decode, encode
+from rocketdiff.report.summary import print_summary
+from rocketdiff.report.terminal import TerminalListener
+from rocketdiff.report.write import write_reports
 
 TOLD = {"broker", "node", "expected", "observed", "signature", "seen", "establishes", "subject"}
 """Fields that a client, a broker or a stored run can fill with anything."""

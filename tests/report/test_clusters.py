@@ -1,10 +1,10 @@
 """Many differences, few rows."""
 
-from harness.core.plots import LaneAttempt
-from harness.core.verdict import CheckResult, Divergence, Example, Severity, Verdict
-from harness.report.clusters import Weight, clusters_of, fingerprint
-from harness.report.document import Document
-from harness.verdict.policy import Policy
+from rocketdiff.core.plots import LaneAttempt
+from rocketdiff.core.policy import Policy
+from rocketdiff.core.verdict import CheckResult, Divergence, Example, Severity, Verdict
+from rocketdiff.report.clusters import Weight, clusters_of, fingerprint
+from rocketdiff.report.document import Document
 
 
 def decided(attempts: int) -> dict[str, object]:

@@ -5,13 +5,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from harness import calibration_store
-from harness.calibration_store import shipped_defects
-from harness.core.errors import TraceError
-from harness.report.calibration_words import trust_lines
-from harness.report.defect_words import defect_lines, table
-from harness.report.document import Document
-from harness.verdict.defects_found import DefectsFound, DefectTrial, SuiteFound
+from rocketdiff.core.errors import TraceError
+from rocketdiff.judging import gate_rates
+from rocketdiff.judging.gate_rates import shipped_defects
+from rocketdiff.report.calibration_words import trust_lines
+from rocketdiff.report.defect_words import defect_lines, table
+from rocketdiff.report.document import Document
+from rocketdiff.verdict.defects_found import DefectsFound, DefectTrial, SuiteFound
 
 TRIALS = [DefectTrial("quick", name, 1, name != "lingers") for name in ("loses", "lies", "lingers", "leaks")]
 FOUND = DefectsFound("1.0.0", "0.1.0", "abc", 100, {"lies": 60, "acts": 40}, 1, (SuiteFound.of("quick", 6, 5, TRIALS),))
@@ -50,6 +50,6 @@ def test_figures_that_cannot_be_read_are_told_in_one_sentence(tmp_path: Path, mo
     """As for any other file that ships."""
     file = tmp_path / "sensitivity.json"
     file.write_text("{}", encoding="utf-8")
-    monkeypatch.setattr(calibration_store, "resource", lambda _: file)
+    monkeypatch.setattr(gate_rates, "resource", lambda _: file)
     with pytest.raises(TraceError, match="make sensitivity"):
         shipped_defects()

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import msgspec
 
-from harness.core.plots import Plots
-from harness.core.verdict import Verdict
-from harness.report import html, pictures
-from harness.report.document import Document
-from harness.report.json_document import decode, encode
-from harness.report.page import anchors_of, subjects_of
-from harness.verdict.judgement import RunVerdict
+from rocketdiff.core.plots import Plots
+from rocketdiff.core.verdict import Verdict
+from rocketdiff.report import html, pictures
+from rocketdiff.report.document import Document
+from rocketdiff.report.json_document import decode, encode
+from rocketdiff.report.page import anchors_of, subjects_of
+from rocketdiff.verdict.judgement import RunVerdict
 
 
 def test_nothing_in_the_page_points_outside(page_text: str) -> None:

@@ -8,11 +8,11 @@ import msgspec
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from harness.core.events import AnalysisStarted, CheckJudged
-from harness.core.verdict import CheckResult, Divergence, Example, Severity, Verdict
-from harness.report.document import Document
-from harness.report.junit import JUnitListener, outcome_of, render, write
-from harness.verdict.policy import Inconclusive, Policy
+from rocketdiff.core.events import AnalysisStarted, CheckJudged
+from rocketdiff.core.policy import Inconclusive, Policy
+from rocketdiff.core.verdict import CheckResult, Divergence, Example, Severity, Verdict
+from rocketdiff.report.document import Document
+from rocketdiff.report.junit import JUnitListener, outcome_of, render, write
 
 STRICT = Policy(strict=True)
 

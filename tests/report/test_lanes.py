@@ -3,9 +3,9 @@
 import re
 from dataclasses import replace
 
-from harness.core.plots import FaultWindow, LaneAttempt, LaneMark, SwimLanes
-from harness.report.charts.lanes import draw_lanes
-from harness.report.charts.palette import BASELINE, CANDIDATE, FAILED, PAUSED_LANE, UNKNOWN
+from rocketdiff.core.plots import FaultWindow, LaneAttempt, LaneMark, SwimLanes
+from rocketdiff.report.charts.lanes import draw_lanes
+from rocketdiff.report.charts.palette import BASELINE, CANDIDATE, FAILED, PAUSED_LANE, UNKNOWN
 
 SUBJECTS = {"baseline": "java:4.7.1", "candidate": "java:5.3.3"}
 

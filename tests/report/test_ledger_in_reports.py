@@ -11,19 +11,19 @@ import jsonschema
 import pytest
 from rich.console import Console
 
-from harness.core.errors import ExitCode
-from harness.core.evidence import TraceCounts
-from harness.core.plots import Plots
-from harness.core.verdict import Severity
-from harness.report import html, junit, markdown
-from harness.report.clusters import Weight
-from harness.report.document import Document, build
-from harness.report.json_document import decode, encode
-from harness.report.ledger_words import ledger_parts, to_look_at
-from harness.report.summary import print_summary
-from harness.verdict.judge import judge
-from harness.verdict.ledger import Conditions, Confirmation, Entry, Ledger, Party
-from harness.verdict.policy import Inconclusive, Policy
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.evidence import TraceCounts
+from rocketdiff.core.plots import Plots
+from rocketdiff.core.policy import Inconclusive, Policy
+from rocketdiff.core.verdict import Severity
+from rocketdiff.ledger.model import Conditions, Confirmation, Entry, Ledger, Party
+from rocketdiff.report import html, junit, markdown
+from rocketdiff.report.clusters import Weight
+from rocketdiff.report.document import Document, build
+from rocketdiff.report.json_document import decode, encode
+from rocketdiff.report.ledger_words import ledger_parts, to_look_at
+from rocketdiff.report.summary import print_summary
+from rocketdiff.verdict.judge import judge
 from tests.report.conftest import AVOIDS, NEW, OLD, STAYS, sample_evidence, sample_run_info
 
 SCHEMA = Path(__file__).parents[2] / "fixtures" / "schema" / "report-1.json"

@@ -7,9 +7,9 @@ import msgspec
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from harness.core.verdict import Verdict
-from harness.report import markdown
-from harness.report.document import Document
+from rocketdiff.core.verdict import Verdict
+from rocketdiff.report import markdown
+from rocketdiff.report.document import Document
 
 
 def test_a_divergent_run_reads_well(document: Document, snapshot: SnapshotAssertion) -> None:

@@ -1,8 +1,8 @@
 """A whole case in small."""
 
-from harness.core.plots import FaultWindow, LaneAttempt, Overview, OverviewRow, SwimLanes
-from harness.report.charts.overview import draw_overview
-from harness.report.charts.palette import BASELINE, CANDIDATE, UNKNOWN
+from rocketdiff.core.plots import FaultWindow, LaneAttempt, Overview, OverviewRow, SwimLanes
+from rocketdiff.report.charts.overview import draw_overview
+from rocketdiff.report.charts.palette import BASELINE, CANDIDATE, UNKNOWN
 
 SUBJECTS = {"baseline": "java:4.7.1", "candidate": "java:5.3.3"}
 FAULT = FaultWindow(1, "pause", "broker-b", 250, 500)

@@ -5,17 +5,17 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from harness.core.plots import FailoverEndings
-from harness.core.run_info import Guard
-from harness.core.verdict import Measure, Verdict
-from harness.report.document import Document
-from harness.report.example_words import call_text, detail_lines, stored_text
-from harness.report.matrix import matrix_of
-from harness.report.measure_words import measure_lines, measure_text
-from harness.report.page import case_views, guards_of, pool_views
-from harness.report.pictures import CasePictures, endings_text
-from harness.report.words import headline, moment, number, subline
-from harness.verdict.judgement import Counts
+from rocketdiff.core.plots import FailoverEndings
+from rocketdiff.core.run_info import Guard
+from rocketdiff.core.verdict import Measure, Verdict
+from rocketdiff.report.document import Document
+from rocketdiff.report.example_words import call_text, detail_lines, stored_text
+from rocketdiff.report.matrix import matrix_of
+from rocketdiff.report.measure_words import measure_lines, measure_text
+from rocketdiff.report.page import case_views, guards_of, pool_views
+from rocketdiff.report.pictures import CasePictures, endings_text
+from rocketdiff.report.words import headline, moment, number, subline
+from rocketdiff.verdict.judgement import Counts
 
 
 def with_guards(document: Document, *guards: Guard) -> Document:

@@ -9,12 +9,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.core.verdict import Divergence, Example, Severity, Verdict
-from harness.report import sarif
-from harness.report.context import ExampleContext, KnownEntry
-from harness.report.document import Document
-from harness.report.sarif_results import GITHUBS, SIGNATURE, results_of
-from harness.verdict.ledger_outcome import EntryOutcome, EntryState
+from rocketdiff.core.verdict import Divergence, Example, Severity, Verdict
+from rocketdiff.ledger.outcome import EntryOutcome, EntryState
+from rocketdiff.report import sarif
+from rocketdiff.report.context import ExampleContext, KnownEntry
+from rocketdiff.report.document import Document
+from rocketdiff.report.sarif_results import GITHUBS, SIGNATURE, results_of
 
 LEVELS = {"none", "note", "warning", "error"}
 BASELINE_STATES = {"new", "unchanged", "updated", "absent"}

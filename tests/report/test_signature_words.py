@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.report.clusters import gravity
-from harness.report.document import Document
-from harness.report.signature_words import _SENTENCES, title_of
+from rocketdiff.report.clusters import gravity
+from rocketdiff.report.document import Document
+from rocketdiff.report.signature_words import _SENTENCES, title_of
 
 README = Path(__file__).parents[2] / "reports/README.md"
 

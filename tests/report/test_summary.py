@@ -9,12 +9,12 @@ import pytest
 from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
 
-from harness.core.run_info import Guard
-from harness.core.verdict import Verdict
-from harness.report.context import ExampleContext, KnownEntry
-from harness.report.document import Document
-from harness.report.summary import print_summary
-from harness.verdict.judgement import RunVerdict
+from rocketdiff.core.run_info import Guard
+from rocketdiff.core.verdict import Verdict
+from rocketdiff.report.context import ExampleContext, KnownEntry
+from rocketdiff.report.document import Document
+from rocketdiff.report.summary import print_summary
+from rocketdiff.verdict.judgement import RunVerdict
 
 
 def printed(document: Document, width: int = 100, *, colour: bool = False, files: dict[str, Path] | None = None) -> str:

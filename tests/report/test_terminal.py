@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from harness.core import events
-from harness.core.fault import FaultKind, FaultRecord
-from harness.core.subject import SubjectId
-from harness.core.verdict import CheckResult, Verdict
-from harness.report.terminal import TerminalListener
+from rocketdiff.core import events
+from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.verdict import CheckResult, Verdict
+from rocketdiff.report.terminal import TerminalListener
 
 CASE = "fault-latency/pause-one-of-two/java:4.7.1~java:5.3.3"
 PAUSED = FaultRecord(1, FaultKind.PAUSE, "broker-b", 1, 2, 3)

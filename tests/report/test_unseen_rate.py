@@ -5,11 +5,11 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from harness.core.evidence import SpellCount
-from harness.report.calibration_words import unseen_rate
-from harness.report.clusters import Weight
-from harness.report.document import Document
-from harness.verdict.judgement import RunVerdict
+from rocketdiff.core.evidence import SpellCount
+from rocketdiff.report.calibration_words import unseen_rate
+from rocketdiff.report.clusters import Weight
+from rocketdiff.report.document import Document
+from rocketdiff.verdict.judgement import RunVerdict
 
 SPELLS = (
     SpellCount("fault latency off, one of several brokers", 10),

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.plan import SendKind
-from harness.core.subject import SubjectId
-from harness.scenario import Scenario, expand, load, plan_of
+from rocketdiff.core.plan import SendKind
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.scenario import Scenario, expand, load, plan_of
 
 VALID_PASS = Path(__file__).parents[2] / "fixtures" / "format" / "valid-pass"
 FIRST_DUE_NS = [43769609, 147524320, 250369338, 348679775]

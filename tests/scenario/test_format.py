@@ -13,9 +13,9 @@ import pytest
 import yaml
 from _pytest.mark import ParameterSet
 
-from harness.core.errors import ExitCode, UsageError
-from harness.scenario import load, parse
-from harness.scenario.json_schema import rendered
+from rocketdiff.core.errors import ExitCode, UsageError
+from rocketdiff.scenario import load, parse
+from rocketdiff.scenario.json_schema import rendered
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SCHEMA = FIXTURES / "schema" / "scenario-1.json"
@@ -74,7 +74,7 @@ def assert_refused(path: Path) -> None:
 
 
 def test_published_schema_is_up_to_date() -> None:
-    """``python -m harness.scenario.json_schema fixtures/schema/scenario-1.json`` renews it."""
+    """``python -m rocketdiff.scenario.json_schema fixtures/schema/scenario-1.json`` renews it."""
     assert SCHEMA.read_text() == rendered()
 
 

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.errors import UsageError
-from harness.core.fault import FaultKind, FaultSpec, Frames
-from harness.core.plan import SendKind
-from harness.core.settings import ClientSettings
-from harness.scenario import CHECKS, SUITES, Tolerance, fault_sentence, load, load_all, parse
-from harness.scenario.file_format import ScenarioFile, SettingsPart
-from harness.scenario.topologies import TOPOLOGIES
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.fault import FaultKind, FaultSpec, Frames
+from rocketdiff.core.plan import SendKind
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.scenario import CHECKS, SUITES, Tolerance, fault_sentence, load, load_all, parse
+from rocketdiff.scenario.file_format import ScenarioFile, SettingsPart
+from rocketdiff.scenario.topologies import TOPOLOGIES
 
 VALID_PASS = Path(__file__).parents[2] / "fixtures" / "format" / "valid-pass"
 
@@ -109,7 +109,7 @@ def test_format_knows_exactly_the_checks_suites_and_topologies() -> None:
 
 def test_topologies_are_those_of_the_cluster() -> None:
     """Rooms may not import each other; a test may, and holds their node names together."""
-    cluster = pytest.importorskip("harness.cluster.topology")
+    cluster = pytest.importorskip("rocketdiff.core.topology")
     theirs = {
         t.name: (
             t.broker_names,

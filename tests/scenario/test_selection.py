@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.errors import UsageError
-from harness.scenario import Scenario, load, select
+from rocketdiff.core.errors import UsageError
+from rocketdiff.scenario import Scenario, load, select
 
 SMALLEST = Path(__file__).parents[2] / "fixtures" / "format" / "valid-pass" / "smallest.yaml"
 

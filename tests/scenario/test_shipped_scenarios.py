@@ -7,10 +7,10 @@ import jsonschema
 import pytest
 import yaml
 
-from harness.core.fault import KILLS, ON_THE_WIRE, FaultKind, FaultSpec
-from harness.core.plan import SendKind, SendMode
-from harness.scenario import SUITES, Scenario, load_all, select
-from harness.scenario.model import CHECKS
+from rocketdiff.core.fault import KILLS, ON_THE_WIRE, FaultKind, FaultSpec
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.scenario import SUITES, Scenario, load_all, select
+from rocketdiff.scenario.model import CHECKS
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 ALL = load_all(FIXTURES / "scenarios")

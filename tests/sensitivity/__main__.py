@@ -14,10 +14,10 @@ from pathlib import Path
 
 import msgspec
 
-from harness import __version__
-from harness.calibration_store import judging_digest
-from harness.report.defect_words import table
-from harness.verdict.defects_found import SCHEMA_VERSION, DefectsFound, DefectTrial, SuiteFound
+from rocketdiff import __version__
+from rocketdiff.judging.gate_rates import judging_digest
+from rocketdiff.report.defect_words import table
+from rocketdiff.verdict.defects_found import SCHEMA_VERSION, DefectsFound, DefectTrial, SuiteFound
 from tests.analysis.bank import BANK
 from tests.analysis.bank_spoils import Defect
 from tests.sensitivity.stories import scenarios_of, stories_of

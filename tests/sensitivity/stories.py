@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from harness.core.fault import FaultKind
-from harness.core.plan import SendKind, SendMode
-from harness.core.resources import resource
-from harness.core.settings import ClientSettings
-from harness.scenario import Scenario, load_all, select
-from harness.scenario.topologies import TOPOLOGIES
+from rocketdiff.core.fault import FaultKind
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.resources import resource
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.scenario import Scenario, load_all, select
+from rocketdiff.scenario.topologies import TOPOLOGIES
 from tests.analysis.synthetic import Pause
 from tests.analysis.synthetic_modes import ModeStory
 

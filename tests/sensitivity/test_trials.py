@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.errors import ExitCode
+from rocketdiff.core.errors import ExitCode
 from tests.analysis.bank import BANK
 from tests.analysis.planting import BESIDE_A_PAUSE, CALM, ONEWAY
 from tests.sensitivity.stories import is_played, scenarios_of, stories_of

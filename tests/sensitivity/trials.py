@@ -6,9 +6,9 @@ from copy import deepcopy
 from functools import cache
 from pathlib import Path
 
-from harness.analysis.analyze import WITHOUT_SPARK, analyze
-from harness.core.errors import ExitCode
-from harness.verdict.defects_found import DefectTrial
+from rocketdiff.analysis.analyze import WITHOUT_SPARK, analyze
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.verdict.defects_found import DefectTrial
 from tests.analysis.bank_spoils import SEED, Defect
 from tests.analysis.judged_to_the_end import judged_to_the_end
 from tests.analysis.synthetic import Told, write_run

@@ -5,10 +5,10 @@ from hashlib import sha256
 
 import pytest
 
-from harness.core.errors import UsageError
-from harness.simulation.generators import DEPTHS, generate
-from harness.simulation.generators.dice import Dice
-from harness.simulation.script import Depth, depth_of, parse_script
+from rocketdiff.core.errors import UsageError
+from rocketdiff.simulation.generators import DEPTHS, generate
+from rocketdiff.simulation.generators.dice import Dice
+from rocketdiff.simulation.script import Depth, depth_of, parse_script
 
 SEEDS = range(60)
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from harness.core.errors import HarnessError, UsageError
-from harness.releases.artifacts import client_class_path
-from harness.releases.catalogue import client_releases
-from harness.releases.jvm import find_java
-from harness.releases.simulator import MAIN_CLASS, SIMULATOR_JVM_OPTIONS, simulator_class_path
-from harness.simulation.java import JavaHost, Job, java_program
-from harness.simulation.reference.tape import ScriptedTape
-from harness.simulation.script import parse_script
+from rocketdiff.core.errors import HarnessError, UsageError
+from rocketdiff.releases.artifacts import client_class_path
+from rocketdiff.releases.catalogue import client_releases
+from rocketdiff.releases.jvm import find_java
+from rocketdiff.releases.simulator import MAIN_CLASS, SIMULATOR_JVM_OPTIONS, simulator_class_path
+from rocketdiff.simulation.java_host import JavaHost, Job, java_program
+from rocketdiff.simulation.script import parse_script
+from rocketdiff.simulation.virtual.tape import ScriptedTape
 
 TOY = Path(__file__).parent / "java_toys" / "ThreadLocalIndex.java"
 TOY_RELEASE = "4.7.1"

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from harness.simulation.java import JavaHost
-from harness.simulation.script import parse_script
+from rocketdiff.simulation.java_host import JavaHost
+from rocketdiff.simulation.script import parse_script
 
 CALM: dict[str, object] = {"heartbeat_broker_interval_ms": 600_000, "vip_channel_enabled": False}
 """The first heartbeat, after 1 s, remains; no later one closes a connection under a pending request."""

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from harness.core.events import Arm
-from harness.core.plan import Plan, PlannedSend, SendKind
-from harness.core.settings import ClientSettings
-from harness.core.subject import SubjectId
-from harness.subjects.child import SubjectProcess
-from harness.subjects.deadlines import Deadlines
-from harness.subjects.program import Launch, clean_environment
-from harness.subjects.setup import SubjectSetup
+from rocketdiff.core.events import Arm
+from rocketdiff.core.plan import Plan, PlannedSend, SendKind
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.subjects.child import SubjectProcess
+from rocketdiff.subjects.deadlines import Deadlines
+from rocketdiff.subjects.program import Launch, clean_environment
+from rocketdiff.subjects.setup import SubjectSetup
 
 SCRIPT = Path(__file__).with_name("scripted.py")
 HELLO = {

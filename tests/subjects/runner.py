@@ -5,8 +5,8 @@ import sys
 import time
 from pathlib import Path
 
-from harness.core.events import Arm
-from harness.subjects.child import SubjectProcess
+from rocketdiff.core.events import Arm
+from rocketdiff.subjects.child import SubjectProcess
 from tests.subjects.conftest import Scripted
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.errors import EnvironmentMissing, SubjectBroken
-from harness.core.events import Arm
-from harness.core.subject import SubjectId
-from harness.subjects.child import SubjectProcess
-from harness.subjects.conversation import Stage
-from harness.subjects.program import Launch
+from rocketdiff.core.errors import EnvironmentMissing, SubjectBroken
+from rocketdiff.core.events import Arm
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.subjects.child import SubjectProcess
+from rocketdiff.subjects.conversation import Stage
+from rocketdiff.subjects.program import Launch
 from tests.subjects.conftest import HELLO, READY, Scripted, Start, answer, attempt, done, plan_of, setup_of
 from tests.subjects.processes import gone, only_child
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from harness.core.plan import Plan, PlannedSend, SendKind, SendMode
-from harness.core.records import Done, Ready, Record, RouteSeen, SendEnded
-from harness.core.subject import SubjectId
-from harness.subjects.claims import unclaimed, why_not_claimed
-from harness.subjects.conversation import Conversation
+from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
+from rocketdiff.core.records import Done, Ready, Record, RouteSeen, SendEnded
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.subjects.claims import unclaimed, why_not_claimed
+from rocketdiff.subjects.conversation import Conversation
 from tests.subjects.test_conversation import LIMIT, START, attempt, called_back, hello, sent, violation
 
 PLAIN, BATCH = SendKind.PLAIN, SendKind.BATCH

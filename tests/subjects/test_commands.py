@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from harness.core.plan import Plan, PlannedSend, SendKind
-from harness.core.settings import ClientSettings
-from harness.subjects.commands import STOP, Go, Prepare, Stop, decode_command, encode_go, encode_plan, encode_setup
-from harness.subjects.setup import SubjectSetup
+from rocketdiff.core.plan import Plan, PlannedSend, SendKind
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.subjects.commands import STOP, Go, Prepare, Stop, decode_command, encode_go, encode_plan, encode_setup
+from rocketdiff.subjects.setup import SubjectSetup
 
 SETUP = SubjectSetup(("127.0.0.1:1", "127.0.0.1:2"), "T", "W", "G", "R", ClientSettings(send_msg_timeout_ms=500))
 

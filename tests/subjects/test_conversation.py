@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from harness.core.errors import SubjectBroken
-from harness.core.plan import Plan, PlannedSend, SendKind, SendMode
-from harness.core.records import (
+from rocketdiff.core.errors import SubjectBroken
+from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
+from rocketdiff.core.records import (
     AttemptEnded,
     CalledBackAgain,
     Done,
@@ -18,8 +18,8 @@ from harness.core.records import (
     SendEnded,
     SubjectFailed,
 )
-from harness.core.subject import SubjectId
-from harness.subjects.conversation import Conversation, Stage
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.subjects.conversation import Conversation, Stage
 
 START = 1_000_000_000
 LIMIT = 5_000_000_000

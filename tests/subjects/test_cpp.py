@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.errors import SubjectBroken
-from harness.core.events import Arm
-from harness.core.subject import SubjectId
-from harness.subjects.child import SubjectProcess
-from harness.subjects.registry import program_of
+from rocketdiff.core.errors import SubjectBroken
+from rocketdiff.core.events import Arm
+from rocketdiff.core.resources import import_path
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.subjects.child import SubjectProcess
+from rocketdiff.subjects.registry import program_of
 
 NAME = SubjectId("cpp", "2.1.0")
 
@@ -38,5 +39,5 @@ def test_nothing_of_the_runners_python_is_inherited(tmp_path: Path, monkeypatch:
     """Our own packages are found, by path; everything else is the environment's."""
     monkeypatch.setenv("PYTHONPATH", "/elsewhere")
     launch = program_of(NAME).launch(tmp_path)
-    assert launch.environment["PYTHONPATH"] == str(Path(__file__).parents[2])
+    assert launch.environment["PYTHONPATH"] == import_path()
     assert Path(launch.command[0]).parent.parent.name == "env"

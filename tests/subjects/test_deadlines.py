@@ -1,7 +1,7 @@
 """The longest a send may take, worked out by hand."""
 
-from harness.core.settings import ClientSettings
-from harness.subjects.deadlines import longest_send_s
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.subjects.deadlines import longest_send_s
 
 
 def test_every_attempt_may_take_the_whole_timeout() -> None:

@@ -2,11 +2,11 @@
 
 import pytest
 
-from harness.core.plan import Plan, PlannedSend, SendKind, SendMode
-from harness.core.records import AttemptEnded, CalledBackAgain, Record, RouteSeen, SendEnded
-from harness.core.settings import ClientSettings
-from harness.subjects.bounds import Bounds, bounds_of
-from harness.subjects.conversation import Conversation
+from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
+from rocketdiff.core.records import AttemptEnded, CalledBackAgain, Record, RouteSeen, SendEnded
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.subjects.bounds import Bounds, bounds_of
+from rocketdiff.subjects.conversation import Conversation
 from tests.subjects.test_conversation import (
     LIMIT,
     MS,

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.subject import SubjectId
-from harness.releases.artifacts import client_class_path
-from harness.releases.catalogue import client_releases
-from harness.releases.compiled import compiled
-from harness.releases.driver import API_RELEASE, driver_class_path
-from harness.releases.jvm import find_java
-from harness.subjects.java import java_program
-from harness.subjects.lines import decode_record
-from harness.subjects.registry import program_of
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.releases.artifacts import client_class_path
+from rocketdiff.releases.catalogue import client_releases
+from rocketdiff.releases.compiled import compiled
+from rocketdiff.releases.driver import API_RELEASE, driver_class_path
+from rocketdiff.releases.jvm import find_java
+from rocketdiff.subjects.kinds.java import java_program
+from rocketdiff.subjects.lines import decode_record
+from rocketdiff.subjects.registry import program_of
 
 pytestmark = pytest.mark.cluster
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from harness.core.errors import SubjectBroken
-from harness.core.records import AttemptEnded, Done, Hello, Ready, Record, RouteSeen, SendEnded, SubjectFailed
-from harness.subjects.lines import decode_record, encode_record
+from rocketdiff.core.errors import SubjectBroken
+from rocketdiff.core.records import AttemptEnded, Done, Hello, Ready, Record, RouteSeen, SendEnded, SubjectFailed
+from rocketdiff.subjects.lines import decode_record, encode_record
 
 EVERY_KIND: list[Record] = [
     Hello(1, "java", "5.3.3", ("plain", "batch"), 17, 2**62),

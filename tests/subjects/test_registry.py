@@ -2,11 +2,11 @@
 
 import pytest
 
-from harness.core.errors import UsageError
-from harness.core.plan import SendKind, SendMode
-from harness.core.subject import SubjectId
-from harness.subjects.programs.reference import capabilities_of
-from harness.subjects.registry import known_subjects, offers, program_of
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.drivers.python.reference import capabilities_of
+from rocketdiff.subjects.registry import known_subjects, offers, program_of
 
 
 @pytest.mark.parametrize("name", ["java:4.0.0-incubating", "java:5.5.0", "python:5.3.3", "cpp:2.1.0", "toy:drops"])

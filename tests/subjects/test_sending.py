@@ -16,20 +16,20 @@ from pathlib import Path
 import psutil
 import pytest
 
-from harness.cluster.drain import await_drained
-from harness.cluster.interface import Cluster
-from harness.cluster.stored import read_stored
-from harness.core.errors import SubjectBroken
-from harness.core.events import Arm
-from harness.core.plan import Plan, PlannedSend, SendKind
-from harness.core.records import AttemptEnded
-from harness.core.settings import ClientSettings
-from harness.core.subject import SubjectId
-from harness.subjects.child import SubjectProcess
-from harness.subjects.deadlines import Deadlines
-from harness.subjects.registry import program_of
-from harness.subjects.setup import SubjectSetup
-from harness.subjects.transcript import Transcript
+from rocketdiff.cluster.interface import Cluster
+from rocketdiff.cluster.operations.drain import await_drained
+from rocketdiff.cluster.operations.stored import read_stored
+from rocketdiff.core.errors import SubjectBroken
+from rocketdiff.core.events import Arm
+from rocketdiff.core.plan import Plan, PlannedSend, SendKind
+from rocketdiff.core.records import AttemptEnded
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.subjects.child import SubjectProcess
+from rocketdiff.subjects.deadlines import Deadlines
+from rocketdiff.subjects.registry import program_of
+from rocketdiff.subjects.setup import SubjectSetup
+from rocketdiff.subjects.transcript import Transcript
 from tests.live import PATIENCE_S, await_that
 
 pytestmark = pytest.mark.cluster

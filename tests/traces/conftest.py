@@ -8,14 +8,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.core.events import Arm
-from harness.core.fault import FaultKind, FaultRecord
-from harness.core.plan import Plan, PlannedSend, SendKind
-from harness.core.run_info import Machine
-from harness.core.settings import ClientSettings
-from harness.traces.manifest import CaseEntry, ClockAnchor, RunManifest
-from harness.traces.plan_file import plan_digest
-from harness.traces.run_directory import RunDirectory
+from rocketdiff.core.events import Arm
+from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.core.plan import Plan, PlannedSend, SendKind
+from rocketdiff.core.run_info import Machine
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.traces.manifest import CaseEntry, ClockAnchor, RunManifest
+from rocketdiff.traces.plan_file import plan_digest
+from rocketdiff.traces.run_directory import RunDirectory
 
 ORIGIN_NS = 1_000_000_000_000
 MACHINE = Machine(system="Linux", processor="x", cores=2, memory_mib=4096, python="3.11", java="17")

@@ -6,11 +6,11 @@ from typing import TypeVar
 import msgspec
 import pytest
 
-from harness.core.events import Arm
-from harness.core.outcome import Outcome
-from harness.core.records import AttemptEnded, RouteSeen, SendEnded
-from harness.traces.arm_tables import arm_rows, send_outcome
-from harness.traces.journal import ArmJournal
+from rocketdiff.core.events import Arm
+from rocketdiff.core.outcome import Outcome
+from rocketdiff.core.records import AttemptEnded, RouteSeen, SendEnded
+from rocketdiff.traces.arm_tables import arm_rows, send_outcome
+from rocketdiff.traces.journal import ArmJournal
 
 OK, FAILED, UNKNOWN = Outcome.OK, Outcome.FAILED, Outcome.UNKNOWN
 

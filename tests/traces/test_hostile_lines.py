@@ -9,16 +9,16 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from harness.core.errors import SubjectBroken
-from harness.core.events import Arm
-from harness.core.records import Record
-from harness.core.subject import SubjectId
-from harness.subjects.conversation import Conversation
-from harness.subjects.lines import decode_record
-from harness.traces.journal import read_arm_journal
-from harness.traces.manifest import CaseStatus
-from harness.traces.reader import require_whole
-from harness.traces.run_directory import RunDirectory
+from rocketdiff.core.errors import SubjectBroken
+from rocketdiff.core.events import Arm
+from rocketdiff.core.records import Record
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.subjects.conversation import Conversation
+from rocketdiff.subjects.lines import decode_record
+from rocketdiff.traces.journal import read_arm_journal
+from rocketdiff.traces.manifest import CaseStatus
+from rocketdiff.traces.reader import require_whole
+from rocketdiff.traces.run_directory import RunDirectory
 
 ORIGIN_NS = 1_000_000_000_000
 NewRun = Callable[..., RunDirectory]

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.core.errors import TraceError
-from harness.traces.journal import read_arm_journal, read_fault_journal, read_plan_file
+from rocketdiff.core.errors import TraceError
+from rocketdiff.traces.journal import read_arm_journal, read_fault_journal, read_plan_file
 
 
 def test_records_are_filed_by_kind(tmp_path: Path, sample: SimpleNamespace) -> None:

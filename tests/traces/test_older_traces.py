@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 
-from harness.traces.schema import SCHEMAS, TableName, completed
-from harness.traces.sealed_file import sorted_table
+from rocketdiff.traces.schema import SCHEMAS, TableName, completed
+from rocketdiff.traces.sealed_file import sorted_table
 
 SENDS = SCHEMAS[TableName.SENDS]
 LATER = [field.name for field in SENDS if field.nullable]

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import jsonschema
 
-from harness.traces.json_schema import rendered
-from harness.traces.run_directory import RunDirectory
+from rocketdiff.traces.json_schema import rendered
+from rocketdiff.traces.run_directory import RunDirectory
 
 SCHEMA = Path(__file__).parents[2] / "fixtures" / "schema" / "run-1.json"
 
 
 def test_published_schema_is_up_to_date() -> None:
-    """``python -m harness.traces.json_schema fixtures/schema/run-1.json`` renews it."""
+    """``python -m rocketdiff.traces.json_schema fixtures/schema/run-1.json`` renews it."""
     assert SCHEMA.read_text() == rendered()
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-import harness
-from harness.core.errors import EnvironmentMissing, ExitCode
-from harness.traces.disk import replacing, write_whole
-from harness.traces.journal import whole_lines
-from harness.traces.recorder import Recorder
+from rocketdiff.core.errors import EnvironmentMissing, ExitCode
+from rocketdiff.core.resources import import_path
+from rocketdiff.traces.disk import replacing, write_whole
+from rocketdiff.traces.journal import whole_lines
+from rocketdiff.traces.recorder import Recorder
 
-WITH_HARNESS = os.environ | {"PYTHONPATH": str(Path(harness.__file__).parent.parent)}
+WITH_HARNESS = os.environ | {"PYTHONPATH": import_path()}
 
 
 def test_lines_are_on_disk_at_once(tmp_path: Path) -> None:
@@ -68,9 +68,9 @@ def test_small_tmpfs_keeps_every_recorded_line(tmp_path: Path) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
         from pathlib import Path
-        from harness.core.errors import EnvironmentMissing
-        from harness.traces.disk import replacing
-        from harness.traces.recorder import Recorder
+        from rocketdiff.core.errors import EnvironmentMissing
+        from rocketdiff.traces.disk import replacing
+        from rocketdiff.traces.recorder import Recorder
         folder = Path(sys.argv[1])
         mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)], capture_output=True)
         if mounted.returncode:
@@ -110,7 +110,7 @@ def test_killed_writer_leaves_whole_lines(tmp_path: Path) -> None:
     script = textwrap.dedent(
         f"""
         from pathlib import Path
-        from harness.traces.recorder import Recorder
+        from rocketdiff.traces.recorder import Recorder
         recorder = Recorder(Path({str(path)!r}))
         while True:
             recorder.line(b'{{"send": %d}}' % recorder.lines)

@@ -15,17 +15,17 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 
-import harness
-from harness.core.errors import EnvironmentMissing, TraceError, UsageError
-from harness.core.events import Arm
-from harness.core.plan import Plan
-from harness.traces.manifest import Breach, CaseStatus, stamped
-from harness.traces.reader import has_table, read_table, sealed_files
-from harness.traces.run_directory import RunDirectory
-from harness.traces.schema import SCHEMAS, TableName
-from harness.traces.sealed_file import read_sealed
+from rocketdiff.core.errors import EnvironmentMissing, TraceError, UsageError
+from rocketdiff.core.events import Arm
+from rocketdiff.core.plan import Plan
+from rocketdiff.core.resources import import_path
+from rocketdiff.traces.manifest import Breach, CaseStatus, stamped
+from rocketdiff.traces.reader import has_table, read_table, sealed_files
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.traces.schema import SCHEMAS, TableName
+from rocketdiff.traces.sealed_file import read_sealed
 
-WITH_HARNESS = os.environ | {"PYTHONPATH": str(Path(harness.__file__).parent.parent)}
+WITH_HARNESS = os.environ | {"PYTHONPATH": import_path()}
 NewRun = Callable[..., RunDirectory]
 
 
@@ -86,8 +86,8 @@ def test_killed_run_is_sealed_up_to_that_point(tmp_path: Path, new_run: NewRun, 
         f"""
         import os, time
         from pathlib import Path
-        from harness.core.events import Arm
-        from harness.traces.run_directory import RunDirectory
+        from rocketdiff.core.events import Arm
+        from rocketdiff.traces.run_directory import RunDirectory
         recorder = RunDirectory.open(Path({str(run.path)!r})).case(1).recorder(Arm.BASELINE)
         recorder.line({sample.attempt(0)!r})
         recorder.line({sample.send(0)!r})

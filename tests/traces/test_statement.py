@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.errors import TraceError
-from harness.core.events import Arm
-from harness.traces.schema import SCHEMAS, TableName
-from harness.traces.sealed_file import read_sealed, sorted_table, write_sealed
-from harness.traces.statement import STATEMENT_KEY, VERSION_KEY, integers, stamp, state, verify
+from rocketdiff.core.errors import TraceError
+from rocketdiff.core.events import Arm
+from rocketdiff.traces.schema import SCHEMAS, TableName
+from rocketdiff.traces.sealed_file import read_sealed, sorted_table, write_sealed
+from rocketdiff.traces.statement import STATEMENT_KEY, VERSION_KEY, integers, stamp, state, verify
 
 
 def attempts(keys: list[tuple[int, int, int]], *, case: int = 1, arm: int = 0) -> dict[str, list[object]]:

@@ -9,14 +9,14 @@ from types import SimpleNamespace
 import pyarrow.parquet as pq
 import pytest
 
-from harness.core.errors import TraceError
-from harness.core.events import Arm
-from harness.core.run_info import Guard
-from harness.traces.manifest import decode_manifest, encode_manifest, stamped
-from harness.traces.reader import read_table, require_whole
-from harness.traces.run_directory import RunDirectory
-from harness.traces.schema import TableName
-from harness.traces.sealed_file import write_sealed
+from rocketdiff.core.errors import TraceError
+from rocketdiff.core.events import Arm
+from rocketdiff.core.run_info import Guard
+from rocketdiff.traces.manifest import decode_manifest, encode_manifest, stamped
+from rocketdiff.traces.reader import read_table, require_whole
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.traces.schema import TableName
+from rocketdiff.traces.sealed_file import write_sealed
 
 
 def shortened(run: RunDirectory, table: TableName, arm: Arm | None, rows: int) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from harness.traces.journal import read_witnessed_journal
+from rocketdiff.traces.journal import read_witnessed_journal
 from tests.traces.conftest import ORIGIN_NS, attempt, line, send
 
 ROUTES = [

@@ -4,10 +4,10 @@ from math import inf
 
 import pytest
 
-from harness.core.evidence import Ending, EpisodePair, Evidence, Margin, PairedSample, Standing
-from harness.core.verdict import CheckResult, Divergence, Example, Measure, Severity, Verdict
-from harness.verdict.answer import NO_SINGLE_SEND, answer
-from harness.verdict.samples import decide_samples
+from rocketdiff.core.evidence import Ending, EpisodePair, Evidence, Margin, PairedSample, Standing
+from rocketdiff.core.verdict import CheckResult, Divergence, Example, Measure, Severity, Verdict
+from rocketdiff.verdict.answer import NO_SINGLE_SEND, answer
+from rocketdiff.verdict.samples import decide_samples
 
 OLD, NEW = "java:4.7.1", "java:5.3.3"
 

@@ -7,21 +7,21 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.core.evidence import ComparedShares, PairedCounts, Standing
-from harness.core.verdict import Severity, Verdict
-from harness.verdict.calibration import Rate
-from harness.verdict.calibration_sums import Answer, ControlOutcome, summed
-from harness.verdict.counts import p_of, with_counts_told
-from harness.verdict.ledger import Rate as DeclaredRate
-from harness.verdict.ledger_cover import is_expected, meets
-from harness.verdict.ledger_examined import examine
-from harness.verdict.ledger_frequency import checks_until_stale
-from harness.verdict.ledger_outcome import EntryState
-from harness.verdict.ledger_range import Range
-from harness.verdict.policy import Policy
-from harness.verdict.samples import SampleAnswer
-from harness.verdict.statistics import MOST_PAIRS, Decision, excluded_rate, paired_ratio, pairs_needed
-from tests.verdict.ledger_entries import BOTH, ENTRY, ONE, RUN, divergence, entry, result
+from rocketdiff.core.evidence import ComparedShares, PairedCounts, Standing
+from rocketdiff.core.policy import Policy
+from rocketdiff.core.verdict import Severity, Verdict
+from rocketdiff.ledger.cover import is_expected, meets
+from rocketdiff.ledger.examined import examine
+from rocketdiff.ledger.frequency import checks_until_stale
+from rocketdiff.ledger.model import Rate as DeclaredRate
+from rocketdiff.ledger.outcome import EntryState
+from rocketdiff.ledger.ranges import Range
+from rocketdiff.statistics.significance import MOST_PAIRS, Decision, excluded_rate, paired_ratio, pairs_needed
+from rocketdiff.verdict.calibration import Rate
+from rocketdiff.verdict.calibration_sums import Answer, ControlOutcome, summed
+from rocketdiff.verdict.counts import p_of, with_counts_told
+from rocketdiff.verdict.samples import SampleAnswer
+from tests.ledger.ledger_entries import BOTH, ENTRY, ONE, RUN, divergence, entry, result
 from tests.verdict.test_answer import answered, evidence, sample
 from tests.verdict.test_counts import NEW, OLD, paired, shares, told
 from tests.verdict.test_counts import evidence as counted

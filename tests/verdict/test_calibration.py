@@ -2,9 +2,9 @@
 
 import pytest
 
-from harness.core.verdict import CheckResult, Divergence, Example, Severity, Verdict
-from harness.verdict.calibration import Rate
-from harness.verdict.calibration_sums import Answer, ControlOutcome, KnownOutcome, found, summed
+from rocketdiff.core.verdict import CheckResult, Divergence, Example, Severity, Verdict
+from rocketdiff.verdict.calibration import Rate
+from rocketdiff.verdict.calibration_sums import Answer, ControlOutcome, KnownOutcome, found, summed
 
 QUIET = (
     Answer("queue-choice", Verdict.CONFORMS, Severity.MUST),

@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.errors import ExitCode
-from harness.core.evidence import EpisodePair, Evidence, Margin, PairedSample, Standing
-from harness.core.verdict import Divergence, Example, Severity, Verdict
-from harness.verdict.judge import judge
-from harness.verdict.policy import Inconclusive, Policy
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.evidence import EpisodePair, Evidence, Margin, PairedSample, Standing
+from rocketdiff.core.policy import Inconclusive, Policy
+from rocketdiff.core.verdict import Divergence, Example, Severity, Verdict
+from rocketdiff.verdict.judge import judge
 from tests.verdict.test_judge import RUN
 
 FOUND = Divergence("queue.out-of-turn/first", "python:5.3.3", 2, Example(7, 0, 0, "paused", "queue 1", "queue 2"))

@@ -2,10 +2,10 @@
 
 import pytest
 
-from harness.core.verdict import CheckResult, Severity, Verdict
-from harness.verdict.conclude import conclude
-from harness.verdict.judgement import EXIT_CODE, RunVerdict
-from harness.verdict.policy import Inconclusive, Policy
+from rocketdiff.core.policy import Inconclusive, Policy
+from rocketdiff.core.verdict import CheckResult, Severity, Verdict
+from rocketdiff.verdict.conclude import conclude
+from rocketdiff.verdict.judgement import EXIT_CODE, RunVerdict
 
 FAIL, WARN, PASS = (Policy(inconclusive) for inconclusive in Inconclusive)
 STRICT = Policy(strict=True)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from harness.core.evidence import ComparedShares, Concentration, Evidence, PairedCounts, Standing
-from harness.core.verdict import Severity
-from harness.verdict.counts import with_counts_told
+from rocketdiff.core.evidence import ComparedShares, Concentration, Evidence, PairedCounts, Standing
+from rocketdiff.core.verdict import Severity
+from rocketdiff.verdict.counts import with_counts_told
 
 OLD, NEW = "java:5.3.3", "python:5.3.3"
 

@@ -1,7 +1,7 @@
 """From trials of defective clients to the figures that reports tell."""
 
-from harness.verdict.calibration import Rate
-from harness.verdict.defects_found import DefectTrial, SuiteFound
+from rocketdiff.verdict.calibration import Rate
+from rocketdiff.verdict.defects_found import DefectTrial, SuiteFound
 
 
 def test_a_defect_counts_as_found_with_every_seed_only() -> None:

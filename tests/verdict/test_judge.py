@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.errors import ExitCode
-from harness.core.evidence import Evidence, Standing
-from harness.core.run_info import CaseInfo, Machine, RunInfo, SubjectInfo
-from harness.core.verdict import Divergence, Example, Verdict
-from harness.verdict.judge import judge
-from harness.verdict.judgement import Counts, RunVerdict, machine_line
-from harness.verdict.ledger import Conditions, Ledger, Party
-from tests.verdict.ledger_entries import entry
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.evidence import Evidence, Standing
+from rocketdiff.core.run_info import CaseInfo, Machine, RunInfo, SubjectInfo
+from rocketdiff.core.verdict import Divergence, Example, Verdict
+from rocketdiff.ledger.model import Conditions, Ledger, Party
+from rocketdiff.verdict.judge import judge
+from rocketdiff.verdict.judgement import Counts, RunVerdict, machine_line
+from tests.ledger.ledger_entries import entry
 
 RUN = RunInfo(
     run="r1",

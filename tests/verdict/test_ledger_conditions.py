@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from harness.verdict.ledger import Conditions, Ledger, Party
-from harness.verdict.ledger_apply import apply_ledger
-from harness.verdict.ledger_cover import covers, declares, is_expected, meets, subjects_of
-from harness.verdict.ledger_outcome import EntryState
-from harness.verdict.ledger_range import Range
-from harness.verdict.policy import Policy
-from tests.verdict.ledger_entries import BOTH, ENTRY, NEW, OLD, ONE, RUN, divergence, entry, result
-from tests.verdict.test_ledger_cover import run
+from rocketdiff.core.policy import Policy
+from rocketdiff.ledger.apply import apply_ledger
+from rocketdiff.ledger.cover import covers, declares, is_expected, meets, subjects_of
+from rocketdiff.ledger.model import Conditions, Ledger, Party
+from rocketdiff.ledger.outcome import EntryState
+from rocketdiff.ledger.ranges import Range
+from tests.ledger.ledger_entries import BOTH, ENTRY, NEW, OLD, ONE, RUN, divergence, entry, result
+from tests.ledger.test_cover import run
 
 FAULTS = {"paused_brokers": 1, "killed_brokers": 0}
 SETTINGS = {"send_latency_fault_enable": True, "send_msg_timeout_ms": 500}
@@ -169,13 +169,13 @@ def test_what_is_no_number_is_in_no_range() -> None:
     assert [Range.parse(">=0").holds(version) for version in ("drops", "", "1")] == [False, False, True]
 
 
-@pytest.mark.parametrize(("name", "is_written"), [("__main__", True), ("harness.verdict.ledger_format", False)])
+@pytest.mark.parametrize(("name", "is_written"), [("__main__", True), ("rocketdiff.ledger.file_format", False)])
 def test_the_format_writes_its_schema_when_it_is_run_only(
     name: str, is_written: bool, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """``python -m harness.verdict.ledger_format`` is what the committed schema is written by."""
-    monkeypatch.delitem(sys.modules, "harness.verdict.ledger_format", raising=False)
-    runpy.run_module("harness.verdict.ledger_format", run_name=name)
+    """``python -m rocketdiff.ledger.file_format`` is what the committed schema is written by."""
+    monkeypatch.delitem(sys.modules, "rocketdiff.ledger.file_format", raising=False)
+    runpy.run_module("rocketdiff.ledger.file_format", run_name=name)
     sys.stdout.flush()
     committed = Path(__file__).parents[2] / "fixtures" / "schema" / "ledger-1.json"
     assert capfdbinary.readouterr().out == (committed.read_bytes() if is_written else b"")

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from harness.core.errors import UsageError
-from harness.verdict.ledger_parsing import parse, refusals
-from tests.verdict.test_ledger_parsing import SPECIFIED
+from rocketdiff.core.errors import UsageError
+from rocketdiff.ledger.parsing import parse, refusals
+from tests.ledger.test_parsing import SPECIFIED
 
 AGAINST = {"client": "java", "version": ">=5"}
 

@@ -4,13 +4,13 @@ from math import log
 
 import pytest
 
-from harness.core.evidence import Concentration, Ending, EpisodePair, Evidence, Margin, PairedSample, Standing
-from harness.core.verdict import Verdict
-from harness.verdict.ledger import Rate
-from harness.verdict.ledger_frequency import frequency_of
-from harness.verdict.ledger_outcome import EntryState
-from harness.verdict.samples import decide_samples
-from harness.verdict.statistics import benjamini_hochberg, clopper_pearson, exact_mcnemar, holm, pairs_needed
+from rocketdiff.core.evidence import Concentration, Ending, EpisodePair, Evidence, Margin, PairedSample, Standing
+from rocketdiff.core.verdict import Verdict
+from rocketdiff.ledger.frequency import frequency_of
+from rocketdiff.ledger.model import Rate
+from rocketdiff.ledger.outcome import EntryState
+from rocketdiff.statistics.significance import benjamini_hochberg, clopper_pearson, exact_mcnemar, holm, pairs_needed
+from rocketdiff.verdict.samples import decide_samples
 from tests.verdict.test_by_hand import by_integration
 from tests.verdict.test_counts import evidence, told
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from harness.core.errors import ExitCode
-from harness.core.evidence import Ending, EpisodePair, Evidence, Margin, PairedSample, Standing
-from harness.core.verdict import CheckResult, Severity, Verdict
-from harness.verdict.judge import answers, judge
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.evidence import Ending, EpisodePair, Evidence, Margin, PairedSample, Standing
+from rocketdiff.core.verdict import CheckResult, Severity, Verdict
+from rocketdiff.verdict.judge import answers, judge
 from tests.verdict.test_judge import COMPLETE, RUN
 
 MARGIN = Margin(1.2, "a fifth of a timeout")

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.evidence import Ending, EpisodePair, Evidence, Margin, PairedSample, Standing
-from harness.core.verdict import Severity, Verdict
-from harness.verdict.answer import answer
-from harness.verdict.samples import decide_samples
+from rocketdiff.core.evidence import Ending, EpisodePair, Evidence, Margin, PairedSample, Standing
+from rocketdiff.core.verdict import Severity, Verdict
+from rocketdiff.verdict.answer import answer
+from rocketdiff.verdict.samples import decide_samples
 
 
 def evidence(ratio: float, severity: Severity = Severity.MUST, spread: float = 0.02) -> Evidence:

@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.errors import ExitCode
-from harness.core.evidence import Ending, EpisodePair, Margin, PairedCounts, PairedSample, Standing
-from harness.core.verdict import Severity
-from harness.verdict.counts import p_of, with_counts_told
-from harness.verdict.judge import judge
-from harness.verdict.ledger_examined import examine
-from harness.verdict.policy import Policy
-from harness.verdict.samples import decide_samples
-from harness.verdict.statistics import pairs_needed
-from tests.verdict.ledger_entries import ENTRY, ONE, divergence, entry, result
-from tests.verdict.ledger_entries import RUN as LEDGER_RUN
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.evidence import Ending, EpisodePair, Margin, PairedCounts, PairedSample, Standing
+from rocketdiff.core.policy import Policy
+from rocketdiff.core.verdict import Severity
+from rocketdiff.ledger.examined import examine
+from rocketdiff.statistics.significance import pairs_needed
+from rocketdiff.verdict.counts import p_of, with_counts_told
+from rocketdiff.verdict.judge import judge
+from rocketdiff.verdict.samples import decide_samples
+from tests.ledger.ledger_entries import ENTRY, ONE, divergence, entry, result
+from tests.ledger.ledger_entries import RUN as LEDGER_RUN
 from tests.verdict.test_answer import answered, evidence, sample
 from tests.verdict.test_counts import NEW, OLD, shares
 from tests.verdict.test_counts import evidence as counted

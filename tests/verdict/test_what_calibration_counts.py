@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 import yaml
 
-from harness.core.verdict import Severity, Verdict
-from harness.verdict import calibration, defects_found
-from harness.verdict.calibration import Rate
-from harness.verdict.calibration_sums import Answer, ControlOutcome, KnownOutcome, found, summed
-from harness.verdict.ledger import Rate as Share
-from harness.verdict.ledger_lint import never_stale, unmatched
-from harness.verdict.ledger_proposal import proposed_file
-from harness.verdict.ledger_range import Range
-from tests.verdict.ledger_entries import ENTRY, OLD, ONE, RUN, divergence, entry, result
-from tests.verdict.test_ledger_lint import KNOWN
-from tests.verdict.test_ledger_lint import found as noted
-from tests.verdict.test_ledger_proposal import DAY, DIVERGING, EVIDENCE, read
+from rocketdiff.core.verdict import Severity, Verdict
+from rocketdiff.ledger.lint import never_stale, unmatched
+from rocketdiff.ledger.model import Rate as Share
+from rocketdiff.ledger.proposal import proposed_file
+from rocketdiff.ledger.ranges import Range
+from rocketdiff.verdict import calibration, defects_found
+from rocketdiff.verdict.calibration import Rate
+from rocketdiff.verdict.calibration_sums import Answer, ControlOutcome, KnownOutcome, found, summed
+from tests.ledger.ledger_entries import ENTRY, OLD, ONE, RUN, divergence, entry, result
+from tests.ledger.test_lint import KNOWN
+from tests.ledger.test_lint import found as noted
+from tests.ledger.test_proposal import DAY, DIVERGING, EVIDENCE, read
 
 MUST, SHOULD, INFO = Severity.MUST, Severity.SHOULD, Severity.INFO
 FIXTURES = Path(__file__).parents[2] / "fixtures"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.interface import Cluster
+from rocketdiff.cluster.interface import Cluster
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-import harness
+from rocketdiff.core.resources import import_path
 
 MARK = "ROCKETDIFF_TRIAL"
 """In the environment of a trial, and so of everything it starts and does not clear the environment of."""
@@ -96,11 +96,11 @@ def _started(words: Sequence[str], said: IO[bytes], temporary: Path, mark: str) 
     environment = os.environ | {
         MARK: mark,
         "TMPDIR": str(temporary),
-        "PYTHONPATH": str(Path(harness.__file__).parents[1]),
+        "PYTHONPATH": import_path(),
     }
     return subprocess.Popen(
         # A shell starts what it puts into the background deaf to Ctrl-C, these trials too.
-        ["/usr/bin/env", "--default-signal=INT,HUP", sys.executable, "-m", "harness", *words],
+        ["/usr/bin/env", "--default-signal=INT,HUP", sys.executable, "-m", "rocketdiff", *words],
         stdin=subprocess.DEVNULL,
         stdout=said,
         stderr=subprocess.STDOUT,
@@ -111,7 +111,7 @@ def _started(words: Sequence[str], said: IO[bytes], temporary: Path, mark: str) 
 
 def _badly_ended(status: int, text: str, trial: Trial) -> list[str]:
     """A command that had ended before has its own exit code; one that was told to end says so, in one line."""
-    if trial.after_s < IMPORTS_S and "harness" not in text and (not text or "Python" in text or "<frozen" in text):
+    if trial.after_s < IMPORTS_S and "rocketdiff" not in text and (not text or "Python" in text or "<frozen" in text):
         return []  # Python itself was not up yet, and no line of ours can be: the kernel's way, or its own
     wrong = ["traceback"] if "Traceback" in text else []
     if "interrupted" in text:
@@ -151,7 +151,7 @@ def _judged(out: Path, temporary: Path) -> int | None:
     runs = [manifest.parent for manifest in out.glob("*/run.json")]
     if not runs:
         return None
-    words = [sys.executable, "-m", "harness", "analyze", str(runs[0]), "--master", "none"]
+    words = [sys.executable, "-m", "rocketdiff", "analyze", str(runs[0]), "--master", "none"]
     environment = os.environ | {"TMPDIR": str(temporary)}
     return subprocess.run(words, env=environment, capture_output=True, check=False, timeout=300).returncode
 

@@ -11,22 +11,22 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import harness
-from harness.analysis.analyze import WITHOUT_SPARK
-from harness.cluster.interface import Cluster
-from harness.core.errors import ExitCode
-from harness.core.events import Arm
-from harness.core.subject import SubjectId
-from harness.judging import judge_quietly
-from harness.pairing import Pair, run_case
-from harness.run import RunRequest, manifest_of, plan_cases
-from harness.subjects.registry import program_of
-from harness.traces.reader import read_table
-from harness.traces.run_directory import RunDirectory
-from harness.traces.schema import TableName
-from harness.verdict.judgement import Judgement
-from harness.verdict.ledger import Ledger
-from harness.verdict.policy import Policy
+from rocketdiff.analysis.analyze import WITHOUT_SPARK
+from rocketdiff.cluster.interface import Cluster
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.events import Arm
+from rocketdiff.core.policy import Policy
+from rocketdiff.core.resources import import_path
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.judging.judge_runs import judge_quietly
+from rocketdiff.ledger.model import Ledger
+from rocketdiff.run.case import Pair, run_case
+from rocketdiff.run.execute import RunRequest, manifest_of, plan_cases
+from rocketdiff.subjects.registry import program_of
+from rocketdiff.traces.reader import read_table
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.traces.schema import TableName
+from rocketdiff.verdict.judgement import Judgement
 from tests.analysis.judged_to_the_end import require_consistent
 from tests.live import PATIENCE_S, TRIES, tell_repeat
 
@@ -133,7 +133,7 @@ def finished_run(
     """
     folder.mkdir(parents=True, exist_ok=True)
     where = ("--out", ".") if out else ()
-    line = [sys.executable, "-m", "harness.cli", command, *arguments, *where]
+    line = [sys.executable, "-m", "rocketdiff.cli.app", command, *arguments, *where]
     for number in range(1, tries + 1):
         before = set(folder.glob("*/run.json"))
         done = subprocess.run(
@@ -157,7 +157,7 @@ def run_of(folder: Path) -> Path:
 
 def _environment() -> dict[str, str]:
     """Ours, with this checkout on the path: the command works in another folder."""
-    return os.environ | {"PYTHONPATH": str(Path(harness.__file__).parents[1])}
+    return os.environ | {"PYTHONPATH": import_path()}
 
 
 @contextmanager
@@ -173,7 +173,7 @@ def started_run(folder: Path, *arguments: str) -> "Iterator[subprocess.Popen[byt
         "--default-signal=INT",  # a shell starts what it puts into the background deaf to Ctrl-C, these tests too
         sys.executable,
         "-m",
-        "harness.cli",
+        "rocketdiff.cli.app",
         "run",
         "--out",
         str(folder),

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.containers.engine import Engine
-from harness.core.errors import ExitCode
+from rocketdiff.cluster.containers.engine import Engine
+from rocketdiff.core.errors import ExitCode
 from tests.cluster.containers.engines import engine_or_skip
 from tests.whole.stage import SCENARIOS, finished_run, run_of
 

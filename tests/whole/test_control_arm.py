@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.interface import Cluster
-from harness.core.errors import ExitCode
-from harness.core.subject import SubjectId
-from harness.pairing import Pair, run_case
-from harness.run import RunRequest, control_arm, manifest_of, plan_cases
-from harness.subjects.registry import program_of
-from harness.traces.run_directory import RunDirectory
+from rocketdiff.cluster.interface import Cluster
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.run.case import Pair, run_case
+from rocketdiff.run.execute import RunRequest, control_arm, manifest_of, plan_cases
+from rocketdiff.subjects.registry import program_of
+from rocketdiff.traces.run_directory import RunDirectory
 from tests.whole.stage import SCENARIOS, finished_run, judge, run_of
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.interface import Cluster
-from harness.core.errors import ExitCode
-from harness.core.events import Arm
-from harness.traces.run_directory import RunDirectory
+from rocketdiff.cluster.interface import Cluster
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.events import Arm
+from rocketdiff.traces.run_directory import RunDirectory
 from tests.whole.stage import decided, judge, run_pair, signatures
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]

@@ -12,20 +12,20 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.external import debts
-from harness.cluster.external.named_topology import NamedTopology
-from harness.cluster.external.survey import survey
-from harness.cluster.interface import Cluster, Role, nodes_of
-from harness.cluster.processes.command_line import installed, java_command
-from harness.cluster.processes.launch import start_processes
-from harness.core.errors import ExitCode
-from harness.external import read
-from harness.traces.reader import read_table
-from harness.traces.run_directory import RunDirectory
-from harness.traces.schema import TableName
-from reference_impl.remoting.channels import Channels
-from reference_impl.remoting.codes import RequestCode
-from reference_impl.remoting.frames import Command
+from rocketdiff.cluster.external import debts
+from rocketdiff.cluster.external.named_topology import NamedTopology
+from rocketdiff.cluster.external.survey import survey
+from rocketdiff.cluster.interface import Cluster, Role, nodes_of
+from rocketdiff.cluster.launched.command_line import installed, java_command
+from rocketdiff.cluster.processes.launch import start_processes
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.run.external import read
+from rocketdiff.traces.reader import read_table
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.traces.schema import TableName
+from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.remoting.codes import RequestCode
+from rocketmq_reference.remoting.frames import Command
 from tests.whole.stage import (
     LIMIT_S,
     SCENARIOS,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.interface import Cluster
-from harness.core.errors import ExitCode
+from rocketdiff.cluster.interface import Cluster
+from rocketdiff.core.errors import ExitCode
 from tests.whole.stage import SCENARIOS, decided, finished_run, run_of
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.cluster.containers.engines import engine_or_skip
-from tests.foreign_project import TOYS, ForeignProject, foreign_project
+from tests.pytest_plugin.foreign_project import TOYS, ForeignProject, foreign_project
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.rocketdiff(topology="one-master")
 
 
 def test_a_paused_broker_is_noticed(rocketmq_cluster, rocketdiff_subject):
-    from harness.core.settings import ClientSettings
+    from rocketdiff.core.settings import ClientSettings
     paused = lambda: rocketmq_cluster.pause("broker-a")
     hasty = ClientSettings(send_msg_timeout_ms=300, retry_times_when_send_failed=0)
     told = rocketdiff_subject("python:5.3.3").send(1, settings=hasty, once_ready=paused)
@@ -106,7 +106,7 @@ def test_own_tests_get_their_brokers_in_containers(project: ForeignProject) -> N
     for _ in engine_or_skip():
         project.test(
             "import pytest\n"
-            "from harness.cluster.containers.engine import Engine\n"
+            "from rocketdiff.cluster.containers.engine import Engine\n"
             "@pytest.mark.rocketdiff(topology='one-master')\n"
             "def test_it_answers(rocketmq_cluster, rocketdiff_subject):\n"
             "    told = rocketdiff_subject('python:5.3.3').send(5)\n"

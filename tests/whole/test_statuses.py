@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.interface import Cluster
-from harness.cluster.start import start_cluster
-from harness.core.errors import ExitCode
-from harness.traces.reader import read_table
-from harness.traces.run_directory import RunDirectory
-from harness.traces.schema import TableName
+from rocketdiff.cluster.interface import Cluster
+from rocketdiff.cluster.start import start_cluster
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.traces.reader import read_table
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.traces.schema import TableName
 from tests.whole.stage import decided, signatures, told_sends
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]

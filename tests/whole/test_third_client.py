@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.interface import Cluster
-from harness.core.errors import ExitCode
-from harness.core.events import Arm
-from harness.ledgers import LedgerChoice
-from harness.ledgers import load as load_ledger
-from harness.relay.wire import Shut, read_wire
-from harness.traces.run_directory import RunDirectory
-from harness.verdict.ledger import Ledger
+from rocketdiff.cluster.interface import Cluster
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.events import Arm
+from rocketdiff.judging.ledgers import LedgerChoice
+from rocketdiff.judging.ledgers import load as load_ledger
+from rocketdiff.ledger.model import Ledger
+from rocketdiff.relay.remoting.wire import Shut, read_wire
+from rocketdiff.traces.run_directory import RunDirectory
 from tests.whole.stage import decided, judge, run_pair, signatures, told_sends
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.interface import Cluster
-from harness.core.errors import ExitCode
-from harness.core.verdict import Verdict
-from harness.traces.run_directory import RunDirectory
-from harness.verdict.judgement import Judgement
+from rocketdiff.cluster.interface import Cluster
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.verdict import Verdict
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.verdict.judgement import Judgement
 from tests.whole.stage import (
     LIMIT_S,
     await_no_process_of,
@@ -73,7 +73,7 @@ def test_a_clock_that_steps_makes_a_case_invalid(
         def time_ns() -> int:
             return time.time_ns() + next(steps, 2_000_000_000)
 
-    monkeypatch.setattr("harness.pairing.time", Stepping)
+    monkeypatch.setattr("rocketdiff.run.case.time", Stepping)
     run = run_pair(cluster, folder, "java:5.3.3", "toy:honest")
     judgement = judge(run)
     assert judgement.exit_code is ExitCode.INCONCLUSIVE
@@ -89,7 +89,7 @@ def test_a_relay_that_dies_ends_the_run_with_the_cause(tmp_path: Path) -> None:
     arguments = (*PAIR, "--scenario", "whole/long-pause", "--wire")
     with started_run(tmp_path, *arguments) as runner:
         run = await_run(tmp_path, sends_are_flowing, "both arms sending")
-        relays = [pid for pid, line in processes_of(run).items() if "harness.relay.program" in line]
+        relays = [pid for pid, line in processes_of(run).items() if "rocketdiff.relay.proxy.program" in line]
         assert len(relays) == 2
         os.kill(relays[0], signal.SIGKILL)
         assert runner.wait(timeout=LIMIT_S) == ExitCode.ENVIRONMENT

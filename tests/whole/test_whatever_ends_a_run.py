@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.errors import ExitCode
-from harness.core.events import Arm
-from harness.traces.reader import read_table
-from harness.traces.run_directory import RunDirectory
-from harness.traces.schema import TableName
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.events import Arm
+from rocketdiff.traces.reader import read_table
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.traces.schema import TableName
 from tests.live import TRIES, tell_repeat
 from tests.whole.stage import (
     LIMIT_S,
@@ -98,7 +98,7 @@ def test_without_java_there_is_one_clear_message(tmp_path: Path) -> None:
         "ROCKETDIFF_JAVA_HOME": str(tmp_path / "no-java"),
         "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
     }
-    command = [sys.executable, "-m", "harness.cli", "run", "--out", str(tmp_path)]
+    command = [sys.executable, "-m", "rocketdiff.cli.app", "run", "--out", str(tmp_path)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=False)
     assert done.returncode == ExitCode.ENVIRONMENT
     assert "ROCKETDIFF_JAVA_HOME" in done.stderr

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.interface import Cluster
-from harness.core.errors import ExitCode
-from harness.core.events import Arm
-from harness.traces.run_directory import RunDirectory
+from rocketdiff.cluster.interface import Cluster
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.events import Arm
+from rocketdiff.traces.run_directory import RunDirectory
 from tests.whole.stage import (
     LIMIT_S,
     await_no_process_of,
@@ -58,7 +58,7 @@ def test_a_relay_that_dies_ends_the_run_with_its_cause(tmp_path: Path) -> None:
     pair = ("--subject", "java:5.3.3", "--subject", "python:5.3.3", "--seed", "3", "--master", "none")
     with started_run(tmp_path, *pair, "--scenario", "whole/long-pause", "--wire") as runner:
         run = await_run(tmp_path, sends_are_flowing, "both arms sending")
-        relays = sorted(pid for pid, line in processes_of(run).items() if "harness.relay.program" in line)
+        relays = sorted(pid for pid, line in processes_of(run).items() if "rocketdiff.relay.proxy.program" in line)
         assert len(relays) == len(Arm)
         os.kill(relays[0], signal.SIGKILL)
         assert runner.wait(timeout=LIMIT_S) == ExitCode.ENVIRONMENT

@@ -6,25 +6,15 @@ from types import ModuleType
 
 import pytest
 
-from harness.analysis.checks import (
-    attempts,
-    avoidance,
-    callbacks,
-    content,
-    delay,
-    duplication,
-    error_kind,
-    loss,
-    order,
-    queue_choice,
-)
-from harness.analysis.checks.by_rules import JUDGED, RULES, UNAVAILABLE
-from harness.analysis.checks.case_facts import CaseFacts, TallyKey
-from harness.core.events import Arm
-from harness.core.evidence import Evidence, Standing
-from harness.core.fault import FaultKind
-from harness.core.settings import ClientSettings
-from harness.core.verdict import Divergence, Example, Severity
+from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
+from rocketdiff.analysis.checks.sending import attempts, avoidance, callbacks, error_kind, queue_choice
+from rocketdiff.analysis.checks.sending.by_rules import JUDGED, RULES, UNAVAILABLE
+from rocketdiff.analysis.checks.storage import content, delay, duplication, loss, order
+from rocketdiff.core.events import Arm
+from rocketdiff.core.evidence import Evidence, Standing
+from rocketdiff.core.fault import FaultKind
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.verdict import Divergence, Example, Severity
 from tests.analysis.by_hand import ENTRY, SUBJECTS, S, fault
 
 Tallies = dict[TallyKey, tuple[int, float]]

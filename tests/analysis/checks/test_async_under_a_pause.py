@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.evidence import Standing
-from harness.core.records import NEVER_CALLED_BACK, CalledBackAgain, SendEnded
+from rocketdiff.core.evidence import Standing
+from rocketdiff.core.records import NEVER_CALLED_BACK, CalledBackAgain, SendEnded
 from tests.analysis.planting import ASYNC, HEALTHY, PAUSED, Found, change_send, go_elsewhere, sends_to, signatures
 from tests.analysis.synthetic import MS, Change, Told
 

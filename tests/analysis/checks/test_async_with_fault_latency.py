@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.errors import ExitCode
-from harness.core.evidence import Standing
-from harness.traces.run_directory import RunDirectory
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.evidence import Standing
+from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.planting import ASYNC_WITH_LATENCY, Found, change_send, go_elsewhere, signatures
 from tests.analysis.synthetic import MS, Told
 from tests.analysis.verdicts import judged

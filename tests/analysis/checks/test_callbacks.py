@@ -6,22 +6,22 @@ from typing import Any, cast
 
 import pytest
 
-from harness.analysis.case_trace import TracedSend
-from harness.analysis.checks.callbacks import EXCUSED, NEVER, TWICE, Callbacks, answer
-from harness.analysis.checks.case_facts import CaseFacts
-from harness.analysis.checks.queue_choice import WRONG_WITNESS, QueueChoice
-from harness.analysis.steps.attempts_in_context import FaultTimes
-from harness.core.events import Arm
-from harness.core.evidence import Standing
-from harness.core.fault import FaultKind, FaultRecord
-from harness.core.outcome import Outcome, Reason
-from harness.core.plan import SendKind, SendMode
-from harness.core.records import NEVER_CALLED_BACK
-from harness.core.settings import ClientSettings
-from harness.oracle.async_habits import AsyncHabits
-from harness.traces.manifest import CaseEntry, CaseStatus
-from harness.traces.rows import AttemptRow, SendRow
-from reference_impl.dialects import dialect_of
+from rocketdiff.analysis.case_trace import TracedSend
+from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.checks.sending.callbacks import EXCUSED, NEVER, TWICE, Callbacks, answer
+from rocketdiff.analysis.checks.sending.queue_choice import WRONG_WITNESS, QueueChoice
+from rocketdiff.analysis.steps.attempts_in_context import FaultTimes
+from rocketdiff.core.events import Arm
+from rocketdiff.core.evidence import Standing
+from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.core.outcome import Outcome, Reason
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.records import NEVER_CALLED_BACK
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.oracle.async_habits import AsyncHabits
+from rocketdiff.traces.manifest import CaseEntry, CaseStatus
+from rocketdiff.traces.rows import AttemptRow, SendRow
+from rocketmq_reference.dialects import dialect_of
 from tests.analysis.by_hand import facts_of, made, pair, tried
 from tests.analysis.checks.test_mode_checks import ROW, alone, copy, seen, side
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.errors import ExitCode
-from harness.core.records import AttemptEnded, SendEnded
-from harness.core.settings import ClientSettings
-from harness.traces.run_directory import RunDirectory
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.records import AttemptEnded, SendEnded
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.judged_to_the_end import Ended
 from tests.analysis.synthetic import MS, ORIGIN_NS, Pause, Story, Told
 from tests.analysis.test_spells import NewRun

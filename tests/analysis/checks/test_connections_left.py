@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.errors import ExitCode
-from harness.core.events import Arm
-from harness.core.verdict import Verdict
-from harness.traces.connections import ConnectionSample
-from harness.traces.manifest import Breach
-from harness.traces.reader import read_table
-from harness.traces.run_directory import RunDirectory
-from harness.traces.schema import TableName
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.events import Arm
+from rocketdiff.core.verdict import Verdict
+from rocketdiff.traces.connections import ConnectionSample
+from rocketdiff.traces.manifest import Breach
+from rocketdiff.traces.reader import read_table
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.traces.schema import TableName
 from tests.analysis.planting import PLAIN
 from tests.analysis.synthetic import MS, ORIGIN_NS, Story
 from tests.analysis.verdicts import judged

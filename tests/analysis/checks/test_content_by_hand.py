@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from harness.analysis.checks.case_facts import CaseFacts
-from harness.analysis.checks.content import Content
-from harness.analysis.checks.order import Order
-from harness.analysis.steps.reconciled import Copy, ReconciledSend
-from harness.core.events import Arm
-from harness.core.message import body_digest, padded, properties_text
-from harness.core.plan import SendKind, SendMode
-from harness.traces.manifest import ClockAnchor
+from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.checks.storage.content import Content
+from rocketdiff.analysis.checks.storage.order import Order
+from rocketdiff.analysis.steps.reconciled import Copy, ReconciledSend
+from rocketdiff.core.events import Arm
+from rocketdiff.core.message import body_digest, padded, properties_text
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.traces.manifest import ClockAnchor
 from tests.analysis.by_hand import ENTRY, MS, S, facts_of, made, pair, signatures, tried
 
 BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from harness.core.evidence import Evidence, Standing
-from harness.core.verdict import Severity
-from harness.traces.run_directory import RunDirectory
+from rocketdiff.core.evidence import Evidence, Standing
+from rocketdiff.core.verdict import Severity
+from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.bank import BANK
 from tests.analysis.planting import ASYNC, DELAYED, EXACT, ONEWAY, PLAIN, TO_QUEUE, Found, signatures
 from tests.analysis.synthetic import Told

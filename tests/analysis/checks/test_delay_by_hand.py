@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from harness.analysis.checks import delay
-from harness.analysis.checks.delay import Delay
-from harness.analysis.steps.reconciled import Copy
-from harness.core.errors import ExitCode
+from rocketdiff.analysis.checks.storage import delay
+from rocketdiff.analysis.checks.storage.delay import Delay
+from rocketdiff.analysis.steps.reconciled import Copy
+from rocketdiff.core.errors import ExitCode
 from tests.analysis.by_hand import ended, signatures
 from tests.analysis.checks.test_content_by_hand import CANDIDATE, SLOW, copy, examples, facts, send
 

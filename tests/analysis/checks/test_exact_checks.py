@@ -4,11 +4,11 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 
-from harness.core.evidence import Evidence, Standing
-from harness.core.settings import ClientSettings
-from harness.core.verdict import Severity
-from harness.traces.manifest import stamped
-from harness.traces.run_directory import RunDirectory
+from rocketdiff.core.evidence import Evidence, Standing
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.verdict import Severity
+from rocketdiff.traces.manifest import stamped
+from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import Pause, Story, Told
 
 NewRun = Callable[..., RunDirectory]

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from harness.analysis.checks.held_up import tail
-from harness.core.errors import ExitCode
-from harness.core.records import SendEnded
-from harness.traces.run_directory import RunDirectory
+from rocketdiff.analysis.checks.sending.held_up import tail
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.records import SendEnded
+from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.planting import ASYNC, ONEWAY
 from tests.analysis.synthetic import MS, Told
 from tests.analysis.synthetic_modes import ModeStory

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from harness.core.errors import ExitCode
-from harness.core.records import AttemptEnded
-from harness.traces.run_directory import RunDirectory
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.records import AttemptEnded
+from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.judged_to_the_end import Ended
 from tests.analysis.planting import BESIDE_A_PAUSE, HEALTHY, PAUSED
 from tests.analysis.synthetic import MS, ORIGIN_NS, Change, Pause, Told

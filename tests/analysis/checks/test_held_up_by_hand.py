@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from harness.analysis.checks import attempts
-from harness.analysis.checks.case_facts import CaseFacts
-from harness.analysis.checks.held_up import HeldUp
-from harness.core.errors import ExitCode
-from harness.core.events import Arm
-from harness.core.plan import SendMode
+from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.checks.sending import attempts
+from rocketdiff.analysis.checks.sending.held_up import HeldUp
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.events import Arm
+from rocketdiff.core.plan import SendMode
 from tests.analysis.by_hand import MS, ended, facts_of, made, pair, signatures, tried
 
 ONEWAY, ASYNC, SYNC = SendMode.ONEWAY, SendMode.ASYNC, SendMode.SYNC

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.errors import ExitCode
-from harness.core.records import SendEnded
-from harness.traces.run_directory import RunDirectory
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.records import SendEnded
+from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.judged_to_the_end import Ended
 from tests.analysis.planting import ASYNC, CALM, HEALTHY, ONEWAY, PAUSED
 from tests.analysis.synthetic import MS, ORIGIN_NS, Told

@@ -5,14 +5,21 @@ from dataclasses import replace
 
 import pytest
 
-from harness.analysis.checks import outcomes_answer
-from harness.analysis.checks.case_facts import CaseFacts, TallyKey
-from harness.analysis.checks.connections_left import AFTER_REFUSALS, AT_TIMES, BY_RULE, NEVER, LeftByRule, paired
-from harness.core.errors import ExitCode
-from harness.core.events import Arm
-from harness.core.fault import FaultKind
-from harness.traces.connections import ConnectionSample
-from harness.traces.manifest import Breach
+from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
+from rocketdiff.analysis.checks.sending import outcomes_answer
+from rocketdiff.analysis.checks.sending.connections_left import (
+    AFTER_REFUSALS,
+    AT_TIMES,
+    BY_RULE,
+    NEVER,
+    LeftByRule,
+    paired,
+)
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.events import Arm
+from rocketdiff.core.fault import FaultKind
+from rocketdiff.traces.connections import ConnectionSample
+from rocketdiff.traces.manifest import Breach
 from tests.analysis.by_hand import ENTRY, MS, SUBJECTS, S, ended, facts_of, fault, made, pair, tried
 
 Held = Mapping[str, int] | None

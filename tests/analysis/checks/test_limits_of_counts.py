@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from harness.analysis.checks import attempts, callbacks, error_kind, outcomes_answer
-from harness.analysis.checks.by_rules import JUDGED, RULES
-from harness.analysis.checks.case_facts import CaseFacts, TallyKey
-from harness.core.errors import ExitCode
-from harness.core.events import Arm
-from harness.core.evidence import Evidence
-from harness.core.settings import ClientSettings
-from harness.core.verdict import Severity, Verdict
-from harness.verdict.counts import with_counts_told
+from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
+from rocketdiff.analysis.checks.sending import attempts, callbacks, error_kind, outcomes_answer
+from rocketdiff.analysis.checks.sending.by_rules import JUDGED, RULES
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.events import Arm
+from rocketdiff.core.evidence import Evidence
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.verdict import Severity, Verdict
+from rocketdiff.verdict.counts import with_counts_told
 from tests.analysis.by_hand import ENTRY, SUBJECTS, ended
 
 Tallies = dict[TallyKey, tuple[int, float]]

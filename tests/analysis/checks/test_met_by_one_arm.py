@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from harness.analysis.checks.by_rules import chance_of_one_arm_only
-from harness.core.errors import ExitCode
-from harness.core.evidence import Evidence
-from harness.core.records import AttemptEnded, SendEnded
-from harness.core.settings import ClientSettings
-from harness.core.verdict import Severity, Verdict
-from harness.traces.run_directory import RunDirectory
-from harness.verdict.judge import judge
+from rocketdiff.analysis.checks.sending.by_rules import chance_of_one_arm_only
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.evidence import Evidence
+from rocketdiff.core.records import AttemptEnded, SendEnded
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.verdict import Severity, Verdict
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.verdict.judge import judge
 from tests.analysis.judged_to_the_end import Ended
 from tests.analysis.synthetic import Pause, Story, Told
 from tests.verdict.test_judge import COMPLETE, RUN

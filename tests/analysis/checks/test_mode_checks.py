@@ -7,27 +7,27 @@ from typing import Any, cast
 import pyarrow as pa
 import pytest
 
-from harness.analysis.case_trace import CaseTrace, TableKey, TracedSend
-from harness.analysis.checks.content import Content
-from harness.analysis.checks.delay import EARLY, ELSEWHERE, NOT_DELIVERED, NOT_KEPT, OTHER_LEVEL, Delay
-from harness.analysis.checks.loss import UNSTORED, Loss
-from harness.analysis.checks.order import REORDERED, Order
-from harness.analysis.checks.scene import Scene, Watcher
-from harness.analysis.facts import Difference
-from harness.analysis.judged_case import all_stored
-from harness.analysis.notebook import Notebook
-from harness.analysis.steps.aligned import AlignedSend
-from harness.analysis.steps.attempts_in_context import FaultTimes, Phase, SendInContext
-from harness.analysis.steps.reconciled import Copy, Fate, ReconciledSend
-from harness.analysis.steps.replayed import JudgedSend
-from harness.core.events import Arm
-from harness.core.fault import FaultKind, FaultRecord
-from harness.core.message import body_digest, padded, properties_text
-from harness.core.outcome import Outcome, Reason
-from harness.core.plan import SendKind, SendMode
-from harness.traces.manifest import CaseEntry
-from harness.traces.rows import SendRow
-from harness.traces.schema import SCHEMAS, TableName
+from rocketdiff.analysis.case_trace import CaseTrace, TableKey, TracedSend
+from rocketdiff.analysis.checks.scene import Scene, Watcher
+from rocketdiff.analysis.checks.storage.content import Content
+from rocketdiff.analysis.checks.storage.delay import EARLY, ELSEWHERE, NOT_DELIVERED, NOT_KEPT, OTHER_LEVEL, Delay
+from rocketdiff.analysis.checks.storage.loss import UNSTORED, Loss
+from rocketdiff.analysis.checks.storage.order import REORDERED, Order
+from rocketdiff.analysis.facts import Difference
+from rocketdiff.analysis.judged_case import all_stored
+from rocketdiff.analysis.notebook import Notebook
+from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.analysis.steps.attempts_in_context import FaultTimes, Phase, SendInContext
+from rocketdiff.analysis.steps.reconciled import Copy, Fate, ReconciledSend
+from rocketdiff.analysis.steps.replayed import JudgedSend
+from rocketdiff.core.events import Arm
+from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.core.message import body_digest, padded, properties_text
+from rocketdiff.core.outcome import Outcome, Reason
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.traces.manifest import CaseEntry
+from rocketdiff.traces.rows import SendRow
+from rocketdiff.traces.schema import SCHEMAS, TableName
 
 ROW = SendRow(
     send=0,

@@ -9,12 +9,12 @@ from typing import TypeVar
 
 import pytest
 
-from harness.core.evidence import Standing
-from harness.core.fault import FaultKind
-from harness.core.message import KEYS, body_digest
-from harness.core.plan import SendKind
-from harness.core.records import AttemptEnded, SendEnded
-from harness.core.settings import ClientSettings
+from rocketdiff.core.evidence import Standing
+from rocketdiff.core.fault import FaultKind
+from rocketdiff.core.message import KEYS, body_digest
+from rocketdiff.core.plan import SendKind
+from rocketdiff.core.records import AttemptEnded, SendEnded
+from rocketdiff.core.settings import ClientSettings
 from tests.analysis import synthetic
 from tests.analysis.planting import (
     ASYNC,

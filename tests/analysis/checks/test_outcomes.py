@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from harness.analysis.analyze import WITHOUT_SPARK, analyze
-from harness.core.errors import ExitCode
-from harness.core.records import AttemptEnded, SendEnded
-from harness.core.run_info import CaseInfo, Machine, RunInfo, SubjectInfo
-from harness.core.settings import ClientSettings
-from harness.core.verdict import CheckResult, Severity, Verdict
-from harness.traces.run_directory import RunDirectory
-from harness.verdict.judge import judge
+from rocketdiff.analysis.analyze import WITHOUT_SPARK, analyze
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.records import AttemptEnded, SendEnded
+from rocketdiff.core.run_info import CaseInfo, Machine, RunInfo, SubjectInfo
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.verdict import CheckResult, Severity, Verdict
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.verdict.judge import judge
 from tests.analysis.planting import ASYNC, HEALTHY, PAUSED, PLAIN, Found, change_send, go_elsewhere, sends_to
 from tests.analysis.synthetic import MS, Pause, Stored, Story, Told
 from tests.analysis.synthetic_modes import ModeStory, carrying

@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from harness.analysis.checks import outcomes_answer
-from harness.analysis.checks.case_facts import CaseFacts
-from harness.analysis.checks.outcomes import Outcomes
-from harness.analysis.checks.scene import Scene
-from harness.analysis.steps.causes import Causes
-from harness.analysis.steps.reconciled import Copy
-from harness.core.errors import ExitCode
-from harness.core.events import Arm
-from harness.core.fault import FaultKind, FaultRecord
-from harness.core.records import NEVER_CALLED_BACK
-from harness.oracle.async_habits import AsyncHabits
-from harness.traces.rows import AttemptRow
+from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.checks.scene import Scene
+from rocketdiff.analysis.checks.sending import outcomes_answer
+from rocketdiff.analysis.checks.sending.outcomes import Outcomes
+from rocketdiff.analysis.steps.causes import Causes
+from rocketdiff.analysis.steps.reconciled import Copy
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.events import Arm
+from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.core.records import NEVER_CALLED_BACK
+from rocketdiff.oracle.async_habits import AsyncHabits
+from rocketdiff.traces.rows import AttemptRow
 from tests.analysis.by_hand import ENTRY, MS, S, ended, facts_of, fault, made, pair, tried
 
 BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE

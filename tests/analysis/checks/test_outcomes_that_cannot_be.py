@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from harness.core.errors import ExitCode
-from harness.core.fault import FaultKind, FaultRecord
-from harness.core.plan import SendMode
-from harness.core.records import NEVER_CALLED_BACK, UNSEEN_ROUTE
-from harness.oracle.async_habits import AsyncHabits
-from harness.traces.rows import AttemptRow
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.core.plan import SendMode
+from rocketdiff.core.records import NEVER_CALLED_BACK, UNSEEN_ROUTE
+from rocketdiff.oracle.async_habits import AsyncHabits
+from rocketdiff.traces.rows import AttemptRow
 from tests.analysis.by_hand import ENTRY, MS, S, fault, made, pair, signatures, tried
 from tests.analysis.checks.test_outcomes_by_hand import (
     BASELINE,

@@ -5,18 +5,18 @@ from typing import Any
 
 import pytest
 
-from harness.analysis.checks import timing
-from harness.analysis.checks.case_facts import CaseFacts
-from harness.analysis.checks.pairing import is_sound, measures_of, pairs_of, pool_of, pooled_evidence, pools_of
-from harness.analysis.checks.timing import BLOCKED_SEND
-from harness.analysis.facts import EpisodeValue
-from harness.core.events import Arm
-from harness.core.evidence import Ending, Standing
-from harness.core.fault import FaultKind
-from harness.core.run_info import Guard
-from harness.core.settings import ClientSettings
-from harness.core.verdict import Severity
-from harness.traces.manifest import CaseStatus
+from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.checks.pairing import is_sound, measures_of, pairs_of, pool_of, pooled_evidence, pools_of
+from rocketdiff.analysis.checks.sending import timing
+from rocketdiff.analysis.checks.sending.timing import BLOCKED_SEND
+from rocketdiff.analysis.facts import EpisodeValue
+from rocketdiff.core.events import Arm
+from rocketdiff.core.evidence import Ending, Standing
+from rocketdiff.core.fault import FaultKind
+from rocketdiff.core.run_info import Guard
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.verdict import Severity
+from rocketdiff.traces.manifest import CaseStatus
 from tests.analysis.by_hand import S, fault
 from tests.analysis.checks.test_runs_by_hand import BASELINE, CANDIDATE, DIED, case
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.events import Arm
-from harness.core.evidence import Evidence, Standing
-from harness.core.run_info import Guard
-from harness.traces.manifest import Breach, stamped
-from harness.traces.run_directory import RunDirectory
+from rocketdiff.core.events import Arm
+from rocketdiff.core.evidence import Evidence, Standing
+from rocketdiff.core.run_info import Guard
+from rocketdiff.traces.manifest import Breach, stamped
+from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import Story, Told, faults_of
 
 NewRun = Callable[..., RunDirectory]

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.evidence import Evidence
-from harness.traces.run_directory import RunDirectory
+from rocketdiff.core.evidence import Evidence
+from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import Story, Told
 
 NewRun = Callable[..., RunDirectory]

@@ -5,19 +5,19 @@ from typing import Any
 
 import pytest
 
-from harness.analysis.checks import attempts, avoidance, error_kind, queue_choice
-from harness.analysis.checks.attempts import Attempts
-from harness.analysis.checks.avoidance import Avoidance
-from harness.analysis.checks.case_facts import CaseFacts
-from harness.analysis.checks.error_kind import ErrorKind
-from harness.analysis.checks.queue_choice import QueueChoice
-from harness.analysis.steps.attempts_in_context import Phase
-from harness.analysis.steps.reconciled import Copy
-from harness.core.events import Arm
-from harness.core.fault import FaultRecord
-from harness.core.settings import ClientSettings
-from harness.oracle.judgement import Decision, Difference, DifferenceKind, Judgement
-from harness.traces.rows import AttemptRow
+from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.checks.sending import attempts, avoidance, error_kind, queue_choice
+from rocketdiff.analysis.checks.sending.attempts import Attempts
+from rocketdiff.analysis.checks.sending.avoidance import Avoidance
+from rocketdiff.analysis.checks.sending.error_kind import ErrorKind
+from rocketdiff.analysis.checks.sending.queue_choice import QueueChoice
+from rocketdiff.analysis.steps.attempts_in_context import Phase
+from rocketdiff.analysis.steps.reconciled import Copy
+from rocketdiff.core.events import Arm
+from rocketdiff.core.fault import FaultRecord
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.oracle.judgement import Decision, Difference, DifferenceKind, Judgement
+from rocketdiff.traces.rows import AttemptRow
 from tests.analysis.by_hand import ENTRY, MS, S, facts_of, fault, made, pair, signatures, tried
 
 BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE

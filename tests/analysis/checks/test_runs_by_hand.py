@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from harness.analysis.checks import protocol, validity
-from harness.analysis.checks.case_facts import CaseFacts
-from harness.core.errors import ExitCode
-from harness.core.events import Arm
-from harness.core.evidence import Standing
-from harness.core.fault import FaultKind, FaultRecord
-from harness.core.run_info import Guard
-from harness.traces.manifest import ArmSummary, Breach, CaseStatus
+from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.checks.protocol import protocol, validity
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.events import Arm
+from rocketdiff.core.evidence import Standing
+from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.core.run_info import Guard
+from rocketdiff.traces.manifest import ArmSummary, Breach, CaseStatus
 from tests.analysis.by_hand import ENTRY, SUBJECTS, S, ended, fault
 
 BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from harness.analysis.checks import failover_time, timing
-from harness.analysis.checks.case_facts import CaseFacts
-from harness.analysis.checks.failover_time import PER_TIMEOUT, WHOLE, FailoverTime
-from harness.analysis.checks.timing import Timing
-from harness.core.events import Arm
-from harness.core.evidence import Standing
-from harness.core.fault import FaultKind, FaultRecord
-from harness.core.plan import SendKind
-from harness.core.verdict import Severity
-from harness.traces.rows import AttemptRow
+from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.checks.sending import failover_time, timing
+from rocketdiff.analysis.checks.sending.failover_time import PER_TIMEOUT, WHOLE, FailoverTime
+from rocketdiff.analysis.checks.sending.timing import Timing
+from rocketdiff.core.events import Arm
+from rocketdiff.core.evidence import Standing
+from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.core.plan import SendKind
+from rocketdiff.core.verdict import Severity
+from rocketdiff.traces.rows import AttemptRow
 from tests.analysis.by_hand import MS, S, facts_of, fault, made, pair, tried
 
 SLOW = "RemotingTimeoutException"

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from harness.analysis.checks.case_facts import CaseFacts, TallyKey
-from harness.analysis.checks.start_positions import STARTS, TOGETHER, pooled
-from harness.core.errors import ExitCode
-from harness.core.events import Arm
-from harness.core.evidence import Evidence
-from harness.traces.manifest import CaseStatus
-from harness.traces.run_directory import RunDirectory
-from harness.verdict.counts import with_counts_told
+from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
+from rocketdiff.analysis.checks.sending.start_positions import STARTS, TOGETHER, pooled
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.events import Arm
+from rocketdiff.core.evidence import Evidence
+from rocketdiff.traces.manifest import CaseStatus
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.verdict.counts import with_counts_told
 from tests.analysis.synthetic import Story, Told, _entry, play
 from tests.analysis.verdicts import judged
 

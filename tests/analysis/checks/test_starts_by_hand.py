@@ -5,18 +5,18 @@ from typing import Any, cast
 
 import pytest
 
-from harness.analysis.case_trace import CaseTrace
-from harness.analysis.checks.case_facts import CaseFacts, TallyKey
-from harness.analysis.checks.publish_lists import compare_publish_lists
-from harness.analysis.checks.start_positions import STARTS, TOGETHER, StartPositions, pooled
-from harness.analysis.facts import Difference
-from harness.analysis.notebook import Notebook
-from harness.core.errors import ExitCode
-from harness.core.events import Arm
-from harness.core.evidence import Concentration
-from harness.core.plan import SendKind, SendMode
-from harness.traces.manifest import CaseEntry
-from harness.verdict.counts import with_counts_told
+from rocketdiff.analysis.case_trace import CaseTrace
+from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
+from rocketdiff.analysis.checks.sending.publish_lists import compare_publish_lists
+from rocketdiff.analysis.checks.sending.start_positions import STARTS, TOGETHER, StartPositions, pooled
+from rocketdiff.analysis.facts import Difference
+from rocketdiff.analysis.notebook import Notebook
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.events import Arm
+from rocketdiff.core.evidence import Concentration
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.traces.manifest import CaseEntry
+from rocketdiff.verdict.counts import with_counts_told
 from tests.analysis.by_hand import ENTRY, MS, SUBJECTS, S, ended, facts_of, fault, made, pair, tried
 
 BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE

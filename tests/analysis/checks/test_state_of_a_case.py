@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.events import Arm
-from harness.core.evidence import Standing
-from harness.core.run_info import Guard
-from harness.traces.manifest import Breach, CaseStatus
+from rocketdiff.core.events import Arm
+from rocketdiff.core.evidence import Standing
+from rocketdiff.core.run_info import Guard
+from rocketdiff.traces.manifest import Breach, CaseStatus
 from tests.analysis.by_hand import ENTRY
 from tests.analysis.checks.test_answers_by_hand import DECISIVE, FOUND, INDECISIVE, INVALID, NOT_APPLICABLE, case
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.evidence import Ending, Evidence, Standing
-from harness.core.settings import ClientSettings
-from harness.core.verdict import Severity
-from harness.traces.run_directory import RunDirectory
+from rocketdiff.core.evidence import Ending, Evidence, Standing
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.verdict import Severity
+from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import MS, Pause, Story, Told
 
 NewRun = Callable[..., RunDirectory]

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.errors import ExitCode
-from harness.core.events import Arm
-from harness.core.records import AttemptEnded
-from harness.core.run_info import Guard
-from harness.subjects.lines import encode_record
-from harness.traces.run_directory import RunDirectory
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.events import Arm
+from rocketdiff.core.records import AttemptEnded
+from rocketdiff.core.run_info import Guard
+from rocketdiff.subjects.lines import encode_record
+from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.planting import ASYNC, CALM
 from tests.analysis.synthetic import Told
 from tests.analysis.synthetic_modes import ModeStory

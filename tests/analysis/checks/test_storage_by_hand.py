@@ -5,19 +5,19 @@ from typing import Any
 
 import pytest
 
-from harness.analysis.checks import loss
-from harness.analysis.checks.case_facts import CaseFacts
-from harness.analysis.checks.duplication import Duplication
-from harness.analysis.checks.loss import Loss, note_strays
-from harness.analysis.checks.scene import Scene
-from harness.analysis.steps.reconciled import Copy, Fate, Stray
-from harness.core.errors import ExitCode
-from harness.core.events import Arm
-from harness.core.fault import FaultRecord
-from harness.core.plan import SendMode
-from harness.oracle.async_habits import AsyncHabits
-from harness.traces.manifest import ClockAnchor
-from harness.traces.rows import AttemptRow
+from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.checks.scene import Scene
+from rocketdiff.analysis.checks.storage import loss
+from rocketdiff.analysis.checks.storage.duplication import Duplication
+from rocketdiff.analysis.checks.storage.loss import Loss, note_strays
+from rocketdiff.analysis.steps.reconciled import Copy, Fate, Stray
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.events import Arm
+from rocketdiff.core.fault import FaultRecord
+from rocketdiff.core.plan import SendMode
+from rocketdiff.oracle.async_habits import AsyncHabits
+from rocketdiff.traces.manifest import ClockAnchor
+from rocketdiff.traces.rows import AttemptRow
 from tests.analysis.by_hand import ENTRY, MS, S, ended, facts_of, fault, made, pair, signatures, tried
 
 BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.errors import ExitCode
-from harness.core.evidence import Evidence, Standing
-from harness.core.run_info import Guard
-from harness.core.verdict import Severity
-from harness.traces.run_directory import RunDirectory
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.evidence import Evidence, Standing
+from rocketdiff.core.run_info import Guard
+from rocketdiff.core.verdict import Severity
+from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import Stored, Story, Told
 from tests.analysis.verdicts import judged
 

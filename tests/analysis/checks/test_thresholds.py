@@ -5,20 +5,20 @@ from dataclasses import replace
 
 import pytest
 
-from harness.analysis.checks import queue_choice
-from harness.analysis.checks.by_rules import JUDGED, RULES
-from harness.analysis.checks.case_facts import CaseFacts, TallyKey
-from harness.analysis.checks.pairing import margin_of, pooled_evidence
-from harness.analysis.checks.timing import BLOCKED_SEND
-from harness.analysis.facts import EpisodeValue
-from harness.core.errors import ExitCode
-from harness.core.events import Arm
-from harness.core.evidence import Ending, Evidence, Standing
-from harness.core.settings import ClientSettings
-from harness.core.verdict import CheckResult, Severity, Verdict
-from harness.traces.manifest import CaseEntry, CaseStatus, Tolerance
-from harness.traces.run_directory import RunDirectory
-from harness.verdict.judge import answers, judge
+from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
+from rocketdiff.analysis.checks.pairing import margin_of, pooled_evidence
+from rocketdiff.analysis.checks.sending import queue_choice
+from rocketdiff.analysis.checks.sending.by_rules import JUDGED, RULES
+from rocketdiff.analysis.checks.sending.timing import BLOCKED_SEND
+from rocketdiff.analysis.facts import EpisodeValue
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.events import Arm
+from rocketdiff.core.evidence import Ending, Evidence, Standing
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.verdict import CheckResult, Severity, Verdict
+from rocketdiff.traces.manifest import CaseEntry, CaseStatus, Tolerance
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.verdict.judge import answers, judge
 from tests.analysis.judged_to_the_end import Ended
 from tests.analysis.planting import PLAIN, TO_QUEUE, Found, change_copies, signatures
 from tests.analysis.synthetic import Pause, Story, Told, _entry

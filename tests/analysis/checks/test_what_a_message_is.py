@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.errors import ExitCode
-from harness.core.plan import SendMode
-from harness.traces.run_directory import RunDirectory
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.plan import SendMode
+from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.planting import ASYNC, DELAYED, ONEWAY, PLAIN, TO_QUEUE
 from tests.analysis.synthetic import Stored, Told
 from tests.analysis.synthetic_modes import ModeStory, carrying

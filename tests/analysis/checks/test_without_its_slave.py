@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.errors import ExitCode
-from harness.core.fault import FaultKind, FaultRecord
-from harness.traces.run_directory import RunDirectory
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis import synthetic
 from tests.analysis.synthetic import MS, ORIGIN_NS, Story, Told
 from tests.analysis.verdicts import judged

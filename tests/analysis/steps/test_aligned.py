@@ -1,11 +1,11 @@
 """The merge of both arms, on literal rows."""
 
-from harness.analysis.case_trace import TracedSend
-from harness.analysis.steps.aligned import aligned
-from harness.analysis.steps.attempts_in_context import Phase, SendInContext
-from harness.analysis.steps.reconciled import ReconciledSend
-from harness.analysis.steps.replayed import JudgedSend
-from harness.core.events import Arm
+from rocketdiff.analysis.case_trace import TracedSend
+from rocketdiff.analysis.steps.aligned import aligned
+from rocketdiff.analysis.steps.attempts_in_context import Phase, SendInContext
+from rocketdiff.analysis.steps.reconciled import ReconciledSend
+from rocketdiff.analysis.steps.replayed import JudgedSend
+from rocketdiff.core.events import Arm
 
 
 def side(arm: Arm, thread: int, send: int) -> ReconciledSend:

@@ -2,12 +2,12 @@
 
 import pytest
 
-from harness.analysis.case_trace import TracedSend
-from harness.analysis.steps.attempts_in_context import Context, FaultTimes, Phase, attempts_in_context
-from harness.core.events import Arm
-from harness.core.fault import FaultKind, FaultRecord
-from harness.core.outcome import Outcome, Reason
-from harness.traces.rows import AttemptRow
+from rocketdiff.analysis.case_trace import TracedSend
+from rocketdiff.analysis.steps.attempts_in_context import Context, FaultTimes, Phase, attempts_in_context
+from rocketdiff.core.events import Arm
+from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.core.outcome import Outcome, Reason
+from rocketdiff.traces.rows import AttemptRow
 
 PAUSE = FaultRecord(1, FaultKind.PAUSE, "broker-b", 100, 110, 120, 200, 210, 220)
 AGAIN = FaultRecord(2, FaultKind.PAUSE, "broker-b", 500, 510, 520, 600, 610, 620)

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from harness.analysis.steps.causes import Cause, Causes
-from harness.core.fault import FaultKind, FaultRecord
-from harness.core.settings import ClientSettings
-from harness.traces.manifest import CaseEntry
+from rocketdiff.analysis.steps.causes import Cause, Causes
+from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.traces.manifest import CaseEntry
 
 S = 1_000_000_000
 LOST, CONNECT, SLOW = "RemotingSendRequestException", "RemotingConnectException", "RemotingTimeoutException"

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from harness.analysis.steps.causes import Cause, Causes
-from harness.core.fault import FaultKind, FaultRecord
-from harness.core.records import UNSEEN_END
-from harness.core.settings import ClientSettings
+from rocketdiff.analysis.steps.causes import Cause, Causes
+from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.core.records import UNSEEN_END
+from rocketdiff.core.settings import ClientSettings
 from tests.analysis.by_hand import ENTRY, MS, S, fault
 
 LOST, CONNECT = "RemotingSendRequestException", "RemotingConnectException"

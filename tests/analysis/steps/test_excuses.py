@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pytest
 
-from harness.analysis.steps.excuses import Excuses, HeldConnections, latest_timeout_ms
-from harness.core.errors import ExitCode
-from harness.core.fault import FaultKind, FaultRecord
-from harness.core.settings import ClientSettings
-from harness.oracle.durations import OUTLASTED, Outlasted
-from harness.traces.run_directory import RunDirectory
+from rocketdiff.analysis.steps.excuses import Excuses, HeldConnections, latest_timeout_ms
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.oracle.durations import OUTLASTED, Outlasted
+from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import MS, Brokers, Pause, Story, Told, play
 from tests.analysis.verdicts import judged
 

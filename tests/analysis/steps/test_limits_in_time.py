@@ -3,13 +3,13 @@
 import pyarrow as pa
 import pytest
 
-from harness.analysis.steps.excuses import HeldConnections
-from harness.analysis.steps.fault_reach import FaultReach
-from harness.analysis.steps.fault_spells import FaultSpells
-from harness.analysis.steps.torn_connections import TornConnections
-from harness.core.fault import FaultKind, FaultRecord
-from harness.core.settings import ClientSettings
-from harness.oracle.durations import Tearing
+from rocketdiff.analysis.steps.excuses import HeldConnections
+from rocketdiff.analysis.steps.fault_reach import FaultReach
+from rocketdiff.analysis.steps.fault_spells import FaultSpells
+from rocketdiff.analysis.steps.torn_connections import TornConnections
+from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.oracle.durations import Tearing
 
 S, MS = 1_000_000_000, 1_000_000
 SETTINGS = ClientSettings(send_msg_timeout_ms=500, retry_times_when_send_failed=1, retry_times_when_send_async_failed=3)

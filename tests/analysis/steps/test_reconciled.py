@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from harness.analysis.steps.reconciled import Copy, Fate, StoredCopies, Stray, fate_of
-from harness.traces.schema import TableName
-from harness.traces.sealed_file import sorted_table
+from rocketdiff.analysis.steps.reconciled import Copy, Fate, StoredCopies, Stray, fate_of
+from rocketdiff.traces.schema import TableName
+from rocketdiff.traces.sealed_file import sorted_table
 
 ROWS: dict[str, list[object]] = {
     "case": [1, 1, 1, 1],

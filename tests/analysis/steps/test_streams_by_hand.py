@@ -7,18 +7,18 @@ from typing import Any, cast
 
 import pytest
 
-from harness.analysis.case_trace import TracedSend
-from harness.analysis.rulebook import ArmRules
-from harness.analysis.steps.attempts_in_context import Context, FaultTimes, Phase, SendInContext, attempts_in_context
-from harness.analysis.steps.excuses import Excuses, HeldConnections
-from harness.analysis.steps.reconciled import Copy, Fate, ReconciledSend, StoredCopies, reconciled
-from harness.analysis.steps.replayed import JudgedSend, forgiven, replayed, trace_of
-from harness.analysis.steps.torn_connections import TornConnections
-from harness.core.events import Arm
-from harness.core.fault import FaultKind
-from harness.oracle.durations import GAVE_UP_EARLY, OUTLASTED, WAITED, Tearing
-from harness.oracle.judgement import Difference, DifferenceKind, Judgement
-from harness.oracle.trace import AttemptTrace, SendTrace
+from rocketdiff.analysis.case_trace import TracedSend
+from rocketdiff.analysis.steps.attempts_in_context import Context, FaultTimes, Phase, SendInContext, attempts_in_context
+from rocketdiff.analysis.steps.excuses import Excuses, HeldConnections
+from rocketdiff.analysis.steps.reconciled import Copy, Fate, ReconciledSend, StoredCopies, reconciled
+from rocketdiff.analysis.steps.replayed import JudgedSend, forgiven, replayed, trace_of
+from rocketdiff.analysis.steps.rulebook import ArmRules
+from rocketdiff.analysis.steps.torn_connections import TornConnections
+from rocketdiff.core.events import Arm
+from rocketdiff.core.fault import FaultKind
+from rocketdiff.oracle.durations import GAVE_UP_EARLY, OUTLASTED, WAITED, Tearing
+from rocketdiff.oracle.judgement import Difference, DifferenceKind, Judgement
+from rocketdiff.oracle.trace import AttemptTrace, SendTrace
 from tests.analysis.by_hand import MS, S, fault, made, tried
 
 PAUSE = fault(10 * S, 12 * S)

@@ -8,20 +8,20 @@ from typing import cast
 import pyarrow as pa
 import pytest
 
-from harness.analysis.case_trace import TracedSend
-from harness.analysis.steps.attempts_in_context import Context, Phase, SendInContext
-from harness.analysis.steps.excuses import Excuses, HeldConnections
-from harness.analysis.steps.replayed import JudgedSend, forgiven
-from harness.analysis.steps.torn_connections import TornConnections
-from harness.core.events import Arm
-from harness.core.evidence import Evidence
-from harness.core.fault import FaultKind, FaultRecord
-from harness.core.settings import ClientSettings
-from harness.oracle.durations import GAVE_UP_EARLY, WAITED, Tearing
-from harness.oracle.judgement import Difference, DifferenceKind, Judgement
-from harness.traces.rows import AttemptRow
-from harness.traces.run_directory import RunDirectory
-from reference_impl.dialects import dialect_of
+from rocketdiff.analysis.case_trace import TracedSend
+from rocketdiff.analysis.steps.attempts_in_context import Context, Phase, SendInContext
+from rocketdiff.analysis.steps.excuses import Excuses, HeldConnections
+from rocketdiff.analysis.steps.replayed import JudgedSend, forgiven
+from rocketdiff.analysis.steps.torn_connections import TornConnections
+from rocketdiff.core.events import Arm
+from rocketdiff.core.evidence import Evidence
+from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.oracle.durations import GAVE_UP_EARLY, WAITED, Tearing
+from rocketdiff.oracle.judgement import Difference, DifferenceKind, Judgement
+from rocketdiff.traces.rows import AttemptRow
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketmq_reference.dialects import dialect_of
 from tests.analysis.synthetic import MS, Pause, Story, Told
 
 NewRun = Callable[..., RunDirectory]

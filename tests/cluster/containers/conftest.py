@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.cluster.containers.engine import Engine
+from rocketdiff.cluster.containers.engine import Engine
 from tests.cluster.containers.engines import engine_or_skip
 
 

@@ -7,9 +7,9 @@ from typing import NoReturn
 
 import pytest
 
-from harness.cluster.containers.engine import Engine
-from harness.cluster.containers.images import look_for_base
-from harness.core.errors import EnvironmentMissing
+from rocketdiff.cluster.containers.engine import Engine
+from rocketdiff.cluster.containers.images import look_for_base
+from rocketdiff.core.errors import EnvironmentMissing
 
 EXPECTED = "ROCKETDIFF_EXPECT_ENGINE"
 """Set by .ci/run once .ci/engine has brought an engine up: then a skip would hide that it went away, or cannot be used."""

@@ -8,7 +8,7 @@ from typing import Any
 import requests
 from docker.errors import APIError, ImageNotFound, NotFound
 
-from harness.cluster.containers.engine import Engine
+from rocketdiff.cluster.containers.engine import Engine
 
 
 @dataclass

@@ -7,14 +7,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from harness.cluster.containers.engine import Engine
-from harness.cluster.drain import await_drained
-from harness.cluster.faults import kill_broker, pause_broker, pause_name_server
-from harness.cluster.interface import Cluster, NodeState, nodes_of
-from harness.cluster.start import start_cluster
-from harness.cluster.stored import read_stored
-from harness.core.errors import ClusterError
-from harness.core.fault import FaultKind, FaultSpec
+from rocketdiff.cluster.containers.engine import Engine
+from rocketdiff.cluster.faults import kill_broker, pause_broker, pause_name_server
+from rocketdiff.cluster.interface import Cluster, NodeState, nodes_of
+from rocketdiff.cluster.operations.drain import await_drained
+from rocketdiff.cluster.operations.stored import read_stored
+from rocketdiff.cluster.start import start_cluster
+from rocketdiff.core.errors import ClusterError
+from rocketdiff.core.fault import FaultKind, FaultSpec
 from tests.cluster.sending import send, send_unanswered
 
 # Several times what a start takes on a machine that does nothing else.

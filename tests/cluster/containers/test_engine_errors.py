@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.cluster.containers.engine import engine_errors
-from harness.core.errors import EnvironmentMissing
+from rocketdiff.cluster.containers.engine import engine_errors
+from rocketdiff.core.errors import EnvironmentMissing
 
 
 def test_the_cause_at_the_bottom_is_told() -> None:

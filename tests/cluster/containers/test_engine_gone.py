@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.containers.engine import Engine
-from harness.cluster.containers.sweep import sweep
-from harness.core.errors import ExitCode
+from rocketdiff.cluster.containers.engine import Engine
+from rocketdiff.cluster.containers.sweep import sweep
+from rocketdiff.core.errors import ExitCode
 from tests.cluster.containers.severed import severable
 from tests.whole.stage import SCENARIOS, await_run, sends_are_flowing
 
@@ -36,7 +36,7 @@ def environment(**changes: str) -> dict[str, str]:
 
 def finished(folder: Path, **changes: str) -> "subprocess.CompletedProcess[str]":
     """A run in a process of its own, in an environment that lacks something."""
-    command = [sys.executable, "-m", "harness.cli", *ONE_RUN, "--out", str(folder)]
+    command = [sys.executable, "-m", "rocketdiff.cli.app", *ONE_RUN, "--out", str(folder)]
     return subprocess.run(command, env=environment(**changes), capture_output=True, text=True, check=False)
 
 
@@ -69,7 +69,7 @@ def test_an_engine_that_stops_in_the_middle_is_an_error_and_no_verdict(
     """The run ends at once, with the cause, and its directory says that the case was cut short; what is left is swept."""
     folder = tmp_path / "out"
     folder.mkdir()
-    command = [sys.executable, "-m", "harness.cli", *ONE_RUN, "--out", str(folder)]
+    command = [sys.executable, "-m", "rocketdiff.cli.app", *ONE_RUN, "--out", str(folder)]
     command += ["--scenarios", str(SCENARIOS), "--scenario", "whole/long-pause"]
     with severable(tmp_path / "engine.sock", engine_socket) as relay:
         changed = environment(DOCKER_HOST=f"unix://{relay.path}")

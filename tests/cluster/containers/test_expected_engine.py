@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.cluster.containers.engine import Engine
-from harness.core.errors import EnvironmentMissing
+from rocketdiff.cluster.containers.engine import Engine
+from rocketdiff.core.errors import EnvironmentMissing
 from tests.cluster.containers.engines import EXPECTED, engine_or_skip
 from tests.cluster.containers.fakes import FakeWorld
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.containers.images import (
+from rocketdiff.cluster.containers.images import (
     BASE_VARIABLE,
     IMAGE_VARIABLE,
     context_of,
@@ -13,8 +13,8 @@ from harness.cluster.containers.images import (
     image_for,
     inside_class_path,
 )
-from harness.core.errors import EnvironmentMissing, UsageError
-from harness.releases.lock import Artifact
+from rocketdiff.core.errors import EnvironmentMissing, UsageError
+from rocketdiff.releases.lock import Artifact
 from tests.cluster.containers.fakes import FakeWorld
 
 JARS = (Artifact("org.a:x:1", "aa", 3), Artifact("org.b:x:1", "bb", 4))

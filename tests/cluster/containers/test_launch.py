@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from harness.cluster.containers import launch
-from harness.cluster.containers.engine import Engine
-from harness.cluster.containers.images import ServerImage
-from harness.cluster.containers.launch import start_containers
-from harness.cluster.processes.seat import Seat, take_seats
-from harness.cluster.starting import StartRequest
-from harness.cluster.topology import topology_named
-from harness.core.errors import ClusterError, EnvironmentMissing, UsageError
+from rocketdiff.cluster.containers import launch
+from rocketdiff.cluster.containers.engine import Engine
+from rocketdiff.cluster.containers.images import ServerImage
+from rocketdiff.cluster.containers.launch import start_containers
+from rocketdiff.cluster.launched.seat import Seat, take_seats
+from rocketdiff.cluster.starting import StartRequest
+from rocketdiff.core.errors import ClusterError, EnvironmentMissing, UsageError
+from rocketdiff.core.topology import topology_named
 from tests.cluster.containers.fakes import FakeNetwork, FakeWorld
 
 IMAGE = ServerImage("rocketdiff/server:x", "5.3.3", is_foreign=False)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.containers.engine import Engine
+from rocketdiff.cluster.containers.engine import Engine
 
 pytestmark = [pytest.mark.container, pytest.mark.cluster, pytest.mark.slow]
 
@@ -24,13 +24,13 @@ ROOT = Path(__file__).parents[3]
 LABELLED = """
 import sys, time
 from pathlib import Path
-from harness.cluster.containers import ownership
+from rocketdiff.cluster.containers import ownership
 ownership._PREFIX = sys.argv[1]
 ownership.RUN_LABEL, ownership.NODE_LABEL = f"{sys.argv[1]}run", f"{sys.argv[1]}node"
 """
 
 RUNNER = """
-from harness.cluster.start import start_cluster
+from rocketdiff.cluster.start import start_cluster
 cluster = start_cluster("containers", "one-master", folder=Path(sys.argv[2]), timeout_s=240)
 cluster.pause("broker-a")
 print(cluster._servers.facts()["run"], flush=True)
@@ -38,12 +38,12 @@ time.sleep(600)
 """
 
 START = """
-from harness.cluster.start import start_cluster
+from rocketdiff.cluster.start import start_cluster
 start_cluster("containers", "one-master", folder=Path(sys.argv[2]), timeout_s=240).close()
 """
 
 CLEAN = """
-from harness.cli import main
+from rocketdiff.cli.app import main
 main(["doctor", "--clean"])
 """
 

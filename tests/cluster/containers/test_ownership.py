@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.cluster.containers.ownership import RUN_LABEL, Fate, Owner, fate_of
+from rocketdiff.cluster.containers.ownership import RUN_LABEL, Fate, Owner, fate_of
 
 HERE = Owner(pid=100, started_ticks=5, boot="boot-2", pid_space="pid:[1]", machine="m")
 LIVING = {7: 70}

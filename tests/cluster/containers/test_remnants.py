@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.containers.remnants import unread_inside
+from rocketdiff.cluster.containers.remnants import unread_inside
 
 PORT = 20_000
 TABLE = f"""  sl  local_address rem_address   st tx_queue rx_queue

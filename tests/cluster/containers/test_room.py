@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import pytest
 
-from harness.cluster.containers.engine import storage_here
-from harness.cluster.containers.images import ServerImage
-from harness.cluster.containers.room import require_engine_room
-from harness.cluster.containers.servers import ContainerServers, Setting
-from harness.cluster.containers.shapes import Wiring
-from harness.core.errors import EnvironmentMissing
+from rocketdiff.cluster.containers.engine import storage_here
+from rocketdiff.cluster.containers.images import ServerImage
+from rocketdiff.cluster.containers.room import require_engine_room
+from rocketdiff.cluster.containers.servers import ContainerServers, Setting
+from rocketdiff.cluster.containers.shapes import Wiring
+from rocketdiff.core.errors import EnvironmentMissing
 from tests.cluster.containers.fakes import FakeWorld
 
 UNIX = "unix:///var/run/docker.sock"

@@ -6,18 +6,18 @@ from pathlib import Path
 import pytest
 from docker.errors import APIError
 
-from harness.cluster.containers import servers as servers_module
-from harness.cluster.containers.container import port_taken
-from harness.cluster.containers.images import ServerImage
-from harness.cluster.containers.ownership import RUN_LABEL
-from harness.cluster.containers.servers import ContainerServers, Setting
-from harness.cluster.containers.shapes import Wiring
-from harness.cluster.containers.wiring import ServerPlan
-from harness.cluster.interface import NodeState, Role
-from harness.cluster.processes.seat import take_seats
-from harness.cluster.server_set import ServerEnded
-from harness.cluster.topology import topology_named
-from harness.core.errors import ClusterError, EnvironmentMissing, UsageError
+from rocketdiff.cluster.containers import servers as servers_module
+from rocketdiff.cluster.containers.container import port_taken
+from rocketdiff.cluster.containers.images import ServerImage
+from rocketdiff.cluster.containers.ownership import RUN_LABEL
+from rocketdiff.cluster.containers.servers import ContainerServers, Setting
+from rocketdiff.cluster.containers.shapes import Wiring
+from rocketdiff.cluster.containers.wiring import ServerPlan
+from rocketdiff.cluster.interface import NodeState, Role
+from rocketdiff.cluster.launched.seat import take_seats
+from rocketdiff.cluster.launched.server_set import ServerEnded
+from rocketdiff.core.errors import ClusterError, EnvironmentMissing, UsageError
+from rocketdiff.core.topology import topology_named
 from tests.cluster.containers.fakes import FakeContainer, FakeNetwork, FakeWorld
 
 PLAN = ServerPlan(files={}, command=(), environment={}, ports=())

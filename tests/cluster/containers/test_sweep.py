@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from harness.cluster.containers.ownership import RUN_LABEL, Owner
-from harness.cluster.containers.sweep import remove_run, sweep
-from harness.core.errors import EnvironmentMissing
+from rocketdiff.cluster.containers.ownership import RUN_LABEL, Owner
+from rocketdiff.cluster.containers.sweep import remove_run, sweep
+from rocketdiff.core.errors import EnvironmentMissing
 from tests.cluster.containers.fakes import FakeContainer, FakeNetwork, FakeWorld
 
 HERE = Owner.here()

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.containers.images import ServerImage
-from harness.cluster.containers.shapes import Wiring, wiring_named
-from harness.cluster.containers.wiring import plan_server, require_fitting, require_possible, settings_of
-from harness.cluster.processes.seat import Seat, take_seats
-from harness.cluster.topology import topology_named
-from harness.core.errors import UsageError
+from rocketdiff.cluster.containers.images import ServerImage
+from rocketdiff.cluster.containers.shapes import Wiring, wiring_named
+from rocketdiff.cluster.containers.wiring import plan_server, require_fitting, require_possible, settings_of
+from rocketdiff.cluster.launched.seat import Seat, take_seats
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.topology import topology_named
 
 OURS = ServerImage("rocketdiff/server:x", "5.3.3", is_foreign=False, class_path=("/opt/rocketmq/lib/a.jar",))
 OFFICIAL = ServerImage("apache/rocketmq:5.3.3", "5.3.3", is_foreign=True)

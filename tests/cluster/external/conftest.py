@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.external import debts, joining
+from rocketdiff.cluster.external import debts, joining
 from tests.cluster.external.owned import Owned, owned_cluster
 
 

@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import harness
-from harness.cluster.external.debts import ActionOwed, Debts, Owner
-from harness.cluster.external.description import DescribedCluster
-from harness.cluster.interface import Role
+from rocketdiff.cluster.described import DescribedCluster
+from rocketdiff.cluster.external.debts import ActionOwed, Debts, Owner
+from rocketdiff.cluster.interface import Role
+from rocketdiff.core.resources import import_path
 from tests.cluster.external.owned import Owned
 
 OWNER = Owner("unit", ("127.0.0.1:1",), "runs/x")
@@ -19,9 +19,9 @@ OWNER = Owner("unit", ("127.0.0.1:1",), "runs/x")
 RUN = """
 import os, sys, time, pickle, threading
 from pathlib import Path
-from harness.cluster.external import debts, joining
-from harness.cluster.starting import StartRequest
-from harness.cluster.topology import topology_named
+from rocketdiff.cluster.external import debts, joining
+from rocketdiff.cluster.starting import StartRequest
+from rocketdiff.core.topology import topology_named
 home, file = map(Path, sys.argv[1:])
 debts.home = lambda: home
 joining._store_and_read = lambda *_: None
@@ -49,7 +49,7 @@ def run_of(owned: Owned, home: Path, described: DescribedCluster) -> "subprocess
     """A run in a process of its own, which pauses mq-blue and says so."""
     file = owned.folder / "described"
     file.write_bytes(pickle.dumps(described))
-    environment = os.environ | {"PYTHONPATH": str(Path(harness.__file__).parents[1])}
+    environment = os.environ | {"PYTHONPATH": import_path()}
     return subprocess.Popen(
         [sys.executable, "-c", RUN, str(home), str(file)], stdout=subprocess.PIPE, env=environment, text=True
     )

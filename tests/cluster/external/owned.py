@@ -6,15 +6,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.cluster.external import joining
-from harness.cluster.external.cluster import ExternalCluster
-from harness.cluster.external.description import Command as OwnersCommand
-from harness.cluster.external.description import DescribedCluster, DescribedNode, Verb
-from harness.cluster.interface import Role
-from harness.cluster.starting import StartRequest
-from harness.cluster.topology import topology_named
-from reference_impl.remoting.codes import RequestCode, ResponseCode
-from reference_impl.remoting.frames import Command, respond_to
+from rocketdiff.cluster.described import Command as OwnersCommand
+from rocketdiff.cluster.described import DescribedCluster, DescribedNode, Verb
+from rocketdiff.cluster.external import joining
+from rocketdiff.cluster.external.cluster import ExternalCluster
+from rocketdiff.cluster.interface import Role
+from rocketdiff.cluster.starting import StartRequest
+from rocketdiff.core.topology import topology_named
+from rocketmq_reference.remoting.codes import RequestCode, ResponseCode
+from rocketmq_reference.remoting.frames import Command, respond_to
 from tests.reference_impl.fake_broker import FakeBroker, FakeNameServer, Reply, Silence
 
 PREFIX = "rocketdiff-unit"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.external.cleaning import clean
-from harness.cluster.external.debts import Debts
-from harness.cluster.living import started_ticks
+from rocketdiff.cluster.external.cleaning import clean
+from rocketdiff.cluster.external.debts import Debts
+from rocketdiff.process.living import started_ticks
 from tests.cluster.external.killed_runs import OWNER, all_paid, awaited, died, resume, run_of
 from tests.cluster.external.owned import Owned
 
@@ -30,8 +30,8 @@ def test_a_node_that_goes_down_a_moment_later_is_restarted(
     owned: Owned, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It answered while it was shutting down, which is what its kill command had asked for."""
-    monkeypatch.setattr("harness.cluster.external.settling._BETWEEN_TRIES_S", 0.05)
-    monkeypatch.setattr("harness.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
+    monkeypatch.setattr("rocketdiff.cluster.external.settling._BETWEEN_TRIES_S", 0.05)
+    monkeypatch.setattr("rocketdiff.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
     flag = owned.brokers["mq-blue"].flag
     debts = Debts.begin(OWNER)
     debts.owe(resume(owned, f"rm {flag}; touch restarted", timeout_s=5.0, verb="restart"))
@@ -68,8 +68,8 @@ def test_a_pause_that_lands_after_its_command_was_given_up_is_undone_too(
     owned: Owned, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its ssh is dead here and goes on there: the broker answers at first, and is paused a moment later."""
-    monkeypatch.setattr("harness.cluster.external.settling._BETWEEN_TRIES_S", 0.05)
-    monkeypatch.setattr("harness.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
+    monkeypatch.setattr("rocketdiff.cluster.external.settling._BETWEEN_TRIES_S", 0.05)
+    monkeypatch.setattr("rocketdiff.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
     flag = owned.brokers["mq-blue"].flag
     debts = Debts.begin(OWNER)
     debt = resume(owned, f"rm -f {flag}; touch resumed", timeout_s=2.0)

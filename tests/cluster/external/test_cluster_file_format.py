@@ -13,10 +13,10 @@ import pytest
 import yaml
 from _pytest.mark import ParameterSet
 
-from harness.cluster.external.description import Command, Verb
-from harness.cluster.external.file_format import schema
-from harness.core.errors import ExitCode, UsageError
-from harness.external import read
+from rocketdiff.cluster.described import Command, Verb
+from rocketdiff.cluster.external.file_format import schema
+from rocketdiff.core.errors import ExitCode, UsageError
+from rocketdiff.run.external import read
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 SCHEMA = FIXTURES / "schema" / "cluster-1.json"
@@ -83,7 +83,7 @@ def test_a_file_is_read_as_it_is_meant() -> None:
 
 
 def test_published_schema_is_up_to_date() -> None:
-    """``python -m harness.cluster.external.file_format > fixtures/schema/cluster-1.json`` renews it."""
+    """``python -m rocketdiff.cluster.external.file_format > fixtures/schema/cluster-1.json`` renews it."""
     assert SCHEMA.read_bytes() == schema()
 
 

@@ -8,17 +8,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from harness.cluster.external import debts as module
-from harness.cluster.external.cleaning import clean
-from harness.cluster.external.debts import (
+from rocketdiff.cluster.external import debts as module
+from rocketdiff.cluster.external.cleaning import clean
+from rocketdiff.cluster.external.debts import (
     Debts,
     TopicOwed,
     debts_of_the_dead,
     owners_at_work,
     taken_over,
 )
-from harness.cluster.external.guardian import Guard
-from harness.core.errors import ClusterError
+from rocketdiff.cluster.external.guardian import Guard
+from rocketdiff.core.errors import ClusterError
 from tests.cluster.external.killed_runs import OWNER, all_paid, died, resume, run_of
 from tests.cluster.external.owned import PREFIX, Owned
 
@@ -143,7 +143,7 @@ def test_what_cannot_be_cleaned_is_said_and_stays_owed(
     owned: Owned, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One server that does not answer keeps none of the others from being cleaned."""
-    monkeypatch.setattr("harness.cluster.external.settling._BETWEEN_TRIES_S", 0.0)
+    monkeypatch.setattr("rocketdiff.cluster.external.settling._BETWEEN_TRIES_S", 0.0)
     for broker in owned.brokers.values():
         broker.topics[f"{PREFIX}-left"] = 4
     owned.brokers["mq-red"].refuse()

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.external import joining
-from harness.cluster.external.cluster import ExternalCluster
-from harness.cluster.external.debts import Debts, owners_at_work
-from harness.cluster.faults.schedule import ScheduleOutcome, run_schedule
-from harness.cluster.interface import NodeState
-from harness.core.errors import ClusterError, EnvironmentMissing, UsageError
-from harness.core.fault import FaultKind, FaultSpec
+from rocketdiff.cluster.external import joining
+from rocketdiff.cluster.external.cluster import ExternalCluster
+from rocketdiff.cluster.external.debts import Debts, owners_at_work
+from rocketdiff.cluster.faults.schedule import ScheduleOutcome, run_schedule
+from rocketdiff.cluster.interface import NodeState
+from rocketdiff.core.errors import ClusterError, EnvironmentMissing, UsageError
+from rocketdiff.core.fault import FaultKind, FaultSpec
 from tests.cluster.external.owned import PREFIX, Owned, joined
 
 
@@ -153,8 +153,8 @@ def test_a_broker_that_cannot_be_resumed_is_shouted_about(
     owned: Owned, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the command to run by hand; what is owed stays written down, and the next start tries again first."""
-    monkeypatch.setattr("harness.cluster.external.settling._BETWEEN_TRIES_S", 0.0)
-    monkeypatch.setattr("harness.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
+    monkeypatch.setattr("rocketdiff.cluster.external.settling._BETWEEN_TRIES_S", 0.0)
+    monkeypatch.setattr("rocketdiff.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
     flag = owned.brokers["mq-blue"].flag
     broken = owned.described(resume="test -e {flag}.mended && rm {flag}")
     cluster = joined(owned, broken)
@@ -227,7 +227,7 @@ def test_a_broker_that_nobody_knows_is_named_with_those_that_are_known(owned: Ow
 
 def test_a_cluster_too_far_away_is_refused(owned: Owned, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its silence could not be told from its distance."""
-    monkeypatch.setattr("harness.cluster.external.survey.SLOWEST_ANSWER_MS", 0.0)
+    monkeypatch.setattr("rocketdiff.cluster.external.survey.SLOWEST_ANSWER_MS", 0.0)
     with pytest.raises(EnvironmentMissing, match="run nearer"):
         joined(owned)
 

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.external.cleaning import clean
-from harness.cluster.external.description import Command, Verb
-from harness.cluster.faults.schedule import run_schedule
-from harness.cluster.interface import Node, NodeState
-from harness.core.errors import ClusterError, FaultNotProven
-from harness.core.fault import FaultKind, FaultSpec
+from rocketdiff.cluster.described import Command, Verb
+from rocketdiff.cluster.external.cleaning import clean
+from rocketdiff.cluster.faults.schedule import run_schedule
+from rocketdiff.cluster.interface import Node, NodeState
+from rocketdiff.core.errors import ClusterError, FaultNotProven
+from rocketdiff.core.fault import FaultKind, FaultSpec
 from tests.cluster.external.owned import Owned, joined
 
 
 def test_a_kill_and_a_restart_are_the_owners_commands(owned: Owned, monkeypatch: pytest.MonkeyPatch) -> None:
     """A restart by the owner's command is none that somebody else made."""
-    monkeypatch.setattr("harness.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
+    monkeypatch.setattr("rocketdiff.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
     with joined(owned, owned.described(timeout_s=0.3, kill="touch {flag}", restart="rm {flag} ")) as cluster:
         cluster.kill("mq-red")
         assert cluster.state("mq-red") is NodeState.GONE
@@ -40,8 +40,8 @@ def test_a_kill_lasts_until_connections_are_refused(owned: Owned, monkeypatch: p
         return time.monotonic_ns()
 
     looks: list[str] = []
-    monkeypatch.setattr("harness.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
-    monkeypatch.setattr("harness.cluster.external.acts.prove_refusal", refused)
+    monkeypatch.setattr("rocketdiff.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
+    monkeypatch.setattr("rocketdiff.cluster.external.acts.prove_refusal", refused)
     with joined(owned, owned.described(kill="touch {flag}", restart="rm {flag} ")) as cluster:
         span = cluster.kill("mq-red")
         assert looks == ["mq-red"] * 4
@@ -53,8 +53,8 @@ def test_a_paused_name_server_is_not_waited_for_when_a_broker_comes_back(
     owned: Owned, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It cannot learn of the broker before it is resumed."""
-    monkeypatch.setattr("harness.cluster.external.cluster._SERVE_AGAIN_S", 0.3)
-    monkeypatch.setattr("harness.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
+    monkeypatch.setattr("rocketdiff.cluster.external.cluster._SERVE_AGAIN_S", 0.3)
+    monkeypatch.setattr("rocketdiff.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
     described = owned.described(timeout_s=0.3, kill="touch {flag}", restart="rm -f {flag} ")
     commands = {Verb.PAUSE: Command.of("true"), Verb.RESUME: Command.of("true ")}
     described = replace(described, name_servers=(replace(described.name_servers[0], commands=commands),))
@@ -89,8 +89,8 @@ def test_a_broker_that_cannot_be_restarted_is_told_by_the_schedule_and_in_the_en
     owned: Owned, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The case is invalid, with the command's own words; what is owed stays written down and is paid when it can be."""
-    monkeypatch.setattr("harness.cluster.external.settling._BETWEEN_TRIES_S", 0.0)
-    monkeypatch.setattr("harness.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
+    monkeypatch.setattr("rocketdiff.cluster.external.settling._BETWEEN_TRIES_S", 0.0)
+    monkeypatch.setattr("rocketdiff.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
     flag = owned.brokers["mq-blue"].flag
     broken = owned.described(
         0.5, kill="touch {flag}", restart="test -e {flag}.mended && rm {flag} || (echo full >&2; exit 3)"

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.external import joining
-from harness.cluster.external.debts import Owner
-from harness.core.errors import ClusterError
+from rocketdiff.cluster.external import joining
+from rocketdiff.cluster.external.debts import Owner
+from rocketdiff.core.errors import ClusterError
 from tests.cluster.external.owned import Owned, joined
 
 

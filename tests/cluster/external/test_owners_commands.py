@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.external.commands import run_command
-from harness.cluster.external.description import Command
-from harness.cluster.external.states import state_told
-from harness.cluster.interface import NodeState
+from rocketdiff.cluster.described import Command
+from rocketdiff.cluster.external.commands import run_command
+from rocketdiff.cluster.external.states import state_told
+from rocketdiff.cluster.interface import NodeState
 
 
 def test_exit_code_output_and_error_are_kept(tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.releases.catalogue import client_releases
-from reference_impl.dialects import DIALECTS, RELEASES, dialect_of, releases_of
+from rocketdiff.releases.catalogue import client_releases
+from rocketmq_reference.dialects import DIALECTS, RELEASES, dialect_of, releases_of
 
 
 def test_every_release_belongs_to_exactly_one_dialect() -> None:

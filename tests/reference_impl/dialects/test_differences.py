@@ -4,16 +4,16 @@ from collections.abc import Callable
 
 import pytest
 
-from reference_impl.dialects import DIALECTS, dialect_of, difference, flatten
-from reference_impl.rules.async_send import AsyncSend, Form
-from reference_impl.rules.async_steps import Invoke
-from reference_impl.rules.attempt import AttemptResult
-from reference_impl.rules.connection_steps import Connect, Ended, GoOn, Kind, Redirect, Write
-from reference_impl.rules.connections import GO_AWAY, Connections
-from reference_impl.rules.dialect import Dialect
-from reference_impl.rules.direct_send import send_by_selector
-from reference_impl.rules.java import INT_MAX
-from reference_impl.rules.publish import Queue
+from rocketmq_reference.dialects import DIALECTS, dialect_of, difference, flatten
+from rocketmq_reference.rules.client.connection_steps import Connect, Ended, GoOn, Kind, Redirect, Write
+from rocketmq_reference.rules.client.connections import GO_AWAY, Connections
+from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.dialect import Dialect
+from rocketmq_reference.rules.java import INT_MAX
+from rocketmq_reference.rules.producer.async_send import AsyncSend, Form
+from rocketmq_reference.rules.producer.async_steps import Invoke
+from rocketmq_reference.rules.producer.attempt import AttemptResult
+from rocketmq_reference.rules.producer.direct_send import send_by_selector
 from tests.reference_impl.rules.toys import OK, REFUSED, TIMEOUT, Toy
 
 BY_NAME = {dialect.name: dialect for dialect in DIALECTS}

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.interface import Cluster
-from harness.releases.artifacts import client_class_path
-from harness.releases.compiled import compiled
-from harness.releases.jvm import find_java
-from reference_impl.dialects import dialect_of
-from reference_impl.message import Message, SendResult
-from reference_impl.producer import Producer
-from reference_impl.remoting import answers, requests
-from reference_impl.remoting.channels import Channels
-from reference_impl.remoting.frames import Serialization
-from reference_impl.remoting.messages import StoredMessage
-from reference_impl.settings import ProducerSettings
+from rocketdiff.cluster.interface import Cluster
+from rocketdiff.releases.artifacts import client_class_path
+from rocketdiff.releases.compiled import compiled
+from rocketdiff.releases.jvm import find_java
+from rocketmq_reference.application.message import Message, SendResult
+from rocketmq_reference.application.settings import ProducerSettings
+from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.producer.producer import Producer
+from rocketmq_reference.remoting import answers, requests
+from rocketmq_reference.remoting.frames import Serialization
+from rocketmq_reference.remoting.messages import StoredMessage
 
 pytestmark = pytest.mark.cluster
 

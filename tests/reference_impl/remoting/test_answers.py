@@ -2,10 +2,10 @@
 
 import pytest
 
-from reference_impl.remoting import answers
-from reference_impl.remoting.errors import MQBrokerException, MQClientException, RemotingCommandException
-from reference_impl.remoting.frames import Command
-from reference_impl.remoting.routes import BrokerData, QueueData
+from rocketmq_reference.remoting import answers
+from rocketmq_reference.remoting.errors import MQBrokerException, MQClientException, RemotingCommandException
+from rocketmq_reference.remoting.frames import Command
+from rocketmq_reference.remoting.routes import BrokerData, QueueData
 
 _SENT = {"msgId": "AB", "queueId": "2", "queueOffset": "9"}
 

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 
 import pytest
 
-from reference_impl.dialects import dialect_of
-from reference_impl.remoting.async_requests import AsyncEnd, AsyncRequests
-from reference_impl.remoting.channels import Channels
-from reference_impl.remoting.errors import (
+from rocketmq_reference.connections.async_requests import AsyncEnd, AsyncRequests
+from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.remoting.errors import (
     RemotingConnectException,
     RemotingSendRequestException,
     RemotingTimeoutException,
     RemotingTooMuchRequestException,
 )
-from reference_impl.remoting.frames import Command, encode, respond_to
+from rocketmq_reference.remoting.frames import Command, encode, respond_to
 from tests.reference_impl.fake_broker import FakeServer, HangUp, Reply, Silence
 
 _LONG_MS = 10_000
@@ -60,7 +60,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """In place of the real one."""
     clock = Clock()
-    monkeypatch.setattr("reference_impl.remoting.async_requests.now_ms", lambda: clock.now_ms)
+    monkeypatch.setattr("rocketmq_reference.connections.async_requests.now_ms", lambda: clock.now_ms)
     return clock
 
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference_impl.remoting.batch import BatchEntry, decode_batch, encode_batch
-from reference_impl.remoting.errors import RemotingCommandException
-from reference_impl.remoting.properties import decode_properties, encode_properties
+from rocketmq_reference.remoting.batch import BatchEntry, decode_batch, encode_batch
+from rocketmq_reference.remoting.errors import RemotingCommandException
+from rocketmq_reference.remoting.properties import decode_properties, encode_properties
 
 
 def test_reads_java_s_batch(golden: dict[str, str]) -> None:

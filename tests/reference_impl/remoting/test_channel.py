@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from reference_impl.remoting.channel import Channel
-from reference_impl.remoting.channels import Channels, PlainConnections
-from reference_impl.remoting.errors import (
+from rocketmq_reference.connections.channel import Channel
+from rocketmq_reference.connections.channels import Channels, PlainConnections
+from rocketmq_reference.remoting.errors import (
     RemotingConnectException,
     RemotingException,
     RemotingSendRequestException,
     RemotingTimeoutException,
 )
-from reference_impl.remoting.frames import Command, Serialization, respond_to
+from rocketmq_reference.remoting.frames import Command, Serialization, respond_to
 from tests.reference_impl.fake_broker import FakeServer, HangUp, Late, Reply, Silence
 
 _LONG_MS = 10_000  # never waited for: what a test expects comes at once, and only a failure waits
@@ -61,7 +61,7 @@ def test_answer_of_a_request(channel: Channel, serialization: Serialization) -> 
 
 def test_descriptors_beyond_select_are_polled(channel: Channel, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process with very many files open gets its answers and timeouts all the same."""
-    monkeypatch.setattr("reference_impl.remoting.wire._SELECT_LIMIT", 0)
+    monkeypatch.setattr("rocketmq_reference.connections.wire._SELECT_LIMIT", 0)
     assert channel.invoke(Command(0, {"n": "1"}, bytes(8_000_000)), _LONG_MS).ext_fields == {"n": "1"}
     with pytest.raises(RemotingTimeoutException):
         channel.invoke(Command(2), _SHORT_MS)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference_impl.remoting.errors import RemotingCommandException
-from reference_impl.remoting.frames import (
+from rocketmq_reference.remoting.errors import RemotingCommandException
+from rocketmq_reference.remoting.frames import (
     FRAME_MAX_BYTES,
     Command,
     FrameBuffer,
@@ -19,7 +19,7 @@ from reference_impl.remoting.frames import (
     next_opaque,
     respond_to,
 )
-from reference_impl.remoting.sending import SendRequest, send_message
+from rocketmq_reference.remoting.sending import SendRequest, send_message
 
 _VALUES = ("G", "T", "TBW102", "4", "3", "0", "1795273281683", "0", "WAIT\x01true\x02k\x01ü\x02", "0", "false", "false")
 _FIELDS = dict(zip("abcdefghijkm", _VALUES, strict=True))

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.releases.artifacts import client_class_path
-from harness.releases.compiled import compiled
-from harness.releases.jvm import find_java
+from rocketdiff.releases.artifacts import client_class_path
+from rocketdiff.releases.compiled import compiled
+from rocketdiff.releases.jvm import find_java
 
 
 @pytest.mark.cluster

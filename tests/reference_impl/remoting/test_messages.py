@@ -4,8 +4,8 @@ import zlib
 
 import pytest
 
-from reference_impl.remoting.errors import RemotingCommandException
-from reference_impl.remoting.messages import (
+from rocketmq_reference.remoting.errors import RemotingCommandException
+from rocketmq_reference.remoting.messages import (
     MAGIC_V2,
     StoredMessage,
     SysFlag,

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from reference_impl.remoting import requests, sending
-from reference_impl.remoting.codes import RequestCode
-from reference_impl.remoting.frames import Command, Serialization
+from rocketmq_reference.remoting import requests, sending
+from rocketmq_reference.remoting.codes import RequestCode
+from rocketmq_reference.remoting.frames import Command, Serialization
 
 
 @pytest.mark.parametrize(

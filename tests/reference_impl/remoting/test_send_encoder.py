@@ -5,10 +5,10 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference_impl.remoting.codes import LanguageCode
-from reference_impl.remoting.frames import Command, FrameBuffer, Serialization
-from reference_impl.remoting.send_encoder import SendEncoder
-from reference_impl.remoting.sending import SendRequest, send_message
+from rocketmq_reference.remoting.codes import LanguageCode
+from rocketmq_reference.remoting.frames import Command, FrameBuffer, Serialization
+from rocketmq_reference.remoting.send_encoder import SendEncoder
+from rocketmq_reference.remoting.sending import SendRequest, send_message
 
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=10)
 _REQUESTS = st.builds(

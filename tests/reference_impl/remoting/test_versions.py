@@ -2,7 +2,7 @@
 
 import pytest
 
-from reference_impl.remoting.versions import mq_version
+from rocketmq_reference.remoting.versions import mq_version
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """A client's connections in tests: requests that are on the wire already, and what steps say in short."""
 
-from reference_impl.dialects import dialect_of
-from reference_impl.rules.connection_steps import (
+from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.rules.client.connection_steps import (
     Connect,
     ConnectionStep,
     Ended,
@@ -14,7 +14,7 @@ from reference_impl.rules.connection_steps import (
     Wait,
     Write,
 )
-from reference_impl.rules.connections import GO_AWAY, Connections
+from rocketmq_reference.rules.client.connections import GO_AWAY, Connections
 
 LOST, EXPIRED, REFUSED = "RemotingSendRequestException", "RemotingTimeoutException", "RemotingConnectException"
 

@@ -1,9 +1,9 @@
 """Asynchronous sends in tests: begun, handed over, and what ends them."""
 
-from reference_impl.rules.async_send import AsyncSend, Form
-from reference_impl.rules.async_steps import Invoke
-from reference_impl.rules.attempt import AttemptResult, Ending, Finish
-from reference_impl.rules.publish import Queue
+from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.producer.async_send import AsyncSend, Form
+from rocketmq_reference.rules.producer.async_steps import Invoke
+from rocketmq_reference.rules.producer.attempt import AttemptResult, Ending, Finish
 from tests.reference_impl.rules.toys import Toy
 
 LOST = AttemptResult.failed("RemotingSendRequestException")

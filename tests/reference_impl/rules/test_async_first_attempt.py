@@ -2,10 +2,10 @@
 
 import pytest
 
-from reference_impl.rules.async_send import AsyncSend, Form
-from reference_impl.rules.async_steps import CallBack, Invoke, Throw
-from reference_impl.rules.attempt import Ending, Finish
-from reference_impl.rules.publish import Queue
+from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.producer.async_send import AsyncSend, Form
+from rocketmq_reference.rules.producer.async_steps import CallBack, Invoke, Throw
+from rocketmq_reference.rules.producer.attempt import Ending, Finish
 from tests.reference_impl.rules.sending_async import (
     CALL_TIMEOUT,
     LOST,

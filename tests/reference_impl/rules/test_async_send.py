@@ -2,9 +2,9 @@
 
 import pytest
 
-from reference_impl.rules.async_send import Form
-from reference_impl.rules.async_steps import CallBack, Invoke, Throw
-from reference_impl.rules.attempt import AttemptResult, Ending, Finish
+from rocketmq_reference.rules.producer.async_send import Form
+from rocketmq_reference.rules.producer.async_steps import CallBack, Invoke, Throw
+from rocketmq_reference.rules.producer.attempt import AttemptResult, Ending, Finish
 from tests.reference_impl.rules.sending_async import (
     LOST,
     TOO_MUCH,

@@ -4,16 +4,16 @@ from dataclasses import asdict
 
 import pytest
 
-from reference_impl.rules import attempt
-from reference_impl.rules.attempt import AttemptResult, Ending, ErrorFamily, Finish, family_of
-from reference_impl.rules.direct_send import direct_send_ended
-from reference_impl.rules.events import Charged, Event
-from reference_impl.rules.java import hash_order
-from reference_impl.rules.known_routes import KnownRoutes
-from reference_impl.rules.one_way import OneWaySend
-from reference_impl.rules.penalties import MINUTES, SECONDS, PenaltyTable
-from reference_impl.rules.route import QueueData, TopicRoute, publish_list, write_queue_numbers
-from reference_impl.rules.settings import SendSettings
+from rocketmq_reference.rules.client.route import QueueData, TopicRoute, publish_list, write_queue_numbers
+from rocketmq_reference.rules.events import Charged, Event
+from rocketmq_reference.rules.java import hash_order
+from rocketmq_reference.rules.known_routes import KnownRoutes
+from rocketmq_reference.rules.producer import attempt
+from rocketmq_reference.rules.producer.attempt import AttemptResult, Ending, ErrorFamily, Finish, family_of
+from rocketmq_reference.rules.producer.direct_send import direct_send_ended
+from rocketmq_reference.rules.producer.one_way import OneWaySend
+from rocketmq_reference.rules.queue_choice.penalties import MINUTES, SECONDS, PenaltyTable
+from rocketmq_reference.rules.settings import SendSettings
 from tests.reference_impl.rules.toys import Toy
 
 PERM_INHERIT, PERM_WRITE, PERM_READ, PERM_PRIORITY = 1, 2, 4, 8

@@ -2,8 +2,8 @@
 
 import pytest
 
-from reference_impl.rules.events import Event, Forgotten, Swallowed
-from reference_impl.rules.java import INT_MAX
+from rocketmq_reference.rules.events import Event, Forgotten, Swallowed
+from rocketmq_reference.rules.java import INT_MAX
 from tests.reference_impl.rules.toys import Toy
 
 

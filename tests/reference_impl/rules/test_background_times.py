@@ -2,9 +2,9 @@
 
 import pytest
 
-from reference_impl.dialects import dialect_of
-from reference_impl.rules import background
-from reference_impl.rules.remoting_rules import ScanTimes
+from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.rules.client import background
+from rocketmq_reference.rules.client.remoting_rules import ScanTimes
 
 
 def test_times_of_every_release() -> None:

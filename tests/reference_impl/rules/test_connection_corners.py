@@ -2,12 +2,22 @@
 
 import pytest
 
-from reference_impl.dialects import dialect_of
-from reference_impl.rules.connection_steps import Connect, Connection, Ended, GoOn, Kind, Noted, Place, Request, Write
-from reference_impl.rules.connection_table import ConnectionTable
-from reference_impl.rules.connections import GO_AWAY
-from reference_impl.rules.pending_requests import PendingRequests
-from reference_impl.rules.remoting_rules import LateClose
+from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.rules.client.connection_steps import (
+    Connect,
+    Connection,
+    Ended,
+    GoOn,
+    Kind,
+    Noted,
+    Place,
+    Request,
+    Write,
+)
+from rocketmq_reference.rules.client.connection_table import ConnectionTable
+from rocketmq_reference.rules.client.connections import GO_AWAY
+from rocketmq_reference.rules.client.pending_requests import PendingRequests
+from rocketmq_reference.rules.client.remoting_rules import LateClose
 from tests.reference_impl.rules.connecting import EXPIRED, LOST, REFUSED, client, ends, kinds, redirected, written
 
 

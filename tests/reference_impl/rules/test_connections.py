@@ -2,7 +2,7 @@
 
 import pytest
 
-from reference_impl.rules.connection_steps import Close, Connect, Ended, GoOn, Kind, Place, Wait, Write
+from rocketmq_reference.rules.client.connection_steps import Close, Connect, Ended, GoOn, Kind, Place, Wait, Write
 from tests.reference_impl.rules.connecting import EXPIRED, LOST, REFUSED, client, ends, kinds, written
 
 

@@ -1,10 +1,10 @@
 """Copies, which the oracle makes where it follows two histories: whole, and independent of what they were made from."""
 
-from reference_impl.rules import fault_table
-from reference_impl.rules.attempt import AttemptResult, Ending, Finish, Try
-from reference_impl.rules.fault_table import FaultItem, FaultTable
-from reference_impl.rules.publish import PublishInfo, Queue
-from reference_impl.rules.send_loop import SendLoop
+from rocketmq_reference.rules.client.publish import PublishInfo, Queue
+from rocketmq_reference.rules.producer.attempt import AttemptResult, Ending, Finish, Try
+from rocketmq_reference.rules.producer.send_loop import SendLoop
+from rocketmq_reference.rules.queue_choice import fault_table
+from rocketmq_reference.rules.queue_choice.fault_table import FaultItem, FaultTable
 from tests.reference_impl.rules.toys import OK, REFUSED, Toy
 
 FIELDS = [name for name in SendLoop.__slots__ if name not in ("selector", "dialect")]

@@ -2,13 +2,13 @@
 
 import pytest
 
-from reference_impl.rules import fault_table
-from reference_impl.rules.fault_table import FaultItem, FaultTable
-from reference_impl.rules.index import MASKED, ThreadIndex
-from reference_impl.rules.java import string_hash
-from reference_impl.rules.penalties import PenaltyTable
-from reference_impl.rules.publish import PublishInfo
-from reference_impl.rules.tape import RandomTape
+from rocketmq_reference.rules.client.publish import PublishInfo
+from rocketmq_reference.rules.java import string_hash
+from rocketmq_reference.rules.queue_choice import fault_table
+from rocketmq_reference.rules.queue_choice.fault_table import FaultItem, FaultTable
+from rocketmq_reference.rules.queue_choice.index import MASKED, ThreadIndex
+from rocketmq_reference.rules.queue_choice.penalties import PenaltyTable
+from rocketmq_reference.rules.tape import RandomTape
 
 FIRST_OF_THIRTY = "b10 b12 b11 b14 b13 b16 b15 b18 b17 b19 b0 b1 b2 b3 b4"
 FIRST_OF_SIXTY = (

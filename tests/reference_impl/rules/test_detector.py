@@ -1,6 +1,6 @@
 """Rounds of the broker detector."""
 
-from reference_impl.rules.detector import DetectorRound
+from rocketmq_reference.rules.producer.detector import DetectorRound
 from tests.reference_impl.rules.toys import Toy
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from reference_impl.dialects import dialect_of
-from reference_impl.rules.attempt import AttemptResult, Ending, Finish, Try
-from reference_impl.rules.direct_send import direct_send_ended, no_route, send_by_selector, send_to_queue
-from reference_impl.rules.publish import Queue
+from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.producer.attempt import AttemptResult, Ending, Finish, Try
+from rocketmq_reference.rules.producer.direct_send import direct_send_ended, no_route, send_by_selector, send_to_queue
 
 QUEUE = Queue("a", 1)
 TOO_MUCH = Finish(Ending.CALL_TIMEOUT, error="RemotingTooMuchRequestException")

@@ -2,15 +2,15 @@
 
 import pytest
 
-from reference_impl.rules import index
-from reference_impl.rules.fault_table import (
+from rocketmq_reference.rules.queue_choice import index
+from rocketmq_reference.rules.queue_choice.fault_table import (
     EXTENDING,
     EXTENDING_WITH_REACHABILITY,
     OVERWRITING,
     OVERWRITING_SHUFFLED,
     FaultTable,
 )
-from reference_impl.rules.index import ThreadIndex
+from rocketmq_reference.rules.queue_choice.index import ThreadIndex
 from tests.reference_impl.rules.toys import ScriptedTape
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reference_impl.rules.connection_steps import (
+from rocketmq_reference.rules.client.connection_steps import (
     Connect,
     Ended,
     GoOn,
@@ -11,7 +11,7 @@ from reference_impl.rules.connection_steps import (
     Redirect,
     Write,
 )
-from reference_impl.rules.connections import GO_AWAY
+from rocketmq_reference.rules.client.connections import GO_AWAY
 from tests.reference_impl.rules.connecting import EXPIRED, LOST, REFUSED, client, ends, kinds, redirected, written
 
 

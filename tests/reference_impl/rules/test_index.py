@@ -2,9 +2,9 @@
 
 import pytest
 
-from reference_impl.rules import index
-from reference_impl.rules.index import IndexRule, ThreadIndex
-from reference_impl.rules.java import INT_MAX, INT_MIN
+from rocketmq_reference.rules.java import INT_MAX, INT_MIN
+from rocketmq_reference.rules.queue_choice import index
+from rocketmq_reference.rules.queue_choice.index import IndexRule, ThreadIndex
 from tests.reference_impl.rules.toys import ScriptedTape
 
 

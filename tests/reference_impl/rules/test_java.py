@@ -2,7 +2,7 @@
 
 import pytest
 
-from reference_impl.rules.java import INT_MAX, INT_MIN, abs32, remainder, spread_hash, string_hash, wrap32
+from rocketmq_reference.rules.java import INT_MAX, INT_MIN, abs32, remainder, spread_hash, string_hash, wrap32
 
 
 @pytest.mark.parametrize(

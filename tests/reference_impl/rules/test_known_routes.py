@@ -2,9 +2,9 @@
 
 import pytest
 
-from reference_impl.dialects import dialect_of
-from reference_impl.rules.known_routes import KnownRoutes
-from reference_impl.rules.route import QueueData, TopicRoute
+from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.rules.client.route import QueueData, TopicRoute
+from rocketmq_reference.rules.known_routes import KnownRoutes
 
 
 def route(**brokers: int) -> TopicRoute:

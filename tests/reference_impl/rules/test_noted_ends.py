@@ -2,7 +2,7 @@
 
 import pytest
 
-from reference_impl.rules.connection_steps import Kind, Noted
+from rocketmq_reference.rules.client.connection_steps import Kind, Noted
 from tests.reference_impl.rules.connecting import client, kinds, written
 
 

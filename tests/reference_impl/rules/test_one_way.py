@@ -1,8 +1,8 @@
 """Sends that wait for no answer."""
 
-from reference_impl.rules.attempt import AttemptResult, Ending, Finish, Try
-from reference_impl.rules.one_way import OneWaySend, one_way_to_queue
-from reference_impl.rules.publish import Queue
+from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.producer.attempt import AttemptResult, Ending, Finish, Try
+from rocketmq_reference.rules.producer.one_way import OneWaySend, one_way_to_queue
 from tests.reference_impl.rules.toys import REFUSED, Toy
 
 WRITTEN = AttemptResult()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reference_impl.rules.penalties import MINUTES, SECONDS, PenaltyTable
+from rocketmq_reference.rules.queue_choice.penalties import MINUTES, SECONDS, PenaltyTable
 
 
 @pytest.mark.parametrize(

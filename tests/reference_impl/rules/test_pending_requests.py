@@ -1,8 +1,8 @@
 """Requests that wait for answers: their numbers, and the order in which all of them end."""
 
-from reference_impl.dialects import dialect_of
-from reference_impl.rules.connection_steps import Connection, Kind, Request
-from reference_impl.rules.pending_requests import PendingRequests
+from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.rules.client.connection_steps import Connection, Kind, Request
+from rocketmq_reference.rules.client.pending_requests import PendingRequests
 
 
 def pending(release: str) -> PendingRequests:

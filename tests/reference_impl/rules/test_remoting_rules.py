@@ -2,8 +2,8 @@
 
 import pytest
 
-from reference_impl.dialects import dialect_of
-from reference_impl.rules.remoting_rules import LateClose
+from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.rules.client.remoting_rules import LateClose
 
 
 @pytest.mark.parametrize(

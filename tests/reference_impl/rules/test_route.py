@@ -2,7 +2,7 @@
 
 import pytest
 
-from reference_impl.rules.route import (
+from rocketmq_reference.rules.client.route import (
     QueueData,
     TopicRoute,
     publish_info,

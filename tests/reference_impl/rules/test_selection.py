@@ -2,7 +2,7 @@
 
 import pytest
 
-from reference_impl.rules.java import INT_MAX
+from rocketmq_reference.rules.java import INT_MAX
 from tests.reference_impl.rules.toys import Toy
 
 OLD, NEW = "4.7.1", "5.3.3"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reference_impl.rules.attempt import AttemptResult, Ending, Finish, Try
+from rocketmq_reference.rules.producer.attempt import AttemptResult, Ending, Finish, Try
 from tests.reference_impl.rules.toys import OK, REFUSED, TIMEOUT, Toy
 
 BUSY = AttemptResult.failed("MQBrokerException", 2)

@@ -2,13 +2,13 @@
 
 import pytest
 
-from harness.oracle.demon import Demon
-from harness.oracle.interval import Interval
-from reference_impl.dialects import DIALECTS, RELEASES, dialect_of, flatten
-from reference_impl.rules import fault_table
-from reference_impl.rules.fault_table import FaultItem, FaultRules, FaultTable
-from reference_impl.rules.index import IndexRule, ThreadIndex
-from reference_impl.rules.java import hash_order, remainder
+from rocketdiff.oracle.demon import Demon
+from rocketdiff.oracle.interval import Interval
+from rocketmq_reference.dialects import DIALECTS, RELEASES, dialect_of, flatten
+from rocketmq_reference.rules.java import hash_order, remainder
+from rocketmq_reference.rules.queue_choice import fault_table
+from rocketmq_reference.rules.queue_choice.fault_table import FaultItem, FaultRules, FaultTable
+from rocketmq_reference.rules.queue_choice.index import IndexRule, ThreadIndex
 from tests.reference_impl.rules.toys import ScriptedTape
 
 AS_IT_STANDS = IndexRule("as-it-stands", lambda tape: tape.int32(), lambda value: (value + 1, value))

@@ -1,7 +1,7 @@
 """Draws of a live client."""
 
-from reference_impl.rules.java import INT_MAX, INT_MIN
-from reference_impl.rules.tape import RandomTape
+from rocketmq_reference.rules.java import INT_MAX, INT_MIN
+from rocketmq_reference.rules.tape import RandomTape
 
 
 def test_draws_lie_in_their_ranges() -> None:

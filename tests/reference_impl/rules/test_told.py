@@ -2,7 +2,8 @@
 
 import pytest
 
-from reference_impl.rules.events import (
+from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.events import (
     BudgetChecked,
     Charged,
     Chosen,
@@ -14,8 +15,7 @@ from reference_impl.rules.events import (
     Swallowed,
     Tier,
 )
-from reference_impl.rules.java import INT_MAX
-from reference_impl.rules.publish import Queue
+from rocketmq_reference.rules.java import INT_MAX
 from tests.reference_impl.rules.toys import REFUSED, TIMEOUT, Toy
 
 A, B, C = Queue("a", 0), Queue("b", 0), Queue("c", 0)

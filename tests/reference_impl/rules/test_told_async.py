@@ -2,11 +2,11 @@
 
 import pytest
 
-from reference_impl.rules.async_send import AsyncSend, Form
-from reference_impl.rules.async_steps import CallBack, Invoke
-from reference_impl.rules.attempt import AttemptResult, Ending, Finish
-from reference_impl.rules.events import Charged, Event
-from reference_impl.rules.publish import Queue
+from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.events import Charged, Event
+from rocketmq_reference.rules.producer.async_send import AsyncSend, Form
+from rocketmq_reference.rules.producer.async_steps import CallBack, Invoke
+from rocketmq_reference.rules.producer.attempt import AttemptResult, Ending, Finish
 from tests.reference_impl.rules.sending_async import CALL_TIMEOUT, LOST, dispatched, rethrown, started
 from tests.reference_impl.rules.toys import OK, TIMEOUT, Toy
 

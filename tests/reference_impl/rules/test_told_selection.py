@@ -5,11 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from harness.oracle.demon import Demon
-from harness.oracle.interval import Interval, as_ms
-from reference_impl.rules import avoidance, selection
-from reference_impl.rules.attempt import AttemptResult, Try
-from reference_impl.rules.events import (
+from rocketdiff.oracle.demon import Demon
+from rocketdiff.oracle.interval import Interval, as_ms
+from rocketmq_reference.rules.client.publish import Pick, Queue
+from rocketmq_reference.rules.events import (
     BudgetChecked,
     Charged,
     Chosen,
@@ -21,10 +20,11 @@ from reference_impl.rules.events import (
     Swallowed,
     Tier,
 )
-from reference_impl.rules.index import ABSOLUTE, IndexRule, ThreadIndex
-from reference_impl.rules.java import INT_MAX
-from reference_impl.rules.publish import Pick, Queue
-from reference_impl.rules.selection import Selector, SelectRule
+from rocketmq_reference.rules.java import INT_MAX
+from rocketmq_reference.rules.producer.attempt import AttemptResult, Try
+from rocketmq_reference.rules.queue_choice import avoidance, selection
+from rocketmq_reference.rules.queue_choice.index import ABSOLUTE, IndexRule, ThreadIndex
+from rocketmq_reference.rules.queue_choice.selection import Selector, SelectRule
 from tests.reference_impl.rules.toys import REFUSED, TIMEOUT, Toy
 
 A, A1, B = Queue("a", 0), Queue("a", 1), Queue("b", 0)

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from reference_impl.dialects import dialect_of
-from reference_impl.rules.attempt import AttemptResult, Finish, Try
-from reference_impl.rules.events import Observer
-from reference_impl.rules.fault_table import FaultTable
-from reference_impl.rules.index import ThreadIndex
-from reference_impl.rules.publish import PublishInfo, Queue, picked_queue
-from reference_impl.rules.selection import Selector
-from reference_impl.rules.send_loop import SendLoop
-from reference_impl.rules.settings import SendSettings
+from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.rules.client.publish import PublishInfo, Queue, picked_queue
+from rocketmq_reference.rules.events import Observer
+from rocketmq_reference.rules.producer.attempt import AttemptResult, Finish, Try
+from rocketmq_reference.rules.producer.send_loop import SendLoop
+from rocketmq_reference.rules.queue_choice.fault_table import FaultTable
+from rocketmq_reference.rules.queue_choice.index import ThreadIndex
+from rocketmq_reference.rules.queue_choice.selection import Selector
+from rocketmq_reference.rules.settings import SendSettings
 
 Item = TypeVar("Item")
 

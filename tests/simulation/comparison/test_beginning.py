@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from harness.simulation.comparison import Difference, first_difference, with_beginning
-from harness.simulation.reference import run_reference
-from harness.simulation.script import NamedScript, parse_script
-from reference_impl.dialects import dialect_of
+from rocketdiff.simulation.comparison import Difference, first_difference, with_beginning
+from rocketdiff.simulation.script import NamedScript, parse_script
+from rocketdiff.simulation.virtual import run_reference
+from rocketmq_reference.dialects import dialect_of
 
 
 def before(*steps: dict[str, Any], trace: bool = True) -> dict[str, Any] | None:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from harness.core.errors import HarnessError
-from harness.simulation.comparison import Compared, first_difference, visible
-from harness.simulation.comparison.answers import answer_line
+from rocketdiff.core.errors import HarnessError
+from rocketdiff.simulation.comparison import Compared, first_difference, visible
+from rocketdiff.simulation.comparison.answers import answer_line
 
 STATE = {"index": 3, "worst_index": None, "queues": ["a0", "b0"], "faults": {"a": {"latency_ms": 5}}}
 

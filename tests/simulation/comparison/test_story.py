@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from harness.simulation.comparison.answers import answer_line
-from harness.simulation.comparison.story import story
-from harness.simulation.reference import run_reference
-from harness.simulation.script import NamedScript, parse_script
-from reference_impl.dialects import dialect_of
+from rocketdiff.simulation.comparison.answers import answer_line
+from rocketdiff.simulation.comparison.story import story
+from rocketdiff.simulation.script import NamedScript, parse_script
+from rocketdiff.simulation.virtual import run_reference
+from rocketmq_reference.dialects import dialect_of
 
 
 def told(release: str, line: int, *steps: dict[str, Any], **fields: object) -> tuple[str, ...]:

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from harness.simulation.golden.files import load_golden
-from harness.simulation.golden.standard import StandardScript, load_standard
-from harness.simulation.reference import run_reference
-from reference_impl.dialects import DIALECTS
-from reference_impl.rules.dialect import Dialect
+from rocketdiff.simulation.golden.files import load_golden
+from rocketdiff.simulation.golden.standard import StandardScript, load_standard
+from rocketdiff.simulation.virtual import run_reference
+from rocketmq_reference.dialects import DIALECTS
+from rocketmq_reference.rules.dialect import Dialect
 
 BY_NAME = {dialect.name: dialect for dialect in DIALECTS}
 NOT_BEHAVIOUR = {"name", "releases", "parent"}

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.errors import HarnessError
-from harness.simulation.golden.files import golden_text, grouped, read_golden, read_manifest, write_golden
+from rocketdiff.core.errors import HarnessError
+from rocketdiff.simulation.golden.files import golden_text, grouped, read_golden, read_manifest, write_golden
 
 LINES = ('{"script": "s", "step": 0, "select": {"broker": "ä", "queue_id": 1}}', '{"script": "s", "step": 1}')
 

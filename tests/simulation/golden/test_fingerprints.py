@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from harness.simulation.golden.fingerprints import (
+from rocketdiff.simulation.golden.fingerprints import (
     artifacts_fingerprint,
     java_fingerprint,
     python_fingerprint,

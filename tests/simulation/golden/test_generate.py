@@ -1,8 +1,8 @@
 """Generation of golden data, and what is said when it has drifted."""
 
-from harness.simulation.golden.files import grouped
-from harness.simulation.golden.generate import drift, execute, stale
-from tests.simulation.history.toys import by_table, select_line, toy_standard
+from rocketdiff.simulation.golden.files import grouped
+from rocketdiff.simulation.golden.generate import drift, execute, stale
+from tests.lab.history.toys import by_table, select_line, toy_standard
 
 WALK, STEPS = (toy_standard(name, {}) for name in ("walk", "steps"))
 RELEASES = ("4.7.0", "4.7.1", "4.8.0")

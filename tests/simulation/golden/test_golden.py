@@ -5,11 +5,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from harness.releases.catalogue import client_releases
-from harness.simulation.golden.files import Golden, golden_folder, load_golden, read_manifest
-from harness.simulation.golden.generate import drift, execute, manifest, stale
-from harness.simulation.golden.standard import load_standard
-from harness.simulation.java import JavaHost
+from rocketdiff.releases.catalogue import client_releases
+from rocketdiff.simulation.golden.files import Golden, golden_folder, load_golden, read_manifest
+from rocketdiff.simulation.golden.generate import drift, execute, manifest, stale
+from rocketdiff.simulation.golden.standard import load_standard
+from rocketdiff.simulation.java_host import JavaHost
 
 FIRST_PICK_STAYS = client_releases()[: client_releases().index("4.8.0")]
 """Releases of the published test program's generation: up to 4.7.1."""
@@ -29,7 +29,7 @@ def test_the_real_classes_answer_what_is_committed(executed: Mapping[str, Golden
 
 
 def test_the_manifest_says_by_what_the_data_was_made() -> None:
-    """Artifacts, sources of the host and scripts are those of now; else: python -m harness.simulation.golden."""
+    """Artifacts, sources of the host and scripts are those of now; else: python -m rocketdiff.simulation.golden."""
     assert list(stale(read_manifest(golden_folder()), manifest(client_releases(), load_standard()))) == []
 
 

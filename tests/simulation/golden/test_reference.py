@@ -2,13 +2,13 @@
 
 import pytest
 
-from harness.releases.catalogue import client_releases
-from harness.simulation.comparison import first_difference
-from harness.simulation.golden.files import load_golden
-from harness.simulation.golden.standard import StandardScript, load_standard
-from harness.simulation.golden.wording import told
-from harness.simulation.reference import run_reference
-from reference_impl.dialects import DIALECTS, dialect_of
+from rocketdiff.releases.catalogue import client_releases
+from rocketdiff.simulation.comparison import first_difference
+from rocketdiff.simulation.golden.files import load_golden
+from rocketdiff.simulation.golden.standard import StandardScript, load_standard
+from rocketdiff.simulation.golden.wording import told
+from rocketdiff.simulation.virtual import run_reference
+from rocketmq_reference.dialects import DIALECTS, dialect_of
 
 
 @pytest.mark.parametrize("one", load_standard(), ids=lambda one: one.name)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.errors import HarnessError
-from harness.core.resources import resource
-from harness.simulation.golden.files import load_golden
-from harness.simulation.golden.standard import SCRIPTS, StandardScript, load_standard, read_standard, up_to
-from harness.simulation.script import Depth, parse_script, to_dict
+from rocketdiff.core.errors import HarnessError
+from rocketdiff.core.resources import resource
+from rocketdiff.simulation.golden.files import load_golden
+from rocketdiff.simulation.golden.standard import SCRIPTS, StandardScript, load_standard, read_standard, up_to
+from rocketdiff.simulation.script import Depth, parse_script, to_dict
 
 ROWS = (
     *(f"A{number}" for number in range(1, 6)),

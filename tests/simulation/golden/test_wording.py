@@ -1,9 +1,9 @@
 """Words for answers."""
 
-from harness.simulation.comparison import first_difference
-from harness.simulation.golden.files import grouped
-from harness.simulation.golden.wording import change_sentence, meaning, told
-from tests.simulation.history.toys import select_line, toy_standard
+from rocketdiff.simulation.comparison import first_difference
+from rocketdiff.simulation.golden.files import grouped
+from rocketdiff.simulation.golden.wording import change_sentence, meaning, told
+from tests.lab.history.toys import select_line, toy_standard
 
 OLD, NEW = (select_line("walk", 0),), (select_line("walk", 1),)
 WALK = toy_standard("walk", {"4.7.1": "one tick", "4.8.0": "a tick a queue"})

@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from harness.core.resources import resource
-from harness.simulation.script.answers import CODES, STATUSES, answers_data, read_answers
-from harness.simulation.script.fields import Place
-from harness.simulation.script.vocabulary import Answer, Fault
+from rocketdiff.core.resources import resource
+from rocketdiff.simulation.script.answers import CODES, STATUSES, answers_data, read_answers
+from rocketdiff.simulation.script.fields import Place
+from rocketdiff.simulation.script.vocabulary import Answer, Fault
 
-CODES_IN_JAVA = "harness/java/simulation/rocketdiff/simulation/wire/Codes.java"
+CODES_IN_JAVA = "harness/rocketdiff/simulation/java_host/java/rocketdiff/simulation/wire/Codes.java"
 
 
 def test_both_hosts_know_the_same_codes() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from harness.simulation.script import depth_of, least_depth, parse_script
+from rocketdiff.simulation.script import depth_of, least_depth, parse_script
 
 
 def depths(*steps: dict[str, Any], **fields: object) -> tuple[str, str]:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.errors import UsageError
-from harness.simulation.script.files import load_scripts
+from rocketdiff.core.errors import UsageError
+from rocketdiff.simulation.script.files import load_scripts
 
 STANDARD = "fixtures/simulation/scripts/retry-walk.json"
 

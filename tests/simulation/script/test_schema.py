@@ -7,9 +7,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from harness.core.resources import resource
-from harness.simulation.script import parse_script, to_dict
-from harness.simulation.script.schema import json_schema, rendered
+from rocketdiff.core.resources import resource
+from rocketdiff.simulation.script import parse_script, to_dict
+from rocketdiff.simulation.script.schema import json_schema, rendered
 from tests.simulation.script.examples import BAD, EVERYTHING, EXAMPLE
 
 VALIDATOR = jsonschema.Draft202012Validator(json_schema())
@@ -21,7 +21,7 @@ BEYOND_A_SCHEMA = (
 
 
 def test_the_published_schema_is_the_current_one() -> None:
-    """Written again with ``python -m harness.simulation.script.schema``."""
+    """Written again with ``python -m rocketdiff.simulation.script.schema``."""
     assert resource("fixtures/schema/script-1.json").read_text(encoding="utf-8") == rendered()
 
 

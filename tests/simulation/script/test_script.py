@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.errors import ExitCode, UsageError
-from harness.simulation.script import canonical, parse_script, to_dict
-from harness.simulation.script.model import (
+from rocketdiff.core.errors import ExitCode, UsageError
+from rocketdiff.simulation.script import canonical, parse_script, to_dict
+from rocketdiff.simulation.script.model import (
     Advance,
     BrokerAnswers,
     Dump,
@@ -22,7 +22,7 @@ from harness.simulation.script.model import (
     Timeline,
     Update,
 )
-from harness.simulation.script.vocabulary import (
+from rocketdiff.simulation.script.vocabulary import (
     Answer,
     BrokerRoute,
     Depth,

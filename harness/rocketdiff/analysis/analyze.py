@@ -1,0 +1,75 @@
+"""Runs in, evidence out: the whole analysis of one run or of many, on Spark or in this process."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rocketdiff.analysis.conclusions import all_evidence, case_facts, trace_counts
+from rocketdiff.analysis.local import summaries_here
+from rocketdiff.analysis.masters import WITHOUT_SPARK, require_master
+from rocketdiff.analysis.plots import plots_of
+from rocketdiff.analysis.summaries import Summaries
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.evidence import Analysis
+from rocketdiff.traces.run_directory import RunDirectory
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["WITHOUT_SPARK", "analyze", "analyze_here", "concluded"]
+
+
+def analyze(
+    run_dirs: Sequence[Path],
+    *,
+    master: str | None = None,
+    java_home: Path | None = None,
+    spark: "SparkSession | None" = None,
+) -> Analysis:
+    """
+    Judge stored runs, several at once; spells of pauses are pooled over all of them.
+
+    master: any Spark master, ``local[*]`` by default, ``none`` for this process alone (same evidence). On a cluster the
+    workers must see the run directories under the same paths and have this package. java_home: for Spark; default is
+    the environment's. spark: a session that is there already (``session``), started while something else went on.
+
+    Raises UsageError without a run or with one named twice, TraceError for a directory that is not what it claims to
+    be, EnvironmentMissing without a Java.
+    """
+    require_master(master)
+    runs = [RunDirectory.open(path.resolve()) for path in run_dirs]
+    names = [run.run for run in runs]
+    if not runs or len(set(names)) != len(names):
+        raise UsageError("at least one run directory, each once", seen=", ".join(names) or "none")
+    return concluded(
+        runs, summaries_here(runs) if master == WITHOUT_SPARK else _on_spark(runs, master, java_home, spark)
+    )
+
+
+def analyze_here(run: RunDirectory) -> Analysis:
+    """A run that is open already, or a part of it, in this process."""
+    return concluded([run], summaries_here([run]))
+
+
+def concluded(runs: Sequence[RunDirectory], summaries: Summaries) -> Analysis:
+    """From sums to evidence, plots and counts."""
+    manifests = [run.manifest for run in runs]
+    cases = case_facts(manifests, summaries)
+    return Analysis(
+        evidence=all_evidence(cases),
+        plots=plots_of(cases, summaries.lanes),
+        counts=trace_counts(manifests, cases),
+    )
+
+
+def _on_spark(
+    runs: Sequence[RunDirectory], master: str | None, java_home: Path | None, spark: "SparkSession | None"
+) -> Summaries:
+    # Importing Spark takes half a second, which an analysis without it need not spend.
+    from rocketdiff.analysis.spark.distributed import summaries_on_spark  # noqa: PLC0415
+    from rocketdiff.analysis.spark.session import session  # noqa: PLC0415
+
+    if spark is not None:
+        return summaries_on_spark(spark, runs)
+    with session(master, java_home=java_home) as own:
+        return summaries_on_spark(own, runs)

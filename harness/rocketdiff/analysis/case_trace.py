@@ -1,0 +1,151 @@
+"""
+The tables of one case as they were sealed, and its sends streamed out of them in the order the oracle reads them.
+
+Columns stay in Arrow; Python rows exist for one batch at a time, so a long case costs the memory of its columns.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from rocketdiff.core.events import Arm
+from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.core.outcome import Outcome, Reason
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.traces.manifest import CaseEntry
+from rocketdiff.traces.reader import has_table, read_table
+from rocketdiff.traces.rows import AttemptRow, SendRow
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.traces.schema import SCHEMAS, TableName
+
+BATCH_ROWS = 65_536
+"""Rows turned into Python at a time: some 60 MB of objects, and the cost of a batch is long paid for."""
+
+TableKey = tuple[TableName, Arm | None]
+Row = tuple[Any, ...]
+"""Values as Arrow gives them; the reader has checked the columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class TracedSend:
+    """
+    One send of one arm with all its attempts in order.
+
+    row is None when the call never returned (the subject died in it), though it had begun attempts.
+    """
+
+    arm: Arm
+    thread: int
+    send: int
+    row: SendRow | None
+    attempts: tuple[AttemptRow, ...]
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """Place of the send in a file."""
+        return self.thread, self.send
+
+
+@dataclass(frozen=True)
+class CaseTrace:
+    """
+    One case: what ``run.json`` says about it and its tables; a missing table is a missing witness, not an empty one.
+
+    (No slots: ``faults`` and ``routes`` are made once, when first asked for.)
+    """
+
+    run: str
+    subjects: Mapping[Arm, str]
+    entry: CaseEntry
+    tables: Mapping[TableKey, pa.Table]
+
+    @cached_property
+    def faults(self) -> tuple[FaultRecord, ...]:
+        """Faults as they happened, by time."""
+        table = self.tables.get((TableName.FAULTS, None))
+        rows = [] if table is None else table.drop_columns(["case"]).to_pylist()
+        records = (FaultRecord(**row | {"kind": FaultKind(row["kind"])}) for row in rows)
+        return tuple(sorted(records, key=lambda fault: (fault.inject_ns, fault.node)))
+
+    def routes(self, arm: Arm) -> dict[int, tuple[tuple[str, int], ...]]:
+        """Publish lists of an arm by their number."""
+        table = self.tables.get((TableName.ROUTES, arm))
+        rows = [] if table is None else table.select(["route", "queues"]).to_pylist()
+        return {row["route"]: tuple((queue["broker"], queue["queue_id"]) for queue in row["queues"]) for row in rows}
+
+    def stored(self, arm: Arm) -> pa.Table | None:
+        """What the brokers hold of an arm's topic; None when it was not read back."""
+        return self.tables.get((TableName.STORED, arm))
+
+    def scheduled(self, arm: Arm) -> pa.Table | None:
+        """What the brokers keep, or have kept, back of an arm's delayed messages; None when that was not read."""
+        return self.tables.get((TableName.SCHEDULED, arm))
+
+    def sends(self, arm: Arm, batch_rows: int = BATCH_ROWS) -> Iterator[TracedSend]:
+        """
+        Every send of an arm by (thread, send), each with its attempts; state is carried over the edges of batches.
+
+        Both tables rise strictly by (thread, send): the reader has checked it.
+        """
+        sends = _rows(self._table(TableName.SENDS, arm), batch_rows)
+        attempts = _rows(self._table(TableName.ATTEMPTS, arm), batch_rows)
+        send, attempt = next(sends, None), next(attempts, None)
+        while send is not None or attempt is not None:
+            order = min(_order(row) for row in (send, attempt) if row is not None)
+            tried: list[AttemptRow] = []
+            while attempt is not None and _order(attempt) == order:
+                tried.append(_attempt_row(attempt))
+                attempt = next(attempts, None)
+            row = None
+            if send is not None and _order(send) == order:
+                row = _send_row(send, tuple(tried))
+                send = next(sends, None)
+            yield TracedSend(arm, order[0], order[1], row, tuple(tried))
+
+    def _table(self, table: TableName, arm: Arm) -> pa.Table:
+        return self.tables.get((table, arm), SCHEMAS[table].empty_table())
+
+
+def read_case(run: RunDirectory, number: int) -> CaseTrace:
+    """
+    Read and verify every table that was sealed for a case.
+
+    Raises TraceError when a file is not what it says: a split group would be judged wrongly without a sound.
+    """
+    keys: list[TableKey] = [(TableName.FAULTS, None)]
+    keys += [(table, arm) for table in TableName if table is not TableName.FAULTS for arm in Arm]
+    tables = {key: read_table(run, key[0], number, key[1]) for key in keys if has_table(run, key[0], number, key[1])}
+    return CaseTrace(run.run, run.manifest.subjects, run.entry(number), tables)
+
+
+def _rows(table: pa.Table, batch_rows: int) -> Iterator[Row]:
+    """Values of a table row by row, without case and arm, (thread, send) first."""
+    for batch in table.drop_columns(["case", "arm"]).to_batches(max_chunksize=batch_rows):
+        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+def _order(row: Row) -> tuple[int, int]:
+    return row[0], row[1]
+
+
+_ATTEMPT_NAMES = SCHEMAS[TableName.ATTEMPTS].names[4:]
+_SEND_NAMES = SCHEMAS[TableName.SENDS].names[3:]
+
+
+def _attempt_row(row: Row) -> AttemptRow:
+    values = dict(zip(_ATTEMPT_NAMES, row[2:], strict=True))
+    return AttemptRow(**values | {"outcome": Outcome(values["outcome"]), "reason": Reason(values["reason"])})
+
+
+def _send_row(row: Row, attempts: tuple[AttemptRow, ...]) -> SendRow:
+    values = dict(zip(_SEND_NAMES, row[1:], strict=True))
+    words = {
+        "outcome": Outcome(values["outcome"]),
+        "reason": Reason(values["reason"]),
+        "kind": SendKind(values["kind"]),
+        "mode": SendMode(values["mode"] or SendMode.SYNC),
+    }
+    return SendRow(**values | words, attempts=attempts)

@@ -1,0 +1,138 @@
+"""All facts of one case added up: what a check answers from."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rocketdiff.analysis.facts import EpisodeValue
+from rocketdiff.core.events import Arm
+from rocketdiff.core.evidence import Evidence, Standing
+from rocketdiff.core.fault import FaultRecord
+from rocketdiff.core.run_info import Guard
+from rocketdiff.core.verdict import ABOUT_THE_RUN, Divergence, Measure
+from rocketdiff.traces.manifest import CaseEntry, CaseStatus
+
+LEGAL_SHARE_BOUND = 0.9
+"""
+Mean share of legal queues above which a choice shows nothing: at nine queues in ten a client that picks blindly breaks
+the rules once in ten decisions, so a handful of decisions would look right by luck.
+"""
+
+CLUSTER_GUARDS = ("cluster", "fault-", "read-back", "clock-steady", "started-together", "control", "awake-")
+"""
+How the names of guards begin that are about the scene both arms share: once such a one is broken, no difference can be
+laid at a client's door. The guards of one arm (``plan-done-*``, ``on-schedule-*``) say something about its client.
+"""
+
+AWAKE_GUARDS = "awake-"
+"""Of these even the protocol depends: a client that was stopped by somebody, or with its machine, looks stalled or late."""
+
+WITNESS_GUARDS = "witness-"
+"""How the names of guards begin that are broken when a client and the wire told two stories of its attempts."""
+
+RESTS_ON_ATTEMPTS = frozenset({"queue-choice", "attempts", "avoidance", "error-kind", "duplication", "outcomes"})
+"""Checks that hold attempts against something: one of two stories is wrong, and nobody knows which."""
+
+UNKNOWABLE = "unknowable: "
+"""How the tally of a check begins that nobody can answer in this case; its keys are the reasons."""
+
+TallyKey = tuple[str, str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class CaseFacts:
+    """
+    One case: its entry in ``run.json``, divergences by check, tallies by (check, arm, phase, key), episode values.
+
+    seen: tables that were sealed, as ``stored/baseline``; what is not among them was not witnessed.
+    """
+
+    run: str
+    subjects: Mapping[Arm, str]
+    entry: CaseEntry
+    divergences: Mapping[str, tuple[Divergence, ...]] = field(default_factory=dict)
+    tallies: Mapping[TallyKey, tuple[int, float]] = field(default_factory=dict)
+    episodes: tuple[EpisodeValue, ...] = ()
+    faults: tuple[FaultRecord, ...] = ()
+
+    def n(self, check: str, *keys: str, arm: str | None = None, phase: str | None = None) -> int:
+        """How often any of the keys (none: any key) was counted for a check, over arms and phases unless given."""
+        return sum(n for n, _ in self._matching(check, keys, arm, phase))
+
+    def mean(self, check: str, *keys: str, arm: str | None = None) -> float | None:
+        """What the tallies added up to, by count; None without a count."""
+        rows = list(self._matching(check, keys, arm, None))
+        count = sum(n for n, _ in rows)
+        return sum(total for _, total in rows) / count if count else None
+
+    def keys(self, check: str, arm: str) -> tuple[str, ...]:
+        """Keys counted for a check and an arm, in order."""
+        return tuple(sorted({key for name, side, _, key in self.tallies if (name, side) == (check, arm)}))
+
+    def _matching(
+        self, check: str, keys: Sequence[str], arm: str | None, phase: str | None
+    ) -> Sequence[tuple[int, float]]:
+        return [
+            value
+            for (name, side, when, key), value in self.tallies.items()
+            if name == check
+            and (not keys or key in keys)
+            and (arm is None or side == arm)
+            and (phase is None or when == phase)
+        ]
+
+    def evidence(
+        self,
+        check: str,
+        standing: Standing,
+        reason: str = "",
+        *,
+        decisions: int = 0,
+        legal_share: float | None = None,
+        measures: tuple[Measure, ...] = (),
+    ) -> Evidence:
+        """
+        Evidence of an exact check with this case's divergences.
+
+        A case that did not come to its end, or whose cluster was not what the plan asked for, is INVALID whatever the
+        check thinks (the protocol does not depend on the cluster), and so is a check of attempts whose two witnesses
+        contradict each other; one in which a subject broke off is never decisive:
+        half a case must not conform. Divergences stay what they are.
+        """
+        if self.entry.breaches and standing is Standing.DECISIVE and check not in ABOUT_THE_RUN:
+            lost = ", ".join(self.subjects[arm] for arm in self.entry.breaches)
+            standing, reason = Standing.INDECISIVE, f"{lost} broke off"
+        broken = [guard for guard in self.entry.guards if not guard.held and guard.name.startswith(CLUSTER_GUARDS)]
+        if check in RESTS_ON_ATTEMPTS:
+            broken += [guard for guard in self.entry.guards if not guard.held and guard.name.startswith(WITNESS_GUARDS)]
+        if broken and check not in ABOUT_THE_RUN:
+            standing, reason = Standing.INVALID, "; ".join(map(broken_guard, broken))
+        asleep = [guard for guard in broken if guard.name.startswith(AWAKE_GUARDS)]
+        if asleep and check == "protocol":
+            standing, reason = Standing.INVALID, "; ".join(map(broken_guard, asleep))
+        if self.entry.status is not CaseStatus.COMPLETE:
+            ended = self.entry.reason or "no reason was recorded"
+            standing, reason = Standing.INVALID, f"the case did not come to its end: {ended}"
+        return Evidence(
+            runs=(self.run,),
+            case=self.entry.name,
+            check=check,
+            standing=standing,
+            reason=reason,
+            decisions=decisions,
+            legal_share=legal_share,
+            divergences=self.divergences.get(check, ()),
+            measures=measures,
+        )
+
+
+def broken_guard(guard: Guard) -> str:
+    """A guard that did not hold, in words."""
+    return f"{guard.name}: expected {guard.expected}, saw {guard.seen}"
+
+
+def counted(facts: CaseFacts, name: str, check: str, *keys: str) -> tuple[Measure, ...]:
+    """One count an arm as measures, named ``<name> baseline`` and ``<name> candidate``."""
+    return tuple(
+        Measure(f"{name} {arm}", facts.n(check, *keys, arm=str(arm)), "count", facts.n("sends", arm=str(arm)))
+        for arm in Arm
+    )

@@ -1,0 +1,184 @@
+"""
+From one value an arm and spell to paired samples: of one case, and of all cases that can be asked together.
+
+A case of the quick suite has one to six spells, which decides nothing; so the same spells are also pooled over all
+cases of all runs with a pause, by whether fault latency is on (the two are different clients). A ratio has no unit, so
+cases with different timeouts may share a pool. Only the pool gates, and only where there were spells enough to ask.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.facts import EpisodeValue
+from rocketdiff.core.events import Arm
+from rocketdiff.core.evidence import Ending, EpisodePair, Evidence, Margin, PairedSample, Standing, pool_name
+from rocketdiff.core.fault import FaultKind
+from rocketdiff.core.verdict import Measure, Severity
+from rocketdiff.traces.manifest import CaseStatus
+
+MINIMUM_PAIRS = 4
+MINIMUM_REASON = (
+    "an interval from fewer pairs rests on a spread nobody has seen: its t factor is 6.3 at two, 2.4 at four"
+)
+
+NS_PER_MS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One statistical question: its sample, and its margin unless the scenario says otherwise."""
+
+    check: str
+    sample: str
+    margin: Margin
+
+
+def pairs_of(facts: CaseFacts, question: Question) -> tuple[EpisodePair, ...]:
+    """One pair for each spell that at least one arm ran into, by episode."""
+    values = {
+        (value.episode, value.arm): value
+        for value in facts.episodes
+        if (value.check, value.sample) == (question.check, question.sample)
+    }
+    return tuple(
+        _pair(facts, episode, values.get((episode, Arm.BASELINE)), values.get((episode, Arm.CANDIDATE)))
+        for episode in sorted({episode for episode, _ in values})
+    )
+
+
+def _pair(facts: CaseFacts, episode: int, baseline: EpisodeValue | None, candidate: EpisodeValue | None) -> EpisodePair:
+    return EpisodePair(
+        run=facts.run,
+        case=facts.entry.name,
+        episode=episode,
+        baseline_ns=None if baseline is None else baseline.value_ns,
+        candidate_ns=None if candidate is None else candidate.value_ns,
+        baseline_ended=Ending.OPEN if baseline is None else Ending(baseline.ended),
+        candidate_ended=Ending.OPEN if candidate is None else Ending(candidate.ended),
+    )
+
+
+def has_pause(facts: CaseFacts) -> bool:
+    """Whether a broker was paused in this case."""
+    return any(fault.kind is FaultKind.PAUSE for fault in facts.faults)
+
+
+def margin_of(facts: Sequence[CaseFacts], question: Question) -> Margin:
+    """The narrowest margin the scenarios declare for this check, else the question's own."""
+    declared = [
+        Margin(tolerance.ratio, tolerance.reason)
+        for case in facts
+        for tolerance in case.entry.tolerances
+        if tolerance.check == question.check
+    ]
+    return min(declared, key=lambda margin: margin.ratio, default=question.margin)
+
+
+def case_evidence(facts: CaseFacts, question: Question) -> Evidence:
+    """One case's own answer: for information, and only where it has spells enough by itself."""
+    check, pairs = question.check, pairs_of(facts, question)
+    measures = measures_of(pairs, question)
+    if not has_pause(facts):
+        reason = "no broker was paused in this case"
+        return _informative(facts.evidence(check, Standing.NOT_APPLICABLE, reason, measures=measures))
+    sample = PairedSample(question.sample, margin_of([facts], question), pairs, MINIMUM_PAIRS, MINIMUM_REASON)
+    if len(sample.complete()) < MINIMUM_PAIRS:
+        complete = len(sample.complete())
+        reason = (
+            f"{complete} complete pair{'s' * (complete != 1)} of spells here; judged over all cases in {pool_of(facts)}"
+        )
+        return _informative(facts.evidence(check, Standing.INDECISIVE, reason, measures=measures))
+    return _informative(facts.evidence(check, Standing.DECISIVE, measures=measures), sample)
+
+
+def _informative(evidence: Evidence, *samples: PairedSample) -> Evidence:
+    return Evidence(
+        runs=evidence.runs,
+        case=evidence.case,
+        check=evidence.check,
+        standing=evidence.standing,
+        reason=evidence.reason,
+        severity=Severity.INFO,
+        decisions=sum(len(sample.pairs) for sample in samples),
+        samples=samples,
+        measures=evidence.measures,
+    )
+
+
+def pool_of(facts: CaseFacts) -> str:
+    """Name of the pool a case belongs to."""
+    latency = facts.entry.settings.send_latency_fault_enable
+    return pool_name(facts.subjects[Arm.BASELINE], facts.subjects[Arm.CANDIDATE], is_latency_on=latency)
+
+
+def pools_of(cases: Iterable[CaseFacts], check: str) -> dict[str, list[CaseFacts]]:
+    """Cases that planned a check and had a pause, by the name of their pool, in the order of the names."""
+    pools: dict[str, list[CaseFacts]] = {}
+    for facts in cases:
+        if check in facts.entry.checks and has_pause(facts):
+            pools.setdefault(pool_of(facts), []).append(facts)
+    return dict(sorted(pools.items()))
+
+
+def pooled_pairs(cases: Iterable[CaseFacts], question: Question) -> tuple[EpisodePair, ...]:
+    """Pairs of all sound cases of a pool."""
+    return tuple(pair for facts in cases if is_sound(facts) for pair in pairs_of(facts, question))
+
+
+def pooled_evidence(
+    name: str, cases: Sequence[CaseFacts], question: Question, measures: tuple[Measure, ...] = ()
+) -> Evidence:
+    """
+    Evidence of one pool.
+
+    It gates when enough spells tell the arms apart or together: both failed over, or only one did; and when fewer all point
+    beyond the margin. A spell that neither arm could leave, or that one arm never ran into, says nothing.
+    """
+    pairs = pooled_pairs(cases, question)
+    sample = PairedSample(question.sample, margin_of(cases, question), pairs, MINIMUM_PAIRS, MINIMUM_REASON)
+    telling = len(sample.complete()) + sum(sample.discordant())
+    enough = telling >= MINIMUM_PAIRS
+    reason = (
+        ""
+        if enough
+        else f"{telling} telling spell{'s' * (telling != 1)} of pauses in all, at least {MINIMUM_PAIRS} are needed"
+    )
+    return Evidence(
+        runs=tuple(sorted({facts.run for facts in cases})),
+        case=name,
+        check=question.check,
+        standing=Standing.DECISIVE if enough else Standing.INDECISIVE,
+        reason=reason,
+        severity=Severity.MUST if enough or sample.points_beyond() else Severity.SHOULD,
+        decisions=telling,
+        samples=(sample,),
+        measures=(*measures_of(pairs, question), *measures),
+    )
+
+
+def is_sound(facts: CaseFacts) -> bool:
+    """Whether a case may lend its spells to a pool: it came to its end, nobody broke off and every guard held."""
+    entry = facts.entry
+    return entry.status is CaseStatus.COMPLETE and not entry.breaches and all(guard.held for guard in entry.guards)
+
+
+def measures_of(pairs: Sequence[EpisodePair], question: Question) -> tuple[Measure, ...]:
+    """Mean of each arm over the spells that ended in a failover, in ms, and how many ended otherwise."""
+    measures: list[Measure] = []
+    for arm in Arm:
+        lived = [_lived(pair, arm) for pair in pairs]
+        done = [value for value, ended in lived if value is not None and ended is Ending.FAILOVER]
+        if done:
+            mean_ms = sum(done) / len(done) / NS_PER_MS
+            measures.append(Measure(f"{question.sample} {arm}", mean_ms, "ms", len(done)))
+        otherwise = sum(value is not None and ended is not Ending.FAILOVER for value, ended in lived)
+        if otherwise:
+            measures.append(Measure(f"{question.sample} without failover {arm}", otherwise, "count", len(pairs)))
+    return tuple(measures)
+
+
+def _lived(pair: EpisodePair, arm: Arm) -> tuple[float | None, Ending]:
+    if arm is Arm.BASELINE:
+        return pair.baseline_ns, pair.baseline_ended
+    return pair.candidate_ns, pair.candidate_ended

@@ -1,0 +1,124 @@
+"""
+Did each subject keep to the line protocol: every planned send answered, once, in its own thread, and an orderly end?
+
+Looked at: what the journal of each arm turned out to hold when it was sealed. A subject that dies, stalls, or answers
+twice is a result of the case; it never stops the run. Its troubles are told in the words of the trace's own reader.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.core.events import Arm
+from rocketdiff.core.evidence import Evidence, Standing
+from rocketdiff.core.verdict import Divergence, Example, Measure
+from rocketdiff.traces.manifest import ArmSummary, CaseStatus
+
+NAME = "protocol"
+FAILED = "protocol.failed"
+STALLED = "protocol.stalled"
+BEFORE_SENDS = ("warm-up:", "setup:")
+"""Stages of a subject's life before it is ready, as it says itself when it gives up."""
+
+BEFORE_GO = ("hello within", "ready within")
+"""What the runner waits for before it lets a subject send (``subjects.child``)."""
+
+NAMES_A_TIMEOUT = re.compile(r"timed?[ -]?out|RemotingConnectException|no route", re.IGNORECASE)
+"""
+How a client says that time ran out before it was ready: itself, as a connection that did not come about in its 3 s, or as a
+route that no name server told it in time. Anything else is its own doing, unless the other one was not ready either.
+"""
+
+INCOMPLETE = "protocol.incomplete"
+BAD_LINE = "protocol.bad-line"
+
+SIGNATURE_OF_TROUBLE = {
+    "told before": "protocol.answered-twice",
+    "no such send was planned": "protocol.unknown-send",
+    "planned for thread": "protocol.wrong-thread",
+    "impossible times": "protocol.impossible-times",
+}
+"""Part of a trouble's sentence (``traces.arm_tables``) to the signature; any other is a bad line."""
+
+NO_SEND = -1
+
+
+def answer(facts: CaseFacts) -> Evidence:
+    """In: facts of one case. Out: evidence with one divergence for each way an arm broke the protocol."""
+    arms = facts.entry.arms
+    found = tuple(divergence for arm in Arm if arm in arms for divergence in _broken(facts, arm, arms[arm]))
+    evidence = facts.evidence(
+        NAME,
+        Standing.DECISIVE if len(arms) == len(Arm) else Standing.INVALID,
+        "" if len(arms) == len(Arm) else "the journals of the arms were never sealed",
+        decisions=sum(summary.sends for summary in arms.values()),
+        measures=tuple(
+            Measure(f"answered-sends {arm}", summary.sends, "count", facts.entry.sends_planned)
+            for arm, summary in arms.items()
+        ),
+    )
+    if facts.entry.status is not CaseStatus.COMPLETE:
+        return evidence
+    unready = _unready(facts)
+    ready = [arm for arm in Arm if arm in arms and arm not in unready]
+    if unready and not any(True for arm in ready for _ in _broken(facts, arm, arms[arm])):
+        return replace(evidence, standing=Standing.INVALID, reason=next(iter(unready.values())), divergences=found)
+    return replace(evidence, divergences=found)
+
+
+def _unready(facts: CaseFacts) -> dict[Arm, str]:
+    """Arms that were never ready, and why; one that failed by itself while the other was ready is a result."""
+    reasons = {arm: reason for arm in Arm if (reason := _never_ready(facts, arm))}
+    both = len(reasons) == len(Arm)
+    return {arm: reason for arm, reason in reasons.items() if both or _ran_out_of_time(facts, arm)}
+
+
+def _ran_out_of_time(facts: CaseFacts, arm: Arm) -> bool:
+    breach = facts.entry.breaches[arm]
+    return breach.signature == STALLED or NAMES_A_TIMEOUT.search(breach.seen) is not None
+
+
+def _never_ready(facts: CaseFacts, arm: Arm) -> str:
+    """
+    Why a subject never came as far as its first send; empty when it did, or when it died.
+
+    Nothing was compared then, and a machine that is too busy to start two clients shows nothing about either.
+    """
+    breach = facts.entry.breaches.get(arm)
+    if breach is None or breach.signature not in (FAILED, STALLED):
+        return ""
+    if not (breach.seen.startswith(BEFORE_SENDS) or breach.expected.startswith(BEFORE_GO)):
+        return ""
+    return f"{facts.subjects[arm]} was never ready to send: {breach.seen}"
+
+
+def _broken(facts: CaseFacts, arm: Arm, summary: ArmSummary) -> Iterator[Divergence]:
+    """The breach the runner saw, of which everything missing is a consequence; else what is missing; and troubles."""
+    subject, breach = facts.subjects[arm], facts.entry.breaches.get(arm)
+    troubles = tuple(_troubles(subject, summary))
+    if breach is not None:
+        yield _divergence(breach.signature, subject, 1, breach.expected, breach.seen)
+    elif summary.failure is not None:
+        yield _divergence(FAILED, subject, 1, "a subject that goes on to its last send", summary.failure)
+    elif summary.unanswered or not summary.done:
+        seen = f"{summary.unanswered} of {facts.entry.sends_planned} sends without an answer, done={summary.done}"
+        yield _divergence(INCOMPLETE, subject, max(1, summary.unanswered), "every send answered, then done", seen)
+    yield from (one for one in troubles if breach is None or one.signature != breach.signature)
+
+
+def _troubles(subject: str, summary: ArmSummary) -> Iterator[Divergence]:
+    """Troubles by kind; those beyond the ones told in words count with the first kind."""
+    by_signature: dict[str, list[str]] = {}
+    for trouble in summary.troubles:
+        signature = next((name for end, name in SIGNATURE_OF_TROUBLE.items() if end in trouble), BAD_LINE)
+        by_signature.setdefault(signature, []).append(trouble)
+    untold = summary.trouble_count - len(summary.troubles)
+    for place, (signature, sentences) in enumerate(by_signature.items()):
+        count = len(sentences) + (untold if place == 0 else 0)
+        yield _divergence(signature, subject, count, "every line a record that fits the plan", sentences[0])
+
+
+def _divergence(signature: str, subject: str, count: int, expected: str, observed: str) -> Divergence:
+    example = Example(NO_SEND, 0, None, "protocol", expected, observed)
+    return Divergence(signature, subject, count, example)

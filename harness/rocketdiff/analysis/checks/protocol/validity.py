@@ -1,0 +1,44 @@
+"""
+Is the case worth judging: did it come to its end, did every guard hold, did every fault take effect and end?
+
+Looked at: the guards measured by the runner (``run.json``), the proofs of the faults, and whether both arms were given
+the same queues. A broken guard is no statement about a client; it only keeps the case from passing.
+"""
+
+from collections.abc import Iterator
+
+from rocketdiff.analysis.checks.case_facts import CaseFacts, broken_guard
+from rocketdiff.core.evidence import Evidence, Standing
+from rocketdiff.core.fault import KILLS
+from rocketdiff.core.verdict import Measure
+
+NAME = "validity"
+
+
+def answer(facts: CaseFacts) -> Evidence:
+    """In: facts of one case. Out: INVALID evidence naming every guard that broke, else decisive."""
+    broken = tuple(_broken(facts))
+    measures = tuple(Measure(name, float(value), _unit_of(name), 1) for name, value in facts.entry.measured.items())
+    standing = Standing.INVALID if broken else Standing.DECISIVE
+    checked = len(facts.entry.guards) + len(facts.faults)
+    return facts.evidence(NAME, standing, "; ".join(broken), decisions=checked, measures=measures)
+
+
+def _broken(facts: CaseFacts) -> Iterator[str]:
+    for guard in facts.entry.guards:
+        if not guard.held:
+            yield broken_guard(guard)
+    for fault in facts.faults:
+        what = f"{fault.kind} of {fault.node} in episode {fault.episode}"
+        if fault.proven_ns is None:
+            yield f"{what} was never shown to be in effect"
+        if fault.kind not in KILLS and fault.heal_proven_ns is None:
+            yield f"the end of the {what} was never shown"
+
+
+_UNITS = {"ns": "ns", "ms": "ms", "per_s": "1/s", "s": "s"}
+
+
+def _unit_of(name: str) -> str:
+    """Unit a measured number has in its name, as in ``start_spread_ns`` or ``late_ns_baseline``."""
+    return next((unit for word, unit in _UNITS.items() if f"_{word}_" in f"_{name}_"), "count")

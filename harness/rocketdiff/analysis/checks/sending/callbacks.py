@@ -1,0 +1,105 @@
+"""
+Was the callback of every asynchronous send called, and called once?
+
+Looked at: every asynchronous send and how often its callback was called within the limit (``callback_limit_ms``: every
+attempt with its timeout and the seconds in which a client looks for timeouts). Releases that the rules say lose a callback
+(4.0.0, a given queue after a failure; to 4.6.1 whenever requests are made again, because two have one number) or call it
+twice (5.3.0 to 5.3.3, a connection that came too late) are held to these rules, both arms to those of the baseline, and
+only where a fault may have caused it or the first callback says so. Exact, but for how many callbacks faults may cost: a
+candidate that lost far more of them than the baseline did is not cleared.
+"""
+
+from collections.abc import Mapping
+
+from rocketdiff.analysis.checks.case_facts import CaseFacts, counted
+from rocketdiff.analysis.checks.scene import Scene
+from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.analysis.steps.reconciled import ReconciledSend
+from rocketdiff.core.events import Arm
+from rocketdiff.core.evidence import Evidence, Standing
+from rocketdiff.core.records import NEVER_CALLED_BACK
+from rocketdiff.core.verdict import Measure
+from rocketdiff.traces.rows import SendRow
+
+NAME = "callbacks"
+NEVER = "callbacks.never-called"
+TWICE = "callbacks.called-more-than-once"
+
+EXCUSED = "callbacks.excused"
+"""Tally of callbacks that were not called although the rules only say that they need not be."""
+
+EXCUSED_BOUND = 0.05
+"""
+Share of the candidate's sends whose callbacks may be lost by rule, or twice the baseline's share if that is more: the rules
+say that a callback can be lost, and not which, so beyond what the baseline shows to be usual nobody knows.
+"""
+
+_TOO_LATE = "RemotingTooMuchRequestException"
+"""What the first callback of a send names where the connection came too late."""
+
+
+class Callbacks:
+    """Counts callbacks; notes a send that had none, or more than one."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._notebook = scene.notebook
+        self._scene = scene
+        self._habits = scene.habits
+
+    def see(self, send: AlignedSend) -> None:
+        """Look at both sides."""
+        for side in send.sides:
+            if side.row is not None and side.row.callbacks is not None:
+                self._count(send, side, side.row, side.row.callbacks)
+
+    def end(self) -> None:
+        """Nothing is kept from send to send."""
+
+    def _count(self, send: AlignedSend, side: ReconciledSend, row: SendRow, callbacks: int) -> None:
+        is_given_up = row.error == NEVER_CALLED_BACK  # calls after the limit are counted, but nobody waits for them
+        key = "never" if is_given_up else {0: "never", 1: "once"}.get(callbacks, "more")
+        self._notebook.count(NAME, str(side.arm), str(side.phase), key)
+        if key == "never":
+            if self._scene.loses_callback(side) or self._scene.confuses_answers(side):
+                self._notebook.count(EXCUSED, str(side.arm), str(side.phase), "never")
+            else:
+                late = f", and {callbacks} times after it" if callbacks else ""
+                self._note(NEVER, send, side, f"the callback was not called within the limit{late}")
+        if key == "more" and callbacks > (self._habits.most_callbacks if _came_too_late(row) else 1):
+            self._note(TWICE, send, side, f"the callback was called {callbacks} times")
+
+    def _note(self, signature: str, send: AlignedSend, side: ReconciledSend, observed: str) -> None:
+        self._notebook.differ(NAME, signature, send, side, expected="one call of the callback", observed=observed)
+
+
+def answer(facts: CaseFacts) -> Evidence:
+    """In: facts of one case. Out: evidence with the number of callbacks of each arm."""
+    seen = {arm: facts.n(NAME, arm=str(arm)) for arm in Arm}
+    lacking = [facts.subjects[arm] for arm in Arm if not seen[arm]]
+    standing = Standing.INDECISIVE if lacking else Standing.DECISIVE
+    reason = f"no asynchronous send of {lacking[0]} was told" if lacking else ""
+    excused = {arm: facts.n(EXCUSED, arm=str(arm)) for arm in Arm}
+    if not lacking and _is_too_much(excused, seen):
+        lost, made = excused[Arm.CANDIDATE], seen[Arm.CANDIDATE]
+        standing = Standing.INDECISIVE
+        reason = f"{lost} of {made} callbacks of {facts.subjects[Arm.CANDIDATE]} may be lost by rule or not"
+    measures = (
+        *counted(facts, "called-back", NAME, "once", "more"),
+        *counted(facts, "never-called-back", NAME, "never"),
+        *(
+            Measure(f"never-called-back-by-rule {arm}", excused[arm], "count", seen[arm])
+            for arm in Arm
+            if any(excused.values())
+        ),
+    )
+    return facts.evidence(NAME, standing, reason, decisions=sum(seen.values()), measures=measures)
+
+
+def _came_too_late(row: SendRow) -> bool:
+    return _TOO_LATE in (row.error, row.cause)
+
+
+def _is_too_much(excused: Mapping[Arm, int], seen: Mapping[Arm, int]) -> bool:
+    """Whether more of the candidate's callbacks are excused than anybody can vouch for."""
+    share = {arm: excused[arm] / seen[arm] for arm in Arm}
+    return share[Arm.CANDIDATE] > max(EXCUSED_BOUND, 2 * share[Arm.BASELINE])

@@ -1,0 +1,285 @@
+"""
+Do the application's messages get through as the other client's do: as many, as surely, and no more acknowledged than is true?
+
+Asked of every case. Looked at: every send of both arms. Three questions. Exact, of one arm: an attempt that failed, or was
+stored with a reserve, where nothing is known that could have caused it (``steps.causes``), and an acknowledgement by a
+broker that was stopped, or gone, from before the request until after the answer, or without reserve by one whose slave was,
+where the broker waits for it. Compared, over sends that both arms made:
+in how many moments of calm, and in how many spells of faults, one of them had more sends that failed, were stored twice,
+stored with a reserve, or held up (``slower_sends``); in calm also one-way messages that nothing stored. And, of a situation that a fault brings about, how often it ended badly in each arm.
+
+What a crowded machine does to anybody (time that was up, SYSTEM_BUSY) is never an exact difference; where the baseline itself has
+much of it in calm, the case shows nothing.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from rocketdiff.analysis.checks.scene import Scene
+from rocketdiff.analysis.checks.slower_sends import SlowerSends, master_of
+from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.analysis.steps.causes import Cause, Causes
+from rocketdiff.analysis.steps.fault_spells import FaultSpells
+from rocketdiff.analysis.steps.reconciled import ReconciledSend
+from rocketdiff.core.events import Arm
+from rocketdiff.core.fault import OF_SLAVES, FaultKind, FaultRecord
+from rocketdiff.core.outcome import Outcome, is_stored_with_reserve
+from rocketdiff.core.plan import SendMode
+from rocketdiff.core.records import NEVER_CALLED_BACK, UNSEEN_ROUTE
+from rocketdiff.traces.rows import AttemptRow, SendRow
+
+NAME = "outcomes"
+WITHOUT_CAUSE = "outcomes.failed-without-cause"
+STOPPED = "outcomes.acknowledged-by-a-stopped-broker"
+WITHOUT_SLAVE = "outcomes.acknowledged-without-its-slave"
+
+MORE = "outcomes.more"
+"""Tally of units of time in which an arm had more of something than the other."""
+
+MET, ENDED = "outcomes.met", "outcomes.ended"
+"""Tallies of a situation, and of its end."""
+
+CROWDED = "outcomes.crowded"
+"""Tally of sends in calm that the machine failed."""
+
+CALM, FAULTS = "calm", "faults"
+
+MOMENT_NS = 500_000_000
+"""
+A machine that stands still for a moment fails all sends that are under way, which is one cause and not many. Such a moment
+lasts a few hundred milliseconds; one of half a second and more breaks the guard ``awake-machine``.
+"""
+
+APART_NS = 50_000_000
+"""Sends due so far from the last that failed fail by themselves, where those between got through; together they are one moment."""
+
+FAILED, TWICE, RESERVED, RETRIED = "failed", "stored-twice", "stored-with-a-reserve", "failed-at-first"
+UNSTORED, HELD_UP = "sent-one-way-and-not-stored", "held-up"
+COMPARED = {CALM: (FAILED, TWICE, RESERVED, RETRIED, UNSTORED, HELD_UP), FAULTS: (FAILED, TWICE, RESERVED, HELD_UP)}
+"""How many attempts a fault costs depends on where a counter stands, and on threads that tear each other's connections; in calm none does."""
+
+AFTER_FAILURE, RESERVE = "failed/after-a-failed-attempt", "reserved/while-a-broker-waits"
+
+_WAITS_FOR_SLAVE = "-sync"
+"""How topologies are named whose masters have one slave each and wait for it (SYNC_MASTER)."""
+
+SETTLED_NS = 50_000_000
+"""A process that is stopped may have a thread that runs to the end of its turn; on a crowded machine that takes milliseconds."""
+
+
+class Outcomes:
+    """Notes failures without a cause and acknowledgements that cannot be; counts what befell each arm, by unit of time."""
+
+    def __init__(self, scene: Scene, causes: Mapping[Arm, Causes]) -> None:
+        self._scene = scene
+        self._notebook = scene.notebook
+        self._causes = causes
+        self._faults = scene.times.faults
+        self._slower = SlowerSends.of(scene)
+        self._spells = FaultSpells.of(self._faults, scene.entry.settings)
+        self._units: defaultdict[tuple[str, int], dict[Arm, int]] = defaultdict(lambda: dict.fromkeys(Arm, 0))
+        self._calm: defaultdict[tuple[str, Arm], list[int]] = defaultdict(list)
+
+    def see(self, send: AlignedSend) -> None:
+        """Look at both sides, then at the two together."""
+        for side in send.sides:
+            if side.row is not None and side.row.route != UNSEEN_ROUTE:
+                self._require_cause(send, side, side.row)
+            self._require_running(send, side)
+            self._require_copied(send, side)
+            self._count_situations(side)
+        self._compare(send)
+
+    def end(self) -> None:
+        """Who had more: spell by spell, and in moments of calm."""
+        for (name, _), seen in self._units.items():
+            if seen[Arm.BASELINE] != seen[Arm.CANDIDATE]:
+                self._notebook.count(MORE, str(max(seen, key=lambda arm: seen[arm])), FAULTS, name)
+        for (name, arm), due in self._calm.items():
+            self._notebook.count(MORE, str(arm), CALM, name, n=_moments(due))
+
+    def _require_cause(self, send: AlignedSend, side: ReconciledSend, row: SendRow) -> None:
+        if row.error == NEVER_CALLED_BACK or self._scene.confuses_answers(side):
+            return
+        causes = list(self._causes_of(side, row))
+        if self._spells.at(row.start_ns, row.end_ns) is None:
+            crowded = any(cause is Cause.MACHINE for cause, _, _ in causes)
+            self._notebook.count(CROWDED, str(side.arm), CALM, "failed" if crowded else "not failed")
+        other = send.side(Arm.CANDIDATE if side.arm is Arm.BASELINE else Arm.BASELINE)
+        for cause, attempt, end in causes:
+            if cause is Cause.NONE and not _ended_so(other, attempt, end):
+                where = "" if attempt is None else f" at {side.attempts[attempt].broker}"
+                self._differ(
+                    f"{WITHOUT_CAUSE}/{end}",
+                    send,
+                    side,
+                    "an answer: no fault, torn connection or load is known that fails a send so",
+                    f"{'no attempt' if attempt is None else f'attempt {attempt}'}{where}, and {end}",
+                    attempt,
+                )
+                return
+
+    def _causes_of(self, side: ReconciledSend, row: SendRow) -> Iterator[tuple[Cause, int | None, str]]:
+        """Of every attempt that did not end in SEND_OK, and of a send without any that failed: cause, number, end."""
+        causes = self._causes[side.arm]
+        if not row.attempts and row.error is not None:
+            yield causes.of_no_attempt(row.error, row.end_ns), None, row.error
+        is_asynchronous = row.mode is SendMode.ASYNC
+        for one in row.attempts:
+            if one.error is not None or is_stored_with_reserve(one.status):
+                error, code = one.error, one.code
+                if is_asynchronous and one is row.attempts[-1] and row.error == "MQBrokerException":
+                    error, code = row.error, row.code
+                cause = causes.of(
+                    side.thread,
+                    one.broker,
+                    one.start_ns,
+                    one.end_ns,
+                    error,
+                    code,
+                    one.status,
+                    is_asynchronous=is_asynchronous,
+                )
+                yield cause, one.attempt, _end_of(error, code, one.status)
+
+    def _require_running(self, send: AlignedSend, side: ReconciledSend) -> None:
+        """An acknowledgement needs a broker that runs at some time between the request and the answer."""
+        row = side.row
+        if row is not None and row.mode is SendMode.ONEWAY:
+            return
+        if self._scene.confuses_answers(side):
+            return  # it may be another message's
+        for one in side.attempts:
+            fault = next((each for each in self._faults if _was_down(each, one)), None)
+            if one.outcome is not Outcome.OK or one.status is None or fault is None:
+                continue
+            if fault.kind is FaultKind.KILL and any(copy.broker == one.broker for copy in side.copies or ()):
+                continue  # somebody else has started it again
+            word = "killed" if fault.kind is FaultKind.KILL else "paused"
+            took_ms = (one.end_ns - one.start_ns) // 1_000_000
+            self._differ(
+                STOPPED,
+                send,
+                side,
+                f"no answer from {one.broker}, which was {word} from before the request until after the answer",
+                f"attempt {one.attempt} ended with {one.status} after {took_ms:,} ms",
+                one.attempt,
+            )
+            return
+
+    def _require_copied(self, send: AlignedSend, side: ReconciledSend) -> None:
+        """A broker with one slave, for which it waits, says SEND_OK of nothing that the slave cannot have."""
+        if not self._scene.entry.topology.endswith(_WAITS_FOR_SLAVE) or self._scene.confuses_answers(side):
+            return
+        for one in side.attempts:
+            fault = next((each for each in self._faults if each.kind in OF_SLAVES and _keeps_waiting(each, one)), None)
+            if fault is not None and one.error is None and one.status == "SEND_OK":
+                self._differ(
+                    WITHOUT_SLAVE,
+                    send,
+                    side,
+                    f"another status than SEND_OK: {fault.node} was out of order from before the request until after the answer",
+                    f"attempt {one.attempt} at {one.broker} ended with SEND_OK",
+                    one.attempt,
+                )
+                return
+
+    def _count_situations(self, side: ReconciledSend) -> None:
+        row = side.row
+        if row is None or not row.attempts:
+            return
+        first, arm = row.attempts[0], str(side.arm)
+        nodes = {master_of(fault) for fault in self._faults if fault.kind is not FaultKind.PAUSE_NAME_SERVER}
+        hit = side.contexts[0].hit
+        if len(nodes) == 1 and hit is not None and first.error is not None:
+            self._situation(arm, f"{AFTER_FAILURE}/{hit.kind}", has_ended=row.error is not None)
+        waiting = next((fault for fault in self._faults if _keeps_waiting(fault, first)), None)
+        if waiting is not None and first.error is None:
+            self._situation(arm, f"{RESERVE}/{waiting.kind}", has_ended=is_stored_with_reserve(first.status))
+
+    def _situation(self, arm: str, name: str, *, has_ended: bool) -> None:
+        self._notebook.count(MET, arm, FAULTS, name)
+        self._notebook.count(ENDED, arm, FAULTS, name, n=int(has_ended))
+
+    def _compare(self, send: AlignedSend) -> None:
+        """What befell a send that both arms made; in calm only what befell one of them alone counts."""
+        rows = {side.arm: side.row for side in send.sides if side.row is not None}
+        if len(rows) < len(Arm):
+            return
+        spells = [self._spells.at(row.start_ns, row.end_ns) for row in rows.values()]
+        spell = next((one for one in spells if one is not None), None)
+        phase = CALM if spell is None else FAULTS
+        befell = {side.arm: set(_befell(side, rows[side.arm])) for side in send.sides}
+        for arm in self._slower.held_up(send, rows, is_calm=spell is None):
+            befell[arm].add(HELD_UP)
+        for arm, row in rows.items():
+            self._notebook.count(NAME, str(arm), phase, "sends")
+            for what in sorted(befell[arm]):
+                self._notebook.count(NAME, str(arm), phase, what)
+                if spell is not None:
+                    self._units[what, spell][arm] += 1
+                elif not all(what in each for each in befell.values()):
+                    self._calm[what, arm].append(row.due_ns)
+
+    def _differ(
+        self, signature: str, send: AlignedSend, side: ReconciledSend, expected: str, observed: str, attempt: int | None
+    ) -> None:
+        prefix = "rules/" if side.arm is Arm.BASELINE else ""
+        self._notebook.differ(
+            NAME, prefix + signature, send, side, expected=expected, observed=observed, attempt=attempt
+        )
+
+
+def _moments(due: Sequence[int]) -> int:
+    """How many separate moments sends due then make up."""
+    last = began = -MOMENT_NS
+    moments = 0
+    for due_ns in sorted(due):
+        if due_ns - last >= APART_NS or due_ns - began >= MOMENT_NS:
+            began = due_ns
+            moments += 1
+        last = due_ns
+    return moments
+
+
+def _end_of(error: str | None, code: int | None, status: str | None) -> str:
+    if error is None:
+        return str(status)
+    return error if code is None else f"{error}/code={code}"
+
+
+def _ended_so(other: ReconciledSend | None, attempt: int | None, end: str) -> bool:
+    """Whether the other arm's attempt at the same message ended alike: then it is the message (too long, say) that is refused."""
+    if other is None or other.row is None:
+        return False
+    if attempt is None:
+        return not other.attempts and other.row.error == end
+    return any(_end_of(one.error, one.code, one.status) == end for one in other.attempts)
+
+
+def _was_down(fault: FaultRecord, attempt: AttemptRow) -> bool:
+    if fault.kind not in (FaultKind.PAUSE, FaultKind.KILL) or fault.node != attempt.broker or fault.proven_ns is None:
+        return False
+    is_begun = attempt.start_ns >= fault.injected_ns + SETTLED_NS
+    return is_begun and (fault.heal_ns is None or attempt.end_ns <= fault.heal_ns)
+
+
+def _keeps_waiting(fault: FaultRecord, attempt: AttemptRow) -> bool:
+    """Whether an attempt was made while its broker waited for a slave, or a disk, in vain."""
+    if fault.kind not in OF_SLAVES | {FaultKind.FLUSH_TIMEOUT} or master_of(fault) != attempt.broker:
+        return False
+    is_shown = fault.proven_ns is not None and attempt.start_ns >= fault.proven_ns
+    return is_shown and (fault.heal_ns is None or attempt.end_ns <= fault.heal_ns)
+
+
+def _befell(side: ReconciledSend, row: SendRow) -> Iterator[str]:
+    if row.error is not None and row.error != NEVER_CALLED_BACK:
+        yield FAILED
+    if len(side.copies or ()) > 1:
+        yield TWICE
+    if row.mode is SendMode.ONEWAY and row.error is None and side.copies == ():
+        yield UNSTORED
+    if row.error is None and is_stored_with_reserve(row.status):
+        yield RESERVED
+    if row.error is None and any(one.error is not None for one in row.attempts):
+        yield RETRIED

@@ -1,0 +1,163 @@
+"""
+Does a stored message carry what the application gave its client, and beyond it what the other client's carries?
+
+Looked at: the stored copies of every send, in its topic or, while it is delayed, as its broker keeps it back. What the
+plan asked for (keys, tags, properties, body) is held against each, exactly. The rest (what
+clients and brokers add) must have the same names in the first copies of both arms and the same values, but for those that are new with every
+message; flag and system flag must be the same too. What a client adds besides is what consumers and tools see, so a difference
+is one. Exact, too: a message's own key (UNIQ_KEY) is no other message's and the same in all its copies, and it was born while its call lasted.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+
+from rocketdiff.analysis.checks.case_facts import CaseFacts, counted
+from rocketdiff.analysis.checks.scene import Scene
+from rocketdiff.analysis.checks.storage.loss import unread
+from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.analysis.steps.reconciled import Copy, ReconciledSend
+from rocketdiff.core.events import Arm
+from rocketdiff.core.evidence import Evidence, Standing
+from rocketdiff.core.message import ID_PROPERTY, body_digest, padded
+
+NAME = "content"
+KEY_USED, KEY_CHANGED = "content.key-used-before/UNIQ_KEY", "content.key-differs-between-copies/UNIQ_KEY"
+BORN_EARLY, BORN_LATE = "content.born-before-its-call", "content.born-after-its-call"
+
+UNIQ_KEY = "UNIQ_KEY"
+
+NEW_EACH_TIME = frozenset({UNIQ_KEY, ID_PROPERTY, "REAL_TOPIC", "REAL_QID"})
+"""Properties whose values differ from message to message, or from topic to topic."""
+
+CLOCK_MS = 10
+"""
+How far outside its call a message may seem to be born. The guard ``clock-steady`` lets the wall clock slip 5 ms against the
+monotonic one, and three readings are rounded to a millisecond each; a busy machine lengthens the call, not this.
+"""
+
+NS_PER_MS = 1_000_000
+
+
+class Content:
+    """Counts copies looked at; notes what the plan wants and a copy lacks, and what only one arm's copy has."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._notebook = scene.notebook
+        self._clock = scene.entry.clock
+        self._sends_of_keys: dict[tuple[Arm, str], int] = {}
+
+    def see(self, send: AlignedSend) -> None:
+        """Look at both sides, each by itself and then against the other."""
+        for side in send.sides:
+            if side.row is None or not (_telling(side.copies) or _telling(side.kept)):
+                continue
+            self._notebook.count(NAME, str(side.arm), str(side.phase), "copy")
+            copies = [copy for copy in (*(side.copies or ()), *side.kept) if copy.properties is not None]
+            self._hold_against_plan(send, side, copies)
+            self._require_own_key(send, side, copies)
+            self._require_born_in_call(send, side, copies)
+        baseline, candidate = send.baseline, send.candidate
+        if baseline is None or candidate is None or candidate.row is None:
+            return
+        # Like with like: what a broker keeps back has properties that it takes off when it delivers.
+        for ours, theirs in ((baseline.copies, candidate.copies), (baseline.kept, candidate.kept)):
+            expected, seen = _telling(ours), _telling(theirs)
+            if expected is not None and seen is not None:
+                self._hold_against_each_other(send, candidate, expected, seen)
+                return
+
+    def end(self) -> None:
+        """Nothing is kept from send to send."""
+
+    def _hold_against_plan(self, send: AlignedSend, side: ReconciledSend, copies: Sequence[Copy]) -> None:
+        """Note every way in which a copy is not as planned, once a send."""
+        noted: set[str] = set()
+        for copy in copies:
+            for signature, expected, observed in _held_against_plan(side, copy):
+                if signature not in noted:
+                    noted.add(signature)
+                    self._note(signature, send, side, expected, observed)
+
+    def _require_own_key(self, send: AlignedSend, side: ReconciledSend, copies: Sequence[Copy]) -> None:
+        """No other send of the arm has this message's key, and all copies of one message share theirs: by it they are told to be one."""
+        keys = [key for key in dict.fromkeys(copy.carried().get(UNIQ_KEY) for copy in copies) if key is not None]
+        if len(keys) > 1:
+            self._note(KEY_CHANGED, send, side, "one UNIQ_KEY, whichever attempt", " and ".join(map(repr, keys)))
+        for key in keys:
+            first = self._sends_of_keys.setdefault((side.arm, key), send.send)
+            if first != send.send:
+                self._note(KEY_USED, send, side, "a UNIQ_KEY of its own", f"{key!r}, as send {first}")
+                return
+
+    def _require_born_in_call(self, send: AlignedSend, side: ReconciledSend, copies: Sequence[Copy]) -> None:
+        """A message is born when its request is made: not before the call, and not after its last attempt."""
+        if self._clock is None or side.row is None:
+            return
+        last_ns = max(side.row.end_ns, *(attempt.end_ns for attempt in side.attempts), 0)
+        begin_ms, end_ms = (
+            self._clock.wall_ms + (at_ns - self._clock.monotonic_ns) / NS_PER_MS
+            for at_ns in (side.row.start_ns, last_ns)
+        )
+        for copy in copies:
+            born_ms = copy.born_timestamp_ms
+            if born_ms is None or begin_ms - CLOCK_MS <= born_ms <= end_ms + CLOCK_MS:
+                continue
+            is_early = born_ms < begin_ms
+            away_ms = begin_ms - born_ms if is_early else born_ms - end_ms
+            where = "before the call" if is_early else "after it"
+            self._note(
+                BORN_EARLY if is_early else BORN_LATE, send, side, "born during its call", f"{away_ms:,.0f} ms {where}"
+            )
+            return
+
+    def _hold_against_each_other(self, send: AlignedSend, side: ReconciledSend, ours: Copy, theirs: Copy) -> None:
+        assert side.row is not None
+        planned = json.loads(side.row.properties or "{}").keys()
+        expected, seen = ours.carried(), theirs.carried()
+        for name in sorted((expected.keys() | seen.keys()) - planned):
+            there, here = expected.get(name), seen.get(name)
+            if here is None:
+                expected_text = f"{name}={there!r} as baseline"
+                self._note(f"content.property-missing/{name}", send, side, expected_text, "no such property")
+            elif there is None:
+                self._note(f"content.property-added/{name}", send, side, "none, as baseline", f"{name}={here!r}")
+            elif here != there and name not in NEW_EACH_TIME:
+                self._note(f"content.property-differs/{name}", send, side, f"{there!r} as baseline", f"{here!r}")
+        if ours.flag != theirs.flag:
+            self._note("content.flag-differs", send, side, f"flag {ours.flag} as baseline", f"flag {theirs.flag}")
+        if ours.sys_flag != theirs.sys_flag:
+            expected_text = f"system flag {ours.sys_flag} as baseline"
+            self._note("content.sys-flag-differs", send, side, expected_text, f"system flag {theirs.sys_flag}")
+
+    def _note(self, signature: str, send: AlignedSend, side: ReconciledSend, expected: str, observed: str) -> None:
+        self._notebook.differ(NAME, signature, send, side, expected=expected, observed=observed)
+
+
+def answer(facts: CaseFacts) -> Evidence:
+    """In: facts of one case. Out: evidence with the number of copies looked at."""
+    looked = {arm: facts.n(NAME, "copy", arm=str(arm)) for arm in Arm}
+    standing, reason = unread(facts) or (Standing.DECISIVE, "")
+    lacking = [facts.subjects[arm] for arm in Arm if not looked[arm]]
+    if standing is Standing.DECISIVE and lacking:
+        standing, reason = Standing.INDECISIVE, f"no stored message of {lacking[0]} tells what it carries"
+    measures = counted(facts, "messages-compared", NAME, "copy")
+    return facts.evidence(NAME, standing, reason, decisions=sum(looked.values()), measures=measures)
+
+
+def _held_against_plan(side: ReconciledSend, copy: Copy) -> Iterator[tuple[str, str, str]]:
+    """Signature, expected and observed of everything that the plan wants of a message and its copy does not have."""
+    assert side.row is not None
+    found = copy.carried()
+    for name, value in json.loads(side.row.properties or "{}").items():
+        if name not in found:
+            yield f"content.property-missing/{name}", f"{name}={value!r}", "no such property"
+        elif found[name] != value:
+            yield f"content.property-changed/{name}", f"{name}={value!r}", f"{found[name]!r}"
+    identity = found.get(ID_PROPERTY)
+    if identity is not None and copy.body_digest != body_digest(padded(identity, side.row.body_bytes)):
+        yield "content.body-changed", f"the {side.row.body_bytes} bytes sent", "another body"
+
+
+def _telling(copies: Sequence[Copy] | None) -> Copy | None:
+    """The first copy, if it tells what it carries; traces before schema 1.2 do not."""
+    return copies[0] if copies and copies[0].properties is not None else None

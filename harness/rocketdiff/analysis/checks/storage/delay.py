@@ -1,0 +1,118 @@
+"""
+Was a delayed message kept back by its broker under the level asked for, and delivered, but not before its time?
+
+Looked at: every acknowledged send with a delay level, against what the brokers kept back (their topic of delayed messages:
+level, queue and topic it is for, time of storing) and against the topic itself. Delivery is waited for up to level 3 (10 s);
+a longer delay is judged by what is kept back alone. A message delivered early is one that was stored in its topic sooner
+after it was kept back than its level says. How late is the broker's doing, and measured only.
+"""
+
+from rocketdiff.analysis.checks.case_facts import CaseFacts, counted
+from rocketdiff.analysis.checks.scene import Scene
+from rocketdiff.analysis.checks.storage.loss import unread
+from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.analysis.steps.reconciled import Copy, ReconciledSend
+from rocketdiff.core.events import Arm
+from rocketdiff.core.evidence import Evidence, Standing
+from rocketdiff.core.message import AWAITED_S, DELAY, delay_s
+from rocketdiff.core.outcome import Outcome
+from rocketdiff.core.verdict import Measure
+
+NAME = "delay"
+NOT_KEPT = "delay.not-kept-back"
+OTHER_LEVEL = "delay.other-level"
+NOT_DELIVERED = "delay.not-delivered"
+EARLY = "delay.delivered-early"
+ELSEWHERE = "delay.delivered-to-another-queue"
+LATENESS = "delay.lateness"
+"""Where deliveries are tallied; their totals are milliseconds."""
+
+CLOCK_MS = 5
+"""What a wall clock that is being disciplined may have slipped between two readings (the guard ``clock-steady`` sees more)."""
+
+_MS_PER_S = 1_000
+
+
+class Delay:
+    """Counts delayed messages; notes one kept back otherwise than asked, or delivered otherwise than its level says."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._notebook = scene.notebook
+
+    def see(self, send: AlignedSend) -> None:
+        """Look at both sides."""
+        for side in send.sides:
+            row = side.row
+            if row is None or not row.delay_level or side.copies is None or row.outcome is not Outcome.OK:
+                continue
+            self._notebook.count(NAME, str(side.arm), str(side.phase), "message")
+            kept = side.kept[0] if side.kept else None
+            if kept is None:
+                where = "in its topic at once" if side.copies else "nowhere"
+                self._note(NOT_KEPT, send, side, f"kept back under level {row.delay_level}", where)
+                continue
+            self._look_at_kept(send, side, kept, row.delay_level)
+            self._look_at_delivery(send, side, row.delay_level)
+
+    def end(self) -> None:
+        """Nothing is kept from send to send."""
+
+    def _look_at_kept(self, send: AlignedSend, side: ReconciledSend, kept: Copy, level: int) -> None:
+        told = kept.carried().get(DELAY)
+        if kept.queue_id != level - 1 or told != str(level):
+            self._note(
+                OTHER_LEVEL, send, side, f"kept back under level {level}", f"level {kept.queue_id + 1}, DELAY {told}"
+            )
+
+    def _look_at_delivery(self, send: AlignedSend, side: ReconciledSend, level: int) -> None:
+        if not side.copies:
+            if delay_s(level) <= AWAITED_S:
+                self._note(
+                    NOT_DELIVERED, send, side, f"delivered {delay_s(level)} s after it was kept back", "not at all"
+                )
+            return
+        waiting, due = sorted(side.kept, key=_stored_ms), {_due_at(kept) for kept in side.kept}
+        for delivered in sorted(side.copies, key=_stored_ms):
+            place = (delivered.broker, str(delivered.queue_id))
+            kept = next((kept for kept in waiting if _due_at(kept) == place), None)
+            if kept is not None:
+                waiting.remove(kept)
+                self._look_at_time(send, side, kept, delivered, level)
+            elif place not in due:
+                broker, queue = _due_at((waiting or side.kept)[0])
+                observed = f"queue {delivered.queue_id} of {delivered.broker}"
+                self._note(ELSEWHERE, send, side, f"delivered to queue {queue} of {broker}", observed)
+                return
+
+    def _look_at_time(self, send: AlignedSend, side: ReconciledSend, kept: Copy, delivered: Copy, level: int) -> None:
+        late_ms = delivered.store_timestamp_ms - kept.store_timestamp_ms - delay_s(level) * _MS_PER_S
+        self._notebook.count(LATENESS, str(side.arm), str(side.phase), "delivered", total=late_ms)
+        if late_ms < -CLOCK_MS:
+            self._note(EARLY, send, side, f"not before {delay_s(level)} s have passed", f"{-late_ms} ms too early")
+
+    def _note(self, signature: str, send: AlignedSend, side: ReconciledSend, expected: str, observed: str) -> None:
+        self._notebook.differ(NAME, signature, send, side, expected=expected, observed=observed)
+
+
+def answer(facts: CaseFacts) -> Evidence:
+    """In: facts of one case. Out: evidence with how many delayed messages were delivered, and how late on average."""
+    seen = {arm: facts.n(NAME, "message", arm=str(arm)) for arm in Arm}
+    standing, reason = unread(facts) or (Standing.DECISIVE, "")
+    lacking = [facts.subjects[arm] for arm in Arm if not seen[arm]]
+    if standing is Standing.DECISIVE and lacking:
+        standing, reason = Standing.INDECISIVE, f"no delayed message of {lacking[0]} was acknowledged"
+    measures = counted(facts, "delivered", LATENESS, "delivered")
+    for arm in Arm:
+        mean_ms = facts.mean(LATENESS, arm=str(arm))
+        if mean_ms is not None:
+            measures += (Measure(f"delivered-late-by {arm}", mean_ms, "ms", facts.n(LATENESS, arm=str(arm))),)
+    return facts.evidence(NAME, standing, reason, decisions=sum(seen.values()), measures=measures)
+
+
+def _due_at(kept: Copy) -> tuple[str, str | None]:
+    """Broker and queue to which a kept message is to be delivered; a message that was sent again is kept more than once."""
+    return kept.broker, kept.carried().get("REAL_QID")
+
+
+def _stored_ms(copy: Copy) -> int:
+    return copy.store_timestamp_ms

@@ -1,0 +1,114 @@
+"""
+Is a message stored as often as its client can account for, and only where its client sent it?
+
+Looked at: every send against all queues. Each attempt may leave one copy in its queue (a timed-out one is stored when the
+broker is resumed) unless it certainly failed, so several copies after several attempts are counted for both arms and are
+no divergence; a copy in a queue beyond the number of such attempts there, or in a queue no attempt went to, is. Where
+releases confuse answers (asynchronous sends to 4.6.1, near a fault) a broker's refusal may have been another message's, and
+then such an attempt may have left its copy, too; no more than that is due to confusion: requests are seen as they are written.
+"""
+
+from collections import Counter
+
+from rocketdiff.analysis.checks.case_facts import CaseFacts, counted
+from rocketdiff.analysis.checks.scene import Scene
+from rocketdiff.analysis.checks.storage.loss import unread
+from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.analysis.steps.reconciled import ReconciledSend
+from rocketdiff.core.events import Arm
+from rocketdiff.core.evidence import Evidence, Standing
+from rocketdiff.core.outcome import Outcome, Reason
+from rocketdiff.core.plan import SendMode
+from rocketdiff.traces.rows import AttemptRow
+
+NAME = "duplication"
+TOO_MANY = "duplication.stored-more-than-attempted"
+ELSEWHERE = "duplication.stored-elsewhere-than-claimed"
+
+REFUSED = "duplication.refused"
+"""Tally of messages stored by attempts that their client believes refused, by an answer that may be another message's."""
+
+
+class Duplication:
+    """Counts messages by number of copies; notes copies that no attempt explains."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._notebook = scene.notebook
+        self._scene = scene
+
+    def see(self, send: AlignedSend) -> None:
+        """Look at both sides."""
+        for side in send.sides:
+            if not side.copies:
+                continue
+            self._notebook.count(NAME, str(side.arm), str(side.phase), "message")
+            if len(side.copies) > 1:
+                self._notebook.count(NAME, str(side.arm), str(side.phase), "stored-twice")
+            # Without a witness of the attempts nothing is known about their number and places.
+            if side.attempts:
+                self._account(send, side)
+
+    def end(self) -> None:
+        """Nothing is kept from send to send."""
+
+    def _account(self, send: AlignedSend, side: ReconciledSend) -> None:
+        copies, attempts = side.copies or (), side.attempts
+        self._notebook.count(NAME, str(side.arm), str(side.phase), "accounted")
+        stored = Counter((copy.broker, copy.queue_id) for copy in copies)
+        claimed = {(one.broker, one.queue_id) for one in attempts}
+        may_hold = Counter((one.broker, one.queue_id) for one in attempts if not self._certainly_failed(side, one))
+        refused = Counter((one.broker, one.queue_id) for one in attempts if _was_refused(one))
+        if refused and not stored <= may_hold and self._scene.confuses_answers(side):
+            unexplained = (stored - may_hold) & refused
+            self._notebook.count(REFUSED, str(side.arm), str(side.phase), "stored", n=unexplained.total())
+            may_hold += refused
+        over = sorted(place for place in stored if place in claimed and stored[place] > may_hold[place])
+        if over:
+            expected = "at most " + ", ".join(_copies(may_hold[place], place) for place in over)
+            expected += ", one an attempt that did not certainly fail"
+            observed = ", ".join(_copies(stored[place], place) for place in over)
+            self._notebook.differ(NAME, TOO_MANY, send, side, expected=expected, observed=observed)
+        elif stored.total() > may_hold.total():
+            expected = f"at most {may_hold.total()} in all, one an attempt that did not certainly fail"
+            observed = ", ".join(_copies(count, place) for place, count in sorted(stored.items()))
+            self._notebook.differ(NAME, TOO_MANY, send, side, expected=expected, observed=observed)
+        astray = sorted(place for place in stored if place not in claimed)
+        if astray:
+            expected = "copies only in " + ", ".join(f"{broker} queue {queue}" for broker, queue in sorted(claimed))
+            observed = ", ".join(_copies(stored[place], place) for place in astray)
+            self._notebook.differ(NAME, ELSEWHERE, send, side, expected=expected, observed=observed)
+
+    def _certainly_failed(self, side: ReconciledSend, attempt: AttemptRow) -> bool:
+        """
+        Whether an attempt left nothing behind.
+
+        Hooks tell of an asynchronous send's last attempt what its callback says. A retry that found no connection is not
+        seen at all, so that may be said of an attempt before it, which was written; not where no retry was left.
+        """
+        retries = self._scene.entry.settings.retry_times_when_send_async_failed
+        is_asynchronous = side.row is not None and side.row.mode is SendMode.ASYNC
+        may_hide_a_retry = is_asynchronous and attempt is side.attempts[-1] and len(side.attempts) <= retries
+        return attempt.outcome is Outcome.FAILED and not (may_hide_a_retry and attempt.reason is Reason.CONNECT)
+
+
+def _was_refused(attempt: AttemptRow) -> bool:
+    """Whether a broker's answer, and nothing else, says that it was not stored."""
+    return attempt.outcome is Outcome.FAILED and attempt.reason is Reason.BROKER
+
+
+def _copies(count: int, place: tuple[str, int]) -> str:
+    return f"{count} {'copy' if count == 1 else 'copies'} in {place[0]} queue {place[1]}"
+
+
+def answer(facts: CaseFacts) -> Evidence:
+    """In: facts of one case. Out: evidence with the number of messages stored more than once in each arm."""
+    standing, reason = unread(facts) or (Standing.DECISIVE, "")
+    accounted = {arm: facts.n(NAME, "accounted", arm=str(arm)) for arm in Arm}
+    lacking = [facts.subjects[arm] for arm in Arm if not accounted[arm]]
+    if standing is Standing.DECISIVE and lacking:
+        reason = f"no stored message of {lacking[0]} has a witnessed attempt to account for it"
+        standing = Standing.INDECISIVE
+    measures = counted(facts, "stored-more-than-once", NAME, "stored-twice")
+    if facts.n(REFUSED):
+        measures += counted(facts, "stored-though-refused", REFUSED, "stored")
+    return facts.evidence(NAME, standing, reason, decisions=sum(accounted.values()), measures=measures)

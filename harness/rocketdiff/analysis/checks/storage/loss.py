@@ -1,0 +1,169 @@
+"""
+Is every acknowledged message in the queues, whole, after everything was healed, and nothing that nobody sent?
+
+Looked at: every send against all queues read to their end, and whether it was there when its call said so. A message that is there although its send did not succeed
+(a ghost) is no loss and no fault of the client: a paused broker stores what was buffered. Ghosts are counted. A one-way
+message is acknowledged by nobody; it is missed only where the cluster had had no fault until well after its call, or where all that
+ever happened to it was that other brokers were paused. A delayed
+one is there as soon as a broker keeps it back. The topic is the arm's alone, so whatever else lies in it is its client's doing.
+"""
+
+from collections.abc import Iterable
+
+from rocketdiff.analysis.checks.case_facts import CaseFacts, counted
+from rocketdiff.analysis.checks.scene import Scene
+from rocketdiff.analysis.checks.storage.acknowledged import Acknowledged
+from rocketdiff.analysis.facts import Difference
+from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.analysis.steps.attempts_in_context import Phase
+from rocketdiff.analysis.steps.reconciled import Fate, ReconciledSend, Stray
+from rocketdiff.core.events import Arm
+from rocketdiff.core.evidence import Evidence, Standing
+from rocketdiff.core.fault import FaultKind
+from rocketdiff.core.plan import SendMode
+
+NAME = "loss"
+LOST = "loss.acknowledged-not-stored"
+UNSTORED = "loss.one-way-not-stored"
+ONEWAY_STORED, ONEWAY_ABSENT, ONEWAY_JUDGED = "one-way stored", "one-way absent", "one-way judged"
+DAMAGED = "loss.body-damaged"
+EARLY = "loss.stored-after-its-acknowledgement"
+STRAY = "loss.stray-message"
+_NO_SEND = -1
+NS_PER_MS = 1_000_000
+
+UNDER_WAY_NS = 1_000_000_000
+"""A one-way message may still be on its way so long after its call, on a busy machine; a fault in that time may cost it."""
+
+LATE_MS = 20.0
+"""
+A copy is late when it was stored more than this after its call had ended: the one instant known on both clocks is read to
+a millisecond and wall clocks are slewed while a case runs; a copy that waited for a resumed broker is hundreds late.
+"""
+
+
+class Loss:
+    """Counts the fate of every message; notes lost and damaged ones."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._notebook = scene.notebook
+        self._clock = scene.entry.clock
+        self._acknowledged = Acknowledged(scene.entry.clock)
+        self._confuses = scene.confuses_answers
+        self._faults = scene.times.faults
+        self._first_fault_ns = min((fault.inject_ns for fault in self._faults), default=None)
+
+    def see(self, send: AlignedSend) -> None:
+        """Look at both sides."""
+        for side in send.sides:
+            if side.copies is None or side.fate is None:
+                continue
+            if side.row is not None and side.row.mode is SendMode.ONEWAY:
+                self._see_oneway(send, side)
+            else:
+                self._notebook.count(NAME, str(side.arm), str(side.phase), str(side.fate))
+            self._notebook.count(NAME, str(side.arm), str(side.phase), "stored-late", n=self._late(side))
+            if side.fate is Fate.LOST:
+                self._note(LOST, send, side, "an acknowledged message in its queue", "no queue of the topic holds it")
+            self._see_acknowledgement(send, side)
+            damaged = [copy for copy in side.copies if not copy.body_ok]
+            if damaged:
+                places = ", ".join(f"{copy.broker} queue {copy.queue_id}" for copy in damaged)
+                self._note(DAMAGED, send, side, "the body that was sent", f"another body at {places}")
+
+    def end(self) -> None:
+        """Nothing is left open."""
+
+    def _see_acknowledgement(self, send: AlignedSend, side: ReconciledSend) -> None:
+        for copy, late_ms in () if self._confuses(side) else self._acknowledged.of(side):
+            place = f"{copy.broker} queue {copy.queue_id} offset {copy.queue_offset}"
+            expected = "a message in its queue when its call says so"
+            self._note(EARLY, send, side, expected, f"stored at {place} {late_ms:.0f} ms after the call had ended")
+
+    def _see_oneway(self, send: AlignedSend, side: ReconciledSend) -> None:
+        """Nobody acknowledges such a message; where nothing was wrong with the cluster it must be there all the same."""
+        is_stored = side.fate is Fate.GHOST
+        self._notebook.count(NAME, str(side.arm), str(side.phase), ONEWAY_STORED if is_stored else ONEWAY_ABSENT)
+        if side.row is None or side.row.error is not None or not self._was_well(side, side.row.end_ns):
+            return
+        self._notebook.count(NAME, str(side.arm), str(side.phase), ONEWAY_JUDGED)
+        if not is_stored:
+            self._note(UNSTORED, send, side, "a one-way message in its queue", "no queue of the topic holds it")
+
+    def _was_well(self, side: ReconciledSend, ended_ns: int) -> bool:
+        """
+        Whether the call was over well before anything happened to the cluster, or went to a broker to which nothing did.
+
+        A paused broker leaves the others the machine; one that is killed takes it when it starts, and they may drop what they cannot store.
+        """
+        if self._first_fault_ns is None or ended_ns < self._first_fault_ns - UNDER_WAY_NS:
+            return True
+        brokers = {one.broker for one in side.attempts}
+        others = all(fault.kind is FaultKind.PAUSE and fault.node not in brokers for fault in self._faults)
+        return bool(brokers) and others
+
+    def _late(self, side: ReconciledSend) -> int:
+        """Copies the broker stored after the call had ended, by the one instant known on both clocks."""
+        if self._clock is None or side.row is None or side.row.delay_level:
+            return 0
+        ended_ms = self._clock.wall_ms + (side.row.end_ns - self._clock.monotonic_ns) / NS_PER_MS
+        return sum(copy.store_timestamp_ms > ended_ms + LATE_MS for copy in side.copies or ())
+
+    def _note(self, signature: str, send: AlignedSend, side: ReconciledSend, expected: str, observed: str) -> None:
+        self._notebook.differ(NAME, signature, send, side, expected=expected, observed=observed)
+
+
+def note_strays(arm: Arm, strays: Iterable[Stray], scene: Scene) -> None:
+    """Note every message in an arm's topic that carries the id of no planned send."""
+    clock = scene.entry.clock
+    for one in strays:
+        since_ms = 0 if clock is None else one.store_timestamp_ms - clock.wall_ms
+        scene.notebook.note(
+            Difference(
+                check=NAME,
+                signature=STRAY,
+                arm=str(arm),
+                thread=0,
+                send=_NO_SEND,
+                attempt=None,
+                phase=str(Phase.CALM),
+                at_ns=scene.notebook.origin_ns if clock is None else clock.monotonic_ns + since_ms * NS_PER_MS,
+                weight=0,
+                expected="only messages of the plan in a topic that nobody else sends to",
+                observed=f"a message with another id, or none, at {one.broker} queue {one.queue_id} offset {one.queue_offset}",
+                detail="{}",
+            )
+        )
+
+
+def answer(facts: CaseFacts) -> Evidence:
+    """In: facts of one case. Out: evidence with ghosts, late copies and foreign messages of each arm."""
+    acknowledged = {arm: facts.n(NAME, Fate.STORED, Fate.LOST, arm=str(arm)) for arm in Arm}
+    standing, reason = unread(facts) or (Standing.DECISIVE, "")
+    one_way = {arm: facts.n(NAME, ONEWAY_STORED, ONEWAY_ABSENT, arm=str(arm)) for arm in Arm}
+    judged = {arm: facts.n(NAME, ONEWAY_JUDGED, arm=str(arm)) for arm in Arm}
+    unjudged = any(one_way.values()) and not all(judged.values())
+    if unjudged and facts.faults and standing is Standing.DECISIVE:
+        standing, reason = (
+            Standing.NOT_APPLICABLE,
+            "nothing is promised of one-way messages to a broker that is not well, and none was sent well before",
+        )
+    silent = [facts.subjects[arm] for arm in Arm if not acknowledged[arm] and not one_way[arm]]
+    if standing is Standing.DECISIVE and silent:
+        standing, reason = Standing.INDECISIVE, f"no send of {silent[0]} was acknowledged"
+    measures = (
+        *counted(facts, "ghosts", NAME, Fate.GHOST),
+        *counted(facts, "stored-late", NAME, "stored-late"),
+        *counted(facts, "foreign-messages", "foreign"),
+        *(counted(facts, "one-way-stored", NAME, ONEWAY_STORED) if any(one_way.values()) else ()),
+    )
+    decisions = sum(acknowledged.values()) + sum(judged.values())
+    return facts.evidence(NAME, standing, reason, decisions=decisions, measures=measures)
+
+
+def unread(facts: CaseFacts) -> tuple[Standing, str] | None:
+    """The standing of a case whose queues were not read back; without that witness nothing can be said."""
+    for arm in Arm:
+        if facts.n("unread", arm=str(arm)):
+            return Standing.INDECISIVE, f"what the brokers hold of {facts.subjects[arm]} was not read back"
+    return None

@@ -1,0 +1,92 @@
+"""
+Do messages of one key lie in their queue in the order in which they were sent?
+
+Looked at: acknowledged synchronous sends that name their queue, by a queue number or a selector's argument (the key), as
+the brokers hold them. Such a send begins when the one before it in its thread has been acknowledged, so messages of one
+thread, key and queue must rise in offset with the send. A send that was not acknowledged may be stored later by a broker
+that was paused, and is left out. Exact, never statistical; the brokers are the witness.
+"""
+
+from dataclasses import dataclass
+
+from rocketdiff.analysis.checks.case_facts import CaseFacts, counted
+from rocketdiff.analysis.checks.scene import Scene
+from rocketdiff.analysis.checks.storage.loss import unread
+from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.analysis.steps.reconciled import Copy, ReconciledSend
+from rocketdiff.core.events import Arm
+from rocketdiff.core.evidence import Evidence, Standing
+from rocketdiff.core.outcome import Outcome
+from rocketdiff.core.plan import SendKind, SendMode
+
+NAME = "order"
+REORDERED = "order.stored-before-an-earlier-message"
+
+Lane = tuple[str, int, int, str, int]
+"""Arm, thread, key, broker, queue."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Last:
+    """The last message of a lane: its send, and the first of its copies."""
+
+    send: int
+    queue_offset: int
+
+
+class Order:
+    """Follows each lane; notes a message that lies before one that was acknowledged before it was sent."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._notebook = scene.notebook
+        self._last: dict[Lane, _Last] = {}
+
+    def see(self, send: AlignedSend) -> None:
+        """Look at both sides; sends come by thread and number."""
+        for side in send.sides:
+            row = side.row
+            if row is None or row.mode is not SendMode.SYNC or row.outcome is not Outcome.OK or row.delay_level:
+                continue
+            if row.kind in (SendKind.QUEUE, SendKind.SELECTOR):
+                for copy in _first_in_each_queue(side):
+                    self._see(send, side, row.argument, copy)
+
+    def end(self) -> None:
+        """Nothing is left open."""
+
+    def _see(self, send: AlignedSend, side: ReconciledSend, key: int, copy: Copy) -> None:
+        lane = (str(side.arm), side.thread, key, copy.broker, copy.queue_id)
+        last = self._last.get(lane)
+        if last is not None:
+            self._notebook.count(NAME, str(side.arm), str(side.phase), "pair")
+            if copy.queue_offset <= last.queue_offset:
+                place = f"{copy.broker} queue {copy.queue_id}"
+                self._notebook.differ(
+                    NAME,
+                    REORDERED,
+                    send,
+                    side,
+                    expected=f"key {key} in {place} after offset {last.queue_offset}, which send {last.send} has",
+                    observed=f"send {side.send} at offset {copy.queue_offset}",
+                )
+        if last is None or copy.queue_offset > last.queue_offset:
+            self._last[lane] = _Last(side.send, copy.queue_offset)
+
+
+def answer(facts: CaseFacts) -> Evidence:
+    """In: facts of one case. Out: evidence with the number of neighbours of one key that were compared."""
+    pairs = {arm: facts.n(NAME, "pair", arm=str(arm)) for arm in Arm}
+    standing, reason = unread(facts) or (Standing.DECISIVE, "")
+    lacking = [facts.subjects[arm] for arm in Arm if not pairs[arm]]
+    if standing is Standing.DECISIVE and lacking:
+        standing, reason = Standing.INDECISIVE, f"no two messages of one key of {lacking[0]} share a queue"
+    measures = counted(facts, "neighbours-compared", NAME, "pair")
+    return facts.evidence(NAME, standing, reason, decisions=sum(pairs.values()), measures=measures)
+
+
+def _first_in_each_queue(side: ReconciledSend) -> tuple[Copy, ...]:
+    """The first copy of a message in each queue that holds it; a second is duplication's business."""
+    first: dict[tuple[str, int], Copy] = {}
+    for copy in side.copies or ():
+        first.setdefault((copy.broker, copy.queue_id), copy)
+    return tuple(first.values())

@@ -1,0 +1,133 @@
+"""From sums to evidence: every planned check of every case answered, those that found something, and the pooled ones."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+import msgspec
+
+from rocketdiff.analysis.checks.case_facts import UNKNOWABLE, CaseFacts, TallyKey
+from rocketdiff.analysis.checks.registry import ANSWERS, IMPLICIT, POOLED
+from rocketdiff.analysis.facts import CaseFact, Difference, EpisodeValue, Tally
+from rocketdiff.analysis.spells import spell_counts
+from rocketdiff.analysis.summaries import CaseKey, Cluster, Summaries
+from rocketdiff.core.errors import TraceError
+from rocketdiff.core.events import Arm
+from rocketdiff.core.evidence import Evidence, Standing, TraceCounts
+from rocketdiff.core.fault import FaultRecord
+from rocketdiff.core.verdict import Divergence, Example, Severity
+from rocketdiff.traces.manifest import RunManifest
+
+Kind = TypeVar("Kind", EpisodeValue, FaultRecord)
+
+
+def case_facts(manifests: Sequence[RunManifest], summaries: Summaries) -> tuple[CaseFacts, ...]:
+    """Everything known about each planned case of each run, in the order of the runs and their plans."""
+    divergences: defaultdict[CaseKey, defaultdict[str, list[Cluster]]] = defaultdict(lambda: defaultdict(list))
+    for cluster in summaries.clusters:
+        divergences[cluster.run, cluster.number][cluster.example.check].append(cluster)
+    tallies: defaultdict[CaseKey, dict[TallyKey, tuple[int, float]]] = defaultdict(dict)
+    for row in summaries.tallies:
+        tally = row.fact
+        assert isinstance(tally, Tally)
+        tallies[row.run, row.number][tally.check, tally.arm, tally.phase, tally.key] = (tally.n, tally.total)
+    episodes = _by_case(summaries.episodes, EpisodeValue)
+    faults = _by_case(summaries.faults, FaultRecord)
+    return tuple(
+        CaseFacts(
+            run=manifest.run,
+            subjects=manifest.subjects,
+            entry=entry,
+            divergences={
+                check: tuple(_divergence(cluster, manifest.subjects) for cluster in found)
+                for check, found in divergences[manifest.run, entry.number].items()
+            },
+            tallies=tallies[manifest.run, entry.number],
+            episodes=tuple(episodes[manifest.run, entry.number]),
+            faults=tuple(faults[manifest.run, entry.number]),
+        )
+        for manifest in manifests
+        for entry in manifest.cases
+    )
+
+
+def all_evidence(cases: Sequence[CaseFacts]) -> tuple[Evidence, ...]:
+    """
+    Evidence for every check of every case, then for the pools.
+
+    Raises TraceError for a check nobody here can answer: a question must never go unanswered without a sound.
+    """
+    return (*(answer for facts in cases for answer in _answers(facts)), *(one for ask in POOLED for one in ask(cases)))
+
+
+def trace_counts(manifests: Sequence[RunManifest], cases: Iterable[CaseFacts]) -> TraceCounts:
+    """How much was read."""
+    cases = tuple(cases)
+    return TraceCounts(
+        runs=len(manifests),
+        cases=len(cases),
+        sends=sum(facts.n("sends") for facts in cases),
+        attempts=sum(facts.n("attempt") for facts in cases),
+        stored=sum(facts.n("stored") for facts in cases),
+        foreign=sum(facts.n("foreign") for facts in cases),
+        faults=sum(len(facts.faults) for facts in cases),
+        spells=spell_counts(cases),
+    )
+
+
+def _answers(facts: CaseFacts) -> Iterable[Evidence]:
+    """
+    Of a check nobody planned only a difference is told: all watchers look at every send, and what they saw is real.
+
+    What nobody can know is left out of the facts already (``core.knowable``), whether its check was planned or not.
+    """
+    planned = dict.fromkeys((*facts.entry.checks, *IMPLICIT))
+    for check in planned:
+        if check not in ANSWERS:
+            raise TraceError(
+                f"checks among {', '.join(ANSWERS)}",
+                seen=f"{check!r} planned for {facts.entry.name}",
+                hint="analyse the run with the rocketdiff that recorded it, or a newer one",
+            )
+        yield _as_knowable(facts, ANSWERS[check](facts))
+    for check in facts.divergences:
+        if check not in planned:
+            yield replace(ANSWERS[check](facts), severity=Severity.MUST)
+
+
+def _as_knowable(facts: CaseFacts, evidence: Evidence) -> Evidence:
+    """A planned check that nobody can answer says so; the format refuses it, but a run may be older, or its witness another."""
+    reasons = {why for arm in Arm for why in facts.keys(f"{UNKNOWABLE}{evidence.check}", str(arm))}
+    if not reasons or evidence.standing is Standing.INVALID:
+        return evidence
+    return replace(evidence, standing=Standing.NOT_APPLICABLE, reason="; ".join(sorted(reasons)))
+
+
+def _by_case(rows: Iterable[CaseFact], kind: type[Kind]) -> defaultdict[CaseKey, list[Kind]]:
+    found: defaultdict[CaseKey, list[Kind]] = defaultdict(list)
+    for row in rows:
+        if isinstance(row.fact, kind):
+            found[row.run, row.number].append(row.fact)
+    return found
+
+
+def _divergence(cluster: Cluster, subjects: dict[Arm, str]) -> Divergence:
+    return Divergence(
+        signature=cluster.example.signature,
+        subject=subjects[Arm(cluster.example.arm)],
+        count=cluster.count,
+        example=_example(cluster.example),
+    )
+
+
+def _example(difference: Difference) -> Example:
+    return Example(
+        send=difference.send,
+        thread=difference.thread,
+        attempt=difference.attempt,
+        phase=difference.phase,
+        expected=difference.expected,
+        observed=difference.observed,
+        detail=msgspec.json.decode(difference.detail, type=dict[str, object]),
+    )

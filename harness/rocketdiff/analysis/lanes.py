@@ -1,0 +1,120 @@
+"""
+Which attempts a report draws one by one: windows of a case around its examples, or around its first fault.
+
+In: the case's table of attempts (Arrow), its faults and its differences. Out: one LaneBar an attempt and window. Only the
+rows of a window ever become Python objects.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rocketdiff.analysis.case_trace import CaseTrace
+from rocketdiff.analysis.facts import Difference, LaneBar
+from rocketdiff.analysis.steps.attempts_in_context import FaultTimes
+from rocketdiff.analysis.summaries import ease
+from rocketdiff.core.events import Arm
+from rocketdiff.core.outcome import Outcome
+from rocketdiff.traces.schema import TableName
+
+NS_PER_MS = 1_000_000
+
+BEFORE_NS = 500_000_000
+AFTER_NS = 1_500_000_000
+"""A case without a difference shows this much before and after its first fault (or starts at its first send)."""
+
+REACH_SENDS = 30
+"""Sends of its thread shown before and after an example: some sixty bars an arm, each still wider than its outline."""
+
+REACH_NS = 5_000_000_000
+"""An example's window goes no further than this either way, so that sends that hang do not shrink all others."""
+
+WINDOWS = 6
+"""Windows a case: the earliest examples, which are its causes; a page shows one card for each kind anyway."""
+
+BARS = 200
+"""Bars an arm and window, those nearest to its middle: the eye takes in no more, and a page stays small."""
+
+_COLUMNS = ["thread", "send", "attempt", "broker", "queue_id", "start_ns", "end_ns", "outcome", "reason"]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A stretch of time and the instant it is about."""
+
+    start_ns: int
+    end_ns: int
+    middle_ns: int
+
+
+def lane_bars(
+    trace: CaseTrace, times: FaultTimes, differences: Sequence[Difference], origin_ns: int
+) -> Iterator[LaneBar]:
+    """Bars of every window of a case, in the order of the windows."""
+    tables = {arm: trace.tables[key] for arm in Arm if (key := (TableName.ATTEMPTS, arm)) in trace.tables}
+    for number, window in enumerate(_windows(tables, times, differences, origin_ns)):
+        for arm, table in tables.items():
+            yield from _bars(table, arm, number, window)
+
+
+def fault_window(times: FaultTimes, origin_ns: int) -> Window:
+    """Around the first fault, from the first send where there is none."""
+    if not times.faults:
+        return Window(origin_ns, origin_ns + BEFORE_NS + AFTER_NS, origin_ns)
+    first = times.faults[0]
+    healed_ns = first.injected_ns if first.healed_ns is None else first.healed_ns
+    return Window(first.inject_ns - BEFORE_NS, healed_ns + AFTER_NS, first.inject_ns)
+
+
+def _windows(
+    tables: dict[Arm, pa.Table], times: FaultTimes, differences: Sequence[Difference], origin_ns: int
+) -> list[Window]:
+    found: list[tuple[Difference, Window]] = []
+    for example in _examples(differences):
+        shown = any((o.arm, o.thread) == (example.arm, example.thread) and _near(o, example) for o, _ in found)
+        if not shown and len(found) < WINDOWS and (window := _around(tables.get(Arm(example.arm)), example)):
+            found.append((example, window))
+    return [window for _, window in found] or [fault_window(times, origin_ns)]
+
+
+def _near(one: Difference, other: Difference) -> bool:
+    """Whether a window about one shows the other well within its edges."""
+    return abs(one.send - other.send) <= REACH_SENDS // 2
+
+
+def _examples(differences: Sequence[Difference]) -> list[Difference]:
+    """The example of each kind, as ``summaries`` chooses it, by time."""
+    best: dict[tuple[str, str, str], Difference] = {}
+    for found in differences:
+        key = (found.check, found.signature, found.arm)
+        best[key] = min(best.get(key, found), found, key=ease)
+    return sorted(best.values(), key=lambda found: found.at_ns)
+
+
+def _around(table: pa.Table | None, example: Difference) -> Window | None:
+    """From the first to the last of the neighbours of an example's send; None where its thread made no attempt there."""
+    if table is None:
+        return None
+    send = pc.field("send")
+    near = (send >= example.send - REACH_SENDS) & (send <= example.send + REACH_SENDS)
+    rows = table.filter((pc.field("thread") == example.thread) & near).select(["start_ns", "end_ns"]).to_pylist()
+    if not rows:
+        return None
+    first, last = min(row["start_ns"] for row in rows), max(row["end_ns"] for row in rows)
+    middle = example.at_ns
+    return Window(max(first, middle - REACH_NS), min(last, middle + REACH_NS), middle)
+
+
+def _bars(table: pa.Table, arm: Arm, number: int, window: Window) -> Iterator[LaneBar]:
+    inside = (pc.field("start_ns") <= window.end_ns) & (pc.field("end_ns") >= window.start_ns)
+    rows = table.filter(inside).select(_COLUMNS).to_pylist()
+    plain_last = sorted(rows, key=lambda row: (_is_plain(row), abs(row["start_ns"] - window.middle_ns)))
+    for row in sorted(plain_last[:BARS], key=lambda row: (row["thread"], row["send"], row["attempt"])):
+        yield LaneBar(arm=str(arm), **row, window=number)
+
+
+def _is_plain(row: dict[str, object]) -> bool:
+    """A first attempt that was stored is what there is most of, and the first to be left out."""
+    return row["outcome"] == Outcome.OK and row["attempt"] == 0

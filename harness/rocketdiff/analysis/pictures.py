@@ -1,0 +1,84 @@
+"""
+What pictures and totals need of every send, counted while it goes by; no question is asked here.
+
+Durations are counted in logarithmic buckets two per cent wide, so that quantiles of any number of runs cost a few
+hundred rows and are right to one per cent.
+"""
+
+from math import floor, log
+
+from rocketdiff.analysis.checks.scene import Scene
+from rocketdiff.analysis.checks.sending.by_rules import JUDGED, RULES
+from rocketdiff.analysis.spells import MET
+from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.analysis.steps.attempts_in_context import Context
+from rocketdiff.analysis.steps.reconciled import ReconciledSend
+from rocketdiff.core.outcome import Outcome
+from rocketdiff.traces.rows import AttemptRow
+
+BUCKET_RATIO = 1.02
+BIN_NS = 250_000_000
+"""Width of a step of what is counted over time: a quarter of a second, a dozen sends at the usual rates."""
+
+STORED, OTHER = "stored", "other"
+
+
+class Pictures:
+    """Counts sends, attempts, durations and ambiguity; ``lanes`` keeps single attempts."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._notebook = scene.notebook
+        self._times = scene.times
+
+    def see(self, send: AlignedSend) -> None:
+        """Look at both sides."""
+        for side in send.sides:
+            self._count_send(side)
+            self._count_ambiguity(side)
+            for attempt, context in zip(side.attempts, side.contexts, strict=True):
+                self._count_attempt(side, attempt, context)
+
+    def end(self) -> None:
+        """Everything has been written down."""
+
+    def _count_send(self, side: ReconciledSend) -> None:
+        arm, phase, row = str(side.arm), str(side.phase), side.row
+        if row is None:
+            self._notebook.count("unfinished", arm, phase, "send")
+            return
+        self._notebook.count("sends", arm, phase, str(row.outcome))
+        self._notebook.count("elapsed", arm, phase, str(bucket_of(row.end_ns - row.start_ns)))
+
+    def _count_ambiguity(self, side: ReconciledSend) -> None:
+        judgement, arm = side.judged.judgement, str(side.arm)
+        if judgement is None:
+            return
+        self._notebook.count(RULES, arm, "", JUDGED if judgement.undecided is None else judgement.undecided)
+        at_bin = self._step_of(side.began_ns)
+        for decision in judgement.decisions:
+            legal = decision.queues_legal / decision.queues_total
+            self._notebook.count("ambiguity", arm, "", str(at_bin), total=legal)
+
+    def _count_attempt(self, side: ReconciledSend, attempt: AttemptRow, context: Context) -> None:
+        arm, phase = str(side.arm), str(context.phase)
+        self._notebook.count("attempt", arm, phase, attempt.broker)
+        if context.blocked:
+            self._notebook.count("blocked", arm, phase, attempt.broker)
+        spell = None if context.hit is None else self._times.spell_of(context.hit)
+        if spell is not None:
+            self._notebook.count(MET, arm, phase, str(spell.episode))
+        ended = STORED if attempt.outcome is Outcome.OK else OTHER
+        self._notebook.count("over-time", arm, ended, f"{self._step_of(attempt.start_ns)} {attempt.broker}")
+
+    def _step_of(self, instant_ns: int) -> int:
+        return max(0, instant_ns - self._notebook.origin_ns) // BIN_NS
+
+
+def bucket_of(duration_ns: int) -> int:
+    """Number of the logarithmic bucket of a duration."""
+    return floor(log(max(1, duration_ns)) / log(BUCKET_RATIO))
+
+
+def middle_of(bucket: int) -> float:
+    """Duration in ns that stands for a bucket: its geometric middle."""
+    return float(BUCKET_RATIO ** (bucket + 0.5))

@@ -1,0 +1,1 @@
+"""The pass over runs on Spark; nothing else imports it."""

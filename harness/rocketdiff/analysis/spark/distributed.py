@@ -1,0 +1,66 @@
+"""The pass on Spark: facts of all runs in one table, three small results back."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from rocketdiff.analysis.case_trace import BATCH_ROWS
+from rocketdiff.analysis.facts import ARROW_SCHEMA, KINDS, CaseFact, Difference, Tally, Trouble, columns_of
+from rocketdiff.analysis.spark.source import BATCH_ROWS_OPTION, NAME, RUNS_OPTION, SEPARATOR, TASKS_OPTION, RunSource
+from rocketdiff.analysis.spark.tables import clusters, differences, loose, tallies
+from rocketdiff.analysis.summaries import Cluster, Summaries, in_order
+from rocketdiff.core.errors import TraceError
+from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.traces.reader import require_whole
+from rocketdiff.traces.run_directory import RunDirectory
+
+TASKS_A_CORE = 4
+"""A few, so that cores even out; each Python task more costs some 66 ms (trial), which a thousand cases would feel."""
+
+
+def summaries_on_spark(spark: SparkSession, runs: Sequence[RunDirectory], *, batch_rows: int = BATCH_ROWS) -> Summaries:
+    """
+    Judge every case and add the facts up.
+
+    Raises TraceError when a task met one.
+    """
+    facts = facts_table(spark, runs, batch_rows=batch_rows).persist()
+    try:
+        return in_order(
+            map(_cluster, clusters(differences(facts)).toArrow().to_pylist()),
+            map(_tally, tallies(facts).toArrow().to_pylist()),
+            map(_loose, loose(facts).toArrow().to_pylist()),
+        )
+    finally:
+        facts.unpersist()
+
+
+def facts_table(spark: SparkSession, runs: Sequence[RunDirectory], *, batch_rows: int = BATCH_ROWS) -> DataFrame:
+    """The table ``facts`` of all runs, each of them whole; columns of ``facts.SPARK_SCHEMA``."""
+    for run in runs:
+        require_whole(run)
+    spark.dataSource.register(RunSource)
+    reader = spark.read.format(NAME).option(RUNS_OPTION, SEPARATOR.join(str(run.path) for run in runs))
+    tasks = TASKS_A_CORE * spark.sparkContext.defaultParallelism
+    reader = reader.option(BATCH_ROWS_OPTION, str(batch_rows)).option(TASKS_OPTION, str(tasks))
+    return reader.load().select(*ARROW_SCHEMA.names)
+
+
+def _cluster(row: dict[str, Any]) -> Cluster:
+    example = Difference(**{name: row[name] for name in columns_of(Difference)})
+    return Cluster(str(row["run"]), row["number"], row["count"], example)
+
+
+def _tally(row: dict[str, Any]) -> CaseFact:
+    return CaseFact(str(row["run"]), row["number"], Tally(**{name: row[name] for name in columns_of(Tally)}))
+
+
+def _loose(row: dict[str, Any]) -> CaseFact:
+    name, values = next((name, values) for name in KINDS if isinstance(values := row.get(name), dict))
+    kind = KINDS[name]
+    if kind is Trouble:
+        raise TraceError(values["expected"], seen=values["seen"], hint=values["hint"])
+    if kind is FaultRecord:
+        values = values | {"kind": FaultKind(values["kind"])}
+    return CaseFact(str(row["run"]), row["number"], kind(**values))

@@ -1,0 +1,154 @@
+"""Spark's JVM as this process sees it: started under a supervisor, asked whether it lives, ended with all it has started."""
+
+import contextlib
+import fcntl
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from pyspark.find_spark_home import _find_spark_home
+from pyspark.serializers import UTF8Deserializer, read_int
+
+from rocketdiff.core.errors import EnvironmentMissing
+
+PREFIX = "rocketdiff-spark-"
+
+_YOUNG_S = 3_600.0
+"""A folder without a lock is just being made, or was left by a version that had none; an hour tells them apart."""
+
+_LOOK_S = 0.05
+_END_S = 10.0
+"""A killed JVM gives back its memory in a few ms; only a machine in deep trouble takes longer."""
+
+_LAST_WORDS = 500
+
+
+class SparkProcess:
+    """
+    One JVM with its supervisor (see supervisor.py) and a private folder; ``end`` leaves nothing of the three.
+
+    The folder is locked for as long as this process lives, so that a later one can tell what a dead one has left.
+    """
+
+    def __init__(self, settings: Sequence[tuple[str, str]], folder: Path) -> None:
+        """Start it; ``folder`` is one that ``take_folder`` gave. It does not serve yet when this returns."""
+        self.folder = folder
+        self._log = folder / "jvm.log"
+        self._connection = folder / "connection"
+        supervisor = str(Path(__file__).with_name("supervisor.py"))
+        with self._log.open("wb") as sink:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", supervisor, str(os.getpid()), str(folder), *_command(settings)],
+                stdin=subprocess.PIPE,
+                stdout=sink,
+                stderr=sink,
+                env=_environment(folder, self._connection),
+                start_new_session=True,
+            )
+
+    def connection(self) -> tuple[int, str]:
+        """Port and secret of its gateway, once it has told them; EnvironmentMissing when it ends instead."""
+        while not self._connection.is_file():
+            if self._process.poll() is not None:
+                raise EnvironmentMissing(
+                    "a Java that Spark can start with (17 or later, with its incubator modules)",
+                    seen=self.last_words() or self.how_it_ended(),
+                    hint="rocketdiff doctor says which Java is used; --master none analyses without Spark",
+                )
+            time.sleep(_LOOK_S)
+        with self._connection.open("rb") as told:
+            return read_int(told), UTF8Deserializer().loads(told)  # type: ignore[no-untyped-call]  # pyspark's own
+
+    def has_ended(self, timeout_s: float = 0.0) -> bool:
+        """Whether it has ended by itself, waiting a little for that."""
+        try:
+            self._process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def how_it_ended(self) -> str:
+        """In words."""
+        status = self._process.poll()
+        if status is None:
+            return "it runs"
+        killed = -status if status < 0 else status - 128
+        if killed in signal.valid_signals():
+            return f"it was ended by {signal.Signals(killed).name}"
+        return f"it exited with status {status}"
+
+    def last_words(self) -> str:
+        """The end of what it said, normally nothing."""
+        try:
+            return self._log.read_text(encoding="utf-8", errors="replace")[-_LAST_WORDS:].strip()
+        except OSError:
+            return ""
+
+    def end(self) -> None:
+        """Let the supervisor kill everything and remove the folder; returns when that is done. A second call does nothing."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()  # the kernel then kills the JVM: see supervisor.py
+            self._process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def take_folder() -> Path:
+    """A new folder, locked by this process for as long as it lives; what dead processes have left is removed first."""
+    parent = Path(tempfile.gettempdir())
+    for left in parent.glob(f"{PREFIX}*"):
+        if _is_left(left):
+            shutil.rmtree(left, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+    descriptor = os.open(folder / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)  # never closed: the kernel ends the lock with this process
+    return folder
+
+
+def _is_left(folder: Path) -> bool:
+    """Ours, and its owner is dead."""
+    try:
+        status = folder.lstat()
+        if folder.is_symlink() or status.st_uid != os.getuid():
+            return False
+        descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return folder.is_dir() and time.time() - status.st_mtime > _YOUNG_S
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def _environment(folder: Path, connection: Path) -> dict[str, str]:
+    """Ours, with what makes the driver keep its files in ``folder``: one that is killed removes none of its own."""
+    own = os.environ.get("SPARK_SUBMIT_OPTS", "")
+    return os.environ | {
+        "SPARK_CONNECT_MODE": "0",  # as launch_gateway does
+        "_PYSPARK_DRIVER_CONN_INFO_PATH": str(connection),
+        "SPARK_LOCAL_DIRS": str(folder),
+        "SPARK_SUBMIT_OPTS": f"{own} {shlex.quote(f'-Djava.io.tmpdir={folder}')} -XX:-UsePerfData".strip(),
+    }
+
+
+def _command(settings: Sequence[tuple[str, str]]) -> list[str]:
+    """As pyspark's launch_gateway puts it together."""
+    options = [word for name, value in settings for word in ("--conf", f"{name}={value}")]
+    own = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
+    return [str(Path(_find_spark_home(), "bin", "spark-submit")), *options, *own]

@@ -1,0 +1,245 @@
+"""
+The one place that makes a Spark session; each setting with its reason.
+
+A Java home is taken from the environment (``JAVA_HOME``, set by whoever found a Java) or handed in. What the JVM has to
+say goes into a file of the session: standard output and error belong to the caller, and errors arrive as exceptions.
+"""
+
+import atexit
+import logging
+import os
+import shutil
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]  # it comes without types
+from pyspark import SparkConf, SparkContext
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from rocketdiff.analysis.masters import is_local, is_on_loopback, require_master
+from rocketdiff.analysis.spark.process import SparkProcess, take_folder
+from rocketdiff.core.errors import EnvironmentMissing, HarnessError
+from rocketdiff.core.resources import import_path
+
+LOCAL = "local[*]"
+
+_BROKEN_OFF_S = 2.0
+"""A connection breaks before the kernel has taken down the whole JVM that had it."""
+
+_QUIET_LOG = """\
+rootLogger.level = error
+rootLogger.appenderRef.stderr.ref = stderr
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n
+"""
+"""What Spark warns about on every start says nothing about a run."""
+
+_LOCAL_JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+"""
+A session of seconds on few cores: without the optimising compiler and parallel collectors, start and first query took 16
+instead of 25 s on a busy machine of two. Not set for other masters, where queries are long.
+"""
+
+
+def settings(master: str, folder: Path) -> dict[str, str]:
+    """
+    Every setting of a session.
+
+    folder: private to the session, removed with it.
+    """
+    chosen = {
+        "spark.master": master,
+        "spark.app.name": "rocketdiff",
+        # No web server: nobody looks at it, and it opens a port.
+        "spark.ui.enabled": "false",
+        # A progress bar on a terminal that already has one of ours.
+        "spark.ui.showConsoleProgress": "false",
+        # No Hive metastore: no table outlives a session, and Derby writes into the working directory.
+        "spark.sql.catalogImplementation": "in-memory",
+        # Neither does the warehouse folder belong into the user's working directory.
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        # Facts are few; a reduce task for every core is plenty, and each more costs 5 ms of scheduling.
+        "spark.sql.shuffle.partitions": "4",
+        # Merges the empty ones of those, and plans by sizes it has seen.
+        "spark.sql.adaptive.enabled": "true",
+        # Times of this project are nanoseconds in int64; no conversion by time zone may ever apply.
+        "spark.sql.session.timeZone": "UTC",
+        # A new Python worker a task costs more than the judging of a case (measured: 6 instead of 15 s).
+        "spark.python.worker.reuse": "true",
+        # Workers must find this package also when it runs from a checkout that is not installed.
+        "spark.executorEnv.PYTHONPATH": import_path(),
+    }
+    if is_on_loopback(master):
+        # Nothing of a run may be reachable from outside this machine,
+        chosen["spark.driver.bindAddress"] = "127.0.0.1"
+        # and the machine's own name may resolve to an address it cannot reach.
+        chosen["spark.driver.host"] = "127.0.0.1"
+    return chosen | _local_settings(folder) if is_local(master) else chosen
+
+
+def _local_settings(folder: Path) -> dict[str, str]:
+    """Settings for a session that lives for seconds on the user's own machine."""
+    log = folder / "log4j2.properties"
+    log.write_text(_QUIET_LOG, encoding="utf-8")
+    return {
+        # Rows are few and queries new: compiling code for them costs the JVM more (3 s) than running it saves.
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        # Facts of a year of runs fit; the raw rows never enter the JVM.
+        "spark.driver.memory": "1g",
+        "spark.driver.extraJavaOptions": f"{_LOCAL_JAVA} -Dlog4j2.configurationFile={log.as_uri()}",
+    }
+
+
+@contextmanager
+def session(master: str | None = None, *, java_home: Path | None = None) -> Iterator[SparkSession]:
+    """
+    A session that is stopped at the end of the block.
+
+    Its JVM serves later sessions of this process and ends, with all its files, before this process does, or with it if that
+    is killed. Raises UsageError for a master that is none, EnvironmentMissing when there is no Java to start it with, the
+    Java there is will not do, the master does not answer, or the JVM is ended from outside.
+    """
+    require_master(master)
+    _require_java(java_home)
+    # True of this pandas and of no use to anybody: no data frame of pandas is ever made here.
+    warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)
+    # The interpreter of the workers must be this one: it has the packages.
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    master = master or LOCAL
+    if is_local(master):
+        # Spark warns about a host name that resolves to loopback unless told which address it may use.
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    try:
+        spark = _started(master)
+        yield spark
+        spark.stop()
+    except HarnessError:
+        _stop_active()
+        raise
+    except Exception as problem:
+        if (ended := _how_it_ended()) is None:
+            _stop_active()
+            raise
+        _end()
+        raise EnvironmentMissing(
+            "Spark's JVM to live until all is judged",
+            seen=ended,
+            hint="free some memory (the kernel may have ended it), then judge the run again with rocketdiff analyze RUN",
+        ) from problem
+    except BaseException:
+        # Ctrl-C: to stop Spark in good order takes seconds, and the answer of a call that was broken off may be waiting.
+        _end()
+        raise
+
+
+_process: SparkProcess | None = None
+"""The one JVM of this process: pyspark's own state is global too."""
+
+
+def _started(master: str) -> SparkSession:
+    global _process  # noqa: PLW0603 - see there
+    if _process is not None and not _process.has_ended():
+        conf = SparkConf().setAll(list(settings(master, _process.folder).items()))
+        return SparkSession.builder.config(conf=conf).getOrCreate()
+    _end()
+    folder = take_folder()
+    chosen = list(settings(master, folder).items())
+    _process = SparkProcess(chosen, folder)
+    gateway = _gateway(*_process.connection())
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        context = SparkContext(conf=SparkConf().setAll(chosen), gateway=gateway)
+        _silence(context)
+        return SparkSession(context)
+    except Py4JJavaError as problem:
+        raise EnvironmentMissing(
+            f"a Spark master at {master}",
+            seen=str(problem.java_exception)[:300],
+            hint="--master none judges without Spark",
+        ) from problem
+    finally:
+        # SparkContext puts a handler of its own, which asks the JVM first, in the place of whoever answers for Ctrl-C here.
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, handler)
+
+
+def _silence(context: SparkContext) -> None:
+    """
+    Let nobody print tracebacks when the JVM is gone, or Ctrl-C breaks off a call.
+
+    Pyspark's server and py4j write theirs on standard error, beside the exception that comes up to us all the same.
+    """
+    # Set, not overridden: pyspark makes the server itself.
+    setattr(context._accumulatorServer, "handle_error", lambda *_: None)  # noqa: B010, SLF001
+    logging.getLogger("py4j").setLevel(logging.CRITICAL + 1)
+    logging.getLogger().addFilter(_is_not_of_py4j)
+
+
+def _is_not_of_py4j(record: logging.LogRecord) -> bool:
+    """Py4j logs broken-off calls with the root logger."""
+    return "py4j" not in Path(record.pathname).parts
+
+
+def _gateway(port: int, secret: str) -> Any:
+    """Pyspark's end of a JVM that is there already."""
+    told = {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}
+    os.environ.update(told)
+    try:
+        return launch_gateway()  # type: ignore[no-untyped-call]  # pyspark's own
+    finally:
+        for name in told:
+            del os.environ[name]
+
+
+def _how_it_ended() -> str | None:
+    """In words, if the JVM has; None while it lives or was never there. A broken connection may be seen before its end."""
+    if _process is None or not _process.has_ended(_BROKEN_OFF_S):
+        return None
+    return _process.how_it_ended()
+
+
+def _stop_active() -> None:
+    context = SparkContext._active_spark_context  # noqa: SLF001 - the only way to ask without making one
+    if context is not None:
+        context.stop()
+
+
+@atexit.register
+def _end() -> None:
+    """End the JVM with everything it has started, and forget it, so that a next session begins anew."""
+    global _process  # noqa: PLW0603 - see there
+    if _process is None:
+        return
+    # Pyspark, asked to stop by its own means, would try to reach what is gone and log that it cannot.
+    context, SparkContext._active_spark_context = SparkContext._active_spark_context, None  # noqa: SLF001
+    SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001
+    SparkSession._instantiatedSession = SparkSession._activeSession = None  # noqa: SLF001
+    if context is not None:
+        context._jsc = None  # noqa: SLF001
+    _process.end()
+    _process = None
+
+
+def _require_java(java_home: Path | None) -> None:
+    if java_home is not None:
+        os.environ["JAVA_HOME"] = str(java_home)
+    home = os.environ.get("JAVA_HOME")
+    found = Path(home, "bin", "java").is_file() if home else shutil.which("java") is not None
+    if not found:
+        raise EnvironmentMissing(
+            "a Java 17 or later for Spark",
+            seen=f"JAVA_HOME={home}" if home else "no java on the path and no JAVA_HOME",
+            hint="rocketdiff doctor says how to get one; --master none analyses without Spark",
+        )

@@ -1,0 +1,129 @@
+"""
+What was wrong with the cluster while an attempt ran: the interval join of attempts with faults.
+
+In: an attempt (broker, start_ns, end_ns, outcome) and the faults of its case. Out: its phase, the spell of pauses it
+belongs to, and the fault that hit it. A case has a handful of faults, so the join is a look at each of them.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rocketdiff.analysis.case_trace import TracedSend
+from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.core.outcome import Outcome
+from rocketdiff.traces.rows import AttemptRow
+
+
+class Phase(StrEnum):
+    """Where the case stood when something began; PAUSED covers every kind of fault, from its first doubtful instant."""
+
+    CALM = "calm"
+    PAUSED = "paused"
+    AFTER = "after"
+
+
+@dataclass(frozen=True, slots=True)
+class Spell:
+    """
+    Pauses of brokers that overlap in time: one cause, so one unit of statistics, under its lowest episode number.
+
+    From start_ns, when the first of its brokers had stopped, to end_ns, when the last was about to be resumed; None:
+    one never was.
+    """
+
+    episode: int
+    start_ns: int
+    end_ns: int | None
+    pauses: tuple[FaultRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """
+    Fault context of one attempt.
+
+    hit: the fault of its own broker that may have been in force during part of it. blocked: it was hit and got no answer
+    before that fault was being healed (an answer already under way may still arrive in the first instant).
+    """
+
+    phase: Phase
+    hit: FaultRecord | None = None
+    blocked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SendInContext:
+    """A send with the context of each of its attempts, in their order."""
+
+    traced: TracedSend
+    phase: Phase
+    contexts: tuple[Context, ...]
+
+
+class FaultTimes:
+    """The faults of one case, ready to be asked about instants and attempts."""
+
+    def __init__(self, faults: Sequence[FaultRecord]) -> None:
+        self.faults = tuple(faults)
+        self.spells = _spells(fault for fault in faults if fault.kind is FaultKind.PAUSE)
+
+    def phase_at(self, instant_ns: int) -> Phase:
+        """PAUSED from inject_ns to healed_ns of any fault; otherwise AFTER once there has been one."""
+        phase = Phase.CALM
+        for fault in self.faults:
+            if fault.inject_ns <= instant_ns:
+                if fault.healed_ns is None or instant_ns < fault.healed_ns:
+                    return Phase.PAUSED
+                phase = Phase.AFTER
+        return phase
+
+    def context_of(self, attempt: AttemptRow) -> Context:
+        """Context of one attempt."""
+        hit = next((fault for fault in self.faults if _hits(fault, attempt)), None)
+        unanswered = attempt.outcome is not Outcome.OK
+        blocked = hit is not None and (unanswered or (hit.heal_ns is not None and attempt.end_ns >= hit.heal_ns))
+        return Context(self.phase_at(attempt.start_ns), hit, blocked)
+
+    def spell_of(self, fault: FaultRecord) -> Spell | None:
+        """The spell a pause belongs to; None for other kinds of fault."""
+        return next((spell for spell in self.spells if fault in spell.pauses), None)
+
+
+def attempts_in_context(sends: Iterable[TracedSend], times: FaultTimes) -> Iterator[SendInContext]:
+    """Every send with the fault context of its attempts; a send without attempts has the phase of its own start."""
+    for traced in sends:
+        contexts = tuple(times.context_of(attempt) for attempt in traced.attempts)
+        if contexts:
+            phase = contexts[0].phase
+        else:
+            phase = Phase.CALM if traced.row is None else times.phase_at(traced.row.start_ns)
+        yield SendInContext(traced, phase, contexts)
+
+
+def _hits(fault: FaultRecord, attempt: AttemptRow) -> bool:
+    if fault.kind is FaultKind.PAUSE_NAME_SERVER or fault.node != attempt.broker:
+        return False
+    return attempt.end_ns > fault.inject_ns and (fault.heal_ns is None or attempt.start_ns < fault.heal_ns)
+
+
+def _spells(pauses: Iterable[FaultRecord]) -> tuple[Spell, ...]:
+    """Gather pauses that overlap, in time order."""
+    gathered: list[list[FaultRecord]] = []
+    for pause in sorted(pauses, key=lambda fault: fault.inject_ns):
+        if gathered and any(other.healed_ns is None or pause.inject_ns < other.healed_ns for other in gathered[-1]):
+            gathered[-1].append(pause)
+        else:
+            gathered.append([pause])
+    return tuple(_spell(group) for group in gathered)
+
+
+def _spell(pauses: Sequence[FaultRecord]) -> Spell:
+    heals = [pause.heal_ns for pause in pauses]
+    ends = [heal for heal in heals if heal is not None]
+    return Spell(
+        episode=min(pause.episode for pause in pauses),
+        start_ns=min(pause.injected_ns for pause in pauses),
+        end_ns=max(ends) if len(ends) == len(heals) else None,
+        pauses=tuple(pauses),
+    )

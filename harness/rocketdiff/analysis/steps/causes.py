@@ -1,0 +1,170 @@
+"""
+What may have failed an attempt: a fault of the case, a torn connection, the machine; or nothing that anybody knows.
+
+In: the attempts of one arm, the faults of its case. Out: for an attempt that failed, or was stored with a reserve, whether
+something is known that brings such an end about there and then. Only ends that name their cause are judged; an asynchronous
+attempt that another one followed names none (its duration is the oracle's business).
+"""
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable
+from enum import StrEnum
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rocketdiff.analysis.steps.fault_reach import FaultReach
+from rocketdiff.analysis.steps.torn_connections import AT_ONCE_NS, LATE_NS
+from rocketdiff.core.fault import OF_SLAVES, FaultKind, FaultRecord
+from rocketdiff.core.outcome import is_stored_with_reserve
+from rocketdiff.core.records import UNSEEN_END
+from rocketdiff.traces.manifest import CaseEntry
+
+LOST = frozenset({"RemotingSendRequestException", "RemotingConnectException"})
+"""Ends of a connection."""
+
+SLOW = frozenset({"RemotingTimeoutException", "RemotingTooMuchRequestException"})
+"""Time that was up."""
+
+REFUSED = "MQBrokerException"
+_TIMEOUT = "RemotingTimeoutException"
+
+WRAPPED = frozenset({UNSEEN_END, "MQClientException", "CompletionException"})
+"""What an asynchronous attempt may be told to have ended with although something else has ended it."""
+
+CROWDED_CODES = frozenset({1, 2})
+"""
+SYSTEM_ERROR and SYSTEM_BUSY: answers of a broker whose machine is too slow for it, with the page cache or its queue of requests
+(SendMessageProcessor, BrokerFastFailure).
+"""
+
+NO_PERMISSION = 16
+
+LEISURELY_MS = 300
+"""
+The shortest timeout of the shipped scenarios. Below it a client's own speed on this machine decides whether it is kept, so that
+timeouts are no rarity in calm, tear connections at any time, and say nothing of the client.
+"""
+
+TOLD_LATE_NS = 20_000_000
+"""
+How much later than what it tore a request may seem to end: a thread that closes a connection tells of its own request
+afterwards, and those it fails are told of by other threads meanwhile.
+"""
+
+_BETWEEN_CLIENTS = -2
+"""Asynchronous requests of every thread are in flight together: any may tear another's connection."""
+
+_SLAVE = "-slave-"
+
+
+class Cause(StrEnum):
+    """Why an attempt failed, as far as anybody knows; MACHINE: a crowded machine does that to anybody."""
+
+    FAULT = "fault"
+    TORN = "torn connection"
+    MACHINE = "machine"
+    UNTOLD = "untold"
+    NONE = "none"
+
+
+class Causes:
+    """What is known of one arm's failures."""
+
+    def __init__(
+        self, attempts: pa.Table | None, faults: Iterable[FaultRecord], entry: CaseEntry, *, timeouts_close: bool
+    ) -> None:
+        """attempts: the sealed table. timeouts_close: by the rules of the release, a request that timed out costs its connection."""
+        self._faults = tuple(faults)
+        self._cutting = FaultReach.of_attempts(self._faults, entry.settings)
+        self._any = FaultReach(self._faults, self._cutting.lasting_ns)
+        # A broker waits for its slave or its disk by deployment; elsewhere no load makes it say that it waited in vain.
+        self._waits = entry.topology.endswith("-sync") or entry.topology.endswith("-sync-flush")
+        self._is_hasty = entry.settings.send_msg_timeout_ms < LEISURELY_MS
+        self._timeout_ns = entry.settings.send_msg_timeout_ms * 1_000_000
+        self._closed: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+        if attempts is not None:
+            self._note_closings(attempts, timeouts_close=timeouts_close)
+
+    def of(
+        self,
+        thread: int,
+        broker: str,
+        start_ns: int,
+        end_ns: int,
+        error: str | None,
+        code: int | None = None,
+        status: str | None = None,
+        *,
+        is_asynchronous: bool = False,
+    ) -> Cause:
+        """Of an attempt that did not end in SEND_OK."""
+        if error is None:
+            return self._of_status(broker, start_ns) if is_stored_with_reserve(status) else Cause.UNTOLD
+        if error == REFUSED:
+            return self._of_code(broker, start_ns, end_ns, code)
+        if is_asynchronous and error in WRAPPED:
+            return Cause.UNTOLD
+        if self._cutting.meets(start_ns, end_ns, broker):
+            return Cause.FAULT
+        if error in LOST | SLOW and self._may_be_torn(
+            _BETWEEN_CLIENTS if is_asynchronous else thread, broker, start_ns, end_ns
+        ):
+            return Cause.TORN
+        return Cause.MACHINE if error in SLOW else Cause.NONE
+
+    def of_no_attempt(self, error: str | None, end_ns: int) -> Cause:
+        """
+        Of a send that failed before its client tried anything.
+
+        A fault may have taken its route, or its broker's address, and neither need come back with the heal.
+        """
+        if any(fault.inject_ns < end_ns for fault in self._faults):
+            return Cause.FAULT
+        return Cause.MACHINE if error in SLOW else Cause.NONE
+
+    def _of_status(self, broker: str, start_ns: int) -> Cause:
+        """A slave that was cut off comes back when it likes, so a fault of the pair counts until the case is over."""
+        pair = (fault for fault in self._faults if fault.node.partition(_SLAVE)[0] == broker)
+        telling = (fault for fault in pair if fault.kind not in (FaultKind.READ_ONLY, FaultKind.FLOW_CONTROL))
+        if any(fault.inject_ns < start_ns + self._timeout_ns for fault in telling):
+            return Cause.FAULT
+        return Cause.MACHINE if self._waits else Cause.NONE
+
+    def _of_code(self, broker: str, start_ns: int, end_ns: int, code: int | None) -> Cause:
+        here = [fault for fault in self._faults if fault.node.partition(_SLAVE)[0] == broker]
+        if code in CROWDED_CODES:
+            return Cause.FAULT if self._any.meets(start_ns, end_ns, broker) else Cause.MACHINE
+        begun = [fault.kind for fault in here if fault.inject_ns < end_ns]
+        # A broker that was killed starts without its topics and its slave; a read-only one forbids writing until all know better.
+        if any(kind is FaultKind.KILL or kind in OF_SLAVES for kind in begun):
+            return Cause.FAULT
+        is_read_only = code == NO_PERMISSION and any(kind is FaultKind.READ_ONLY for kind in begun)
+        return Cause.FAULT if is_read_only else Cause.NONE
+
+    def _note_closings(self, attempts: pa.Table, *, timeouts_close: bool) -> None:
+        """
+        Gather when connections were closed by requests whose end is itself known to have a cause.
+
+        A client that loses its connections for no reason must not excuse one loss by the next.
+        """
+        closing = [*LOST, *SLOW, UNSEEN_END] if timeouts_close else [*LOST]
+        failed = attempts.filter(pc.is_in(attempts.column("error"), pa.array(closing)))
+        names = ("end_ns", "start_ns", "thread", "broker", "error")
+        rows = sorted(zip(*(failed.column(name).to_pylist() for name in names), strict=True))
+        for end_ns, start_ns, thread, broker, error in rows:
+            known = _TIMEOUT if error == UNSEEN_END and end_ns - start_ns >= self._timeout_ns else error
+            if self.of(thread, broker, start_ns, end_ns, known) not in (Cause.NONE, Cause.UNTOLD):
+                self._closed[broker].append((end_ns, thread))
+
+    def _may_be_torn(self, thread: int, broker: str, start_ns: int, end_ns: int) -> bool:
+        """As ``TornConnections.may_have_torn``, of closings that have a cause; another thread's may be told a little later."""
+        moments = self._closed.get(broker, [])
+        if self._is_hasty and bisect_left(moments, (end_ns,)):
+            return True
+        first, last = bisect_left(moments, (start_ns - LATE_NS,)), bisect_left(moments, (end_ns + TOLD_LATE_NS,))
+        return any(
+            end_ns - AT_ONCE_NS <= closed_ns < end_ns if other == thread else True
+            for closed_ns, other in moments[first:last]
+        )

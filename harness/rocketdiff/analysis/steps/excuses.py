@@ -1,0 +1,98 @@
+"""
+Which attempts needed no new connection, and how late the machine let things be: what an attempt that outlasted its timeout has for an excuse.
+
+A client has one connection to each broker, whichever thread uses it. A broker that has answered over it, and to which
+nothing has closed it since, is not connected to again, so the seconds that connecting may take are not granted. How late a
+timeout may be noticed on a busy machine is read off the other arm, which ran on it at the same time.
+
+In: attempts of both arms, faults. Out: whether an attempt that took too long is excused.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rocketdiff.analysis.steps.torn_connections import CLOSING, LATE_NS, QUIET
+from rocketdiff.core.fault import FaultRecord
+from rocketdiff.oracle.durations import BUSY_MS, CONNECTING_MS, Outlasted
+
+IDLE_NS = 60_000_000_000
+"""Clients and brokers close what was idle for 120 s; half of it, because the broker's own look at it comes at intervals."""
+
+SPREAD = 3
+"""
+How much later than the other arm's latest timeout one may be noticed: both are the largest of a few delays of one machine. Of
+five exponential delays each, one maximum is beyond three times the other in 7 cases of 100; and it counts only beyond BUSY_MS.
+"""
+
+_TIMEOUT = "RemotingTimeoutException"
+_NS_PER_MS = 1_000_000
+
+
+class HeldConnections:
+    """When each broker answered an arm, and when its connections may have been closed."""
+
+    def __init__(self, attempts: pa.Table | None, faults: Iterable[FaultRecord]) -> None:
+        self._cutting = tuple(fault for fault in faults if fault.kind not in QUIET)
+        self._answered: dict[str, np.ndarray] = {}
+        self._closed: dict[str, np.ndarray] = {}
+        if attempts is None:
+            return
+        errors = attempts.column("error")
+        closing = attempts.filter(pc.is_in(errors, pa.array(CLOSING)))
+        answered = attempts.filter(pc.is_null(errors))
+        for broker in map(str, attempts.column("broker").unique().to_pylist()):
+            self._answered[broker] = _ends(answered, broker)
+            self._closed[broker] = _ends(closing, broker)
+
+    def is_held(self, broker: str, start_ns: int, end_ns: int) -> bool:
+        """
+        Whether an attempt on a broker found its client's connection open.
+
+        A timeout just before the last answer counts as a cut: closing is left to another thread, which may be late.
+        """
+        answered = self._answered.get(broker, np.empty(0))
+        before = int(answered.searchsorted(start_ns, side="right"))
+        if not before or start_ns - answered[before - 1] > IDLE_NS:
+            return False
+        since_ns = int(answered[before - 1]) - LATE_NS
+        closed = self._closed.get(broker, np.empty(0))
+        is_closed = closed.searchsorted(since_ns) < closed.searchsorted(end_ns)
+        return not is_closed and not any(
+            fault.inject_ns < end_ns and (fault.healed_ns is None or since_ns < fault.healed_ns)
+            for fault in self._cutting
+            if fault.node == broker
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Excuses:
+    """What an arm's attempts may have waited for besides an answer. late_ms: how late the other arm noticed a timeout."""
+
+    held: HeldConnections
+    late_ms: int = 0
+
+    def cover(self, found: Outlasted, broker: str, start_ns: int, end_ns: int) -> bool:
+        """Whether an attempt may have lasted so long on this machine, with a connection to be made or without."""
+        slack_ms = max(BUSY_MS, min(SPREAD * self.late_ms, found.timeout_ms))
+        if found.may_connect and not self.held.is_held(broker, start_ns, end_ns):
+            slack_ms += CONNECTING_MS
+        return found.took_ms - found.timeout_ms <= slack_ms
+
+
+def latest_timeout_ms(attempts: pa.Table | None, timeout_ms: int) -> int:
+    """How much longer than a send may take the longest timed out attempt of an arm took, in ms; 0 without one."""
+    if attempts is None:
+        return 0
+    timed_out = attempts.filter(pc.is_in(attempts.column("error"), pa.array([_TIMEOUT])))
+    took_ns = timed_out.column("end_ns").to_numpy() - timed_out.column("start_ns").to_numpy()
+    return max(int(took_ns.max(initial=0)) // _NS_PER_MS - timeout_ms, 0)
+
+
+def _ends(attempts: pa.Table, broker: str) -> np.ndarray:
+    """Ends of the attempts on one broker, in ns and in order."""
+    here = attempts.filter(pc.is_in(attempts.column("broker"), pa.array([broker])))
+    return np.sort(here.column("end_ns").to_numpy())

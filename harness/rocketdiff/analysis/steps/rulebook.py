@@ -1,0 +1,182 @@
+"""
+Which rules a case is judged by: those of the baseline's release, for both arms.
+
+A candidate of another kind (C++, Go) is held against the same rules: what it does otherwise is what a user notices.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from rocketdiff.analysis.case_trace import CaseTrace
+from rocketdiff.analysis.steps.causes import Causes
+from rocketdiff.analysis.steps.excuses import Excuses, HeldConnections, latest_timeout_ms
+from rocketdiff.analysis.steps.fault_reach import FaultReach
+from rocketdiff.analysis.steps.torn_connections import QUIET, TornConnections
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.events import Arm
+from rocketdiff.core.knowable import Sending
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.oracle.async_ends import Troubled
+from rocketdiff.oracle.async_habits import NO_HABITS, AsyncHabits
+from rocketdiff.oracle.asynchronous import judge_asynchronous
+from rocketdiff.oracle.durations import Tearing
+from rocketdiff.oracle.judgement import Judgement
+from rocketdiff.oracle.replay import Replay, replay_for
+from rocketdiff.oracle.trace import SendTrace
+from rocketdiff.traces.journal import CLIENT
+from rocketdiff.traces.schema import TableName
+
+RULED_CLIENTS = ("java", "python")
+"""Kinds of client whose release names a dialect; ``python`` is our reference, speaking that of the named release."""
+
+CAUSES = "causes"
+"""Capability of a client whose exceptions have causes."""
+
+_CLIENTS_OWN_THREAD = -2
+"""Asynchronous requests of every thread of the application are in flight together: any of them may tear another's connection."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArmRules:
+    """
+    The rules for one arm.
+
+    shared: its threads share a fault table, so their sends must be judged together; otherwise one thread after another.
+    asynchronous: so must sends that threads of the client's hand over.
+    """
+
+    trace: CaseTrace
+    arm: Arm
+    release: str
+    shared: bool
+    asynchronous: bool = False
+
+    def fresh(self) -> Replay:
+        """A replay that has seen nothing yet."""
+        attempts = self.trace.tables.get((TableName.ATTEMPTS, self.arm))
+        witnessed = attempts is not None and attempts.num_rows > 0
+        settings, routes = self.trace.entry.settings, self.trace.routes(self.arm)
+        return replay_for(self.release, settings, routes, witnessed=witnessed)
+
+    @property
+    def choosers_told(self) -> bool:
+        """Whether the witness tells which thread of the client's chose; on the wire nobody sees it."""
+        summary = self.trace.entry.arms.get(self.arm)
+        return summary is None or summary.witness == CLIENT
+
+    def sending(self) -> Sending | None:
+        """What decides on what can be known of this arm; None when nothing was sent. A case has one mode and one call."""
+        sends = self.trace.tables.get((TableName.SENDS, self.arm))
+        if sends is None or not sends.num_rows:
+            return None
+        return Sending(
+            SendMode(sends.column("mode")[0].as_py() or SendMode.SYNC),
+            SendKind(sends.column("kind")[0].as_py()),
+            self.trace.entry.settings.send_latency_fault_enable,
+            is_chooser_unseen=not (self.choosers_told or self.fresh().calls_itself),
+        )
+
+    @property
+    def tells_cause(self) -> bool:
+        """Whether the arm's client can tell the cause of an exception."""
+        return tells_causes(self.trace, self.arm)
+
+    def torn_connections(self) -> TornConnections:
+        """When this arm's connections were closed, as far as its own trace shows it."""
+        attempts = self.trace.tables.get((TableName.ATTEMPTS, self.arm))
+        return TornConnections(attempts, self.trace.faults, Tearing.of(self.fresh().dialect.remoting))
+
+    def excuses(self) -> Excuses:
+        """What attempts of this arm that took too long may have waited for: a connection, or the machine."""
+        attempts = {arm: self.trace.tables.get((TableName.ATTEMPTS, arm)) for arm in Arm}
+        others = (table for arm, table in attempts.items() if arm is not self.arm)
+        timeout_ms = self.trace.entry.settings.send_msg_timeout_ms
+        late_ms = max(latest_timeout_ms(table, timeout_ms) for table in others)
+        return Excuses(HeldConnections(attempts[self.arm], self.trace.faults), late_ms)
+
+    def judge_together(self, sends: Iterable[SendTrace]) -> Iterator[Judgement]:
+        """Judgements of all sends of the arm, in order of their start."""
+        if self.asynchronous:
+            return judge_asynchronous(self.fresh(), sends, self._troubled(), choosers_told=self.choosers_told)
+        return self.fresh().judge_all(sends)
+
+    def _troubled(self) -> Troubled:
+        """
+        Whether a request's broker was faulty around then, or another request's end may have torn its connection.
+
+        Of any broker (None) it is asked for requests that nobody saw, because there was no connection or no address: a broker
+        that is paused keeps both (the kernel accepts for it).
+        """
+        reach = FaultReach.of_attempts(self.trace.faults, self.trace.entry.settings)
+        cutting = FaultReach.of_attempts(
+            (fault for fault in self.trace.faults if fault.kind not in QUIET), self.trace.entry.settings
+        )
+        torn = self.torn_connections()
+
+        def is_troubled(broker: str | None, start_ns: int, end_ns: int) -> bool:
+            if broker is None:
+                return cutting.meets(start_ns, end_ns)
+            return reach.meets(start_ns, end_ns, broker) or torn.may_have_torn(
+                _CLIENTS_OWN_THREAD, broker, start_ns, end_ns
+            )
+
+        return is_troubled
+
+
+@dataclass(frozen=True, slots=True)
+class Rulebook:
+    """
+    Rules for both arms of a case; missing: why there are none, empty when there are. habits: of the baseline's release.
+
+    may_leave_open: whether a request that ended so may leave a connection open (LateClose of the rules); None: nobody knows.
+    """
+
+    rules: dict[Arm, ArmRules]
+    missing: str = ""
+    habits: AsyncHabits = NO_HABITS
+    timeouts_close: bool = True
+    may_leave_open: Callable[[str | None], bool] | None = None
+
+    def causes(self, trace: CaseTrace, arm: Arm) -> Causes:
+        """What is known of the failures of an arm; without rules, a timeout may cost a connection."""
+        attempts = trace.tables.get((TableName.ATTEMPTS, arm))
+        return Causes(attempts, trace.faults, trace.entry, timeouts_close=self.timeouts_close)
+
+
+def rulebook_for(trace: CaseTrace) -> Rulebook:
+    """The rules of the baseline's release, or the reason why nobody knows them."""
+    baseline = SubjectId.parse(trace.subjects[Arm.BASELINE])
+    if baseline.client not in RULED_CLIENTS:
+        return Rulebook(
+            {}, f"no rules are known for the baseline {baseline}: name a Java client or the reference first"
+        )
+    settings = trace.entry.settings
+    shared = trace.entry.threads > 1 and settings.send_latency_fault_enable
+    asynchronous = is_asynchronous(trace)
+    rules = {arm: ArmRules(trace, arm, baseline.release, shared, asynchronous) for arm in Arm}
+    try:
+        dialect = rules[Arm.BASELINE].fresh().dialect
+    except UsageError as error:
+        return Rulebook({}, str(error))
+    habits = AsyncHabits.of(dialect, settings.retry_times_when_send_async_failed)
+    closing, late_close = Tearing.of(dialect.remoting).timeouts_close, dialect.remoting.late_close
+    return Rulebook(rules, habits=habits, timeouts_close=closing, may_leave_open=late_close.may_leave_open)
+
+
+def tells_causes(trace: CaseTrace, arm: Arm) -> bool:
+    """
+    Whether an arm's client says that it tells causes of exceptions; Java's driver and the reference always have.
+
+    The exceptions of some languages' clients have none, which is no difference.
+    """
+    summary = trace.entry.arms.get(arm)
+    is_said = summary is not None and CAUSES in summary.capabilities
+    return is_said or SubjectId.parse(trace.subjects[arm]).client in RULED_CLIENTS
+
+
+def is_asynchronous(trace: CaseTrace) -> bool:
+    """Whether a case's sends are; it has one mode."""
+    tables = (trace.tables.get((TableName.SENDS, arm)) for arm in Arm)
+    first = next((table.column("mode")[0].as_py() for table in tables if table is not None and table.num_rows), None)
+    return first == SendMode.ASYNC

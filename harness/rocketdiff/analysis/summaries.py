@@ -1,0 +1,109 @@
+"""
+Facts of many cases, added up: what Spark hands back, and the same sums without it for small runs and as a cross-check.
+
+Both give the same rows in the same order, to the last digit of every integer.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rocketdiff.analysis.facts import CaseFact, Difference, EpisodeValue, LaneBar, Tally
+from rocketdiff.core.fault import FaultRecord
+
+CaseKey = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """All differences of one case, check and arm that share a signature; the example is the easiest one to follow."""
+
+    run: str
+    number: int
+    count: int
+    example: Difference
+
+
+@dataclass(frozen=True, slots=True)
+class Summaries:
+    """
+    Everything the driver needs of all cases.
+
+    clusters by (run, case, check, signature, arm); tallies by (run, case, check, arm, phase, key); the others by case,
+    in an order of their own that is the same with and without Spark.
+    """
+
+    clusters: tuple[Cluster, ...]
+    tallies: tuple[CaseFact, ...]
+    episodes: tuple[CaseFact, ...]
+    lanes: tuple[CaseFact, ...]
+    faults: tuple[CaseFact, ...]
+
+
+def summarise(facts: Iterable[CaseFact]) -> Summaries:
+    """Add up facts in this process."""
+    clusters: defaultdict[tuple[str, int, str, str, str], list[Difference]] = defaultdict(list)
+    tallies: defaultdict[tuple[str, int, str, str, str, str], list[Tally]] = defaultdict(list)
+    loose: list[CaseFact] = []
+    for fact in facts:
+        match fact.fact:
+            case Difference() as found:
+                clusters[fact.run, fact.number, found.check, found.signature, found.arm].append(found)
+            case Tally() as tally:
+                tallies[fact.run, fact.number, tally.check, tally.arm, tally.phase, tally.key].append(tally)
+            case _:
+                loose.append(fact)
+    return in_order(
+        [Cluster(*key[:2], len(members), min(members, key=ease)) for key, members in clusters.items()],
+        [
+            CaseFact(*key[:2], Tally(*key[2:], sum(one.n for one in same), sum(one.total for one in same)))
+            for key, same in tallies.items()
+        ],
+        loose,
+    )
+
+
+def ease(difference: Difference) -> tuple[object, ...]:
+    """Order of examples: fewest attempts to look at, then earliest; the rest only makes the choice unique."""
+    attempt = -1 if difference.attempt is None else difference.attempt
+    return difference.weight, difference.at_ns, difference.thread, difference.send, attempt, difference.observed
+
+
+def in_order(clusters: Iterable[Cluster], tallies: Iterable[CaseFact], loose: Iterable[CaseFact]) -> Summaries:
+    """Sort what was added up, in whatever order it came."""
+    rows = list(loose)
+    return Summaries(
+        clusters=tuple(sorted(clusters, key=_cluster_key)),
+        tallies=tuple(sorted(tallies, key=_tally_key)),
+        episodes=tuple(sorted((row for row in rows if isinstance(row.fact, EpisodeValue)), key=_episode_key)),
+        lanes=tuple(sorted((row for row in rows if isinstance(row.fact, LaneBar)), key=_lane_key)),
+        faults=tuple(sorted((row for row in rows if isinstance(row.fact, FaultRecord)), key=_fault_key)),
+    )
+
+
+def _cluster_key(cluster: Cluster) -> tuple[str, int, str, str, str]:
+    return cluster.run, cluster.number, cluster.example.check, cluster.example.signature, cluster.example.arm
+
+
+def _tally_key(row: CaseFact) -> tuple[str, int, str, str, str, str]:
+    tally = row.fact
+    assert isinstance(tally, Tally)
+    return row.run, row.number, tally.check, tally.arm, tally.phase, tally.key
+
+
+def _episode_key(row: CaseFact) -> tuple[str, int, str, str, int, str]:
+    value = row.fact
+    assert isinstance(value, EpisodeValue)
+    return row.run, row.number, value.check, value.sample, value.episode, value.arm
+
+
+def _lane_key(row: CaseFact) -> tuple[str, int, int, str, int, int, int]:
+    bar = row.fact
+    assert isinstance(bar, LaneBar)
+    return row.run, row.number, bar.window, bar.arm, bar.thread, bar.send, bar.attempt
+
+
+def _fault_key(row: CaseFact) -> tuple[str, int, int, str, int]:
+    fault = row.fact
+    assert isinstance(fault, FaultRecord)
+    return row.run, row.number, fault.inject_ns, fault.node, fault.episode

@@ -1,0 +1,1 @@
+"""Speed, measured on this machine: clients, the simulation, the relay."""

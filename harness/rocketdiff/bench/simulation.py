@@ -1,0 +1,191 @@
+"""
+Speed of the simulation, measured on this machine at this minute: decisions and sends a second, real time for virtual time.
+
+Nothing is asserted, because the machine decides as much as we do. One Java host, one thread; answers are taken as fast as they come.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, TypeVar
+
+from rich.console import Console
+from rich.table import Table
+
+from rocketdiff.lab.fuzz.lockstep import name_of, weight_of
+from rocketdiff.releases.catalogue import client_releases
+from rocketdiff.releases.simulator import fetch_simulation
+from rocketdiff.simulation.generators import generate
+from rocketdiff.simulation.golden.standard import load_standard
+from rocketdiff.simulation.java_host import Finished, JavaHost, Job
+from rocketdiff.simulation.script import Depth, parse_script
+from rocketdiff.simulation.script.model import NamedScript
+from rocketdiff.simulation.virtual import run_reference
+from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.rules.client.publish import PublishInfo
+from rocketmq_reference.rules.queue_choice.fault_table import FaultTable
+from rocketmq_reference.rules.queue_choice.index import ThreadIndex
+from rocketmq_reference.rules.queue_choice.selection import Selector, SelectRule
+from rocketmq_reference.rules.tape import RandomTape
+
+Result = TypeVar("Result")
+
+RELEASES = ("4.7.1", "4.9.8", "5.1.4", "5.3.3", "5.5.0")
+SCRIPTS = {Depth.SELECTION: 400, Depth.SEND_LOOP: 200, Depth.REMOTING: 100}
+"""Enough for a second or so each, after a first fifth that warms the classes up."""
+
+LONG_SENDS = 20_000
+"""Sends of the one script without a trace whose time is nearly all the client's own."""
+
+
+DECISIONS = 100_000
+"""Of the rules alone, without a script; a third of a second or so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """Queues the reference's rules choose a second: plain rotation, and fault latency with one of two brokers avoided."""
+
+    rotation_per_s: float
+    avoiding_per_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """Decisions (selection) or sends a second, traced; virtual_ratio: virtual seconds that passed in a real one."""
+
+    release: str
+    depth: Depth
+    java_per_s: float
+    reference_per_s: float
+    virtual_ratio: float
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Everything; standard_s: wall time of all releases over the standard scripts, in a host that has just been started."""
+
+    speeds: tuple[Speed, ...]
+    long_sends_per_s: dict[str, float]
+    decisions: dict[str, Decisions]
+    standard_scripts: int
+    standard_releases: int
+    standard_s: float
+
+
+def bench_simulation(*, as_json: bool) -> dict[str, Any]:
+    """Measure, and print it or (as_json) only return it."""
+    measured = measure()
+    if as_json:
+        return asdict(measured)
+    for part in (_speeds(measured.speeds), _long_sends(measured.long_sends_per_s), _decisions(measured.decisions)):
+        Console().print(part)
+    runs = f"{measured.standard_releases} releases × {measured.standard_scripts} standard scripts"
+    Console().print(f"{runs}: {measured.standard_s:.1f} s from the start of the host")
+    return {}
+
+
+def measure() -> Measured:
+    """The figures; the long sends and the standard scripts each get a host of their own. What is fetched is fetched before."""
+    fetch_simulation(client_releases())
+    with JavaHost() as host:
+        scripts = {depth: _scripts(depth, number) for depth, number in SCRIPTS.items()}
+        speeds = [_speed(host, release, depth, some) for depth, some in scripts.items() for release in RELEASES]
+    with JavaHost() as host:
+        long_sends = {release: _long_sends_per_s(host, release) for release in RELEASES}
+    decisions = {release: _decisions_per_s(release) for release in RELEASES}
+    standard, releases = load_standard(), client_releases()
+    with JavaHost() as host:
+        jobs = (Job(release, one.name, one.script) for one in standard for release in releases)
+        standard_s, _ = _timed(lambda: host.finish_all(jobs))
+    return Measured(tuple(speeds), long_sends, decisions, len(standard), len(releases), standard_s)
+
+
+def _scripts(depth: Depth, number: int) -> list[tuple[NamedScript, int]]:
+    generated = ((name_of(depth, i), generate(depth, i)) for i in range(number))
+    return [(NamedScript(name, parse_script(script, name)), weight_of(script)) for name, script in generated]
+
+
+def _speed(host: JavaHost, release: str, depth: Depth, scripts: Sequence[tuple[NamedScript, int]]) -> Speed:
+    """The first fifth warms up; its own time is not counted."""
+    warm_up, counted = scripts[: len(scripts) // 5], scripts[len(scripts) // 5 :]
+    _timed(lambda: host.finish_all(_jobs(release, warm_up)))
+    java_s, finished = _timed(lambda: host.finish_all(_jobs(release, counted)))
+    weight = sum(weight for _, weight in counted)
+    some = counted[:: max(1, len(counted) // 40)]
+    dialect = dialect_of(release)
+    reference_s, _ = _timed(lambda: (run_reference(dialect, one.name, one.script, trace=True) for one, _ in some))
+    return Speed(
+        release,
+        depth,
+        weight / java_s,
+        sum(weight for _, weight in some) / reference_s,
+        sum(one.virtual_ms for one in finished) / 1_000 / java_s,
+    )
+
+
+def _jobs(release: str, scripts: Iterable[tuple[NamedScript, int]]) -> Iterator[Job]:
+    return (Job(release, one.name, one.script, trace=True) for one, _ in scripts)
+
+
+def _long_sends_per_s(host: JavaHost, release: str) -> float:
+    """One thread, two brokers, nothing wrong, no trace."""
+    data = {"format": 1, "route": {"a": 4, "b": 4}, "steps": [{"send": {"mode": "sync", "count": LONG_SENDS}}]}
+    script = parse_script(data, "long")
+    _timed(lambda: host.finish_all([Job(release, "long", script)]))
+    seconds, _ = _timed(lambda: host.finish_all([Job(release, "long", script)]))
+    return LONG_SENDS / seconds
+
+
+def _decisions_per_s(release: str) -> Decisions:
+    """Two brokers of four queues, one thread."""
+    dialect = dialect_of(release)
+    info = PublishInfo.of([(broker, queue) for broker in ("a", "b") for queue in range(4)])
+
+    def rate(select: SelectRule, avoided: Sequence[str]) -> float:
+        faults = FaultTable(dialect.fault_table)
+        for broker in avoided:
+            faults.update(broker, 5, 600_000, True, 0)
+        selector = Selector(info, ThreadIndex(dialect.index, 11), faults, ThreadIndex(dialect.index, 1), RandomTape(1))
+        began = time.monotonic()
+        for _ in range(DECISIONS):
+            select(selector, None, False, 100)
+        return DECISIONS / (time.monotonic() - began)
+
+    return Decisions(rate(dialect.select_plain, ()), rate(dialect.select_queue, ("a",)))
+
+
+def _timed(work: Callable[[], Iterable[Result]]) -> tuple[float, list[Result]]:
+    began = time.monotonic()
+    results = list(work())
+    for one in results:
+        if isinstance(one, Finished) and one.error is not None:
+            raise one.error
+    return time.monotonic() - began, results
+
+
+def _speeds(speeds: Sequence[Speed]) -> Table:
+    table = Table(title="random scripts, every step traced; decisions or sends a second")
+    for column in ("depth", "release", "Java classes", "reference", "virtual ÷ real time"):
+        table.add_column(column, justify="left" if column == "depth" else "right")
+    for one in speeds:
+        figures = (f"{one.java_per_s:,.0f}", f"{one.reference_per_s:,.0f}", f"{one.virtual_ratio:,.0f}")
+        table.add_row(str(one.depth), one.release, *figures)
+    return table
+
+
+def _long_sends(rates: dict[str, float]) -> Table:
+    table = Table(title=f"{LONG_SENDS:,} plain synchronous sends in one script, not traced, a second")
+    for release in rates:
+        table.add_column(release, justify="right")
+    table.add_row(*(f"{rate:,.0f}" for rate in rates.values()))
+    return table
+
+
+def _decisions(rates: dict[str, Decisions]) -> Table:
+    table = Table(title=f"{DECISIONS:,} queues chosen by the reference's rules alone, a second")
+    for column in ("release", "plain rotation", "one of two brokers avoided"):
+        table.add_column(column, justify="right")
+    for release, one in rates.items():
+        table.add_row(release, f"{one.rotation_per_s:,.0f}", f"{one.avoiding_per_s:,.0f}")
+    return table

@@ -1,0 +1,1 @@
+"""How often is the gate wrong: control cases by the hundred, counted into rates."""

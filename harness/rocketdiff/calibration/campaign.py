@@ -1,0 +1,250 @@
+"""
+How often is the gate wrong? A client against itself, many times: every alarm is a false one.
+
+Everything goes into a journal as soon as it is known, so a calibration that was stopped goes on, and nothing that was
+counted is lost or left out. A case that alarmed keeps its run directory.
+"""
+
+import os
+import shlex
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+
+from rocketdiff import __version__
+from rocketdiff.analysis.analyze import WITHOUT_SPARK, analyze
+from rocketdiff.calibration.journal import CalibrationJournal, Header, Line, plan_digest
+from rocketdiff.calibration.plan import ControlCase, control_case, gate_runs
+from rocketdiff.cluster.start import require_backend
+from rocketdiff.core.errors import EnvironmentMissing, HarnessError, UsageError
+from rocketdiff.core.files import require_folder
+from rocketdiff.core.policy import Policy
+from rocketdiff.documents.files import replace_file
+from rocketdiff.judging.gate_rates import encode, judging_digest, source_digest
+from rocketdiff.judging.judge_runs import judge_case
+from rocketdiff.judging.run_info import describe
+from rocketdiff.ledger.model import Ledger
+from rocketdiff.releases.jvm import find_java
+from rocketdiff.releases.machine import this_machine
+from rocketdiff.run.case import Pair, run_case
+from rocketdiff.run.execute import RunRequest, fetch, manifest_of
+from rocketdiff.run.external import BACKEND, require_release
+from rocketdiff.run.shared_cluster import SharedCluster
+from rocketdiff.subjects.registry import program_of
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.verdict.calibration import SCHEMA_VERSION, Calibration
+from rocketdiff.verdict.calibration_sums import Answer, ControlOutcome, found, summed
+from rocketdiff.verdict.judge import judge
+
+DEFAULT_BACKEND = "processes"
+BREAKS_IN_A_ROW = 3
+"""So many cases broken off one after another are a machine that does not work, not a rate worth counting."""
+
+JUDGING_SOURCE = judging_digest()
+"""Of the program as it was when this process began, which is the one that judges."""
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationRequest:
+    """What the user asked for; ``out`` is the folder that holds the journal."""
+
+    cases: int
+    out: Path
+    seed: int
+    server_release: str
+    backend: str = DEFAULT_BACKEND
+
+
+def require_possible(request: CalibrationRequest) -> None:
+    """UsageError for whatever can be known to be wrong before anything is fetched or started; EnvironmentMissing for no folder."""
+    require_backend(request.backend)
+    if request.backend.partition(":")[0] == BACKEND:
+        raise UsageError("a backend that starts clusters", seen=request.backend, hint="processes or containers")
+    require_release(request.server_release, request.backend, None)
+    require_folder(request.out, "--out")
+
+
+def journal_of(request: CalibrationRequest) -> CalibrationJournal:
+    """The journal of a request's folder, begun or gone on with."""
+    machine = this_machine(f"JDK {find_java().version}")
+    header = Header(request.seed, request.server_release, request.backend, __version__, machine, plan_digest())
+    return CalibrationJournal.open(request.out.resolve(), header)
+
+
+def run_controls(request: CalibrationRequest, journal: CalibrationJournal, say: Say) -> None:
+    """
+    Run whatever of the plan the journal does not hold yet.
+
+    A case that breaks off (a cluster that died) is counted as such, and the next one gets a new cluster. Raises HarnessError
+    when several in a row do, and at once when a cluster does not start.
+    """
+    done = {outcome.number for outcome in journal.cases}
+    judged = {outcome.number for outcome in journal.runs}
+    with SharedCluster(request.backend, request.server_release, journal.folder / "cluster") as shared:
+        for run, cases in gate_runs(request.seed, request.cases):
+            waiting = [case for case in cases if case.number not in done]
+            if waiting:
+                _gate_run(request, journal, shared, waiting, say)
+            if run not in judged:
+                _judge_together(journal, run, cases, say)
+
+
+def _gate_run(
+    request: CalibrationRequest,
+    journal: CalibrationJournal,
+    shared: SharedCluster,
+    cases: Sequence[ControlCase],
+    say: Say,
+) -> None:
+    """Cases of one client in one run directory; each is judged and counted as soon as it has run."""
+    directory = _directory(request, cases, journal.folder / _run_folder(cases[0].run))
+    for place, control in enumerate(cases, start=1):
+        outcome, took_s = _counted(shared, directory, place, control)
+        journal.add(line_now(took_s, directory.path.relative_to(journal.folder), case=outcome))
+        say(f"{control.number:4d} of {request.cases}  {told(outcome)}  {control.case.id}  {took_s:.1f} s")
+        _require_working(journal)
+    directory.end(wall_ms=time.time_ns() // 1_000_000)
+
+
+def _directory(request: CalibrationRequest, cases: Sequence[ControlCase], root: Path) -> RunDirectory:
+    subject, seed = cases[0].subject, cases[0].seed
+    wanted = RunRequest(subject, subject, seed=seed, server_release=request.server_release, backend=request.backend)
+    fetch(wanted)
+    planned = manifest_of(wanted, seed, [case.case for case in cases])
+    manifest = replace(
+        planned,
+        run=f"{planned.run}-{cases[0].number:04d}",  # a measurement that goes on within the same second has the same time and seed
+        reproduce=f"{command_of(request.seed, request.server_release, request.backend)} --only {cases[0].number}",
+        suite="control",
+        shipped_ledgers=False,
+    )
+    return RunDirectory.create(root, manifest)
+
+
+def command_of(seed: int, server_release: str, backend: str) -> str:
+    """What draws and runs these very cases again."""
+    words = ["rocketdiff", "calibrate", "--seed", str(seed), "--server", server_release]
+    return shlex.join([*words, *(("--cluster", backend) if backend != DEFAULT_BACKEND else ())])
+
+
+def _run_folder(run: int) -> Path:
+    return Path("runs") / f"{run:04d}"
+
+
+def _counted(
+    shared: SharedCluster, directory: RunDirectory, place: int, control: ControlCase
+) -> tuple[ControlOutcome, float]:
+    began = time.monotonic()
+    outcome = ControlOutcome(
+        control.number, str(control.case.id), str(control.subject), (), mode=control.case.scenario.workload.mode.value
+    )
+    pair = Pair.of(program_of(control.subject), program_of(control.subject))
+    cluster = shared.for_case(control.case.scenario.topology)
+    try:
+        run_case(cluster, directory.case(place), control.case, pair, ())
+        results = judge_case(directory, place, Policy(), Ledger())
+    except EnvironmentMissing:
+        raise
+    except HarnessError as error:
+        shared.close()
+        return replace(outcome, trouble=str(error)), time.monotonic() - began
+    answers = tuple(Answer.of(result) for result in results)
+    return replace(outcome, answers=answers), time.monotonic() - began
+
+
+def line_now(
+    took_s: float, folder: Path, *, case: ControlOutcome | None = None, run: ControlOutcome | None = None
+) -> Line:
+    """
+    A line of the journal: what was counted, when, how busy the machine was, and by which program.
+
+    The program as it lies on disk by now: subjects are started from there for every case, whatever this process has loaded.
+    """
+    load = round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else 0.0
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    source = source_digest()
+    return Line(at, load, round(took_s, 1), source, folder.as_posix(), case, run, judging_source=JUDGING_SOURCE)
+
+
+def told(outcome: ControlOutcome) -> str:
+    """One outcome for people."""
+    if outcome.trouble:
+        return f"broke off: {outcome.trouble}"
+    if outcome.has_alarm:
+        return "ALARM " + ", ".join(f"{a.check} {' '.join(a.signatures)}" for a in outcome.answers if a.is_alarm)
+    return "invalid" if outcome.is_invalid else "quiet" if outcome.is_decided else "undecided"
+
+
+def _require_working(journal: CalibrationJournal) -> None:
+    last = journal.cases[-BREAKS_IN_A_ROW:]
+    if len(last) == BREAKS_IN_A_ROW and all(outcome.trouble for outcome in last):
+        raise HarnessError(
+            "control cases to come to their end", seen=f"{BREAKS_IN_A_ROW} in a row that broke off: {last[-1].trouble}"
+        )
+
+
+def _judge_together(journal: CalibrationJournal, run: int, cases: Sequence[ControlCase], say: Say) -> None:
+    """
+    The gate run as one: its pooled checks, all of its samples being one family.
+
+    It has several run directories when it was interrupted. They are removed unless somebody will want to look at them.
+    """
+    began, folder = time.monotonic(), journal.folder / _run_folder(run)
+    directories = sorted(path.parent for path in folder.glob("*/run.json"))
+    runs = [RunDirectory.open(path) for path in directories]
+    judgement = judge(analyze(directories, master=WITHOUT_SPARK).evidence, describe(runs, took_s=0.0))
+    own, subject = {str(case.case.id) for case in cases}, str(cases[0].subject)
+    answers = tuple(Answer.of(result) for result in judgement.results if result.case not in own)
+    members = [one for one in journal.cases if one.number in {case.number for case in cases}]
+    alarmed = any(one.has_alarm for one in members)
+    outcome = ControlOutcome(run, f"gate run {run} of {subject}", subject, answers, cases_alarmed=alarmed)
+    journal.add(line_now(time.monotonic() - began, _run_folder(run), run=outcome))
+    if not outcome.has_alarm and not any(one.trouble for one in members):
+        shutil.rmtree(folder, ignore_errors=True)
+    say(f"gate run {run} of {subject}: {judgement.verdict}; pooled checks {told(outcome)}")
+
+
+def run_one(request: CalibrationRequest, number: int, say: Say) -> Path:
+    """Run one control case again, by its number, without counting it; returns its run directory."""
+    control = control_case(request.seed, number)
+    directory = _directory(request, [control], request.out.resolve() / "single")
+    with SharedCluster(request.backend, request.server_release, directory.path / "cluster") as shared:
+        outcome, took_s = _counted(shared, directory, 1, control)
+    directory.end(wall_ms=time.time_ns() // 1_000_000)
+    say(f"{number}  {told(outcome)}  {control.case.id}  {took_s:.1f} s")
+    return directory.path
+
+
+def calibration_of(journal: CalibrationJournal) -> Calibration:
+    """Everything counted so far, as it ships; HarnessError when nothing was."""
+    if not journal.lines:
+        raise HarnessError("at least one counted case", seen="none", hint="run `make calibrate`")
+    header, moments = journal.header, sorted(line.at for line in journal.lines)
+    return Calibration(
+        schema_version=SCHEMA_VERSION,
+        rocketdiff=header.rocketdiff,
+        sources=tuple(dict.fromkeys(line.source for line in journal.lines)),
+        first_at=moments[0],
+        last_at=moments[-1],
+        server_release=header.server_release,
+        backend=header.backend,
+        machine=header.machine,
+        load_median=median(line.load for line in journal.lines),
+        command=command_of(header.seed, header.server_release, header.backend),
+        controls=summed(journal.cases, journal.runs),
+        sensitivity=found(journal.known),
+        judging_sources=tuple(dict.fromkeys(line.judging_source for line in journal.lines)),
+    )
+
+
+def write_calibration(journal: CalibrationJournal, path: Path) -> Calibration:
+    """Put what was counted so far into a file, in one step."""
+    calibration = calibration_of(journal)
+    replace_file(path, encode(calibration))
+    return calibration

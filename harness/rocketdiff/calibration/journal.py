@@ -1,0 +1,197 @@
+"""
+Calibration on disk: a journal that grows by a line a case, so that nothing counted is lost, and the file that ships.
+
+The journal belongs to one way of drawing cases (seed, server release); the file is made of it, at any time.
+"""
+
+import hashlib
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from rocketdiff.core.errors import EnvironmentMissing, TraceError, UsageError
+from rocketdiff.core.files import read_bytes
+from rocketdiff.core.run_info import Machine
+from rocketdiff.judging.gate_rates import MOST_BYTES, UNREADABLE
+from rocketdiff.verdict.calibration_sums import ControlOutcome, KnownOutcome
+
+JOURNAL = "journal.ndjson"
+
+_ANEW = "--fresh begins anew"
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What all cases of a journal have in common. plan: digest of what draws them from the seed."""
+
+    seed: int
+    server_release: str
+    backend: str
+    rocketdiff: str
+    machine: Machine
+    plan: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """
+    One thing that was counted: a control case, a gate run (several cases judged together), or a repeat of a known divergence.
+
+    at: ISO 8601. load: the machine's load average then. source: digest of the program; judging_source: of the part that
+    judges. folder: the run directory, below the journal's.
+    """
+
+    at: str
+    load: float
+    took_s: float
+    source: str
+    folder: str
+    case: ControlOutcome | None = None
+    run: ControlOutcome | None = None
+    known: tuple[KnownOutcome, ...] = ()
+    known_case: str = ""
+    judging_source: str = ""
+
+
+class CalibrationJournal:
+    """Lines of one folder; the first is the header."""
+
+    def __init__(self, folder: Path, header: Header) -> None:
+        self.folder = folder
+        self.header = header
+        self.lines: list[Line] = []
+
+    @classmethod
+    def open(cls, folder: Path, header: Header) -> "CalibrationJournal":
+        """
+        Go on with what the folder holds, or begin.
+
+        Raises UsageError when it was begun with another seed, server, backend or version, because two ways of drawing cases
+        are not one measurement, and on another machine. A last line that was cut off is dropped; its case runs again.
+        """
+        journal = cls(folder, header)
+        path = folder / JOURNAL
+        if not path.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            journal._append(header)
+            return journal
+        kept, _, rest = read_bytes(path, "journal of control cases", most=MOST_BYTES, hint=_ANEW).partition(b"\n")
+        begun = _header(kept, path)
+        _require_same(begun, header, folder)
+        journal.header = begun
+        journal.lines = list(_whole_lines(rest.splitlines(keepends=True), path))
+        return journal
+
+    def add(self, line: Line) -> None:
+        """Count something; it is on disk when this returns."""
+        self._append(line)
+        self.lines.append(line)
+
+    @property
+    def cases(self) -> tuple[ControlOutcome, ...]:
+        """Every control case, in the order they ran."""
+        return tuple(line.case for line in self.lines if line.case is not None)
+
+    @property
+    def runs(self) -> tuple[ControlOutcome, ...]:
+        """Every gate run that came to its end."""
+        return tuple(line.run for line in self.lines if line.run is not None)
+
+    @property
+    def known(self) -> tuple[KnownOutcome, ...]:
+        """Every repeat of a known divergence."""
+        return tuple(one for line in self.lines for one in line.known)
+
+    def _append(self, value: Header | Line) -> None:
+        try:
+            with (self.folder / JOURNAL).open("ab") as file:
+                file.write(msgspec.json.encode(value) + b"\n")
+        except OSError as problem:
+            raise EnvironmentMissing(
+                f"room and permission to write {self.folder / JOURNAL}", seen=problem.strerror or str(problem)
+            ) from problem
+
+
+def _header(content: bytes, path: Path) -> Header:
+    try:
+        return msgspec.json.decode(content, type=Header)
+    except UNREADABLE as problem:
+        raise TraceError(f"a journal of control cases in {path}", seen=f"line 1: {problem}", hint=_ANEW) from problem
+
+
+def _whole_lines(rest: list[bytes], path: Path) -> Iterator[Line]:
+    for number, content in enumerate(rest, start=2):
+        try:
+            yield msgspec.json.decode(content, type=Line)
+        except UNREADABLE as problem:
+            if number == len(rest) + 1 and not content.endswith(b"\n"):
+                _cut(path, len(content))
+                return
+            raise TraceError(
+                f"a journal of control cases in {path}", seen=f"line {number}: {problem}", hint=_ANEW
+            ) from problem
+
+
+def _cut(path: Path, count: int) -> None:
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size - count)
+
+
+def _require_same(begun: Header, header: Header, folder: Path) -> None:
+    """
+    The machine is the same when a report's caveat would call it the same: processor and cores.
+
+    The file that is made of the journal names one machine, so that cases of two would be told as one's.
+    """
+    before, now = _terms(begun), _terms(header)
+    for name, term in before.items():
+        if term != now[name]:
+            raise UsageError(
+                f"{name} {term}, with which the calibration in {folder} was begun",
+                seen=now[name],
+                hint="--fresh begins anew, --out names another folder",
+            )
+
+
+def begin_anew(folder: Path) -> None:
+    """
+    Throw away the calibration that a folder holds.
+
+    Raises UsageError for a folder of something else, which is left as it is.
+    """
+    if not folder.exists():
+        return
+    path = folder / JOURNAL
+    try:
+        msgspec.json.decode(path.read_bytes().partition(b"\n")[0], type=Header)
+    except (OSError, *UNREADABLE) as problem:
+        if folder.is_dir() and not any(folder.iterdir()):
+            return
+        raise UsageError(
+            f"a folder that `rocketdiff calibrate` made, for --fresh deletes all of {folder}",
+            seen=f"no {JOURNAL} of one there",
+            hint="name another folder with --out, or delete it yourself",
+        ) from problem
+    shutil.rmtree(folder)
+
+
+def _terms(header: Header) -> dict[str, str]:
+    machine = header.machine
+    return {
+        "seed": str(header.seed),
+        "RocketMQ": header.server_release,
+        "cluster": header.backend,
+        "rocketdiff": header.rocketdiff,
+        "control cases as drawn by the program": header.plan or "of an earlier version",
+        "the machine": f"{machine.processor or machine.system}, {machine.cores} cores",
+    }
+
+
+def plan_digest() -> str:
+    """Of what draws control cases from a seed: under another one the same numbers mean other cases."""
+    here = Path(__file__).parent
+    content = b"".join((here / name).read_bytes() for name in ("plan.py", "shapes.py"))
+    return hashlib.sha256(content).hexdigest()[:12]

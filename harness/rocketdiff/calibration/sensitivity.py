@@ -1,0 +1,184 @@
+"""
+Does the gate see what it should? Every divergence that the shipped ledgers declare, looked for again and again.
+
+One case can show several entries. Which two releases are run comes from the command that an entry gives as its evidence.
+"""
+
+import shlex
+import shutil
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+
+from rocketdiff.calibration.campaign import CalibrationRequest, Say, line_now
+from rocketdiff.calibration.journal import CalibrationJournal
+from rocketdiff.core.errors import EnvironmentMissing, HarnessError, UsageError
+from rocketdiff.core.fault import fault_counts
+from rocketdiff.core.glob import path_glob
+from rocketdiff.core.policy import Policy
+from rocketdiff.core.resources import resource
+from rocketdiff.core.run_info import RunInfo
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.verdict import CheckResult
+from rocketdiff.judging.judge_runs import judge_case
+from rocketdiff.judging.ledgers import POOLED, LedgerChoice
+from rocketdiff.judging.ledgers import load as load_ledger
+from rocketdiff.judging.run_info import describe
+from rocketdiff.ledger.cover import declares, meets, subjects_of
+from rocketdiff.ledger.examined import ABLE_TO_TELL
+from rocketdiff.ledger.model import Entry, Ledger
+from rocketdiff.run.case import Pair, run_case
+from rocketdiff.run.execute import RunRequest, fetch, manifest_of
+from rocketdiff.run.shared_cluster import SharedCluster
+from rocketdiff.scenario import Scenario, expand, load_all
+from rocketdiff.scenario.checks_asked import checks_planned
+from rocketdiff.subjects.registry import program_of
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.verdict.calibration_sums import KnownOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """One entry of a ledger and the check of the scenario in which it is looked for."""
+
+    entry: Entry
+    check: str
+
+
+@dataclass(frozen=True, slots=True)
+class KnownCase:
+    """One scenario for one pair of clients, and every entry that it can show."""
+
+    scenario: Scenario
+    baseline: SubjectId
+    candidate: SubjectId
+    known: tuple[Known, ...]
+
+    @property
+    def name(self) -> str:
+        """Of the case, without its seed."""
+        return f"{self.scenario.name}/{self.baseline}~{self.candidate}"
+
+
+def known_cases() -> tuple[KnownCase, ...]:
+    """
+    Every shipped entry in the shortest scenario it speaks about; UsageError for one that no scenario can show.
+
+    Entries about whole runs (``pooled/…``) are not looked for: one case has not the episodes that those checks count.
+    """
+    scenarios = load_all(resource("fixtures/scenarios"))
+    cases: defaultdict[tuple[SubjectId, SubjectId, str], list[Known]] = defaultdict(list)
+    for entry in load_ledger(LedgerChoice()).entries:
+        if _is_of_whole_runs(entry):
+            continue
+        scenario, check = _shortest(entry, scenarios)
+        cases[(*pair_of_entry(entry), scenario.name)].append(Known(entry, check))
+    by_name = {scenario.name: scenario for scenario in scenarios}
+    return tuple(
+        KnownCase(by_name[name], baseline, candidate, tuple(known))
+        for (baseline, candidate, name), known in sorted(cases.items(), key=lambda item: by_name[item[0][2]].topology)
+    )
+
+
+def pair_of_entry(entry: Entry) -> tuple[SubjectId, SubjectId]:
+    """Baseline and candidate of the run that showed an entry, from the command it gives."""
+    words = shlex.split(entry.evidence.reproduce) if entry.evidence else []
+    found = [subject for word in words if (subject := _subject(word)) is not None]
+    if len(found) != 2:
+        raise UsageError(
+            f"a command with two subjects as evidence of {entry.id} ({entry.place})",
+            seen=entry.evidence.reproduce if entry.evidence else "no evidence",
+        )
+    return found[0], found[1]
+
+
+def _subject(word: str) -> SubjectId | None:
+    try:
+        return SubjectId.parse(word)
+    except UsageError:
+        return None
+
+
+def _is_of_whole_runs(entry: Entry) -> bool:
+    glob = path_glob(entry.check)
+    return any(glob.fullmatch(name) for name in POOLED)
+
+
+def _shortest(entry: Entry, scenarios: Sequence[Scenario]) -> tuple[Scenario, str]:
+    """Of the scenarios that an entry covers the one that takes the least time, and the check it speaks about there."""
+    glob = path_glob(entry.check)
+    shown = [
+        (scenario, check)
+        for scenario in scenarios
+        for check in checks_planned(scenario)
+        if glob.fullmatch(f"{scenario.name}/{check}")
+        and meets(entry.when, settings=asdict(scenario.settings), fault_counts=fault_counts(scenario.faults))
+    ]
+    if not shown:
+        raise UsageError(f"a scenario that can show {entry.id}", seen="none", hint="rocketdiff ledger lint")
+    return min(shown, key=lambda pair: pair[0].duration_s)
+
+
+def run_known(request: CalibrationRequest, journal: CalibrationJournal, repeats: int, say: Say) -> None:
+    """Run every known case as often as asked, less what the journal holds already; another seed every time."""
+    done: defaultdict[str, int] = defaultdict(int)
+    for line in journal.lines:
+        done[line.known_case] += 1
+    with SharedCluster(request.backend, request.server_release, journal.folder / "cluster") as shared:
+        for repeat in range(repeats):
+            for case in known_cases():
+                if done[case.name] <= repeat:
+                    _repeat(request, journal, shared, case, repeat, say)
+
+
+def _repeat(
+    request: CalibrationRequest,
+    journal: CalibrationJournal,
+    shared: SharedCluster,
+    known: KnownCase,
+    repeat: int,
+    say: Say,
+) -> None:
+    """One repeat; its run directory stays when a divergence was missed or nothing was decided."""
+    began, seed = time.monotonic(), request.seed + 1_000 + repeat
+    case = expand(known.scenario, known.baseline, known.candidate, seed)
+    wanted = RunRequest(
+        known.baseline, known.candidate, seed=seed, server_release=request.server_release, backend=request.backend
+    )
+    fetch(wanted)
+    manifest = replace(manifest_of(wanted, seed, [case]), shipped_ledgers=False)
+    directory = RunDirectory.create(journal.folder / "known", manifest)
+    try:
+        cluster = shared.for_case(known.scenario.topology)
+        pair = Pair.of(program_of(known.baseline), program_of(known.candidate))
+        run_case(cluster, directory.case(1), case, pair, ())
+        results = judge_case(directory, 1, Policy(), Ledger())
+    except EnvironmentMissing:
+        raise
+    except HarnessError as error:
+        shared.close()
+        say(f"{known.name}: broke off: {error}")
+        results = ()
+    directory.end(wall_ms=time.time_ns() // 1_000_000)
+    outcomes = tuple(looked_for(known, results, describe([directory], took_s=0.0)))
+    took_s = time.monotonic() - began
+    line = line_now(took_s, directory.path.relative_to(journal.folder))
+    journal.add(replace(line, known=outcomes, known_case=known.name))
+    if all(one.seen for one in outcomes):
+        shutil.rmtree(directory.path, ignore_errors=True)
+    words = {True: "seen", False: "MISSED", None: "not decided"}
+    say(f"{known.name}: " + ", ".join(f"{one.entry} {words[one.seen]}" for one in outcomes) + f"  {took_s:.1f} s")
+
+
+def looked_for(known: KnownCase, results: Sequence[CheckResult], run: RunInfo) -> Iterable[KnownOutcome]:
+    """Whether each entry's divergence is among the answers; None where its check was not decided."""
+    by_check = {result.check: result for result in results}
+    for one in known.known:
+        result = by_check.get(one.check)
+        seen = None
+        if result is not None and result.verdict in ABLE_TO_TELL:
+            subjects = subjects_of(one.entry, run)
+            seen = any(declares(one.entry, divergence, subjects) for divergence in result.divergences)
+        path = f"{known.scenario.name}/{one.check}"
+        yield KnownOutcome(one.entry.id, str(known.baseline), str(known.candidate), path, seen)

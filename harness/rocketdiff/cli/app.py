@@ -1,0 +1,292 @@
+"""The command line: arguments in, one call into the stages, an exit code out; no logic of its own."""
+
+import errno
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from typer.exceptions import TyperException
+
+from rocketdiff import __version__
+from rocketdiff.cli.bench import bench
+from rocketdiff.cli.calibrate import calibrate
+from rocketdiff.cli.cluster import cluster_app
+from rocketdiff.cli.endings import INTERRUPTED, INTERRUPTED_MESSAGE, Interruption, ended, on_signals
+from rocketdiff.cli.examples import epilog
+from rocketdiff.cli.fuzz import fuzz
+from rocketdiff.cli.history import bisect, changelog, groups, identify
+from rocketdiff.cli.inspect import doctor, scenarios
+from rocketdiff.cli.ledger import ledger_app
+from rocketdiff.cli.options import (
+    BisectOption,
+    ClusterOption,
+    ControlOption,
+    DryRunOption,
+    InconclusiveOption,
+    LedgerOption,
+    MasterOption,
+    NoLedgerOption,
+    OutOption,
+    ScenarioOption,
+    ScenariosOption,
+    SeedOption,
+    ServerOption,
+    StrictOption,
+    SubjectOption,
+    SuiteOption,
+    WireOption,
+    for_bisect,
+)
+from rocketdiff.cli.pipes import outlive_readers
+from rocketdiff.cli.simulate import simulate
+from rocketdiff.core.errors import ExitCode, HarnessError, UsageError
+from rocketdiff.core.plain import plain
+from rocketdiff.run.request import DEFAULT_RELEASE, pair_of, policy_of, suite_of
+
+if TYPE_CHECKING:
+    from rocketdiff.report.terminal import TerminalListener
+
+app = typer.Typer(
+    name="rocketdiff",
+    help="Show, with evidence, where two RocketMQ clients behave differently.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=epilog(""),
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.add_typer(cluster_app, name="cluster", epilog=epilog("cluster"))
+app.add_typer(ledger_app, name="ledger", epilog=epilog("ledger"))
+
+
+@app.command(epilog=epilog("run"))
+def run(
+    subject: SubjectOption = None,
+    suite: SuiteOption = None,
+    scenario: ScenarioOption = None,
+    scenarios: ScenariosOption = None,
+    out: OutOption = Path("reports"),
+    seed: SeedOption = None,
+    server: ServerOption = DEFAULT_RELEASE,
+    cluster: ClusterOption = "processes",
+    master: MasterOption = None,
+    inconclusive: InconclusiveOption = "fail",
+    strict: StrictOption = False,
+    ledger: LedgerOption = None,
+    no_ledger: NoLedgerOption = False,
+    wire: WireOption = False,
+    control: ControlOption = False,
+    dry_run: DryRunOption = False,
+    as_bisect_script: BisectOption = False,  # noqa: ARG001 - main() looks for it
+) -> None:
+    """Run two clients side by side on real brokers, break the brokers under them, and judge."""
+    from rocketdiff.judging.ledgers import LedgerChoice
+    from rocketdiff.releases.progress import PlainProgress
+    from rocketdiff.run.execute import RunRequest, execute
+
+    request = RunRequest(
+        *pair_of(subject or []),
+        suite=suite_of(suite, is_chosen=bool(scenario or scenarios)),
+        patterns=tuple(scenario or ()),
+        scenario_root=scenarios,
+        out=out,
+        seed=seed,
+        server_release=server,
+        backend=cluster,
+        master=master,
+        policy=policy_of(inconclusive, strict=strict),
+        ledgers=LedgerChoice(tuple(ledger or ()), shipped=not no_ledger),
+        is_wire_wanted=wire,
+        is_control_wanted=control,
+        is_dry=dry_run,
+        progress=PlainProgress(),
+    )
+    with shown_on_terminal() as listener:
+        code = execute(request, [listener])
+    leave(code)
+
+
+@app.command(epilog=epilog("compare"))
+def compare(
+    baseline: Annotated[str, typer.Argument(help="client:release that sets the standard.")],
+    candidate: Annotated[str, typer.Argument(help="client:release that is measured against it.")],
+    suite: SuiteOption = None,
+    scenario: ScenarioOption = None,
+    scenarios: ScenariosOption = None,
+    out: OutOption = Path("reports"),
+    seed: SeedOption = None,
+    server: ServerOption = DEFAULT_RELEASE,
+    cluster: ClusterOption = "processes",
+    master: MasterOption = None,
+    inconclusive: InconclusiveOption = "fail",
+    strict: StrictOption = False,
+    ledger: LedgerOption = None,
+    wire: WireOption = False,
+    control: ControlOption = False,
+    dry_run: DryRunOption = False,
+) -> None:
+    """What changes for us if we move from one client to the other? Known changes count too: no shipped ledger applies."""
+    subjects, judged_by = [baseline, candidate], (inconclusive, strict, ledger, True, wire, control, dry_run)
+    run(subjects, suite, scenario, scenarios, out, seed, server, cluster, master, *judged_by)
+
+
+@app.command(epilog=epilog("analyze"))
+def analyze(
+    runs: Annotated[list[Path], typer.Argument(help="Run directories; several are judged together.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the report; the run directory when it is only one.")
+    ] = None,
+    master: MasterOption = None,
+    inconclusive: InconclusiveOption = "fail",
+    strict: StrictOption = False,
+    ledger: LedgerOption = None,
+    no_ledger: NoLedgerOption = False,
+) -> None:
+    """Judge stored runs again, without a cluster."""
+    from rocketdiff.judging.judge_runs import judge_runs
+    from rocketdiff.judging.ledgers import LedgerChoice, load_for
+    from rocketdiff.run.selection import require_usable
+
+    policy = policy_of(inconclusive, strict=strict)
+    require_usable(out or Path(), master)
+    known = load_for(LedgerChoice(tuple(ledger or ()), shipped=not no_ledger), runs)
+    with shown_on_terminal() as listener:
+        judgement = judge_runs(runs, out=out, master=master, policy=policy, ledger=known, listeners=[listener])
+    leave(judgement.exit_code)
+
+
+@app.command(epilog=epilog("report"))
+def report(
+    run_dir: Annotated[Path, typer.Argument(metavar="RUN", help="Run directory, or the JSON document itself.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the rendered files; beside the document when not given.")
+    ] = None,
+) -> None:
+    """Render the stored JSON document again: HTML, JUnit, Markdown, SARIF, badge."""
+    from rocketdiff.judging.judge_runs import render_again
+
+    for name, path in render_again(run_dir, out):
+        typer.echo(f"{name}: {path}")
+
+
+@app.command(epilog=epilog("explain"))
+def explain(
+    run_dir: Annotated[Path, typer.Argument(metavar="RUN")],
+    subject: Annotated[str, typer.Argument(help="Subject of the run, or baseline / candidate.")],
+    send: Annotated[int, typer.Argument(help="Number of the send.")],
+    case: Annotated[str | None, typer.Option(help="Case name or number, when the run has several.")] = None,
+) -> None:
+    """Print the rule chain behind one send, and what the other arm did."""
+    from rocketdiff.judging.explain import explain_send
+
+    for line in explain_send(run_dir, subject, send, case):
+        typer.echo(plain(line))
+
+
+for command in (scenarios, doctor, simulate, fuzz, bisect, changelog, groups, identify, bench, calibrate):
+    app.command(epilog=epilog(command.__name__))(command)
+
+
+@contextmanager
+def shown_on_terminal() -> "Iterator[TerminalListener]":
+    """Progress on standard error; the bars are gone when the block is left, however."""
+    from rocketdiff.report.terminal import TerminalListener
+
+    listener = TerminalListener(Console(stderr=True))
+    try:
+        yield listener
+    finally:
+        listener.close()
+
+
+def leave(code: int) -> NoReturn:
+    """End a command with one of the exit codes of rocketdiff.core.errors."""
+    raise typer.Exit(int(code))
+
+
+def version_asked(value: bool) -> None:
+    """Print the version and leave."""
+    if value:
+        typer.echo(f"rocketdiff {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[bool, typer.Option("--version", callback=version_asked, is_eager=True)] = False,
+) -> None:
+    """rocketdiff: a differential conformance harness against real Apache RocketMQ."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Entry point: every ending is one message and one exit code, never a bare traceback."""
+    outlive_readers()
+    interruption = Interruption()
+    on_signals(interruption)
+    try:
+        code = guarded(arguments, interruption)
+    except KeyboardInterrupt:  # before anything was begun
+        sys.stderr.write(f"{INTERRUPTED_MESSAGE}\n")
+        code = INTERRUPTED
+    # Looked for here, because a command line that is refused, or a fault of ours, ends with a code of its own too.
+    asked = "--bisect" in (sys.argv[1:] if arguments is None else arguments)
+    ended(for_bisect(code) if asked else code)
+
+
+def guarded(arguments: list[str] | None, interruption: Interruption | None = None) -> int:
+    """Run the command line and turn whatever ends it into an exit code."""
+    errors = Console(stderr=True, soft_wrap=True, highlight=False)
+    try:
+        result = app(arguments, standalone_mode=False)
+    except HarnessError as error:
+        errors.print(f"[bold red]rocketdiff:[/] {escape(str(error))}")
+        return int(error.exit_code)
+    except (typer.Abort, KeyboardInterrupt):
+        errors.print(INTERRUPTED_MESSAGE)
+        return INTERRUPTED
+    except TyperException as error:
+        if not error.format_message():  # no arguments at all: the help has been printed
+            return ExitCode.USAGE
+        errors.print(f"[bold red]rocketdiff:[/] {escape(plain(error.format_message()))}; see rocketdiff --help")
+        return ExitCode.USAGE
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is our own fault and must say so
+        if interruption is None or not interruption.came:
+            return own_fault(error, errors)
+        result = INTERRUPTED
+    code = int(result) if isinstance(result, int) else 0  # typer gives 130 for a Ctrl-C that it saw itself
+    if code == INTERRUPTED:
+        errors.print(INTERRUPTED_MESSAGE)
+    return code
+
+
+def own_fault(error: Exception, errors: Console) -> int:
+    """Exit code 70, one message, and the traceback in a file that a bug report can carry; 4 for a path nobody could open."""
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        # Whatever looks at a path first meets this one, and only the user can have named it.
+        named = UsageError("a path that the system takes", seen=f"{error.strerror}: {plain(str(error.filename), 60)}")
+        errors.print(f"[bold red]rocketdiff:[/] {escape(str(named))}")
+        return ExitCode.USAGE
+    told = "".join(traceback.format_exception(error))
+    errors.print(f"[bold red]rocketdiff:[/] our own fault: {escape(plain(f'{type(error).__name__}: {error}'))}")
+    try:
+        # A new file of a name nobody can guess: the temporary folder is everybody's.
+        descriptor, path = tempfile.mkstemp(prefix="rocketdiff-fault-", suffix=".txt")
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(told)
+    except OSError:
+        errors.print("please report it with:", told, markup=False)
+    else:
+        errors.print(f"please report it with {path}")
+    return ExitCode.INTERNAL
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""`rocketdiff cluster up`, `down`: a local RocketMQ in seconds, for anyone; `clean`: what killed runs left at clusters of others."""
+
+import contextlib
+import threading
+from typing import Annotated
+
+import typer
+
+from rocketdiff.cli.examples import epilog
+from rocketdiff.cli.options import OwnClusterOption, ServerOption
+from rocketdiff.run.request import DEFAULT_RELEASE
+
+cluster_app = typer.Typer(help="A local RocketMQ in seconds, for anyone.", no_args_is_help=True)
+
+_TOPOLOGY_NAMES = (
+    "one-master, two-masters, three-masters, two-masters-two-name-servers, master-with-slave-async, master-with-slave-sync,"
+    " two-masters-with-slaves-async, two-masters-with-slaves-sync, two-masters-sync-flush."
+)
+"""Written out: a help text must not import the cluster."""
+
+
+@cluster_app.command("up", epilog=epilog("cluster up"))
+def cluster_up(
+    topology: Annotated[str, typer.Option(help=_TOPOLOGY_NAMES)] = "two-masters",
+    server: ServerOption = DEFAULT_RELEASE,
+    port: Annotated[
+        int | None, typer.Option(help="Fixed port of the (first) name server; a free one otherwise.")
+    ] = None,
+    cluster: OwnClusterOption = "processes",
+) -> None:
+    """Start a cluster on loopback, print its address, keep it until Ctrl-C or `cluster down`."""
+    from rocketdiff.cli.endings import heed_ctrl_c
+    from rocketdiff.cluster.up import UpState, serve
+    from rocketdiff.releases.progress import PlainProgress
+
+    def announce(state: UpState) -> None:
+        typer.echo(f"RocketMQ {state.server_release}, {state.topology}, is up. Name server address:")
+        typer.echo(";".join(state.name_servers))
+        typer.echo("Ctrl-C, or `rocketdiff cluster down` elsewhere, stops it.")
+
+    heed_ctrl_c()
+    # Ctrl-C, and the signal that `cluster down` sends, are the ordinary end of this command.
+    with contextlib.suppress(KeyboardInterrupt):
+        serve(
+            threading.Event(),
+            announce,
+            topology=topology,
+            server_release=server,
+            name_server_port=port,
+            progress=PlainProgress(),
+            backend=cluster,
+        )
+
+
+@cluster_app.command("down", epilog=epilog("cluster down"))
+def cluster_down() -> None:
+    """Stop the cluster that `cluster up` keeps in another terminal."""
+    from rocketdiff.cluster.up import down
+
+    state = down()
+    typer.echo("no cluster is up" if state is None else f"stopped {state.topology} of process {state.pid}")
+
+
+@cluster_app.command("clean", epilog=epilog("cluster clean"))
+def cluster_clean() -> None:
+    """Resume, restart and delete whatever runs that were killed still owe to clusters of your own."""
+    from rocketdiff.cluster.external.cleaning import clean
+
+    clean(typer.echo)

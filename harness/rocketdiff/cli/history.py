@@ -1,0 +1,111 @@
+"""`rocketdiff bisect`, `changelog`, `groups`, `identify`: behaviour over the releases of the Java client."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rocketdiff.cli.options import JsonOption, ScenariosOption
+from rocketdiff.run.request import release_of, subject_of
+
+DepthOption = Annotated[str, typer.Option(help="How deep to look: selection, send-loop or remoting.")]
+FreshOption = Annotated[bool, typer.Option("--fresh", help="Execute everything, also what the cache remembers.")]
+
+
+def bisect(
+    script: Annotated[str | None, typer.Option(help="Script file (JSON), or - for standard input.")] = None,
+    scenario: Annotated[str | None, typer.Option(help="Name of a scenario instead.")] = None,
+    first: Annotated[str | None, typer.Option("--from", help="Release to begin with; the oldest.")] = None,
+    last: Annotated[str | None, typer.Option("--to", help="Release to end with; the newest.")] = None,
+    subject_kind: Annotated[str, typer.Option(help="java, or python for the reference's dialects.")] = "java",
+    scenarios: ScenariosOption = None,
+    seed: Annotated[int, typer.Option(help="Seed of the scenario's plan.", min=0)] = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Every step between releases at which the answer to one script changes, with both answers."""
+    from rocketdiff.lab.history import bisect as turning
+    from rocketdiff.lab.history.bisect_text import bisect_data, bisect_lines
+    from rocketdiff.lab.upgrade_report import executions, one_script
+
+    chosen = one_script(script, scenario, scenarios, seed)
+    edges = turning.edges_between(first and release_of(first), last and release_of(last))
+    with executions(subject_kind) as executed:
+        turns = turning.bisect(executed, chosen, edges)
+    _print(bisect_data(chosen, turns, edges) if as_json else bisect_lines(chosen, turns, edges))
+
+
+def changelog(
+    before: Annotated[str, typer.Argument(metavar="FROM", help="Release of the Java client in use.")],
+    after: Annotated[str, typer.Argument(metavar="TO", help="Release that is to be used.")],
+    depth: DepthOption = "remoting",
+    fresh: FreshOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """What changes between two releases of the Java client, found by executing every release between them."""
+    from rocketdiff.lab.history.changelog_text import changelog_data, changelog_lines
+    from rocketdiff.lab.upgrade_report import changes_between, depth_named
+
+    before, after = release_of(before), release_of(after)
+    way, found = changes_between(before, after, depth_named(depth), fresh=fresh)
+    if as_json:
+        _print({"from": before, "to": after, "depth": depth, **changelog_data(way, found)})
+    else:
+        _print(changelog_lines(way, found))
+
+
+def groups(
+    depth: Annotated[str | None, typer.Option(help="Only down to selection, send-loop or remoting.")] = None,
+    markdown: Annotated[Path | None, typer.Option(help="Write the whole page as Markdown.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the whole page as HTML.")] = None,
+    fresh: FreshOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Which releases of the Java client behave alike, and what changed between those that do not."""
+    from rocketdiff.lab.history import groups_page
+    from rocketdiff.lab.upgrade_report import all_groups, depth_named, require_writable, write_page
+    from rocketdiff.simulation.script import Depth
+
+    depths = list(Depth)
+    deepest = depths.index(depth_named(depth)) if depth else len(depths) - 1
+    pages = [(path, page) for path, page in ((markdown, groups_page.markdown), (html, groups_page.html)) if path]
+    for path, _ in pages:
+        require_writable(path)
+    report, rows = all_groups(depths[: deepest + 1], fresh=fresh)
+    for path, page in pages:
+        write_page(path, page(report, rows))
+    _print(groups_page.groups_data(report) if as_json else groups_page.groups_lines(report))
+
+
+def identify(
+    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="Run directory, or answers that simulate printed.")],
+    script: Annotated[
+        list[str] | None, typer.Option("--script", help="Script the answers belong to; may be repeated.")
+    ] = None,
+    subject: Annotated[str | None, typer.Option(help="Subject of the run; the candidate when not given.")] = None,
+    arm: Annotated[str | None, typer.Option(help="baseline or candidate, when both are the same subject.")] = None,
+    case: Annotated[str | None, typer.Option(help="Case name or number; all of the run when not given.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Which releases explain what a client was seen to do, how sure that is, and what would tell more."""
+    from rocketdiff.lab.history.identify_text import identified_data, identified_lines
+    from rocketdiff.lab.identify import exit_code, identify_answers, identify_run, require_of_answers, require_of_run
+
+    if trace.is_dir():
+        require_of_run(script or [])
+        found = identify_run(trace, subject and str(subject_of(subject)), arm, case)
+    else:
+        require_of_answers(subject, arm, case)
+        found = identify_answers(trace, script or [])
+    _print(identified_data(found) if as_json else identified_lines(found))
+    raise typer.Exit(int(exit_code(found)))
+
+
+def _print(told: dict[str, Any] | Iterable[str]) -> None:
+    """Data as JSON, lines as they are."""
+    if isinstance(told, dict):
+        typer.echo(json.dumps(told, ensure_ascii=False, indent=1))
+    else:
+        for line in told:
+            typer.echo(line)

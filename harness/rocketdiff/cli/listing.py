@@ -1,0 +1,91 @@
+"""What the command line prints when it only lists: scenarios, and what this machine has."""
+
+import json
+import sys
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.padding import Padding
+
+from rocketdiff.core.errors import EnvironmentMissing, ExitCode
+from rocketdiff.core.resources import resource
+from rocketdiff.releases.doctor import Finding, examine
+from rocketdiff.scenario import Scenario, load_all, select
+
+
+def print_scenarios(suite: str | None, folder: Path | None, *, as_json: bool) -> None:
+    """Name, suites, rows covered and purpose of every scenario of a suite (None: all)."""
+    chosen = select(load_all(folder or resource("fixtures/scenarios")), suite=suite)
+    if as_json:
+        print(json.dumps([_as_data(scenario) for scenario in chosen], indent=1))
+        return
+    console = Console(highlight=False)
+    for scenario in chosen:
+        pauses = f", {scenario.episodes} pauses" if scenario.episodes else ""
+        console.print(f"[bold]{scenario.name}[/]  {scenario.duration_s:g} s{pauses}  {' '.join(scenario.suites)}")
+        console.print(
+            Padding(f"{escape(' '.join(scenario.establishes.split()))} ({' '.join(scenario.covers)})", (0, 0, 0, 4))
+        )
+
+
+def _as_data(scenario: Scenario) -> dict[str, object]:
+    return {
+        "name": scenario.name,
+        "suites": scenario.suites,
+        "covers": scenario.covers,
+        "duration_s": scenario.duration_s,
+        "episodes": scenario.episodes,
+        "sends": scenario.sends,
+        "establishes": scenario.establishes,
+    }
+
+
+def print_findings(*, as_json: bool) -> int:
+    """Print what `doctor` found; the exit code says whether anything needed is missing."""
+    findings = [*examine(), _image_base()]
+    if as_json:
+        print(json.dumps([asdict(finding) for finding in findings], indent=1))
+    else:
+        console = Console(highlight=False, soft_wrap=True)
+        for finding in findings:
+            mark = "[green]ok[/]     " if finding.ok else "[red]missing[/]" if finding.needed else "[yellow]absent[/] "
+            console.print(f"{mark} {finding.name}: {escape(finding.seen)}")
+            if not finding.ok:
+                console.print(f"        → {escape(finding.remedy)}")
+    is_fit = all(finding.ok for finding in findings if finding.needed)
+    return int(ExitCode.CONFORMS if is_fit else ExitCode.ENVIRONMENT)
+
+
+def sweep_containers() -> None:
+    """Remove containers whose runner is gone, and say on standard error what was removed; without an engine there are none."""
+    from rocketdiff.cluster.containers.engine import Engine  # half a second that a list need not wait for
+    from rocketdiff.cluster.containers.sweep import sweep  # as above
+
+    try:
+        with closing(Engine.connect()) as engine:
+            swept = sweep(engine)
+    except EnvironmentMissing as error:
+        print(f"no containers removed: {error.seen}", file=sys.stderr)
+        return
+    print(f"containers removed: {', '.join(swept.removed) or 'none was left'}", file=sys.stderr)
+    if swept.left:
+        kept = ", ".join(swept.left)
+        print(f"left alone, because their runner cannot be seen from here: {kept}", file=sys.stderr)
+
+
+def _image_base() -> Finding:
+    """What server images are put on; the engine itself is a finding of its own."""
+    from rocketdiff.cluster.containers.engine import Engine  # as above
+    from rocketdiff.cluster.containers.images import look_for_base  # as above
+
+    name = "container image base"
+    try:
+        with closing(Engine.connect()) as engine:
+            seen, is_there = look_for_base(engine)
+    except EnvironmentMissing as error:
+        seen, is_there = f"not to be seen: {error.seen}", False
+    remedy = "" if is_there else "only for --cluster containers: make image"
+    return Finding(name, is_there, seen, remedy, needed=False)

@@ -1,0 +1,91 @@
+"""
+A broker loses its permission to write (``brokerPermission=4``, as an operator takes it out of service), and gets it back.
+
+It tells its name servers at once: the routes of all its topics lose the permission, and clients leave it at their next
+poll. A client whose route is older goes on sending, and the broker goes on storing: only topics marked as ordered are
+refused, with NO_PERMISSION (AbstractSendMessageProcessor.msgCheck, 4.9.7 and 5.3.3). Such a topic is the proof here, and
+before 5.1.0, whose brokers ignore the mark of a created topic, the setting as the broker itself tells it.
+"""
+
+import time
+
+from rocketdiff.cluster.faults.proof import node_named
+from rocketdiff.cluster.faults.record import healed, injected
+from rocketdiff.cluster.faults.setting import answered_with, changed, on_channels, stored_again
+from rocketdiff.cluster.interface import Cluster, Node
+from rocketdiff.cluster.operations import admin
+from rocketdiff.core.errors import FaultNotProven
+from rocketdiff.core.fault import FaultRecord, FaultSpec
+from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.remoting.codes import ResponseCode
+
+ORDERED_PROBE_TOPIC = "rocketdiff-probe-ordered"
+
+_FIRST_TO_MARK = (5, 1, 0)
+
+# A registration with a name server takes a few ms; it was sent before the broker answered that its setting is changed.
+_ROUTE_TIMEOUT_S = 2.0
+_POLL_S = 0.01
+
+
+def inject(cluster: Cluster, spec: FaultSpec) -> FaultRecord:
+    """
+    Take the permission away; shown by NO_PERMISSION to a probe and by every name server's route.
+
+    Raises UnprovenFault, and UsageError for a node that is no broker.
+    """
+    node = node_named(cluster, cluster.topology.broker_named(spec.node))
+
+    def prove(channels: Channels) -> None:
+        if _marks_topics(cluster.server_release):
+            answered_with(channels, node, ResponseCode.NO_PERMISSION, ORDERED_PROBE_TOPIC)
+        _require_setting(channels, node, admin.READ_ONLY)
+        _await_permission(channels, cluster, node, admin.READ_ONLY)
+
+    act = on_channels(lambda channels: _forbid(channels, node))
+    return injected(spec, node.name, lambda: changed(act), on_channels(prove))
+
+
+def heal(cluster: Cluster, record: FaultRecord) -> FaultRecord:
+    """
+    Give the permission back; shown by a stored probe and by every name server's route.
+
+    Raises UnprovenFault.
+    """
+    node = node_named(cluster, record.node)
+    settings = {"brokerPermission": admin.READ_AND_WRITE}
+
+    def prove(channels: Channels) -> None:
+        stored_again(channels, node, ORDERED_PROBE_TOPIC)
+        _require_setting(channels, node, admin.READ_AND_WRITE)
+        _await_permission(channels, cluster, node, admin.READ_AND_WRITE)
+
+    act = on_channels(lambda channels: admin.update_settings(channels, node.address, settings))
+    return healed(record, lambda: changed(act), on_channels(prove))
+
+
+def _forbid(channels: Channels, node: Node) -> None:
+    # Before, because the broker tells a new topic with the permission it has then.
+    admin.create_topic(channels, node.address, ORDERED_PROBE_TOPIC, 1, ordered=True)
+    admin.update_settings(channels, node.address, {"brokerPermission": admin.READ_ONLY})
+
+
+def _marks_topics(server_release: str) -> bool:
+    """Whether a broker keeps the mark of a topic it is told to create (#5861)."""
+    numbers = server_release.partition("-")[0].split(".")
+    return tuple(int(number) for number in numbers if number.isdigit()) >= _FIRST_TO_MARK
+
+
+def _require_setting(channels: Channels, node: Node, permission: int) -> None:
+    seen = admin.broker_setting(channels, node.address, "brokerPermission")
+    if seen != str(permission):
+        raise FaultNotProven(f"{node.name} to have brokerPermission {permission}", seen=str(seen))
+
+
+def _await_permission(channels: Channels, cluster: Cluster, node: Node, permission: int) -> None:
+    for address in cluster.name_server_addresses:
+        deadline = time.monotonic() + _ROUTE_TIMEOUT_S
+        while (seen := admin.permissions_in_route(channels, address, admin.PROBE_TOPIC).get(node.name)) != permission:
+            if time.monotonic() >= deadline:
+                raise FaultNotProven(f"permission {permission} for {node.name} in the route", seen=str(seen))
+            time.sleep(_POLL_S)

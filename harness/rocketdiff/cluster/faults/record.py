@@ -1,0 +1,60 @@
+"""From an action and its proof to the record of a fault, complete or not."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from rocketdiff.cluster.interface import Span
+from rocketdiff.core.errors import ClusterError, FaultNotProven
+from rocketdiff.core.fault import FaultRecord, FaultSpec
+
+_CAUSES = (FaultNotProven, ClusterError)  # no effect on clients, or none on the process
+
+
+class UnprovenFault(FaultNotProven):
+    """A fault or its healing whose effect was not seen; ``record`` is what is known of it, its proof left out."""
+
+    def __init__(self, record: FaultRecord, cause: FaultNotProven | ClusterError) -> None:
+        hint = cause.hint or "run the case again when the machine is less busy"
+        super().__init__(cause.expected, seen=cause.seen, hint=hint)
+        self.record = record
+
+
+def injected(spec: FaultSpec, node_name: str, act: Callable[[], Span], prove: Callable[[], int]) -> FaultRecord:
+    """
+    Do a fault and prove it.
+
+    Raises UnprovenFault.
+    """
+    span = _span_so_far()
+    try:
+        span = act()
+        proven_ns = prove()
+    except _CAUSES as error:
+        raise UnprovenFault(_record(spec, node_name, span, None), error) from error
+    return _record(spec, node_name, span, proven_ns)
+
+
+def healed(record: FaultRecord, act: Callable[[], Span], prove: Callable[[], int]) -> FaultRecord:
+    """
+    Undo a fault and prove it; the record with its healing.
+
+    Raises UnprovenFault.
+    """
+    span = _span_so_far()
+    try:
+        span = act()
+        proven_ns = prove()
+    except _CAUSES as error:
+        raise UnprovenFault(replace(record, heal_ns=span.begin_ns, healed_ns=span.end_ns), error) from error
+    return replace(record, heal_ns=span.begin_ns, healed_ns=span.end_ns, heal_proven_ns=proven_ns)
+
+
+def _span_so_far() -> Span:
+    """What is known of the time before an action has told its own."""
+    now_ns = time.monotonic_ns()
+    return Span(now_ns, now_ns)
+
+
+def _record(spec: FaultSpec, node_name: str, span: Span, proven_ns: int | None) -> FaultRecord:
+    return FaultRecord(spec.episode, spec.kind, node_name, span.begin_ns, span.end_ns, proven_ns)

@@ -1,0 +1,1 @@
+"""What clusters of ours share, as processes and as containers."""

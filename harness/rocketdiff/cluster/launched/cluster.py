@@ -1,0 +1,233 @@
+"""A cluster whose servers we start ourselves, whatever runs them: processes of this host, or containers."""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from rocketdiff.cluster.interface import Node, NodeState, Role, Span, nodes_of
+from rocketdiff.cluster.launched.server_set import ServerEnded, ServerSet
+from rocketdiff.cluster.operations import topics
+from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S, Readiness
+from rocketdiff.core.topology import Topology, master_of
+from rocketmq_reference.connections.channels import Channels
+
+# Enough to see what a server was doing, short enough to be read in a terminal.
+_TAIL_LINES = 8
+
+_TRIES = 3
+"""Between our look at a port and the server's own, a second or two pass. Losing that race three times is no accident."""
+
+
+class LaunchedCluster:
+    """A Cluster (see interface) over servers that a backend has prepared."""
+
+    def __init__(self, topology: Topology, server_release: str, servers: ServerSet) -> None:
+        self._topology = topology
+        self._server_release = server_release
+        self._servers = servers
+        self._channels = Channels()
+        self._topics: dict[str, dict[str, int]] = {}
+        self._closing = threading.Lock()
+        self._is_closed = False
+
+    def __repr__(self) -> str:
+        """As a failed assertion shows it."""
+        return f"<RocketMQ {self.server_release}, {self.topology.name}, at {';'.join(self.name_server_addresses)}>"
+
+    @property
+    def topology(self) -> Topology:
+        """The shape that was asked for."""
+        return self._topology
+
+    @property
+    def server_release(self) -> str:
+        """Release of name servers and brokers."""
+        return self._server_release
+
+    @property
+    def name_servers(self) -> tuple[Node, ...]:
+        """The name servers, in order."""
+        return self._servers.nodes(Role.NAME_SERVER)
+
+    @property
+    def brokers(self) -> tuple[Node, ...]:
+        """The masters, by letter."""
+        return self._servers.nodes(Role.BROKER)
+
+    @property
+    def slaves(self) -> tuple[Node, ...]:
+        """The slaves, by their masters."""
+        return self._servers.nodes(Role.SLAVE)
+
+    @property
+    def name_server_addresses(self) -> tuple[str, ...]:
+        """What a client is configured with."""
+        return tuple(node.address for node in self.name_servers)
+
+    @property
+    def topic_prefix(self) -> str:
+        """Ours: nobody else uses this cluster."""
+        return "rocketdiff"
+
+    def launch_and_await_ready(self, timeout_s: float = READY_TIMEOUT_S) -> None:
+        """
+        Start every server, all at once, and prove that the cluster serves.
+
+        Raises ServerEnded and ClusterError.
+        """
+        readiness = self._readiness(self.name_servers, lambda: self._servers.launched, timeout_s)
+        for name in self._servers.names:
+            self._servers.launch(name)
+        readiness.await_name_servers()
+        readiness.await_brokers(self.brokers)
+        readiness.await_slaves(self.slaves, self.brokers)
+
+    def create_topic(self, name: str, queues_per_broker: int | Mapping[str, int], *, ordered: bool = False) -> None:
+        """As Cluster.create_topic."""
+        wanted = topics.queues_by_broker(queues_per_broker, self.brokers)
+        topics.create_everywhere(self._channels, self.name_servers, self.brokers, name, wanted, ordered=ordered)
+        self._topics[name] = wanted
+
+    def delete_topic(self, name: str) -> None:
+        """As Cluster.delete_topic."""
+        topics.delete_everywhere(self._channels, self.name_servers, self.brokers, name)
+        self._topics.pop(name, None)
+
+    def pause(self, node_name: str) -> Span:
+        """Freeze a node; returns when it is seen to be frozen."""
+        return self._servers.stop(node_name)
+
+    def resume(self, node_name: str) -> Span:
+        """Let a frozen node go on; returns when it is seen to run."""
+        return self._servers.go_on(node_name)
+
+    def kill(self, node_name: str) -> Span:
+        """End a node without notice; returns when it is gone and its ports are closed."""
+        return self._servers.kill(node_name)
+
+    def restart(self, node_name: str) -> Span:
+        """
+        Start a node that is gone at its old place.
+
+        Returns when it serves, its topics are in the routes again, and master and slaves are in step.
+        """
+        begin_ns = time.monotonic_ns()
+        self._servers.launch(node_name)
+        # A paused name server answers nobody, and learns of the broker when it is resumed.
+        name_servers = tuple(node for node in self.name_servers if self.state(node.name) is NodeState.RUNNING)
+        readiness = self._readiness(name_servers, lambda: (node_name,), READY_TIMEOUT_S)
+        readiness.await_name_servers()
+        # A name server that starts anew knows no broker, and a master waits for its slaves.
+        role = self._servers.role(node_name)
+        affected = None if role is Role.NAME_SERVER else master_of(node_name)
+        running = self._running(self.brokers, affected)
+        if role is not Role.SLAVE:
+            readiness.await_brokers(running)
+            readiness.await_topics(running, self._topics)
+        readiness.await_slaves(self._running(self.slaves, affected), running)
+        return Span(begin_ns, time.monotonic_ns())
+
+    def state(self, node_name: str) -> NodeState:
+        """What the node is doing now."""
+        return self._servers.state(node_name)
+
+    def heal_all(self) -> None:
+        """Resume what is paused, then restart what is gone, name servers first."""
+        names = self._servers.names
+        for name in names:
+            if self.state(name) is NodeState.PAUSED:
+                self.resume(name)
+        for name in names:
+            if self.state(name) is NodeState.GONE:
+                self.restart(name)
+
+    def require_sound(self) -> None:
+        """As Cluster.require_sound."""
+        self._servers.require_sound()
+
+    def unread_bytes(self, node_name: str) -> int | None:
+        """As Cluster.unread_bytes."""
+        return self._servers.unread_bytes(node_name)
+
+    def log_tail(self, node_name: str, lines: int = 20) -> tuple[str, ...]:
+        """Last lines of what a node and its JVM said."""
+        return self._servers.log_tail(node_name, lines)
+
+    def collect_evidence(self, folder: Path) -> None:
+        """As Cluster.collect_evidence."""
+        self._servers.collect(self._facts(), folder)
+
+    def close(self) -> None:
+        """End every server, paused ones too, remove the stores, give the ports back."""
+        with self._closing:
+            if self._is_closed:
+                return
+            self._is_closed = True
+            self._channels.close()
+            self._servers.end()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _running(self, nodes: tuple[Node, ...], broker: str | None) -> tuple[Node, ...]:
+        """Those that run, of one broker name or of all."""
+        return tuple(
+            node
+            for node in nodes
+            if broker in (None, master_of(node.name)) and self.state(node.name) is NodeState.RUNNING
+        )
+
+    def _readiness(
+        self, name_servers: tuple[Node, ...], must_live: Callable[[], Iterable[str]], timeout_s: float
+    ) -> Readiness:
+        def look_for_trouble() -> None:
+            self._servers.raise_if_ended(must_live())
+
+        return Readiness(self._channels, name_servers, look_for_trouble, self._tails, timeout_s)
+
+    def _tails(self) -> str:
+        return "\n".join(f"{name}: {line}" for name in self._servers.names for line in self.log_tail(name, _TAIL_LINES))
+
+    def _facts(self) -> dict[str, object]:
+        """What is known of the nodes right now, for whoever reads the evidence later."""
+        nodes = {
+            node.name: {
+                "address": node.address,
+                "pid": node.pid,
+                "state": self.state(node.name),
+                "exit_status": self._servers.exit_status(node.name),
+            }
+            for node in nodes_of(self)
+        }
+        about = {"topology": self._topology.name, "server_release": self._server_release}
+        return {**about, **self._servers.facts(), "nodes": nodes}
+
+
+def first_ready(set_up: Callable[[], LaunchedCluster], timeout_s: float) -> LaunchedCluster:
+    """
+    A cluster that is proven to serve, set up anew where one of its ports was taken meanwhile; what fails is closed.
+
+    Raises ServerEnded (a server ended by itself, or the third choice of ports was taken too) and what launching raises.
+    """
+    for tries_left in reversed(range(_TRIES)):
+        cluster = set_up()
+        try:
+            cluster.launch_and_await_ready(timeout_s)
+        except ServerEnded as error:
+            cluster.close()
+            if not error.port_taken or tries_left == 0:
+                raise
+        except BaseException:
+            cluster.close()
+            raise
+        else:
+            return cluster
+    raise AssertionError("unreachable: the last try returns or raises")

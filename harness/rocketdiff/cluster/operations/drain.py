@@ -1,0 +1,115 @@
+"""
+Waiting until nothing more will be stored: what a paused broker had not read is read, queued and entered in its queues.
+
+Four signs, all at once and over a stretch of time: the kernel holds no unread bytes for any broker (where the backend can
+see that; connections that their clients have closed count too), no send waits in a broker's pool, the queues are not
+behind the commit log, and the ends of all queues stand still.
+"""
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from rocketdiff.cluster.interface import Cluster, Node
+from rocketdiff.cluster.operations import admin
+from rocketdiff.core.errors import ClusterError
+from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.remoting.errors import MQBrokerException
+
+# What none of the other signs shows is a send in the hands of a decoder or a worker thread, for a few ms. Half a second
+# is a hundred times that, and longer than a full collection of a 256 MiB heap.
+QUIET_S = 0.5
+
+_POLL_S = 0.1
+
+# Thousands of sends piled up over a long pause are stored within a second or two.
+DRAIN_TIMEOUT_S = 30.0
+
+# Figures of a broker (BrokerRuntimeInfo) that are zero when nothing is under way.
+_PENDING_FIGURES = ("sendThreadPoolQueueSize", "dispatchBehindBytes")
+
+QueueEnds = Mapping[tuple[str, str, int], int]
+"""One past the last offset by topic, broker name and queue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drained:
+    """Ends of all queues when nothing moved any more; took_ns: how long it took to be sure."""
+
+    ends: QueueEnds
+    took_ns: int
+
+
+def await_drained(cluster: Cluster, topics: Iterable[str], timeout_s: float = DRAIN_TIMEOUT_S) -> Drained:
+    """
+    Wait until late writes to these topics have ended; every node must run.
+
+    Raises ClusterError after ``timeout_s`` seconds, with what still moved, and EnvironmentMissing if the cluster's machine
+    has failed it, because then what is stored means nothing.
+    """
+    cluster.require_sound()
+    topics = tuple(topics)
+    begin_ns = time.monotonic_ns()
+    with Channels() as channels:
+        try:
+            ends = _await_quiet(cluster, channels, topics, timeout_s)
+        except admin.ADMIN_ERRORS as error:
+            raise ClusterError("every broker to tell the ends of its queues", seen=str(error)) from error
+    return Drained(ends, time.monotonic_ns() - begin_ns)
+
+
+def _await_quiet(cluster: Cluster, channels: Channels, topics: tuple[str, ...], timeout_s: float) -> QueueEnds:
+    deadline = time.monotonic() + timeout_s
+    ends = queue_ends(cluster, channels, topics)
+    quiet_since = time.monotonic()
+    while time.monotonic() - quiet_since < QUIET_S:
+        time.sleep(_POLL_S)
+        now_ends = queue_ends(cluster, channels, topics)
+        moving = _pending(cluster, channels) or _grown(ends, now_ends)
+        if moving is not None:
+            quiet_since = time.monotonic()
+            if quiet_since > deadline:
+                raise ClusterError(f"all writes to {', '.join(topics)} to end within {timeout_s:g} s", seen=moving)
+        ends = now_ends
+    return ends
+
+
+def queue_ends(cluster: Cluster, channels: Channels, topics: Iterable[str]) -> QueueEnds:
+    """One past the last offset of every queue of these topics, asked of every broker of their routes."""
+    addresses = {node.name: node.address for node in cluster.brokers}
+    ends: dict[tuple[str, str, int], int] = {}
+    for topic in topics:
+        queues = admin.topic_queues(channels, cluster.name_server_addresses[0], topic)
+        for broker, count in queues.items():
+            for queue_id in range(count):
+                ends[topic, broker, queue_id] = admin.queue_end(channels, addresses[broker], topic, queue_id)
+    return ends
+
+
+def _pending(cluster: Cluster, channels: Channels) -> str | None:
+    """What a broker has taken in but not stored yet, or not even taken in."""
+    for node in cluster.brokers:
+        unread = cluster.unread_bytes(node.name)
+        if unread:
+            return f"{node.name} has {unread} bytes or connections to take in"
+        figures = _figures(channels, node)
+        if figures:
+            return f"{node.name} has {figures}"
+    return None
+
+
+def _figures(channels: Channels, node: Node) -> Mapping[str, str]:
+    """Figures that are not zero; a broker that has just been started has none for half a second, which counts as such."""
+    try:
+        info = admin.runtime_info(channels, node.address)
+    except MQBrokerException as error:
+        return {"no figures yet": str(error)}
+    return {name: info[name] for name in _PENDING_FIGURES if info.get(name, "0") != "0"}
+
+
+def _grown(before: QueueEnds, after: QueueEnds) -> str | None:
+    for key, end in after.items():
+        if before.get(key) != end:
+            topic, broker, queue_id = key
+            return f"queue {queue_id} of {topic} on {broker} went from {before.get(key)} to {end}"
+    return None

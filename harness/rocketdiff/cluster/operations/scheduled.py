@@ -1,0 +1,63 @@
+"""What brokers keep back: delayed messages in the brokers' own topic, and waiting until those soon due have been delivered."""
+
+import time
+from collections.abc import Iterator, Sequence
+
+from rocketdiff.cluster.interface import Cluster, Node
+from rocketdiff.cluster.operations import admin
+from rocketdiff.cluster.operations.stored import BodyBytes, StoredRow, read_stored, row_of, send_number
+from rocketdiff.core.errors import ClusterError
+from rocketdiff.core.message import AWAITED_S, DELAY_S, ID_PROPERTY, delay_s
+from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.remoting.errors import MQBrokerException, RemotingCommandException
+
+SCHEDULE_TOPIC = "SCHEDULE_TOPIC_XXXX"
+"""Queue n holds the messages of delay level n + 1 for good; they are copied to their topic when their time has come."""
+
+_MARGIN_S = 20.0
+"""Brokers look at each level ten times a second; one that is busy with late writes may be seconds behind."""
+
+_POLL_S = 0.2
+
+_NO_MESSAGES = frozenset({17, 24})
+"""Answers of a broker that has not kept anything back yet: no such topic, no such queue."""
+
+
+def read_scheduled(cluster: Cluster, topic: str, body_bytes: BodyBytes) -> Iterator[StoredRow]:
+    """
+    Every message kept back for a topic, by broker, level and offset, delivered by now or not; all brokers must run.
+
+    Raises ClusterError when a broker does not give them.
+    """
+    with Channels() as channels:
+        try:
+            for node in sorted(cluster.brokers, key=lambda one: one.name):
+                for queue_id in range(len(DELAY_S)):
+                    yield from _queue(channels, node, topic, queue_id, body_bytes)
+        except (*admin.ADMIN_ERRORS, RemotingCommandException) as error:
+            raise ClusterError(f"what is kept back for {topic} to be read", seen=str(error)) from error
+
+
+def await_delivered(cluster: Cluster, topics: Sequence[str], body_bytes: BodyBytes) -> dict[str, tuple[StoredRow, ...]]:
+    """
+    What is kept back for each topic, once everything due within AWAITED_S is in its own queue, or has had long enough.
+
+    A message that is not delivered even then is no error here: it is missing from what is stored, and judged.
+    """
+    kept = {topic: tuple(read_scheduled(cluster, topic, body_bytes)) for topic in topics}
+    deadline = time.monotonic() + AWAITED_S + _MARGIN_S
+    for topic, rows in kept.items():
+        due = {row.send for row in rows if row.send is not None and delay_s(row.queue_id + 1) <= AWAITED_S}
+        while due - {row.send for row in read_stored(cluster, topic, body_bytes)} and time.monotonic() < deadline:
+            time.sleep(_POLL_S)
+    return kept
+
+
+def _queue(channels: Channels, node: Node, topic: str, queue_id: int, body_bytes: BodyBytes) -> Iterator[StoredRow]:
+    try:
+        for message in admin.read_queue(channels, node.address, SCHEDULE_TOPIC, queue_id):
+            if send_number(message.properties.get(ID_PROPERTY), topic) is not None:
+                yield row_of(node.name, topic, message, body_bytes)
+    except MQBrokerException as error:
+        if error.code not in _NO_MESSAGES:
+            raise

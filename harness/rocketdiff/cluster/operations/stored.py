@@ -1,0 +1,88 @@
+"""What is stored: every message of every queue of a topic, read back to the end."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from rocketdiff.cluster.interface import Cluster
+from rocketdiff.cluster.operations import admin
+from rocketdiff.core.errors import ClusterError
+from rocketdiff.core.message import ID_PROPERTY, body_digest, padded, properties_text
+from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.remoting.errors import RemotingCommandException
+from rocketmq_reference.remoting.messages import StoredMessage
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRow:
+    """
+    One message as a consumer would get it.
+
+    identity: the id it carries, None if it carries none. send: number of the send it comes from, None if its id is not of
+    this topic. body_ok: the body is, byte by byte, the one planned for it. Timestamps are of the wall clock, in milliseconds. properties: all of
+    them as one text (``core.message``); body_digest: of the body as the application gave it.
+    """
+
+    broker: str
+    queue_id: int
+    queue_offset: int
+    identity: str | None
+    send: int | None
+    store_timestamp_ms: int
+    born_timestamp_ms: int
+    body_ok: bool
+    flag: int
+    sys_flag: int
+    properties: str
+    body_digest: str
+
+
+BodyBytes = Mapping[int, int]
+"""Planned size of the body of every send."""
+
+
+def read_stored(cluster: Cluster, topic: str, body_bytes: BodyBytes) -> Iterator[StoredRow]:
+    """
+    Every message of a topic, by broker, queue and offset; all brokers must run.
+
+    Raises ClusterError when a broker does not give them.
+    """
+    addresses = {node.name: node.address for node in cluster.brokers}
+    with Channels() as channels:
+        try:
+            queues = admin.topic_queues(channels, cluster.name_server_addresses[0], topic)
+            for broker in sorted(queues):
+                for queue_id in range(queues[broker]):
+                    for message in admin.read_queue(channels, addresses[broker], topic, queue_id):
+                        yield row_of(broker, topic, message, body_bytes)
+        except (*admin.ADMIN_ERRORS, RemotingCommandException) as error:
+            raise ClusterError(f"every queue of {topic} to be read to its end", seen=str(error)) from error
+
+
+def send_number(identity: str | None, topic: str) -> int | None:
+    """Number of the send in an id ``RUN/TOPIC/SEND`` of this topic, None for anything else."""
+    if identity is None:
+        return None
+    parts = identity.rsplit("/", 2)
+    is_ours = len(parts) == 3 and parts[1] == topic and parts[2].isascii() and parts[2].isdigit()
+    return int(parts[2]) if is_ours else None
+
+
+def row_of(broker: str, topic: str, message: StoredMessage, body_bytes: BodyBytes) -> StoredRow:
+    """A message read from a queue of a broker as a row."""
+    identity = message.properties.get(ID_PROPERTY)
+    send = send_number(identity, topic)
+    is_planned = identity is not None and send in body_bytes
+    return StoredRow(
+        broker=broker,
+        queue_id=message.queue_id,
+        queue_offset=message.queue_offset,
+        identity=identity,
+        send=send,
+        store_timestamp_ms=message.store_timestamp_ms,
+        born_timestamp_ms=message.born_timestamp_ms,
+        body_ok=is_planned and message.body == padded(identity or "", body_bytes[send or 0]),
+        flag=message.flag,
+        sys_flag=message.sys_flag,
+        properties=properties_text(message.properties),
+        body_digest=body_digest(message.body),
+    )

@@ -1,0 +1,17 @@
+"""A case is one scenario for one pair of subjects; its path-shaped name selects, declares, files and reports."""
+
+from dataclasses import dataclass
+
+from rocketdiff.core.subject import SubjectId
+
+
+@dataclass(frozen=True, slots=True)
+class CaseId:
+    """``fault-latency/pause-one-of-two/java:5.3.3~python:5.3.3``; the first subject is the baseline."""
+
+    scenario: str
+    baseline: SubjectId
+    candidate: SubjectId
+
+    def __str__(self) -> str:
+        return f"{self.scenario}/{self.baseline}~{self.candidate}"

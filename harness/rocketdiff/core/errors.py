@@ -1,0 +1,81 @@
+"""
+What can go wrong on our side of the line; a divergence is data and never appears here.
+
+Every error says what was expected, what was seen and what to do, and knows the exit code of the command line.
+"""
+
+from enum import IntEnum
+
+from rocketdiff.core.plain import plain
+
+
+class ExitCode(IntEnum):
+    """Exit codes of every rocketdiff command."""
+
+    CONFORMS = 0
+    DIVERGES = 1
+    INCONCLUSIVE = 2
+    STALE_LEDGER = 3
+    USAGE = 4
+    NOTHING_DECISIVE = 5
+    ENVIRONMENT = 69
+    INTERNAL = 70
+
+
+class HarnessError(Exception):
+    """One clear message for the user: expectation, observation, remedy."""
+
+    exit_code = ExitCode.INTERNAL
+
+    def __init__(self, expected: str, *, seen: str, hint: str = "") -> None:
+        super().__init__(expected, seen, hint)
+        self.expected = expected
+        self.seen = seen
+        self.hint = hint
+
+    def __str__(self) -> str:
+        """One sentence; what others have put into it is cut and has no control characters."""
+        parts = [f"expected {plain(self.expected)}", f"saw {plain(self.seen)}"]
+        if self.hint:
+            parts.append(f"try: {plain(self.hint)}")
+        return "; ".join(parts)
+
+
+class UsageError(HarnessError):
+    """The user's input (arguments, scenario, settings, ledger) cannot be used."""
+
+    exit_code = ExitCode.USAGE
+
+
+class TraceError(HarnessError):
+    """A stored run cannot be read as what it claims to be."""
+
+    exit_code = ExitCode.USAGE
+
+
+class EnvironmentMissing(HarnessError):
+    """Something this machine should provide is missing: a JVM, a jar, a port, disk space, a container engine."""
+
+    exit_code = ExitCode.ENVIRONMENT
+
+
+class ClusterError(HarnessError):
+    """The cluster did not reach, or did not keep, the state that was asked for."""
+
+    exit_code = ExitCode.ENVIRONMENT
+
+
+class FaultNotProven(HarnessError):
+    """A fault was injected or healed but its effect could not be shown; what was measured under it is invalid."""
+
+    exit_code = ExitCode.INCONCLUSIVE
+
+
+class SubjectBroken(HarnessError):
+    """A subject broke the line protocol, died or stalled: a result of the case, raised to its runner only."""
+
+    exit_code = ExitCode.DIVERGES
+
+    def __init__(self, signature: str, *, expected: str, seen: str, hint: str = "") -> None:
+        super().__init__(expected, seen=seen, hint=hint)
+        self.signature = signature

@@ -1,0 +1,78 @@
+"""Files that people name on the command line: read whole and once, or refused in one sentence."""
+
+import os
+import stat
+import unicodedata
+from pathlib import Path
+
+from rocketdiff.core.errors import EnvironmentMissing, HarnessError, UsageError
+
+MOST_BYTES = 256 * 1024
+"""Of a file that a person writes; the largest that is shipped has 26 KiB, and PyYAML reads some 100 KiB a second."""
+
+
+def read_bytes(
+    path: Path,
+    what: str,
+    *,
+    most: int = MOST_BYTES,
+    hint: str = "check the path",
+    error: type[HarnessError] = UsageError,
+) -> bytes:
+    """
+    The content of an ordinary file; ``what`` names it in messages, as in "scenario file".
+
+    Raises ``error`` for what cannot be read, what is larger than ``most``, and a device, pipe or folder: opened without
+    waiting, since a pipe that nobody writes to would keep us for ever.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise error(f"a readable {what} {path}", seen=_kind(status.st_mode), hint=hint)
+            content = file.read(most + 1)
+    except (OSError, ValueError) as problem:  # ValueError: a NUL in the path
+        seen = (problem.strerror if isinstance(problem, OSError) else None) or str(problem)
+        raise error(f"a readable {what} {path}", seen=seen, hint=hint) from problem
+    if len(content) > most:
+        raise error(f"a {what} of at most {most:,} bytes", seen=f"{path} is larger", hint=hint)
+    return content
+
+
+def read_text(path: Path, what: str, *, most: int = MOST_BYTES, hint: str = "check the path") -> str:
+    """The text of an ordinary file in UTF-8; UsageError as above, and for what is not UTF-8."""
+    content = read_bytes(path, what, most=most, hint=hint)
+    try:
+        return content.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as problem:
+        line = content[: problem.start].count(b"\n") + 1
+        raise UsageError(
+            f"a readable {what} {path}", seen=f"a byte that is not UTF-8 on line {line}", hint="save it as UTF-8"
+        ) from problem
+
+
+def require_nameable(path: Path, option: str) -> None:
+    """UsageError for a folder whose name settings files, command lines and reports cannot hold: with control characters, or not UTF-8."""
+    text = os.path.abspath(path)  # noqa: PTH100 - the words alone: what the disk says is asked later
+    if any(unicodedata.category(one) in {"Cc", "Cs", "Zl", "Zp"} for one in text):
+        raise UsageError(
+            f"{option} without control characters, in UTF-8", seen=repr(text), hint="choose another folder"
+        )
+
+
+def require_folder(path: Path, option: str) -> None:
+    """EnvironmentMissing, before the work and not after it, where no folder can be made because a file is in the way."""
+    try:
+        existing = next(one for one in (path, *path.absolute().parents) if one.exists())
+    except OSError:  # too long for the system, which says so itself
+        return
+    if not existing.is_dir():
+        raise EnvironmentMissing(
+            f"a folder for {option}", seen=f"{existing}, which is a file", hint="name another folder"
+        )
+
+
+def _kind(mode: int) -> str:
+    kinds = {stat.S_ISDIR: "a folder", stat.S_ISFIFO: "a named pipe", stat.S_ISSOCK: "a socket"}
+    return next((name for is_kind, name in kinds.items() if is_kind(mode)), "a device")

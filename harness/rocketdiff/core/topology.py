@@ -1,0 +1,159 @@
+"""The shapes a cluster can have, and how scenarios and clients name its nodes."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rocketdiff.core.errors import UsageError
+
+
+class Replication(StrEnum):
+    """Role of the masters, under RocketMQ's names: whether one waits for its slave before it acknowledges a message."""
+
+    ASYNC_MASTER = "ASYNC_MASTER"
+    SYNC_MASTER = "SYNC_MASTER"
+
+
+class FlushDisk(StrEnum):
+    """Whether a broker waits for the disk before it acknowledges a message, under RocketMQ's names."""
+
+    ASYNC_FLUSH = "ASYNC_FLUSH"
+    SYNC_FLUSH = "SYNC_FLUSH"
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """
+    So many name servers, and one master broker for each letter; every broker registers with every name server.
+
+    slaves_per_master: how many copies each master has on other nodes. replication and flush are those of all masters.
+    """
+
+    name: str
+    broker_letters: tuple[str, ...]
+    name_server_count: int
+    slaves_per_master: int = 0
+    replication: Replication = Replication.ASYNC_MASTER
+    flush: FlushDisk = FlushDisk.ASYNC_FLUSH
+
+    @property
+    def broker_names(self) -> tuple[str, ...]:
+        """Names of the masters as clients see them, by letter."""
+        return tuple(broker_name(letter) for letter in self.broker_letters)
+
+    @property
+    def slave_names(self) -> tuple[str, ...]:
+        """Names of the slaves used in records, by their masters; clients see the master's name and an id."""
+        return tuple(
+            slave_name(letter, broker_id)
+            for letter in self.broker_letters
+            for broker_id in range(1, self.slaves_per_master + 1)
+        )
+
+    @property
+    def name_server_names(self) -> tuple[str, ...]:
+        """Names used in records; clients know name servers by address only."""
+        return tuple(name_server_name(number) for number in range(1, self.name_server_count + 1))
+
+    @property
+    def node_names(self) -> tuple[str, ...]:
+        """Every node, name servers first, slaves last."""
+        return self.name_server_names + self.broker_names + self.slave_names
+
+    def broker_named(self, text: str) -> str:
+        """
+        Real name of a master broker written as a letter or in full.
+
+        Raises UsageError if this topology has no such broker.
+        """
+        return _resolve(text, "broker", self.broker_names, self.name)
+
+    def slave_named(self, text: str) -> str:
+        """
+        Real name of a slave written as ``a-slave-1`` or in full.
+
+        Raises UsageError if this topology has no such slave.
+        """
+        return _resolve(text, "broker", self.slave_names, self.name)
+
+    def name_server_named(self, text: str) -> str:
+        """
+        Real name of a name server written as a number or in full.
+
+        Raises UsageError if this topology has no such name server.
+        """
+        return _resolve(text, "name-server", self.name_server_names, self.name)
+
+
+MASTER_ID = 0
+"""Broker id of every master; slaves have those from 1 on."""
+
+_SLAVE = "-slave-"
+
+
+def broker_name(letter: str) -> str:
+    """``broker-a`` for the letter a."""
+    return f"broker-{letter}"
+
+
+def slave_name(letter: str, broker_id: int) -> str:
+    """``broker-a-slave-1`` for the first slave of broker-a."""
+    return f"{broker_name(letter)}{_SLAVE}{broker_id}"
+
+
+def letter_of(name: str) -> str:
+    """``a`` for broker-a, ``a-slave-1`` for its slave."""
+    return name.removeprefix(broker_name(""))
+
+
+def master_of(name: str) -> str:
+    """Broker name that clients see for a node: the master's, also for its slaves."""
+    return name.partition(_SLAVE)[0]
+
+
+def broker_id_of(name: str) -> int:
+    """Broker id that clients see for a node: 0 for a master."""
+    broker_id = name.partition(_SLAVE)[2]
+    return int(broker_id) if broker_id else MASTER_ID
+
+
+def name_server_name(number: int) -> str:
+    """``name-server-1`` for the first."""
+    return f"name-server-{number}"
+
+
+def _resolve(text: str, prefix: str, names: tuple[str, ...], topology: str) -> str:
+    for candidate in (text, f"{prefix}-{text}"):
+        if candidate in names:
+            return candidate
+    hint = "one of " + ", ".join(names) if names else "it has none"
+    raise UsageError(f"a {prefix} of topology {topology}", seen=repr(text), hint=hint)
+
+
+_SYNC = Replication.SYNC_MASTER
+
+TOPOLOGIES = {
+    topology.name: topology
+    for topology in (
+        Topology("one-master", ("a",), 1),
+        Topology("two-masters", ("a", "b"), 1),
+        Topology("three-masters", ("a", "b", "c"), 1),
+        Topology("two-masters-two-name-servers", ("a", "b"), 2),
+        Topology("master-with-slave-async", ("a",), 1, slaves_per_master=1),
+        Topology("master-with-slave-sync", ("a",), 1, slaves_per_master=1, replication=_SYNC),
+        Topology("two-masters-with-slaves-async", ("a", "b"), 1, slaves_per_master=1),
+        Topology("two-masters-with-slaves-sync", ("a", "b"), 1, slaves_per_master=1, replication=_SYNC),
+        Topology("two-masters-sync-flush", ("a", "b"), 1, flush=FlushDisk.SYNC_FLUSH),
+    )
+}
+
+
+def topology_named(name: str) -> Topology:
+    """
+    The topology of that name.
+
+    Raises UsageError for any other.
+    """
+    topology = TOPOLOGIES.get(name)
+    if topology is None:
+        raise UsageError("a known topology", seen=repr(name), hint="one of " + ", ".join(TOPOLOGIES))
+    return topology

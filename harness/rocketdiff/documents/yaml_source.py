@@ -1,0 +1,182 @@
+"""
+YAML text to plain data that still knows on which line each value stood.
+
+Of YAML only what people write by hand is taken: mappings with keys that are text, lists, texts, numbers, dates, true, false
+and nothing. Tags, merge keys, keys written twice, control characters and numbers of absurd length are refused with their
+line; anchors may be used a little, but neither in circles nor to blow up a small file.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import yaml
+
+from rocketdiff.core import files
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.plain import plain, shown
+
+Location = tuple[str | int, ...]
+
+MOST_VALUES = 20_000
+"""With aliases counted as often as they are used; the largest file that is shipped has some 700."""
+
+DEEPEST = 32
+"""No format of ours has more than seven levels."""
+
+LONGEST_NUMBER = 40
+"""Characters; no field of ours takes a number of more than twenty digits, and Python does not print one of thousands."""
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
+_NUMBERS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
+_TEXT = "tag:yaml.org,2002:str"
+_MERGE = "tag:yaml.org,2002:merge"
+
+
+@dataclass(frozen=True, slots=True)
+class YamlSource:
+    """A parsed document; ``origin`` names it in messages."""
+
+    origin: str
+    text: str
+    data: Any
+    node: yaml.Node | None
+
+    def place(self, location: Location) -> str:
+        """``file line 12`` of the value at a location, or of the nearest thing above it that is there."""
+        node = self.node
+        if node is None:
+            return self.origin
+        line = node.start_mark.line
+        for step in location:
+            key, value = _child(node, step)
+            if value is None:
+                continue
+            node = value
+            line = (key or value).start_mark.line
+        return f"{self.origin} line {line + 1}"
+
+
+def read_text(path: Path, what: str = "scenario file", hint: str = "check the path") -> str:
+    """The file's text; UsageError when it is no ordinary file, too large, cannot be read or is not UTF-8."""
+    return files.read_text(path, what, hint=hint)
+
+
+def parse_yaml(text: str, origin: str) -> YamlSource:
+    """
+    Parse one YAML document with string, number, list and mapping values.
+
+    Raises UsageError, with the line, for anything that is no YAML and for what this module does not take.
+    """
+    if len(text) > files.MOST_BYTES:
+        raise UsageError(f"YAML of at most {files.MOST_BYTES:,} characters in {origin}", seen=f"{len(text):,}")
+    try:
+        loader = _PlainLoader(text)
+        node = loader.get_single_node()
+        _Walk(origin).through(node)
+        data = None if node is None else loader.construct_document(node)
+    except yaml.MarkedYAMLError as problem:
+        mark = problem.problem_mark or problem.context_mark
+        line = f" line {mark.line + 1}" if mark is not None else ""
+        raise UsageError(
+            f"YAML in {origin}{line}", seen=str(problem.problem), hint="check the indentation"
+        ) from problem
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as problem:
+        seen = " ".join(str(problem).split())
+        raise UsageError(f"YAML in {origin}", seen=seen, hint="write plain UTF-8 text") from problem
+    return YamlSource(origin, text, data, node)
+
+
+class _PlainLoader(yaml.SafeLoader):
+    """PyYAML's safe loader, which is left as soon as the text has a tag or is nested too deep."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        event = self.peek_event()  # type: ignore[no-untyped-call]  # the stubs leave it out
+        if getattr(event, "tag", None) is not None:
+            raise yaml.MarkedYAMLError(
+                problem=f"the tag {shown(event.tag)}; write the value alone", problem_mark=event.start_mark
+            )
+        if self._depth >= DEEPEST:
+            raise yaml.MarkedYAMLError(problem=f"more than {DEEPEST} levels of nesting", problem_mark=event.start_mark)
+        self._depth += 1
+        node: yaml.Node | None = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """A date that there is not, or an empty binary number, is told with its line."""
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, OverflowError) as problem:
+            raise yaml.MarkedYAMLError(problem=str(problem), problem_mark=node.start_mark) from problem
+
+
+class _Walk:
+    """Every value of a document in turn, aliases followed as often as they stand there, until it is too many."""
+
+    def __init__(self, origin: str) -> None:
+        self._origin = origin
+        self._values = 0
+
+    def through(self, node: yaml.Node | None, depth: int = 0) -> None:
+        """Raises UsageError for the first thing that is not taken."""
+        if node is None:
+            return
+        self._values += 1
+        if self._values > MOST_VALUES or depth > DEEPEST:
+            what = f"at most {MOST_VALUES:,} values" if depth <= DEEPEST else f"at most {DEEPEST} levels"
+            self._refuse(node, f"{what}, aliases written out,", "more", "write the values out, or leave them out")
+        if isinstance(node, yaml.MappingNode):
+            self._require_keys(node)
+        if isinstance(node, yaml.ScalarNode):
+            self._require_plain(node)
+        for child in _children(node):
+            self.through(child, depth + 1)
+
+    def _require_keys(self, node: yaml.MappingNode) -> None:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if key.tag == _MERGE:
+                self._refuse(key, "no merge key", "<<", "write the fields out")
+            if not isinstance(key, yaml.ScalarNode) or key.tag != _TEXT:
+                what = shown(key.value) if isinstance(key, yaml.ScalarNode) else "a list or a mapping"
+                self._refuse(key, "a key that is text", what, "put it in quotes")
+            self._require_plain(key)
+            if key.value in seen:
+                raise UsageError(
+                    f"each key once in {self._origin}",
+                    seen=f"{shown(key.value)} again on line {key.start_mark.line + 1}",
+                    hint="remove one of them",
+                )
+            seen.add(key.value)
+
+    def _require_plain(self, node: yaml.ScalarNode) -> None:
+        if node.tag in _NUMBERS and len(node.value) > LONGEST_NUMBER:
+            self._refuse(node, f"a number of at most {LONGEST_NUMBER} characters", f"{len(node.value):,} characters")
+        if _CONTROL.search(node.value):
+            self._refuse(node, "text without control characters", plain(node.value, 60))
+
+    def _refuse(self, node: yaml.Node, expected: str, seen: str, hint: str = "") -> NoReturn:
+        raise UsageError(f"{expected} in {self._origin} line {node.start_mark.line + 1}", seen=seen, hint=hint)
+
+
+def _children(node: yaml.Node | None) -> list[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        return [value for _, value in node.value]
+    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
+
+
+def _child(node: yaml.Node, step: str | int) -> tuple[yaml.Node | None, yaml.Node | None]:
+    """Key and value nodes one step down; (None, None) when there is no such step (a union's tag, say)."""
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.value == step:
+                return key, value
+    if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+        return None, node.value[step]
+    return None, None

@@ -1,0 +1,1 @@
+"""Sources of the programs under test, by language."""

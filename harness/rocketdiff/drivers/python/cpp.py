@@ -1,0 +1,176 @@
+"""
+The C++ client as a subject: ``python -m rocketdiff.drivers.python.cpp --library …/librocketmq.so``.
+
+Driven through rocketmq-client-python 2.0.0 as an application would. Its interface has neither explicit queues, batches
+nor asynchronous sends; its one selector is the hash of a sharding key, in synchronous sends only. Its results name no queue, and
+nothing shows attempts or routes: hence the capabilities. Of the settings it takes the timeout alone; it makes up to five
+attempts of that length each (four with a sharding key) whatever was asked for.
+"""
+
+import argparse
+import ctypes
+import ctypes.util
+import importlib
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rocketdiff.core.plan import PlannedSend, SendKind, SendMode
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.drivers.python.async_sends import Told
+from rocketdiff.drivers.python.client import Answer, Speak
+from rocketdiff.drivers.python.identity import ID_PROPERTY, body_of, message_id
+from rocketdiff.drivers.python.session import own_stdout, run_subject
+from rocketdiff.drivers.python.writer import RecordWriter
+from rocketdiff.subjects.setup import SubjectSetup
+from rocketdiff.subjects.sharding_keys import ShardingKeys
+
+CAPABILITIES = (str(SendKind.PLAIN), str(SendKind.SELECTOR), str(SendMode.ONEWAY), "setting:send_msg_timeout_ms")
+
+_CLIENT = "cpp"
+_WARM_SENDS = 50
+"""From queue 0 on in turn: every queue of the topologies here is met several times."""
+
+_WARM_TIMEOUT_MS = 5_000
+"""A healthy cluster answers well within this; the runner's own deadline for ready is longer."""
+
+_WARM_BODY_BYTES = 128
+
+_HASH_SEED = 0xC70F6907
+"""What GCC's C++ library starts every hash of a string with."""
+
+_STATUS = {
+    "OK": "SEND_OK",
+    "FLUSH_DISK_TIMEOUT": "FLUSH_DISK_TIMEOUT",
+    "FLUSH_SLAVE_TIMEOUT": "FLUSH_SLAVE_TIMEOUT",
+    "SLAVE_NOT_AVAILABLE": "SLAVE_NOT_AVAILABLE",
+}
+"""Its send statuses under RocketMQ's names."""
+
+
+class NotOfferedError(Exception):
+    """A kind of send that this client's interface does not have."""
+
+
+class CppClient:
+    """A warm producer and the measured one; they share connections, as Java's do."""
+
+    def __init__(self, rocketmq: Any, setup: SubjectSetup, _speak: Speak) -> None:
+        self._rocketmq = rocketmq
+        self._setup = setup
+        self._keys = ShardingKeys(string_hash())
+        self._warm = self._producer(f"{setup.group}-warm", _WARM_TIMEOUT_MS)
+        self._measured = self._producer(setup.group, setup.settings.send_msg_timeout_ms)
+
+    def prepare(self) -> None:
+        """Warm up and start; the route of the measured topic is looked up by its first send, there is no other way."""
+        self._warm.start()
+        for number in range(_WARM_SENDS):
+            send = PlannedSend(number, 0, 0, SendKind.PLAIN, 0, _WARM_BODY_BYTES)
+            self._warm.send_sync(self._message(self._setup.warm_topic, send))
+        self._measured.start()
+
+    def message(self, send: PlannedSend) -> Any:
+        """A message with our id in a user property and at the start of its body."""
+        return self._message(self._setup.topic, send)
+
+    def route(self) -> int:
+        """Never known."""
+        return 0
+
+    def send(self, send: PlannedSend, message: Any) -> Answer:
+        """One call; the result has status and offset only."""
+        if send.kind is SendKind.PLAIN:
+            result = self._measured.send_sync(message)
+        elif send.kind is SendKind.SELECTOR:
+            result = self._measured.send_orderly_with_sharding_key(message, self._keys.key_for(send.argument))
+        else:
+            raise NotOfferedError(f"{send.kind} sends")
+        return Answer(_STATUS[result.status.name], None, None, result.offset)
+
+    def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:  # noqa: ARG002 - refuses whatever it is
+        """Its interface has no such call."""
+        raise NotOfferedError("asynchronous sends")
+
+    def send_oneway(self, send: PlannedSend, message: Any) -> None:
+        """One call that waits for nothing."""
+        if send.kind is not SendKind.PLAIN:
+            raise NotOfferedError(f"one-way {send.kind} sends")
+        self._measured.send_oneway(message)
+
+    def shutdown(self) -> None:
+        """End both."""
+        self._measured.shutdown()
+        self._warm.shutdown()
+
+    def _producer(self, group: str, timeout_ms: int) -> Any:
+        producer = self._rocketmq.Producer(group)
+        producer.set_name_server_address(";".join(self._setup.name_servers))
+        producer.set_timeout(timeout_ms)
+        return producer
+
+    def _message(self, topic: str, send: PlannedSend) -> Any:
+        identity = message_id(self._setup, topic, send.send)
+        message = self._rocketmq.Message(topic)
+        message.set_property(ID_PROPERTY, identity)
+        message.set_body(body_of(identity, send))
+        if send.keys:
+            message.set_keys(send.keys)
+        if send.tags:
+            message.set_tags(send.tags)
+        if send.delay_level:
+            message.set_delay_time_level(send.delay_level)
+        for name, value in send.properties:
+            message.set_property(name, value)
+        return message
+
+
+def load(library: Path) -> Any:
+    """
+    The module ``rocketmq.client`` over exactly this native library.
+
+    The package looks for one by name where the system keeps its own; it is loaded by its full path first, and the package
+    is told that path.
+    """
+    ctypes.CDLL(str(library), mode=ctypes.RTLD_GLOBAL)
+    ctypes.util.find_library = lambda name: str(library)  # noqa: ARG005 - the one it replaces calls it so
+    return importlib.import_module("rocketmq.client")
+
+
+def string_hash() -> Callable[[bytes], int]:
+    """``std::hash`` of a string as the native library's own: it calls this function, with this seed."""
+    hash_bytes = importlib.import_module("rocketmq.ffi").dll._ZSt11_Hash_bytesPKvmm  # noqa: SLF001 - its name in C++'s library
+    hash_bytes.restype = ctypes.c_size_t
+    hash_bytes.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_size_t]
+    return lambda text: int(hash_bytes(text, len(text), _HASH_SEED))
+
+
+def version_of(rocketmq: Any) -> str:
+    """The three numbers the loaded library says of itself (``CPP CORE VERSION: 2.1.0_cvs, …``)."""
+    library = importlib.import_module("rocketmq.ffi").dll
+    library.ShowProducerVersion.argtypes = [ctypes.c_void_p]
+    library.ShowProducerVersion.restype = ctypes.c_char_p
+    said = library.ShowProducerVersion(rocketmq.Producer("rocketdiff-version")._handle).decode(errors="replace")  # noqa: SLF001 - its interface has no other
+    match = re.search(r"\d+\.\d+\.\d+", said)
+    return match[0] if match else said
+
+
+def main() -> None:
+    """Run until the runner says stop or is gone."""
+    parser = argparse.ArgumentParser(description="The C++ client as a subject of rocketdiff.")
+    parser.add_argument("--library", required=True, type=Path, help="the native library")
+    records = own_stdout()  # before anything native may print
+    rocketmq = load(parser.parse_args().library)
+    writer = RecordWriter(records)
+    run_subject(
+        SubjectId(_CLIENT, version_of(rocketmq)),
+        CAPABILITIES,
+        lambda setup, speak: CppClient(rocketmq, setup, speak),
+        writer,
+        writer.put,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,272 @@
+"""
+The reference as a subject: ``python -m rocketdiff.drivers.python.reference --release 5.3.3``.
+
+The warm-up is the Java driver's: a second producer, group ``<group>-warm``, on a topic that nobody judges. The two do
+not share connections here, so the measured one opens its own by a heartbeat.
+"""
+
+import argparse
+import contextlib
+import threading
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import Any
+
+from rocketdiff.core.plan import PlannedSend, SendKind, SendMode
+from rocketdiff.core.records import AttemptEnded, RouteSeen
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.drivers.python.async_sends import Told
+from rocketdiff.drivers.python.choosers import Choosers
+from rocketdiff.drivers.python.client import Answer, Speak
+from rocketdiff.drivers.python.identity import ID_PROPERTY, body_of, message_id
+from rocketdiff.drivers.python.sender import code_of
+from rocketdiff.drivers.python.session import own_stdout, run_subject
+from rocketdiff.drivers.python.writer import RecordWriter
+from rocketdiff.subjects.setup import SubjectSetup
+from rocketmq_reference.application import listener as heard
+from rocketmq_reference.application.message import Message, SendResult
+from rocketmq_reference.application.settings import ProducerSettings
+from rocketmq_reference.dialects import RELEASES, dialect_of
+from rocketmq_reference.producer.producer import Producer
+from rocketmq_reference.remoting.errors import MQClientException
+from rocketmq_reference.remoting.properties import DELAY
+from rocketmq_reference.rules.client.publish import Pick, Queue
+from rocketmq_reference.rules.dialect import Dialect
+from rocketmq_reference.rules.queue_choice.selection import Selector, draw_past_last_broker
+from rocketmq_reference.rules.tape import RandomTape, Tape
+
+__all__ = ["RELEASES", "ReferenceClient", "capabilities_of"]
+
+_CLIENT = "python"
+_WARM_ROUNDS = 2
+"""Every broker's connection is opened by the first round; the second shows it in use."""
+_WARM_PLAIN_SENDS = 50
+"""There is nothing to compile; this many make caches and the brokers' side of the connections warm."""
+_WARM_TIMEOUT_MS = 5_000
+"""A healthy cluster answers well within this; the runner's own deadline for ready is longer."""
+_WARM_BODY_BYTES = 128
+MODES = tuple(mode.value for mode in SendMode if mode is not SendMode.SYNC)
+"""Modes besides the one that every client has, as capabilities."""
+_NO_BATCH = ("4.0.0-incubating",)
+"""Releases before MessageBatch."""
+
+
+def capabilities_of(release: str) -> tuple[str, ...]:
+    """What the reference can do as this release; kinds of send, modes, then what it tells, then optional settings."""
+    kinds = [kind.value for kind in SendKind if kind is not SendKind.BATCH or release not in _NO_BATCH]
+    return (*kinds, *MODES, "attempts", "routes", "causes", "setting:poll_name_server_interval_ms")
+
+
+def without_failover(release: str) -> Dialect:
+    """The dialect of a release but that a retry goes to the broker that has just failed, for a client with that defect."""
+
+    def insisting(selector: Selector, last_broker: str | None, reset_index: bool, now_ms: int) -> Pick:
+        here = [place for place, queue in enumerate(selector.info.queues) if queue.broker == last_broker]
+        return here[0] if here else draw_past_last_broker(selector, None, reset_index, now_ms)
+
+    return replace(dialect_of(release), select_plain=insisting)
+
+
+class StartsAtZero(RandomTape):
+    """Starts every counter at zero, for a client with that defect."""
+
+    def int32(self) -> int:
+        return 0
+
+
+class ReferenceClient:
+    """The reference producer, speaking of its attempts and routes."""
+
+    def __init__(
+        self,
+        release: str,
+        setup: SubjectSetup,
+        speak: Speak,
+        dialect: Dialect | None = None,
+        tapes: Callable[[], Tape] = RandomTape,
+    ) -> None:
+        """dialect: another one than the release's, tapes: what it draws from; for clients with a defect."""
+        dialect = self._dialect = dialect or dialect_of(release)
+        self._setup = setup
+        self._speak = speak
+        self._settings = settings_of(setup)
+        self._current = threading.local()
+        self._choosers = Choosers()
+        self._queues: tuple[Queue, ...] = ()
+        self._producer = Producer(setup.name_servers, setup.group, dialect, self._settings, self, tapes=tapes)
+
+    def prepare(self) -> None:
+        """Warm up, start, look the route up, connect."""
+        self._warm_up()
+        self._producer.start()
+        with contextlib.suppress(MQClientException):  # a topic that its first send is to create has no route yet
+            self._producer.queues(self._setup.topic)
+        self._producer.heartbeat()
+
+    def message(self, send: PlannedSend) -> Message:
+        """A message with our id in a user property and at the start of its body."""
+        return _message(self._setup, self._setup.topic, send)
+
+    def route(self) -> int:
+        """Version of the publish list."""
+        return self._producer.route_version(self._setup.topic)
+
+    def send(self, send: PlannedSend, message: Any) -> Answer:
+        """One call of the reference's interface."""
+        self._current.send, self._current.attempts = send, 0
+        return _answer(self._call(send, message))
+
+    def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:
+        """One asynchronous call."""
+        self._choosers.submitted(send, message)
+        callback, producer, timeout_ms = _Callback(told), self._producer, self._settings.send_msg_timeout_ms
+        match send.kind:
+            case SendKind.PLAIN:
+                producer.send_async(message, callback)
+            case SendKind.QUEUE:
+                producer.send_async_to_queue(message, self._queue_of(send), callback, timeout_ms)
+            case SendKind.SELECTOR:
+                producer.send_async_by_selector(message, _modulo, send.argument, callback, timeout_ms)
+            case SendKind.BATCH:
+                raise NotImplementedError("an asynchronous batch")
+
+    def send_oneway(self, send: PlannedSend, message: Any) -> None:
+        """One call that waits for nothing."""
+        self._current.send, self._current.attempts = send, 0
+        match send.kind:
+            case SendKind.PLAIN:
+                self._producer.send_oneway(message)
+            case SendKind.QUEUE:
+                self._producer.send_oneway_to_queue(message, self._queue_of(send))
+            case SendKind.SELECTOR:
+                self._producer.send_oneway_by_selector(message, _modulo, send.argument)
+            case SendKind.BATCH:
+                raise NotImplementedError("a one-way batch")
+
+    def shutdown(self) -> None:
+        """Say good-bye to the brokers."""
+        self._producer.shutdown()
+
+    def attempt_started(self, event: heard.AttemptStarted) -> None:
+        """Nothing is told before an attempt has ended, but who chose is known now."""
+        self._choosers.started(event)
+
+    def attempt_ended(self, event: heard.AttemptEnded) -> None:
+        """Numbered anew: like a hook in Java, this sees no attempt whose broker has no address."""
+        if self._choosers.is_asynchronous(event.message):
+            chosen = self._choosers.of(event)
+            if chosen is not None:
+                self._tell_attempt(event, *chosen)
+            return
+        current = self._current
+        self._tell_attempt(event, current.send, current.attempts, None)
+        current.attempts += 1
+
+    def _tell_attempt(self, event: heard.AttemptEnded, send: PlannedSend, number: int, chooser: int | None) -> None:
+        error = event.error
+        self._speak(
+            AttemptEnded(
+                send.send,
+                send.thread,
+                number,
+                event.broker,
+                event.queue_id,
+                event.start_ns,
+                event.end_ns,
+                error=None if error is None else type(error).__name__,
+                code=code_of(error),
+                status=None if event.status is None else event.status.name,
+                chooser=chooser,
+            )
+        )
+
+    def route_changed(self, event: heard.RouteChanged) -> None:
+        """Said before the producer begins to use the list."""
+        if event.topic == self._setup.topic:
+            self._queues = tuple(sorted(Queue(broker, number) for broker, number in event.queues))
+            self._speak(RouteSeen(event.route, event.at_ns, event.queues))
+
+    def _call(self, send: PlannedSend, message: Message) -> SendResult:
+        producer, timeout_ms = self._producer, self._settings.send_msg_timeout_ms
+        match send.kind:
+            case SendKind.PLAIN:
+                return producer.send(message)
+            case SendKind.QUEUE:
+                return producer.send_to_queue(message, self._queue_of(send), timeout_ms)
+            case SendKind.SELECTOR:
+                return producer.send_by_selector(message, _modulo, send.argument, timeout_ms)
+            case SendKind.BATCH:
+                return producer.send_batch([message])
+
+    def _queue_of(self, send: PlannedSend) -> Queue:
+        return self._queues[send.argument % len(self._queues)]
+
+    def _warm_up(self) -> None:
+        setup = self._setup
+        settings = settings_of(setup, send_msg_timeout_ms=_WARM_TIMEOUT_MS)
+        with Producer(setup.name_servers, f"{setup.group}-warm", self._dialect, settings) as warm:
+            queues = warm.queues(setup.warm_topic)
+            for number in range(_WARM_ROUNDS * len(queues)):
+                warm.send_to_queue(self._warm_message(number), queues[number % len(queues)])
+            for number in range(_WARM_PLAIN_SENDS):
+                warm.send(self._warm_message(number))
+
+    def _warm_message(self, number: int) -> Message:
+        send = PlannedSend(number, 0, 0, SendKind.PLAIN, 0, _WARM_BODY_BYTES)
+        return _message(self._setup, self._setup.warm_topic, send)
+
+
+class _Callback:
+    """What the reference calls back."""
+
+    def __init__(self, told: Told) -> None:
+        self._told = told
+
+    def on_success(self, result: SendResult) -> None:
+        self._told(_answer(result))
+
+    def on_exception(self, error: Exception) -> None:
+        self._told(error)
+
+
+def settings_of(setup: SubjectSetup, **changes: int) -> ProducerSettings:
+    """The scenario's settings under the reference's names, which are the same."""
+    known = {each.name for each in fields(ProducerSettings)}
+    named = {each.name: getattr(setup.settings, each.name) for each in fields(setup.settings) if each.name in known}
+    return ProducerSettings(**{**named, **changes})
+
+
+def _answer(result: SendResult) -> Answer:
+    return Answer(result.status.name, result.broker, result.queue_id, result.queue_offset)
+
+
+def _message(setup: SubjectSetup, topic: str, send: PlannedSend) -> Message:
+    identity = message_id(setup, topic, send.send)
+    properties = {ID_PROPERTY: identity, **dict(send.properties)}
+    if send.delay_level:
+        properties[DELAY] = str(send.delay_level)
+    return Message(topic, body_of(identity, send), properties, tags=send.tags, keys=send.keys)
+
+
+def _modulo(queues: list[Queue], _message: Message, argument: object) -> Queue:
+    assert isinstance(argument, int)
+    return queues[argument % len(queues)]
+
+
+def main() -> None:
+    """Run until the runner says stop or is gone."""
+    parser = argparse.ArgumentParser(description="The reference producer as a subject of rocketdiff.")
+    parser.add_argument("--release", required=True, choices=RELEASES, help="whose dialect to speak")
+    release = parser.parse_args().release
+    writer = RecordWriter(own_stdout())
+    run_subject(
+        SubjectId(_CLIENT, release),
+        capabilities_of(release),
+        lambda setup, speak: ReferenceClient(release, setup, speak),
+        writer,
+        writer.put,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""
+One sender thread: its own sends, in order, one at a time, none before it is due (closed loop).
+
+An asynchronous call is over for its thread when it returns; what becomes of it is told by ``AsyncSends``.
+"""
+
+import threading
+import time
+from collections.abc import Sequence
+
+from rocketdiff.core.plan import PlannedSend, SendMode
+from rocketdiff.core.records import SendEnded
+from rocketdiff.drivers.python.async_sends import AsyncSends
+from rocketdiff.drivers.python.client import Answer, Client, Speak
+
+_MESSAGE_CHARACTERS = 500
+"""Keeps a line short."""
+
+
+class Sender(threading.Thread):
+    """Sends its share of the plan and speaks a record for each."""
+
+    def __init__(
+        self,
+        number: int,
+        plan: Sequence[PlannedSend],
+        start_ns: int,
+        client: Client,
+        speak: Speak,
+        under_way: AsyncSends,
+    ) -> None:
+        super().__init__(name=f"sender-{number}", daemon=True)
+        self._under_way = under_way
+        self._plan = plan
+        self._start_ns = start_ns
+        self._client = client
+        self._speak = speak
+
+    def run(self) -> None:
+        """Send everything."""
+        for send in self._plan:
+            _sleep_until(self._start_ns + send.due_ns)
+            if send.mode is SendMode.ASYNC:
+                self._send_async(send)
+            else:
+                self._send(send)
+
+    def _send_async(self, send: PlannedSend) -> None:
+        client = self._client
+        message = client.message(send)
+        route = client.route()
+        start_ns = time.monotonic_ns()
+
+        def record_of(end_ns: int, answer: Answer | None, error: Exception | None) -> SendEnded:
+            return _record(send, start_ns, end_ns, answer, error, route, client.route())
+
+        told = self._under_way.begin(send, record_of)
+        error: Exception | None = None
+        try:
+            client.send_async(send, message, told)
+        except Exception as raised:  # noqa: BLE001 - whatever the client raises is what it did
+            error = raised
+        self._under_way.returned(send, error)
+
+    def _send(self, send: PlannedSend) -> None:
+        client = self._client
+        message = client.message(send)
+        route = client.route()
+        answer: Answer | None = None
+        error: Exception | None = None
+        start_ns = time.monotonic_ns()
+        try:
+            if send.mode is SendMode.ONEWAY:
+                client.send_oneway(send, message)
+            else:
+                answer = client.send(send, message)
+        except Exception as raised:  # noqa: BLE001 - whatever the client raises is what it did
+            error = raised
+        end_ns = time.monotonic_ns()
+        self._speak(_record(send, start_ns, end_ns, answer, error, route, client.route()))
+
+
+def code_of(error: BaseException | None) -> int | None:
+    """RocketMQ's response code of an exception; None where it has none, which Java writes as -1."""
+    code = getattr(error, "code", None)
+    return int(code) if isinstance(code, int) and code != -1 else None
+
+
+def _record(
+    send: PlannedSend,
+    start_ns: int,
+    end_ns: int,
+    answer: Answer | None,
+    error: Exception | None,
+    route: int,
+    route_after: int,
+) -> SendEnded:
+    if error is not None:
+        cause = error.__cause__
+        return SendEnded(
+            send.send,
+            send.thread,
+            start_ns,
+            end_ns,
+            error=type(error).__name__,
+            cause=None if cause is None else type(cause).__name__,
+            code=code_of(error),
+            message=str(error)[:_MESSAGE_CHARACTERS],
+            route=route,
+            route_after=route_after,
+        )
+    if answer is None:  # of a one-way send, or of one whose callback never came
+        return SendEnded(send.send, send.thread, start_ns, end_ns, route=route, route_after=route_after)
+    return SendEnded(
+        send.send,
+        send.thread,
+        start_ns,
+        end_ns,
+        status=answer.status,
+        broker=answer.broker,
+        queue_id=answer.queue_id,
+        queue_offset=answer.queue_offset,
+        route=route,
+        route_after=route_after,
+    )
+
+
+def _sleep_until(due_ns: int) -> None:
+    while (left_ns := due_ns - time.monotonic_ns()) > 0:
+        time.sleep(left_ns / 1e9)

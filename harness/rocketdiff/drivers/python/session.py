@@ -1,0 +1,143 @@
+"""One run of a subject written in Python: obey commands, prepare, wait for go, send, say done."""
+
+import contextlib
+import os
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterable, Sequence
+
+from rocketdiff.core.plan import PlannedSend
+from rocketdiff.core.records import PROTOCOL, Done, Hello, Ready, SubjectFailed
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.drivers.python.async_sends import AsyncSends
+from rocketdiff.drivers.python.client import Client, ClientFactory, Speak
+from rocketdiff.drivers.python.sender import Sender
+from rocketdiff.drivers.python.writer import RecordWriter
+from rocketdiff.subjects.commands import Go, Prepare, Stop, decode_command
+
+_SHUTDOWN_S = 0.7
+"""Unregistering from a paused broker blocks for seconds; nobody waits for it."""
+
+_SHOWN_CHARACTERS = 500
+
+
+def run_subject(
+    subject: SubjectId, capabilities: Sequence[str], make_client: ClientFactory, writer: RecordWriter, speak: Speak
+) -> None:
+    """Say hello and obey stdin until stop or its end, then leave the process; never returns."""
+    writer.start()
+    pid, now_ns = os.getpid(), time.monotonic_ns()
+    speak(Hello(PROTOCOL, subject.client, subject.release, tuple(capabilities), pid, now_ns))
+    session = Session(make_client, speak)
+    status = 0
+    try:
+        obey(sys.stdin.buffer, session)
+    except ValueError as error:
+        status = 1
+        speak(_failed("command", error))
+    leave(session, writer, status)
+
+
+def own_stdout() -> int:
+    """A descriptor for records alone: whatever else is printed in this process goes to stderr."""
+    records = os.dup(sys.stdout.fileno())
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return records
+
+
+def obey(commands: Iterable[bytes], session: "Session") -> None:
+    """Carry out commands, a line each, up to stop or the end; ValueError for one that cannot be obeyed."""
+    for line in commands:
+        match decode_command(line):
+            case PlannedSend() as send:
+                session.plan(send)
+            case Prepare() as prepare:
+                session.prepare(prepare)
+            case Go(start_ns):
+                session.go(start_ns)
+            case Stop():
+                return
+
+
+def leave(session: "Session", writer: RecordWriter, status: int) -> None:
+    """Flush, end the client if that takes no longer than a moment, and be gone with this status."""
+    writer.flush()
+    ending = threading.Thread(target=session.shutdown, daemon=True)
+    ending.start()
+    ending.join(_SHUTDOWN_S)
+    os._exit(status)
+
+
+class Session:
+    """Commands come on the reader's thread; the work is done on a thread of its own."""
+
+    def __init__(self, make_client: ClientFactory, speak: Speak) -> None:
+        self._make_client = make_client
+        self._speak = speak
+        self._plan: list[PlannedSend] = []
+        self._prepare: Prepare | None = None
+        self._client: Client | None = None
+        self._is_ready = False
+        self._start_ns = 0
+        self._told = threading.Event()
+
+    def plan(self, send: PlannedSend) -> None:
+        """Take note of one send."""
+        _require(self._prepare is None, "plan lines come before setup")
+        self._plan.append(send)
+
+    def prepare(self, prepare: Prepare) -> None:
+        """Begin to prepare; ready is said when that is done."""
+        _require(self._prepare is None, "one setup")
+        self._prepare = prepare
+        threading.Thread(target=self._run, args=(prepare,), name="session", daemon=True).start()
+
+    def go(self, start_ns: int) -> None:
+        """Let the senders start."""
+        _require(self._is_ready and not self._told.is_set(), "one go, after ready")
+        self._start_ns = start_ns
+        self._told.set()
+
+    def shutdown(self) -> None:
+        """End the client; its last words are nobody's business any more."""
+        if self._client is not None:
+            with contextlib.suppress(Exception):
+                self._client.shutdown()
+
+    def _run(self, prepare: Prepare) -> None:
+        stage = "setup"
+        try:
+            client = self._client = self._make_client(prepare.setup, self._speak)
+            client.prepare()
+            self._is_ready = True
+            self._speak(Ready(time.monotonic_ns()))
+            self._told.wait()
+            stage = "sends"
+            self._send(client, prepare)
+            self._speak(Done(len(self._plan)))
+        except Exception as error:  # noqa: BLE001 - said to the runner, and in full on stderr
+            traceback.print_exc()
+            self._speak(_failed(stage, error))
+
+    def _send(self, client: Client, prepare: Prepare) -> None:
+        senders = []
+        under_way = AsyncSends(self._speak, prepare.setup.callback_limit_ms / 1_000)
+        for number in range(prepare.threads):
+            own = [send for send in self._plan if send.thread == number]
+            senders.append(Sender(number, own, self._start_ns, client, self._speak, under_way))
+        for sender in senders:
+            sender.start()
+        for sender in senders:
+            sender.join()
+        under_way.await_all()
+
+
+def _failed(stage: str, error: Exception) -> SubjectFailed:
+    return SubjectFailed(stage, f"{type(error).__name__}: {error}"[:_SHOWN_CHARACTERS])
+
+
+def _require(condition: bool, expected: str) -> None:
+    if not condition:
+        raise ValueError(f"expected {expected}")

@@ -1,0 +1,415 @@
+"""
+Toy subjects: ``python -m rocketdiff.drivers.python.toy --defect drops``.
+
+Each is the reference with one defect, so that a run can be shown to find it. A defect strikes at every tenth send of the
+plan, the fatal ones at the first of these; the rest of the time a toy is as good as the reference. The file is as long as the
+list of them.
+"""
+
+import argparse
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from rocketdiff.core.plan import PlannedSend
+from rocketdiff.core.records import AttemptEnded, Record, RouteSeen, SendEnded
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.drivers.python.async_sends import Told
+from rocketdiff.drivers.python.client import Answer, Client, Speak
+from rocketdiff.drivers.python.reference import ReferenceClient, StartsAtZero, capabilities_of, without_failover
+from rocketdiff.drivers.python.session import own_stdout, run_subject
+from rocketdiff.drivers.python.writer import RecordWriter
+from rocketdiff.subjects.lies import LIES, Lie, strikes, told
+from rocketdiff.subjects.setup import SubjectSetup
+
+_CLIENT = "toy"
+_RELEASE = "5.3.3"
+"""The newest dialect read from its source."""
+
+
+class Honest:
+    """No defect: what every toy is between its strikes."""
+
+    def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
+        self._reference = ReferenceClient(_RELEASE, setup, speak)
+
+    def prepare(self) -> None:
+        self._reference.prepare()
+
+    def message(self, send: PlannedSend) -> Any:
+        return self._reference.message(send)
+
+    def route(self) -> int:
+        return self._reference.route()
+
+    def send(self, send: PlannedSend, message: Any) -> Answer:
+        return self._reference.send(send, message)
+
+    def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:
+        self._reference.send_async(send, message, told)
+
+    def send_oneway(self, send: PlannedSend, message: Any) -> None:
+        self._reference.send_oneway(send, message)
+
+    def shutdown(self) -> None:
+        self._reference.shutdown()
+
+
+class DiesMidSend(Honest):
+    """Is gone in the middle of a send, without a word."""
+
+    def send(self, send: PlannedSend, message: Any) -> Answer:
+        if strikes(send.send):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().send(send, message)
+
+
+class Stalls(Honest):
+    """Never returns from a send, but stays alive."""
+
+    def send(self, send: PlannedSend, message: Any) -> Answer:
+        if strikes(send.send):
+            threading.Event().wait()
+        return super().send(send, message)
+
+
+class SendsTwice(Honest):
+    """Sends some messages a second time, as a client does that retries after an answer it should have believed."""
+
+    def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
+        self._is_secret = threading.local()
+        super().__init__(setup, lambda record: None if hasattr(self._is_secret, "now") else speak(record))
+
+    def send(self, send: PlannedSend, message: Any) -> Answer:
+        answer = super().send(send, message)
+        if strikes(send.send):
+            self._is_secret.now = True
+            super().send(send, message)
+            del self._is_secret.now
+        return answer
+
+
+class Drops(Honest):
+    """Says ok, on the queue of the thread's last answer, for messages that it never sent."""
+
+    def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
+        super().__init__(setup, speak)
+        self._speak_of = speak
+        self._last = threading.local()
+
+    def send(self, send: PlannedSend, message: Any) -> Answer:
+        if not strikes(send.send):
+            self._last.answer = super().send(send, message)
+        answer: Answer = self._last.answer
+        return answer
+
+
+class IgnoresRetries(Honest):
+    """Gives up after the first failed attempt, whatever was set."""
+
+    def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
+        settings = replace(setup.settings, retry_times_when_send_failed=0)
+        super().__init__(replace(setup, settings=settings), speak)
+
+
+class NeverCallsBack(Honest):
+    """Keeps the end of some asynchronous sends to itself."""
+
+    def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:
+        super().send_async(send, message, (lambda _end: None) if strikes(send.send) else told)
+
+
+class CallsBackTwice(Honest):
+    """Tells the end of some asynchronous sends twice."""
+
+    def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:
+        def twice(end: Answer | Exception) -> None:
+            told(end)
+            told(end)
+
+        super().send_async(send, message, twice if strikes(send.send) else told)
+
+
+class Reorders(Honest):
+    """Has some messages overtaken by the next: the two change places, and each call answers for the other's message."""
+
+    def message(self, send: PlannedSend) -> Any:
+        pair = send.send | 1
+        return super().message(replace(send, send=send.send ^ 1) if strikes(pair) else send)
+
+
+class DropsAProperty(Honest):
+    """Sends some messages without their keys and properties."""
+
+    def message(self, send: PlannedSend) -> Any:
+        return super().message(replace(send, keys="", properties=()) if strikes(send.send) else send)
+
+
+class ForgetsDelays(Honest):
+    """Sends some delayed messages without their delay."""
+
+    def message(self, send: PlannedSend) -> Any:
+        return super().message(replace(send, delay_level=0) if strikes(send.send) else send)
+
+
+class RemotingSendRequestException(Exception):
+    """A connection that was lost, as a toy says."""
+
+
+class FailsInCalm(Honest):
+    """Loses its connection, as it says, at some sends that it never tries."""
+
+    def send(self, send: PlannedSend, message: Any) -> Answer:
+        if strikes(send.send):
+            raise RemotingSendRequestException("a broker that is well")
+        return super().send(send, message)
+
+
+class LosesAnswers(Honest):
+    """Throws some answers away, says that the connection was lost, and sends the message again."""
+
+    def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
+        self._try = threading.local()
+        super().__init__(setup, lambda record: speak(self._told(record)))
+
+    def send(self, send: PlannedSend, message: Any) -> Answer:
+        try:
+            if strikes(send.send):
+                self._try.number = 0
+                super().send(send, message)
+                self._try.number = 1
+            return super().send(send, message)
+        finally:
+            self._try.number = None
+
+    def _told(self, record: Record) -> Record:
+        number = getattr(self._try, "number", None)
+        if number is None or not isinstance(record, AttemptEnded):
+            return record
+        lost = replace(record, error="RemotingSendRequestException", status=None)
+        return replace(record, attempt=record.attempt + 1) if number else lost
+
+
+class KeepsNoTimeout(Honest):
+    """Waits thirty times as long as it was told to."""
+
+    def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
+        settings = replace(setup.settings, send_msg_timeout_ms=30 * setup.settings.send_msg_timeout_ms)
+        super().__init__(replace(setup, settings=settings), speak)
+
+
+class Early(Honest):
+    """Waits half as long as it was told to."""
+
+    def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
+        settings = replace(setup.settings, send_msg_timeout_ms=setup.settings.send_msg_timeout_ms // 2)
+        super().__init__(replace(setup, settings=settings), speak)
+
+
+class AsyncNoFailover(Honest):
+    """Tries again where it has just failed."""
+
+    def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
+        self._reference = ReferenceClient(_RELEASE, setup, speak, without_failover(_RELEASE))
+
+
+class OkWithoutAnswer(Honest):
+    """Says ok as soon as a request is written."""
+
+    def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
+        self._written = threading.local()
+        self._speak_of = speak
+        super().__init__(setup, self._say)
+
+    def send(self, send: PlannedSend, message: Any) -> Answer:
+        super().send_oneway(send, message)
+        broker, queue_id = self._written.place
+        return Answer("SEND_OK", broker, queue_id, None)
+
+    def _say(self, record: Record) -> None:
+        if isinstance(record, AttemptEnded):
+            self._written.place = (record.broker, record.queue_id)
+            record = replace(record, status="SEND_OK") if record.error is None else record
+        self._speak_of(record)
+
+
+class LeaksConnections(Honest):
+    """Opens another connection to the name server at some sends, and forgets it, so that it stays open."""
+
+    def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
+        super().__init__(setup, speak)
+        self._forgotten: list[socket.socket] = []
+        host, _, port = setup.name_servers[0].rpartition(":")
+        self._server = (host.strip("[]"), int(port))
+
+    def send(self, send: PlannedSend, message: Any) -> Answer:
+        if strikes(send.send):
+            self._forgotten.append(socket.create_connection(self._server))
+        return super().send(send, message)
+
+
+class LiesAboutStatus(Honest):
+    """Says of whatever is stored with a reserve that it was stored without."""
+
+    def send(self, send: PlannedSend, message: Any) -> Answer:
+        return super().send(send, message)._replace(status="SEND_OK")
+
+
+class AlwaysBeginsAtZero(Honest):
+    """Starts every thread's counter at the same number."""
+
+    def __init__(self, setup: SubjectSetup, speak: Speak) -> None:
+        self._reference = ReferenceClient(_RELEASE, setup, speak, tapes=StartsAtZero)
+
+
+def telling_send_ok(writer: RecordWriter) -> Speak:
+    """Says SEND_OK of every attempt that was acknowledged."""
+
+    def speak(record: Record) -> None:
+        if isinstance(record, AttemptEnded) and record.status is not None:
+            record = replace(record, status="SEND_OK")
+        writer.put(record)
+
+    return speak
+
+
+def honest_speech(writer: RecordWriter) -> Speak:
+    """Says what there is to say."""
+    return writer.put
+
+
+def answering_twice(writer: RecordWriter) -> Speak:
+    """Says some answers a second time."""
+
+    def speak(record: Record) -> None:
+        writer.put(record)
+        if isinstance(record, SendEnded) and strikes(record.send):
+            writer.put(record)
+
+    return speak
+
+
+def lying_about_queues(writer: RecordWriter) -> Speak:
+    """Names the next queue of the same broker, in attempts and answers alike."""
+    queues: dict[str, int] = {}
+
+    def speak(record: Record) -> None:
+        if isinstance(record, RouteSeen):
+            for broker, number in record.queues:
+                queues[broker] = max(queues.get(broker, 0), number + 1)
+        writer.put(_on_next_queue(record, queues))
+
+    return speak
+
+
+def speaking_nonsense(writer: RecordWriter) -> Speak:
+    """Says something that is no record now and then."""
+
+    def speak(record: Record) -> None:
+        writer.put(record)
+        if isinstance(record, SendEnded) and strikes(record.send):
+            writer.put(b"Exception in thread main: who is there?\n")
+
+    return speak
+
+
+def as_if_synchronous(writer: RecordWriter) -> Speak:
+    """Tells some asynchronous sends as a client does that has no such call: without the time at which the call returned."""
+
+    def speak(record: Record) -> None:
+        if isinstance(record, SendEnded) and strikes(record.send):
+            record = replace(record, returned_ns=None)
+        writer.put(record)
+
+    return speak
+
+
+def without_attempts(writer: RecordWriter) -> Speak:
+    """Tells neither attempts nor routes, as a client without hooks."""
+
+    def speak(record: Record) -> None:
+        if isinstance(record, SendEnded):
+            record = replace(record, route=0, route_after=0)
+        if not isinstance(record, AttemptEnded | RouteSeen):
+            writer.put(record)
+
+    return speak
+
+
+def lying(lie: Lie) -> Callable[[RecordWriter], Speak]:
+    """Tells some sends otherwise than they were, or not at all."""
+
+    def speech(writer: RecordWriter) -> Speak:
+        def speak(record: Record) -> None:
+            otherwise = told(lie, record)
+            if otherwise is not None:
+                writer.put(otherwise)
+
+        return speak
+
+    return speech
+
+
+def _on_next_queue(record: Record, queues: Mapping[str, int]) -> Record:
+    if isinstance(record, AttemptEnded | SendEnded) and strikes(record.send) and record.broker is not None:
+        assert record.queue_id is not None
+        return replace(record, queue_id=(record.queue_id + 1) % queues[record.broker])
+    return record
+
+
+Behaviour = tuple[Callable[[SubjectSetup, Speak], Client], Callable[[RecordWriter], Speak]]
+
+BEHAVIOURS: dict[str, Behaviour] = {
+    "honest": (Honest, honest_speech),
+    "answers-twice": (Honest, answering_twice),
+    "dies-mid-send": (DiesMidSend, honest_speech),
+    "stalls": (Stalls, honest_speech),
+    "lies-about-queue": (Honest, lying_about_queues),
+    "sends-twice": (SendsTwice, honest_speech),
+    "drops": (Drops, honest_speech),
+    "ignores-retries": (IgnoresRetries, honest_speech),
+    "speaks-nonsense": (Honest, speaking_nonsense),
+    "never-calls-back": (NeverCallsBack, honest_speech),
+    "calls-back-twice": (CallsBackTwice, honest_speech),
+    "reorders": (Reorders, honest_speech),
+    "drops-a-property": (DropsAProperty, honest_speech),
+    "forgets-delays": (ForgetsDelays, honest_speech),
+    "ignores-mode": (Honest, as_if_synchronous),
+    "plain-only": (Honest, honest_speech),
+    "no-hooks": (Honest, without_attempts),
+    "fails-in-calm": (FailsInCalm, honest_speech),
+    "loses-answers": (LosesAnswers, honest_speech),
+    "keeps-no-timeout": (KeepsNoTimeout, honest_speech),
+    "early": (Early, honest_speech),
+    "async-no-failover": (AsyncNoFailover, honest_speech),
+    "ok-without-answer": (OkWithoutAnswer, honest_speech),
+    **{name: (Honest, lying(lie)) for name, lie in LIES.items()},
+    "leaks-connections": (LeaksConnections, honest_speech),
+    "lies-about-status": (LiesAboutStatus, telling_send_ok),
+    "always-begins-at-zero": (AlwaysBeginsAtZero, honest_speech),
+}
+
+CLAIMS: dict[str, tuple[str, ...]] = {
+    "plain-only": ("plain", "attempts", "routes"),
+    "no-hooks": tuple(claim for claim in capabilities_of(_RELEASE) if claim not in ("attempts", "routes")),
+}
+"""What hello claims of those that do not claim whatever the reference does."""
+
+
+def main() -> None:
+    """Run until the runner says stop or is gone."""
+    parser = argparse.ArgumentParser(description="The reference with a known defect, as a subject of rocketdiff.")
+    parser.add_argument("--defect", required=True, choices=tuple(BEHAVIOURS))
+    defect = parser.parse_args().defect
+    make_client, make_speech = BEHAVIOURS[defect]
+    writer = RecordWriter(own_stdout())
+    claims = CLAIMS.get(defect, capabilities_of(_RELEASE))
+    run_subject(SubjectId(_CLIENT, defect), claims, make_client, writer, make_speech(writer))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+"""What stands beside the examples of a report, worked out from the stored runs once they have been judged."""
+
+from collections.abc import Iterator, Sequence
+
+from rocketdiff.analysis.case_trace import CaseTrace, read_case
+from rocketdiff.analysis.steps.replayed import trace_of
+from rocketdiff.analysis.steps.rulebook import RULED_CLIENTS, ArmRules, is_asynchronous
+from rocketdiff.core.errors import HarnessError
+from rocketdiff.core.events import Arm
+from rocketdiff.core.plots import LaneAttempt
+from rocketdiff.core.policy import Policy
+from rocketdiff.core.run_info import RunInfo
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.verdict import CheckResult
+from rocketdiff.judging.explain import explain_traced
+from rocketdiff.judging.ledgers import LedgerChoice
+from rocketdiff.judging.ledgers import load as load_ledgers
+from rocketdiff.ledger.apply import apply_ledger
+from rocketdiff.ledger.model import Entry
+from rocketdiff.oracle.trace import SendTrace
+from rocketdiff.releases.catalogue import client_releases
+from rocketdiff.report.clusters import Cluster, clusters_of
+from rocketdiff.report.context import ExampleContext, KnownEntry
+from rocketdiff.traces.run_directory import RunDirectory
+
+EXAMPLES = 12
+"""Clusters that get a context, the first of a report; each costs some replays of its case up to the example."""
+
+SENDS_MOST = 20_000
+"""An example later than this in its case gets none: a replay judges some five thousand sends a second."""
+
+NEIGHBOURS = 5
+"""Sends before and after an example."""
+
+NS_PER_MS = 1_000_000
+
+
+def contexts_of(
+    results: Sequence[CheckResult], policy: Policy, info: RunInfo, runs: Sequence[RunDirectory]
+) -> tuple[ExampleContext, ...]:
+    """One for each of the first clusters of a report; a client that no rules are known for gets what there is."""
+    clusters = clusters_of(results, policy)[:EXAMPLES]
+    known = _known(results, policy, info) if clusters else {}
+    return tuple(_context(cluster, runs, known) for cluster in clusters)
+
+
+def _known(results: Sequence[CheckResult], policy: Policy, info: RunInfo) -> dict[tuple[str, str, str], Entry]:
+    """Entries of the shipped ledgers by (check, signature, subject) of what they would have declared."""
+    ledger = load_ledgers(LedgerChoice())
+    entries = {entry.id: entry for entry in ledger.entries}
+    applied = apply_ledger(ledger, results, info, policy)
+    return {
+        (result.check, found.signature, found.subject): entries[found.declared_by]
+        for result in applied.results
+        for found in result.divergences
+        if found.declared_by in entries
+    }
+
+
+def _context(
+    cluster: Cluster, runs: Sequence[RunDirectory], known: dict[tuple[str, str, str], Entry]
+) -> ExampleContext:
+    entry = known.get((cluster.check, cluster.signature, cluster.subject))
+    said = () if entry is None or cluster.declared_by else (KnownEntry(entry.id, entry.reason, entry.ref),)
+    place = _place(cluster, runs)
+    if place is None:
+        return ExampleContext(cluster.fingerprint, str(cluster.weight), known=said)
+    trace, arm, run = place
+    before, since = _boundary(trace, arm, run, cluster)
+    return ExampleContext(
+        fingerprint=cluster.fingerprint,
+        weight=str(cluster.weight),
+        explanation=_explanation(trace, arm, run, cluster),
+        around=tuple(_around(trace, cluster)),
+        known=said,
+        since=since,
+        before=before,
+    )
+
+
+def _place(cluster: Cluster, runs: Sequence[RunDirectory]) -> tuple[CaseTrace, Arm, RunDirectory] | None:
+    """The example's case and arm; None for a statistic, and for an example too late in its case."""
+    if not 0 <= cluster.example.send < SENDS_MOST:
+        return None
+    named = cluster.example.detail.get("run")
+    for run in sorted(runs, key=lambda one: one.run != named):
+        for entry in run.manifest.cases:
+            if entry.name == cluster.example_case:
+                arm = next((arm for arm in reversed(Arm) if run.subject(arm) == cluster.subject), None)
+                return None if arm is None else (read_case(run, entry.number), arm, run)
+    return None
+
+
+def _explanation(trace: CaseTrace, arm: Arm, run: RunDirectory, cluster: Cluster) -> tuple[str, ...]:
+    try:
+        return tuple(explain_traced(trace, run, arm, cluster.example.send))
+    except HarnessError:
+        # The baseline's release has no rules, or the send never returned: the report says what was seen anyway.
+        return ()
+
+
+def _around(trace: CaseTrace, cluster: Cluster) -> Iterator[LaneAttempt]:
+    origin_ns = trace.entry.origin_ns or 0
+    for arm in Arm:
+        for send in trace.sends(arm):
+            if send.thread == cluster.example.thread and abs(send.send - cluster.example.send) <= NEIGHBOURS:
+                for attempt in send.attempts:
+                    yield LaneAttempt(
+                        arm=str(arm),
+                        thread=send.thread,
+                        send=send.send,
+                        attempt=attempt.attempt,
+                        broker=attempt.broker,
+                        queue_id=attempt.queue_id,
+                        start_ms=(attempt.start_ns - origin_ns) / NS_PER_MS,
+                        end_ms=(attempt.end_ns - origin_ns) / NS_PER_MS,
+                        outcome=str(attempt.outcome),
+                        reason=str(attempt.reason),
+                    )
+
+
+def _boundary(trace: CaseTrace, arm: Arm, run: RunDirectory, cluster: Cluster) -> tuple[str, str]:
+    """Two neighbouring releases of which only the later one's rules explain the example; two blanks where there are none."""
+    baseline, candidate = (SubjectId.parse(run.subject(one)) for one in Arm)
+    ruled = baseline.client in RULED_CLIENTS and candidate.client in RULED_CLIENTS
+    if arm is not Arm.CANDIDATE or not ruled or is_asynchronous(trace):
+        return "", ""
+    between = _between(baseline.release, candidate.release)
+    sends = tuple(trace_of(one.thread, one.row) for one in trace.sends(arm) if one.row is not None)
+    wanted = (cluster.example.thread, cluster.example.send)
+    upto = next((one for one in sends if (one.thread, one.send) == wanted), None)
+    if len(between) < 2 or upto is None:
+        return "", ""
+    seen = tuple(one for one in sends if one.start_ns <= upto.end_ns)
+    low, high = 0, len(between) - 1
+    if _explains(trace, arm, between[low], seen, wanted) or not _explains(trace, arm, between[high], seen, wanted):
+        return "", ""
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _explains(trace, arm, between[middle], seen, wanted):
+            high = middle
+        else:
+            low = middle
+    return between[low], between[high]
+
+
+def _between(older: str, newer: str) -> tuple[str, ...]:
+    """Releases from one to the other; none where the candidate is the older one or either is not published."""
+    releases = client_releases()
+    if older not in releases or newer not in releases:
+        return ()
+    return tuple(releases[releases.index(older) : releases.index(newer) + 1])
+
+
+def _explains(trace: CaseTrace, arm: Arm, release: str, sends: Sequence[SendTrace], wanted: tuple[int, int]) -> bool:
+    shared = trace.entry.threads > 1 and trace.entry.settings.send_latency_fault_enable
+    judgements = ArmRules(trace, arm, release, shared).judge_together(sends)
+    found = next((one for one in judgements if (one.thread, one.send) == wanted), None)
+    return found is not None and found.difference is None and found.undecided is None

@@ -1,0 +1,99 @@
+"""`rocketdiff explain`: from a stored run to the rule chain behind one send, and what the other arm did at that time."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from rocketdiff.analysis.case_trace import CaseTrace, TracedSend, read_case
+from rocketdiff.analysis.steps.replayed import trace_of
+from rocketdiff.analysis.steps.rulebook import tells_causes
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.events import Arm
+from rocketdiff.core.plan import SendMode
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.oracle.explain import explain
+from rocketdiff.traces.reader import sealed_files
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.traces.schema import TableName
+
+_NS_PER_MS = 1_000_000
+
+
+def explain_send(run_dir: Path, subject: str, send: int, case: str | None) -> Iterator[str]:
+    """
+    Lines for a terminal.
+
+    subject: as in the run, or ``baseline`` / ``candidate``. case: its number, its name, or its scenario; may be left out
+    when the run has one case. Both arms are explained by the rules of the baseline, as they were judged. Raises
+    UsageError for a subject, case or send that the run does not have.
+    """
+    run = RunDirectory.open(run_dir)
+    arm = _arm(run, subject)
+    number = _case_number(run, case)
+    sealed_files(run, TableName.SENDS)  # a complete case whose table is gone is refused, not told to have had no sends
+    yield from explain_traced(read_case(run, number), run, arm, send)
+
+
+def explain_traced(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> Iterator[str]:
+    """The same of a case that was read already."""
+    baseline = SubjectId.parse(run.subject(Arm.BASELINE))
+    sends = [one for one in trace.sends(arm) if one.row is not None]
+    wanted = next((one for one in sends if one.send == send), None)
+    if wanted is None:
+        numbers = f"0 … {sends[-1].send}" if sends else "none"
+        raise UsageError(
+            f"a send that {run.subject(arm)} answered in {trace.entry.name}", seen=f"{send}", hint=f"it has {numbers}"
+        )
+    yield f"{trace.entry.name}, {run.subject(arm)}"
+    if wanted.row is not None and wanted.row.mode is SendMode.ASYNC:
+        # Its first queue is chosen by a thread of the client's, among sends of all others, and the rest by other threads.
+        yield "an asynchronous send: the rules behind it are not told one by one; what was seen of it:"
+        yield from _what_it_did(wanted)
+        yield from _other_arm(trace, run, arm, send)
+        return
+    settings, routes = trace.entry.settings, trace.routes(arm)
+    tells_cause = tells_causes(trace, arm)
+    told = (trace_of(one.thread, one.row, tells_cause=tells_cause) for one in sends if one.row is not None)
+    yield from explain(baseline.release, settings, routes, told, send=send, thread=wanted.thread)
+    yield from _other_arm(trace, run, arm, send)
+
+
+def _arm(run: RunDirectory, subject: str) -> Arm:
+    if subject in list(Arm):
+        return Arm(subject)
+    arms = [arm for arm in Arm if run.subject(arm) in (subject, f"java:{subject}")]
+    if len(arms) != 1:
+        names = ", ".join(run.subject(arm) for arm in Arm)
+        raise UsageError("a subject of the run, or baseline or candidate", seen=subject, hint=f"the run has {names}")
+    return arms[0]
+
+
+def _case_number(run: RunDirectory, case: str | None) -> int:
+    entries = run.manifest.cases
+    matching = [one.number for one in entries if case in (None, str(one.number), one.name, one.scenario)]
+    if len(matching) != 1:
+        known = ", ".join(f"{one.number}: {one.scenario}" for one in entries)
+        raise UsageError("--case with one case of the run", seen=case or "none given", hint=known)
+    return matching[0]
+
+
+def _other_arm(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> Iterator[str]:
+    """The same send of the plan, as the other arm lived through it."""
+    other = next(one for one in Arm if one is not arm)
+    same = next((one for one in trace.sends(other) if one.send == send), None)
+    yield f"the other arm, {run.subject(other)}:"
+    if same is None:
+        yield "  never came to this send"
+        return
+    yield from _what_it_did(same)
+
+
+def _what_it_did(send: TracedSend) -> Iterator[str]:
+    for attempt in send.attempts:
+        took_ms = (attempt.end_ns - attempt.start_ns) / _NS_PER_MS
+        ended = attempt.error or attempt.status or "no status"
+        yield f"  attempt {attempt.attempt + 1} to queue {attempt.queue_id} of {attempt.broker}: {ended} after {took_ms:,.1f} ms"
+    if send.row is None:
+        yield "  never returned"
+    else:
+        took_ms = (send.row.end_ns - send.row.start_ns) / _NS_PER_MS
+        yield f"  returned {send.row.error or send.row.status} after {took_ms:,.1f} ms"

@@ -1,0 +1,159 @@
+"""From stored runs to a verdict: analysis, judge, report. It knows nothing of clusters, so any run can be judged anywhere."""
+
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from rocketdiff.analysis.analyze import analyze, analyze_here
+from rocketdiff.core.errors import HarnessError, UsageError
+from rocketdiff.core.events import AnalysisStarted, CheckJudged, Listener, ReportWritten, tell
+from rocketdiff.core.files import require_nameable
+from rocketdiff.core.policy import Policy
+from rocketdiff.core.verdict import CheckResult
+from rocketdiff.judging.examples import contexts_of
+from rocketdiff.judging.gate_rates import shipped, shipped_defects
+from rocketdiff.judging.run_info import describe
+from rocketdiff.ledger.model import Ledger
+from rocketdiff.releases.jvm import find_java
+from rocketdiff.report.document import Document, build
+from rocketdiff.report.json_document import load
+from rocketdiff.report.summary import print_summary
+from rocketdiff.report.write import render_all, write_reports
+from rocketdiff.traces.manifest import CaseStatus
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.verdict.judge import judge
+from rocketdiff.verdict.judgement import Counts, Judgement, RunVerdict, machine_line
+
+
+def judge_runs(
+    paths: Sequence[Path],
+    *,
+    policy: Policy,
+    ledger: Ledger | None = None,
+    out: Path | None = None,
+    master: str | None = None,
+    listeners: Sequence[Listener] = (),
+) -> Judgement:
+    """
+    Judge one run or several together, write the report, print the summary.
+
+    The report goes into the run directory, or to ``out``, which several runs need. Raises TraceError for what is no run,
+    UsageError when runs of different subjects are to be judged together.
+    """
+    runs = tuple(RunDirectory.open(path) for path in paths)
+    try:
+        judged = judge_quietly(paths, policy=policy, ledger=ledger, out=out, master=master, listeners=listeners)
+    except Exception:
+        # The reason goes up to the user; whoever reads only the last line must see that there is no verdict.
+        names = "+".join(run.run for run in runs)
+        line = machine_line(RunVerdict.ERROR, Counts(), seed=runs[0].manifest.seed if runs else None, run=names)
+        print(line)  # noqa: T201 - for machines
+        raise
+    _conclude(judged.document, judged.files, listeners)
+    return judged.judgement
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A judgement with the document it is told in, and every file of the report by the name of its format."""
+
+    judgement: Judgement
+    document: Document
+    files: tuple[tuple[str, Path], ...]
+
+
+def judge_quietly(
+    paths: Sequence[Path],
+    *,
+    policy: Policy,
+    ledger: Ledger | None = None,
+    out: Path | None = None,
+    master: str | None = None,
+    listeners: Sequence[Listener] = (),
+) -> Judged:
+    """The same without the summary, for whoever shows it elsewhere."""
+    began = time.monotonic()
+    runs = tuple(RunDirectory.open(path) for path in paths)
+    folder = _report_folder(runs, out)
+    for run in runs:
+        _seal_leftovers(run)
+    _require_same_subjects(runs)
+    planned = len(describe(runs, took_s=0.0).planned)
+    tell(listeners, AnalysisStarted(cases=sum(len(run.cases()) for run in runs), checks=planned))
+    analysis = analyze([run.path for run in runs], master=master, java_home=find_java().home)
+    info = describe(runs, took_s=time.monotonic() - began)
+    judgement = judge(analysis.evidence, info, policy, ledger)
+    contexts = contexts_of(judgement.results, policy, info, runs)
+    document = build(info, judgement, analysis.plots, analysis.counts, shipped(), contexts, shipped_defects())
+    for result in document.results:
+        tell(listeners, CheckJudged(result))
+    files = write_reports(document, folder)
+    tell(listeners, ReportWritten(files))
+    return Judged(judgement, document, files)
+
+
+def judge_what_is_complete(
+    run: RunDirectory, *, policy: Policy, ledger: Ledger | None, master: str | None
+) -> tuple[tuple[str, Path], ...]:
+    """
+    The report of a run that could not go on, for the cases that had come to their end; nothing when there is none.
+
+    It is no verdict: the run's own error is. So an error here, of a machine in trouble, is passed over.
+    """
+    if not any(entry.status is CaseStatus.COMPLETE for entry in run.manifest.cases):
+        return ()
+    with suppress(HarnessError):
+        return judge_quietly([run.path], policy=policy, ledger=ledger, master=master).files
+    return ()
+
+
+def judge_case(run: RunDirectory, number: int, policy: Policy, ledger: Ledger) -> tuple[CheckResult, ...]:
+    """
+    The answers of one case of a run that goes on.
+
+    What is pooled over the cases of a run, and so its verdict, is only known when all are there.
+    """
+    part = run.only(number)
+    name = run.entry(number).name
+    judgement = judge(analyze_here(part).evidence, describe([part], took_s=0.0), policy, ledger)
+    return tuple(result for result in judgement.results if result.case == name)
+
+
+def render_again(path: Path, out: Path | None) -> tuple[tuple[str, Path], ...]:
+    """Every format but JSON, from the stored document; TraceError when it is none or too new."""
+    document = load(path)
+    return render_all(document, out or (path if path.is_dir() else path.parent))
+
+
+def _conclude(document: Document, files: Sequence[tuple[str, Path]], listeners: Sequence[Listener]) -> None:
+    """Take progress bars away before the summary, whose last line is for machines and ends the output."""
+    for listener in listeners:
+        close = getattr(listener, "close", None)
+        if close is not None:
+            close()
+    print_summary(document, Console(), dict(files))
+
+
+def _seal_leftovers(run: RunDirectory) -> None:
+    """A run that was cut off has cases whose journal is not sealed yet; a finished one is left as it is."""
+    if any(case.started and case.entry.status is CaseStatus.PLANNED for case in run.cases()):
+        run.seal()
+
+
+def _report_folder(runs: Sequence[RunDirectory], out: Path | None) -> Path:
+    if out is not None:
+        require_nameable(out, "--out")
+        return out
+    if len(runs) == 1:
+        return runs[0].path
+    raise UsageError("a folder for a report about several runs", seen=f"{len(runs)} runs", hint="--out FOLDER")
+
+
+def _require_same_subjects(runs: Sequence[RunDirectory]) -> None:
+    pairs = {" against ".join(run.manifest.subjects.values()) for run in runs}
+    if len(pairs) > 1:
+        raise UsageError("runs of the same two subjects", seen=", ".join(sorted(pairs)), hint="analyze them one by one")

@@ -1,0 +1,142 @@
+"""Ledgers on disk: which files a run is held against, read and checked before anything is started."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.fault import fault_counts
+from rocketdiff.core.glob import path_glob
+from rocketdiff.core.resources import resource
+from rocketdiff.documents.yaml_source import parse_yaml, read_text
+from rocketdiff.ledger.lint import KnownCheck, unmatched
+from rocketdiff.ledger.model import Entry, Ledger
+from rocketdiff.ledger.parsing import ParsedFile, refusals
+from rocketdiff.ledger.parsing import parse as parse_ledger
+from rocketdiff.scenario import Scenario, load_all, parse
+from rocketdiff.scenario.checks_asked import TOLD_UNPLANNED, checks_planned
+from rocketdiff.traces.run_directory import RunDirectory
+
+SUFFIX = ".yaml"
+
+POOLED = (
+    *(
+        f"pooled/pause/fault-latency-{switch}/{check}"
+        for switch in ("off", "on")
+        for check in ("timing", "failover-time")
+    ),
+    "pooled/sends/outcomes",
+    "pooled/starts/queue-choice",
+)
+"""Checks over all pauses, sends or starts of a run, which no scenario names."""
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerChoice:
+    """What the user asked for: own files, and whether the shipped ones count too."""
+
+    files: tuple[Path, ...] = ()
+    shipped: bool = True
+
+
+def shipped_files() -> tuple[Path, ...]:
+    """The ledgers that come with rocketdiff, one a client."""
+    return tuple(sorted(resource("fixtures/ledgers").glob(f"*{SUFFIX}")))
+
+
+def load(choice: LedgerChoice, scenarios: Iterable[Scenario] = ()) -> Ledger:
+    """
+    Read every chosen file.
+
+    scenarios: those of the run besides the shipped ones. Raises UsageError for a file that is refused, an id that two
+    files have, and an entry of the user's that no scenario could ever match.
+    """
+    chosen = [*(shipped_files() if choice.shipped else ()), *choice.files]
+    files = [read(path) for path in chosen]
+    require_unique(files)
+    own = [entry for file in files[len(files) - len(choice.files) :] for entry in file.entries]
+    if own:
+        _require_matched(own, admitted(own, [*load_all(resource("fixtures/scenarios")), *scenarios]))
+    return Ledger(tuple(entry for file in files for entry in file.entries))
+
+
+def load_for(choice: LedgerChoice, runs: Sequence[Path]) -> Ledger:
+    """The same for stored runs, whose scenarios may be the user's own; one that left the shipped ledgers out still does."""
+    manifests = [RunDirectory.open(run).manifest for run in runs]
+    choice = replace(choice, shipped=choice.shipped and all(manifest.shipped_ledgers for manifest in manifests))
+    if not choice.files:
+        return load(choice)
+    entries = [entry for manifest in manifests for entry in manifest.cases]
+    return load(choice, [parse(entry.scenario_text, f"the scenario of case {entry.number}") for entry in entries])
+
+
+def read(path: Path) -> ParsedFile:
+    """
+    One ledger file; UsageError names the file, the line and what was expected there.
+
+    Entries know their file by its name alone: reports travel to other machines.
+    """
+    source = parse_yaml(text_of(path), str(path))
+    file = parse_ledger(source.data, path.name, source.place)
+    entries = tuple(replace(entry, place=entry.place.replace(str(path), path.name)) for entry in file.entries)
+    return replace(file, entries=entries)
+
+
+def problems(path: Path) -> tuple[UsageError, ...]:
+    """Everything that is wrong with the entries of a file; none where the file as a whole is no ledger."""
+    try:
+        source = parse_yaml(text_of(path), str(path))
+    except UsageError:
+        return ()
+    return tuple(refusals(source.data, source.place))
+
+
+def text_of(path: Path) -> str:
+    """The file's text; UsageError when it cannot be read or is not UTF-8."""
+    return read_text(path, "ledger")
+
+
+def known_checks(scenarios: Iterable[Scenario]) -> tuple[KnownCheck, ...]:
+    """Every check that a scenario asks, and the pooled ones: what a run of all of them answers."""
+    own = tuple(_known(scenario, check) for scenario in scenarios for check in checks_planned(scenario))
+    return (*own, *(KnownCheck(path, {}, {}) for path in POOLED))
+
+
+def admitted(entries: Iterable[Entry], scenarios: Sequence[Scenario]) -> tuple[KnownCheck, ...]:
+    """
+    The known checks, and those that a scenario did not ask, for the entries that can match no other.
+
+    A check that was not planned is answered only where it found a difference, which gates like any. Entries that match
+    planned checks do not see it: it must not count among the checks of a run that can find them stale.
+    """
+    known = known_checks(scenarios)
+    lost = [path_glob(entry.check) for entry in entries if unmatched(entry, known)]
+    besides = (_known(one, check) for one in scenarios for check in TOLD_UNPLANNED if check not in one.checks)
+    return (*known, *(one for one in besides if any(expression.fullmatch(one.path) for expression in lost)))
+
+
+def _known(scenario: Scenario, check: str) -> KnownCheck:
+    return KnownCheck(f"{scenario.name}/{check}", asdict(scenario.settings), fault_counts(scenario.faults))
+
+
+def require_unique(files: Sequence[ParsedFile]) -> None:
+    """UsageError, naming both places, when two entries have one id."""
+    first: dict[str, Entry] = {}
+    for entry in (entry for file in files for entry in file.entries):
+        known = first.setdefault(entry.id, entry)
+        if known is not entry:
+            raise UsageError(
+                f"each id once in all ledgers; {entry.id} stands at {known.place}",
+                seen=f"it again at {entry.place}",
+                hint="rename one of them, or leave out the shipped ledgers with --no-ledger",
+            )
+
+
+def _require_matched(entries: Sequence[Entry], known: Sequence[KnownCheck]) -> None:
+    for entry in entries:
+        if problem := unmatched(entry, known):
+            raise UsageError(
+                f"an entry that can match a check ({entry.place})",
+                seen=f"{entry.id}: {problem}",
+                hint="rocketdiff ledger lint",
+            )

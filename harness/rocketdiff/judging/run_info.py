@@ -1,0 +1,164 @@
+"""What a report says about the runs it judges, gathered from their ``run.json`` and scenario texts."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rocketdiff import __version__
+from rocketdiff.core.errors import TraceError
+from rocketdiff.core.events import Arm
+from rocketdiff.core.fault import FaultSpec, fault_counts
+from rocketdiff.core.resources import resource
+from rocketdiff.core.run_info import CaseInfo, Guard, RunInfo, SubjectInfo
+from rocketdiff.core.topology import topology_named
+from rocketdiff.judging.gate_rates import judging_digest
+from rocketdiff.scenario import Scenario, fault_sentence, line_of, parse
+from rocketdiff.scenario.checks_asked import pooled_planned
+from rocketdiff.traces.manifest import CaseEntry, CaseStatus, RunManifest
+from rocketdiff.traces.reader import read_table
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.traces.schema import TableName
+
+SCENARIOS = "fixtures/scenarios"
+"""Where the shipped ones are, from the root of our repository."""
+
+
+def describe(runs: Sequence[RunDirectory], *, took_s: float) -> RunInfo:
+    """
+    One description of all runs; subjects, suite and server are those of the first.
+
+    took_s: seconds the judging took; the time of the runs themselves comes from their manifests.
+    """
+    manifests = [run.manifest for run in runs]
+    first = manifests[0]
+    pairs = [(parse(one.scenario_text, one.scenario), one.checks) for each in manifests for one in each.cases]
+    return RunInfo(
+        run="+".join(manifest.run for manifest in manifests),
+        seed=first.seed,
+        suite=first.suite,
+        baseline=_subject(manifests, Arm.BASELINE),
+        candidate=_subject(manifests, Arm.CANDIDATE),
+        server_release=first.server_release,
+        backend=first.backend,
+        started_at=datetime.fromtimestamp(first.created_wall_ms / 1_000, UTC).isoformat(timespec="seconds"),
+        took_s=took_s + sum(_ran_s(manifest) for manifest in manifests),
+        machine=first.machine,
+        cases=tuple(_case(entry, run) for run in runs for entry in run.manifest.cases),
+        reproduce=first.reproduce,
+        rocketdiff=__version__,
+        pooled_checks=pooled_planned(pairs, first.subjects[Arm.BASELINE], first.subjects[Arm.CANDIDATE]),
+        judging_source=judging_digest(),
+        guards=tuple(_guards(manifests)),
+        explain="rocketdiff explain {folder} {subject} {send} --case {case}",
+        left_out=tuple(dict.fromkeys(one for manifest in manifests for one in manifest.left_out)),
+    )
+
+
+def _subject(manifests: Sequence[RunManifest], arm: Arm) -> SubjectInfo:
+    """The subject as asked for, with what it called itself, if it ever did."""
+    told = (entry.arms[arm] for manifest in manifests for entry in manifest.cases if arm in entry.arms)
+    hello = next((summary for summary in told if summary.client), None)
+    name = manifests[0].subjects[arm]
+    return SubjectInfo(name, hello.client if hello else "", hello.version if hello else "")
+
+
+def _ran_s(manifest: RunManifest) -> float:
+    ended = manifest.ended_wall_ms
+    return 0.0 if ended is None else (ended - manifest.created_wall_ms) / 1_000
+
+
+def _case(entry: CaseEntry, run: RunDirectory) -> CaseInfo:
+    scenario = parse(entry.scenario_text, f"the scenario stored with case {entry.number}")
+    faults = tuple(_as_named(scenario.faults, entry))
+    if entry.status is CaseStatus.COMPLETE:
+        _require_planned(faults, entry, run)
+    return CaseInfo(
+        number=entry.number,
+        case=entry.name,
+        checks=entry.checks,
+        establishes=scenario.establishes,
+        covers=entry.covers,
+        topology=entry.topology,
+        settings=asdict(entry.settings),
+        workload=_workload(scenario),
+        faults=tuple(fault_sentence(fault) for fault in faults),
+        fault_counts=fault_counts(scenario.faults),
+        episodes=scenario.episodes,
+        sends_per_arm=entry.sends_planned,
+        scenario_file=_file_here(entry.scenario_file),
+        checks_line=line_of(entry.scenario_text, "checks"),
+        folder=str(_as_typed(run.path)),
+    )
+
+
+def _file_here(file: str) -> str:
+    """A scenario's file as somebody here finds it; blank where there is none, as of a shipped one in another repository."""
+    return file if file and Path(file).is_file() else ""
+
+
+def _require_planned(faults: Sequence[FaultSpec], entry: CaseEntry, run: RunDirectory) -> None:
+    """Every fault of the scenario is in the table of a complete case, unless a guard says that it did not take effect."""
+    table = read_table(run, TableName.FAULTS, entry.number).select(["episode", "node"]).to_pylist()
+    told = {(row["episode"], row["node"]) for row in table}
+    failed = {guard.name for guard in entry.guards if not guard.held}
+    for fault in faults:
+        if (fault.episode, fault.node) not in told and f"fault-{fault.episode}" not in failed:
+            raise TraceError(
+                f"the {fault.kind} of {fault.node} that the scenario of case {entry.number} asks for",
+                seen=f"no such fault in {TableName.FAULTS}",
+                hint="copy the whole run directory again",
+            )
+
+
+def _as_named(faults: Sequence[FaultSpec], entry: CaseEntry) -> Iterator[FaultSpec]:
+    """The faults with the names that the case's brokers had: on somebody's own cluster they are not ours."""
+    ours = topology_named(entry.topology).broker_names
+    if entry.brokers and len(entry.brokers) != len(ours):
+        raise TraceError(
+            f"{len(ours)} brokers in case {entry.number}, as {entry.topology} has",
+            seen=", ".join(entry.brokers),
+            hint="restore run.json",
+        )
+    names = dict(zip(ours, entry.brokers, strict=True)) if entry.brokers else {}
+    return (replace(fault, node=names.get(fault.node, fault.node)) for fault in faults)
+
+
+def _workload(scenario: Scenario) -> dict[str, object]:
+    load = scenario.workload
+    return {
+        "mode": load.mode.value,
+        "call": load.call.value,
+        "threads": load.threads,
+        "rate_per_s": load.rate_per_s,
+        "duration_s": load.duration_s,
+        "body_bytes": list(load.body_bytes),
+        "queues_per_broker": scenario.queues_per_broker,
+    }
+
+
+def _guards(manifests: Sequence[RunManifest]) -> Iterator[Guard]:
+    for manifest in manifests:
+        if not manifest.has_digests:
+            yield Guard(
+                "integrity",
+                held=False,
+                expected="run and tables as they were written, by their digests",
+                seen=f"could not be checked: {manifest.run} was recorded before there were digests (schema {manifest.schema})",
+            )
+        for entry in manifest.cases:
+            yield from entry.guards
+
+
+def file_named(source: str) -> str:
+    """A scenario's file as a report may name it: never with a folder of this machine that lies above where we work."""
+    path, shipped = Path(source).resolve(), resource(SCENARIOS).resolve()
+    if path.is_relative_to(shipped):
+        return f"{SCENARIOS}/{path.relative_to(shipped).as_posix()}"
+    return path.relative_to(Path.cwd()).as_posix() if path.is_relative_to(Path.cwd()) else path.name
+
+
+def _as_typed(path: Path) -> Path:
+    """A path as a person here would type it: short where it is below the working folder."""
+    path, here = path.resolve(), Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path

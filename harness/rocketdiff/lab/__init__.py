@@ -1,0 +1,1 @@
+"""Questions to the simulation: scenarios in virtual time, fuzzing, and behaviour over releases."""

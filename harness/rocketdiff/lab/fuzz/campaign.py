@@ -1,0 +1,127 @@
+"""A fuzz campaign from beginning to end: do it, make what was found readable, print it, say whether it is clean."""
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from rocketdiff.core.errors import ExitCode, UsageError
+from rocketdiff.lab.fuzz.evidence import Evidence, evidence_of
+from rocketdiff.lab.fuzz.lockstep import Effort, Outcome, distinct, fuzz
+from rocketdiff.releases.catalogue import client_releases
+from rocketdiff.releases.simulator import fetch_simulation
+from rocketdiff.simulation.java_host import JavaHost, require_release
+from rocketdiff.simulation.script import Depth
+
+WORKERS = 2
+"""Each drives a Java host of its own and runs the reference beside it; more would only compete for two cores."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What to print, and the exit code."""
+
+    code: ExitCode
+    text: str
+
+
+def campaign(releases: tuple[str, ...], effort: Effort, seed: int, save: Path, *, as_json: bool) -> Report:
+    """Fuzz the releases; the summary is the last line, and anything found above it means DIVERGES and is saved."""
+    require_effort(effort)
+    require_writable(save)
+    fetch_simulation(releases)
+    with shown_progress(effort) as progress:
+        outcome = fuzz(releases, effort, seed, WORKERS, progress)
+    found = read_evidence(outcome)
+    saved = [one.save(save) for one in found]
+    code = ExitCode.CONFORMS if outcome.is_clean else ExitCode.DIVERGES
+    if as_json:
+        return Report(code, json.dumps(as_data(outcome, found), ensure_ascii=False, indent=1))
+    sentences = [sentence for one in found for sentence in one.sentences()]
+    return Report(code, "\n".join([*sentences, *(f"saved {file}" for file in saved), outcome.summary]))
+
+
+def read_evidence(outcome: Outcome) -> list[Evidence]:
+    """One piece of evidence for each dialect and depth with a difference."""
+    if outcome.is_clean:
+        return []
+    shown = distinct(outcome.found)
+    with JavaHost() as host, Console(stderr=True).status(f"shrinking {len(shown)} scripts"):
+        return [evidence_of(difference, host) for difference in shown]
+
+
+def as_data(outcome: Outcome, found: list[Evidence]) -> dict[str, object]:
+    """For a program; done: decisions or sends of each release."""
+    return {
+        "clean": outcome.is_clean,
+        "summary": outcome.summary,
+        "seed": outcome.seed,
+        "releases": outcome.releases,
+        "done": {str(depth): done for depth, done in outcome.done.items()},
+        "differences": [one.as_data() for one in found],
+    }
+
+
+def require_effort(effort: Effort) -> None:
+    """UsageError for a campaign that would do nothing, and so find nothing."""
+    if not any(effort.of(depth) for depth in effort.depths):
+        depths = ", ".join(effort.depths)
+        raise UsageError(
+            f"something to do at {depths}", seen="no decisions and no sends", hint="--decisions 1e6 --sends 1e5"
+        )
+
+
+def require_writable(folder: Path) -> None:
+    """UsageError, before the work and not after it, when what is found could not be saved there."""
+    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
+        seen = f"{existing}, which is {'not writable' if existing.is_dir() else 'a file'}"
+        raise UsageError("a folder to save scripts in", seen=seen, hint="--save FOLDER")
+
+
+def releases_named(text: str) -> tuple[str, ...]:
+    """``all``, or releases with commas between them; UsageError names the nearest for one that does not exist."""
+    if text == "all":
+        return client_releases()
+    releases = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    if not releases:
+        raise UsageError("releases of the Java client, or all", seen=text or "nothing", hint="--release 4.9.8,5.3.3")
+    for release in releases:
+        require_release(release)
+    return releases
+
+
+def depths_named(text: str) -> tuple[Depth, ...]:
+    """``all`` or one depth."""
+    if text == "all":
+        return tuple(Depth)
+    try:
+        return (Depth(text),)
+    except ValueError:
+        raise UsageError("a depth of the simulation", seen=text, hint=f"one of all, {', '.join(Depth)}") from None
+
+
+@contextmanager
+def shown_progress(effort: Effort) -> Iterator[Callable[[Outcome], None]]:
+    """A bar on standard error, where that is a terminal: thousands of decisions and sends of each release."""
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        tasks = {depth: bar.add_task(str(depth), total=effort.of(depth)) for depth in Depth if effort.of(depth)}
+
+        def update(outcome: Outcome) -> None:
+            for depth, task in tasks.items():
+                bar.update(task, completed=outcome.done[depth])
+
+        yield update

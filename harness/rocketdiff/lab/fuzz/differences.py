@@ -1,0 +1,117 @@
+"""
+Lock step: the same script through the Java classes of many releases and through the reference, every line held against the other.
+
+Releases whose dialects do the same at a depth are one behaviour: the reference answers once for all of them.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Protocol
+
+from rocketdiff.simulation.java_host import Finished, Job
+from rocketdiff.simulation.script import Depth, Script
+from rocketdiff.simulation.virtual import run_reference
+from rocketmq_reference.dialects import dialect_of, flatten
+from rocketmq_reference.rules.dialect import Dialect
+
+_DECIDES_SELECTION = (
+    "index.", "select_plain", "select_queue", "fault_table.", "penalties.", "failure_counts_as_ms", "write_queues_",
+)  # fmt: skip
+_ONLY_REMOTING = ("asynchronous.", "remoting.")
+_DECIDES_SEND_LOOP = ("remoting.vip_channel", "remoting.name_server_failure_is_illegal_state")
+
+FAILED, RAISED = "failed: ", "raised "
+"""How the last line begins when the Java host could not run a script, and when the reference could not."""
+
+Reference = Callable[[Dialect, str, Script], list[str]]
+
+
+class Host(Protocol):
+    """The part of the Java host that is needed here."""
+
+    def finish_all(self, jobs: Iterable[Job]) -> Iterator[Finished]:
+        """What came of every job, in order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """Releases that one dialect speaks for at some depth."""
+
+    dialect: Dialect
+    releases: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The first line in which a release and the reference differ; None: that side had no more to say."""
+
+    script: str
+    release: str
+    dialect: str
+    line: int
+    java: str | None
+    reference: str | None
+
+
+def behaviours(releases: Iterable[str], depth: Depth) -> tuple[Behaviour, ...]:
+    """The releases by what their dialects do at that depth, in the order in which each first occurs."""
+    found: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for release in releases:
+        found.setdefault(_at_depth(dialect_of(release), depth), []).append(release)
+    return tuple(Behaviour(dialect_of(group[0]), tuple(group)) for group in found.values())
+
+
+def differences(
+    host: Host, scripts: Iterable[tuple[str, Script]], groups: Sequence[Behaviour], reference: Reference | None = None
+) -> Iterator[Difference]:
+    """Every difference, at most one for a script and release."""
+    ahead: deque[tuple[str, Script, Behaviour]] = deque()
+
+    def jobs() -> Iterator[Job]:
+        for name, script in scripts:
+            for group in groups:
+                ahead.append((name, script, group))
+                yield from (Job(release, name, script, trace=True) for release in group.releases)
+
+    finished = host.finish_all(jobs())
+    for first in finished:
+        name, script, group = ahead.popleft()
+        expected = reference_lines(group.dialect, name, script, reference)
+        for one in (first, *(next(finished) for _ in group.releases[1:])):
+            if one.error is not None or one.lines != expected:
+                yield _first_difference(one, expected, group.dialect)
+
+
+def reference_lines(dialect: Dialect, name: str, script: Script, reference: Reference | None = None) -> list[str]:
+    """What the reference answers; what it stumbles over is its last line, and so a difference."""
+    try:
+        return (
+            run_reference(dialect, name, script, trace=True) if reference is None else reference(dialect, name, script)
+        )
+    except Exception as error:  # noqa: BLE001 - a fuzzer exists to find these
+        return [f"{RAISED}{type(error).__name__}: {error}"]
+
+
+def _first_difference(java: Finished, expected: list[str], dialect: Dialect) -> Difference:
+    pairs = enumerate(zip_longest(spoken_lines(java), expected))
+    number, (ours, theirs) = next((number, pair) for number, pair in pairs if pair[0] != pair[1])
+    return Difference(java.job.name, java.job.release, dialect.name, number, ours, theirs)
+
+
+def spoken_lines(java: Finished) -> list[str]:
+    """What the Java host answered; what it said was wrong is the last line."""
+    return java.lines if java.error is None else [*java.lines, f"{FAILED}{java.error}"]
+
+
+def _at_depth(dialect: Dialect, depth: Depth) -> tuple[tuple[str, str], ...]:
+    """What decides at a depth. Were a field missing, releases that differ in it would be reported as differences."""
+    return tuple((name, value) for name, value in flatten(dialect).items() if _decides(name, depth))
+
+
+def _decides(field: str, depth: Depth) -> bool:
+    if depth is Depth.SELECTION:
+        return field.startswith(_DECIDES_SELECTION)
+    return depth is Depth.REMOTING or field in _DECIDES_SEND_LOOP or not field.startswith(_ONLY_REMOTING)

@@ -1,0 +1,92 @@
+"""A difference made fit to be read: the smallest script that shows it, its step, both answers and the rule behind them."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rocketdiff.core.errors import HarnessError
+from rocketdiff.lab.fuzz.differences import FAILED, RAISED, Difference, Host, reference_lines, spoken_lines
+from rocketdiff.lab.fuzz.lockstep import script_of
+from rocketdiff.lab.fuzz.shrink import shrink
+from rocketdiff.simulation import comparison
+from rocketdiff.simulation.comparison import difference_lines, rules_behind, with_beginning
+from rocketdiff.simulation.java_host import Job
+from rocketdiff.simulation.script import parse_script, to_dict
+from rocketdiff.simulation.script.model import NamedScript
+from rocketmq_reference.dialects import dialect_of
+
+GONE = "the difference was not there a second time"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The smallest script, and in words where the two part in it; found: in the random script it was made from."""
+
+    found: Difference
+    script: dict[str, Any]
+    words: tuple[str, ...]
+
+    def sentences(self) -> Iterator[str]:
+        """For a person."""
+        yield f"java:{self.found.release} and the reference ({self.found.dialect}) part in {self.found.script}; the smallest script:"
+        yield f"  {json.dumps(self.script, ensure_ascii=False)}"
+        yield from (f"  {line}" for line in self.words)
+
+    def as_data(self) -> dict[str, Any]:
+        """For a program."""
+        return {"found": asdict(self.found), "script": self.script, "words": self.words}
+
+    def save(self, folder: Path) -> Path:
+        """Write the script as a file that ``simulate --script`` runs."""
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / f"{self.found.script}-{self.found.release}.json"
+        file.write_text(json.dumps(self.script, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        return file
+
+
+def evidence_of(found: Difference, host: Host) -> Evidence:
+    """Shrink the script in which the difference was found; one that is not there a second time is said to be gone."""
+
+    def sides(script: dict[str, Any]) -> tuple[list[str], list[str]]:
+        return _sides(found, NamedScript(found.script, parse_script(script, found.script)), host)
+
+    whole = script_of(found.script)
+    kind = kind_of(*sides(whole))
+    if kind is None:
+        return Evidence(found, whole, (GONE,))
+    # Of the same kind: a script on its way down must not slide from one difference into another.
+    small = to_dict(parse_script(shrink(whole, lambda script: kind_of(*sides(script)) == kind), found.script))
+    return Evidence(found, small, tuple(_words(found, small, *sides(small))))
+
+
+def kind_of(java: list[str], reference: list[str]) -> str | None:
+    """What two answers differ in; None if they are the same, or if both sides refuse the script."""
+    failed = [bool(lines) and lines[-1].startswith((FAILED, RAISED)) for lines in (java, reference)]
+    if java == reference or all(failed):
+        return None
+    if any(failed):
+        return FAILED if failed[0] else RAISED
+    difference = comparison.first_difference("", java, reference)
+    return None if difference is None else str(difference.compared)
+
+
+def _sides(found: Difference, one: NamedScript, host: Host) -> tuple[list[str], list[str]]:
+    (finished,) = host.finish_all([Job(found.release, one.name, one.script, trace=True)])
+    return spoken_lines(finished), reference_lines(dialect_of(found.release), one.name, one.script)
+
+
+def _words(found: Difference, script: dict[str, Any], java: list[str], reference: list[str]) -> Iterator[str]:
+    """As ``simulate`` tells a difference; where one side failed there are only the two last lines."""
+    one = NamedScript(found.script, parse_script(script, found.script))
+    try:
+        difference = comparison.first_difference(found.script, java, reference)
+    except HarnessError:
+        yield f"java      {java[-1:]}"
+        yield f"reference {reference[-1:]}"
+        return
+    assert difference is not None, "the script was shrunk while the two differed"
+    rules = rules_behind(one, difference, found.release, found.release, list)
+    difference = with_beginning(one, difference, found.release)
+    yield from difference_lines(replace(difference, rules=rules), f"java:{found.release}", f"python:{found.release}")

@@ -1,0 +1,162 @@
+"""
+Fuzzing: as many random decisions and sends as asked for, each made by the Java classes of every release and by the reference.
+
+Which scripts are run depends on the seed and the budget alone, not on the machine or the number of workers; a script that
+tells the two apart is found again under its number.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rocketdiff.lab.fuzz.crew import Crew
+from rocketdiff.lab.fuzz.differences import Behaviour, Difference, behaviours, differences
+from rocketdiff.simulation.generators import generate
+from rocketdiff.simulation.java_host import JavaHost
+from rocketdiff.simulation.script import Depth, parse_script
+
+SCRIPTS_OF_A_SEED = 1_000_000
+"""Seeds are this far apart in the numbers of scripts, so that two seeds share none."""
+
+REMOTING_SHARE = 0.2
+"""Share of the sends that go through real connections: they cost some five times as much as others."""
+
+MOST_DIFFERENCES = 5
+"""Behaviours with a difference after which no more are looked for; what is wrong in so many places is wrong in one."""
+
+CHUNK = 8
+"""Scripts that a worker takes at a time: enough to keep its host busy, few enough for an even end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much to do: selections and updates at selection depth, sends at the other two."""
+
+    decisions: int = 1_000_000
+    sends: int = 100_000
+    depths: tuple[Depth, ...] = tuple(Depth)
+
+    def of(self, depth: Depth) -> int:
+        """Decisions or sends at a depth; sends are divided between the two depths that send, if both are asked for."""
+        if depth not in self.depths:
+            return 0
+        if depth is Depth.SELECTION:
+            return self.decisions
+        if not {Depth.SEND_LOOP, Depth.REMOTING} <= set(self.depths):
+            return self.sends
+        deep = int(self.sends * REMOTING_SHARE)
+        return deep if depth is Depth.REMOTING else self.sends - deep
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Numbered scripts of one depth."""
+
+    depth: Depth
+    numbers: tuple[int, ...]
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What came of a chunk."""
+
+    chunk: Chunk
+    found: tuple[Difference, ...]
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What has been done, for each release, and what was found."""
+
+    releases: tuple[str, ...]
+    seed: int
+    done: dict[Depth, int] = field(default_factory=lambda: dict.fromkeys(Depth, 0))
+    found: list[Difference] = field(default_factory=list)
+
+    @property
+    def is_clean(self) -> bool:
+        """Nothing was found."""
+        return not self.found
+
+    @property
+    def summary(self) -> str:
+        """The line for machines."""
+        verdict = "clean" if self.is_clean else f"differs differences={len(self.found)}"
+        sends = self.done[Depth.SEND_LOOP] + self.done[Depth.REMOTING]
+        decisions = self.done[Depth.SELECTION]
+        return f"FUZZ {verdict} releases={len(self.releases)} decisions={decisions} sends={sends} seed={self.seed}"
+
+
+class Checker:
+    """Runs chunks on a Java host of its own; one a worker."""
+
+    def __init__(self, releases: Sequence[str]) -> None:
+        self._releases = releases
+        self._groups: dict[Depth, tuple[Behaviour, ...]] = {depth: behaviours(releases, depth) for depth in Depth}
+        self._host = JavaHost()
+
+    def __call__(self, chunk: Chunk) -> Checked:
+        scripts = (
+            (name_of(chunk.depth, number), parse_script(generate(chunk.depth, number), "")) for number in chunk.numbers
+        )
+        return Checked(chunk, tuple(differences(self._host, scripts, self._groups[chunk.depth])))
+
+    def close(self) -> None:
+        """End the host."""
+        self._host.close()
+
+
+def name_of(depth: Depth, number: int) -> str:
+    """Name of a random script, from which ``number_of`` makes it again."""
+    return f"fuzz-{depth}-{number}"
+
+
+def script_of(name: str) -> dict[str, Any]:
+    """The random script of a name."""
+    depth, _, number = name.removeprefix("fuzz-").rpartition("-")
+    return generate(depth, int(number))
+
+
+def fuzz(
+    releases: Sequence[str], effort: Effort, seed: int, workers: int, progress: Callable[[Outcome], None]
+) -> Outcome:
+    """Do it, with so many processes; progress is told after every chunk."""
+    outcome = Outcome(tuple(releases), seed)
+    with Crew(workers, Checker, tuple(releases)) as crew:
+        for checked in crew.map(chunks(effort, seed)):
+            outcome.done[checked.chunk.depth] += checked.chunk.weight
+            outcome.found += checked.found
+            progress(outcome)
+            if len(distinct(outcome.found)) >= MOST_DIFFERENCES:
+                break
+    return outcome
+
+
+def distinct(found: Sequence[Difference]) -> list[Difference]:
+    """The first difference of each dialect and depth: the others are most likely the same thing again."""
+    first: dict[tuple[str, str], Difference] = {}
+    for difference in sorted(found, key=lambda one: (one.script, one.line)):
+        first.setdefault((difference.dialect, difference.script.rpartition("-")[0]), difference)
+    return list(first.values())
+
+
+def chunks(effort: Effort, seed: int) -> Iterator[Chunk]:
+    """All work in a fixed order: the expensive depth first, so that nobody waits for it at the end."""
+    for depth in reversed(Depth):
+        left = effort.of(depth)
+        number = seed * SCRIPTS_OF_A_SEED
+        while left > 0:
+            numbers = tuple(range(number, number + CHUNK))
+            weight = sum(weight_of(generate(depth, one)) for one in numbers)
+            yield Chunk(depth, numbers, weight)
+            left -= weight
+            number += CHUNK
+
+
+def weight_of(script: Mapping[str, Any]) -> int:
+    """Decisions of a script at selection depth, sends of another."""
+    if script["depth"] == Depth.SELECTION:
+        return sum("select" in step or "update" in step for step in script["steps"])
+    parts = [part for step in script["steps"] for part in step.get("timeline", [step])]
+    return sum(part["send"].get("count", 1) for part in parts if "send" in part)

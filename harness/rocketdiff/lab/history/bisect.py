@@ -1,0 +1,41 @@
+"""At which steps of the release lines one script's answer changes: every edge is tried, since an answer may change back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rocketdiff.lab.history.executed import Executions
+from rocketdiff.lab.history.lineage import Edge, every_edge, releases_on, way
+from rocketdiff.releases.catalogue import client_releases
+from rocketdiff.simulation.comparison import Difference, first_difference
+from rocketdiff.simulation.golden.answers import Lines
+from rocketdiff.simulation.script import NamedScript
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """An edge at which the answer changes, with both answers."""
+
+    edge: Edge
+    before: Lines
+    after: Lines
+    difference: Difference
+
+
+def edges_between(first: str | None, last: str | None) -> tuple[Edge, ...]:
+    """The way from one release to another; without both, every edge of every line; without one, the oldest or the newest."""
+    if first is None and last is None:
+        return every_edge()
+    releases = client_releases()
+    return way(first or releases[0], last or releases[-1]).edges
+
+
+def bisect(executions: Executions, script: NamedScript, edges: Sequence[Edge]) -> tuple[Turn, ...]:
+    """Every edge at which the answer to the script changes, in the order of the edges."""
+    answers = executions.lines((release, script) for release in releases_on(edges))
+    turns = []
+    for edge in edges:
+        before, after = answers[edge.before, script.name], answers[edge.after, script.name]
+        difference = first_difference(script.name, before, after)
+        if difference is not None:
+            turns.append(Turn(edge, before, after, difference))
+    return tuple(turns)

@@ -1,0 +1,52 @@
+"""Digests of answers in the cache folder; a cache that cannot be used costs time and nothing else."""
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from pathlib import Path
+
+from rocketdiff.releases.cache import cache_dir
+
+_ASKED_AT_ONCE = 500
+"""Keys in one question; SQLite takes no more than 999 in some builds."""
+
+_BUSY_S = 10.0
+"""How long another rocketdiff may hold the file; it writes a few thousand rows at a time."""
+
+
+class DigestStore:
+    """A mapping from keys to digests on disk, for several processes at once."""
+
+    def __init__(self, file: Path | None = None, *, fresh: bool = False) -> None:
+        """By default the one of the cache folder; nothing is created before the first write. fresh: begin from nothing."""
+        self._file = file or cache_dir() / "simulation" / "digests.sqlite"
+        self._fresh = fresh
+
+    def read(self, keys: Iterable[str]) -> dict[str, str]:
+        """The digests that are known."""
+        if self._fresh or not self._file.exists():
+            return {}
+        asked, found = list(keys), dict[str, str]()
+        try:
+            with closing(self._opened()) as database:
+                for begin in range(0, len(asked), _ASKED_AT_ONCE):
+                    some = asked[begin : begin + _ASKED_AT_ONCE]
+                    marks = ",".join("?" * len(some))
+                    question = f"SELECT key, digest FROM digests WHERE key IN ({marks})"  # noqa: S608 - question marks only
+                    found.update(database.execute(question, some))
+        except sqlite3.Error:
+            return {}
+        return found
+
+    def write(self, digests: Mapping[str, str]) -> None:
+        """Remember them."""
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            with closing(self._opened()) as database, database:
+                database.execute("CREATE TABLE IF NOT EXISTS digests (key TEXT PRIMARY KEY, digest TEXT) WITHOUT ROWID")
+                database.executemany("INSERT OR REPLACE INTO digests VALUES (?, ?)", digests.items())
+        except (OSError, sqlite3.Error):
+            return  # a full disk, a read-only or a damaged file: everything is executed again next time
+
+    def _opened(self) -> sqlite3.Connection:
+        return sqlite3.connect(self._file, timeout=_BUSY_S)

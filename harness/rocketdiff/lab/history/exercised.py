@@ -1,0 +1,62 @@
+"""What an observation had occasion to show: a release can only be told by what happened."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+
+from rocketdiff.simulation.golden.answers import Lines
+from rocketdiff.simulation.script import Script, Step
+from rocketdiff.simulation.script.model import Select, Send, Timeline
+from rocketdiff.simulation.script.vocabulary import Mode
+
+SILENCE = {"timeout"}
+BROKEN = {"refused", "reset"}
+
+
+@dataclass(slots=True)
+class Exercised:
+    """What happened at least once; the words are those of a list of what did not."""
+
+    retry: bool = False
+    fault_latency: bool = False
+    silent_broker: bool = False
+    broken_connection: bool = False
+    error_answer: bool = False
+    asynchronous_send: bool = False
+    one_way_send: bool = False
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What never happened, in words."""
+        return tuple(field.name.replace("_", " ") for field in fields(self) if not getattr(self, field.name))
+
+
+def exercised_by(scripts: Iterable[tuple[Script, Lines]]) -> Exercised:
+    """What happened in scripts and their answers."""
+    found = Exercised()
+    for script, lines in scripts:
+        found.fault_latency |= script.settings.send_latency_fault_enable
+        for action in _actions(script.steps):
+            found.retry |= isinstance(action, Select) and action.last_broker is not None
+            found.asynchronous_send |= isinstance(action, Send) and action.mode is Mode.ASYNC
+            found.one_way_send |= isinstance(action, Send) and action.mode is Mode.ONE_WAY
+        for line in lines:
+            _note_send(found, json.loads(line).get("send"))
+    return found
+
+
+def _note_send(found: Exercised, send: object) -> None:
+    attempts = send.get("attempts") if isinstance(send, dict) else None
+    outcomes = [one.get("outcome") for one in attempts or () if isinstance(one, dict)]
+    found.retry |= len(outcomes) > 1
+    found.silent_broker |= bool(SILENCE.intersection(outcomes))
+    found.broken_connection |= bool(BROKEN.intersection(outcomes))
+    found.error_answer |= "code" in outcomes
+
+
+def _actions(steps: Iterable[Step]) -> Iterator[object]:
+    for step in steps:
+        if isinstance(step, Timeline):
+            yield from (entry.action for entry in step.entries)
+        else:
+            yield step

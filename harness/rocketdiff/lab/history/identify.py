@@ -1,0 +1,193 @@
+"""
+Which releases explain what a client was seen to do, and how sure that is.
+
+Observations are answer lines of scripts; every release's own answers to the same scripts are executed and held against them.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import zip_longest
+from typing import Any
+
+from rocketdiff.core.errors import UsageError
+from rocketdiff.lab.history.executed import Executions
+from rocketdiff.lab.history.exercised import exercised_by
+from rocketdiff.simulation.golden.answers import Lines
+from rocketdiff.simulation.golden.files import Golden
+from rocketdiff.simulation.golden.standard import StandardScript
+from rocketdiff.simulation.script import NamedScript
+
+NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """Releases that would have done otherwise: where first, what they would have done, and what was seen."""
+
+    releases: tuple[str, ...]
+    where: str
+    expected: str
+    seen: str
+
+
+@dataclass(frozen=True, slots=True)
+class Identified:
+    """
+    The answer for one client.
+
+    releases: those that explain everything. telling of observations: how many could have told those from the rejected ones.
+    undecided: observations nothing could be said about. unexercised: what the observations had no occasion to show.
+    separating: scripts that tell the remaining releases apart.
+    """
+
+    releases: tuple[str, ...]
+    rejected: tuple[Rejected, ...]
+    telling: int
+    observations: int
+    unexercised: tuple[str, ...]
+    separating: tuple["Separator", ...]
+    undecided: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Separator:
+    """A standard script and how it divides the releases that remain."""
+
+    script: StandardScript
+    parts: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The standard scripts and what every release answers to them: what could tell more."""
+
+    standard: Sequence[StandardScript]
+    golden: Mapping[str, Golden]
+
+
+def read_observed(text: str, scripts: Sequence[NamedScript]) -> dict[str, Lines]:
+    """
+    Answer lines by script, as ``simulate`` printed them.
+
+    A single script may have been called otherwise. UsageError for a line that is no answer, or of a script not given.
+    """
+    seen: dict[str, list[dict[str, Any]]] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip() and (told := _answer(line, number)) is not None:
+            seen.setdefault(str(told["script"]), []).append(told)
+    names = {one.name for one in scripts}
+    if not seen:
+        raise UsageError("answer lines, as rocketdiff simulate prints them", seen="none in the file")
+    if len(seen) == len(names) == 1:
+        ((name, lines),) = zip(names, seen.values(), strict=True)
+        # It may have come from standard input then.
+        seen = {name: [told | {"script": name} for told in lines]}
+    if unknown := sorted(seen.keys() - names):
+        raise UsageError("the --script of every answer", seen=f"answers to {', '.join(unknown)}", hint="add it")
+    if silent := sorted(names - seen.keys()):
+        raise UsageError("answers to every --script", seen=f"none to {', '.join(silent)}", hint="leave it out")
+    return {name: tuple(json.dumps(told, ensure_ascii=False) for told in lines) for name, lines in seen.items()}
+
+
+def identify(
+    executions: Executions,
+    observed: Mapping[str, Lines],
+    scripts: Sequence[NamedScript],
+    releases: Sequence[str],
+    known: Known,
+) -> Identified:
+    """Which of the releases answer exactly what was observed."""
+    answers = executions.lines((release, one) for release in releases for one in scripts)
+    predicted = {release: {one.name: answers[release, one.name] for one in scripts} for release in releases}
+    explaining = tuple(release for release in releases if _contradiction(predicted[release], observed) is None)
+    others = [release for release in releases if release not in explaining]
+    telling = sum(
+        any(not _is_same(_line(predicted[release][name], number), line) for release in others)
+        for name, lines in observed.items()
+        for number, line in enumerate(lines)
+    )
+    happened = exercised_by((one.script, observed[one.name]) for one in scripts)
+    return Identified(
+        releases=explaining,
+        rejected=_rejected(others, predicted, observed),
+        telling=telling,
+        observations=sum(map(len, observed.values())),
+        unexercised=happened.missing,
+        separating=separators(explaining, known),
+    )
+
+
+def separators(releases: Sequence[str], known: Known) -> tuple[Separator, ...]:
+    """The fewest, smallest standard scripts found that tell the releases apart, as far as any does."""
+    chosen: list[Separator] = []
+    together = [tuple(releases)]
+    while splits := [one for script in known.standard if (one := _split(script, together, known.golden)) is not None]:
+        best = min(splits, key=lambda one: (-len(one.parts), one.script.size))
+        chosen.append(best)
+        together = [part for part in best.parts if len(part) > 1]
+    return tuple(chosen)
+
+
+def _split(
+    script: StandardScript, together: Sequence[tuple[str, ...]], golden: Mapping[str, Golden]
+) -> Separator | None:
+    answers = golden.get(script.name)
+    if answers is None:
+        return None
+    parts: dict[tuple[int, Lines], list[str]] = {}
+    for number, releases in enumerate(together):
+        for release in releases:
+            group = answers.of(release)
+            parts.setdefault((number, group.lines if group else ()), []).append(release)
+    found = tuple(tuple(part) for part in parts.values())
+    return Separator(script, found) if len(found) > len(together) else None
+
+
+def _rejected(
+    others: Sequence[str], predicted: Mapping[str, Mapping[str, Lines]], observed: Mapping[str, Lines]
+) -> tuple[Rejected, ...]:
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for release in others:
+        told = _contradiction(predicted[release], observed)
+        assert told is not None
+        found.setdefault(told, []).append(release)
+    return tuple(Rejected(tuple(releases), *told) for told, releases in found.items())
+
+
+def _contradiction(predicted: Mapping[str, Lines], observed: Mapping[str, Lines]) -> tuple[str, str, str] | None:
+    """Where a release would first have done otherwise, what, and what was seen; None if nowhere."""
+    for name, lines in observed.items():
+        for number, (expected, seen) in enumerate(zip_longest(predicted[name], lines)):
+            if not _is_same(expected, seen):
+                return f"{name}, line {number}", expected or NOTHING, seen or NOTHING
+    return None
+
+
+def _is_same(one: str | None, other: str | None) -> bool:
+    """Whether two lines say the same, in whatever order of keys."""
+    return one == other or (one is not None and other is not None and _meaning(one) == _meaning(other))
+
+
+@lru_cache(maxsize=65_536)
+def _meaning(line: str) -> str:
+    return json.dumps(json.loads(line), sort_keys=True)
+
+
+def _line(lines: Lines, number: int) -> str | None:
+    return lines[number] if number < len(lines) else None
+
+
+def _answer(line: str, number: int) -> dict[str, Any] | None:
+    """What a line tells, without the state that a trace adds; None for a line that is there for its state only."""
+    try:
+        told = json.loads(line)
+        is_answer = "script" in told and isinstance(told, dict)
+    except (ValueError, TypeError, RecursionError):
+        is_answer = False
+    if not is_answer:
+        hint = "give a run directory, or what rocketdiff simulate printed"
+        raise UsageError("an answer with its script in every line", seen=f"line {number}: {line[:80]}", hint=hint)
+    told.pop("state", None)
+    return None if any(value is True for value in told.values()) else told

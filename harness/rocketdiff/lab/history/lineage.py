@@ -1,0 +1,101 @@
+"""Releases as a line with branches: each edge is one step of an upgrade, and a way leads from any release to any other."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.nearest import nearest_releases
+from rocketdiff.core.plain import word
+from rocketdiff.releases.catalogue import client_releases, is_known_client, parent_of
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """
+    One step between a release and the one it was developed from; on a way back ``after`` is the older one.
+
+    side: it lies beside a way, on a branch that ended.
+    """
+
+    before: str
+    after: str
+    side: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.before} → {self.after}"
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """
+    Edges from one release to another, and those of the branches beside it.
+
+    turns_at: the common ancestor where it turns from backward to forward, if it does.
+    """
+
+    edges: tuple[Edge, ...]
+    turns_at: str | None = None
+
+
+def every_edge(releases: Sequence[str] | None = None) -> tuple[Edge, ...]:
+    """Each release of the catalogue (or of ``releases``) with its parent, in release-line order."""
+    known = client_releases() if releases is None else releases
+    pairs = ((parent_of(release), release) for release in known)
+    return tuple(Edge(parent, release) for parent, release in pairs if parent is not None)
+
+
+def ancestors(release: str) -> tuple[str, ...]:
+    """The release and everything it was developed from, the youngest first."""
+    found = [require_client(release)]
+    while (parent := parent_of(found[-1])) is not None:
+        found.append(parent)
+    return tuple(found)
+
+
+def way(before: str, after: str) -> Way:
+    """
+    The way from one release to another along the lines.
+
+    An ancestor is left by going forward, a descendant by going back; otherwise the way goes back to the common
+    ancestor and forward from there. A branch that leaves the way is followed beside it, as far as its releases lie
+    between the two in release-line order. UsageError for an unknown release.
+    """
+    back, forward = ancestors(before), ancestors(after)
+    common = next(release for release in back if release in forward)
+    down = back[: back.index(common) + 1]
+    up = tuple(reversed(forward[: forward.index(common) + 1]))
+    steps = [Edge(*pair) for line in (down, up) for pair in pairwise(line)]
+    return Way(_with_branches(steps, before, after), common if common not in (before, after) else None)
+
+
+def _with_branches(steps: Sequence[Edge], before: str, after: str) -> tuple[Edge, ...]:
+    """Each step followed by the branches that leave from where it leads to."""
+    releases = client_releases()
+    first, last = sorted(map(releases.index, (before, after)))
+    left = [release for release in releases[first + 1 : last] if release not in releases_on(steps)]
+    found: list[Edge] = []
+    for root in releases_on(steps):
+        found += [step for step in steps if step.after == root]
+        found += _branches(root, left)
+    return tuple(found)
+
+
+def _branches(root: str, left: Sequence[str]) -> list[Edge]:
+    """Edges from a release to those that were developed from it, and so on."""
+    children = [release for release in left if parent_of(release) == root]
+    return [edge for child in children for edge in (Edge(root, child, side=True), *_branches(child, left))]
+
+
+def releases_on(edges: Sequence[Edge]) -> tuple[str, ...]:
+    """Every release an edge touches, in the order of the edges."""
+    return tuple(dict.fromkeys(release for edge in edges for release in (edge.before, edge.after)))
+
+
+def require_client(release: str) -> str:
+    """The release itself; UsageError when no such client was ever published."""
+    if not is_known_client(release):
+        raise UsageError(
+            "a release of the Java client", seen=word(release), hint=nearest_releases(release, client_releases())
+        )
+    return release

@@ -1,0 +1,54 @@
+"""The rule that users ask about in one table: where retries go and how long a broker is avoided, over all releases."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rocketdiff.lab.history.executed import Executions
+from rocketdiff.simulation.golden.answers import Lines
+from rocketdiff.simulation.golden.files import Golden
+from rocketdiff.simulation.golden.standard import StandardScript
+from rocketdiff.simulation.golden.wording import meaning
+
+COLUMNS: Mapping[str, str] = {
+    "retry-walk": "Retry, fault latency off",
+    "retry-avoiding": "Retry, fault latency on",
+    "avoidance-of-failure": "After a failure",
+    "success-after-failure": "Success after a failure",
+    "fallback-four-brokers": "Every broker avoided",
+    "silent-broker": "Silent broker",
+}
+"""Standard script and the heading above what its answer means."""
+
+NO_WORDS = "an answer that has no words yet"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRow:
+    """Releases that follow one another and have all cells in common."""
+
+    releases: tuple[str, ...]
+    cells: tuple[str, ...]
+
+
+def rule_rows(
+    executions: Executions,
+    standard: Sequence[StandardScript],
+    golden: Mapping[str, Golden],
+    releases: Sequence[str],
+) -> tuple[RuleRow, ...]:
+    """One row for each stretch of the release lines that behaves the same in all columns."""
+    by_name = {one.name: one for one in standard}
+    scripts = [by_name[name] for name in COLUMNS if name in by_name]
+    answers = executions.lines((release, one) for release in releases for one in scripts)
+    rows: list[RuleRow] = []
+    for release in releases:
+        cells = tuple(_cell(one, golden, answers[release, one.name]) for one in scripts)
+        if rows and rows[-1].cells == cells:
+            rows[-1] = RuleRow((*rows[-1].releases, release), cells)
+        else:
+            rows.append(RuleRow((release,), cells))
+    return tuple(rows)
+
+
+def _cell(script: StandardScript, golden: Mapping[str, Golden], lines: Lines) -> str:
+    return meaning(script, golden.get(script.name), lines) or NO_WORDS

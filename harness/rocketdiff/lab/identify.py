@@ -1,0 +1,180 @@
+"""`rocketdiff identify`: from a stored run, or from answers of scripts, to the releases that explain them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocketdiff.analysis.case_trace import CaseTrace, read_case
+from rocketdiff.analysis.steps.replayed import trace_of
+from rocketdiff.analysis.steps.rulebook import ArmRules, is_asynchronous, tells_causes
+from rocketdiff.core.errors import ExitCode, UsageError
+from rocketdiff.core.events import Arm
+from rocketdiff.core.files import read_text
+from rocketdiff.core.plan import SendMode
+from rocketdiff.lab.history.exercised import Exercised
+from rocketdiff.lab.history.identify import Identified, Known, Rejected, identify, read_observed, separators
+from rocketdiff.lab.upgrade_report import executions
+from rocketdiff.oracle.durations import IS_CERTAIN
+from rocketdiff.oracle.judgement import Judgement
+from rocketdiff.oracle.trace import SendTrace
+from rocketdiff.releases.catalogue import client_releases
+from rocketdiff.simulation.golden.files import load_golden
+from rocketdiff.simulation.golden.standard import load_standard
+from rocketdiff.simulation.script.files import load_scripts
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketmq_reference.dialects import dialect_of
+
+SILENCE = "RemotingTimeoutException"
+BROKEN = ("RemotingConnectException", "RemotingSendRequestException")
+ERROR_ANSWER = "MQBrokerException"
+
+
+_MOST_BYTES = 1 << 28
+"""Answers of the longest script that is read have some 100 MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One arm of one case: what was seen, and what may be asked of the rules of any release."""
+
+    case: CaseTrace
+    arm: Arm
+    sends: tuple[SendTrace, ...]
+
+    def judged_by(self, release: str) -> Iterator[Judgement]:
+        """Every send against the rules of a release."""
+        shared = self.case.entry.threads > 1 and self.case.entry.settings.send_latency_fault_enable
+        asynchronous = is_asynchronous(self.case)
+        return ArmRules(self.case, self.arm, release, shared, asynchronous).judge_together(self.sends)
+
+
+def identify_answers(file: Path, scripts: list[str]) -> Identified:
+    """Which releases answer so; UsageError when the file is not what simulate prints."""
+    if not file.exists():
+        raise UsageError("a run directory, or a file of answers", seen=f"no {file}", hint="check the path")
+    if not scripts:
+        raise UsageError("--script for answers of scripts", seen="none", hint="or give a run directory as TRACE")
+    named = load_scripts(scripts)
+    text = read_text(file, "file of answers", most=_MOST_BYTES, hint="or name a run directory")
+    observed = read_observed(text, named)
+    with executions() as executed:
+        return identify(executed, observed, named, client_releases(), _known())
+
+
+def identify_run(path: Path, subject: str | None, arm: str | None, case: str | None) -> Identified:
+    """Which releases' rules explain an arm of a run, in all its cases or in one."""
+    run = RunDirectory.open(path)
+    trials = tuple(_trials(run, _arm(run, subject, arm), case))
+    contradictions: dict[str, tuple[str, str, str] | None] = {}
+    telling: set[tuple[int, int, int]] = set()
+    undecided: set[tuple[int, int, int]] = set()
+    judged: dict[str, str] = {}
+    for release in client_releases():
+        dialect = dialect_of(release).name
+        if dialect not in judged:
+            judged[dialect] = release
+            contradictions[release] = _contradiction(trials, release, telling, undecided)
+        else:
+            contradictions[release] = contradictions[judged[dialect]]
+    explaining = tuple(release for release, contradiction in contradictions.items() if contradiction is None)
+    return Identified(
+        releases=explaining,
+        rejected=_rejected(contradictions),
+        telling=len(telling),
+        observations=sum(len(trial.sends) for trial in trials),
+        undecided=len(undecided),
+        unexercised=_exercised(trials).missing,
+        separating=separators(explaining, _known()),
+    )
+
+
+def require_of_run(scripts: list[str]) -> None:
+    """UsageError for what only answers of scripts have."""
+    if scripts:
+        raise UsageError("--script with a file of answers only", seen="a run directory")
+
+
+def require_of_answers(subject: str | None, arm: str | None, case: str | None) -> None:
+    """UsageError for what only a run directory has."""
+    given = [f"--{name}" for name, value in (("subject", subject), ("arm", arm), ("case", case)) if value is not None]
+    if given:
+        raise UsageError(f"{' '.join(given)} with a run directory only", seen="no run directory")
+
+
+def exit_code(found: Identified) -> ExitCode:
+    """Nobody explains it; nothing that was seen could have told releases apart; or some releases remain."""
+    if not found.releases:
+        return ExitCode.DIVERGES
+    return ExitCode.CONFORMS if found.rejected else ExitCode.NOTHING_DECISIVE
+
+
+def _contradiction(
+    trials: tuple[Trial, ...],
+    release: str,
+    telling: set[tuple[int, int, int]],
+    undecided: set[tuple[int, int, int]],
+) -> tuple[str, str, str] | None:
+    """Where the rules of a release are first contradicted, what they expect, and what was seen; None if nowhere."""
+    first: tuple[str, str, str] | None = None
+    for trial in trials:
+        for judgement in trial.judged_by(release):
+            place = (trial.case.entry.number, judgement.thread, judgement.send)
+            if judgement.undecided is not None:
+                undecided.add(place)
+            if judgement.difference is not None and judgement.difference.detail.get(IS_CERTAIN, True):
+                telling.add(place)
+                where = f"{trial.case.entry.name}, send {judgement.send}: {judgement.difference.signature}"
+                first = first or (where, judgement.difference.expected, judgement.difference.observed)
+    return first
+
+
+def _rejected(contradictions: dict[str, tuple[str, str, str] | None]) -> tuple[Rejected, ...]:
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for release, contradiction in contradictions.items():
+        if contradiction is not None:
+            found.setdefault(contradiction, []).append(release)
+    return tuple(Rejected(tuple(releases), *told) for told, releases in found.items())
+
+
+def _trials(run: RunDirectory, arm: Arm, case: str | None) -> Iterator[Trial]:
+    entries = run.manifest.cases
+    chosen = [one.number for one in entries if case in (None, str(one.number), one.name, one.scenario)]
+    if not chosen:
+        known = ", ".join(f"{one.number}: {one.scenario}" for one in entries)
+        raise UsageError("--case with a case of the run", seen=case or "none", hint=known)
+    for number in chosen:
+        trace = read_case(run, number)
+        tells_cause = tells_causes(trace, arm)
+        rows = ((one.thread, one.row) for one in trace.sends(arm) if one.row is not None)
+        sends = tuple(trace_of(thread, row, tells_cause=tells_cause) for thread, row in rows)
+        yield Trial(trace, arm, sends)
+
+
+def _arm(run: RunDirectory, subject: str | None, arm: str | None) -> Arm:
+    """The arm asked for; the candidate's when nothing is."""
+    if arm is not None and arm not in list(Arm):
+        raise UsageError("--arm baseline or candidate", seen=arm)
+    fitting = [one for one in Arm if arm in (None, one) and subject in (None, run.subject(one))]
+    if not fitting:
+        names = ", ".join(f"{one}: {run.subject(one)}" for one in Arm)
+        raise UsageError("an arm of the run", seen=" ".join(filter(None, (arm, subject))), hint=names)
+    return Arm.CANDIDATE if Arm.CANDIDATE in fitting else fitting[0]
+
+
+def _exercised(trials: tuple[Trial, ...]) -> Exercised:
+    found = Exercised()
+    for trial in trials:
+        found.fault_latency |= trial.case.entry.settings.send_latency_fault_enable
+        for send in trial.sends:
+            found.asynchronous_send |= send.mode is SendMode.ASYNC
+            found.one_way_send |= send.mode is SendMode.ONEWAY
+            errors = [attempt.error for attempt in send.attempts]
+            found.retry |= len(errors) > 1
+            found.silent_broker |= SILENCE in errors
+            found.broken_connection |= any(error in BROKEN for error in errors)
+            found.error_answer |= ERROR_ANSWER in errors
+    return found
+
+
+def _known() -> Known:
+    return Known(load_standard(), load_golden())

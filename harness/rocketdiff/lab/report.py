@@ -1,0 +1,168 @@
+"""A report of scenarios that were simulated: the same judge, the same formats, the same last line as of a run on a cluster."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.console import Console
+
+from rocketdiff import __version__
+from rocketdiff.core.case import CaseId
+from rocketdiff.core.errors import EnvironmentMissing
+from rocketdiff.core.evidence import Evidence, Standing, TraceCounts
+from rocketdiff.core.fault import fault_counts
+from rocketdiff.core.plots import Plots
+from rocketdiff.core.run_info import CaseInfo, RunInfo, SubjectInfo
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.verdict import Divergence, Example, Measure
+from rocketdiff.lab.scenario_scripts import Simulated
+from rocketdiff.lab.simulating import Compared
+from rocketdiff.releases.jvm import local_java
+from rocketdiff.releases.machine import this_machine
+from rocketdiff.report.document import build
+from rocketdiff.report.summary import print_summary
+from rocketdiff.report.write import write_reports
+from rocketdiff.scenario import fault_sentence
+from rocketdiff.simulation.comparison import Difference, difference_data
+from rocketdiff.simulation.script import to_dict
+from rocketdiff.verdict.answer import NO_SINGLE_SEND
+from rocketdiff.verdict.judge import judge
+from rocketdiff.verdict.judgement import Judgement
+
+CHECK = "simulation"
+"""The one question: is every answer, step by step, the same?"""
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedRun:
+    """What was simulated; results: of the scenarios that have a script. reproduce: the command that does it again."""
+
+    subjects: tuple[SubjectId, SubjectId]
+    scenarios: Sequence[Simulated]
+    results: Sequence[Compared]
+    suite: str
+    seed: int
+    reproduce: str
+    began: datetime
+    took_s: float
+
+
+def report(run: SimulatedRun, out: Path, *, quiet: bool) -> Judgement:
+    """
+    Judge, write the report and the scripts into a folder of its own below ``out``, and print the summary.
+
+    quiet: without the summary, for a program that reads something else. Raises EnvironmentMissing if it cannot be written.
+    """
+    info = _run_info(run)
+    evidence = tuple(_evidence(run, info.run))
+    judgement = judge(evidence, info)
+    folder = (out / info.run).resolve()
+    try:
+        _write_scripts(run.scenarios, folder / "scripts")
+    except OSError as error:
+        raise EnvironmentMissing(f"to be able to write below {out}", seen=str(error)) from error
+    document = build(info, judgement, Plots(), _counts(run))
+    files = write_reports(document, folder)
+    if not quiet:
+        print_summary(document, Console(), dict(files))
+    return judgement
+
+
+def _write_scripts(scenarios: Sequence[Simulated], folder: Path) -> None:
+    """Each as a file that ``simulate --script`` runs again."""
+    for one in scenarios:
+        if one.script is not None:
+            file = folder / f"{one.name}.json"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps(to_dict(one.script), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _evidence(run: SimulatedRun, name: str) -> Iterator[Evidence]:
+    """One answer a scenario; what only a cluster can do is not applicable here, with the reason."""
+    compared = {result.script.name: result for result in run.results}
+    for one in run.scenarios:
+        case = str(_case(one, run))
+        if one.script is None:
+            yield Evidence((name,), case, CHECK, Standing.NOT_APPLICABLE, reason=f"only on a cluster: {one.live_only}")
+            continue
+        result = compared[one.name]
+        found = () if result.difference is None else (_divergence(result.difference, run.subjects),)
+        standing = Standing.DECISIVE if result.answers or found else Standing.INDECISIVE
+        answers = Measure("answers compared", result.answers, "count", result.answers)
+        yield Evidence(
+            (name,),
+            case,
+            CHECK,
+            standing,
+            reason="; ".join(one.notes),
+            decisions=result.answers,
+            divergences=found,
+            measures=(answers,),
+        )
+
+
+def _divergence(difference: Difference, subjects: tuple[SubjectId, SubjectId]) -> Divergence:
+    left, right = (json.dumps(value, ensure_ascii=False) for value in difference.values)
+    kind = difference.compared.name.lower().replace("_", "-")
+    example = Example(
+        send=NO_SINGLE_SEND,
+        thread=0,
+        attempt=None,
+        phase=difference.place,
+        expected=f"{difference.compared} {left}, as {subjects[0]} has it",
+        observed=f"{difference.compared} {right}",
+        detail=difference_data(difference),
+    )
+    return Divergence(f"{CHECK}.{kind}", str(subjects[1]), 1, example)
+
+
+def _run_info(run: SimulatedRun) -> RunInfo:
+    left, right = run.subjects
+    java, _ = local_java()
+    return RunInfo(
+        run=f"{run.began:%Y%m%d-%H%M%S}-simulated-{run.seed:08x}",
+        seed=run.seed,
+        suite=run.suite,
+        baseline=SubjectInfo(str(left), left.client, left.release),
+        candidate=SubjectInfo(str(right), right.client, right.release),
+        server_release="scripted",
+        backend="simulation",
+        started_at=run.began.astimezone(UTC).isoformat(timespec="seconds"),
+        took_s=run.took_s,
+        machine=this_machine("" if java is None else f"JDK {java.version}"),
+        cases=tuple(_case_info(number, one, run) for number, one in enumerate(run.scenarios, start=1)),
+        reproduce=run.reproduce,
+        rocketdiff=__version__,
+    )
+
+
+def _case_info(number: int, one: Simulated, run: SimulatedRun) -> CaseInfo:
+    scenario = one.scenario
+    return CaseInfo(
+        number=number,
+        case=str(_case(one, run)),
+        checks=(CHECK,),
+        establishes=scenario.establishes,
+        covers=scenario.covers,
+        topology=scenario.topology,
+        settings=asdict(scenario.settings),
+        workload={"queues_per_broker": scenario.queues_per_broker, "threads": scenario.workload.threads},
+        faults=tuple(fault_sentence(fault) for fault in scenario.faults),
+        fault_counts=fault_counts(scenario.faults),
+        episodes=scenario.episodes,
+        sends_per_arm=scenario.sends,
+    )
+
+
+def _case(one: Simulated, run: SimulatedRun) -> CaseId:
+    return CaseId(one.name, *run.subjects)
+
+
+def _counts(run: SimulatedRun) -> TraceCounts:
+    """Both arms together; nothing is stored in virtual time, and of answers that are the same nobody counts the attempts."""
+    simulated = [one for one in run.scenarios if one.script is not None]
+    sends = 2 * sum(one.scenario.sends for one in simulated)
+    faults = sum(len(one.scenario.faults) for one in simulated)
+    return TraceCounts(runs=1, cases=len(simulated), sends=sends, attempts=None, stored=0, foreign=0, faults=faults)

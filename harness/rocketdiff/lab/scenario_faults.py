@@ -1,0 +1,126 @@
+"""
+A scenario's faults as what happens to a script's servers, by time.
+
+Slaves are not in a script: clients feel them only through what their master answers. The route is what name servers tell
+while a fault lasts, so that a poll of it finds what it would find on a cluster.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from rocketdiff.cluster.server_settings import SLAVE_TIMEOUT_MS
+from rocketdiff.core.fault import FaultKind, FaultSpec
+from rocketdiff.core.topology import master_of
+from rocketdiff.scenario import Scenario
+from rocketdiff.scenario.topologies import TOPOLOGIES
+from rocketdiff.simulation.script.model import (
+    Action,
+    BrokerAnswers,
+    Entry,
+    Kill,
+    NameServerAnswers,
+    Pause,
+    Restart,
+    Resume,
+    RouteChange,
+)
+from rocketdiff.simulation.script.vocabulary import Answer, BrokerRoute, Fault, Route
+from rocketmq_reference.remoting.codes import ResponseCode
+
+_MS_PER_S = 1_000
+
+_READ_ONLY = 4
+
+
+def fault_entries(scenario: Scenario, route: tuple[BrokerRoute, ...]) -> Iterator[Entry]:
+    """
+    What happens to the servers, by time.
+
+    A killed broker leaves the route at once, because name servers see its connection close, and is back in it when it is;
+    one with a slave stays in it without a master.
+    """
+    moments = [(fault.at_s, fault, True) for fault in scenario.faults]
+    moments += [(fault.at_s + fault.for_s, fault, False) for fault in scenario.faults if fault.for_s is not None]
+    stage = _Stage(scenario, route)
+    for at_s, fault, begins in sorted(moments, key=lambda moment: (moment[0], moment[1].episode)):
+        for action in stage.actions(fault, begins=begins):
+            yield Entry(round(at_s * _MS_PER_S), action)
+
+
+@dataclass(slots=True)
+class _Stage:
+    """The servers as they are at a moment."""
+
+    scenario: Scenario
+    route: tuple[BrokerRoute, ...]
+    dead: set[str] = field(default_factory=set)
+    read_only: set[str] = field(default_factory=set)
+    answers: dict[int, tuple[str, Answer]] = field(default_factory=dict)
+    """By episode: the broker, and what it answers under that fault."""
+
+    def actions(self, fault: FaultSpec, *, begins: bool) -> Iterator[Action]:
+        """What the beginning or the end of a fault is to the clients."""
+        match fault.kind:
+            case FaultKind.PAUSE:
+                yield Pause(fault.node) if begins else Resume(fault.node)
+            case FaultKind.PAUSE_NAME_SERVER:
+                yield NameServerAnswers(Answer(fault=Fault.TIMEOUT) if begins else Answer())
+            case FaultKind.KILL:
+                _enter(self.dead, fault.node, begins=begins)
+                yield Kill(fault.node) if begins else Restart(fault.node)
+                yield RouteChange(self._route_now())
+            case FaultKind.READ_ONLY:
+                _enter(self.read_only, fault.node, begins=begins)
+                yield from self._answers_now(fault, begins=begins)
+                yield RouteChange(self._route_now())
+            case _:
+                yield from self._answers_now(fault, begins=begins)
+
+    def _answers_now(self, fault: FaultSpec, *, begins: bool) -> Iterator[Action]:
+        """What its broker answers from then on, other faults of which may last."""
+        answer = self._answer_under(fault)
+        if answer is None:
+            return
+        broker = master_of(fault.node)
+        self.answers.pop(fault.episode, None)
+        if begins:
+            self.answers[fault.episode] = (broker, answer)
+        standing = (each for name, each in self.answers.values() if name == broker)
+        yield BrokerAnswers(broker, (max(standing, key=_refuses, default=Answer()),))
+
+    def _answer_under(self, fault: FaultSpec) -> Answer | None:
+        """None if clients do not feel it in an answer."""
+        match fault.kind:
+            case FaultKind.PAUSE_SLAVE | FaultKind.KILL_SLAVE if TOPOLOGIES[self.scenario.topology].waits_for_slave:
+                return Answer(latency_ms=SLAVE_TIMEOUT_MS, code=int(ResponseCode.FLUSH_SLAVE_TIMEOUT))
+            case FaultKind.READ_ONLY if self.scenario.ordered:
+                return Answer(code=int(ResponseCode.NO_PERMISSION))
+            case FaultKind.FLOW_CONTROL:
+                return Answer(code=int(ResponseCode.SYSTEM_BUSY))
+            case FaultKind.FLUSH_TIMEOUT:
+                return Answer(code=int(ResponseCode.FLUSH_DISK_TIMEOUT))
+        return None
+
+    def _route_now(self) -> Route:
+        has_slaves = TOPOLOGIES[self.scenario.topology].has_slaves
+        told = (
+            replace(
+                broker,
+                perm=_READ_ONLY if broker.name in self.read_only else broker.perm,
+                master=broker.name not in self.dead,
+            )
+            for broker in self.route
+        )
+        return tuple(broker for broker in told if broker.master or has_slaves) or None
+
+
+def _enter(names: set[str], name: str, *, begins: bool) -> None:
+    if begins:
+        names.add(name)
+    else:
+        names.discard(name)
+
+
+def _refuses(answer: Answer) -> bool:
+    """A broker refuses before it waits for its disk or its slave."""
+    return answer.code in (ResponseCode.SYSTEM_BUSY, ResponseCode.NO_PERMISSION)

@@ -1,0 +1,132 @@
+"""
+From a scenario and a seed to a script: the sends a cluster would be given, at their times, and its faults at theirs.
+
+What only a cluster can show is named, never left out silently; a scenario that cannot be run at all says why.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rocketdiff.core.fault import ON_THE_WIRE, FaultKind
+from rocketdiff.core.plan import PlannedSend, SendKind
+from rocketdiff.core.resources import resource
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.lab.scenario_faults import fault_entries
+from rocketdiff.scenario import Scenario, load_all, plan_of, select
+from rocketdiff.scenario.topologies import TOPOLOGIES
+from rocketdiff.simulation.script.model import Entry, QueueOf, Script, Send, Timeline
+from rocketdiff.simulation.script.vocabulary import BrokerRoute, Depth, Mode, ScriptSettings
+
+_NS_PER_MS = 1_000_000
+
+EXPIRED_WAIT_EXTRA_MS = 1
+"""On real machines a wait that expires ends a little after its deadline; exactly at it is a race that is hardly ever seen."""
+
+LIVE_CHECKS = {
+    "loss": "nothing is stored",
+    "duplication": "nothing is stored",
+    "timing": "virtual time does not scatter",
+    "failover-time": "virtual time does not scatter",
+    "callbacks": "a script tells of the first callback only",
+    "content": "nothing is stored",
+    "order": "nothing is stored",
+    "delay": "nothing is stored",
+}
+"""Checks that only a cluster can answer, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """
+    A scenario as a script; without one, ``live_only`` says what only a cluster can do.
+
+    checks: those of the scenario that need a cluster. notes: what else the script leaves out.
+    """
+
+    scenario: Scenario
+    script: Script | None
+    checks: tuple[str, ...]
+    notes: tuple[str, ...]
+    live_only: str = ""
+
+    @property
+    def name(self) -> str:
+        """The scenario's name is the script's."""
+        return self.scenario.name
+
+
+def simulated_scenarios(
+    patterns: Sequence[str], suite: str | None, folder: Path | None, seed: int
+) -> tuple[Simulated, ...]:
+    """Scenarios chosen as `run` chooses them, as scripts; UsageError when nothing matches."""
+    scenarios = load_all(folder or resource("fixtures/scenarios"))
+    return tuple(simulated(scenario, seed) for scenario in select(scenarios, suite=suite, patterns=patterns))
+
+
+def simulated(scenario: Scenario, seed: int) -> Simulated:
+    """The script of a scenario; the same plan, and so the same sends, as a run on a cluster with that seed."""
+    checks = tuple(check for check in scenario.checks if check in LIVE_CHECKS)
+    obstacle = _obstacle(scenario)
+    script = None if obstacle else _script(scenario, seed)
+    return Simulated(scenario, script, checks, tuple(_notes(scenario)), obstacle)
+
+
+def _script(scenario: Scenario, seed: int) -> Script:
+    brokers = TOPOLOGIES[scenario.topology].brokers
+    route = tuple(BrokerRoute(broker, scenario.queues_per_broker) for broker in brokers)
+    sends = [_send_entry(send, route, scenario.settings) for send in plan_of(scenario, seed).sends]
+    faults = list(fault_entries(scenario, route))
+    return Script(
+        route=route,
+        steps=(Timeline((*faults, *sends)),),
+        settings=ScriptSettings(**asdict(scenario.settings)),
+        # A fault is felt through connections: that they break, block and are closed is half of what a client does.
+        depth=Depth.REMOTING if scenario.faults else None,
+        seed=seed,
+        expired_wait_extra_ms=EXPIRED_WAIT_EXTRA_MS,
+    )
+
+
+def _send_entry(send: PlannedSend, route: Sequence[BrokerRoute], settings: ClientSettings) -> Entry:
+    """One call of the plan; those that name their queue pass the timeout, as the drivers do."""
+    queue = selector = timeout_ms = None
+    if send.kind is SendKind.QUEUE:
+        queue = _queue_at(send.argument, route)
+    elif send.kind is SendKind.SELECTOR:
+        selector = send.argument
+    if queue is not None or selector is not None:
+        timeout_ms = settings.send_msg_timeout_ms
+    mode = Mode(send.mode)
+    timeout_ms = None if mode is Mode.ONE_WAY else timeout_ms
+    action = Send(mode=mode, thread=send.thread, timeout_ms=timeout_ms, queue=queue, selector=selector)
+    return Entry(send.due_ns // _NS_PER_MS, action)
+
+
+def _queue_at(argument: int, route: Sequence[BrokerRoute]) -> QueueOf:
+    """The queue of that number in publish order, which goes by broker and then by queue."""
+    queues = [(broker.name, queue_id) for broker in route for queue_id in range(broker.queues)]
+    return QueueOf(*queues[argument % len(queues)])
+
+
+def _obstacle(scenario: Scenario) -> str:
+    name_servers = TOPOLOGIES[scenario.topology].name_servers
+    paused = any(fault.kind is FaultKind.PAUSE_NAME_SERVER for fault in scenario.faults)
+    if any(fault.kind in ON_THE_WIRE for fault in scenario.faults):
+        return "a relay interferes with frames, and a script's brokers have none before them"
+    if paused and name_servers > 1:
+        return f"one of {name_servers} name servers is paused, and a script has a single one"
+    return ""
+
+
+def _notes(scenario: Scenario) -> Iterator[str]:
+    if scenario.workload.call is SendKind.BATCH:
+        yield "a batch of one message is sent as that message: its encoding is not looked at"
+    if max(scenario.workload.body_bytes) > scenario.settings.compress_msg_body_over_howmuch:
+        yield "bodies are short: their compression is not looked at"
+    if any(scenario.workload.delay_levels):
+        yield "messages are not delayed: only a broker does that"
+    if scenario.workload.keys != ("",) or scenario.workload.tags != ("",) or scenario.workload.properties:
+        yield "keys, tags and properties are left out"
+    if any(fault.kind is FaultKind.KILL and fault.for_s is not None for fault in scenario.faults):
+        yield "a restarted broker serves at once, where a real one takes some seconds"

@@ -1,0 +1,170 @@
+"""`rocketdiff simulate`: scripts and scenarios into the simulation, answers, differences and a report out of it."""
+
+import json
+import os
+import shlex
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import typer
+
+from rocketdiff.core.errors import ExitCode, UsageError
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.lab.scenario_scripts import Simulated, simulated_scenarios
+from rocketdiff.lab.simulating import Compared, answers, compared, require_simulated
+from rocketdiff.simulation.comparison import difference_data, difference_lines
+from rocketdiff.simulation.java_host import JavaHost
+from rocketdiff.simulation.script import Depth, NamedScript
+from rocketdiff.simulation.script.depths import require_deep_enough
+from rocketdiff.simulation.script.files import load_scripts
+
+
+@dataclass(frozen=True, slots=True)
+class SimulateRequest:
+    """
+    What the user asked for.
+
+    suite: of scenarios, None for all; has_scenarios: whether any are wanted. depth None: the script's own.
+    """
+
+    subjects: tuple[SubjectId, ...]
+    files: tuple[str, ...]
+    has_scenarios: bool
+    patterns: tuple[str, ...] = ()
+    suite: str | None = None
+    scenario_root: Path | None = None
+    depth: str | None = None
+    trace: bool = False
+    visible: bool = False
+    seed: int = 0
+    out: Path | None = None
+    as_json: bool = False
+
+
+def execute(request: SimulateRequest) -> int:
+    """
+    Run everything, print, and return the exit code.
+
+    Raises UsageError for what cannot be run as asked; a scenario that only a cluster can do is named on standard error.
+    """
+    _require_sense(request)
+    scenarios = _scenarios(request)
+    scripts = [*load_scripts(request.files)]
+    scripts += [NamedScript(one.name, one.script) for one in scenarios if one.script is not None]
+    scripts = [_at_depth(one, request.depth) for one in scripts]
+    with JavaHost() as host, _until_nobody_reads():
+        if len(request.subjects) == 1:
+            for _, (lines,) in answers(request.subjects, scripts, host, trace=request.trace):
+                sys.stdout.write("".join(f"{line}\n" for line in lines))
+            return ExitCode.CONFORMS if scripts else ExitCode.NOTHING_DECISIVE
+        return _compare(request, scenarios, scripts, host)
+    return ExitCode.CONFORMS
+
+
+def _compare(
+    request: SimulateRequest, scenarios: Sequence[Simulated], scripts: Sequence[NamedScript], host: JavaHost
+) -> int:
+    began, clock = datetime.now(UTC), time.monotonic()
+    left, right = request.subjects
+    notes = {one.name: one.notes for one in scenarios}
+    results: list[Compared] = []
+    for result in compared((left, right), scripts, host, states=not request.visible):
+        _show(result, (left, right), notes.get(result.script.name, ()), as_json=request.as_json)
+        results.append(result)
+    if request.out is not None:
+        # Here because it brings the renderers of reports, which take a second to import.
+        from rocketdiff.lab.report import SimulatedRun, report  # noqa: PLC0415
+
+        took_s = time.monotonic() - clock
+        words = command_line(request)
+        run = SimulatedRun(
+            (left, right), scenarios, results, request.suite or "all", request.seed, words, began, took_s
+        )
+        return report(run, request.out, quiet=request.as_json).exit_code
+    if any(result.difference for result in results):
+        return ExitCode.DIVERGES
+    return ExitCode.CONFORMS if any(result.answers for result in results) else ExitCode.NOTHING_DECISIVE
+
+
+def _require_sense(request: SimulateRequest) -> None:
+    """UsageError for a subject without virtual time, and for an option that would do nothing."""
+    for subject in request.subjects:
+        require_simulated(subject)
+    two = len(request.subjects) == 2
+    if request.out is not None and (not two or request.files):
+        raise UsageError("--out with two subjects and scenarios only", seen="one subject, or --script")
+    if two and request.trace:
+        raise UsageError("--trace with one subject only", seen="two", hint="two are compared with their states anyway")
+    for option, is_given in (("--visible", request.visible), ("--json", request.as_json)):
+        if is_given and not two:
+            raise UsageError(f"{option} with two subjects only", seen="one", hint="one prints its answers, in JSON")
+
+
+def command_line(request: SimulateRequest) -> str:
+    """What to type to repeat it: everything that decides what is run and compared."""
+    words = ["rocketdiff", "simulate", *(word for one in request.subjects for word in ("--subject", str(one)))]
+    words += [word for file in request.files for word in ("--script", file)]
+    if request.has_scenarios:
+        words += ["--suite", request.suite or "all", "--seed", str(request.seed)]
+        words += [word for pattern in request.patterns for word in ("--scenario", pattern)]
+    words += [] if request.scenario_root is None else ["--scenarios", str(request.scenario_root)]
+    words += [] if request.depth is None else ["--depth", request.depth]
+    return shlex.join(words + ["--visible"] * request.visible)
+
+
+def _scenarios(request: SimulateRequest) -> tuple[Simulated, ...]:
+    if not request.has_scenarios:
+        return ()
+    found = simulated_scenarios(request.patterns, request.suite, request.scenario_root, request.seed)
+    for one in found:
+        if one.script is None:
+            typer.echo(f"{one.name}: only on a cluster: {one.live_only}", err=True)
+    return found
+
+
+def _at_depth(one: NamedScript, depth: str | None) -> NamedScript:
+    if depth is None:
+        return one
+    if depth not in list(Depth):
+        raise UsageError(f"--depth {', '.join(Depth)}", seen=depth)
+    changed = replace(one, script=replace(one.script, depth=Depth(depth)))
+    require_deep_enough(changed.script, one.name)
+    return changed
+
+
+def _show(result: Compared, subjects: Sequence[SubjectId], notes: Sequence[str], *, as_json: bool) -> None:
+    """Print what came of one script."""
+    difference, name = result.difference, result.script.name
+    left, right = map(str, subjects)
+    if as_json:
+        told = None if difference is None else difference_data(difference)
+        data = {
+            "script": name,
+            "subjects": [left, right],
+            "answers": result.answers,
+            "difference": told,
+            "notes": notes,
+        }
+        typer.echo(json.dumps(data, ensure_ascii=False))
+    elif difference is None and not result.answers:
+        typer.echo(f"{name}: nothing was compared: no step of it answers")
+    elif difference is None:
+        left_out = f" ({'; '.join(notes)})" if notes else ""
+        typer.echo(f"{name}: no difference in {result.answers:,} answers{left_out}")
+    else:
+        typer.echo("\n".join(difference_lines(difference, left, right)))
+
+
+@contextmanager
+def _until_nobody_reads() -> Iterator[None]:
+    """A reader that has seen enough (`| head`) is no fault of ours."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,94 @@
+"""What `simulate` does: scripts through one subject for its answers, or through two for their first difference."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.simulation.comparison.answers import visible
+from rocketdiff.simulation.comparison.beginning import with_beginning
+from rocketdiff.simulation.comparison.behind import View, rules_behind
+from rocketdiff.simulation.comparison.difference import Difference, first_difference
+from rocketdiff.simulation.java_host.host import Job, require_release
+from rocketdiff.simulation.script.model import NamedScript
+from rocketdiff.simulation.virtual import run_reference
+from rocketmq_reference.dialects import dialect_of
+
+JAVA, REFERENCE = "java", "python"
+
+
+class Host(Protocol):
+    """The part of the Java host that is needed here."""
+
+    def run_all(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, list[str]]]:
+        """The answer lines of every job, in the order of the jobs."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The answers of two subjects to one script: how many the left gave, and the first difference if there is one."""
+
+    script: NamedScript
+    answers: int
+    difference: Difference | None
+
+
+def require_simulated(subject: SubjectId) -> None:
+    """UsageError for a subject that cannot be simulated: only Java's classes and the reference's rules run in virtual time."""
+    if subject.client not in (JAVA, REFERENCE):
+        hint = f"{JAVA}:… or {REFERENCE}:…"
+        raise UsageError("a subject that runs in virtual time", seen=str(subject), hint=hint)
+    require_release(subject.release)
+
+
+def answers(
+    subjects: Sequence[SubjectId], scripts: Iterable[NamedScript], host: Host, *, trace: bool
+) -> Iterator[tuple[NamedScript, list[list[str]]]]:
+    """
+    What each subject answers to each script; the Java classes run ahead while the reference works.
+
+    Raises UsageError for a script that cannot be run.
+    """
+    in_java = [subject for subject in subjects if subject.client == JAVA]
+    if not in_java:
+        for one in scripts:
+            yield one, [_by_reference(subject, one, trace=trace) for subject in subjects]
+        return
+    ahead: deque[NamedScript] = deque()
+
+    def jobs() -> Iterator[Job]:
+        for one in scripts:
+            ahead.append(one)
+            yield from (Job(subject.release, one.name, one.script, trace) for subject in in_java)
+
+    finished = host.run_all(jobs())
+    for _, first in finished:
+        one = ahead.popleft()
+        by_java = iter([first, *(next(finished)[1] for _ in in_java[1:])])
+        yield one, [next(by_java) if s.client == JAVA else _by_reference(s, one, trace=trace) for s in subjects]
+
+
+def compared(
+    subjects: tuple[SubjectId, SubjectId], scripts: Iterable[NamedScript], host: Host, *, states: bool
+) -> Iterator[Compared]:
+    """
+    The first difference of each script, if there is one.
+
+    states: the clients' inner states are compared too, step by step, and not only what an application can see.
+    """
+    left, right = subjects
+    view: View = list if states else visible
+    for one, sides in answers(subjects, scripts, host, trace=True):
+        before, after = (view(lines) for lines in sides)
+        difference = first_difference(one.name, before, after)
+        if difference is not None:
+            rules = rules_behind(one, difference, left.release, right.release, view)
+            difference = with_beginning(one, replace(difference, rules=rules), right.release)
+        yield Compared(one, len(before), difference)
+
+
+def _by_reference(subject: SubjectId, one: NamedScript, *, trace: bool) -> list[str]:
+    return run_reference(dialect_of(subject.release), one.name, one.script, trace=trace)

@@ -1,0 +1,132 @@
+"""What changes for whom: the stages behind bisect, changelog, groups and identify, with the hosts and the progress they need."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from rocketdiff.core.errors import EnvironmentMissing, UsageError
+from rocketdiff.lab.history.changelog import Corpus, EdgeChanges, changelog
+from rocketdiff.lab.history.digest_store import DigestStore
+from rocketdiff.lab.history.executed import Executions
+from rocketdiff.lab.history.groups import GroupsReport, corpus_up_to, groups_report
+from rocketdiff.lab.history.lineage import Way, way
+from rocketdiff.lab.history.reference_runner import ReferenceRunner
+from rocketdiff.lab.history.rule_table import RuleRow, rule_rows
+from rocketdiff.lab.scenario_scripts import simulated_scenarios
+from rocketdiff.releases.catalogue import client_releases
+from rocketdiff.simulation.golden.files import golden_lines, load_golden
+from rocketdiff.simulation.golden.fingerprints import java_fingerprint, python_fingerprint
+from rocketdiff.simulation.golden.standard import load_standard
+from rocketdiff.simulation.java_host import JavaHost
+from rocketdiff.simulation.script import Depth, NamedScript
+from rocketdiff.simulation.script.files import load_scripts
+
+JAVA, REFERENCE = "java", "python"
+
+
+@contextmanager
+def executions(kind: str = JAVA, *, fresh: bool = False) -> Iterator[Executions]:
+    """Whoever executes scripts; fresh: what was executed before is executed again."""
+    store = DigestStore(fresh=fresh)
+    with _progress() as told:
+        if kind == REFERENCE:
+            yield Executions(ReferenceRunner(), store, python_fingerprint, told=told)
+            return
+        if kind != JAVA:
+            raise UsageError(f"--subject-kind {JAVA} or {REFERENCE}", seen=kind)
+        with JavaHost() as host:
+            yield Executions(host, store, java_fingerprint, golden_lines(), told)
+
+
+def depth_named(text: str) -> Depth:
+    """A depth by its name; UsageError otherwise."""
+    if text not in list(Depth):
+        raise UsageError(f"--depth {', '.join(Depth)}", seen=text)
+    return Depth(text)
+
+
+def corpus(depth: Depth) -> Corpus:
+    """Everything releases are asked down to a depth."""
+    return corpus_up_to(depth, load_standard(), load_golden())
+
+
+def changes_between(before: str, after: str, depth: Depth, *, fresh: bool) -> tuple[Way, tuple[EdgeChanges, ...]]:
+    """The way between two releases and what changes on it."""
+    path = way(before, after)
+    if before == after:
+        raise UsageError("two releases", seen=f"the same release, {before}")
+    with executions(fresh=fresh) as executed:
+        return path, changelog(executed, corpus(depth), path)
+
+
+def all_groups(depths: Sequence[Depth], *, fresh: bool) -> tuple[GroupsReport, tuple[RuleRow, ...]]:
+    """Groups at every depth asked for, what tells them apart, and the rule in one table."""
+    asked, releases = corpus(depths[-1]), client_releases()
+    with executions(fresh=fresh) as executed:
+        report = groups_report(executed, asked, depths, releases)
+        return report, rule_rows(executed, load_standard(), asked.golden, releases)
+
+
+def one_script(file: str | None, scenario: str | None, folder: Path | None, seed: int) -> NamedScript:
+    """The script of a file or of a scenario; UsageError unless exactly one of them is given."""
+    if (file is None) == (scenario is None):
+        raise UsageError("--script FILE or --scenario NAME", seen="both" if file else "neither")
+    if file is not None and folder is not None:
+        raise UsageError("--scenarios with --scenario only", seen="--script")
+    if file is not None:
+        return load_scripts([file])[0]
+    found = simulated_scenarios([scenario or ""], None, folder, seed)
+    if len(found) != 1:
+        raise UsageError("one scenario", seen=f"{len(found)}", hint=" ".join(one.name for one in found[:5]))
+    if found[0].script is None:
+        raise UsageError(f"a scenario that needs no cluster ({found[0].name})", seen=found[0].live_only)
+    return NamedScript(found[0].name, found[0].script)
+
+
+def require_writable(path: Path) -> None:
+    """EnvironmentMissing, before minutes are spent on it, if a page cannot be written there."""
+    if path.is_dir():
+        raise EnvironmentMissing(f"to be able to write {path}", seen="a folder")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        seen = "a folder that is not writable" if path.parent.is_dir() else "no such folder"
+        raise EnvironmentMissing(f"to be able to write {path}", seen=seen)
+
+
+def write_page(path: Path, text: str) -> None:
+    """Write it; EnvironmentMissing if that is not possible after all."""
+    try:
+        path.write_text(text, "utf-8")
+    except OSError as problem:
+        raise EnvironmentMissing(f"to be able to write {path}", seen=str(problem)) from problem
+
+
+@contextmanager
+def _progress() -> Iterator["_Told"]:
+    """A bar on standard error while scripts are executed, where that is a terminal."""
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn("executing scripts"),
+        BarColumn(bar_width=28),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    with bar:
+        yield _Told(bar)
+
+
+class _Told:
+    """Draws how far the execution has come."""
+
+    def __init__(self, bar: Progress) -> None:
+        self._bar = bar
+        self._task = bar.add_task("", total=None)
+
+    def __call__(self, done: int, total: int) -> None:
+        self._bar.update(self._task, completed=done, total=total)

@@ -1,0 +1,143 @@
+"""What is wrong with ledgers by themselves, before any run: entries that could never match, too old, too many."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from difflib import get_close_matches
+from enum import StrEnum
+
+from rocketdiff.core.glob import path_glob
+from rocketdiff.ledger.age import Age, age_of
+from rocketdiff.ledger.cover import VALIDITY, meets
+from rocketdiff.ledger.frequency import checks_until_stale
+from rocketdiff.ledger.model import Entry, Party
+from rocketdiff.ledger.parsing import ParsedFile
+
+
+class Level(StrEnum):
+    """An ERROR makes `ledger lint` fail."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing to correct, where it stands."""
+
+    level: Level
+    place: str
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class KnownCheck:
+    """A check that some scenario asks; a pooled one has neither faults nor settings of its own."""
+
+    path: str
+    settings: Mapping[str, object]
+    fault_counts: Mapping[str, int]
+
+
+def unmatched(entry: Entry, known: Sequence[KnownCheck]) -> str:
+    """Why an entry can match no known check; empty when it can. Such an entry looks like protection and is none."""
+    named = _named(entry, known)
+    if not named:
+        close = get_close_matches(entry.check, [one.path for one in known], cutoff=0.4)
+        return f"no scenario has a check {entry.check}" + (f"; close: {close[0]}" if close else "")
+    if not _met(entry, named):
+        return f"none of the {len(named)} checks that {entry.check} names meets the conditions on fault and settings"
+    return ""
+
+
+def _named(entry: Entry, known: Sequence[KnownCheck]) -> list[KnownCheck]:
+    expression = path_glob(entry.check)
+    return [one for one in known if expression.fullmatch(one.path) and one.path.rpartition("/")[2] != VALIDITY]
+
+
+def _met(entry: Entry, named: Sequence[KnownCheck]) -> list[KnownCheck]:
+    return [one for one in named if meets(entry.when, settings=one.settings, fault_counts=one.fault_counts)]
+
+
+def never_stale(entry: Entry, known: Sequence[KnownCheck]) -> str:
+    """
+    Why no single run can find an entry stale, in which each check that it covers is answered once; empty when one can.
+
+    Such an entry excuses what it declares, and that it still holds is tested by nobody.
+    """
+    if entry.rate is None:
+        return ""
+    needed, had = checks_until_stale(entry.rate), len(_met(entry, _named(entry, known)))
+    if needed is None:
+        return "its rate begins at 0: however often its divergence is missing, the entry is never stale"
+    if needed <= had:
+        return ""
+    return (
+        f"no single run can find it stale: with a rate from {entry.rate.low:g} that takes {needed} decisive checks"
+        f" without its divergence, and a run has {had}; judge several runs together (rocketdiff analyze RUN RUN …)"
+    )
+
+
+def lint(
+    files: Sequence[ParsedFile],
+    known: Sequence[KnownCheck],
+    subjects: Mapping[str, Collection[str]],
+    day: date,
+    *,
+    allow_growth: bool,
+) -> tuple[Finding, ...]:
+    """
+    Every finding about files that can be read, in the order of the files.
+
+    subjects: releases by client, as far as they are known. allow_growth: more entries than a file's ratchet are a warning.
+    """
+    return tuple(
+        finding for file in files for finding in _of_file(file, known, subjects, day, allow_growth=allow_growth)
+    )
+
+
+def _of_file(
+    file: ParsedFile,
+    known: Sequence[KnownCheck],
+    subjects: Mapping[str, Collection[str]],
+    day: date,
+    *,
+    allow_growth: bool,
+) -> Iterator[Finding]:
+    for entry in file.entries:
+        yield from _of_entry(entry, known, subjects, day)
+    count, ratchet = len(file.entries), file.ratchet
+    if ratchet is not None and count > ratchet:
+        level = Level.WARNING if allow_growth else Level.ERROR
+        said = f"{count} entries, and its ratchet is {ratchet}: remove some, or raise it and lint with --allow-growth"
+        yield Finding(level, file.origin, said)
+    if ratchet is not None and count < ratchet:
+        yield Finding(Level.WARNING, file.origin, f"{count} of {ratchet} entries are left: lower its ratchet")
+
+
+def _of_entry(
+    entry: Entry, known: Sequence[KnownCheck], subjects: Mapping[str, Collection[str]], day: date
+) -> Iterator[Finding]:
+    if problem := unmatched(entry, known):
+        yield Finding(Level.ERROR, entry.place, f"{entry.id}: {problem}")
+    elif problem := never_stale(entry, known):
+        yield Finding(Level.WARNING, entry.place, f"{entry.id}: {problem}")
+    for party in filter(None, (entry.when.subject, entry.when.against)):
+        if problem := _unknown(party, subjects):
+            yield Finding(Level.ERROR, entry.place, f"{entry.id}: {problem}")
+    age, warning = age_of(entry, day)
+    if warning:
+        level = Level.ERROR if age is Age.LAPSED else Level.WARNING
+        yield Finding(level, entry.place, f"{entry.id} {warning}")
+    if entry.proposed:
+        yield Finding(Level.WARNING, entry.place, f"{entry.id} is only proposed: edit it, or remove it")
+
+
+def _unknown(party: Party, subjects: Mapping[str, Collection[str]]) -> str:
+    """Why no known client is meant; a client of which no release is known may have any."""
+    if party.client not in subjects:
+        return f"no client {party.client}; known: {', '.join(sorted(subjects))}"
+    releases = subjects[party.client]
+    if releases and party.version is not None and not any(party.version.holds(release) for release in releases):
+        return f"no known release of {party.client} is in {party.version.text}"
+    return ""

@@ -1,0 +1,199 @@
+"""From the data of a ledger file to its entries: refused with one clear message, or right."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from datetime import date, timedelta
+from difflib import get_close_matches
+
+import msgspec
+
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.plain import shown
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.ledger.cover import VALIDITY
+from rocketdiff.ledger.file_format import TODO, VERSION, EntryPart, LedgerFile, WhenPart
+from rocketdiff.ledger.model import BOTH, REFERENCE, RULES, SPEC_GAP, Conditions, Confirmation, Entry, Party, Rate
+from rocketdiff.ledger.ranges import FORM, Range
+from rocketdiff.ledger.refusal import Location, Place, refusal, refused
+
+ARMS = ("baseline", "candidate")
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedFile:
+    """One ledger file; ratchet: how many entries it says it holds, None when it does not say."""
+
+    origin: str
+    entries: tuple[Entry, ...]
+    ratchet: int | None
+
+
+def parse(data: object, origin: str, place: Place) -> ParsedFile:
+    """
+    Check and type the data of one file.
+
+    place: from a location in the data to ``file line 12``, for messages and for the entries' own place. Raises UsageError.
+    """
+    _require_version(data, place)
+    try:
+        file = msgspec.convert(data, LedgerFile)
+    except msgspec.ValidationError as problem:
+        raise refusal(data, problem, place) from problem
+    _require_unique(file, place)
+    days = file.defaults.expires_after_days
+    entries = tuple(_Reader(part, number, place).entry(days) for number, part in enumerate(file.entries))
+    return ParsedFile(origin, entries, file.ratchet)
+
+
+def refusals(data: object, place: Place) -> Iterator[UsageError]:
+    """What is wrong with the data of a file that ``parse`` refuses, an error an entry: whoever corrects it wants all at once."""
+    entries = data.get("entries") if isinstance(data, dict) else None
+    for number, raw in enumerate(entries if isinstance(entries, list) else ()):
+        try:
+            _Reader(msgspec.convert(raw, EntryPart), number, place).entry(0)
+        except msgspec.ValidationError as problem:
+            yield refusal(data, problem, place, ("entries", number))
+        except UsageError as problem:
+            yield problem
+
+
+def _require_version(data: object, place: Place) -> None:
+    """Before anything else: a file of another major version may mean something else by every field."""
+    if not isinstance(data, dict):
+        seen = "nothing" if data is None else type(data).__name__
+        raise refused(place, (), expected="a mapping with schemaVersion and entries", seen=seen)
+    version = data.get("schemaVersion")
+    if isinstance(version, str) and version.partition(".")[0] not in (VERSION.partition(".")[0], ""):
+        hint = "this rocketdiff reads no other major version of the ledger"
+        raise refused(place, ("schemaVersion",), expected=f'schemaVersion "{VERSION}"', seen=shown(version), hint=hint)
+
+
+def _require_unique(file: LedgerFile, place: Place) -> None:
+    repeated = {name for name, count in Counter(part.id for part in file.entries).items() if count > 1}
+    for number, part in reversed(list(enumerate(file.entries))):
+        if part.id in repeated:
+            raise refused(
+                place,
+                ("entries", number, "id"),
+                expected="each id once",
+                seen=shown(part.id),
+                hint="rename one of them",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """One entry of the file, with where it stands."""
+
+    part: EntryPart
+    number: int
+    place: Place
+
+    def refused(self, *steps: str | int, expected: str, seen: str, hint: str = "") -> UsageError:
+        location: Location = ("entries", self.number, *steps)
+        return refused(self.place, location, expected=expected, seen=seen, hint=hint)
+
+    def entry(self, default_days: int) -> Entry:
+        part = self.part
+        signatures = (part.signature,) if isinstance(part.signature, str) else tuple(part.signature)
+        self._require_meaning(signatures)
+        days = default_days if part.expires_after_days is None else part.expires_after_days
+        evidence = part.evidence
+        return Entry(
+            id=part.id,
+            check=part.check,
+            when=self._conditions(part.when),
+            arm_at_fault=part.arm_at_fault,
+            signatures=signatures,
+            rate=self._rate(),
+            severity=part.severity,
+            reason=" ".join(part.reason.split()),
+            ref=part.ref,
+            evidence=None
+            if evidence is None
+            else Confirmation(evidence.seed, evidence.run, evidence.trace, evidence.reproduce),
+            added=part.added,
+            expires=self._expiry(days),
+            owner=part.owner,
+            proposed=part.status == "proposed",
+            place=self.place(("entries", self.number)),
+        )
+
+    def _expiry(self, days: int) -> date:
+        try:
+            return self.part.added + timedelta(days=days)
+        except OverflowError as problem:
+            expected = f"a date that {days} days can be added to"
+            raise self.refused("added", expected=expected, seen=str(self.part.added)) from problem
+
+    def _require_meaning(self, signatures: tuple[str, ...]) -> None:
+        part = self.part
+        if part.check.rpartition("/")[2] == VALIDITY:
+            hint = "repair the set-up; what was measured under it shows nothing"
+            raise self.refused("check", expected="a check about the clients", seen=part.check, hint=hint)
+        of_rules = [signature for signature in signatures if signature.startswith(RULES)]
+        if of_rules and part.when.against is not None:
+            hint = "a baseline that its own rules do not explain is held against nobody: leave against out"
+            raise self.refused("when", "against", expected=f"no baseline for {of_rules[0]}", seen="one", hint=hint)
+        if part.status == "active":
+            self._require_finished()
+
+    def _require_finished(self) -> None:
+        """An active entry has been thought about: who is at fault, why, where it is known from, which run showed it."""
+        part = self.part
+        for name, text in (("arm_at_fault", part.arm_at_fault), ("reason", part.reason), ("ref", part.ref)):
+            if TODO in text:
+                hint = "write it, or leave the entry at status: proposed"
+                raise self.refused(name, expected=f"the {name} of an active entry", seen=shown(text), hint=hint)
+        if part.evidence is None:
+            hint = "evidence: {seed: …, run: …}; rocketdiff ledger propose writes it"
+            raise self.refused(expected="the evidence of an active entry", seen="none", hint=hint)
+        against = part.when.against
+        clients = dict.fromkeys((part.when.client, *(() if against is None else (against.client,))))
+        known = (*clients, REFERENCE, *ARMS, BOTH, SPEC_GAP)
+        # Without `against` the other client may be any.
+        if against is not None and part.arm_at_fault not in known:
+            raise self.refused("arm_at_fault", expected=f"one of {', '.join(known)}", seen=part.arm_at_fault)
+
+    def _conditions(self, when: WhenPart) -> Conditions:
+        against = when.against
+        return Conditions(
+            subject=Party(when.client, self._range(when.version, "when", "version")),
+            against=None
+            if against is None
+            else Party(against.client, self._range(against.version, "when", "against", "version")),
+            server=self._range(when.server, "when", "server"),
+            faults=tuple(
+                (name, self._required_range(text, "when", "fault", name)) for name, text in when.fault.items()
+            ),
+            settings=tuple(self._setting(name, value) for name, value in when.settings.items()),
+        )
+
+    def _range(self, text: str | None, *steps: str) -> Range | None:
+        return None if text is None else self._required_range(text, *steps)
+
+    def _required_range(self, text: str, *steps: str) -> Range:
+        try:
+            return Range.parse(text)
+        except ValueError as problem:
+            raise self.refused(*steps, expected=FORM, seen=f"{shown(str(problem))} in {shown(text)}") from problem
+
+    def _setting(self, name: str, value: object) -> tuple[str, object]:
+        known = [field.name for field in fields(ClientSettings)]
+        if name not in known:
+            close = get_close_matches(name, known)
+            raise self.refused(
+                "when", "settings", name, expected="a setting of the client", seen=name, hint=close[0] if close else ""
+            )
+        return name, value
+
+    def _rate(self) -> Rate | None:
+        occurrence = self.part.occurrence
+        if occurrence == "always":
+            return None
+        assert not isinstance(occurrence, str), "always is the only word"
+        low, high = occurrence.rate
+        if low > high:
+            raise self.refused("occurrence", "rate", expected="the lower share first", seen=f"[{low:g}, {high:g}]")
+        return Rate(low, high)

@@ -1,0 +1,141 @@
+"""
+Whole milliseconds that are only known to lie in an interval; the rules take them for integers.
+
+A comparison that the bounds leave open is answered by the demon, and both operands are narrowed in place to what the
+answer implies. Sums and differences are new, independent intervals: that the same instant occurs in two of them is
+forgotten, which can only make more behaviour legal, never less.
+"""
+
+from typing import cast
+
+from rocketdiff.oracle.demon import Demon
+
+NANOSECONDS = 1_000_000
+
+PHASE_MS = 1
+"""
+A wall clock read in whole milliseconds cuts off a fraction whose phase against the monotonic clock is unknown: an
+instant at x ms reads as ⌊x⌋ or ⌊x⌋ + 1 of one and the same scale.
+"""
+
+
+class Interval:
+    """Some whole number of milliseconds in lo … hi."""
+
+    __slots__ = ("demon", "hi", "lo", "was_read")
+
+    def __init__(self, lo: int, hi: int, demon: Demon, *, was_read: bool = False) -> None:
+        """was_read: it is what the clock showed once, so no later reading is below it."""
+        self.lo = lo
+        self.hi = hi
+        self.demon = demon
+        self.was_read = was_read
+
+    def __repr__(self) -> str:
+        return f"{self.lo:,}" if self.lo == self.hi else f"{self.lo:,}–{self.hi:,}"
+
+    def __pos__(self) -> "Interval":
+        return Interval(self.lo, self.hi, self.demon, was_read=self.was_read)
+
+    def __add__(self, other: "int | Interval") -> "Interval":
+        if isinstance(other, int):
+            return Interval(self.lo + other, self.hi + other, self.demon)
+        return Interval(self.lo + other.lo, self.hi + other.hi, self.demon)
+
+    def __sub__(self, other: "int | Interval") -> "Interval":
+        if isinstance(other, int):
+            return Interval(self.lo - other, self.hi - other, self.demon)
+        return Interval(self.lo - other.hi, self.hi - other.lo, self.demon)
+
+    def __rsub__(self, other: int) -> "Interval":
+        return Interval(other - self.hi, other - self.lo, self.demon)
+
+    def __lt__(self, other: "int | Interval") -> bool:
+        return self._is_below(other) if isinstance(other, int) else _less(self, other)
+
+    def __ge__(self, other: "int | Interval") -> bool:
+        return not self < other
+
+    def __gt__(self, other: "int | Interval") -> bool:
+        return not self._is_below(other + 1) if isinstance(other, int) else _less(other, self)
+
+    def __le__(self, other: "int | Interval") -> bool:
+        return not self > other
+
+    def raise_to(self, lo: int) -> None:
+        """It turned out to be at least lo; the demon may forbid to learn from it."""
+        if lo > self.lo and self.demon.learning:
+            self.lo = lo
+
+    def lower_to(self, hi: int) -> None:
+        """It turned out to be at most hi."""
+        if hi < self.hi and self.demon.learning:
+            self.hi = hi
+
+    def _is_below(self, bound: int) -> bool:
+        if self.hi < bound:
+            return True
+        if self.lo >= bound:
+            return False
+        if self.demon.choose(2):
+            self.lower_to(bound - 1)
+            return True
+        self.raise_to(bound)
+        return False
+
+
+class Reading(Interval):
+    """
+    A clock that the rules read once where the client reads it again and again, a little later each time.
+
+    An answer can push up what later readings may show, but it puts no upper bound on them.
+    """
+
+    __slots__ = ()
+
+    def __add__(self, other: int | Interval) -> Interval:
+        result = super().__add__(other)
+        result.was_read = other == 0
+        return result
+
+    def lower_to(self, hi: int) -> None:
+        """What one reading was below binds no later reading."""
+
+
+def _less(one: Interval, other: Interval) -> bool:
+    if one.lo >= other.hi:
+        return False
+    if other.was_read and isinstance(one, Reading):
+        one.raise_to(other.lo)
+        other.lower_to(one.hi)
+        return False
+    if one.hi < other.lo:
+        return True
+    if one.demon.choose(2):
+        one.lower_to(other.hi - 1)
+        other.raise_to(one.lo + 1)
+        return True
+    one.raise_to(other.lo)
+    other.lower_to(one.hi)
+    return False
+
+
+def as_ms(interval: Interval) -> int:
+    """The interval as the rules take it: they only add, subtract and compare."""
+    return cast("int", interval)
+
+
+def bounds(time_ms: int | Interval) -> tuple[int, int]:
+    """Lowest and highest value of a time the rules have stored."""
+    return (time_ms, time_ms) if isinstance(time_ms, int) else (time_ms.lo, time_ms.hi)
+
+
+def was_read(time_ms: int | Interval) -> bool:
+    """Whether a time is one that the clock has already shown."""
+    return not isinstance(time_ms, int) and time_ms.was_read
+
+
+def wall_ms(from_ns: int, to_ns: int) -> tuple[int, int]:
+    """What a millisecond clock may show at some instant of [from_ns, to_ns]."""
+    lo = from_ns // NANOSECONDS
+    return lo, max(to_ns // NANOSECONDS, lo) + PHASE_MS

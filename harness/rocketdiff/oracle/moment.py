@@ -1,0 +1,57 @@
+"""
+A send as the moments at which its client decides something, each with the window of time it must have happened in.
+
+The client reads its clock between what it was seen doing before and what it was seen doing next: the first choice lies
+between the call and the first attempt, the rest between the end of an attempt and the next attempt, or the end of the
+call.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rocketdiff.core.plan import SendMode
+from rocketdiff.oracle.trace import AttemptTrace, SendTrace
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """
+    One decision of one call.
+
+    settled: the attempt whose end is noted in the fault table at this moment. chooses: whether the next attempt, or the
+    end of the call, is decided here. followed_by: the attempt that was seen next, None for the end of the call.
+    """
+
+    send: SendTrace
+    number: int
+    from_ns: int
+    to_ns: int
+    settled: AttemptTrace | None
+    chooses: bool
+    followed_by: AttemptTrace | None
+
+
+def moments_of(send: SendTrace, *, split: bool) -> Iterator[Moment]:
+    """
+    The moments of a send in order.
+
+    split: note and choice are moments of their own, because other threads may come between them. Of an asynchronous send
+    only the first choice is one: what follows is decided by other threads, and judged in ``async_ends``.
+    """
+    if send.mode is SendMode.ASYNC:
+        first = send.attempts[0]
+        to_ns = max(first.start_ns, send.start_ns)
+        yield Moment(send, 0, send.start_ns, to_ns, None, chooses=True, followed_by=first)
+        return
+    ended: AttemptTrace | None = None
+    from_ns = send.start_ns
+    for number, followed_by in enumerate((*send.attempts, None)):
+        to_ns = max(send.end_ns if followed_by is None else followed_by.start_ns, from_ns)
+        if split and ended is not None:
+            yield Moment(send, number, from_ns, to_ns, ended, chooses=False, followed_by=followed_by)
+            yield Moment(send, number, from_ns, to_ns, None, chooses=True, followed_by=followed_by)
+        else:
+            yield Moment(send, number, from_ns, to_ns, ended, chooses=True, followed_by=followed_by)
+        if followed_by is not None:
+            ended = followed_by
+            from_ns = followed_by.end_ns

@@ -1,0 +1,198 @@
+"""One send while it is being judged: what was decisive about it so far, and the first thing nothing explains."""
+
+from collections.abc import Iterator, Sequence
+
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.records import UNSEEN_ROUTE
+from rocketdiff.oracle.belief import Belief
+from rocketdiff.oracle.difference import (
+    agrees,
+    ends_alike,
+    explained_difference,
+    incomplete_difference,
+    result_difference,
+    route_difference,
+)
+from rocketdiff.oracle.durations import Allowance, allowance_of, duration_difference, waiting_difference
+from rocketdiff.oracle.interval import wall_ms
+from rocketdiff.oracle.judgement import Decision, Difference, Judgement
+from rocketdiff.oracle.moment import Moment
+from rocketdiff.oracle.stepper import Stepper
+from rocketdiff.oracle.trace import SendTrace
+from rocketdiff.oracle.world import World
+from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.events import Event
+from rocketmq_reference.rules.producer.attempt import Finish, Step, Try
+from rocketmq_reference.rules.producer.direct_send import no_route
+
+
+class Observation:
+    """Filters beliefs by what was seen of one send; narrated: collect in ``story`` what the rules tell meanwhile."""
+
+    def __init__(self, stepper: Stepper, send: SendTrace, *, narrated: bool = False) -> None:
+        self.stepper = stepper
+        self.narrated = narrated
+        self.story: list[Event] = []
+        self.send = send
+        self.difference: Difference | None = None
+        self.undecided: str | None = None
+        self._legal: list[set[Queue]] = [set() for _ in send.attempts]
+        self._avoided = [0] * len(send.attempts)
+        self._allowed: dict[int, Allowance] = {}
+        self._total = 0
+        self._brokers = 0
+
+    def judged_without_rules(self, witnessed: bool) -> Judgement | None:
+        """The judgement of a send the rules need not or cannot be asked about."""
+        if not witnessed:
+            self.difference = result_difference(self.send)
+            return self.judgement(None)
+        if self._is_half_seen:
+            self.undecided = "the witness of the attempts cannot have seen all of them (a refused connection leaves nothing on the wire)"
+            return self.judgement(None)
+        if not self.send.attempts and self._lost_its_queues:
+            return self.judgement(None)
+        versions = self.stepper.versions_of(self.send)
+        if versions:
+            queues = self.stepper.routes[versions[0]]
+            self._total, self._brokers = len(queues), len({broker for broker, _ in queues})
+            return None
+        if self.send.attempts:
+            self.undecided = "the queues the client knew are not in the trace"
+        elif self.send.mode is SendMode.SYNC:
+            self.difference = route_difference(self.send, self._ends_without_route())
+        return self.judgement(None)
+
+    @property
+    def moved_unseen(self) -> bool:
+        """Whether the call went unjudged and yet moved the hidden state; one with a given queue leaves it alone."""
+        shown = bool(self.send.attempts) or self._is_half_seen
+        return self.undecided is not None and self.send.kind is SendKind.PLAIN and shown
+
+    @property
+    def _lost_its_queues(self) -> bool:
+        """Whether the call ended without a route, and its list may have been emptied just before it looked for queues."""
+        known = (self.stepper.routes.get(version) for version in (self.send.route, self.send.route_after))
+        return () in known and any(ends_alike(finish, self.send) for finish in self._ends_without_route())
+
+    @property
+    def _is_half_seen(self) -> bool:
+        return UNSEEN_ROUTE in (self.send.route, self.send.route_after)
+
+    def observe(self, belief: Belief, moment: Moment) -> list[World]:
+        """Worlds left after a moment; if there are none, the difference is noted and the seen step is taken as given."""
+        outcomes = self.filter(belief.worlds, moment)
+        if outcomes:
+            return outcomes
+        self.note_difference(belief, moment)
+        return self.reopened(belief.worlds, moment)
+
+    def filter(self, worlds: list[World], moment: Moment) -> list[World]:
+        """Worlds in which the rules do what was seen, after the moment; notes how decisive it was."""
+        if self.narrated and moment.number == 0:
+            for world in worlds:
+                world.tell(self.send.thread)
+        every = self.stepper.every_outcome(worlds, moment)
+        if not moment.chooses:
+            return [world for world, _ in every]
+        agreeing = [(world, step) for world, step in every if step is not None and agrees(step, moment)]
+        survivors = [world for world, _ in agreeing]
+        self._note_allowance([step for _, step in agreeing if isinstance(step, Try)], moment)
+        if moment.followed_by is not None and survivors:
+            self._note_decision(every, survivors, moment)
+        self._note_story(survivors)
+        return survivors
+
+    def note_difference(self, belief: Belief, moment: Moment) -> None:
+        """Remember why no world explains a moment; only the first such moment of a send counts."""
+        if not self._is_complete(belief):
+            self.undecided = "more hidden states were possible than can be followed"
+        if self.difference is not None or self.undecided is not None:
+            return
+        every = self.stepper.every_outcome(belief.worlds, moment)
+        outcomes = [(world, step) for world, step in every if step is not None]
+        pristine = self.stepper.routes[self.stepper.versions_of(self.send)[0]]
+        self._note_story([world for world, _ in outcomes])
+        self.difference = explained_difference(outcomes, moment, pristine)
+        if moment.followed_by is not None:
+            self._note_decision(outcomes, [world for world, _ in outcomes], moment)
+
+    def reopened(self, worlds: list[World], moment: Moment) -> list[World]:
+        """Worlds after a moment that nothing explained; a call that ended, but with another result, says nothing new."""
+        if moment.followed_by is None:
+            every = self.stepper.every_outcome(worlds, moment)
+            ended = [world for world, step in every if isinstance(step, Finish)]
+            if ended:
+                return ended
+        return self.stepper.every_forced(worlds, moment)
+
+    def judgement(self, belief: Belief | None) -> Judgement:
+        """What has been found out."""
+        is_waited_for = self.send.mode is not SendMode.ASYNC
+        further: tuple[Difference, ...] = ()
+        if self.difference is None and self.undecided is None and belief is not None and is_waited_for:
+            found = tuple(self._explained_yet_wrong(belief))
+            self.difference, further = next(iter(found), None), found[1:]
+        decisions = tuple(
+            Decision(
+                attempt=number,
+                # Older releases may fall back on a broker that has left the list.
+                queues_total=max(self._total, len(legal)),
+                queues_legal=len(legal),
+                brokers_total=max(self._brokers, len({queue.broker for queue in legal})),
+                brokers_legal=tuple(sorted({queue.broker for queue in legal})),
+                avoided=self._avoided[number],
+            )
+            for number, legal in enumerate(self._legal)
+            if legal
+        )
+        states = 0 if belief is None else len(belief.worlds)
+        return Judgement(self.send.send, self.send.thread, decisions, self.difference, states, self.undecided, further)
+
+    def _note_allowance(self, tries: list[Try], moment: Moment) -> None:
+        for step in tries:
+            allowed = self._allowed.setdefault(moment.number, allowance_of(step, moment.from_ns))
+            allowed.widen(step)
+
+    def _explained_yet_wrong(self, belief: Belief) -> Iterator[Difference]:
+        """What may be wrong with a send whose every moment the rules explain; the first is told."""
+        yield from self._unkept_timeouts(belief)
+        for find in (waiting_difference, result_difference, incomplete_difference):
+            difference = find(self.send)
+            if difference is not None:
+                yield difference
+
+    def _unkept_timeouts(self, belief: Belief) -> Iterator[Difference]:
+        """Attempts that did not keep their timeouts; unknown where hidden states have been left out."""
+        counts = self.stepper.dialect.remoting.budgeted
+        found = (
+            duration_difference(self.send.attempts[number], allowed, connecting_counts=counts)
+            for number, allowed in sorted(self._allowed.items())
+            if self._is_complete(belief)
+        )
+        return (difference for difference in found if difference is not None)
+
+    def _is_complete(self, belief: Belief) -> bool:
+        return belief.complete and not self.stepper.left_out
+
+    def _note_decision(
+        self, outcomes: Sequence[tuple[World, Step | None]], survivors: list[World], moment: Moment
+    ) -> None:
+        self._legal[moment.number].update(step.queue for _, step in outcomes if isinstance(step, Try))
+        if self.stepper.settings.send_latency_fault_enable:
+            _, now_ms = wall_ms(moment.from_ns, moment.to_ns)
+            for world in survivors:
+                brokers = {queue.broker for info in world.infos.values() for queue in info.queues}
+                avoided = sum(world.avoids(broker, now_ms) for broker in brokers)
+                self._avoided[moment.number] = max(self._avoided[moment.number], avoided)
+
+    def _note_story(self, worlds: list[World]) -> None:
+        if self.difference is None and worlds and worlds[0].story is not None:
+            self.story = worlds[0].story.copy()
+
+    def _ends_without_route(self) -> list[Finish]:
+        by_selector = self.send.kind is SendKind.SELECTOR
+        return [
+            no_route(self.stepper.dialect, name_servers_set=True, name_server_reached=reached, by_selector=by_selector)
+            for reached in (True, False)
+        ]

@@ -1,0 +1,131 @@
+"""
+The oracle at work: one arm of one case, send by send, against the rules of one dialect.
+
+``Replay.judge`` takes the sends of one thread in order. Threads of one producer have nothing in common unless fault
+latency is on; then they share the fault table (and, to 5.1.3, the publish list), and ``judge_all`` takes the sends of all
+threads together.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.plan import SendMode
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.oracle.belief import Belief, settle_belief
+from rocketdiff.oracle.interleave import judge_interleaved
+from rocketdiff.oracle.judgement import Judgement
+from rocketdiff.oracle.moment import moments_of
+from rocketdiff.oracle.observation import Observation
+from rocketdiff.oracle.stepper import Routes, Stepper
+from rocketdiff.oracle.trace import SendTrace
+from rocketdiff.oracle.world import World
+from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.rules.async_rules import AsyncThread
+from rocketmq_reference.rules.dialect import Dialect
+from rocketmq_reference.rules.settings import SendSettings
+
+
+class Replay:
+    """Judges the sends of one thread of one arm; remembers what its hidden state may be."""
+
+    def __init__(self, dialect: Dialect, settings: ClientSettings, routes: Routes, *, witnessed: bool = True) -> None:
+        """
+        routes: queues of each version of the publish list, in the order of the list.
+
+        witnessed: the subject shows its attempts. If not, only a result that contradicts itself is a difference.
+        """
+        self.dialect = dialect
+        self.settings = _send_settings(settings)
+        self.routes = routes
+        self.witnessed = witnessed
+        self.stepper = Stepper(dialect, self.settings, routes)
+        self.belief = Belief([self._unborn()])
+
+    @property
+    def calls_itself(self) -> bool:
+        """Whether the application's own thread chooses for its asynchronous sends (to 4.2.0)."""
+        return self.dialect.asynchronous.runs_on is AsyncThread.CALLER
+
+    def judge(self, send: SendTrace) -> Judgement:
+        """The next send of the thread."""
+        return self.judge_observation(Observation(self.stepper, send))
+
+    def judge_observation(self, observation: Observation) -> Judgement:
+        """As ``judge``, for somebody who wants to keep the observation."""
+        send = observation.send
+        unjudged = observation.judged_without_rules(self.witnessed)
+        if unjudged is not None:
+            if observation.moved_unseen:
+                self.reopen(send.thread)
+            return unjudged
+        for moment in moments_of(send, split=False):
+            worlds = observation.observe(self.belief, moment)
+            if moment.followed_by is None or send.mode is SendMode.ASYNC:
+                for world in worlds:
+                    self.stepper.end(world, send.thread)
+            now_ms = moment.from_ns // 1_000_000
+            self.belief = settle_belief(worlds, self.stepper.demon, now_ms, complete=self.belief.complete)
+        return observation.judgement(self.belief)
+
+    def judge_all(self, sends: Iterable[SendTrace]) -> Iterator[Judgement]:
+        """
+        All sends of an arm, in order of their start; the sends of each thread must follow one another.
+
+        Threads that share state are judged together: moments whose windows overlap are tried in every order.
+        """
+        yield from self.judge_observed([Observation(self.stepper, send) for send in sends])
+
+    def judge_observed(self, observations: Iterable[Observation]) -> Iterator[Judgement]:
+        """As ``judge_all``, for somebody who wants to keep the observations."""
+        ordered = sorted(observations, key=lambda one: (one.send.start_ns, one.send.thread, one.send.send))
+        threads = {one.send.thread for one in ordered}
+        if len(threads) < 2:
+            yield from map(self.judge_observation, ordered)
+        elif not self.settings.send_latency_fault_enable:
+            replays = {thread: self._fresh() for thread in threads}
+            for one in ordered:
+                yield replays[one.send.thread].judge_observation(one)
+        else:
+            yield from judge_interleaved(self.stepper, self.belief, ordered, witnessed=self.witnessed)
+
+    def reopen(self, thread: int) -> None:
+        """A call went unjudged, or a thread chose unseen; with fault latency on, what it left in the fault table cannot be followed."""
+        for world in self.belief.worlds:
+            self.stepper.forget(world, thread)
+        if self.settings.send_latency_fault_enable:
+            self.belief.complete = False
+
+    def _fresh(self) -> "Replay":
+        fresh = Replay.__new__(Replay)
+        fresh.dialect, fresh.settings, fresh.routes = self.dialect, self.settings, self.routes
+        fresh.witnessed = self.witnessed
+        fresh.stepper = self.stepper
+        fresh.belief = Belief([self._unborn()])
+        return fresh
+
+    def _unborn(self) -> World:
+        return World(self.dialect, self.stepper.demon, latency_on=self.settings.send_latency_fault_enable)
+
+
+def replay_for(release: str, settings: ClientSettings, routes: Routes, *, witnessed: bool = True) -> Replay:
+    """
+    A replay against the dialect of a release.
+
+    Raises UsageError for a release without a dialect.
+    """
+    try:
+        dialect = dialect_of(release)
+    except ValueError as error:
+        raise UsageError("a release whose rules are known", seen=repr(release), hint=str(error)) from error
+    return Replay(dialect, settings, routes, witnessed=witnessed)
+
+
+def _send_settings(settings: ClientSettings) -> SendSettings:
+    return SendSettings(
+        send_latency_fault_enable=settings.send_latency_fault_enable,
+        send_msg_timeout_ms=settings.send_msg_timeout_ms,
+        retry_times_when_send_failed=settings.retry_times_when_send_failed,
+        retry_another_broker_when_not_store_ok=settings.retry_another_broker_when_not_store_ok,
+        send_msg_max_timeout_per_request_ms=settings.send_msg_max_timeout_per_request_ms,
+        retry_times_when_send_async_failed=settings.retry_times_when_send_async_failed,
+    )

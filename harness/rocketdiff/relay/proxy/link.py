@@ -1,0 +1,264 @@
+"""
+One client's connection through the relay: two sockets, and every frame from one to the other.
+
+A frame is written before it is read (its meaning costs more than its passage); only switches need to know it first. When
+a side does not take its bytes, the other is not read any more, so that a paused server is felt by the client as it
+would be without us, and memory stays bounded. A side that ends takes the other with it in the same manner: an orderly
+end after everything was written, a reset at once.
+"""
+
+import asyncio
+import socket
+import struct
+import time
+from collections import deque
+from dataclasses import dataclass, field, replace
+from typing import Protocol, cast
+
+from rocketdiff.relay.proxy.switches import Action, Switch, Switchboard
+from rocketdiff.relay.remoting.frame_splitter import FrameSplitter
+from rocketdiff.relay.remoting.journal import WireJournal
+from rocketdiff.relay.remoting.rerouting import rerouted
+from rocketdiff.relay.remoting.saying import Saying, saying_of
+from rocketdiff.relay.remoting.wire import Closed, Connected, Passed, Refused
+
+CLIENT, SERVER, RELAY = "client", "server", "relay"
+
+MOST_WAITING_BYTES = 1 << 20
+"""What is kept for a side that does not read, or by a delay, before the other side is no longer read; a frame more."""
+
+_RESET = struct.pack("ii", 1, 0)
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """What all links of a relay share; ``relays``: address of a broker to the relay's for it."""
+
+    journal: WireJournal
+    switchboard: Switchboard = field(default_factory=Switchboard)
+    relays: dict[str, str] = field(default_factory=dict)
+    connections: int = 0
+
+
+class Door(Protocol):
+    """The gate a client came through."""
+
+    @property
+    def node(self) -> str: ...
+    @property
+    def host(self) -> str: ...
+    @property
+    def port(self) -> int: ...
+    @property
+    def is_vip(self) -> bool: ...
+    @property
+    def reroutes(self) -> bool: ...
+
+    def look_upstream(self) -> None:
+        """The server hung up or refused: see whether it is still there."""
+        ...
+
+
+@dataclass(slots=True)
+class _Delayed:
+    frame: bytes
+    record: Passed
+    due_ns: int
+
+
+class Side(asyncio.Protocol):
+    """One of the two sockets; ``to`` is where what it receives goes."""
+
+    def __init__(self, link: "Link", to: str) -> None:
+        self.link = link
+        self.to = to
+        self.splitter = FrameSplitter()
+        self.delayed: deque[_Delayed] = deque()
+        self.delayed_bytes = 0
+        self.is_over = False
+        self._transport: asyncio.Transport | None = None
+
+    @property
+    def transport(self) -> asyncio.Transport:
+        assert self._transport is not None
+        return self._transport
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a connection, which may not be made yet or be over."""
+        return self._transport is not None and not self.is_over
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        self._transport.set_write_buffer_limits(high=MOST_WAITING_BYTES)
+        self._transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if self.to == SERVER:
+            self._transport.pause_reading()
+            self.link.begin()
+
+    def data_received(self, data: bytes) -> None:
+        in_ns = time.monotonic_ns()
+        for frame in self.splitter.feed(data):
+            self.link.take(self, frame, in_ns)
+
+    def pause_writing(self) -> None:
+        self.link.other(self).hold()
+
+    def resume_writing(self) -> None:
+        self.link.other(self).go_on()
+
+    def hold(self) -> None:
+        """Read no more until there is room again."""
+        if self.is_open:
+            self.transport.pause_reading()
+
+    def go_on(self) -> None:
+        """There is room."""
+        if self.is_open and self.delayed_bytes <= MOST_WAITING_BYTES:
+            self.transport.resume_reading()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.is_over = True
+        self.link.lost(self, reset=exc is not None)
+
+    def reset(self) -> None:
+        """End it without a farewell."""
+        if self.is_open:
+            self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+            self.transport.abort()
+
+
+class Link:
+    """A client's connection, made when the gate accepts it."""
+
+    def __init__(self, door: Door, shared: Surroundings) -> None:
+        shared.connections += 1
+        self.number = shared.connections
+        self._door = door
+        self._shared = shared
+        self._task: asyncio.Task[None] | None = None
+        self._is_closed = False
+        self.client = Side(self, SERVER)
+        self.server = Side(self, CLIENT)
+
+    def other(self, side: Side) -> Side:
+        """The side across."""
+        return self.server if side is self.client else self.client
+
+    def begin(self) -> None:
+        """The client is there: go for its server."""
+        self._task = asyncio.get_running_loop().create_task(self._connect())
+
+    def take(self, side: Side, frame: bytes, in_ns: int) -> None:
+        """One frame has come whole."""
+        note = None
+        if self._door.reroutes and side is self.server:
+            frame, unknown = rerouted(frame, self._shared.relays)
+            note = f"past the relay: {' '.join(unknown)}" if unknown else None
+        if self._shared.switchboard.is_idle and not side.delayed:
+            out_ns = self._write(side, frame)
+            self._note(self._passed(side, frame, saying_of(frame), in_ns, note), out_ns)
+            return
+        saying = saying_of(frame)
+        switch = self._shared.switchboard.choose(self._door.node, side.to, saying)
+        self._switched(side, frame, self._passed(side, frame, saying, in_ns, note), switch)
+
+    def lost(self, side: Side, *, reset: bool) -> None:
+        """A side has ended; the other follows, after what is still delayed for it unless it was a reset."""
+        hung_up_first = not self._is_closed
+        by = CLIENT if side is self.client else SERVER
+        self._close(by, reset=reset)
+        if side is self.server and hung_up_first:
+            self._door.look_upstream()
+        across = self.other(side)
+        if reset:
+            side.delayed.clear()
+            across.reset()
+        elif not side.delayed and across.is_open:
+            across.transport.close()
+
+    async def _connect(self) -> None:
+        door = self._door
+        loop = asyncio.get_running_loop()
+        try:
+            await loop.create_connection(lambda: self.server, door.host, door.port)
+        except OSError:
+            self._is_closed = self.server.is_over = True
+            self._shared.journal.put(Refused(self.number, door.node, time.monotonic_ns()))
+            self.client.reset()
+            door.look_upstream()
+            return
+        self._shared.journal.put(Connected(self.number, door.node, time.monotonic_ns(), door.is_vip))
+        if self.client.is_over:
+            self.server.transport.close()
+        else:
+            self.client.go_on()
+
+    def _switched(self, side: Side, frame: bytes, record: Passed, switch: Switch | None) -> None:
+        action = None if switch is None else switch.action
+        if action is Action.RESET:
+            self._note(replace(record, action=action), None)
+            self._close(RELAY, reset=True)
+            for each in (self.client, self.server):
+                each.reset()
+        elif action is Action.SWALLOW:
+            self._note(replace(record, action=action), None)
+        elif action is Action.DELAY or side.delayed:
+            delay_ms = 0.0 if switch is None else switch.delay_ms
+            self._delay(side, frame, replace(record, action=action), delay_ms)
+        else:
+            self._note(record, self._write(side, frame))
+
+    def _delay(self, side: Side, frame: bytes, record: Passed, delay_ms: float) -> None:
+        due_ns = max(record.in_ns + int(delay_ms * 1e6), side.delayed[-1].due_ns if side.delayed else 0)
+        side.delayed.append(_Delayed(frame, record, due_ns))
+        side.delayed_bytes += len(frame)
+        if side.delayed_bytes > MOST_WAITING_BYTES:
+            side.hold()
+        asyncio.get_running_loop().call_later(max(0, due_ns - time.monotonic_ns()) / 1e9, self._release, side)
+
+    def _release(self, side: Side) -> None:
+        while side.delayed and side.delayed[0].due_ns <= time.monotonic_ns() + 100_000:  # the loop's clock is rounder
+            due = side.delayed.popleft()
+            side.delayed_bytes -= len(due.frame)
+            record = replace(due.record, released_ns=time.monotonic_ns())
+            self._note(record, self._write(side, due.frame))
+        if side.is_over and not side.delayed and self.other(side).is_open:
+            self.other(side).transport.close()
+        else:
+            side.go_on()
+
+    def _write(self, side: Side, frame: bytes) -> int | None:
+        across = self.other(side)
+        if not across.is_open:
+            return None
+        across.transport.write(frame)
+        return None if across.transport.get_write_buffer_size() else time.monotonic_ns()
+
+    def _passed(self, side: Side, frame: bytes, saying: Saying, in_ns: int, note: str | None) -> Passed:
+        return Passed(
+            self.number,
+            self._door.node,
+            side.to,
+            saying.opaque,
+            saying.code,
+            len(frame),
+            in_ns,
+            response=saying.response,
+            oneway=saying.oneway,
+            topic=saying.topic,
+            queue_id=saying.queue_id,
+            queue_offset=saying.queue_offset,
+            identity=saying.identity,
+            unique_key=saying.unique_key,
+            queues=saying.queues,
+            note=note or saying.note,
+        )
+
+    def _note(self, record: Passed, out_ns: int | None) -> None:
+        self._shared.journal.put(record if out_ns is None else replace(record, out_ns=out_ns))
+
+    def _close(self, by: str, *, reset: bool) -> None:
+        if not self._is_closed:
+            self._is_closed = True
+            self._shared.journal.put(Closed(self.number, self._door.node, time.monotonic_ns(), by, reset))

@@ -1,0 +1,151 @@
+"""The runner's end of a relay: start it, point a client at it, turn switches, end it and know that its records are whole."""
+
+import contextlib
+import os
+import select
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+from rocketdiff.core.errors import EnvironmentMissing
+from rocketdiff.core.resources import import_path
+from rocketdiff.relay.proxy.gate import Upstream
+from rocketdiff.relay.proxy.program import Configuration, Order, Said
+from rocketdiff.relay.proxy.switches import Switch
+
+_START_S = 20.0
+"""An interpreter on a machine that is busy starting two clients."""
+
+_ANSWER_S = 10.0
+"""An order is carried out between two frames."""
+
+_READ_BYTES = 65_536
+
+
+class Relay:
+    """A running relay; a context manager. Switches may be turned by several threads."""
+
+    def __init__(self, upstreams: Sequence[Upstream], journal: Path) -> None:
+        """Start it; what it says on stderr, normally nothing, goes to ``journal`` with the ending ``.log``."""
+        self._upstreams = tuple(upstreams)
+        self._read = b""
+        self._is_closed = False
+        self._asking = threading.Lock()
+        self.journal = journal
+        configuration = Configuration(self._upstreams, str(journal.absolute()), os.getpid())
+        journal.parent.mkdir(parents=True, exist_ok=True)
+        self._log = journal.with_suffix(".log")
+        with self._log.open("ab") as stderr:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "rocketdiff.relay.proxy.program", msgspec.json.encode(configuration).decode()],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                env=_environment(),
+                bufsize=0,
+                start_new_session=True,
+            )
+        try:
+            self.addresses = self._answer(_START_S).addresses or {}
+        except BaseException:
+            self._kill()
+            raise
+
+    @property
+    def pid(self) -> int:
+        """Process id of the relay."""
+        return self._process.pid
+
+    @property
+    def name_servers(self) -> tuple[str, ...]:
+        """What a client is configured with, in place of the cluster's own."""
+        return tuple(self.addresses[each.name] for each in self._upstreams if not each.is_broker)
+
+    def require_alive(self) -> None:
+        """Raise EnvironmentMissing if it has ended by itself: what its client does now says nothing about it."""
+        if self._process.poll() is not None:
+            hint = f"see {self._log.name}"
+            raise EnvironmentMissing("the recording relay to outlive its client", seen=self._end(), hint=hint)
+
+    def turn_on(self, switch: Switch) -> int:
+        """From the next frame on; returns the number to turn it off with."""
+        number = self._order(Order(on=switch)).switch
+        assert number is not None
+        return number
+
+    def turn_off(self, number: int) -> None:
+        """As if it had never been on, from the next frame on."""
+        self._order(Order(off=number))
+
+    def close(self) -> None:
+        """
+        End it; every record is in the file then. A second call does nothing.
+
+        Raises EnvironmentMissing if it could not write all of them, or ended before it was told to.
+        """
+        if self._is_closed:
+            return
+        self._is_closed = True
+        try:
+            said = self._order(Order(stop=True))
+        finally:
+            self._kill()
+        if said.problem:
+            raise EnvironmentMissing(f"to be able to write {self.journal.name}", seen=said.problem)
+        if not self._log.stat().st_size:
+            self._log.unlink()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _order(self, order: Order) -> Said:
+        assert self._process.stdin is not None
+        with self._asking:
+            with contextlib.suppress(BrokenPipeError):
+                self._process.stdin.write(msgspec.json.encode(order) + b"\n")
+            return self._answer(_ANSWER_S)
+
+    def _answer(self, timeout_s: float) -> Said:
+        assert self._process.stdout is not None
+        deadline = time.monotonic() + timeout_s
+        while b"\n" not in self._read:
+            left_s = max(0.0, deadline - time.monotonic())
+            ready, _, _ = select.select([self._process.stdout], [], [], left_s)
+            data = os.read(self._process.stdout.fileno(), _READ_BYTES) if ready else b""
+            if not data:
+                seen = self._end() if ready else f"nothing for {timeout_s:g} s"
+                raise EnvironmentMissing("the recording relay to answer", seen=seen, hint=f"see {self._log.name}")
+            self._read += data
+        line, _, self._read = self._read.partition(b"\n")
+        return msgspec.json.decode(line, type=Said)
+
+    def _end(self) -> str:
+        lines = self._log.read_text(errors="replace").strip().splitlines()
+        return f"it ended: {lines[-1]}" if lines else "it ended without a word"
+
+    def _kill(self) -> None:
+        """It has nothing left to write."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+
+def _environment() -> dict[str, str]:
+    packages = import_path()
+    inherited = os.environ.get("PYTHONPATH")
+    return os.environ | {"PYTHONPATH": f"{packages}:{inherited}" if inherited else packages}

@@ -1,0 +1,111 @@
+"""
+The relay as a process of its own: ``python -m rocketdiff.relay.proxy.program CONFIGURATION``.
+
+It says where it listens, obeys one order a line, answers each with a line, and ends with ``stop``, with the end of its
+orders, or with its parent. Its own process, so that neither the runner's work nor another arm's relay costs a client time.
+"""
+
+import asyncio
+import contextlib
+import gc
+import os
+import sys
+from pathlib import Path
+
+import msgspec
+
+from rocketdiff.relay.proxy.gate import Upstream, gates_for
+from rocketdiff.relay.proxy.link import Surroundings
+from rocketdiff.relay.proxy.switches import Switch
+from rocketdiff.relay.remoting.journal import FLUSH_S, WireJournal
+
+_PARENT_LOOK_S = 1.0
+"""Only for a parent whose end of the pipe lives on in a forked copy."""
+
+
+class Configuration(msgspec.Struct, frozen=True):
+    """What a relay is started with."""
+
+    upstreams: tuple[Upstream, ...]
+    journal: str
+    parent: int
+
+
+class Order(msgspec.Struct, frozen=True):
+    """What it is told: turn a switch on, turn one off, or stop."""
+
+    on: Switch | None = None
+    off: int | None = None
+    stop: bool = False
+
+
+class Said(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What it answers: addresses by node at the start, the number of a switch, at the end what became of the records."""
+
+    addresses: dict[str, str] | None = None
+    switch: int | None = None
+    records: int | None = None
+    problem: str = ""
+
+
+async def relay(configuration: Configuration) -> None:
+    """Relay until told to stop."""
+    journal = WireJournal(Path(configuration.journal))
+    shared = Surroundings(journal)
+    addresses = {}
+    for upstream in configuration.upstreams:
+        for gate in gates_for(upstream, shared):
+            await gate.open()
+            if not gate.is_vip:
+                addresses[upstream.name] = gate.address
+                shared.relays[upstream.address] = gate.address
+    say(Said(addresses=addresses))
+    flushing = asyncio.get_running_loop().create_task(_keep_flushing(journal, configuration.parent))
+    await _obey(shared)
+    flushing.cancel()
+    journal.close()
+    say(Said(records=journal.records, problem=journal.problem))
+
+
+async def _obey(shared: Surroundings) -> None:
+    orders = asyncio.StreamReader()
+    loop = asyncio.get_running_loop()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(orders), sys.stdin)
+    while line := await orders.readline():
+        order = msgspec.json.decode(line, type=Order)
+        if order.stop:
+            return
+        if order.on is not None:
+            say(Said(switch=shared.switchboard.turn_on(order.on)))
+        elif order.off is not None:
+            shared.switchboard.turn_off(order.off)
+            say(Said(switch=order.off))
+
+
+async def _keep_flushing(journal: WireJournal, parent: int) -> None:
+    looked = 0.0
+    loop = asyncio.get_running_loop()
+    while True:
+        await asyncio.sleep(FLUSH_S)
+        journal.flush()
+        if loop.time() > looked + _PARENT_LOOK_S:
+            looked = loop.time()
+            if os.getppid() != parent:
+                os._exit(1)
+
+
+def say(said: Said) -> None:
+    """One line to the parent, who may be gone."""
+    with contextlib.suppress(BrokenPipeError):
+        os.write(1, msgspec.json.encode(said) + b"\n")
+
+
+def main() -> None:
+    """Run until told to stop; connections still open are dropped with the process."""
+    configuration = msgspec.json.decode(sys.argv[1], type=Configuration)
+    gc.freeze()
+    asyncio.run(relay(configuration))
+
+
+if __name__ == "__main__":
+    main()

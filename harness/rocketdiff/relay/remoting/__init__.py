@@ -1,0 +1,1 @@
+"""What passed the relay, as frames of the remoting protocol and as sends and attempts."""

@@ -1,0 +1,79 @@
+"""
+When the wire cannot have seen everything a client tried.
+
+While a server's port was shut, connections to it were refused by the kernel and left no trace; a send that fell into such
+a time may have had attempts that nobody saw. A connection that was just lost is another such time: what its client hands
+over before it hears of that never arrives.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from rocketdiff.core.records import UNSEEN_ROUTE, AttemptEnded, RouteSeen, SendEnded
+from rocketdiff.relay.remoting.wire import Closed, Opened, Refused, Shut, WireRecord
+
+END_OF_TIME_NS = (1 << 63) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class BlindSpot:
+    """From when to when, on the monotonic clock; an instant where a client was accepted and its server was gone."""
+
+    begin_ns: int
+    end_ns: int
+
+    def meets(self, told: SendEnded | AttemptEnded, within_ns: int = 0) -> bool:
+        """Whether any of it fell into a call or an attempt, or came so near."""
+        return told.start_ns - within_ns <= self.end_ns and self.begin_ns <= told.end_ns + within_ns
+
+
+def blind_spots_of(records: Iterable[WireRecord]) -> list[BlindSpot]:
+    """By when they began; one that did not end lasts for ever."""
+    return sorted((spot for _, spot in _refusing(records)), key=lambda spot: spot.begin_ns)
+
+
+def losses_of(records: Sequence[WireRecord]) -> dict[str, list[BlindSpot]]:
+    """Of each server: when it refused connections, and when one to it was lost that its client did not close."""
+    losses: defaultdict[str, list[BlindSpot]] = defaultdict(list)
+    for node, spot in _refusing(records):
+        losses[node].append(spot)
+    for record in records:
+        if isinstance(record, Closed) and record.by != "client":
+            losses[record.node].append(BlindSpot(record.at_ns, record.at_ns))
+    return dict(losses)
+
+
+def _refusing(records: Iterable[WireRecord]) -> Iterator[tuple[str, BlindSpot]]:
+    shut: dict[str, int] = {}
+    for record in records:
+        match record:
+            case Refused():
+                yield record.node, BlindSpot(record.at_ns, record.at_ns)
+            case Shut():
+                shut.setdefault(record.node, record.at_ns)
+            case Opened() if record.node in shut:
+                yield record.node, BlindSpot(shut.pop(record.node), record.at_ns)
+            case _:
+                pass
+    for node, begin_ns in shut.items():
+        yield node, BlindSpot(begin_ns, END_OF_TIME_NS)
+
+
+def with_routes(sends: Iterable[SendEnded], routes: Sequence[RouteSeen], spots: Sequence[BlindSpot]) -> list[SendEnded]:
+    """
+    The sends with the number of the publish list before and after, as far as the wire knows.
+
+    The first list also stands for a send that began before it was asked for. A send that meets a blind spot says so.
+    """
+    return [
+        replace(send, route=UNSEEN_ROUTE, route_after=UNSEEN_ROUTE)
+        if any(spot.meets(send) for spot in spots)
+        else replace(send, route=_route_at(routes, send.start_ns), route_after=_route_at(routes, send.end_ns))
+        for send in sends
+    ]
+
+
+def _route_at(routes: Sequence[RouteSeen], at_ns: int) -> int:
+    by_then = [route.route for route in routes if route.at_ns <= at_ns]
+    return by_then[-1] if by_then else min((route.route for route in routes), default=0)

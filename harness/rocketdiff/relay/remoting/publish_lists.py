@@ -1,0 +1,34 @@
+"""
+Publish lists of a client that tells of none, from the routes a name server told it.
+
+The list is what every remoting client makes of a route: writable brokers with a master by name, and the queues of each
+from 0 on. That the client uses it in this order is the rule it is judged by, not something the wire can see.
+"""
+
+from collections.abc import Iterable
+
+from rocketdiff.core.records import RouteSeen
+from rocketdiff.relay.remoting.wire import Passed, WireRecord
+from rocketmq_reference.remoting.codes import RequestCode
+
+
+def publish_lists_of(records: Iterable[WireRecord], topic: str) -> list[RouteSeen]:
+    """One for each route of the topic that differs from the one before, when its answer was passed on."""
+    asked: set[tuple[int, int]] = set()
+    seen: list[RouteSeen] = []
+    for record in records:
+        if not isinstance(record, Passed):
+            continue
+        key = record.connection, record.opaque
+        if record.to == "server" and record.code == RequestCode.GET_ROUTEINFO_BY_TOPIC and record.topic == topic:
+            asked.add(key)
+        elif record.to == "client" and record.response and record.has_arrived and key in asked:
+            asked.discard(key)
+            _take(seen, record)
+    return seen
+
+
+def _take(seen: list[RouteSeen], answer: Passed) -> None:
+    queues = tuple((broker, queue) for broker, count in answer.queues or () for queue in range(count))
+    if queues and (not seen or seen[-1].queues != queues):
+        seen.append(RouteSeen(len(seen) + 1, answer.out_ns or answer.in_ns, queues))

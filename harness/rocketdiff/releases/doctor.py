@@ -1,0 +1,194 @@
+"""
+What this machine has of the things rocketdiff needs, as data; nothing is fetched or changed.
+
+A finding is `ok` or comes with a remedy; where a thing serves a single feature only, the remedy says which.
+"""
+
+import importlib.util
+import os
+import platform
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from rocketdiff.core.errors import EnvironmentMissing
+from rocketdiff.releases import cpp_client, programs
+from rocketdiff.releases.artifacts import artifact_folder
+from rocketdiff.releases.cache import CACHE_VARIABLE, cache_dir
+from rocketdiff.releases.jvm import JavaHome, UnfitJava, in_words, judged, local_java
+from rocketdiff.releases.kept_jdk import kept_home
+from rocketdiff.releases.lock import Artifact, locked
+from rocketdiff.releases.verified import Condition, condition_of
+
+# The jars of all releases take 270 MB, a fetched JDK 320 MB, and brokers write some hundred MB a run.
+FREE_DISK_BYTES = 2 * 2**30
+# Name server, two brokers, two clients and Spark with the heaps that we give them, and as much again for the system.
+MEMORY_BYTES = 4 * 2**30
+# With one core the two arms take turns, and what is measured is the scheduler.
+CORES = 2
+OLDEST_PYTHON = (3, 11)
+NEEDED = frozenset({"Python", "Java", "Java compiler", "cache folder", "disk"})
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """
+    One thing that was looked for: `seen` says what is there, `remedy` what to do about it (empty when `ok`).
+
+    Without a `needed` thing the main job does not run; the others are for single features, or make figures less certain.
+    """
+
+    name: str
+    ok: bool
+    seen: str
+    remedy: str
+    needed: bool
+
+
+def examine() -> list[Finding]:
+    """Everything, in the order in which a person would set it up."""
+    lock = locked()
+    return [
+        _python(),
+        *_java(),
+        _cores(),
+        _memory(),
+        _cache(),
+        _disk(),
+        _jars("server jars", lock.servers),
+        _jars("client jars", lock.clients),
+        _cpp_client(),
+        _chromium(),
+        _containers(),
+    ]
+
+
+def _finding(name: str, ok: bool, seen: str, remedy: str) -> Finding:
+    return Finding(name, ok, seen, "" if ok else remedy, needed=name in NEEDED)
+
+
+def _python() -> Finding:
+    remedy = "install Python 3.11 or later and set up .venv again (make clean setup)"
+    return _finding("Python", sys.version_info[:2] >= OLDEST_PYTHON, platform.python_version(), remedy)
+
+
+def _java() -> list[Finding]:
+    """The JVM that would be used, and its compiler, which are one package in some systems and two in others."""
+    try:
+        java, unfit = local_java()
+    except EnvironmentMissing as error:
+        return [_finding("Java", ok=False, seen=error.seen, remedy=error.expected)]
+    kept = kept_home()
+    if java is None and kept is not None:
+        judgement = judged(kept)
+        java = judgement if isinstance(judgement, JavaHome) else None
+    if java is not None:
+        return [
+            _finding("Java", ok=True, seen=f"{java.version} in {java.home}", remedy=""),
+            _finding("Java compiler", ok=True, seen=str(java.javac), remedy=""),
+        ]
+    return [_finding("Java", ok=False, seen=in_words(unfit), remedy=_java_remedy(unfit))]
+
+
+def _java_remedy(unfit: list[UnfitJava]) -> str:
+    package = "apt-get install openjdk-17-jdk-headless (Debian, Ubuntu) or brew install openjdk@21 (macOS)"
+    others = " or set ROCKETDIFF_JAVA_HOME to one elsewhere" if unfit else ""
+    return f"{package}{others}; otherwise one is fetched when first needed, which takes a network"
+
+
+def _cores() -> Finding:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return _finding(
+        "cores", cores >= CORES, str(cores), f"run on {CORES} or more; timing checks tend to be inconclusive on one"
+    )
+
+
+def _memory() -> Finding:
+    memory = psutil.virtual_memory()
+    seen = f"{_gibibytes(memory.available)} of {_gibibytes(memory.total)} GiB available"
+    return _finding(
+        "memory", memory.available >= MEMORY_BYTES, seen, f"free some: {_gibibytes(MEMORY_BYTES)} GiB are wanted"
+    )
+
+
+def _cache() -> Finding:
+    folder = cache_dir()
+    parent = _nearest_existing(folder)
+    size = _size_bytes(folder)
+    seen = f"{folder}, {size / 2**20:.0f} MiB" if folder.is_dir() else f"{folder} (not made yet)"
+    ok = parent.is_dir() and os.access(parent, os.W_OK | os.X_OK)
+    return _finding("cache folder", ok, seen, f"make {parent} writable, or set {CACHE_VARIABLE} to a folder that is")
+
+
+def _disk() -> Finding:
+    free = psutil.disk_usage(str(_nearest_existing(cache_dir()))).free
+    seen = f"{_gibibytes(free)} GiB free beside the cache folder"
+    return _finding("disk", free >= FREE_DISK_BYTES, seen, f"free some: {_gibibytes(FREE_DISK_BYTES)} GiB are wanted")
+
+
+def _jars(name: str, releases: Mapping[str, tuple[Artifact, ...]]) -> Finding:
+    """Which releases are complete in the cache. An absent jar is fetched when needed; a corrupted one is worth a word."""
+    folder = artifact_folder()
+    conditions = {jar: condition_of(folder / jar.path, jar) for jars in releases.values() for jar in jars}
+    whole = [release for release, jars in releases.items() if all(conditions[jar] is Condition.WHOLE for jar in jars)]
+    absent = sum(jar.size_bytes for jar, condition in conditions.items() if condition is not Condition.WHOLE)
+    corrupted = [jar.path.name for jar, condition in conditions.items() if condition is Condition.CORRUPTED]
+    seen = f"{len(whole)} of {len(releases)} releases here: {' '.join(whole) or 'none'}"
+    if absent:
+        seen += f"; the others ({absent / 2**20:.0f} MiB) are fetched when first used"
+    if corrupted:
+        return _finding(
+            name,
+            ok=False,
+            seen=f"{seen}; corrupted: {' '.join(corrupted)}",
+            remedy="they are fetched again when next used",
+        )
+    return _finding(name, ok=True, seen=seen, remedy="")
+
+
+def _cpp_client() -> Finding:
+    """Whether ``cpp:2.1.0`` can be a subject; an environment that is not built yet is no defect."""
+    name = "C++ client"
+    try:
+        cpp_client.require_fit()
+    except EnvironmentMissing as error:
+        return _finding(name, ok=False, seen=error.seen, remedy=f"only for subjects cpp:…: run on {error.expected}")
+    if cpp_client.is_built():
+        return _finding(name, ok=True, seen=f"{cpp_client.RELEASES[-1]}, built", remedy="")
+    can_build = importlib.util.find_spec("ensurepip") is not None
+    remedy = "only for subjects cpp:…: apt-get install python3-venv (Debian, Ubuntu)"
+    return _finding(name, can_build, "not built; built when first used" if can_build else "no venv with pip", remedy)
+
+
+def _chromium() -> Finding:
+    found = programs.chromium()
+    remedy = "only for the tests of the report page: apt-get install chromium (Debian), or any Chrome"
+    return _finding("Chromium", found is not None, str(found or "none on PATH"), remedy)
+
+
+def _containers() -> Finding:
+    engine = programs.container_engine()
+    remedy = "only for --cluster containers: install and start Docker or Podman (Debian: apt-get install docker.io)"
+    return _finding("container engine", engine.version is not None, engine.seen, remedy)
+
+
+def _nearest_existing(folder: Path) -> Path:
+    return next(path for path in (folder, *folder.parents) if path.exists())
+
+
+def _size_bytes(folder: Path) -> int:
+    """Files that another process removes while we look count nothing."""
+    total = 0
+    for path in folder.rglob("*"):
+        try:
+            total += path.lstat().st_size if path.is_file() else 0
+        except OSError:
+            continue
+    return total
+
+
+def _gibibytes(size_bytes: int) -> str:
+    return f"{size_bytes / 2**30:.1f}"

@@ -1,0 +1,96 @@
+"""
+Fetching one exact artifact with jgo's downloader into a staging folder, and taking it into the cache only when it is whole.
+
+jgo is asked for one named file and never to resolve anything. What it leaves behind when it is interrupted stays in the
+staging folder, so a file under its final name is always complete.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import requests
+from jgo.maven import MavenContext, PythonResolver
+
+from rocketdiff.core.errors import EnvironmentMissing
+from rocketdiff.releases.exclusive import unwritable
+from rocketdiff.releases.lock import Artifact
+from rocketdiff.releases.progress import ProgressListener
+from rocketdiff.releases.verified import sha256_of
+
+REPOSITORY_VARIABLE = "ROCKETDIFF_MAVEN_REPOSITORY"
+# A jar of 60 MB takes longer than this, but no single read does unless the line is dead.
+READ_TIMEOUT_S = 30
+# Short breaks on the line heal within seconds; a repository that is down does not, and the user should hear of it soon.
+PAUSES_BEFORE_RETRY_S = (1.0, 3.0)
+
+
+def fetch(artifact: Artifact, target: Path, staging: Path, listener: ProgressListener) -> None:
+    """Put the artifact at `target`, verified; a wrong content is fetched once more. EnvironmentMissing when it cannot be had."""
+    for last_try in (False, True):
+        arrived = _download(artifact, staging, listener)
+        seen = sha256_of(arrived)
+        if seen == artifact.sha256:
+            _take_in(arrived, target)
+            listener.file_finished(target.name)
+            return
+        arrived.unlink()
+        if not last_try:
+            listener.noted(
+                f"{target.name} arrived with sha256 {seen[:12]}… instead of {artifact.sha256[:12]}…; fetching it again"
+            )
+    raise EnvironmentMissing(
+        f"{artifact.coordinate} with sha256 {artifact.sha256}",
+        seen=f"sha256 {seen}, twice",
+        hint=f"look for a proxy or mirror that changes files; {REPOSITORY_VARIABLE} chooses another repository",
+    )
+
+
+def _take_in(arrived: Path, target: Path) -> None:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        arrived.replace(target)
+    except OSError as error:
+        raise unwritable(target.parent, error) from error
+
+
+def _download(artifact: Artifact, staging: Path, listener: ProgressListener) -> Path:
+    group, name, version, *classifier = artifact.coordinate.split(":")
+    repository = os.environ.get(REPOSITORY_VARIABLE)
+    context = MavenContext(
+        resolver=PythonResolver(progress_callback=_counting(listener)),
+        repo_cache=staging,
+        remote_repos={"chosen": repository.rstrip("/")} if repository else None,
+        timeout=READ_TIMEOUT_S,
+    )
+    wanted = context.project(group, name).at_version(version).artifact("".join(classifier))
+    for pause_s in (*PAUSES_BEFORE_RETRY_S, None):
+        (staging / artifact.path).unlink(missing_ok=True)
+        try:
+            return wanted.resolve()
+        except (requests.RequestException, RuntimeError) as error:
+            # jgo reports every status but 200 as RuntimeError, so an overloaded repository looks like a missing file.
+            if pause_s is None:
+                raise _unreachable(artifact, error) from error
+        except OSError as error:
+            raise unwritable(staging, error) from error
+        time.sleep(pause_s)
+    raise AssertionError("the last try returns or raises")
+
+
+def _counting(listener: ProgressListener) -> Callable[[str, int], AbstractContextManager[Callable[[int], None]]]:
+    @contextmanager
+    def count(_name: str, _size_bytes: int) -> Iterator[Callable[[int], None]]:
+        yield listener.received
+
+    return count
+
+
+def _unreachable(artifact: Artifact, error: Exception) -> EnvironmentMissing:
+    return EnvironmentMissing(
+        f"to fetch {artifact.coordinate} from the Maven repository",
+        seen=" ".join(str(error).split())[:300],
+        hint=f"check the network and run again (finished files are kept), or set {REPOSITORY_VARIABLE} to a mirror you reach",
+    )

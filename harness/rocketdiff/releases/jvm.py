@@ -1,0 +1,144 @@
+"""
+Which Java runs the servers, the clients and Spark: the machine's own JDK if it has a fitting one, else one fetched by cjdk.
+
+Fitting is a JDK (not a JRE: the driver is compiled here) of 17 or later with `jdk.incubator.vector`, without which Spark 4.3
+does not start. 17 and 21 come before all others, because Spark and the old clients are tried with these.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocketdiff.core.errors import EnvironmentMissing
+from rocketdiff.releases.progress import PlainProgress, ProgressListener
+
+JAVA_VARIABLE = "ROCKETDIFF_JAVA_HOME"
+PREFERRED_VERSIONS = (17, 21)
+OLDEST_VERSION = 17
+NEEDED_MODULE = "jdk.incubator.vector"
+# Folders of package systems and of the common installers; each holds one folder a JDK.
+_STANDARD_PARENTS = ("/usr/lib/jvm", "/usr/java", "/opt", "/opt/java", "~/.jdks", "~/.sdkman/candidates/java")
+_MACOS_PARENT = "/Library/Java/JavaVirtualMachines"
+
+
+@dataclass(frozen=True, slots=True)
+class JavaHome:
+    """A usable JDK: its folder, feature version (17, 21, …) and the two programs that we call."""
+
+    home: Path
+    version: int
+    java: Path
+    javac: Path
+
+
+@dataclass(frozen=True, slots=True)
+class UnfitJava:
+    """A Java that was looked at and why it does not do."""
+
+    home: Path
+    reason: str
+
+
+def find_java(listener: ProgressListener | None = None) -> JavaHome:
+    """
+    The JDK for everything that is started: `$ROCKETDIFF_JAVA_HOME` if set, else the best on this machine, else a fetched one.
+
+    EnvironmentMissing when there is none and none can be fetched; the message names the candidates and what each lacks.
+    """
+    found, unfit = local_java()
+    if found is not None:
+        return found
+    # Here because cjdk brings a web client, which machines with a JDK never need.
+    from rocketdiff.releases.fetched_jdk import fetched_home  # noqa: PLC0415
+
+    fetched = judged(fetched_home(listener or PlainProgress(), in_words(unfit)))
+    if isinstance(fetched, UnfitJava):
+        raise EnvironmentMissing(
+            f"a JDK of {OLDEST_VERSION} or later", seen=in_words([*unfit, fetched]), hint=f"set {JAVA_VARIABLE}"
+        )
+    return fetched
+
+
+def local_java() -> tuple[JavaHome | None, list[UnfitJava]]:
+    """The JDK that is used without a network (None: there is no fitting one), and those that were passed over."""
+    named = os.environ.get(JAVA_VARIABLE)
+    if named:
+        return _as_told(Path(named).expanduser()), []
+    looked_at = machine_javas()
+    fitting = [java for java in looked_at if isinstance(java, JavaHome)]
+    unfit = [java for java in looked_at if isinstance(java, UnfitJava)]
+    return min(fitting, key=_preference, default=None), unfit
+
+
+def machine_javas() -> list[JavaHome | UnfitJava]:
+    """Every Java found in JAVA_HOME, PATH and the standard folders, each once, in the order of the search."""
+    homes = dict.fromkeys(home.resolve() for home in _candidate_homes() if (home / "bin" / "java").exists())
+    return [judged(home) for home in homes]
+
+
+def judged(home: Path) -> JavaHome | UnfitJava:
+    """Judge a Java by its own `release` file, without starting it."""
+    facts = _release_facts(home)
+    version = _feature_version(facts.get("JAVA_VERSION", ""))
+    java, javac = home / "bin" / "java", home / "bin" / "javac"
+    if not java.exists():
+        return UnfitJava(home, "there is no bin/java")
+    if version is None:
+        return UnfitJava(home, "its release file names no version")
+    if version < OLDEST_VERSION:
+        return UnfitJava(home, f"version {version} is older than {OLDEST_VERSION}")
+    if not javac.exists():
+        return UnfitJava(home, "it has no compiler (a JRE, or a headless package without the -jdk part)")
+    if NEEDED_MODULE not in facts.get("MODULES", NEEDED_MODULE).split():
+        return UnfitJava(home, f"it lacks the module {NEEDED_MODULE}")
+    return JavaHome(home, version, java, javac)
+
+
+def _as_told(home: Path) -> JavaHome:
+    java = judged(home)
+    if isinstance(java, UnfitJava):
+        raise EnvironmentMissing(f"{JAVA_VARIABLE} to name a JDK of {OLDEST_VERSION} or later", seen=in_words([java]))
+    return java
+
+
+def in_words(unfit: list[UnfitJava]) -> str:
+    """Those that do not fit and why, in one line."""
+    return (
+        "; ".join(f"{java.home}: {java.reason}" for java in unfit)
+        or "no Java in JAVA_HOME, PATH or the standard folders"
+    )
+
+
+def _preference(java: JavaHome) -> tuple[int, int]:
+    """Preferred versions first and equal among themselves (the first found wins), then the nearest to them."""
+    return (0, 0) if java.version in PREFERRED_VERSIONS else (1, java.version)
+
+
+def _candidate_homes() -> Iterator[Path]:
+    if os.environ.get("JAVA_HOME"):
+        yield Path(os.environ["JAVA_HOME"])
+    on_path = shutil.which("java")
+    if on_path:
+        yield Path(on_path).resolve().parent.parent
+    for parent in _STANDARD_PARENTS:
+        yield from sorted(Path(parent).expanduser().glob("*"))
+    for bundle in sorted(Path(_MACOS_PARENT).glob("*")):
+        yield bundle / "Contents" / "Home"
+
+
+def _release_facts(home: Path) -> dict[str, str]:
+    try:
+        text = (home / "release").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return {}
+    pairs = (line.partition("=") for line in text.splitlines())
+    return {name: value.strip('"') for name, _, value in pairs}
+
+
+def _feature_version(version: str) -> int | None:
+    """`17.0.15` → 17; `1.8.0_402` → 8, the way versions were written until Java 8."""
+    parts = version.replace("-", ".").split(".")
+    number = parts[1] if parts[0] == "1" and len(parts) > 1 else parts[0]
+    return int(number) if number.isdigit() else None

@@ -1,0 +1,79 @@
+"""
+The committed list of exact artifacts: which jars, in class path order, make up each release or tool, with sha256 and size.
+
+Nothing is resolved when rocketdiff runs; `python -m rocketdiff.releases.relock` writes this file with Maven.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path, PurePosixPath
+
+LOCK_FILE = Path(__file__).with_name("artifacts.lock.json")
+LOCK_FORMAT = 1
+SECTIONS = ("clients", "servers", "tools")  # as in the fields of Lock
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """One jar as published: Maven coordinate `group:artifact:version[:classifier]`, sha256 in hex, size in bytes."""
+
+    coordinate: str
+    sha256: str
+    size_bytes: int
+
+    @property
+    def path(self) -> PurePosixPath:
+        """Where a Maven repository keeps the jar."""
+        group, name, version, *classifier = self.coordinate.split(":")
+        file = "-".join((name, version, *classifier)) + ".jar"
+        return PurePosixPath(*group.split("."), name, version, file)
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """Class paths by release, in release-line order, and our own Java tools' by name; jars that are shared are the same Artifact."""
+
+    clients: Mapping[str, tuple[Artifact, ...]]
+    servers: Mapping[str, tuple[Artifact, ...]]
+    tools: Mapping[str, tuple[Artifact, ...]] = field(default_factory=dict)
+
+
+@cache
+def locked() -> Lock:
+    """The lock that belongs to this version of rocketdiff."""
+    return read_lock(LOCK_FILE)
+
+
+def read_lock(file: Path) -> Lock:
+    """Parse a lock file; a lock of another format is a mistake of ours and stops with a ValueError."""
+    document = json.loads(file.read_text(encoding="utf-8"))
+    if document["format"] != LOCK_FORMAT:
+        raise ValueError(f"{file.name} has format {document['format']}, this program reads {LOCK_FORMAT}")
+    artifacts = [Artifact(*row) for row in document["artifacts"]]
+
+    def class_paths(table: Mapping[str, list[int]]) -> dict[str, tuple[Artifact, ...]]:
+        return {release: tuple(artifacts[i] for i in indices) for release, indices in table.items()}
+
+    return Lock(*(class_paths(document[section]) for section in SECTIONS))
+
+
+def write_lock(file: Path, lock: Lock) -> None:
+    """Write a lock so that a change of one jar or release is a change of one line."""
+    sections = dict(zip(SECTIONS, (lock.clients, lock.servers, lock.tools), strict=True))
+    class_paths = (jars for section in sections.values() for jars in section.values())
+    table = sorted({artifact for jars in class_paths for artifact in jars}, key=_row)
+    index = {artifact: number for number, artifact in enumerate(table)}
+    rows = ",\n".join(f"  {json.dumps(_row(artifact))}" for artifact in table)
+
+    def written(name: str, class_paths: Mapping[str, tuple[Artifact, ...]]) -> str:
+        lines = (f'  "{key}": {json.dumps([index[jar] for jar in jars])}' for key, jars in class_paths.items())
+        return f'"{name}": {{\n' + ",\n".join(lines) + "\n}"
+
+    body = ",\n".join(written(name, section) for name, section in sections.items())
+    file.write_text(f'{{\n"format": {LOCK_FORMAT},\n"artifacts": [\n{rows}\n],\n{body}\n}}\n', encoding="utf-8")
+
+
+def _row(artifact: Artifact) -> tuple[str, str, int]:
+    return (artifact.coordinate, artifact.sha256, artifact.size_bytes)

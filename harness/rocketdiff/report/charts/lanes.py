@@ -1,0 +1,177 @@
+"""
+Swim lanes: which queue of which broker did each attempt go to, how long did it last, and who was paused meanwhile?
+
+One window of a case: one lane a broker and arm, one row a queue inside it, one bar an attempt, both arms on one axis. The
+examples it is about are marked.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from rocketdiff.core.plots import LaneAttempt, LaneMark, SwimLanes
+from rocketdiff.report.charts.palette import ARM_COLOURS, FAILED, GRID, INK, MUTED, UNKNOWN
+from rocketdiff.report.charts.timelines import GUTTER, WIDTH, Axis, fault_text, frame, lane_of, shade, text, ticks
+from rocketdiff.report.example_words import attempt_text
+from rocketdiff.report.words import plural
+
+ROW, MOST_ROWS_HEIGHT = 9.0, 72.0
+"""Pixels of a queue's row; a broker with more than eight queues shares the height of eight among them."""
+
+LEAST_ROWS = 2
+"""A broker with a single queue still has a lane that its name fits into."""
+
+NARROWEST = 1.6
+"""Pixels of an attempt that lasted a millisecond."""
+
+TITLE, GAP, MARK = 20.0, 8.0, 15.0
+"""Pixels above an arm's lanes, below them, and of one line of marks on top."""
+
+MARK_WIDTH = 210.0
+"""Pixels of the words at a mark; nearer ones go on a line of their own."""
+
+COLOURS = {"unknown": UNKNOWN, "failed": FAILED}
+
+
+@dataclass(frozen=True, slots=True)
+class _Lane:
+    """One broker: where its lane begins and what its rows are."""
+
+    broker: str
+    top: float
+    queues: tuple[int, ...]
+
+    @property
+    def row(self) -> float:
+        return self.height / max(len(self.queues), LEAST_ROWS)
+
+    @property
+    def height(self) -> float:
+        return min(ROW * max(len(self.queues), LEAST_ROWS), MOST_ROWS_HEIGHT)
+
+    def y(self, queue_id: int) -> float:
+        return self.top + self.queues.index(queue_id) * self.row
+
+
+def draw_lanes(lanes: SwimLanes, subjects: dict[str, str]) -> str:
+    """SVG of one window; ``subjects`` names the arms."""
+    axis = _axis(lanes.attempts)
+    marks = _placed(lanes, axis)
+    top = MARK * (1 + max((line for _, _, line in marks), default=-1)) + 4
+    first, parts = top, []
+    for arm, subject in subjects.items():
+        rows = _rows(lanes, top + TITLE)
+        bottom = rows[-1].top + rows[-1].height if rows else top + TITLE
+        parts += [text(GUTTER, top + 13, f"{arm}: {subject}", bold=True), *_panel(lanes, arm, rows, axis)]
+        top = bottom + GAP
+    height = top - GAP
+    over = [_mark(axis, lanes, mark, x, line, height, subjects) for mark, x, line in marks]
+    return frame([*ticks(axis, first + TITLE, height), *parts, *over], height + 36, _described(lanes, subjects))
+
+
+def _axis(attempts: Sequence[LaneAttempt]) -> Axis:
+    start = min((attempt.start_ms for attempt in attempts), default=0.0)
+    return Axis(start, max((attempt.end_ms for attempt in attempts), default=start + 1.0))
+
+
+def _rows(lanes: SwimLanes, top: float) -> list[_Lane]:
+    """Lanes below each other; a broker hit by a fault has one even if nothing went there."""
+    hit = {lane for fault in lanes.faults if (lane := lane_of(fault)) is not None}
+    found: list[_Lane] = []
+    for broker in sorted({attempt.broker for attempt in lanes.attempts} | hit):
+        queues = sorted({attempt.queue_id for attempt in lanes.attempts if attempt.broker == broker})
+        found.append(_Lane(broker, top, tuple(queues)))
+        top += found[-1].height + 5
+    return found
+
+
+def _panel(lanes: SwimLanes, arm: str, rows: Sequence[_Lane], axis: Axis) -> Iterator[str]:
+    if not rows:
+        return
+    top, bottom = rows[0].top, rows[-1].top + rows[-1].height
+    yield from (shade(axis, fault, top, bottom - top, own=False) for fault in lanes.faults)
+    for lane in rows:
+        own = (fault for fault in lanes.faults if lane_of(fault) == lane.broker)
+        yield from (shade(axis, fault, lane.top, lane.height, own=True) for fault in own)
+        yield from _names(lane)
+        mine = [a for a in lanes.attempts if (a.arm, a.broker) == (arm, lane.broker)]
+        for outcome, colour in (("ok", ARM_COLOURS[arm]), *COLOURS.items()):
+            if bars := "".join(_bar(attempt, lane, axis) for attempt in mine if attempt.outcome == outcome):
+                yield f'<g fill="{colour}">{bars}</g>'
+        yield from (_outline(a, lane, axis) for a in mine if _is_marked(a, lanes.marks))
+
+
+def _names(lane: _Lane) -> Iterator[str]:
+    """The broker, the numbers of its queues where a row is high enough for a figure, and a line under it."""
+    yield text(0, lane.top + min(lane.height, 18) / 2 + 4, lane.broker, size=11)
+    if lane.row >= ROW:
+        for queue in lane.queues:
+            yield text(GUTTER - 5, lane.y(queue) + ROW - 1.5, str(queue), fill=MUTED, size=8, anchor="end")
+    under = lane.top + lane.height + 2
+    yield f'<path d="M{GUTTER},{under:.1f}H{WIDTH}" stroke="{GRID}"/>'
+
+
+def _box(attempt: LaneAttempt, lane: _Lane, axis: Axis) -> str:
+    left = axis.x(attempt.start_ms)
+    width = max(axis.x(attempt.end_ms) - left, NARROWEST)
+    return f'x="{left:.1f}" y="{lane.y(attempt.queue_id) + 0.5:.1f}" width="{width:.1f}" height="{lane.row - 1:.1f}"'
+
+
+def _bar(attempt: LaneAttempt, lane: _Lane, axis: Axis) -> str:
+    thread = f" of thread {attempt.thread}" if attempt.thread else ""
+    words = f"send {attempt.send}{thread}, attempt {attempt.attempt + 1}: {attempt_text(attempt)}"
+    return f"<rect {_box(attempt, lane, axis)}><title>{escape(words)}</title></rect>"
+
+
+def _is_marked(attempt: LaneAttempt, marks: Iterable[LaneMark]) -> bool:
+    """Both arms' attempts at an example's send are outlined: they are what is compared."""
+    return any((attempt.thread, attempt.send) == (mark.thread, mark.send) for mark in marks)
+
+
+def _outline(attempt: LaneAttempt, lane: _Lane, axis: Axis) -> str:
+    return (
+        f'<rect {_box(attempt, lane, axis)} fill="none" stroke="{INK}" stroke-width="1.4" pointer-events="none"></rect>'
+    )
+
+
+def _placed(lanes: SwimLanes, axis: Axis) -> list[tuple[LaneMark, float, int]]:
+    """Marks by time, one a send, each with its place and the lowest line on which its words have room."""
+    first: dict[tuple[str, int, int], tuple[float, LaneMark]] = {}
+    for mark in lanes.marks:
+        own = [a.start_ms for a in lanes.attempts if (a.arm, a.thread, a.send) == (mark.arm, mark.thread, mark.send)]
+        if own:
+            first.setdefault((mark.arm, mark.thread, mark.send), (min(own), mark))
+    placed: list[tuple[LaneMark, float, int]] = []
+    ends: list[float] = []
+    for at_ms, mark in sorted(first.values(), key=lambda found: found[0]):
+        x = axis.x(at_ms)
+        line = next((n for n, end in enumerate(ends) if end <= x), len(ends))
+        ends[line : line + 1] = [x + MARK_WIDTH]
+        placed.append((mark, x, line))
+    return placed
+
+
+def _mark(
+    axis: Axis, lanes: SwimLanes, mark: LaneMark, x: float, line: int, bottom: float, subjects: dict[str, str]
+) -> str:
+    """A line down both arms at the example's send, with its number on top."""
+    top = MARK * line
+    title = ", ".join(dict.fromkeys(m.signature for m in lanes.marks if (m.arm, m.send) == (mark.arm, mark.send)))
+    words = f"send {mark.send} of {subjects.get(mark.arm, mark.arm)}"
+    fits = x + MARK_WIDTH < axis.x(axis.end_ms)
+    said = text(x + 4 if fits else x - 4, top + 11, words, bold=True, anchor="" if fits else "end")
+    return (
+        f'<g class="mark"><title>{escape(title)}</title>'
+        f'<path d="M{x:.1f},{top + 2:.1f}V{bottom:.1f}" stroke="{INK}" stroke-dasharray="3 3"/>{said}</g>'
+    )
+
+
+def _described(lanes: SwimLanes, subjects: dict[str, str]) -> str:
+    faults = "; ".join(fault_text(fault) for fault in lanes.faults) or "no fault"
+    counts = []
+    for arm, subject in subjects.items():
+        mine = [attempt for attempt in lanes.attempts if attempt.arm == arm]
+        unanswered = sum(attempt.outcome != "ok" for attempt in mine)
+        counts.append(f"{subject}: {plural(len(mine), 'attempt')}, {unanswered} of them not answered with success")
+    marked = "".join(f" Marked: send {mark.send} of {subjects.get(mark.arm, mark.arm)}." for mark in lanes.marks)
+    return f"Attempts over time by broker and queue. {faults}. {'. '.join(counts)}.{marked}"

@@ -1,0 +1,153 @@
+"""
+Divergences of a whole run gathered by signature, so that a report's length does not depend on the trace's.
+
+A signature is stable over seeds and times; each cluster shows its minimal example: the one with the fewest attempts of
+both arms together, then the earliest.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import sha256
+
+import msgspec
+
+from rocketdiff.core.plots import LaneAttempt
+from rocketdiff.core.policy import Policy
+from rocketdiff.core.verdict import CheckResult, Divergence, Example, Severity, Verdict
+
+
+class Weight(StrEnum):
+    """
+    What a cluster does to the verdict, most serious first.
+
+    WARNING: its check does not gate. DECLARED: the ledger knows it. VOID: seen while the set-up was broken.
+    """
+
+    NEW = "new"
+    WARNING = "warning"
+    DECLARED = "declared"
+    VOID = "void"
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """
+    All divergences of one check and subject that share a signature.
+
+    fingerprint: the same for the same cluster in every run. count: differences over all cases. decisions: what both
+    arms did at the example's send, from ``decisions`` of its detail; none where it is a statistic. declared_by: ids of the
+    ledger's entries that declare it.
+    """
+
+    fingerprint: str
+    check: str
+    signature: str
+    subject: str
+    weight: Weight
+    severity: Severity
+    count: int
+    cases: tuple[str, ...]
+    example_case: str
+    example: Example
+    decisions: tuple[LaneAttempt, ...] = ()
+    declared_by: tuple[str, ...] = ()
+
+
+def clusters_of(results: Sequence[CheckResult], policy: Policy) -> tuple[Cluster, ...]:
+    """
+    Clusters of all results: what gates first, then by what matters to a producer's owner, then causes before consequences.
+
+    Of the differences of one subject in one case only the first is certain to be a cause: after it the rules follow the
+    subject as well as they can.
+    """
+    gathered: defaultdict[tuple[Weight, str, str, str], list[tuple[CheckResult, Divergence]]] = defaultdict(list)
+    for result in results:
+        for divergence in result.divergences:
+            key = (weight_of(result, divergence, policy), result.check, divergence.signature, divergence.subject)
+            gathered[key].append((result, divergence))
+    order = list(Weight)
+    clusters = [_cluster(key[0], members) for key, members in gathered.items()]
+    causes = _first_in_their_case(results)
+
+    def place(cluster: Cluster) -> tuple[int, int, bool, int, str, str, str]:
+        is_cause = (cluster.check, cluster.signature, cluster.subject) in causes
+        return (
+            order.index(cluster.weight),
+            gravity(cluster.signature),
+            not is_cause,
+            -cluster.count,
+            cluster.check,
+            cluster.signature,
+            cluster.subject,
+        )
+
+    return tuple(sorted(clusters, key=place))
+
+
+_GRAVITY = (
+    ("loss", "duplication", "outcomes", "content", "callbacks", "order", "delay", "protocol"),
+    ("error", "error-kind"),
+    ("attempts",),
+    ("avoidance", "retry"),
+    ("timing", "failover-time"),
+)
+"""What a producer's owner asks about first: its messages, its exceptions, its waiting, its brokers; which queue comes last."""
+
+
+def gravity(signature: str) -> int:
+    """Place of a signature's family in the order of what matters to a producer's owner."""
+    family = signature.removeprefix("rules/").partition(".")[0]
+    return next((place for place, names in enumerate(_GRAVITY) if family in names), len(_GRAVITY))
+
+
+def _first_in_their_case(results: Sequence[CheckResult]) -> set[tuple[str, str, str]]:
+    """(check, signature, subject) of the earliest example of each subject in each case; a statistic has no place in it."""
+    first: dict[tuple[str, str], tuple[int, tuple[str, str, str]]] = {}
+    for result in results:
+        for shown in result.divergences:
+            if shown.example.send < 0:
+                continue
+            where, found = (result.case, shown.subject), (result.check, shown.signature, shown.subject)
+            first[where] = min(first.get(where, (shown.example.send, found)), (shown.example.send, found))
+    return {found for _, found in first.values()}
+
+
+def weight_of(result: CheckResult, divergence: Divergence, policy: Policy) -> Weight:
+    """What a divergence in this result means for the run."""
+    if result.verdict is Verdict.INVALID:
+        return Weight.VOID
+    if divergence.declared_by or result.verdict is Verdict.DECLARED:
+        return Weight.DECLARED
+    return Weight.NEW if policy.gates(result) else Weight.WARNING
+
+
+def _cluster(weight: Weight, members: Sequence[tuple[CheckResult, Divergence]]) -> Cluster:
+    candidates = [(result, shown, _decisions(shown.example)) for result, shown in members]
+    result, shown, decisions = min(candidates, key=lambda c: (not c[2], len(c[2]), c[1].example.send, c[0].case))
+    return Cluster(
+        fingerprint=fingerprint(result.check, shown.signature, shown.subject),
+        check=result.check,
+        signature=shown.signature,
+        subject=shown.subject,
+        weight=weight,
+        severity=result.severity,
+        count=sum(divergence.count for _, divergence in members),
+        cases=tuple(dict.fromkeys(member.case for member, _ in members)),
+        example_case=result.case,
+        example=shown.example,
+        decisions=decisions,
+        declared_by=tuple(dict.fromkeys(one.declared_by for _, one in members if one.declared_by)),
+    )
+
+
+def fingerprint(check: str, signature: str, subject: str) -> str:
+    """Twelve hexadecimal digits that name a cluster in every run, whatever its seed, time or place."""
+    return sha256(f"{check}\n{signature}\n{subject}".encode()).hexdigest()[:12]
+
+
+def _decisions(example: Example) -> tuple[LaneAttempt, ...]:
+    """Attempts of both arms at the example's send, baseline first."""
+    found = msgspec.convert(example.detail.get("decisions", ()), tuple[LaneAttempt, ...])
+    return tuple(sorted(found, key=lambda attempt: (attempt.arm, attempt.attempt)))

@@ -1,0 +1,80 @@
+"""What every format says about the ledger: why a divergence is declared, and what became of each entry."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rocketdiff.ledger.outcome import EntryOutcome, EntryState
+from rocketdiff.report.clusters import Cluster
+from rocketdiff.report.document import Document
+
+
+@dataclass(frozen=True, slots=True)
+class StateSign:
+    """How the state of an entry is shown: mark, words, and the class that colours them."""
+
+    mark: str
+    word: str
+    tone: str
+
+
+STATE_SIGNS = {
+    EntryState.DECLARED: StateSign("◆", "as declared", "known"),
+    EntryState.STALE: StateSign("∅", "stale", "bad"),
+    EntryState.EXCEEDED: StateSign("✗", "more often than declared", "bad"),
+    EntryState.UNTESTED: StateSign("?", "not tested", "mute"),
+    EntryState.LAPSED: StateSign("!", "lapsed, declares nothing", "warn"),
+    EntryState.PROPOSED: StateSign("–", "proposed, declares nothing", "mute"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerPart:
+    """Entries that belong together under one title."""
+
+    title: str
+    entries: tuple[EntryOutcome, ...]
+
+
+def ledger_parts(document: Document) -> tuple[LedgerPart, ...]:
+    """Entries with one client at fault, then those shared by both or left open by the specification; empty parts left out."""
+    own = tuple(entry for entry in document.ledger if not entry.is_shared)
+    shared = tuple(entry for entry in document.ledger if entry.is_shared)
+    parts = (LedgerPart("One client at fault", own), LedgerPart("Both at fault, or a gap in the specification", shared))
+    return tuple(part for part in parts if part.entries)
+
+
+def declarations(cluster: Cluster, document: Document) -> tuple[EntryOutcome, ...]:
+    """Entries that declare a cluster."""
+    return tuple(entry for entry in document.ledger if entry.id in cluster.declared_by)
+
+
+def because(entry: EntryOutcome) -> str:
+    """Id, reason and reference in one line."""
+    return f"{entry.id}: {entry.reason} ({entry.ref}; at fault: {entry.arm_at_fault})"
+
+
+def to_look_at(document: Document) -> tuple[EntryOutcome, ...]:
+    """Entries somebody has to do something about: all but those that are as declared, not tested, and in date."""
+    fine = (EntryState.DECLARED, EntryState.UNTESTED)
+    return tuple(entry for entry in document.ledger if entry.state not in fine or entry.warning)
+
+
+def trouble_text(entry: EntryOutcome) -> str:
+    """What is the matter with an entry, in one line."""
+    parts = [f"{entry.id} ({entry.place}): {STATE_SIGNS[entry.state].word}"]
+    if entry.state in (EntryState.STALE, EntryState.EXCEEDED):
+        parts.append(f"declared {entry.occurrence}, {entry.seen_text}{_missing(entry.missing)}")
+    if entry.warning:
+        parts.append(f"it {entry.warning}")
+    return "; ".join(parts)
+
+
+_MISSING_SHOWN = 3
+"""Names of checks in one line; the rest is in the document."""
+
+
+def _missing(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    more = f" and {len(names) - _MISSING_SHOWN} more" if len(names) > _MISSING_SHOWN else ""
+    return f", absent from {', '.join(names[:_MISSING_SHOWN])}{more}"

@@ -1,0 +1,99 @@
+"""A signature as a sentence for whoever runs producers; the identifier stands beside it, for ledgers and searches."""
+
+from rocketdiff.report.clusters import Cluster
+from rocketdiff.report.document import Document
+
+_SENTENCES = {
+    "queue.out-of-turn": "{subject} takes another queue than the one whose turn it is",
+    "queue.mutated-list": "{subject} and {baseline} no longer agree on the list of queues: one of them has rewritten its own",
+    "queue.other-publish-list": "{subject} publishes to another list of queues",
+    "queue.begins-alike": "threads of {subject} begin at one place far too often to be random",
+    "queue.result-names-other-queue": "the result that {subject} returns names another queue than it sent to",
+    "retry.returned-to-failed-broker": "{subject} retries on the broker that has just failed",
+    "retry.left-its-queue": "{subject} retries an ordered send at another queue",
+    "witness.queue-or-offset-wrong": "what {subject} says it stored is not where it says",
+    "avoidance.used-avoided-broker": "{subject} is back at a broker that {baseline} would still avoid",
+    "avoidance.stayed-away-from-available-broker": "{subject} still avoids a broker that {baseline} would use again",
+    "attempts.went-on": "{subject} makes an attempt more than {baseline} would",
+    "attempts.stopped-early": "{subject} gives up where {baseline} would try again",
+    "attempts.gave-up-before-timeout": "{subject} gives up before its timeout",
+    "attempts.outlasted-timeout": "{subject} waits longer than its timeout",
+    "attempts.call-held-up": "a call of {subject} that waits for nothing returns much later than {baseline}'s",
+    "attempts.waited-for-an-answer": "{subject} waits for an answer to a one-way send",
+    "error.other-class": "{subject} throws another exception than {baseline}",
+    "error.other-cause": "an exception of {subject} has another cause than {baseline}'s",
+    "error.other-code": "{subject} fails with another code than {baseline}",
+    "error.other-status": "{subject} returns another status than {baseline}",
+    "error.result-incomplete": "{subject} returns a result without a status",
+    "failover-time.failover-cause-differs": "only one of the two goes on at another broker while one is paused",
+    "loss.acknowledged-not-stored": "a message that {subject} acknowledged is stored nowhere",
+    "loss.one-way-not-stored": "a one-way message of {subject} is stored nowhere",
+    "loss.body-damaged": "a message of {subject} is stored damaged",
+    "loss.stored-after-its-acknowledgement": "{subject} acknowledges a message before it is stored",
+    "loss.stray-message": "a message lies in the topic of {subject} that nobody sent",
+    "duplication.stored-more-than-attempted": "a message of {subject} is stored more often than it was sent",
+    "duplication.stored-elsewhere-than-claimed": "a message of {subject} is stored where it was never sent",
+    "content.property-missing": "messages of {subject} lack a property",
+    "content.property-changed": "messages of {subject} carry a property with another value",
+    "content.property-added": "messages of {subject} carry a property that nobody asked for",
+    "content.property-differs": "messages of {subject} carry another value of a property than those of {baseline}",
+    "content.body-changed": "messages of {subject} have another body than was asked for",
+    "content.flag-differs": "messages of {subject} have another flag than those of {baseline}",
+    "content.born-after-its-call": "a message of {subject} is born after its call",
+    "content.born-before-its-call": "a message of {subject} is born before its call",
+    "content.key-differs-between-copies": "copies of one message of {subject} have several unique keys",
+    "content.key-used-before": "two messages of {subject} have one unique key",
+    "content.sys-flag-differs": "messages of {subject} have another system flag than those of {baseline}",
+    "outcomes.failed-without-cause": "sends of {subject} fail where nothing was wrong",
+    "outcomes.acknowledged-by-a-stopped-broker": "{subject} says that a broker stored a message while it was stopped",
+    "outcomes.acknowledged-without-its-slave": "{subject} says SEND_OK where the slave cannot have the message",
+    "outcomes.connections-left-open": "{subject} leaves connections open that {baseline} would not",
+    "outcomes.connections-at-once": "{subject} holds many connections at once",
+    "outcomes.connections-made-anew": "{subject} keeps making new connections where nothing is wrong",
+    "outcomes.more-often": "something befalls sends of {subject} more often than those of {baseline}",
+    "outcomes.less-often": "something befalls sends of {subject} less often than those of {baseline}",
+    "order.stored-before-an-earlier-message": "messages of a key from {subject} are stored out of order",
+    "callbacks.never-called": "{subject} never calls a callback",
+    "callbacks.called-more-than-once": "{subject} calls a callback more than once",
+    "delay.not-kept-back": "a delayed message of {subject} is not kept back",
+    "delay.other-level": "a delayed message of {subject} is kept back under another level",
+    "delay.not-delivered": "a delayed message of {subject} is never delivered",
+    "delay.delivered-early": "a delayed message of {subject} is delivered early",
+    "delay.delivered-to-another-queue": "a delayed message of {subject} is delivered to another queue",
+}
+
+_PLACES = {"first": " at a first attempt", "retry": " at a retry"}
+
+
+def rule_title(signature: str) -> str:
+    """The same of no client in particular, for whoever meets a rule in a list of alerts; blank where nobody has written one."""
+    name = signature.removeprefix("rules/").partition("/")[0]
+    said = _SENTENCES.get(name, "")
+    return said.format(subject="the client", baseline="the baseline")
+
+
+def title_of(cluster: Cluster, document: Document) -> str:
+    """One sentence, without a full stop; its first letter is small where it begins with a client's name."""
+    baseline = document.run.baseline.subject
+    signature = cluster.signature
+    if signature.startswith("rules/"):
+        return (
+            f"the rules do not explain what {cluster.subject} itself does ({_plain(signature.removeprefix('rules/'))})"
+        )
+    name, _, place = signature.partition("/")
+    if name in _SENTENCES:
+        sentence = _SENTENCES[name].format(subject=cluster.subject, baseline=_other(cluster, document))
+        return sentence + (_PLACES.get(place) or (f" ({place.replace('/', ', ')})" if place else ""))
+    if name.endswith("-differs"):
+        return f"{cluster.subject} and {baseline} differ in {_plain(name.partition('.')[2].removesuffix('-differs'))}"
+    return f"{cluster.subject}: {_plain(signature)}"
+
+
+def _other(cluster: Cluster, document: Document) -> str:
+    """Whose behaviour a client is held against; the rules of its own where it is the baseline."""
+    baseline = document.run.baseline.subject
+    return baseline if cluster.subject != baseline else "its rules"
+
+
+def _plain(signature: str) -> str:
+    return signature.replace(".", ": ", 1).replace("/", ", ").replace("-", " ")

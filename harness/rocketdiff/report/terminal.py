@@ -1,0 +1,172 @@
+"""
+The terminal while a run goes on: a bar for whatever takes more than two seconds, one line for whatever is worth keeping.
+
+On a pipe or in a CI log there are no bars and no colour, only the lines. The final summary is another file's.
+"""
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+
+from rocketdiff.core import events
+from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.core.plain_text import plain_line
+from rocketdiff.core.verdict import Verdict
+from rocketdiff.report.words import plural
+
+DONE_WITH_IT = {
+    FaultKind.PAUSE: ("paused", "resumed"),
+    FaultKind.PAUSE_NAME_SERVER: ("paused", "resumed"),
+    FaultKind.KILL: ("killed", "restarted"),
+    FaultKind.PAUSE_SLAVE: ("paused", "resumed"),
+    FaultKind.KILL_SLAVE: ("killed", "restarted"),
+    FaultKind.READ_ONLY: ("made read-only", "writable again"),
+    FaultKind.FLOW_CONTROL: ("made busy", "storing again"),
+    FaultKind.FLUSH_TIMEOUT: ("given no time to flush", "flushing in time again"),
+    FaultKind.WIRE_DELAY: ("delayed on the wire", "passed on at once again"),
+    FaultKind.WIRE_RESET: ("reset on the wire", "left alone again"),
+    FaultKind.WIRE_SWALLOW: ("swallowed on the wire", "passed on again"),
+}
+
+
+class TerminalListener:
+    """Shows events on a console; make it with ``Console(stderr=True)``, so that standard output stays the summary's."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._progress = Progress(
+            SpinnerColumn(finished_text=" "),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=28),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._run: events.RunStarted | None = None
+        self._stage: TaskID | None = None
+        self._cases: TaskID | None = None
+        self._sends: dict[events.Arm, int] = {}
+
+    def on_event(self, event: events.Event) -> None:
+        """Show one event; kinds this listener has nothing to say about are passed over."""
+        match event:
+            case events.RunStarted():
+                self._run_started(event)
+            case events.ClusterStarted() | events.ClusterReady() | events.ClusterClosed():
+                self._cluster(event)
+            case events.CaseStarted() | events.SendsAnswered() | events.ReadBackStarted() | events.CaseEnded():
+                self._case(event)
+            case events.FaultInjected() | events.FaultHealed():
+                self._fault(event)
+            case events.ArmLost():
+                self._line(
+                    f"  [red]✗[/] {event.arm} lost: {escape(event.signature)}: {escape(plain_line(event.message))}"
+                )
+            case events.AnalysisStarted() | events.CheckJudged():
+                self._analysis(event)
+            case events.RunEnded():
+                self.close()
+            case events.ArmsStarted() | events.ReportWritten():
+                return
+
+    def close(self) -> None:
+        """Take the bars away; also when a run ended without saying so."""
+        self._progress.stop()
+
+    def _run_started(self, event: events.RunStarted) -> None:
+        self._run = event
+        self._line(
+            f"[bold]{event.baseline}[/] against [bold]{event.candidate}[/]: suite {escape(event.suite)},"
+            f" {plural(len(event.cases), 'case')}, {plural(event.checks_planned, 'check')}, seed {event.seed}"
+        )
+        self._line(f"run directory {escape(str(event.folder))}")
+        if event.left_out:
+            self._line(f"left out, as one of the two has no such call: {escape(', '.join(event.left_out))}")
+        for name, reason in event.not_here:
+            self._line(f"left out on this cluster: {escape(name)}: {escape(reason)}")
+        self._progress.start()
+        self._cases = self._progress.add_task("cases", total=len(event.cases))
+
+    def _cluster(self, event: events.ClusterStarted | events.ClusterReady | events.ClusterClosed) -> None:
+        match event:
+            case events.ClusterStarted():
+                self._begin(f"starting RocketMQ {event.server_release}, {event.topology}", total=None)
+            case events.ClusterReady():
+                self._end_stage()
+                servers = f"{plural(len(event.name_servers), 'name server')}, {plural(len(event.brokers), 'broker')}"
+                self._line(
+                    f"[green]✓[/] {event.topology} ready in {event.took_s:.1f} s: {servers} {event.server_release}"
+                )
+            case events.ClusterClosed():
+                self._end_stage()
+
+    def _case(
+        self, event: events.CaseStarted | events.SendsAnswered | events.ReadBackStarted | events.CaseEnded
+    ) -> None:
+        match event:
+            case events.CaseStarted():
+                self._sends = {}
+                self._begin(self._short(event.case), total=2 * event.sends_per_arm)
+            case events.SendsAnswered():
+                self._sends[event.arm] = event.sends
+                self._show(completed=sum(self._sends.values()))
+            case events.ReadBackStarted():
+                self._show(description="healed; reading every queue to its end")
+            case events.CaseEnded():
+                self._end_stage()
+                if self._cases is not None:
+                    self._progress.advance(self._cases)
+                sends = f"{event.baseline_sends:,} + {event.candidate_sends:,} sends"
+                self._line(f"[green]✓[/] {escape(self._short(event.case))}  [dim]{sends}, {event.took_s:.1f} s[/]")
+
+    def _fault(self, event: events.FaultInjected | events.FaultHealed) -> None:
+        """Faults are shown beside the running bar and leave no line: the report has them with their times."""
+        self._show(fault=event.fault, healed=isinstance(event, events.FaultHealed))
+
+    def _analysis(self, event: events.AnalysisStarted | events.CheckJudged) -> None:
+        if isinstance(event, events.AnalysisStarted):
+            self._begin(f"judging {plural(event.cases, 'case')}", total=event.checks)
+            return
+        self._show(advance=1)
+        if event.result.verdict in (Verdict.DIVERGES, Verdict.STALE, Verdict.INVALID, Verdict.ERROR):
+            word = f"{event.result.verdict.lower()}: {escape(self._short(event.result.case))} {event.result.check}"
+            self._line(f"  [red]✗[/] {word}")
+
+    def _begin(self, description: str, total: int | None) -> None:
+        self._end_stage()
+        self._stage = self._progress.add_task(escape(description), total=total)
+
+    def _show(
+        self,
+        *,
+        completed: int | None = None,
+        advance: int | None = None,
+        description: str | None = None,
+        fault: FaultRecord | None = None,
+        healed: bool = False,
+    ) -> None:
+        """Change the running stage's bar, at once except for answers to checks, which come by the hundred."""
+        if self._stage is None:
+            return
+        if fault is not None:
+            description = f"{fault.node} {DONE_WITH_IT[fault.kind][healed]}"
+        self._progress.update(
+            self._stage,
+            completed=completed,
+            advance=advance,
+            description=None if description is None else escape(description),
+            refresh=advance is None,
+        )
+
+    def _end_stage(self) -> None:
+        if self._stage is not None:
+            self._progress.remove_task(self._stage)
+            self._stage = None
+
+    def _short(self, case: str) -> str:
+        return case if self._run is None else case.removesuffix(f"/{self._run.baseline}~{self._run.candidate}")
+
+    def _line(self, text: str) -> None:
+        self._console.print(text, highlight=False, soft_wrap=True)

@@ -1,0 +1,38 @@
+"""All stored formats of one document, beside each other in one folder."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from rocketdiff.report import badge, html, json_document, junit, markdown, sarif
+from rocketdiff.report.document import Document
+
+
+def _nobody_listens(_case: str) -> None:
+    """Take no note."""
+
+
+def write_reports(
+    document: Document, folder: Path, note: Callable[[str], None] = _nobody_listens
+) -> tuple[tuple[str, Path], ...]:
+    """
+    Write every format and return its name and path; ``note`` hears of every case drawn, for a progress bar.
+
+    JSON is written first: whatever happens to the others, it can be rendered again.
+    """
+    written = [("json", json_document.write(document, folder))]
+    return (*written, *render_all(document, folder, note))
+
+
+def render_all(
+    document: Document, folder: Path, note: Callable[[str], None] = _nobody_listens
+) -> tuple[tuple[str, Path], ...]:
+    """Every format but JSON, from a document that was just built or loaded again."""
+    summary, comment = markdown.write(document, folder)
+    return (
+        ("html", html.write(document, folder, note)),
+        ("junit", junit.write(document, folder)),
+        ("markdown", summary),
+        ("comment", comment),
+        ("sarif", sarif.write(document, folder)),
+        ("badge", badge.write(document, folder)),
+    )

@@ -1,0 +1,364 @@
+"""
+One case: both subjects at the same work at the same time, the faults under them, and everything written down.
+
+It is long: one story from the first topic to the last guard.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from typing import Self
+
+from rocketdiff.cluster.faults.schedule import ScheduleThread
+from rocketdiff.cluster.interface import Cluster, NodeState, nodes_of
+from rocketdiff.cluster.operations.drain import await_drained
+from rocketdiff.cluster.operations.scheduled import await_delivered
+from rocketdiff.cluster.operations.stored import read_stored
+from rocketdiff.core.errors import ClusterError, EnvironmentMissing, SubjectBroken, TraceError
+from rocketdiff.core.events import (
+    Arm,
+    ArmLost,
+    ArmsStarted,
+    CaseEnded,
+    CaseStarted,
+    FaultHealed,
+    FaultInjected,
+    Listener,
+    ReadBackStarted,
+    SendsAnswered,
+    tell,
+)
+from rocketdiff.core.fault import KILLS, FaultRecord
+from rocketdiff.core.records import Hello
+from rocketdiff.run.guards import CaseFacts, guards_of, median_lateness_ns
+from rocketdiff.run.open_connections import ConnectionWatch, endpoints_of
+from rocketdiff.run.stall_watch import StallWatch
+from rocketdiff.run.wire_faults import needs_relays, with_relays
+from rocketdiff.run.wire_witness import WireStory, Witness, Work
+from rocketdiff.scenario import Case
+from rocketdiff.subjects.child import SubjectProcess
+from rocketdiff.subjects.claims import ATTEMPTS, why_not_claimed
+from rocketdiff.subjects.deadlines import longest_callback_s
+from rocketdiff.subjects.program import SubjectProgram
+from rocketdiff.subjects.setup import SubjectSetup
+from rocketdiff.traces.case_directory import CaseDirectory
+from rocketdiff.traces.manifest import Breach, ClockAnchor
+from rocketdiff.traces.recorder import Recorder
+from rocketdiff.traces.schema import TableName
+from rocketmq_reference.dialects import RELEASES, dialect_of
+
+GO_AHEAD_NS = 200_000_000
+"""Both arms are told this long before the first due time: enough for a loaded machine to wake every sender thread."""
+
+PROGRESS_EVERY_S = 0.25
+"""How often listeners are told how far the arms are; a progress bar needs no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The two programs of a run."""
+
+    programs: Mapping[Arm, SubjectProgram]
+
+    @classmethod
+    def of(cls, baseline: SubjectProgram, candidate: SubjectProgram) -> Self:
+        """First the standard, then what is measured against it."""
+        return cls({Arm.BASELINE: baseline, Arm.CANDIDATE: candidate})
+
+
+class NotClaimed(Exception):
+    """The plan asks for sends that one of the clients does not claim to have: the case is invalid, and the run goes on."""
+
+
+def run_case(
+    cluster: Cluster,
+    directory: CaseDirectory,
+    case: Case,
+    pair: Pair,
+    listeners: Sequence[Listener],
+    *,
+    is_wire_wanted: bool = False,
+) -> None:
+    """
+    Run one case and seal it.
+
+    is_wire_wanted: relays before both arms also where nothing needs them, as a second witness.
+    A subject that breaks the protocol, or a fault that cannot be proven, ends up in ``run.json`` and is judged; any other
+    error aborts the case and goes on to the caller. A case that asks for what a client does not claim is aborted alone.
+    """
+    began = time.monotonic()
+    scenario = case.scenario
+    name = str(case.id)
+    tell(listeners, CaseStarted(directory.number, name, len(case.plan.sends), scenario.episodes, scenario.duration_s))
+    stage = _Stage(cluster, directory, case, pair, listeners, is_wire_wanted or needs_relays(case.faults))
+    try:
+        with ExitStack() as stack:
+            stage.play(stack)
+        stage.testify()
+        stage.read_back()
+        directory.seal()
+    except NotClaimed as reason:
+        directory.abort(str(reason))
+        tell(listeners, CaseEnded(directory.number, name, 0, 0, time.monotonic() - began))
+        return
+    except BaseException as error:
+        cause = stage.cause_of(error)
+        _abandon(directory, str(cause) or type(cause).__name__)
+        if cause is not error:
+            raise cause from error
+        raise
+    facts = stage.facts()
+    directory.complete(guards=guards_of(facts), measured=facts.measured(), connections=stage.connections.seen)
+    answered = facts.answered
+    took_s = time.monotonic() - began
+    tell(listeners, CaseEnded(directory.number, name, answered[Arm.BASELINE], answered[Arm.CANDIDATE], took_s))
+
+
+def _may_confuse_answers(case: Case) -> bool:
+    """Whether by the rules of one of the two releases an asynchronous send may get another one's answer (to 4.6.1)."""
+    releases = (case.id.baseline.release, case.id.candidate.release)
+    return any(one in RELEASES and dialect_of(one).remoting.retry_takes_next_number for one in releases)
+
+
+def _abandon(directory: CaseDirectory, reason: str) -> None:
+    """Leave what there is readable, and say why there is no more."""
+    try:
+        if directory.started:
+            directory.seal()
+    finally:
+        directory.abort(reason)
+
+
+@dataclass(slots=True)
+class _Stage:
+    """What is on stage while a case runs."""
+
+    cluster: Cluster
+    directory: CaseDirectory
+    case: Case
+    pair: Pair
+    listeners: Sequence[Listener]
+    is_wire_wanted: bool
+    arms: dict[Arm, SubjectProcess] = field(default_factory=dict)
+    faults: dict[tuple[int, str], FaultRecord] = field(default_factory=dict)
+    problems: dict[str, str] = field(default_factory=dict)
+    clock: ClockAnchor | None = None
+    origin_ns: int = 0
+    is_read_back: bool = False
+    witness: Witness = field(init=False)
+    stalls: StallWatch = field(init=False)
+    connections: ConnectionWatch = field(init=False)
+    wire: dict[Arm, WireStory] = field(default_factory=dict)
+
+    def play(self, stack: ExitStack) -> None:
+        """Start both subjects, let them go together, break the cluster under them, wait for both, heal."""
+        if death := self._death():
+            raise death
+        self._create_topics()
+        relays = stack.enter_context(ExitStack())  # they outlive the subjects, whose hello says whether they are needed
+        for arm in Arm:
+            self.arms[arm] = stack.enter_context(self._subject(arm, stack))
+        self._each(lambda subject: subject.await_hello())
+        self._require_claims()
+        witness = Witness(self.cluster, self.directory, self._silent_arms(), is_wanted=self.is_wire_wanted)
+        self.witness = relays.enter_context(witness)
+        self._each(lambda subject: subject.prepare(self.case.plan, self._setup(subject.arm)))
+        self._each(lambda subject: subject.await_ready())
+        self.stalls = stack.enter_context(StallWatch({arm: subject.pid for arm, subject in self.arms.items()}))
+        self.connections = stack.enter_context(self._connection_watch())
+        self._go()
+        faults = with_relays(self.witness.relays)
+        schedule = ScheduleThread(self.cluster, self.case.faults, self.origin_ns, self._on_fault, faults)
+        try:
+            self._await_arms()
+            self._look_for_deaths()
+        finally:
+            schedule.stop()
+            outcome = schedule.join()
+        self.problems |= {f"fault {n}": str(problem) for n, problem in enumerate(outcome.problems)}
+        self.connections.rest()
+
+    def _hellos(self) -> dict[Arm, Hello]:
+        told = {arm: subject.transcript.hello for arm, subject in self.arms.items()}
+        return {arm: hello for arm, hello in told.items() if hello is not None}
+
+    def _require_claims(self) -> None:
+        """Raise NotClaimed for what the plan asks of a client that does not say it has the call."""
+        for hello in self._hellos().values():
+            if reason := why_not_claimed(self.case.plan, hello):
+                raise NotClaimed(reason)
+
+    def _silent_arms(self) -> list[Arm]:
+        return [arm for arm, hello in self._hellos().items() if ATTEMPTS not in hello.capabilities]
+
+    def testify(self) -> None:
+        """Let the wire tell what a client does not; what the wire did not see makes the case invalid."""
+        for arm, subject in self.arms.items():
+            timeout_ms = self.case.scenario.settings.send_msg_timeout_ms
+            told = subject.transcript
+            confuses = _may_confuse_answers(self.case)
+            work = Work(self._topic(arm), self.case.plan, told.sends, told.attempts, timeout_ms, confuses)
+            self.wire[arm] = story = self.witness.testify(arm, work)
+            if story.unseen:
+                unseen = f"{len(story.unseen)} frames of {arm} were not all seen: {story.unseen[0]}"
+                self.problems[f"wire {arm}"] = unseen
+
+    def read_back(self) -> None:
+        """Wait until late writes have drained, then read every queue of both topics to its end."""
+        tell(self.listeners, ReadBackStarted(self.directory.number))
+        try:
+            await_drained(self.cluster, [self._topic(arm) for arm in Arm])
+            if any(send.delay_level for send in self.case.plan.sends):
+                self._read_kept_back()
+            for arm in Arm:
+                topic = self._topic(arm)
+                self.directory.write_stored(arm, read_stored(self.cluster, topic, self.case.plan.body_bytes))
+        except (ClusterError, TraceError) as error:  # not EnvironmentMissing: a machine that has failed ends the run
+            self.problems["read-back"] = str(error)
+            return
+        self.is_read_back = True
+
+    def _read_kept_back(self) -> None:
+        kept = await_delivered(self.cluster, [self._topic(arm) for arm in Arm], self.case.plan.body_bytes)
+        for arm in Arm:
+            self.directory.write_stored(arm, kept[self._topic(arm)], table=TableName.SCHEDULED)
+
+    def facts(self) -> CaseFacts:
+        """What the guards look at, once everything is over."""
+        sends = {arm: subject.transcript.sends for arm, subject in self.arms.items()}
+        return CaseFacts(
+            case=self.case,
+            case_name=str(self.case.id),
+            first_ns={arm: min(send.start_ns for send in told) for arm, told in sends.items() if told},
+            late_ns=median_lateness_ns(self.case.plan, sends, self.origin_ns),
+            answered={arm: len(told) for arm, told in sends.items()},
+            faults=tuple(self.faults.values()),
+            problems=tuple(self.problems.values()),
+            is_read_back=self.is_read_back,
+            clock_slip_ms=self._clock_slip_ms(),
+            lost={arm: subject.subject for arm, subject in self.arms.items() if subject.broken},
+            wire=self.wire,
+            stalls=self.stalls.seen.without(send.end_ns for told in sends.values() for send in told),
+            origin_ns=self.origin_ns,
+        )
+
+    def _subject(self, arm: Arm, stack: ExitStack) -> SubjectProcess:
+        recorder: Recorder = stack.enter_context(self.directory.recorder(arm))
+        return SubjectProcess(self.pair.programs[arm], arm, self.directory.logs / arm.value, on_line=recorder.line)
+
+    def _connection_watch(self) -> ConnectionWatch:
+        endpoints = {arm: endpoints_of(self.cluster, self.witness.addresses(arm)) for arm in self.arms}
+        return ConnectionWatch({arm: (subject.pid, endpoints[arm]) for arm, subject in self.arms.items()})
+
+    def _setup(self, arm: Arm) -> SubjectSetup:
+        name_servers = self.witness.name_servers(arm)
+        return SubjectSetup(
+            name_servers=name_servers,
+            topic=self._topic(arm),
+            warm_topic=self._warm_topic,
+            group=f"{self.cluster.topic_prefix}-{self.directory.number}-{arm}",
+            run=self.directory.run,
+            settings=self.case.scenario.settings,
+            callback_limit_ms=round(1_000 * longest_callback_s(self.case.scenario.settings, len(name_servers))),
+        )
+
+    def _topic(self, arm: Arm) -> str:
+        return f"{self._case_prefix}-{arm}"
+
+    @property
+    def _warm_topic(self) -> str:
+        return f"{self._case_prefix}-warm"
+
+    @property
+    def _case_prefix(self) -> str:
+        return f"{self.cluster.topic_prefix}-{self.directory.run}-{self.directory.number:03d}"
+
+    def _create_topics(self) -> None:
+        scenario = self.case.scenario
+        for topic in (*map(self._topic, Arm), self._warm_topic):
+            self.cluster.create_topic(topic, scenario.queues_per_broker, ordered=scenario.ordered)
+
+    def _each(self, step: Callable[[SubjectProcess], object]) -> None:
+        """Take one step with every arm that is still whole; an arm that breaks is put down and left alone."""
+        for arm, subject in self.arms.items():
+            if subject.broken is None:
+                try:
+                    step(subject)
+                except SubjectBroken:
+                    self._lost(arm, subject)
+
+    def _go(self) -> None:
+        """Fix the instant at which the plan begins and tell both arms."""
+        clock = self.clock = ClockAnchor(time.monotonic_ns(), time.time_ns() // 1_000_000)
+        self.origin_ns = clock.monotonic_ns + GO_AHEAD_NS
+        self.directory.begin(self.case.plan, clock=clock, origin_ns=self.origin_ns)
+        self._each(lambda subject: subject.go(self.origin_ns))
+        told_ms = (time.monotonic_ns() - clock.monotonic_ns) / 1e6
+        tell(self.listeners, ArmsStarted(self.directory.number, told_ms))
+
+    def _await_arms(self) -> None:
+        """Wait until both arms are done or broken; each has its own deadlines for silence."""
+        waiting = dict(self.arms)
+        while waiting:
+            self._look_for_deaths()
+            self.witness.require_alive()
+            for arm, subject in list(waiting.items()):
+                if subject.is_over:
+                    del waiting[arm]
+                    self._ended(arm, subject)
+                tell(self.listeners, SendsAnswered(self.directory.number, arm, subject.answered))
+            if waiting:
+                time.sleep(PROGRESS_EVERY_S)
+
+    def _look_for_deaths(self) -> None:
+        """A server that nobody killed and that is gone makes the case invalid; healing would hide it."""
+        killed = {fault.node for fault in self.case.faults if fault.kind in KILLS}
+        for node in nodes_of(self.cluster):
+            if node.name not in killed and self.cluster.state(node.name) is NodeState.GONE:
+                self.problems.setdefault(node.name, f"{node.name} died by itself: {self._last_words(node.name)}")
+
+    def cause_of(self, error: BaseException) -> BaseException:
+        """What really ended the case: of a server that has died everything else, a missing route say, is a consequence."""
+        if isinstance(error, ClusterError | EnvironmentMissing):
+            with suppress(ClusterError, EnvironmentMissing):  # whoever tells of servers may be what is gone
+                return self._death(f"; then: {error}") or error
+        return error
+
+    def _death(self, then: str = "") -> ClusterError | None:
+        self._look_for_deaths()
+        died = [self.problems[node.name] for node in nodes_of(self.cluster) if node.name in self.problems]
+        if not died:
+            return None
+        hint = "find out who killed it: the system log (out of memory?), its own log in the run folder"
+        return ClusterError("servers that live until the run ends", seen="; ".join(died) + then, hint=hint)
+
+    def _last_words(self, node: str) -> str:
+        lines = [line.strip() for line in self.cluster.log_tail(node, 3) if line.strip()]
+        return lines[-1] if lines else "its log is empty"
+
+    def _ended(self, arm: Arm, subject: SubjectProcess) -> None:
+        if subject.broken is not None:
+            self._lost(arm, subject)
+        else:
+            subject.await_done(0.0)
+
+    def _lost(self, arm: Arm, subject: SubjectProcess) -> None:
+        broken = subject.broken
+        if broken is None or arm in self.directory.entry.breaches:
+            return
+        self.directory.lost(arm, Breach(broken.signature, broken.expected, broken.seen))
+        tell(self.listeners, ArmLost(self.directory.number, arm, broken.signature, str(broken)))
+
+    def _on_fault(self, record: FaultRecord) -> None:
+        self.faults[record.episode, record.node] = record
+        self.directory.write_fault(record)
+        event = FaultInjected if record.heal_ns is None else FaultHealed
+        tell(self.listeners, event(self.directory.number, record))
+
+    def _clock_slip_ms(self) -> int:
+        """How far the wall clock, which Java's rules read, has moved against the monotonic one since the arms began."""
+        if self.clock is None:
+            return 0
+        passed_ms = (time.monotonic_ns() - self.clock.monotonic_ns) // 1_000_000
+        return time.time_ns() // 1_000_000 - self.clock.wall_ms - passed_ms

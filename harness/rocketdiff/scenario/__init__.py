@@ -1,0 +1,23 @@
+"""Scenarios: YAML files of a published format, checked, selected by name, and expanded into cases and plans from a seed."""
+
+from rocketdiff.scenario.expansion import expand, plan_of
+from rocketdiff.scenario.loading import line_of, load, load_all, parse
+from rocketdiff.scenario.model import CHECKS, SUITES, Case, Scenario, Tolerance, Workload, fault_sentence
+from rocketdiff.scenario.selection import select
+
+__all__ = [
+    "CHECKS",
+    "SUITES",
+    "Case",
+    "Scenario",
+    "Tolerance",
+    "Workload",
+    "expand",
+    "fault_sentence",
+    "line_of",
+    "load",
+    "load_all",
+    "parse",
+    "plan_of",
+    "select",
+]

@@ -1,0 +1,76 @@
+"""From a scenario and a seed to the exact sends of a case: a pure function, the same list for both arms."""
+
+import hashlib
+from collections.abc import Sequence
+from random import Random
+from typing import TypeVar
+
+from rocketdiff.core.case import CaseId
+from rocketdiff.core.plan import Plan, PlannedSend
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.scenario.model import Case, Scenario, Workload
+
+_NS_PER_S = 1_000_000_000
+
+Value = TypeVar("Value")
+
+_JITTER = 0.25
+"""
+Part of a send's time slot within which its due time moves at random.
+
+Enough that sends do not beat in step with the faults' round times, small enough that the rate stays even. The rest of the
+slot is a phase drawn once, so that another seed meets a fault at another point of the rotation.
+"""
+
+_ARGUMENT_LIMIT = 1_000_000
+"""Random arguments are below this: every queue count divides it almost evenly, and it is short to read."""
+
+
+def expand(scenario: Scenario, baseline: SubjectId, candidate: SubjectId, seed: int) -> Case:
+    """The case of a scenario for two subjects; the plan depends on the scenario and the seed, never on the subjects."""
+    return Case(CaseId(scenario.name, baseline, candidate), scenario, plan_of(scenario, seed))
+
+
+def plan_of(scenario: Scenario, seed: int) -> Plan:
+    """
+    Sends numbered by due time, taken in turn by the threads.
+
+    Send k is due somewhere in the k-th slot of 1/rate seconds. The random numbers depend on seed and name, so that adding a
+    scenario changes no other plan.
+    """
+    workload = scenario.workload
+    random = _random(seed, scenario.name)
+    slot_ns = _NS_PER_S / workload.rate_per_s
+    phase = random.random()
+    sends = tuple(
+        PlannedSend(
+            send=number,
+            thread=number % workload.threads,
+            due_ns=int((number + (1 - _JITTER) * phase + _JITTER * random.random()) * slot_ns),
+            kind=workload.call,
+            argument=_argument(workload, number, random),
+            body_bytes=_in_turn(workload.body_bytes, number),
+            mode=workload.mode,
+            delay_level=_in_turn(workload.delay_levels, number),
+            keys=_in_turn(workload.keys, number),
+            tags=_in_turn(workload.tags, number),
+            properties=workload.properties,
+        )
+        for number in range(workload.sends)
+    )
+    return Plan(seed, workload.threads, sends)
+
+
+def _random(seed: int, name: str) -> Random:
+    """A generator whose numbers are the same on every machine and Python release (only ``random()`` is used)."""
+    return Random(int.from_bytes(hashlib.sha256(f"{seed}/{name}".encode()).digest()[:8]))
+
+
+def _argument(workload: Workload, number: int, random: Random) -> int:
+    if workload.arguments is None:
+        return int(random.random() * _ARGUMENT_LIMIT)
+    return _in_turn(workload.arguments, number) if workload.arguments else number
+
+
+def _in_turn(values: Sequence[Value], number: int) -> Value:
+    return values[number % len(values)]

@@ -1,0 +1,125 @@
+"""From a file, or from the text a run has kept, to a Scenario; refused with one clear message or right."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.plain import shown
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.documents.yaml_source import YamlSource, parse_yaml, read_text
+from rocketdiff.scenario.file_format import ScenarioFile, WorkloadPart
+from rocketdiff.scenario.model import FORMAT, Scenario, Tolerance, Workload
+from rocketdiff.scenario.refusal import first_refusal, refused
+from rocketdiff.scenario.rules import require_consistent
+from rocketdiff.scenario.schedule import scheduled
+
+SUFFIX = ".yaml"
+
+
+def load(path: Path) -> Scenario:
+    """Read one scenario file; UsageError names the file, the line, the field and what was expected."""
+    return parse(read_text(path), str(path))
+
+
+def load_all(root: Path) -> tuple[Scenario, ...]:
+    """
+    Every scenario below a folder, by name.
+
+    Raises UsageError when there is none, when a file is refused, and when two have one name: it selects, declares, files and
+    reports. Where a file lies is its owner's business; of those that are shipped a test says that they lie where their names say.
+    """
+    scenarios = tuple(load(path) for path in sorted(root.rglob(f"*{SUFFIX}")))
+    if not scenarios:
+        raise UsageError(f"scenario files (*{SUFFIX}) below {root}", seen="none", hint="check --scenarios")
+    _require_unique(scenarios)
+    return tuple(sorted(scenarios, key=lambda scenario: scenario.name))
+
+
+def parse(text: str, origin: str) -> Scenario:
+    """Read a scenario from its text; ``origin`` says in messages where the text came from."""
+    source = parse_yaml(text, origin)
+    _require_format(source)
+    try:
+        file = ScenarioFile.model_validate(source.data)
+    except ValidationError as problem:
+        raise first_refusal(source, problem) from problem
+    faults = scheduled(file, source)
+    require_consistent(file, faults, source)
+    return Scenario(
+        name=file.name,
+        establishes=" ".join(file.establishes.split()),
+        covers=tuple(file.covers),
+        topology=file.topology,
+        queues_per_broker=file.topic.queues_per_broker,
+        settings=ClientSettings(**file.settings.model_dump()),
+        workload=_workload(file.workload),
+        faults=faults,
+        checks=tuple(file.checks),
+        suites=tuple(file.suites),
+        tolerances=tuple(Tolerance(check, part.ratio, part.reason) for check, part in file.tolerances.items()),
+        text=text,
+        source=origin,
+        ordered=file.topic.ordered,
+    )
+
+
+def line_of(text: str, field: str) -> int:
+    """Line of a scenario's text, from 1, on which a field stands; of the first line where it is left out."""
+    return int(parse_yaml(text, "").place((field,)).rpartition(" ")[2])
+
+
+def _require_unique(scenarios: Iterable[Scenario]) -> None:
+    first: dict[str, Scenario] = {}
+    for scenario in scenarios:
+        known = first.setdefault(scenario.name, scenario)
+        if known is not scenario:
+            raise UsageError(
+                f"each name of a scenario once; {scenario.name} is the one of {known.source}",
+                seen=f"it again in {scenario.source}",
+                hint="rename one of them",
+            )
+
+
+def _require_format(source: YamlSource) -> None:
+    """Before anything else is looked at: a file of another format may mean something else by every field."""
+    if not isinstance(source.data, dict):
+        raise refused(source, (), expected="a mapping with format, name and so on", seen=_kind(source.data))
+    version = source.data.get("format")
+    if version != FORMAT or isinstance(version, bool):
+        raise refused(
+            source,
+            ("format",),
+            expected=f"format: {FORMAT}",
+            seen="none" if version is None else f"format: {shown(version)}",
+            hint="this rocketdiff reads no other version of the scenario format",
+        )
+
+
+def _kind(data: object) -> str:
+    return {type(None): "nothing", list: "a list"}.get(type(data), shown(data))
+
+
+def _workload(part: WorkloadPart) -> Workload:
+    match part.arguments:
+        case "random":
+            arguments: tuple[int, ...] | None = None
+        case None | "ascending":
+            arguments = ()
+        case given:
+            arguments = tuple(given)
+    return Workload(
+        threads=part.threads,
+        rate_per_s=part.rate_per_s,
+        duration_s=part.duration_s,
+        call=SendKind(part.call),
+        arguments=arguments,
+        body_bytes=(part.body_bytes,) if isinstance(part.body_bytes, int) else tuple(part.body_bytes),
+        mode=SendMode(part.mode),
+        delay_levels=(part.delay_level,) if isinstance(part.delay_level, int) else tuple(part.delay_level),
+        keys=tuple(part.keys or ("",)),
+        tags=tuple(part.tags or ("",)),
+        properties=tuple(sorted(part.properties.items())),
+    )

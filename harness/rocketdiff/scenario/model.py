@@ -1,0 +1,144 @@
+"""A scenario as the rest of the harness sees it: checked, typed, and nothing of YAML left but its text."""
+
+from dataclasses import dataclass
+
+from rocketdiff.core.case import CaseId
+from rocketdiff.core.fault import KILLS, FaultKind, FaultSpec
+from rocketdiff.core.plan import Plan, SendKind, SendMode
+from rocketdiff.core.settings import ClientSettings
+
+FORMAT = 1
+"""Version of the file format; another number is another format and is refused."""
+
+CHECKS = (
+    "queue-choice",
+    "attempts",
+    "avoidance",
+    "error-kind",
+    "timing",
+    "loss",
+    "duplication",
+    "failover-time",
+    "callbacks",
+    "content",
+    "order",
+    "delay",
+)
+"""Questions a scenario may ask; ``outcomes``, ``protocol`` and ``validity`` are asked of every case and never written down."""
+
+SUITES = ("quick", "full", "deployments", "modes", "wire")
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """A margin of one check: two durations are the same when their ratio is within [1/ratio, ratio]; with its reason."""
+
+    check: str
+    ratio: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """
+    What the application does, the same in both arms.
+
+    rate_per_s: sends a second over all threads together. arguments: taken in turn by the sends (QUEUE and SELECTOR only);
+    empty: the number of the send; None: drawn from the seed. body_bytes, delay_levels, keys, tags: taken in turn.
+    properties: user properties of every message.
+    """
+
+    threads: int
+    rate_per_s: float
+    duration_s: float
+    call: SendKind
+    arguments: tuple[int, ...] | None
+    body_bytes: tuple[int, ...]
+    mode: SendMode = SendMode.SYNC
+    delay_levels: tuple[int, ...] = (0,)
+    keys: tuple[str, ...] = ("",)
+    tags: tuple[str, ...] = ("",)
+    properties: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def sends(self) -> int:
+        """How many sends an arm is asked for."""
+        return max(1, round(self.rate_per_s * self.duration_s))
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """
+    One scenario file.
+
+    faults: repeats written out, by time; each pause is an episode of its own. suites: where it runs by default. text: the
+    file as it was read; source: where from, for messages. ordered: the topic is marked as one of ordered messages.
+    """
+
+    name: str
+    establishes: str
+    covers: tuple[str, ...]
+    topology: str
+    queues_per_broker: int
+    settings: ClientSettings
+    workload: Workload
+    faults: tuple[FaultSpec, ...]
+    checks: tuple[str, ...]
+    suites: tuple[str, ...]
+    tolerances: tuple[Tolerance, ...]
+    text: str
+    source: str
+    ordered: bool = False
+
+    @property
+    def duration_s(self) -> float:
+        """Seconds from the first possible due time to the last."""
+        return self.workload.duration_s
+
+    @property
+    def sends(self) -> int:
+        """How many sends an arm is asked for."""
+        return self.workload.sends
+
+    @property
+    def episodes(self) -> int:
+        """How many times a broker is paused."""
+        return sum(fault.kind is FaultKind.PAUSE for fault in self.faults)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """
+    A scenario for one pair of subjects, with the exact sends both arms are given.
+
+    brokers: names of the brokers by letter, on a cluster whose brokers have other names than ours; faults name them so too.
+    """
+
+    id: CaseId
+    scenario: Scenario
+    plan: Plan
+    brokers: tuple[str, ...] = ()
+
+    @property
+    def faults(self) -> tuple[FaultSpec, ...]:
+        """What is done to the cluster, by time."""
+        return self.scenario.faults
+
+
+def fault_sentence(fault: FaultSpec) -> str:
+    """One fault for people: ``broker-b paused at 1.5 s for 1 s``."""
+    if fault.kind in KILLS:
+        end = "for good" if fault.for_s is None else f"and restarted after {fault.for_s:g} s"
+        return f"{fault.node} killed at {fault.at_s:g} s {end}"
+    what = _IN_WORDS.get(fault.kind, "paused").format(frames=fault.frames, delay_ms=fault.delay_ms)
+    return f"{fault.node} {what} at {fault.at_s:g} s for {fault.for_s:g} s"
+
+
+_IN_WORDS = {
+    FaultKind.READ_ONLY: "made read-only",
+    FaultKind.FLOW_CONTROL: "made to answer SYSTEM_BUSY",
+    FaultKind.FLUSH_TIMEOUT: "given no time to flush",
+    FaultKind.WIRE_DELAY: "kept behind relays that delay {frames} by {delay_ms:g} ms",
+    FaultKind.WIRE_RESET: "kept behind relays that reset connections at {frames}",
+    FaultKind.WIRE_SWALLOW: "kept behind relays that swallow {frames}",
+}

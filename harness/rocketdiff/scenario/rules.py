@@ -1,0 +1,68 @@
+"""Rules of the format that need more than one field: what is asked must be answerable."""
+
+from collections.abc import Sequence
+
+from rocketdiff.core.fault import FaultSpec
+from rocketdiff.core.knowable import unanswerable
+from rocketdiff.core.plan import SendKind
+from rocketdiff.documents.yaml_source import YamlSource
+from rocketdiff.scenario.file_format import ScenarioFile
+from rocketdiff.scenario.modes import require_sendable, sending_of
+from rocketdiff.scenario.refusal import refused
+
+_ADDRESSED = {SendKind.QUEUE, SendKind.SELECTOR}
+"""Calls that name their queue: no retry, no choice, no failover (sendKernelImpl is called once)."""
+
+
+def require_consistent(file: ScenarioFile, faults: Sequence[FaultSpec], source: YamlSource) -> None:
+    """Raise UsageError for fields that contradict each other."""
+    _require_unique(file, source)
+    _require_workload(file, source)
+    require_sendable(file.workload, source)
+    _require_answerable(file, faults, source)
+
+
+def _require_unique(file: ScenarioFile, source: YamlSource) -> None:
+    lists: dict[str, list[str]] = {"covers": [*file.covers], "checks": [*file.checks], "suites": [*file.suites]}
+    for field, values in lists.items():
+        twice = sorted({value for value in values if values.count(value) > 1})
+        if twice:
+            raise refused(source, (field,), expected="each entry once", seen=f"{', '.join(twice)} twice")
+
+
+def _require_workload(file: ScenarioFile, source: YamlSource) -> None:
+    workload = file.workload
+    if workload.arguments is not None and SendKind(workload.call) not in _ADDRESSED:
+        raise refused(
+            source,
+            ("workload", "arguments"),
+            expected="arguments only with call: queue or selector",
+            seen=f"call: {workload.call}",
+            hint="remove arguments, or choose the call",
+        )
+    sends = workload.rate_per_s * workload.duration_s
+    if sends < workload.threads:
+        raise refused(
+            source,
+            ("workload",),
+            expected="at least one send a thread",
+            seen=f"{sends:g} sends for {workload.threads} threads",
+            hint="raise rate_per_s or duration_s",
+        )
+
+
+def _require_answerable(file: ScenarioFile, faults: Sequence[FaultSpec], source: YamlSource) -> None:
+    """A check that can never be decisive here would look like a pass; it is refused instead."""
+    sending = sending_of(file, faults)
+    for check in file.checks:
+        if obstacle := unanswerable(check, sending):
+            raise refused(
+                source,
+                ("checks",),
+                expected=f"a case in which {check} can be seen",
+                seen=obstacle,
+                hint=f"remove {check} from checks",
+            )
+    for check in file.tolerances:
+        if check not in file.checks:
+            raise refused(source, ("tolerances", check), expected="a tolerance of a check that is asked", seen=check)

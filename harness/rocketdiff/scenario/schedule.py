@@ -1,0 +1,157 @@
+"""Faults of a file written out one by one, and refused where they cannot be done as written."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+from rocketdiff.core.fault import KILLS, FaultKind, FaultSpec, Frames
+from rocketdiff.documents.yaml_source import Location, YamlSource
+from rocketdiff.scenario.file_format import (
+    FaultPart,
+    KillPart,
+    NameServerPausePart,
+    ScenarioFile,
+    SlaveKillPart,
+    SlavePausePart,
+    WireDelayPart,
+    WirePart,
+)
+from rocketdiff.scenario.refusal import refused
+from rocketdiff.scenario.topologies import TOPOLOGIES, broker_name, name_server_name, slave_name
+
+MINIMUM_GAP_S = 0.2
+"""Between two faults of one node: the first must be healed, and its healing proven by an answered request, in between."""
+
+RESTART_S = 5.0
+"""What a killed broker is given to start, register and serve again before its next fault; 3 to 4 s are usual."""
+
+SHARE_OF_A_PROOF = 0.5
+"""Of a fault's time, for showing that it is in effect; as for a pause."""
+
+_WITH_SLAVES = "one of " + ", ".join(name for name, nodes in TOPOLOGIES.items() if nodes.has_slaves)
+
+_WITH_FLUSH = ", ".join(name for name, nodes in TOPOLOGIES.items() if nodes.waits_for_disk)
+
+_SAME_TIME_S = 1e-9
+"""Sums of decimal seconds differ in their last bits; no schedule means a nanosecond."""
+
+
+def scheduled(file: ScenarioFile, source: YamlSource) -> tuple[FaultSpec, ...]:
+    """
+    Every single fault by time, episodes numbered from 1 in that order.
+
+    Raises UsageError for a node the topology does not have, a fault that is not over when the workload ends, and two
+    faults of one node that overlap or leave no time to prove the healing of the first.
+    """
+    placed = [
+        (location, spec)
+        for number, part in enumerate(file.faults)
+        for location, spec in _written_out(part, file, source, ("faults", number))
+    ]
+    placed.sort(key=lambda pair: (pair[1].at_s, pair[1].node))
+    for location, spec in placed:
+        _require_inside(spec, file.workload.duration_s, source, location)
+    for node in {spec.node for _, spec in placed}:
+        for (_, earlier), (location, later) in pairwise(pair for pair in placed if pair[1].node == node):
+            _require_apart(earlier, later, source, location)
+    return tuple(replace(spec, episode=episode) for episode, (_, spec) in enumerate(placed, start=1))
+
+
+def _written_out(
+    part: FaultPart, file: ScenarioFile, source: YamlSource, location: Location
+) -> Iterator[tuple[Location, FaultSpec]]:
+    node = _node(part, file, source, location)
+    if isinstance(part, KillPart | SlaveKillPart):
+        yield location, FaultSpec(0, FaultKind(part.kind), node, part.at_s, part.for_s)
+        return
+    if (part.repeat > 1) != (part.every_s is not None):
+        raise refused(
+            source,
+            location,
+            expected="repeat and every_s together",
+            seen=f"repeat {part.repeat}, every_s {part.every_s}",
+            hint="every_s is the time from one start to the next",
+        )
+    frames = Frames(part.frames) if isinstance(part, WirePart | WireDelayPart) else None
+    delay_ms = _delay_ms(part, source, location) if isinstance(part, WireDelayPart) else 0.0
+    for number in range(part.repeat):
+        at_s = part.at_s + number * (part.every_s or 0)
+        yield location, FaultSpec(0, FaultKind(part.kind), node, round(at_s, 9), part.for_s, frames, delay_ms)
+
+
+def _delay_ms(part: WireDelayPart, source: YamlSource, location: Location) -> float:
+    """A delay is proven by one answer that it held up, which may take half of the fault's time."""
+    if part.delay_ms <= part.for_s * 1_000 * SHARE_OF_A_PROOF:
+        return part.delay_ms
+    raise refused(
+        source,
+        (*location, "delay_ms"),
+        expected=f"at most half of for_s, {part.for_s * 1_000 * SHARE_OF_A_PROOF:g} ms",
+        seen=f"{part.delay_ms:g}",
+        hint="a delay that is not over within its time could not be proven",
+    )
+
+
+def _node(part: FaultPart, file: ScenarioFile, source: YamlSource, location: Location) -> str:
+    nodes = TOPOLOGIES[file.topology]
+    if isinstance(part, NameServerPausePart):
+        if part.name_server <= nodes.name_servers:
+            return name_server_name(part.name_server)
+        raise refused(
+            source,
+            (*location, "name_server"),
+            expected=f"a name server of {file.topology}, 1 to {nodes.name_servers}",
+            seen=str(part.name_server),
+        )
+    if FaultKind(part.kind) is FaultKind.FLUSH_TIMEOUT and not nodes.waits_for_disk:
+        raise refused(
+            source,
+            (*location, "kind"),
+            expected="a topology that waits for the disk",
+            seen=file.topology,
+            hint=_WITH_FLUSH,
+        )
+    if isinstance(part, SlavePausePart | SlaveKillPart) and not nodes.has_slaves:
+        raise refused(
+            source, (*location, "kind"), expected="a topology with slaves", seen=file.topology, hint=_WITH_SLAVES
+        )
+    if part.broker in nodes.broker_letters:
+        is_slave = isinstance(part, SlavePausePart | SlaveKillPart)
+        return slave_name(part.broker) if is_slave else broker_name(part.broker)
+    raise refused(
+        source,
+        (*location, "broker"),
+        expected=f"a broker of {file.topology}: {', '.join(nodes.broker_letters)}",
+        seen=repr(part.broker),
+    )
+
+
+def _end_s(spec: FaultSpec) -> float:
+    """When a fault is over; a kill without restart never is."""
+    return float("inf") if spec.for_s is None else spec.at_s + spec.for_s
+
+
+def _require_inside(spec: FaultSpec, duration_s: float, source: YamlSource, location: Location) -> None:
+    end_s = spec.at_s if spec.for_s is None else _end_s(spec)
+    if end_s > duration_s + _SAME_TIME_S or spec.at_s >= duration_s:
+        raise refused(
+            source,
+            location,
+            expected=f"a fault that is over within the {duration_s:g} s of the workload",
+            seen=f"{spec.node} from {spec.at_s:g} s to {end_s:g} s",
+            hint="make the workload longer: what the client does afterwards is what is judged",
+        )
+
+
+def _require_apart(earlier: FaultSpec, later: FaultSpec, source: YamlSource, location: Location) -> None:
+    gap_s = RESTART_S if earlier.kind in KILLS else MINIMUM_GAP_S
+    if later.at_s - _end_s(earlier) >= gap_s - _SAME_TIME_S:
+        return
+    end = "for good" if earlier.for_s is None else f"until {_end_s(earlier):g} s"
+    raise refused(
+        source,
+        location,
+        expected=f"faults of {later.node} at least {gap_s:g} s apart",
+        seen=f"one from {earlier.at_s:g} s {end} and another at {later.at_s:g} s",
+        hint="leave time to heal the first and to prove it",
+    )

@@ -1,0 +1,20 @@
+"""Two answers to one script: where they first differ, what that is about, and which rule is behind it."""
+
+from rocketdiff.simulation.comparison.answers import AnswerLine, answer_line, visible
+from rocketdiff.simulation.comparison.beginning import with_beginning
+from rocketdiff.simulation.comparison.behind import rules_behind
+from rocketdiff.simulation.comparison.difference import Compared, Difference, first_difference
+from rocketdiff.simulation.comparison.in_words import difference_data, difference_lines
+
+__all__ = [
+    "AnswerLine",
+    "Compared",
+    "Difference",
+    "answer_line",
+    "difference_data",
+    "difference_lines",
+    "first_difference",
+    "rules_behind",
+    "visible",
+    "with_beginning",
+]

@@ -1,0 +1,46 @@
+"""The state in which an answer arose that has none before it in the trace: the script's first one, or one after a dump."""
+
+from dataclasses import replace
+from typing import Any
+
+from rocketdiff.core.errors import HarnessError
+from rocketdiff.simulation.comparison.answers import answer_line
+from rocketdiff.simulation.comparison.difference import Difference
+from rocketdiff.simulation.script.depths import depth_of
+from rocketdiff.simulation.script.model import Dump, NamedScript, Step, Timeline
+from rocketdiff.simulation.script.vocabulary import DumpPart
+from rocketdiff.simulation.virtual import run_reference
+from rocketmq_reference.dialects import dialect_of
+
+_SHARED = (DumpPart.QUEUES, DumpPart.FAULTS)
+_OF_THREAD_0 = (DumpPart.INDEX, DumpPart.WORST_INDEX, *_SHARED)
+
+
+def with_beginning(one: NamedScript, difference: Difference, release: str) -> Difference:
+    """
+    The difference with its ``before``, where the trace has states but none before it.
+
+    The reference, in the dialect of that release, does the steps before and is asked for the state; what it cannot do leaves
+    the difference as it is.
+    """
+    if difference.before is not None or not any(difference.states):
+        return difference
+    return replace(difference, before=_state_before(one, difference.step, release))
+
+
+def _state_before(one: NamedScript, step: int, release: str) -> dict[str, Any] | None:
+    script = one.script
+    asked = Dump(_parts(script.steps[step]))
+    shortened = replace(script, depth=depth_of(script), steps=(*script.steps[:step], asked))
+    try:
+        lines = run_reference(dialect_of(release), one.name, shortened, trace=True)
+    except HarnessError:
+        return None
+    state: dict[str, Any] = answer_line(lines[-1]).content
+    return state
+
+
+def _parts(step: Step) -> tuple[DumpPart, ...]:
+    """A dump tells the counters of thread 0; those of another thread would be taken for its own."""
+    of_another = isinstance(step, Timeline) or getattr(step, "thread", 0) != 0
+    return _SHARED if of_another else _OF_THREAD_0

@@ -1,0 +1,164 @@
+"""
+Why two answers differ, found out by trying: which single rule of the other dialect makes the reference answer like it.
+
+Of two dialects every field in which they differ is exchanged alone, and the script is run again: the fields after which
+the line in question comes out as on the other side are the cause. Of one and the same dialect (the reference against the
+classes it describes) there is nothing to exchange: the rules that decide such a thing are quoted, for one of them, or the
+host, is wrong.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import reduce
+from typing import Any
+
+from rocketdiff.simulation.comparison.answers import answer_line
+from rocketdiff.simulation.comparison.difference import Compared, Difference, places_of_difference
+from rocketdiff.simulation.comparison.story import story
+from rocketdiff.simulation.script.model import NamedScript
+from rocketdiff.simulation.virtual import run_reference
+from rocketmq_reference.dialects import dialect_of, flatten
+from rocketmq_reference.rules.dialect import Dialect
+
+View = Callable[[list[str]], list[str]]
+"""What is compared of a trace: all of it, or what an application can see."""
+
+_NOT_BEHAVIOUR = {"name", "releases", "parent"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Exchange:
+    """One field in which two dialects differ, by its path."""
+
+    path: tuple[str, ...]
+    left: object
+    right: object
+
+    def told(self, one: str, other: str) -> str:
+        return f"{'.'.join(self.path)}: {_text(self.left)} in {one}, {_text(self.right)} in {other}"
+
+
+def rules_behind(one: NamedScript, difference: Difference, left: str, right: str, view: View) -> tuple[str, ...]:
+    """Sentences about the rules that are responsible; left and right are releases."""
+    this, that = dialect_of(left), dialect_of(right)
+    if this.name == that.name:
+        return (*_as_written(left, difference.compared), *_story(one, difference, right))
+    question = _Question(one, difference, view, _lines(this, one, view), _lines(that, one, view))
+    if (question.line(question.ours), question.line(question.theirs)) != difference.lines:
+        return ("not known: the reference does not answer like both",)
+    exchanges = list(_exchanges(this, that, ()))
+    causes = [x for x in exchanges if question.is_settled_by(_with(this, x.path, x.right))]
+    if causes:
+        return tuple(cause.told(left, right) for cause in causes)
+    parts = [x for x in exchanges if not question.is_settled_by(_with(that, x.path, x.left))]
+    if not parts:
+        return (f"not known: none of the {len(exchanges)} rules in which they differ accounts for it alone",)
+    return tuple(f"together with others, {part.told(left, right)}" for part in parts)
+
+
+def _story(one: NamedScript, difference: Difference, release: str) -> Iterator[str]:
+    line = difference.lines[1] or difference.lines[0]
+    assert line is not None
+    yield from story(one, release, answer_line(line))
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A difference between what the reference answers in two dialects."""
+
+    one: NamedScript
+    difference: Difference
+    view: View
+    ours: list[str]
+    theirs: list[str]
+
+    def line(self, lines: list[str]) -> str | None:
+        """The line of the difference."""
+        number = self.difference.line
+        return lines[number] if number < len(lines) else None
+
+    def is_settled_by(self, dialect: Dialect) -> bool:
+        """Whether with this dialect the difference is gone, and nothing differs that did not differ before."""
+        lines, number = _lines(dialect, self.one, self.view), self.difference.line
+        seen, wanted, before = self.line(lines), self.line(self.theirs), self.line(self.ours)
+        if lines[:number] != self.theirs[:number]:
+            return False
+        if None in (seen, wanted, before):
+            return seen == wanted
+        assert seen is not None
+        assert wanted is not None
+        assert before is not None
+        rest = places_of_difference(before, wanted) - {self.difference.where}
+        return places_of_difference(seen, wanted) <= rest
+
+
+def _lines(dialect: Dialect, one: NamedScript, view: View) -> list[str]:
+    """What the dialect answers; a mixture that no release ever was may stumble, and then is no cause."""
+    try:
+        return view(run_reference(dialect, one.name, one.script, trace=True))
+    except Exception:  # noqa: BLE001 - see above
+        return []
+
+
+def _exchanges(one: Any, other: Any, path: tuple[str, ...]) -> Iterator[_Exchange]:
+    for field in fields(one):
+        here = (*path, field.name)
+        left, right = getattr(one, field.name), getattr(other, field.name)
+        if left == right or here[0] in _NOT_BEHAVIOUR:
+            continue
+        if is_dataclass(left) and type(left) is type(right):
+            yield from _exchanges(left, right, here)
+        else:
+            yield _Exchange(here, left, right)
+
+
+def _with(value: Any, path: tuple[str, ...], new: object) -> Any:
+    name, *rest = path
+    return replace(value, **{name: _with(getattr(value, name), tuple(rest), new) if rest else new})
+
+
+def _text(value: object) -> str:
+    if isinstance(value, frozenset | tuple):
+        return " ".join(str(item) for item in (sorted(value) if isinstance(value, frozenset) else value))
+    return str(getattr(value, "__name__", value))
+
+
+_DECIDES: dict[Compared, tuple[str, ...]] = {
+    Compared.QUEUE: ("index.", "select_", "fault_table.", "loop.shared_budget"),
+    Compared.INDEX: ("index.", "select_"),
+    Compared.WORST_INDEX: ("index.", "fault_table."),
+    Compared.QUEUES: ("select_queue", "write_queues_need_permission", "create_topic_key_ignored"),
+    Compared.FAULTS: ("penalties.", "failure_counts_as_ms", "fault_table.", "loop."),
+    Compared.ATTEMPT_TIMEOUT: ("loop.", "remoting.budgeted"),
+    Compared.ATTEMPT_PORT: ("remoting.vip_channel",),
+    Compared.STATUS: ("loop.",),
+}
+"""Beginnings of the names of the fields that decide it; what is not here is decided by send loop and remoting."""
+
+
+def _as_written(release: str, compared: Compared) -> Iterator[str]:
+    """The fields that decide it, rules among them by what their docstrings say."""
+    dialect = dialect_of(release)
+    beginnings = _DECIDES.get(compared, ("loop.", "asynchronous.", "remoting."))
+    chosen = {name: text for name, text in flatten(dialect).items() if name.startswith(beginnings)}
+    yield f"{release}: " + ", ".join(f"{name} {text}" for name, text in chosen.items())
+    for name in chosen:
+        if words := _quoted(dialect, name):
+            yield f"{name}: {words}"
+
+
+def _quoted(dialect: Dialect, name: str) -> str:
+    """What a rule's docstring says, or else what that of its group says about the field; empty if neither does."""
+    *groups, field = name.split(".")
+    group = reduce(getattr, groups, dialect)
+    rule = getattr(group, field)
+    own = _first_paragraph(rule) if callable(rule) else ""
+    if own or not groups:
+        return own
+    told = re.search(rf"(?:^|\. ){field}: (.+?\.)(?= \w+: |$)", " ".join((group.__doc__ or "").split()))
+    return told[1] if told else ""
+
+
+def _first_paragraph(rule: Callable[..., object]) -> str:
+    return " ".join((rule.__doc__ or "").strip().split("\n\n")[0].split())

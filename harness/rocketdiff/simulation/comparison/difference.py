@@ -1,0 +1,188 @@
+"""
+Two answers to one script, line by line: the first difference, what it is about, and the states in which it arose.
+
+Exact: the hosts share the script, the clock and the random tape, so any difference is one of behaviour.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import zip_longest
+from typing import Any
+
+from rocketdiff.simulation.comparison.answers import AnswerLine, answer_line
+
+
+class Compared(StrEnum):
+    """What is compared; declared in the order in which a line is looked through, so that causes come before effects."""
+
+    ORDER = "order of answers"
+    QUEUE = "queue"
+    ATTEMPT_TIMEOUT = "attempt timeout"
+    ATTEMPT_OUTCOME = "outcome of an attempt"
+    ATTEMPT_CODE = "response code of an attempt"
+    ATTEMPT_ELAPSED = "duration of an attempt"
+    ATTEMPT_PORT = "port of an attempt"
+    ATTEMPTS = "number of attempts"
+    RESULT = "result"
+    STATUS = "send status"
+    EXCEPTION = "exception"
+    CODE = "code of the exception"
+    CAUSE = "cause of the exception"
+    ELAPSED = "duration of the call"
+    CALLBACKS = "number of callbacks"
+    INDEX = "index"
+    WORST_INDEX = "index of the search for the best known broker"
+    QUEUES = "publish list"
+    FAULTS = "fault table"
+    CLOCK = "clock"
+    CONNECTIONS = "connections"
+    ANSWER = "answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """
+    The first difference of two answers.
+
+    where: the value within its line, as in ``send.attempts[1].timeout_ms``; values, states, lines: of the left and the
+    right side. states: after the step, from the same line (None without a trace, or where a side has no line); before:
+    the state both had after the last line they shared. rules: why, as far as it is known; filled in by ``rules_behind``.
+    """
+
+    script: str
+    step: int
+    place: str
+    compared: Compared
+    where: str
+    values: tuple[Any, Any]
+    before: dict[str, Any] | None
+    states: tuple[dict[str, Any] | None, dict[str, Any] | None]
+    line: int
+    lines: tuple[str | None, str | None]
+    rules: tuple[str, ...] = ()
+
+
+def first_difference(script: str, left: Sequence[str], right: Sequence[str]) -> Difference | None:
+    """The first line in which two answers differ; None if they are the same."""
+    for number, (one, other) in enumerate(zip_longest(left, right)):
+        if one != other:
+            before = answer_line(left[number - 1]).state if number else None
+            return _difference(script, number, one, other, before)
+    return None
+
+
+def places_of_difference(one: str, other: str) -> frozenset[str]:
+    """Everything in which two lines differ, as ``where`` of a Difference has it."""
+    left, right = answer_line(one), answer_line(other)
+    if _named(left) != _named(right):
+        return frozenset({""})
+    return frozenset(where for _, where, _ in _parts(left, right))
+
+
+def _difference(
+    script: str, number: int, one: str | None, other: str | None, before: dict[str, Any] | None
+) -> Difference:
+    left, right = (answer_line(line) if line is not None else None for line in (one, other))
+    known = left or right
+    assert known is not None
+    compared, where, values = Compared.ORDER, "", (_named(left), _named(right))
+    if left is not None and right is not None and _named(left) == _named(right):
+        compared, where, values = next(_parts(left, right), (Compared.ANSWER, left.kind, (one, other)))
+    return Difference(
+        script=script,
+        step=known.step if left is None or right is None else min(left.step, right.step),
+        place=known.place,
+        compared=compared,
+        where=where,
+        values=values,
+        before=before,
+        states=(left.state if left else None, right.state if right else None),
+        line=number,
+        lines=(one, other),
+    )
+
+
+Part = tuple[Compared, str, tuple[Any, Any]]
+
+_OF_ATTEMPT = {
+    "broker": Compared.QUEUE,
+    "queue_id": Compared.QUEUE,
+    "timeout_ms": Compared.ATTEMPT_TIMEOUT,
+    "outcome": Compared.ATTEMPT_OUTCOME,
+    "code": Compared.ATTEMPT_CODE,
+    "elapsed_ms": Compared.ATTEMPT_ELAPSED,
+    "vip": Compared.ATTEMPT_PORT,
+}
+_OF_CALL = {
+    "result": Compared.RESULT,
+    "status": Compared.STATUS,
+    "exception": Compared.EXCEPTION,
+    "code": Compared.CODE,
+    "cause": Compared.CAUSE,
+    "broker": Compared.QUEUE,
+    "queue_id": Compared.QUEUE,
+    "elapsed_ms": Compared.ELAPSED,
+    "callbacks": Compared.CALLBACKS,
+}
+_OF_SELECTION = {"exception": Compared.EXCEPTION, "broker": Compared.QUEUE, "queue_id": Compared.QUEUE}
+_OF_STATE = {
+    "index": Compared.INDEX,
+    "worst_index": Compared.WORST_INDEX,
+    "queues": Compared.QUEUES,
+    "faults": Compared.FAULTS,
+    "clock": Compared.CLOCK,
+    "connections": Compared.CONNECTIONS,
+}
+
+
+def _parts(left: AnswerLine, right: AnswerLine) -> Iterator[Part]:
+    """Everything in which two lines about the same thing differ, causes first."""
+    kind, one, other = left.kind, left.content, right.content
+    if kind == "send":
+        yield from _of_attempts(one.get("attempts") or [], other.get("attempts") or [])
+        yield from _of(_OF_CALL, one, other, kind)
+    elif kind == "select":
+        yield from _of(_OF_SELECTION, one, other, kind)
+    elif kind == "dump":
+        yield from _of(_OF_STATE, one, other, kind)
+    yield from _of(_OF_STATE, left.state or {}, right.state or {}, "state")
+
+
+def _of_attempts(one: Sequence[dict[str, Any]], other: Sequence[dict[str, Any]]) -> Iterator[Part]:
+    for number, (left, right) in enumerate(zip(one, other, strict=False)):
+        yield from _of(_OF_ATTEMPT, left, right, f"send.attempts[{number}]")
+    if len(one) != len(other):
+        yield Compared.ATTEMPTS, "send.attempts", (len(one), len(other))
+
+
+def _of(fields: dict[str, Compared], left: dict[str, Any], right: dict[str, Any], where: str) -> Iterator[Part]:
+    for name, compared in fields.items():
+        one, other = left.get(name), right.get(name)
+        if one == other:
+            continue
+        if compared is Compared.QUEUE:
+            yield compared, where, (_queue(left), _queue(right))
+        elif compared is Compared.FAULTS and one and other:
+            yield from _of_faults(one, other, f"{where}.{name}")
+        else:
+            yield compared, f"{where}.{name}", (one, other)
+
+
+def _of_faults(one: dict[str, Any], other: dict[str, Any], where: str) -> Iterator[Part]:
+    """The first broker with another item."""
+    for broker in sorted({*one, *other}):
+        if one.get(broker) != other.get(broker):
+            yield Compared.FAULTS, f"{where}.{broker}", (one.get(broker), other.get(broker))
+
+
+def _queue(content: dict[str, Any]) -> str | None:
+    """A queue as people say it."""
+    if "queue_id" not in content:
+        return None
+    return f"queue {content['queue_id']} of {content.get('broker')}"
+
+
+def _named(line: AnswerLine | None) -> str | None:
+    """What a line is about; two lines that are about different things cannot be compared any further."""
+    return None if line is None else f"{line.kind} of {line.place}"

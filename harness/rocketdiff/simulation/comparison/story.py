@@ -1,0 +1,71 @@
+"""What the rules themselves told on the way to one answer of the reference, as lines for a person."""
+
+from collections.abc import Iterator
+
+from rocketdiff.core.plan import SendKind
+from rocketdiff.oracle.story import story_lines
+from rocketdiff.oracle.trace import AttemptTrace, SendTrace
+from rocketdiff.simulation.comparison.answers import AnswerLine, answer_line
+from rocketdiff.simulation.script.model import NamedScript
+from rocketdiff.simulation.virtual import run_reference
+from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.rules.events import Event
+
+_NS_PER_MS = 1_000_000
+_MOST_LINES = 40
+"""A selection that walks past a hundred queues is no longer read."""
+
+
+def story(one: NamedScript, release: str, wanted: AnswerLine) -> tuple[str, ...]:
+    """
+    The chain of rules behind one answer, with what came of each attempt in its place; empty if no rule told anything.
+
+    Sends that are under way at the same time are told together.
+    """
+    told: list[tuple[int, Event]] = []
+    lines = run_reference(
+        dialect_of(release),
+        one.name,
+        one.script,
+        trace=True,
+        observer=lambda number, event: told.append((number, event)),
+    )
+    found = next(_matching(lines, wanted), None)
+    if found is None:
+        return ()
+    number, answer = found
+    events = [event for line, event in told if line == number]
+    queues = len(answer.state["queues"]) if answer.state else 0
+    return tuple(story_lines(events, _as_trace(answer), queues))[:_MOST_LINES] if events else ()
+
+
+def _matching(lines: list[str], wanted: AnswerLine) -> Iterator[tuple[int, AnswerLine]]:
+    for number, line in enumerate(lines):
+        answer = answer_line(line)
+        if (answer.kind, answer.place) == (wanted.kind, wanted.place):
+            yield number, answer
+
+
+def _as_trace(answer: AnswerLine) -> SendTrace:
+    """The send of the answer, as the oracle's words expect it; a selection is one without attempts."""
+    attempts = answer.content.get("attempts", ()) if answer.kind == "send" else ()
+    return SendTrace(
+        send=0,
+        thread=0,
+        kind=SendKind.PLAIN,
+        argument=0,
+        start_ns=0,
+        end_ns=0,
+        attempts=tuple(
+            AttemptTrace(
+                attempt=number,
+                broker=attempt["broker"] or "a name server",
+                queue_id=attempt["queue_id"],
+                start_ns=0,
+                end_ns=(attempt["elapsed_ms"] or 0) * _NS_PER_MS,
+                code=attempt.get("code"),
+                status=attempt["outcome"],
+            )
+            for number, attempt in enumerate(attempts)
+        ),
+    )

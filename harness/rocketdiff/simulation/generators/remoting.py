@@ -1,0 +1,95 @@
+"""Random scripts at remoting depth: asynchronous sends, connections that break, brokers that freeze, background work."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from rocketdiff.simulation.generators.dice import Dice
+from rocketdiff.simulation.generators.sending import Fields, Sends
+from rocketdiff.simulation.generators.topics import known_in_the_end
+
+WAITS_MS = (1, 20, 100, 1_000, 2_000, 3_000, 5_000, 10_000, 30_000)
+INTERVALS_MS = (1_000, 5_000, 30_000)
+
+
+class Remotings(Sends):
+    """Some thirty steps and sends; each script starts a client and its background work."""
+
+    failures: ClassVar[Mapping[str, int]] = {"timeout": 3, "refused": 2, "reset": 2, "fin": 2}
+
+    def script(self) -> dict[str, Any]:
+        dice = self.dice
+        beginning = self.beginning()
+        beginning["settings"] |= self._settings()
+        weights = {
+            self.send: 40,
+            self.broker: dice.pick((10, 20)),
+            self.outage: dice.pick((0, 8, 16)),
+            self.timeline: dice.pick((0, 6)),
+            self.advance: dice.pick((5, 12)),
+            self.new_route: dice.pick((0, 2)),
+            self.heartbeat: dice.pick((0, 2)),
+            self.dump: 2,
+        }
+        steps: list[Fields] = []
+        length = dice.between(20, 40)
+        while len(steps) < length:
+            steps += dice.weighted(weights)()
+        return {**beginning, "steps": known_in_the_end(steps)}
+
+    def send(self) -> list[Fields]:
+        return [{"send": self.on_a_thread(self.repeated(self._any_send()))}]
+
+    def outage(self) -> list[Fields]:
+        """Something happens to a whole broker; what began may be ended by a later step, or never."""
+        kind = self.dice.weighted({"kill": 3, "restart": 3, "pause": 3, "resume": 3, "close": 2})
+        return [{kind: {"broker": self.dice.pick(self.names)}}]
+
+    def advance(self) -> list[Fields]:
+        return [{"advance_ms": self.dice.number(WAITS_MS, 40_000)}]
+
+    def heartbeat(self) -> list[Fields]:
+        return [{"heartbeat": True}]
+
+    def timeline(self) -> list[Fields]:
+        """Sends in flight while connections break and brokers freeze and thaw."""
+        dice = self.dice
+        entries: list[Fields] = []
+        for thread in range(dice.between(1, 3)):
+            sends = [self._any_send() for _ in range(dice.between(1, 3))]
+            entries += [{"at_ms": dice.between(0, 5_000), "thread": thread, "send": send} for send in sends]
+        for _ in range(dice.between(1, 4)):
+            change = self.outage()[0] if dice.chance(0.7) else self.broker()[0]
+            entries.append({"at_ms": dice.between(0, 5_000), **change})
+        return [{"timeline": sorted(entries, key=lambda entry: entry["at_ms"])}]
+
+    def dump(self) -> list[Fields]:
+        parts = ["index", "worst_index", "queues", "faults", "clock", "connections"]
+        return [{"dump": self.dice.some(parts, self.dice.between(1, len(parts)))}]
+
+    def _any_send(self) -> Fields:
+        mode = self.dice.weighted({"async": 50, "sync": 38, "oneway": 12})
+        if mode == "oneway":
+            return self.one_way()
+        return {**self.sync(), "mode": mode}
+
+    def _settings(self) -> Fields:
+        dice = self.dice
+        fields: Fields = {}
+        if dice.chance(0.6):
+            fields["retry_times_when_send_async_failed"] = dice.between(0, 4)
+        if dice.chance(0.2):
+            fields["heartbeat_broker_interval_ms"] = dice.pick(INTERVALS_MS)
+        if dice.chance(0.2):
+            fields["poll_name_server_interval_ms"] = dice.pick(INTERVALS_MS)
+        if dice.chance(0.3):
+            fields["start_detector_enable"] = True
+        if dice.chance(0.15):
+            fields["detect_timeout_ms"] = dice.pick((50, 200, 1_000))
+        if dice.chance(0.15):
+            fields["detect_interval_ms"] = dice.pick((500, 2_000, 5_000))
+        return fields
+
+
+def remoting_script(dice: Dice) -> dict[str, Any]:
+    """Sends of every mode through the real connections, with everything that goes on in the background."""
+    return Remotings(dice).script()

@@ -1,0 +1,110 @@
+"""Random scripts at selection depth: updates, selections and waits around every threshold of every release."""
+
+from typing import Any
+
+from rocketdiff.simulation.generators.dice import Dice
+from rocketdiff.simulation.generators.topics import (
+    STRANGER,
+    broker_names,
+    known_in_the_end,
+    random_route,
+    start_indexes,
+    start_value,
+)
+
+Step = dict[str, Any]
+
+LATENCIES_MS = (
+    0, 1, 5, 49, 50, 99, 100, 549, 550, 999, 1_000, 1_799, 1_800, 1_999, 2_000, 2_999, 3_000, 4_999, 5_000, 10_000, 14_999,
+    15_000, 30_000, 60_000, 600_000,
+)  # fmt: skip
+"""Thresholds of both penalty tables, and what stands in for a failure."""
+
+WAITS_MS = (1, 100, 500, 1_000, 2_000, 5_000, 6_000, 10_000, 30_000, 60_000, 120_000, 180_000, 600_000)
+"""How long a broker is avoided, in both tables."""
+
+
+class Selections:
+    """Writes the steps of one script; remembers only which brokers the route has."""
+
+    def __init__(self, dice: Dice) -> None:
+        self.dice = dice
+        self.names = broker_names(dice, most=8)
+        self.threads = dice.weighted({1: 7, 2: 2, 3: 1})
+
+    def script(self) -> dict[str, Any]:
+        dice = self.dice
+        route = random_route(dice, self.names)
+        start = start_indexes(dice, self.threads)
+        settings = {"send_latency_fault_enable": dice.chance(0.8)}
+        seed = dice.between(0, 2**31)
+        weights = {
+            self.select: dice.pick((40, 55, 70)),
+            self.update: dice.pick((15, 30, 45)),
+            self.all_fail: dice.pick((0, 1, 3)),
+            self.advance: dice.pick((4, 12, 20)),
+            self.index: dice.pick((0, 2)),
+            self.worst_index: dice.pick((0, 2)),
+            self.new_route: dice.pick((0, 1, 3)),
+            self.dump: 1,
+        }
+        steps: list[Step] = []
+        length = dice.between(100, 250)
+        while len(steps) < length:
+            steps += dice.weighted(weights)()
+        return {"route": route, "settings": settings, **start, "seed": seed, "steps": known_in_the_end(steps)}
+
+    def select(self) -> list[Step]:
+        dice = self.dice
+        fields: dict[str, Any] = {}
+        last = dice.weighted({"none": 40, "known": 55, "stranger": 5})
+        if last != "none":
+            fields["last_broker"] = dice.pick(self.names) if last == "known" else STRANGER
+            if dice.chance(0.4):
+                fields["reset_index"] = True
+        return [{"select": self._on_a_thread(fields)} for _ in range(dice.weighted({1: 8, 2: 1, 5: 1}))]
+
+    def update(self) -> list[Step]:
+        dice = self.dice
+        broker = dice.pick(self.names) if dice.chance(0.93) else STRANGER
+        return [self._update(broker, dice.chance(0.35))]
+
+    def all_fail(self) -> list[Step]:
+        """Every broker is isolated, so that the next selections find none available."""
+        return [self._update(name, isolation=True) for name in self.dice.some(self.names, len(self.names))]
+
+    def advance(self) -> list[Step]:
+        return [{"advance_ms": self.dice.number(WAITS_MS, 700_000)}]
+
+    def index(self) -> list[Step]:
+        return [{"index": self._on_a_thread({"value": start_value(self.dice)})}]
+
+    def worst_index(self) -> list[Step]:
+        return [{"worst_index": self._on_a_thread({"value": start_value(self.dice)})}]
+
+    def new_route(self) -> list[Step]:
+        """The name server says something else; seen by the client at its next poll, or (without one) not at all."""
+        dice = self.dice
+        route = random_route(dice, dice.some(self.names, dice.between(1, len(self.names))))
+        steps: list[Step] = [{"route": None if dice.chance(0.05) else route}]
+        return [*steps, {"poll_routes": True}] if dice.chance(0.9) else steps
+
+    def dump(self) -> list[Step]:
+        parts = ["index", "worst_index", "queues", "faults", "clock"]
+        return [{"dump": self.dice.some(parts, self.dice.between(1, len(parts)))}]
+
+    def _update(self, broker: str, isolation: bool) -> Step:
+        dice = self.dice
+        fields = {"broker": broker, "latency_ms": dice.number(LATENCIES_MS, 20_000), "isolation": isolation}
+        if dice.chance(0.3):
+            fields["reachable"] = False
+        return {"update": fields}
+
+    def _on_a_thread(self, fields: dict[str, Any]) -> dict[str, Any]:
+        thread = self.dice.between(0, self.threads - 1)
+        return {**fields, "thread": thread} if thread else fields
+
+
+def selection_script(dice: Dice) -> dict[str, Any]:
+    """100–250 steps on a route of one to eight brokers."""
+    return Selections(dice).script()

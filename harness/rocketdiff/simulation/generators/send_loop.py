@@ -1,0 +1,67 @@
+"""Random scripts at send-loop depth: retries, budgets and error classes of synchronous and one-way sends."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from rocketdiff.simulation.generators.dice import Dice
+from rocketdiff.simulation.generators.sending import Fields, Sends
+from rocketdiff.simulation.generators.topics import known_in_the_end
+
+WAITS_MS = (1, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 180_000, 600_000)
+NAME_SERVER_ANSWERS = (0, 1, 20, "timeout", "refused", "SYSTEM_ERROR")
+
+
+class SendLoops(Sends):
+    """Some sixty steps, a hundred sends and more."""
+
+    failures: ClassVar[Mapping[str, int]] = {"timeout": 3, "refused": 2, "reset": 2}
+
+    def script(self) -> dict[str, Any]:
+        dice = self.dice
+        beginning = self.beginning()
+        weights = {
+            self.send: 40,
+            self.broker: dice.pick((15, 30)),
+            self.timeline: dice.pick((0, 4)),
+            self.advance: dice.pick((4, 10)),
+            self.new_route: dice.pick((0, 2)),
+            self.name_server: dice.pick((0, 1)),
+            self.select: dice.pick((0, 3)),
+            self.dump: 1,
+        }
+        steps: list[Fields] = []
+        length = dice.between(40, 80)
+        while len(steps) < length:
+            steps += dice.weighted(weights)()
+        return {**beginning, "steps": known_in_the_end(steps)}
+
+    def send(self) -> list[Fields]:
+        send = self.sync() if self.dice.chance(0.85) else self.one_way()
+        return [{"send": self.on_a_thread(self.repeated(send))}]
+
+    def advance(self) -> list[Fields]:
+        return [{"advance_ms": self.dice.number(WAITS_MS, 100_000)}]
+
+    def select(self) -> list[Fields]:
+        """A selection between sends moves the same counters."""
+        last = {"last_broker": self.dice.pick(self.names)} if self.dice.chance(0.5) else {}
+        return [{"select": self.on_a_thread(last)}]
+
+    def name_server(self) -> list[Fields]:
+        return [{"name_server": {"answers": self.dice.pick(NAME_SERVER_ANSWERS)}}]
+
+    def timeline(self) -> list[Fields]:
+        """Threads that send at the same time over one list and one fault table, while brokers change under them."""
+        dice = self.dice
+        entries: list[Fields] = []
+        for thread in range(dice.between(1, 3)):
+            for _ in range(dice.between(1, 4)):
+                send = self.repeated(self.sync())
+                entries.append({"at_ms": dice.between(0, 6_000), "thread": thread, "send": send})
+        entries += [{"at_ms": dice.between(0, 6_000), **self.broker()[0]} for _ in range(dice.between(0, 3))]
+        return [{"timeline": sorted(entries, key=lambda entry: entry["at_ms"])}]
+
+
+def send_loop_script(dice: Dice) -> dict[str, Any]:
+    """Synchronous and one-way sends through the public calls of the producer."""
+    return SendLoops(dice).script()

@@ -1,0 +1,140 @@
+"""What random scripts of the two depths that send have in common: settings, answers and sends."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from rocketdiff.simulation.generators.dice import Dice
+from rocketdiff.simulation.generators.topics import STRANGER, broker_names, random_route, start_indexes
+
+Fields = dict[str, Any]
+
+LATENCIES_MS = (0, 1, 5, 50, 100, 101, 550, 1_000, 1_800, 2_000, 3_000, 5_000, 15_000)
+TIMEOUTS_MS = (10, 100, 500, 1_000, 3_000, 3_000, 5_000)
+STATUSES = ("FLUSH_DISK_TIMEOUT", "FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE")
+CODES = (
+    "SYSTEM_ERROR",
+    "SYSTEM_BUSY",
+    "TOPIC_NOT_EXIST",
+    "SERVICE_NOT_AVAILABLE",
+    "NO_PERMISSION",
+    "204",
+    "205",
+    "13",
+    "29",
+    "208",
+)
+ADDED_CODES = (2, 13, 29, 208)
+CAPS_MS = (0, 1, 50, 500, 1_000, 2_999, 3_000)
+
+
+def random_settings(dice: Dice) -> Fields:
+    """Client settings; each is left at its default now and then."""
+    chosen: Fields = {
+        "send_latency_fault_enable": dice.chance(0.6),
+        "send_msg_timeout_ms": dice.pick(TIMEOUTS_MS),
+        "retry_times_when_send_failed": dice.between(0, 5),
+        "retry_another_broker_when_not_store_ok": dice.chance(0.5),
+    }
+    fields = {name: value for name, value in chosen.items() if dice.chance(0.8)}
+    if dice.chance(0.25):
+        fields["send_msg_max_timeout_per_request_ms"] = dice.pick(CAPS_MS)
+    if dice.chance(0.25):
+        fields["added_retry_response_codes"] = sorted(dice.some(ADDED_CODES, dice.between(1, 2)))
+    if dice.chance(0.1):
+        fields["start_detector_enable"] = True
+    if dice.chance(0.15):
+        fields["vip_channel_enabled"] = dice.chance(0.5)
+    return fields
+
+
+class Sends:
+    """A producer's surroundings and calls; the depths add what only they can do."""
+
+    failures: ClassVar[Mapping[str, int]]
+    """How requests may go wrong at this depth, each with its weight."""
+
+    def __init__(self, dice: Dice) -> None:
+        self.dice = dice
+        self.names = broker_names(dice, most=5)
+        self.threads = dice.weighted({1: 6, 2: 3, 3: 2})
+        self.route = random_route(dice, self.names, calm=dice.chance(0.7))
+
+    def beginning(self) -> Fields:
+        """Everything of the script but its steps."""
+        dice = self.dice
+        fields: Fields = {"route": self.route, "settings": random_settings(dice), **start_indexes(dice, self.threads)}
+        fields["seed"] = dice.between(0, 2**31)
+        if dice.chance(0.5):
+            fields["expired_wait_extra_ms"] = 1
+        if dice.chance(0.2):
+            fields["lookup"] = "at-first-send"
+        return fields
+
+    def answer(self) -> Any:
+        """How a broker answers one request."""
+        dice = self.dice
+        kind = dice.weighted({"latency": 4, "status": 2, "code": 3, "slow-status": 1, "slow-code": 1, **self.failures})
+        if kind == "latency":
+            return dice.number(LATENCIES_MS, 6_000)
+        if kind == "status":
+            return dice.pick(STATUSES)
+        if kind == "code":
+            return dice.pick(CODES)
+        if kind == "slow-status":
+            return {"latency_ms": dice.number(LATENCIES_MS, 4_000), "status": dice.pick(STATUSES)}
+        if kind == "slow-code":
+            return {"latency_ms": dice.number(LATENCIES_MS, 4_000), "code": dice.pick(CODES)}
+        return kind
+
+    def broker(self) -> list[Fields]:
+        """One broker answers differently from now on; often well again, so that scripts do not drown in failures."""
+        dice = self.dice
+        answers: Any = dice.pick((0, 1, 7)) if dice.chance(0.3) else self.answer()
+        if dice.chance(0.3):
+            answers = [self.answer() for _ in range(dice.between(2, 5))]
+        return [{"broker": {"name": dice.pick(self.names), "answers": answers}}]
+
+    def new_route(self) -> list[Fields]:
+        dice = self.dice
+        route = random_route(dice, dice.some(self.names, dice.between(1, len(self.names))), calm=dice.chance(0.7))
+        steps: list[Fields] = [{"route": None if dice.chance(0.1) else route}]
+        return [*steps, {"poll_routes": True}] if dice.chance(0.7) else steps
+
+    def sync(self) -> Fields:
+        dice = self.dice
+        fields: Fields = {"mode": "sync"}
+        if dice.chance(0.25):
+            fields["timeout_ms"] = dice.number(TIMEOUTS_MS, 4_000)
+        form = dice.weighted({"plain": 70, "queue": 15, "selector": 15})
+        if form == "queue":
+            fields["queue"] = self._queue()
+        elif form == "selector":
+            fields["selector"] = dice.between(0, 20)
+        return fields
+
+    def one_way(self) -> Fields:
+        fields = self.sync()
+        fields["mode"] = "oneway"
+        fields.pop("timeout_ms", None)
+        return fields
+
+    def repeated(self, send: Fields) -> Fields:
+        """The same send several times, at times with a pause between them."""
+        dice = self.dice
+        if dice.chance(0.5):
+            send["count"] = dice.between(2, 6)
+            if dice.chance(0.3):
+                send["every_ms"] = dice.pick((1, 20, 100, 1_000, 3_000))
+        return send
+
+    def on_a_thread(self, send: Fields) -> Fields:
+        thread = self.dice.between(0, self.threads - 1)
+        return {**send, "thread": thread} if thread else send
+
+    def dump(self) -> list[Fields]:
+        parts = ["index", "worst_index", "queues", "faults", "clock"]
+        return [{"dump": self.dice.some(parts, self.dice.between(1, len(parts)))}]
+
+    def _queue(self) -> Fields:
+        name = self.dice.pick(self.names) if self.dice.chance(0.95) else STRANGER
+        return {"broker": name, "queue_id": self.dice.between(0, 5)}

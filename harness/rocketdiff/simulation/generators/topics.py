@@ -1,0 +1,79 @@
+"""Routes and start values of counters: the part of a random script that says what the producer finds."""
+
+from typing import Any
+
+from rocketdiff.simulation.generators.dice import Dice
+
+INT_MAX, INT_MIN = 2**31 - 1, -(2**31)
+
+FAMILIES = (
+    ("a", "b", "c", "d", "e", "f", "g", "h"),
+    ("broker-a", "broker-b", "broker-c", "broker-d", "broker-e", "broker-10", "broker-2", "broker-1"),
+    # Two letters swapped by 31: all four have one hash, so the fault table keeps them in one bucket.
+    ("AaAa", "BBBB", "AaBB", "BBAa", "z", "b", "a", "A"),
+    # Java sorts by character: punctuation, digits, upper case, underscore, lower case.
+    ("Broker-A", "broker-a", "_b", "B", "0", "~", "!", "a-very-long-name-of-a-broker-0123456789"),
+    # Names whose spread hashes meet in the last bits, or do not, in tables of 32 buckets.
+    ("n1", "n17", "n33", "n49", "n65", "n9", "n10", "n2"),
+)
+
+
+STRANGER = "elsewhere"
+"""A broker that the client is told about before any route has it."""
+
+
+def known_in_the_end(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The steps, and a last one that gives the stranger a route, as the format demands of every name."""
+    return [*steps, {"route": {STRANGER: 1}}]
+
+
+def broker_names(dice: Dice, most: int) -> list[str]:
+    """One to ``most`` names, in the order in which a name server might list them."""
+    number = min(most, dice.weighted({1: 10, 2: 30, 3: 22, 4: 14, 5: 9, 6: 6, 7: 4, 8: 5}))
+    return dice.some(dice.pick(FAMILIES), number)
+
+
+def random_route(dice: Dice, names: list[str], *, calm: bool = False) -> dict[str, Any]:
+    """Queues of each broker; unless calm, some are read-only, without a master or without queues."""
+    equal = dice.pick((1, 2, 3, 4, 4, 4, 8)) if dice.chance(0.4) else None
+    route = {
+        name: _broker(dice, equal or dice.weighted({1: 3, 2: 3, 3: 4, 4: 4, 5: 2, 6: 2, 8: 1, 16: 1}), calm)
+        for name in names
+    }
+    if not dice.chance(0.02):
+        first = names[0]
+        route[first] = route[first] if isinstance(route[first], int) else (equal or 4)
+    return route
+
+
+def _broker(dice: Dice, queues: int, calm: bool) -> Any:
+    if calm or dice.chance(0.8):
+        return queues
+    kind = dice.weighted({"read-only": 5, "write-only": 2, "no-master": 4, "no-queues": 1})
+    if kind == "no-queues":
+        return {"queues": 0}
+    if kind == "no-master":
+        return {"queues": queues, "master": False}
+    return {"queues": queues, "perm": 4 if kind == "read-only" else 2}
+
+
+def start_value(dice: Dice) -> int:
+    """Raw value of a counter: often just before or after an overflow, where the generations differ."""
+    kind = dice.weighted({"small": 4, "overflow": 4, "minimum": 2, "negative": 1, "any": 2})
+    if kind == "small":
+        return dice.between(0, 50)
+    if kind == "overflow":
+        return INT_MAX - dice.between(0, 24)
+    if kind == "minimum":
+        return INT_MIN + dice.between(0, 10)
+    if kind == "negative":
+        return -dice.between(1, 40)
+    return dice.int32()
+
+
+def start_indexes(dice: Dice, threads: int) -> dict[str, Any]:
+    """The field ``start_index`` for that many threads, or nothing: then the tape decides."""
+    if dice.chance(0.3):
+        return {}
+    values = [start_value(dice) for _ in range(threads)]
+    return {"start_index": values[0] if threads == 1 and dice.chance(0.7) else values}

@@ -1,0 +1,7 @@
+"""``python -m rocketdiff.simulation.golden``."""
+
+import sys
+
+from rocketdiff.simulation.golden.generate import main
+
+sys.exit(main())

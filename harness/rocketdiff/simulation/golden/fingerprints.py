@@ -1,0 +1,60 @@
+"""What an answer depends on besides its script, as digests: a release's artifacts, and the sources of the host that ran it."""
+
+import hashlib
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from rocketdiff.core.resources import resource
+from rocketdiff.releases.lock import LOCK_FILE, locked
+
+JAVA_HOST = "harness/rocketdiff/simulation/java_host/java"
+REFERENCE_HOST = ("harness/rocketdiff/simulation/virtual", "reference_impl/rocketmq_reference")
+
+
+@cache
+def artifacts_fingerprint(release: str) -> str:
+    """Digest of the release's jars in class path order, each by its sha256 in the lock."""
+    return _digest(jar.sha256 for jar in locked().clients[release])
+
+
+@cache
+def java_host_fingerprint() -> str:
+    """Digest of the Java host's sources, by name and content."""
+    return sources_fingerprint([resource(JAVA_HOST)], "*.java")
+
+
+@cache
+def reference_fingerprint() -> str:
+    """Digest of the sources of the reference and of the host that runs it."""
+    return sources_fingerprint([resource(folder) for folder in REFERENCE_HOST], "*.py")
+
+
+def sources_fingerprint(folders: Iterable[Path], pattern: str) -> str:
+    """Digest of all files below the folders that match."""
+    return _digest(
+        f"{file.relative_to(folder.parent)} {file_fingerprint(file)}"
+        for folder in folders
+        for file in sorted(folder.rglob(pattern))
+    )
+
+
+def file_fingerprint(file: Path) -> str:
+    """sha256 of a file."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+@cache
+def java_fingerprint(release: str) -> str:
+    """What an answer of ``java:RELEASE`` depends on."""
+    return _digest(["java", artifacts_fingerprint(release), java_host_fingerprint(), file_fingerprint(LOCK_FILE)])
+
+
+@cache
+def python_fingerprint(release: str) -> str:
+    """What an answer of ``python:RELEASE`` depends on."""
+    return _digest(["python", release, reference_fingerprint()])
+
+
+def _digest(parts: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()

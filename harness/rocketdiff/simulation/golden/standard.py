@@ -1,0 +1,113 @@
+"""
+The standard scripts: one behaviour each, with words for an operator.
+
+A script and what is told of it lie apart (``fixtures/simulation/scripts`` and ``about``), so that the script can be run
+as it is. The words belong to answers, not to releases: each is tied to an answer by naming a release whose golden
+answer it is.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+
+from rocketdiff.core.errors import HarnessError
+from rocketdiff.core.resources import resource
+from rocketdiff.simulation.script import Depth, NamedScript, depth_of, parse_script
+
+SCRIPTS = "fixtures/simulation/scripts"
+ABOUT = "fixtures/simulation/about"
+
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""The one in C where PyYAML has it: ten times faster."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """
+    What is told of a standard script.
+
+    rows: of the behaviour tables it shows. matters: what a change of its answer means for an operator. answers: each
+    answer in words, by the first release that gives it. follows: scripts whose change accounts for a change of this one.
+    """
+
+    rows: tuple[str, ...]
+    shows: str
+    matters: str
+    answers: Mapping[str, str]
+    follows: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class StandardScript(NamedScript):
+    """A script of the standard set."""
+
+    about: About
+
+    @property
+    def depth(self) -> Depth:
+        """The depth it is run at."""
+        return depth_of(self.script)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """What a reader has to read: steps, then everything."""
+        return len(self.script.steps), len(repr(self.script))
+
+
+@cache
+def load_standard() -> tuple[StandardScript, ...]:
+    """The whole set, by depth and name."""
+    return read_standard(resource(SCRIPTS), resource(ABOUT))
+
+
+def read_standard(scripts: Path, about: Path) -> tuple[StandardScript, ...]:
+    """A set from its two folders; HarnessError when a script has no words or words have no script."""
+    files = {file.stem: file for file in scripts.glob("*.json")}
+    words = _read_about(sorted(about.glob("*.yaml")))
+    _require_same(set(files), set(words))
+    found = [
+        StandardScript(name, parse_script(file.read_text("utf-8"), name), words[name]) for name, file in files.items()
+    ]
+    order = list(Depth)
+    return tuple(sorted(found, key=lambda one: (order.index(one.depth), one.name)))
+
+
+def up_to(depth: Depth, scripts: Iterable[StandardScript]) -> tuple[StandardScript, ...]:
+    """Those that need no more than a depth."""
+    order = list(Depth)
+    return tuple(one for one in scripts if order.index(one.depth) <= order.index(depth))
+
+
+def _read_about(files: Iterable[Path]) -> dict[str, About]:
+    words: dict[str, About] = {}
+    for file in files:
+        for name, raw in _entries(file).items():
+            if name in words:
+                raise HarnessError("words for a standard script in one place", seen=f"{name} again in {file.name}")
+            words[name] = _about(raw, name, file)
+    return words
+
+
+def _entries(file: Path) -> dict[str, Any]:
+    loaded = yaml.load(file.read_text("utf-8"), Loader=_LOADER)  # noqa: S506 - both are safe loaders
+    if not isinstance(loaded, dict):
+        raise HarnessError(f"a mapping of scripts in {file.name}", seen=type(loaded).__name__)
+    return loaded
+
+
+def _about(raw: object, name: str, file: Path) -> About:
+    try:
+        return msgspec.convert(raw, About)
+    except msgspec.ValidationError as problem:
+        raise HarnessError(f"words for the standard script {name} in {file.name}", seen=str(problem)) from problem
+
+
+def _require_same(scripts: set[str], words: set[str]) -> None:
+    if scripts != words:
+        odd = ", ".join(sorted(scripts ^ words))
+        raise HarnessError(f"each standard script in {SCRIPTS} and in {ABOUT}", seen=f"only in one of them: {odd}")

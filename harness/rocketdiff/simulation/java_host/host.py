@@ -1,0 +1,260 @@
+"""
+The Java host as Python sees it: releases and scripts go in, lines of answers come out, many at a time.
+
+The process starts when it is first needed and is told of a release when that is first needed. Scripts are handed over
+ahead of their answers (pipelined), so that neither side waits for the other. What the host says is wrong with a script,
+a release or itself becomes one error that names the script.
+"""
+
+import json
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NoReturn, Self
+
+import msgspec
+
+from rocketdiff.core.errors import HarnessError, UsageError
+from rocketdiff.releases.artifacts import client_class_path
+from rocketdiff.releases.catalogue import client_releases
+from rocketdiff.simulation.java_host.process import HostProcess
+from rocketdiff.simulation.script import Script, depth_of, to_dict
+
+SILENCE_S = 60.0
+"""A script of a thousand sends takes some 20 ms; one that says nothing for a minute hangs, and would do so for ever."""
+
+_AHEAD_JOBS = 200
+_AHEAD_BYTES = 1 << 20
+"""How far ahead of the answers scripts are handed over: enough to keep the host busy, little enough to forget."""
+
+_END = b'{"end"'
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One run of a script by a release, at the depth of the script."""
+
+    release: str
+    name: str
+    script: Script
+    trace: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A job and what came of it; with an error the lines are those before it."""
+
+    job: Job
+    lines: list[str]
+    virtual_ms: int
+    error: HarnessError | None
+
+
+@dataclass(slots=True)
+class _Flight:
+    number: int
+    job: Job
+    lines: list[str] = field(default_factory=list)
+    end: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HostProgram:
+    """How the host is started, and where the classes of a release are."""
+
+    command: Callable[[], Sequence[str]]
+    class_path: Callable[[], str]
+    release_class_path: Callable[[str], Sequence[Path]]
+
+
+def java_program() -> HostProgram:
+    """The real one."""
+    # Here because a toy host needs neither a JDK nor the compiled simulator.
+    from rocketdiff.releases.jvm import find_java  # noqa: PLC0415
+    from rocketdiff.releases.simulator import MAIN_CLASS, SIMULATOR_JVM_OPTIONS, simulator_class_path  # noqa: PLC0415
+
+    return HostProgram(
+        command=lambda: (str(find_java().java), *SIMULATOR_JVM_OPTIONS, MAIN_CLASS),
+        class_path=lambda: os.pathsep.join(map(str, simulator_class_path())),
+        release_class_path=client_class_path,
+    )
+
+
+class JavaHost:
+    """A context manager; for one thread. After an error of the host itself the next run starts a new process."""
+
+    def __init__(self, program: HostProgram | None = None, *, silence_s: float = SILENCE_S) -> None:
+        """Nothing is started or fetched yet."""
+        self._program = program or java_program()
+        self._silence_s = silence_s
+        self._process: HostProcess | None = None
+        self._told: set[str] = set()
+        self._flights: deque[_Flight] = deque()
+        self._count = 0
+        # The last script and its text: one script is often run by forty releases in a row.
+        self._written: tuple[Script | None, msgspec.Raw] = (None, msgspec.Raw())
+
+    def run(self, release: str, name: str, script: Script, *, trace: bool = False) -> list[str]:
+        """The answer lines of one script; raises UsageError or another HarnessError that names the script."""
+        ((_, lines),) = self.run_all([Job(release, name, script, trace)])
+        return lines
+
+    def run_all(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, list[str]]]:
+        """The answer lines of every job, in the order of the jobs; raises at the first that fails."""
+        for finished in self.finish_all(jobs):
+            if finished.error is not None:
+                raise finished.error
+            yield finished.job, finished.lines
+
+    def finish_all(self, jobs: Iterable[Job]) -> Iterator[Finished]:
+        """What came of every job, in order; only the end of the host itself is raised."""
+        waiting: deque[_Flight] = deque()
+        for job in jobs:
+            waiting.append(self._hand_over(job))
+            self._exchange(wait_s=0)
+            while waiting[0].end is not None or self._is_far_ahead(waiting):
+                yield self._finish(waiting.popleft())
+                if not waiting:
+                    break
+        while waiting:
+            yield self._finish(waiting.popleft())
+
+    def close(self) -> None:
+        """End the process; at once if it is still at work."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.close(politely=not self._flights)
+        self._flights.clear()
+        self._told.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _hand_over(self, job: Job) -> _Flight:
+        self._count += 1
+        flight = _Flight(self._count, job)
+        process = self._started()
+        if job.release not in self._told:
+            process.say(msgspec.json.encode(_release_line(job.release, self._program)))
+            self._told.add(job.release)
+        if self._written[0] is not job.script:
+            self._written = (job.script, msgspec.Raw(msgspec.json.encode(to_dict(job.script))))
+        process.say(msgspec.json.encode(_run_line(flight, self._written[1])))
+        self._flights.append(flight)
+        return flight
+
+    def _is_far_ahead(self, waiting: deque[_Flight]) -> bool:
+        assert self._process is not None
+        return len(waiting) >= _AHEAD_JOBS or self._process.unsent_bytes > _AHEAD_BYTES
+
+    def _started(self) -> HostProcess:
+        if self._process is None:
+            self._process = HostProcess(self._program.command(), self._program.class_path())
+        return self._process
+
+    def _finish(self, flight: _Flight) -> Finished:
+        while flight.end is None:
+            if not self._exchange(self._silence_s):
+                self._lost(f"{self._silence_s:g} s of silence")
+        return Finished(flight.job, flight.lines, flight.end.get("virtual_ms", 0), _error_of(flight))
+
+    def _exchange(self, wait_s: float) -> bool:
+        """Hand over and take what is possible; False if nothing was in that time."""
+        if self._process is None:
+            raise HarnessError("a Java host that is running", seen="one that was closed")
+        try:
+            lines = self._process.hear(wait_s)
+        except EOFError:
+            self._lost(self._process.how_it_ended())
+        for line in lines or ():
+            self._take(line)
+        return lines is not None
+
+    def _take(self, line: bytes) -> None:
+        if not self._flights:
+            self._lost(f"a line nobody asked for: {line[:200].decode(errors='replace')}")
+        flight = self._flights[0]
+        if not line.startswith(_END):
+            flight.lines.append(line.decode("utf-8", errors="replace"))
+            return
+        end = json.loads(line)
+        if end["end"] != flight.number:
+            self._lost(f"the end of run {end['end']} where {flight.number} was due")
+        flight.end = end
+        self._flights.popleft()
+
+    def _lost(self, seen: str) -> NoReturn:
+        """The process cannot be used any more; whoever waits is told which script it was at."""
+        assert self._process is not None
+        words = self._process.last_words()
+        at = (
+            f"script {self._flights[0].job.name} of java:{self._flights[0].job.release}"
+            if self._flights
+            else "no script"
+        )
+        self._process.close(politely=False)
+        self.close()
+        raise HarnessError(f"the Java host to answer {at}", seen=f"{seen}; its last words: {words}" if words else seen)
+
+
+def require_release(release: str) -> None:
+    """UsageError with the nearest names for a release of the Java client that does not exist."""
+    known = client_releases()
+    if release not in known:
+        close = get_close_matches(release, known, n=3, cutoff=0.4) or (known[-1],)
+        raise UsageError("a published release of the Java client", seen=release, hint=" or ".join(close))
+
+
+def _release_line(release: str, program: HostProgram) -> dict[str, Any]:
+    require_release(release)
+    return {
+        "type": "release",
+        "release": release,
+        "class_path": [str(path) for path in program.release_class_path(release)],
+    }
+
+
+def _run_line(flight: _Flight, script: msgspec.Raw) -> dict[str, Any]:
+    job = flight.job
+    return {
+        "type": "run",
+        "id": flight.number,
+        "release": job.release,
+        "name": job.name,
+        "depth": str(depth_of(job.script)),
+        "trace": job.trace,
+        "script": script,
+    }
+
+
+def _error_of(flight: _Flight) -> HarnessError | None:
+    """What the host said was wrong, if anything, by the four kinds of the protocol."""
+    assert flight.end is not None
+    error = flight.end.get("error")
+    if error is None:
+        return None
+    at, message = f"script {flight.job.name} of java:{flight.job.release}", str(error.get("message"))
+    match error.get("kind"):
+        case "script":
+            return UsageError(f"a script that the Java classes can run ({at})", seen=message)
+        case "endless":
+            return UsageError(
+                f"a script that comes to an end ({at})", seen=message, hint="longer intervals, or less time"
+            )
+        case "untreated":
+            return HarnessError(
+                f"every call of the client to be treated by the simulation ({at})",
+                seen=message,
+                hint="harness/rocketdiff/simulation/java_host/java/README.md says how a call is added",
+            )
+        case _:
+            return HarnessError(f"the Java host to run {at}", seen=message)

@@ -1,0 +1,70 @@
+"""How much of the client a script needs: the least depth that can run it, and the depth it is run at."""
+
+from rocketdiff.core.errors import UsageError
+from rocketdiff.simulation.script.model import (
+    BrokerAnswers,
+    Close,
+    Dump,
+    Heartbeat,
+    Kill,
+    NameServerAnswers,
+    Pause,
+    Restart,
+    Resume,
+    Script,
+    Send,
+    Step,
+    Timeline,
+)
+from rocketdiff.simulation.script.vocabulary import Depth, DumpPart, Fault, Mode
+
+_ORDER = tuple(Depth)
+_OF_CONNECTIONS = (Fault.FIN, Fault.SILENT)
+
+
+def least_depth(script: Script) -> Depth:
+    """The least depth at which every step of the script means something."""
+    return max((_needed(step) for step in script.steps), key=_ORDER.index, default=Depth.SELECTION)
+
+
+def depth_of(script: Script) -> Depth:
+    """
+    The depth a script is run at: its own, else the least that shows what it is about.
+
+    With the detector on and something to send that is remoting: below it the detector has nothing to probe.
+    """
+    if script.depth is not None:
+        return script.depth
+    least = least_depth(script)
+    detector_works = script.settings.start_detector_enable and least is not Depth.SELECTION
+    return Depth.REMOTING if detector_works else least
+
+
+def require_deep_enough(script: Script, name: str) -> None:
+    """UsageError when the script asks for a depth at which one of its steps cannot be done."""
+    if script.depth is None:
+        return
+    for number, step in enumerate(script.steps):
+        needed = _needed(step)
+        if _ORDER.index(needed) > _ORDER.index(script.depth):
+            raise UsageError(
+                f"depth {needed} or none at depth (script {name})",
+                seen=f"{script.depth}, and steps[{number}] needs {needed}",
+                hint="leave depth out: the least that can run the script is taken",
+            )
+
+
+def _needed(step: Step) -> Depth:
+    match step:
+        case Timeline(entries):
+            return max((_needed(entry.action) for entry in entries), key=_ORDER.index, default=Depth.SELECTION)
+        case Heartbeat() | Kill() | Restart() | Close() | Send(mode=Mode.ASYNC):
+            return Depth.REMOTING
+        case BrokerAnswers(_, answers):
+            return Depth.REMOTING if any(answer.fault in _OF_CONNECTIONS for answer in answers) else Depth.SEND_LOOP
+        case Dump(parts):
+            return Depth.REMOTING if DumpPart.CONNECTIONS in parts else Depth.SELECTION
+        case Send() | NameServerAnswers() | Pause() | Resume():
+            return Depth.SEND_LOOP
+        case _:
+            return Depth.SELECTION

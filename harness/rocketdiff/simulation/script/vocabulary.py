@@ -1,0 +1,134 @@
+"""
+The words scripts are written in: limits, closed sets, routes, settings and answers.
+
+Limits stand in the types, so that the reader of scripts and the published JSON schema have them from one place. A field's
+name is its name in the file; a field that is left out has the value it has here.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+from msgspec import Meta
+
+FORMAT = 1
+"""Version of the script format; another number is another format and is refused."""
+
+MOST_STEPS = 100_000
+"""Steps of a script and entries of a timeline; far above what a person writes, far below what fills a memory."""
+
+_INT_MIN, _INT_MAX = -(2**31), 2**31 - 1
+
+Ms = Annotated[int, Meta(ge=0, le=100_000_000_000, description="Virtual milliseconds, at most three years.")]
+IntMs = Annotated[int, Meta(ge=0, le=_INT_MAX, description="Milliseconds that the client keeps in an int.")]
+PeriodMs = Annotated[
+    int, Meta(ge=1, le=_INT_MAX, description="A period; none is 0, which would repeat for ever at once.")
+]
+Int32 = Annotated[int, Meta(ge=_INT_MIN, le=_INT_MAX)]
+Natural = Annotated[int, Meta(ge=0, le=_INT_MAX)]
+BrokerName = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[!-~]+$")]
+QueueId = Annotated[int, Meta(ge=0, le=65_535)]
+Thread = Annotated[int, Meta(ge=0, le=255, description="A sender thread; each has its own counter.")]
+Retries = Annotated[int, Meta(ge=0, le=10_000)]
+Code = Annotated[int, Meta(ge=0, le=_INT_MAX)]
+
+
+class Depth(StrEnum):
+    """How much of the client is real; see harness/rocketdiff/simulation/README.md. Declared from the least to the most."""
+
+    SELECTION = "selection"
+    SEND_LOOP = "send-loop"
+    REMOTING = "remoting"
+
+
+class Mode(StrEnum):
+    """Which of the client's three ways of sending."""
+
+    SYNC = "sync"
+    ASYNC = "async"
+    ONE_WAY = "oneway"
+
+
+class Lookup(StrEnum):
+    """When the client learns the route: before step 0 at no cost, or as its first send makes it ask."""
+
+    BEFORE = "before"
+    AT_FIRST_SEND = "at-first-send"
+
+
+class Fault(StrEnum):
+    """
+    What a broker does instead of answering.
+
+    It swallows the request; refuses connections and resets those there are; resets, or cleanly closes, the connection
+    when a request arrives; or its host is gone from the network, so that connecting comes to no end.
+    """
+
+    TIMEOUT = "timeout"
+    REFUSED = "refused"
+    RESET = "reset"
+    FIN = "fin"
+    SILENT = "silent"
+
+
+class DumpPart(StrEnum):
+    """What can be asked about the state, in the order in which it is answered."""
+
+    INDEX = "index"
+    WORST_INDEX = "worst_index"
+    QUEUES = "queues"
+    FAULTS = "faults"
+    CLOCK = "clock"
+    CONNECTIONS = "connections"
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRoute:
+    """What the name server says of one broker; perm as in QueueData (4 read, 2 write); master: has one that is alive."""
+
+    name: BrokerName
+    queues: Annotated[int, Meta(ge=0, le=4_096)]
+    perm: Annotated[int, Meta(ge=0, le=7)] = 6
+    master: bool = True
+
+
+Route = tuple[BrokerRoute, ...] | None
+"""Brokers in the order of the name server's answer; None: it does not know the topic."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptSettings:
+    """
+    The client's settings under its own names in snake case; what is left out stays as the client has it.
+
+    A setting that a release does not know is not set there. vip_channel_enabled None: the release's own default, which
+    was true up to 4.5.0.
+    """
+
+    send_latency_fault_enable: bool = False
+    send_msg_timeout_ms: IntMs = 3_000
+    retry_times_when_send_failed: Retries = 2
+    retry_times_when_send_async_failed: Retries = 2
+    retry_another_broker_when_not_store_ok: bool = False
+    compress_msg_body_over_howmuch: Natural = 4_096
+    poll_name_server_interval_ms: PeriodMs = 30_000
+    heartbeat_broker_interval_ms: PeriodMs = 30_000
+    send_msg_max_timeout_per_request_ms: Annotated[int, Meta(ge=-1, le=_INT_MAX)] = -1
+    start_detector_enable: bool = False
+    detect_timeout_ms: IntMs = 200
+    detect_interval_ms: PeriodMs = 2_000
+    added_retry_response_codes: tuple[Code, ...] = ()
+    vip_channel_enabled: bool | None = None
+
+
+DEFAULT_SETTINGS = ScriptSettings()
+"""Nothing is set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer of a server: after latency_ms with a response code (0: success), or a fault instead of an answer."""
+
+    latency_ms: Ms = 0
+    code: Code = 0
+    fault: Fault | None = None

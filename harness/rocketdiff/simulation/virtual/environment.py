@@ -1,0 +1,82 @@
+"""What happens around the client: servers change their minds, routes change, somebody tells the fault table."""
+
+from rocketdiff.simulation.script.model import (
+    Action,
+    BrokerAnswers,
+    Close,
+    Heartbeat,
+    Kill,
+    NameServerAnswers,
+    Pause,
+    PollRoutes,
+    Restart,
+    Resume,
+    RouteChange,
+    Update,
+)
+from rocketdiff.simulation.virtual.kernel import Body
+from rocketdiff.simulation.virtual.servers import Servers, topic_route
+from rocketdiff.simulation.virtual.session import Session
+
+
+def act(session: Session, head: str, action: Action) -> Body | None:
+    """Make it happen; what takes time is given back as an actor."""
+    match action:
+        case Update(broker, latency_ms, isolation, reachable):
+            now_ms = session.kernel.now_ms
+            session.client.note(broker, latency_ms, now_ms, isolated=isolation, reachable=reachable)
+            session.changed(head, "update")
+        case PollRoutes():
+            return _poll(session, head)
+        case Heartbeat():
+            return _beat(session)
+        case Kill(broker):
+            session.servers.broker(broker).kill()
+            _hang_up(session, broker, reset=True)
+        case Close(broker):
+            _hang_up(session, broker, reset=False)
+        case BrokerAnswers(name, answers):
+            session.servers.broker(name).set(answers)
+            if session.servers.broker(name).refuses and session.producer.connected is not None:
+                _hang_up(session, name, reset=True)
+        case _:
+            _instruct(session.servers, action)
+    return None
+
+
+def _instruct(servers: Servers, action: Action) -> None:
+    """Tell a server how to go on; a client notices when it next has to do with it."""
+    match action:
+        case NameServerAnswers(answer):
+            servers.name_server.server.set((answer,))
+        case RouteChange(route):
+            servers.name_server.route = topic_route(route)
+        case Pause(broker):
+            servers.broker(broker).pause()
+        case Resume(broker):
+            servers.broker(broker).resume()
+        case Restart(broker):
+            servers.broker(broker).restart()
+        case _:
+            raise TypeError(f"not done by the environment: {action}")
+
+
+def _poll(session: Session, head: str) -> Body:
+    """The client's own round, at the depth "remoting" by its own thread; elsewhere the producer was never started."""
+    connected = session.producer.connected
+    if connected is not None:
+        yield from connected.background.poll()
+    else:
+        yield from session.producer.routes.poll(is_started=False)
+    session.changed(head, "poll_routes")
+
+
+def _beat(session: Session) -> Body:
+    assert session.producer.connected is not None
+    yield from session.producer.connected.background.beat()
+
+
+def _hang_up(session: Session, broker: str, *, reset: bool) -> None:
+    connected = session.producer.connected
+    assert connected is not None
+    connected.network.close_all(broker, connected.remoting, reset=reset)

@@ -1,0 +1,160 @@
+"""
+The wire between the client and the scripted servers: who accepts, what is kept, what comes back and when.
+
+What arrives is an event on the client's side; its consequences are the connection rules'. A server only ever answers on
+the connection on which it was asked, and only while that stands.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from rocketdiff.simulation.virtual.kernel import Kernel
+from rocketdiff.simulation.virtual.servers import Server, Servers
+from rocketmq_reference.rules.client.background import CONNECT_TIMEOUT_MS, IDLE_MS
+from rocketmq_reference.rules.client.connection_steps import Connection, Request
+from rocketmq_reference.rules.client.route import TopicRoute
+
+NAME_SERVER = "the name server"
+_VIP = " at the port two below"
+"""Names of brokers have no spaces, so these are addresses of nobody else."""
+
+
+class Client(Protocol):
+    """Whoever is told of what the network does."""
+
+    def connected(self, connection: Connection, *, accepted: bool) -> None:
+        """A connect has its result."""
+        ...
+
+    def answered(self, request: Request, code: int, route: TopicRoute | None) -> None:
+        """An answer has arrived; route: what the name server knows just then."""
+        ...
+
+    def closed(self, connection: Connection, *, reset: bool) -> None:
+        """The server has closed the connection, or reset it."""
+        ...
+
+    def idle(self, connection: Connection) -> None:
+        """Nothing was read or written on the connection for IDLE_MS."""
+        ...
+
+
+def vip_address(broker: str) -> str:
+    """Address of the port two below a broker's."""
+    return broker + _VIP
+
+
+class Network:
+    """Carries connects, requests, answers and closes."""
+
+    def __init__(self, kernel: Kernel, servers: Servers) -> None:
+        self._kernel = kernel
+        self.servers = servers
+        self._standing: list[Connection] = []
+        self._used_ms: dict[int, int] = {}  # by identity of the connection
+
+    def connect(self, connection: Connection, client: Client, *, sending: bool) -> None:
+        """Try to connect; the result is an event."""
+        self._kernel.after(0, lambda: self._meet(connection, client, sending=sending))
+
+    def close(self, connection: Connection) -> None:
+        """The client closes."""
+        if connection in self._standing:
+            self._standing.remove(connection)
+
+    def write(self, request: Request, client: Client, *, is_send: bool) -> None:
+        """A request arrives at its server."""
+        connection = request.connection
+        self._use(connection)
+        self._server(connection.address).arrive(_Heard(self, request, connection, client), is_send=is_send)
+
+    def close_all(self, broker: str, client: Client, *, reset: bool) -> None:
+        """The broker closes or resets every connection there is to it."""
+        for connection in [one for one in self._standing if one.address in {broker, vip_address(broker)}]:
+            self._kernel.after(0, self._ending(connection, client, reset=reset))
+
+    def _meet(self, connection: Connection, client: Client, *, sending: bool) -> None:
+        server = self._server(connection.address)
+        if server.is_silent:
+            self._hang(server, connection, client)
+            return
+        accepted = server.accepts(is_send=sending)
+        if accepted:
+            self._standing.append(connection)
+            self._use(connection)
+        client.connected(connection, accepted=accepted)
+        if accepted:
+            self._watch_idleness(connection, client)
+
+    def _hang(self, server: Server, connection: Connection, client: Client) -> None:
+        def decide() -> None:
+            self._meet(connection, client, sending=False)
+
+        def fail() -> None:
+            if server.give_up(decide):
+                client.connected(connection, accepted=False)
+
+        server.hang(decide)
+        self._kernel.after(CONNECT_TIMEOUT_MS, fail)
+
+    def _ending(self, connection: Connection, client: Client, *, reset: bool) -> Callable[[], None]:
+        return lambda: self.end(connection, client, reset=reset)
+
+    def connected(self) -> dict[str, int]:
+        """How many connections stand, by broker."""
+        counts: dict[str, int] = {}
+        for connection in self._standing:
+            if connection.address != NAME_SERVER:
+                broker = connection.address.removesuffix(_VIP)
+                counts[broker] = counts.get(broker, 0) + 1
+        return counts
+
+    def carries(self, connection: Connection) -> bool:
+        """Something is on its way to the client; False if the connection has been closed by either side."""
+        stands = connection in self._standing
+        if stands:
+            self._use(connection)
+        return stands
+
+    def end(self, connection: Connection, client: Client, *, reset: bool) -> None:
+        """The server's side is closed or reset."""
+        if connection in self._standing:
+            self._standing.remove(connection)
+            client.closed(connection, reset=reset)
+
+    def _use(self, connection: Connection) -> None:
+        self._used_ms[id(connection)] = self._kernel.now_ms
+
+    def _watch_idleness(self, connection: Connection, client: Client) -> None:
+        def look() -> None:
+            if connection not in self._standing:
+                return
+            if self._kernel.now_ms - self._used_ms[id(connection)] >= IDLE_MS:
+                self._use(connection)
+                client.idle(connection)
+            self._watch_idleness(connection, client)
+
+        self._kernel.at(self._used_ms[id(connection)] + IDLE_MS, look)
+
+    def _server(self, address: str) -> Server:
+        if address == NAME_SERVER:
+            return self.servers.name_server.server
+        return self.servers.broker(address.removesuffix(_VIP))
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """What becomes of one request, on the connection on which it was made, while that stands."""
+
+    network: Network
+    request: Request
+    connection: Connection
+    client: Client
+
+    def answered(self, code: int) -> None:
+        if self.network.carries(self.connection):
+            self.client.answered(self.request, code, self.network.servers.name_server.route)
+
+    def broken(self, *, reset: bool) -> None:
+        self.network.end(self.connection, self.client, reset=reset)

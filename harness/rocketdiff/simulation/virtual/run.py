@@ -1,0 +1,44 @@
+"""A script run by the reference."""
+
+from collections.abc import Callable
+
+from rocketdiff.simulation.script.model import Script
+from rocketdiff.simulation.virtual.kernel import Body
+from rocketdiff.simulation.virtual.session import Session
+from rocketdiff.simulation.virtual.steps import do_step
+from rocketmq_reference.rules.dialect import Dialect
+from rocketmq_reference.rules.events import Event, Observer
+
+LineObserver = Callable[[int, Event], None]
+"""Is told which answer line comes next when a rule decides something, and what the rule tells of it."""
+
+
+def run_reference(
+    dialect: Dialect, name: str, script: Script, *, trace: bool = False, observer: LineObserver | None = None
+) -> list[str]:
+    """
+    The lines with which the reference, speaking a dialect, answers a script called ``name``.
+
+    trace: also a line for every step that changes the client, and the state in each. Raises UsageError for a script that
+    does not come to an end.
+    """
+    watch = None if observer is None else _watch(observer, lambda: len(session.lines))
+    session = Session(dialect, name, script, trace=trace, observer=watch)
+
+    def play() -> Body:
+        for number, step in enumerate(script.steps):
+            actor = do_step(session, number, step)
+            if actor is not None:
+                yield from actor
+
+    session.run(script, play)
+    return session.lines
+
+
+def _watch(observer: LineObserver, line: Callable[[], int]) -> Observer:
+    """Adds to what the rules tell which line it leads to."""
+
+    def told(event: Event) -> None:
+        observer(line(), event)
+
+    return told

@@ -1,0 +1,165 @@
+"""One script on the reference: its servers, its client, the clock they share, and the lines they make."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from rocketdiff.simulation.script.depths import depth_of
+from rocketdiff.simulation.script.model import Script, Select, Send
+from rocketdiff.simulation.script.vocabulary import Depth, DumpPart, Lookup, Mode
+from rocketdiff.simulation.virtual.assembly import producer_with_network, producer_without_network
+from rocketdiff.simulation.virtual.book import Book, End
+from rocketdiff.simulation.virtual.client import Client, Thread
+from rocketdiff.simulation.virtual.kernel import Body, Kernel, Signal, Wait
+from rocketdiff.simulation.virtual.lines import of_repeat, selected_text
+from rocketdiff.simulation.virtual.servers import Servers
+from rocketdiff.simulation.virtual.state import dump, state
+from rocketdiff.simulation.virtual.tape import ScriptedTape
+from rocketdiff.simulation.virtual.thrown import Thrown
+from rocketdiff.simulation.virtual.worker import Worker
+from rocketmq_reference.rules.client.publish import picked_queue
+from rocketmq_reference.rules.dialect import Dialect
+from rocketmq_reference.rules.events import Observer
+
+DRAIN_MS = 120_000
+"""How much longer than its last step a script runs if callbacks are still due; the same in the Java host."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """An asynchronous send: where its answer belongs, and how often its callback was called."""
+
+    head: str
+    book: Book
+    calls: int = 0
+
+
+class Session:
+    """Everything there is while a script runs."""
+
+    def __init__(
+        self, dialect: Dialect, name: str, script: Script, *, trace: bool, observer: Observer | None = None
+    ) -> None:
+        self.name = name
+        self.lines: list[str] = []
+        self.kernel = Kernel(script.expired_wait_extra_ms)
+        self.servers = Servers(self.kernel, script.route)
+        self.client = Client(dialect, script, ScriptedTape(script.seed), observer)
+        self._trace = trace
+        self._asynchronous: list[_Open] = []
+        self._senders: dict[int, Worker] = {}
+        if depth_of(script) is Depth.REMOTING:
+            self.producer = producer_with_network(self.client, self.kernel, self.servers, script.settings)
+        else:
+            self.producer = producer_without_network(self.client, self.kernel, self.servers)
+        settings = self.client.settings
+        self._rule = dialect.select_queue if settings.send_latency_fault_enable else dialect.select_plain
+
+    def select(self, head: str, select: Select) -> None:
+        """Choose a queue, by the rule that the settings call for."""
+        selector = self.client.selector(select.thread)
+        try:
+            pick = self._rule(selector, select.last_broker, select.reset_index, self.kernel.now_ms)
+        except ZeroDivisionError:
+            answer = '{"exception": "ArithmeticException"}'
+        else:
+            answer = selected_text(picked_queue(selector.info, pick))
+        self.answer(head, f'"select": {answer}', select.thread)
+
+    def send(self, head: str, send: Send) -> Body:
+        """Send as often as the step says, by its thread."""
+        began_ms = self.kernel.now_ms
+        for number in range(send.count):
+            due_ms = began_ms + number * send.every_ms
+            if due_ms > self.kernel.now_ms:
+                yield Wait(until_ms=due_ms)
+            where = head if send.count == 1 else of_repeat(head, number)
+            book = Book(self.kernel.now_ms)
+            if send.mode is Mode.ASYNC:
+                yield from self._send_async(where, send, book)
+            else:
+                end = yield from self.producer.sender.send(send, book)
+                self.answer(where, book.send_text(end, self.kernel.now_ms), send.thread)
+
+    def by_thread(self, head: str, step: Select | Send) -> Body:
+        """Have the step's thread do it, and wait until it is done; thread 0 is the one that does the steps."""
+        if step.thread == 0:
+            yield from self.kernel.turn()
+            yield from self.do(head, step)
+            return
+        done = Signal()
+
+        def job() -> Body:
+            yield from self.do(head, step)
+            self.kernel.give(done)
+
+        self.sender_thread(step.thread).submit(job)
+        yield Wait(done)
+
+    def do(self, head: str, step: Select | Send) -> Body:
+        """What a sender thread can do."""
+        if isinstance(step, Send):
+            yield from self.send(head, step)
+        else:
+            self.select(head, step)
+
+    def sender_thread(self, number: int) -> Worker:
+        """A sender thread other than 0; begins with its first use."""
+        if number not in self._senders:
+            self._senders[number] = Worker(self.kernel)
+        return self._senders[number]
+
+    def finish(self) -> Body:
+        """The script is over: wait for callbacks that may be due, and tell of sends that never had one."""
+        if self._asynchronous:
+            yield Wait(until_ms=self.kernel.now_ms + DRAIN_MS)
+        for one in self._asynchronous:
+            if one.calls == 0:
+                self.answer(one.head, one.book.pending_text(), 0)
+
+    def dump(self, head: str, parts: tuple[DumpPart, ...]) -> None:
+        """Answer with the parts of the state that are asked for; counters are those of thread 0."""
+        self._line(f'{head}"dump": {dump(self.client, self.kernel, self.producer, parts)}}}')
+
+    def answer(self, head: str, text: str, thread: Thread) -> None:
+        """A line that answers; in a trace with the state in which it leaves the client."""
+        left = f', "state": {state(self.client, thread)}' if self._trace else ""
+        self._line(f"{head}{text}{left}}}")
+
+    def _line(self, text: str) -> None:
+        self.lines.append(text)
+        self.kernel.answered()
+
+    def changed(self, head: str, step: str, thread: int = 0) -> None:
+        """In a trace, a line for a step that answers nothing but changes the client."""
+        if self._trace:
+            self.answer(head, f'"{step}": true', thread)
+
+    def run(self, script: Script, play: Callable[[], Body]) -> None:
+        """Look the route up if that comes first, then play the script to its end."""
+        over = Signal()
+
+        def sender_0() -> Body:
+            if script.lookup is Lookup.BEFORE:
+                yield from self._look_up()
+            yield from play()
+            yield from self.finish()
+            self.kernel.give(over)
+
+        self.kernel.run(sender_0())
+        self.kernel.run_until(over)
+
+    def _send_async(self, head: str, send: Send, book: Book) -> Body:
+        assert self.producer.connected is not None
+        one = _Open(head, book)
+        self._asynchronous.append(one)
+        sender = self.producer.connected.async_sender
+        yield from sender.send(send, book, lambda end, thread: self._called_back(one, end, thread))
+
+    def _called_back(self, one: _Open, end: End, thread: Thread) -> None:
+        one.calls += 1
+        self.answer(one.head, one.book.send_text(end, self.kernel.now_ms, one.calls), thread)
+
+    def _look_up(self) -> Body:
+        with suppress(Thrown):
+            yield from self.producer.routes.refresh()

@@ -1,0 +1,47 @@
+"""The steps of a script: what each of them makes the session do."""
+
+from rocketdiff.simulation.script.model import (
+    Advance,
+    Dump,
+    Select,
+    Send,
+    SetIndex,
+    SetWorstIndex,
+    Step,
+    Timeline,
+)
+from rocketdiff.simulation.virtual.environment import act
+from rocketdiff.simulation.virtual.kernel import Body, Wait
+from rocketdiff.simulation.virtual.lines import head
+from rocketdiff.simulation.virtual.session import Session
+from rocketdiff.simulation.virtual.timeline import run_timeline
+
+
+def do_step(session: Session, number: int, step: Step) -> Body | None:
+    """Do one step, which sender 0 does or sees to; what takes time, or has to wait its turn, is given back as an actor."""
+    where = head(session.name, number)
+    match step:
+        case Select(thread=0) if not session.kernel.is_due:
+            session.select(where, step)
+        case Select() | Send():
+            return session.by_thread(where, step)
+        case Advance(advance_ms):
+            return _advance(session, advance_ms)
+        case SetIndex(value, thread):
+            session.client.selector(thread).index.value = value
+            session.changed(where, "index", thread)
+        case SetWorstIndex(value, thread):
+            session.client.selector(thread).worst_index.value = value
+            session.changed(where, "worst_index", thread)
+        case Dump(parts):
+            session.dump(where, parts)
+        case Timeline():
+            return run_timeline(session, number, step)
+        case _:
+            return act(session, where, step)
+    return None
+
+
+def _advance(session: Session, advance_ms: int) -> Body:
+    yield Wait(until_ms=session.kernel.now_ms + advance_ms)
+    yield from session.kernel.settle()

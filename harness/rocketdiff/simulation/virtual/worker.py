@@ -1,0 +1,88 @@
+"""A thread of the client's own: does one job after the other, jobs with a time when they are due."""
+
+import heapq
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from rocketdiff.simulation.virtual.kernel import Body, Kernel, Signal, Wait
+
+Job = Callable[[], Body | None]
+"""What is to be done; what takes time is given back as an actor."""
+
+
+@dataclass(order=True, slots=True)
+class _Task:
+    """A job with a time, done once (period 0) or at a fixed rate."""
+
+    due_ms: int
+    order: int
+    job: Job = field(compare=False)
+    period_ms: int = field(compare=False)
+
+
+class Worker:
+    """
+    The one thread of a pool, whatever its size in the client; begins with its first job.
+
+    Jobs handed over while it is idle wake it as one event; when it goes on it does all that there is. A fixed rate makes
+    up for what came due while the thread was busy, as Java's does.
+    """
+
+    __slots__ = ("_body", "_idle", "_kernel", "_later", "_ordered", "_ready")
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+        self._ready: deque[Job] = deque()
+        self._later: list[_Task] = []
+        self._ordered = 0
+        self._idle = Signal()
+        self._body: Body | None = None
+
+    def submit(self, job: Job, *, together_with: Iterable[Signal] = ()) -> None:
+        """Do a job after those that wait already; signals given at the same instant wake others together with this one."""
+        self._ready.append(job)
+        self._be_born()
+        self._kernel.give_together((self._idle, *together_with))
+
+    def schedule(self, due_ms: int, job: Job, period_ms: int = 0) -> None:
+        """Do a job at a time, and then again every period_ms, if that is not 0."""
+        self._plan(_Task(due_ms, self._ordered, job, period_ms))
+
+    def _plan(self, task: _Task) -> None:
+        task.order = self._ordered
+        self._ordered += 1
+        heapq.heappush(self._later, task)
+        self._be_born()
+        self._kernel.at(task.due_ms, self._look)
+
+    def _look(self) -> None:
+        """A task is due; a thread that is at another one just now is woken all the same, and looks what it waits for."""
+        self._kernel.give_at_once(self._idle)
+        if self._body is not None:
+            self._kernel.hurry(self._body)
+
+    def _be_born(self) -> None:
+        if self._body is None:
+            self._body = self._work()
+            self._kernel.start_hurried(self._body)
+
+    def _work(self) -> Body:
+        while True:
+            if self._ready:
+                actor = self._ready.popleft()()
+                if actor is not None:
+                    yield from actor
+            elif self._later and self._later[0].due_ms <= self._kernel.now_ms:
+                yield from self._do(heapq.heappop(self._later))
+            else:
+                self._idle = Signal()
+                yield Wait(self._idle)
+
+    def _do(self, task: _Task) -> Body:
+        actor = task.job()
+        if actor is not None:
+            yield from actor
+        if task.period_ms:
+            task.due_ms += task.period_ms
+            self._plan(task)

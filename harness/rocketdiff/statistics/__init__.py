@@ -1,0 +1,1 @@
+"""The statistical tests and estimates that answers rest on, as functions of numbers."""

@@ -1,0 +1,282 @@
+"""
+A subject as a child process: started on a leash, listened to, held to its deadlines, and ended.
+
+Each subject has its own listening thread, which alone reads, journals, checks and notices silence; so two subjects
+never wait for each other, and waiting on one does not hide what the other does. What a subject does wrong is kept in
+``broken`` and raised to whoever waits; what goes wrong on our side (a full disk) is raised as what it is.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from rocketdiff.core.errors import SubjectBroken
+from rocketdiff.core.events import Arm
+from rocketdiff.core.plan import Plan, SendMode
+from rocketdiff.core.records import Hello, Ready
+from rocketdiff.subjects.bounds import Bounds, bounds_of
+from rocketdiff.subjects.commands import STOP, encode_go, encode_plan, encode_setup
+from rocketdiff.subjects.conversation import Conversation, Stage
+from rocketdiff.subjects.deadlines import Deadlines, longest_send_s
+from rocketdiff.subjects.leashed import LeashedProcess
+from rocketdiff.subjects.lines import decode_record
+from rocketdiff.subjects.program import SubjectProgram
+from rocketdiff.subjects.setup import SubjectSetup
+from rocketdiff.subjects.transcript import Transcript
+
+_LOOK_AROUND_S = 0.05
+"""How late a missed deadline may be noticed."""
+
+_MAX_LINE_BYTES = 1 << 20
+"""A route of thousands of queues fits; a subject that never ends its line must not fill our memory."""
+
+_EXIT_AFTER_EOF_S = 2.0
+"""Between closing its output and being gone a process has only memory to give back."""
+
+
+class SubjectProcess:
+    """
+    One running subject; a context manager, ended at exit whatever state it is in.
+
+    on_line: called on the listening thread with every whole line as it came, without its end, before it is looked at.
+    The await methods raise SubjectBroken as soon as the subject is known to be broken, or at their own deadline.
+    """
+
+    def __init__(
+        self,
+        program: SubjectProgram,
+        arm: Arm,
+        folder: Path,
+        *,
+        on_line: Callable[[bytes], None],
+        deadlines: Deadlines | None = None,
+    ) -> None:
+        """Start the program; ``folder`` becomes its own (its stderr is ``stderr.log`` there)."""
+        self.arm = arm
+        self.subject = program.subject
+        self.folder = folder
+        self._deadlines = deadlines or Deadlines()
+        self._on_line = on_line
+        self._conversation = Conversation(program.subject)
+        self._changed = threading.Condition()
+        self._broken: SubjectBroken | None = None
+        self._own_error: Exception | None = None
+        self._is_closing = False
+        self._unfinished = b""
+        self._heard_bytes = 0
+        self._bounds = Bounds()
+        self._send_limit_s = 0.0
+        self._process = LeashedProcess(program.launch(folder), folder)
+        self._stage_deadline = time.monotonic() + self._deadlines.hello_s
+        self._listener = threading.Thread(target=self._listen, name=f"subject-{arm}", daemon=True)
+        self._listener.start()
+
+    @property
+    def pid(self) -> int:
+        """Process id of the leash, whose child is the program."""
+        return self._process.pid
+
+    @property
+    def broken(self) -> SubjectBroken | None:
+        """What the subject did wrong first, if anything."""
+        return self._broken
+
+    @property
+    def stage(self) -> Stage:
+        """How far the conversation has come."""
+        return self._conversation.stage
+
+    @property
+    def transcript(self) -> Transcript:
+        """Every record that kept to the protocol; still growing until done, broken or closed."""
+        return self._conversation.transcript
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is to come: done, broken, or given up for an error of ours, which await_done raises."""
+        return self._is_lost() or self.stage is Stage.DONE
+
+    @property
+    def answered(self) -> int:
+        """How many sends have been answered so far."""
+        return len(self._conversation.transcript.sends)
+
+    def await_hello(self, deadline_s: float | None = None) -> Hello:
+        """Wait for the subject's first line; seconds from now, by default the deadline it has had since its start."""
+        self._await(Stage.HELLO, deadline_s)
+        assert self.transcript.hello is not None
+        return self.transcript.hello
+
+    def prepare(self, plan: Plan, setup: SubjectSetup) -> None:
+        """Hand over plan and setup; the subject warms up from now on."""
+        with self._changed:
+            self._bounds = bounds_of(plan, setup.settings)
+            self._conversation.prepared(plan, self._bounds)
+            self._stage_deadline = time.monotonic() + self._deadlines.ready_s
+            longest_s = longest_send_s(setup.settings, len(setup.name_servers))
+            if any(send.mode is SendMode.ASYNC for send in plan.sends):
+                longest_s = max(longest_s, setup.callback_limit_ms / 1_000)
+            self._send_limit_s = longest_s + self._deadlines.send_margin_s
+        self._say(b"".join([*encode_plan(plan), encode_setup(setup, plan.threads)]))
+
+    def await_ready(self, deadline_s: float | None = None) -> Ready:
+        """Wait until the subject is warm and knows its route."""
+        self._await(Stage.READY, deadline_s)
+        assert self.transcript.ready is not None
+        return self.transcript.ready
+
+    def go(self, start_ns: int) -> None:
+        """Let it send; offset 0 of the plan is due at ``start_ns`` of the monotonic clock."""
+        with self._changed:
+            self._conversation.started(start_ns, int(self._send_limit_s * 1e9))
+            self._stage_deadline = max(time.monotonic(), start_ns / 1e9) + self._deadlines.done_s
+        self._say(encode_go(start_ns))
+
+    def await_done(self, deadline_s: float | None = None) -> Transcript:
+        """Wait until every send is answered; without a deadline of its own the silence of a thread is the limit."""
+        self._await(Stage.DONE, deadline_s)
+        return self.transcript
+
+    def close(self) -> None:
+        """End the subject: politely if it may still listen, then by force; a second call does nothing."""
+        with self._changed:
+            polite = self._broken is None and self._own_error is None and not self._is_closing
+            self._is_closing = True
+        if polite:
+            self._process.write(STOP, timeout_s=self._deadlines.exit_s)
+            self._process.close_input()
+            self._process.await_end(self._deadlines.exit_s)
+        self._process.kill()
+        self._listener.join()
+        self._process.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _say(self, data: bytes) -> None:
+        if not self._process.write(data, timeout_s=self._deadlines.read_s):
+            self._break(
+                SubjectBroken(
+                    "protocol.stalled",
+                    expected=f"{self.subject} to read its commands within {self._deadlines.read_s:g} s",
+                    seen="its input pipe stayed full",
+                )
+            )
+
+    def _await(self, stage: Stage, deadline_s: float | None) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_lost() or self.stage >= stage, deadline_s)
+            if self._own_error is not None:
+                raise self._own_error
+            if self._broken is None and self.stage < stage:
+                self._break(self._stalled(f"{stage.name.lower()} within {deadline_s:g} s"))
+            if self._broken is not None:
+                raise self._broken
+
+    def _is_lost(self) -> bool:
+        return self._broken is not None or self._own_error is not None
+
+    def _listen(self) -> None:
+        try:
+            while True:
+                data = self._process.read(_LOOK_AROUND_S)
+                if data == b"":
+                    self._output_ended()
+                    return
+                if data is not None:
+                    self._receive(data)
+                elif self._is_closing and self._process.await_end(0):
+                    return  # something it left behind still holds the pipe
+                if not self._is_lost():
+                    self._look_at_clock()
+        except Exception as error:  # noqa: BLE001 - a journal that cannot be written is raised to whoever waits
+            with self._changed:
+                self._own_error = error
+                self._changed.notify_all()
+            self._process.kill()
+
+    def _receive(self, data: bytes) -> None:
+        self._heard_bytes += len(data)
+        if self._heard_bytes > self._bounds.output_bytes:
+            self._break(_too_much("bytes on its output", self._bounds.output_bytes))
+            return  # not journalled either: a disk has an end too
+        *lines, self._unfinished = (self._unfinished + data).split(b"\n")
+        for line in lines:
+            self._on_line(line)
+            if not self._is_lost():
+                self._take(line)
+        with self._changed:
+            self._changed.notify_all()
+        if len(self._unfinished) > _MAX_LINE_BYTES:
+            self._unfinished = b""
+            self._break(
+                SubjectBroken(
+                    "protocol.bad-line", expected="one JSON record a line", seen=f"a line over {_MAX_LINE_BYTES} bytes"
+                )
+            )
+
+    def _take(self, line: bytes) -> None:
+        try:
+            received = decode_record(line)
+            with self._changed:
+                self._conversation.take(received.record, time.monotonic_ns())
+                if self.stage is Stage.RUNNING and self._conversation.is_all_answered():
+                    self._stage_deadline = time.monotonic() + self._deadlines.done_s
+        except SubjectBroken as violation:
+            self._break(violation)
+
+    def _look_at_clock(self) -> None:
+        with self._changed:
+            stage, is_late = self.stage, time.monotonic() > self._stage_deadline
+            overdue = self._conversation.overdue(time.monotonic_ns()) if stage is Stage.RUNNING else None
+        if self._process.stderr_bytes() > self._bounds.stderr_bytes:
+            self._break(_too_much("bytes on its stderr", self._bounds.stderr_bytes))
+        elif stage is Stage.STARTED and is_late:
+            self._break(self._stalled(f"hello within {self._deadlines.hello_s:g} s"))
+        elif stage is Stage.PREPARING and is_late:
+            self._break(self._stalled(f"ready within {self._deadlines.ready_s:g} s"))
+        elif stage is Stage.RUNNING and self._conversation.is_all_answered() and is_late:
+            self._break(self._stalled(f"done within {self._deadlines.done_s:g} s of the last answer"))
+        elif overdue is not None:
+            self._break(overdue)
+
+    def _stalled(self, expected: str) -> SubjectBroken:
+        return SubjectBroken("protocol.stalled", expected=expected, seen=f"silence in stage {self.stage.name}")
+
+    def _output_ended(self) -> None:
+        if self._is_closing or self._is_lost() or self.stage is Stage.DONE:
+            return
+        self._process.await_end(_EXIT_AFTER_EOF_S)
+        seen = f"{self._process.how_it_ended()} in stage {self.stage.name}, {self.answered} sends answered"
+        last_words = self._process.last_words()
+        if last_words:
+            seen += f"; its last words: {last_words}"
+        self._break(
+            SubjectBroken(
+                "protocol.died",
+                expected=f"{self.subject} to live until it is told to stop",
+                seen=seen,
+                hint=f"read {os.fspath(self._process.stderr)}",
+            )
+        )
+
+    def _break(self, violation: SubjectBroken) -> None:
+        """Keep the first violation and end the subject: what it says from now on proves nothing."""
+        with self._changed:
+            if self._broken is None:
+                self._broken = violation
+            self._changed.notify_all()
+        self._process.kill()
+
+
+def _too_much(what: str, most: int) -> SubjectBroken:
+    return SubjectBroken("protocol.too-much", expected=f"at most {most:,} {what}", seen="more")

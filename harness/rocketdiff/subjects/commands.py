@@ -1,0 +1,79 @@
+"""What the runner says to a subject: plan lines, setup, go, stop; both ends of the wire."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import msgspec
+
+from rocketdiff.core.plan import Plan, PlannedSend, plan_line
+from rocketdiff.core.records import PROTOCOL
+from rocketdiff.subjects.setup import SubjectSetup
+
+
+@dataclass(frozen=True, slots=True)
+class Prepare:
+    """The plan is complete: set up, warm up, say ready."""
+
+    setup: SubjectSetup
+    threads: int
+
+
+@dataclass(frozen=True, slots=True)
+class Go:
+    """Offset 0 of the plan is due at ``start_ns`` of the monotonic clock."""
+
+    start_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Shut down and exit."""
+
+
+Command = PlannedSend | Prepare | Go | Stop
+
+STOP = b'{"type":"stop"}\n'
+
+
+def encode_plan(plan: Plan) -> Iterator[bytes]:
+    """One ``plan`` line a send, in the plan's order."""
+    for send in plan.sends:
+        yield _line(plan_line(send))
+
+
+def encode_setup(setup: SubjectSetup, threads: int) -> bytes:
+    """The ``setup`` line, which ends the plan."""
+    return _line({"type": "setup", "protocol": PROTOCOL, **asdict(setup), "threads": threads})
+
+
+def encode_go(start_ns: int) -> bytes:
+    """The ``go`` line."""
+    return _line({"type": "go", "start_ns": start_ns})
+
+
+def decode_command(line: bytes) -> Command:
+    """
+    A runner's line, for subjects written in Python; fields it does not know are ignored.
+
+    Raises ValueError for anything else, another version of the protocol included.
+    """
+    members: dict[str, Any] = msgspec.json.decode(line, type=dict[str, Any])
+    match members.pop("type", None):
+        case "plan":
+            return msgspec.convert(members, PlannedSend)
+        case "setup":
+            if members.get("protocol") != PROTOCOL:
+                raise ValueError(f"protocol {members.get('protocol')!r} is asked for, this subject speaks {PROTOCOL}")
+            setup = msgspec.convert(members, SubjectSetup)
+            return Prepare(setup, msgspec.convert(members.get("threads"), int))
+        case "go":
+            return msgspec.convert(members, Go)
+        case "stop":
+            return Stop()
+        case kind:
+            raise ValueError(f"unknown command {kind!r}")
+
+
+def _line(members: dict[str, object]) -> bytes:
+    return msgspec.json.encode(members) + b"\n"

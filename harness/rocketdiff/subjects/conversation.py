@@ -1,0 +1,278 @@
+"""
+The order in which a subject may speak, checked record by record; pure, with the clock handed in.
+
+hello, then (after setup) routes and ready, then (after go) routes, attempts and sends, then done. Within a thread sends
+are answered in the order of the plan, each after its own attempts; every send is answered once. Asynchronous sends are
+answered in any order, and of these alone something may still be told afterwards, even after done: another attempt,
+another callback. Their clients go on until they are shut down. What hello claims to tell is told, and nothing else.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from rocketdiff.core.errors import SubjectBroken
+from rocketdiff.core.plain_text import plain_line
+from rocketdiff.core.plan import Plan, PlannedSend, SendMode
+from rocketdiff.core.records import (
+    PROTOCOL,
+    AttemptEnded,
+    CalledBackAgain,
+    Done,
+    Hello,
+    Ready,
+    Record,
+    RouteSeen,
+    SendEnded,
+    SubjectFailed,
+)
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.subjects.bounds import Bounds
+from rocketdiff.subjects.claims import ATTEMPTS, ROUTES, require_attempts, require_claim, require_mode
+from rocketdiff.subjects.transcript import Transcript
+
+_AHEAD_TOLERANCE_NS = 1_000_000
+"""All processes of a host read one clock, so no record tells of what is still to come; some clocks give whole milliseconds."""
+
+_EARLY_TOLERANCE_NS = 1_000_000
+"""Timers of some clients round to whole milliseconds, down as well as up."""
+
+
+WORDS_CHARACTERS = 1_000
+"""How much of what a subject says of its own failure is kept: the first lines of a stack trace."""
+
+
+class Stage(IntEnum):
+    """What has been said so far; grows only."""
+
+    STARTED = 0
+    HELLO = 1
+    PREPARING = 2
+    READY = 3
+    RUNNING = 4
+    DONE = 5
+
+
+@dataclass(slots=True)
+class _Thread:
+    """One sender thread: its sends in order; before ``first_open`` all are answered."""
+
+    plan: list[PlannedSend]
+    first_open: int = 0
+    progress_ns: int = 0
+
+    @property
+    def expected(self) -> PlannedSend | None:
+        return self.plan[self.first_open] if self.first_open < len(self.plan) else None
+
+    def pass_answered(self, answered: set[int]) -> None:
+        while self.first_open < len(self.plan) and self.plan[self.first_open].send in answered:
+            self.first_open += 1
+
+
+class Conversation:
+    """The state of one subject's talk; every method that is told something raises SubjectBroken on a violation."""
+
+    def __init__(self, subject: SubjectId) -> None:
+        self.stage = Stage.STARTED
+        self.transcript = Transcript()
+        self._subject = subject
+        self._threads: list[_Thread] = []
+        self._planned: dict[int, PlannedSend] = {}
+        self._attempts: dict[int, int] = {}
+        self._answered: set[int] = set()
+        self._again: dict[int, int] = {}
+        self._route_queues = 0
+        self._bounds = Bounds()
+        self._heard_ns = 0
+        self._start_ns = 0
+        self._limit_ns = 0
+
+    def prepared(self, plan: Plan, bounds: Bounds | None = None) -> None:
+        """The runner has sent the plan and the setup."""
+        self._bounds = bounds or self._bounds
+        self._threads = [_Thread([]) for _ in range(plan.threads)]
+        for send in plan.sends:
+            self._threads[send.thread].plan.append(send)
+            self._planned[send.send] = send
+        self.stage = Stage.PREPARING
+
+    def started(self, start_ns: int, limit_ns: int) -> None:
+        """The runner has said go; a send may take ``limit_ns`` from when it could begin."""
+        self._start_ns, self._limit_ns = start_ns, limit_ns
+        for thread in self._threads:
+            thread.progress_ns = start_ns
+        self.stage = Stage.RUNNING
+
+    def take(self, record: Record, now_ns: int) -> None:
+        """Check one record against all before it, and keep it."""
+        match record:
+            case Hello():
+                self._take_hello(record)
+                self._heard_ns = now_ns
+            case RouteSeen():
+                self._take_route(record, now_ns)
+            case Ready():
+                self._require_stage(Stage.PREPARING, "ready")
+                self.transcript.ready = record
+                self.stage = Stage.READY
+            case AttemptEnded():
+                self._take_attempt(record, now_ns)
+            case SendEnded():
+                self._take_send(record, now_ns)
+            case CalledBackAgain():
+                self._take_again(record, now_ns)
+            case Done():
+                self._take_done(record)
+            case SubjectFailed():
+                raise _broken(
+                    "failed", "the subject to go on", plain_line(f"{record.stage}: {record.message}", WORDS_CHARACTERS)
+                )
+
+    def overdue(self, now_ns: int) -> SubjectBroken | None:
+        """The first thread that has been silent for longer than its next send can take, as a violation."""
+        for number, thread in enumerate(self._threads):
+            send = thread.expected
+            if send is None:
+                continue
+            begun_ns = max(thread.progress_ns, self._start_ns + send.due_ns)
+            if now_ns - begun_ns > self._limit_ns:
+                expected = f"an answer to send {send.send} of thread {number} within {self._limit_ns / 1e9:.1f} s"
+                return _broken("stalled", expected, f"nothing for {(now_ns - begun_ns) / 1e9:.1f} s")
+        return None
+
+    def is_all_answered(self) -> bool:
+        """Whether nothing is missing but done."""
+        return len(self._answered) == len(self._planned)
+
+    def _take_hello(self, hello: Hello) -> None:
+        self._require_stage(Stage.STARTED, "hello")
+        if hello.protocol != PROTOCOL:
+            raise _broken("version", f"protocol {PROTOCOL}", f"protocol {hello.protocol}")
+        if (hello.client, hello.version) != (self._subject.client, self._subject.release):
+            raise _broken("wrong-subject", f"{self._subject}", f"{hello.client}:{hello.version}")
+        self.transcript.hello = hello
+        self.stage = Stage.HELLO
+
+    def _take_route(self, route: RouteSeen, now_ns: int) -> None:
+        if self.stage not in (Stage.PREPARING, Stage.READY, Stage.RUNNING):
+            raise _broken("out-of-order", "routes between setup and done", f"a route in stage {self.stage.name}")
+        require_claim(self.transcript.hello, ROUTES, f"route {route.route}")
+        expected = len(self.transcript.routes) + 1
+        if route.route != expected:
+            raise _broken("route-order", f"route {expected}", f"route {route.route}")
+        if route.at_ns < self._heard_ns - _EARLY_TOLERANCE_NS:
+            raise _broken("impossible-times", "a route noticed after hello", f"route {route.route} at {route.at_ns}")
+        _require_past(f"route {route.route}", route.at_ns, now_ns)
+        self._route_queues += len(route.queues)
+        self._require_bound(expected, self._bounds.routes, "routes")
+        self._require_bound(self._route_queues, self._bounds.route_queues, "queues in all routes")
+        self.transcript.routes.append(route)
+
+    def _take_attempt(self, attempt: AttemptEnded, now_ns: int) -> None:
+        thread = self._open_send(attempt.send, attempt.thread, f"attempt {attempt.attempt}", "attempt-after-send")
+        require_claim(self.transcript.hello, ATTEMPTS, f"attempt {attempt.attempt} of send {attempt.send}")
+        number = self._attempts.get(attempt.send, 0)
+        if attempt.attempt != number:
+            expected = f"attempt {number} of send {attempt.send}"
+            raise _broken("attempt-order", expected, f"attempt {attempt.attempt}")
+        self._require_bound(number + 1, self._bounds.attempts_a_send, f"attempts of send {attempt.send}")
+        self._require_times(attempt, now_ns)
+        self._attempts[attempt.send] = number + 1
+        if self._planned[attempt.send].mode is SendMode.ASYNC:
+            thread.progress_ns = now_ns  # of a synchronous send the limit covers all attempts
+        self.transcript.attempts.append(attempt)
+
+    def _take_send(self, send: SendEnded, now_ns: int) -> None:
+        thread = self._open_send(send.send, send.thread, "the answer", "answered-twice")
+        self._require_times(send, now_ns)
+        if send.returned_ns is not None:
+            if send.returned_ns < send.start_ns:
+                raise _broken("impossible-times", "a return after its call", f"send {send.send}")
+            _require_past(f"the return of send {send.send}", send.returned_ns, now_ns)
+        require_mode(self._planned[send.send], send)
+        for route in (send.route, send.route_after):
+            if not 0 <= route <= len(self.transcript.routes):
+                raise _broken("unknown-route", f"send {send.send} to name a reported route", f"route {route}")
+        thread.progress_ns = now_ns
+        self._answered.add(send.send)
+        thread.pass_answered(self._answered)
+        self.transcript.sends.append(send)
+
+    def _take_again(self, again: CalledBackAgain, now_ns: int) -> None:
+        what = f"a callback of send {again.send}"
+        if self.stage is not Stage.DONE:
+            self._require_stage(Stage.RUNNING, what)
+        planned = self._planned.get(again.send)
+        if planned is None or planned.mode is not SendMode.ASYNC:
+            raise _broken("unknown-send", "callbacks of asynchronous sends of the plan only", what)
+        if again.send not in self._answered:
+            raise _broken("out-of-order", f"the answer to send {again.send} before its callback is called again", what)
+        if again.at_ns < self._start_ns + planned.due_ns - _EARLY_TOLERANCE_NS:
+            raise _broken("impossible-times", "a callback after its send was due", f"{what} at {again.at_ns}")
+        _require_past(what, again.at_ns, now_ns)
+        self._again[again.send] = times = self._again.get(again.send, 0) + 1
+        self._require_bound(times, self._bounds.callbacks_a_send, f"callbacks of send {again.send}")
+        self.transcript.again.append(again)
+
+    def _take_done(self, done: Done) -> None:
+        self._require_stage(Stage.RUNNING, "done")
+        missing = sorted(self._planned.keys() - self._answered)
+        if missing:
+            seen = f"done with {len(missing)} sends unanswered, the first is {missing[0]}"
+            raise _broken("incomplete", f"{len(self._planned)} sends answered before done", seen)
+        if done.sends != len(self._answered):
+            raise _broken("incomplete", f"done to count {len(self._answered)} sends", f"{done.sends}")
+        require_attempts(self.transcript.hello, self.transcript.sends, self.transcript.attempts)
+        self.transcript.done = done
+        self.stage = Stage.DONE
+
+    def _open_send(self, number: int, thread_number: int, what: str, if_answered: str) -> _Thread:
+        """The thread whose turn send ``number`` is; any other talk about a send is a violation."""
+        planned = self._planned.get(number)
+        is_async = planned is not None and planned.mode is SendMode.ASYNC
+        may_follow = is_async and if_answered == "attempt-after-send"
+        if not (may_follow and self.stage is Stage.DONE):
+            self._require_stage(Stage.RUNNING, f"{what} of send {number}")
+        if planned is None:
+            raise _broken("unknown-send", "sends of the plan only", f"{what} of send {number}")
+        if number in self._answered and not may_follow:
+            raise _broken(if_answered, f"nothing more about send {number} after its answer", what)
+        if thread_number != planned.thread:
+            expected = f"send {number} on thread {planned.thread}"
+            raise _broken("wrong-thread", expected, f"{what} from thread {thread_number}")
+        thread = self._threads[thread_number]
+        if not is_async and (thread.expected is None or thread.expected.send != number):
+            turn = "none" if thread.expected is None else f"send {thread.expected.send}"
+            raise _broken("out-of-order", f"{turn} next on thread {thread_number}", f"{what} of send {number}")
+        return thread
+
+    def _require_times(self, record: AttemptEnded | SendEnded, now_ns: int) -> None:
+        what = f"{type(record).__name__} of send {record.send}"
+        if record.end_ns < record.start_ns:
+            raise _broken(
+                "impossible-times", "an end after its beginning", f"{what}: {record.start_ns} to {record.end_ns}"
+            )
+        _require_past(what, record.end_ns, now_ns)
+        due_ns = self._start_ns + self._planned[record.send].due_ns
+        if record.start_ns < due_ns - _EARLY_TOLERANCE_NS:
+            early_ms = (due_ns - record.start_ns) / 1e6
+            raise _broken("early", f"send {record.send} not before it is due", f"{early_ms:.1f} ms early")
+
+    def _require_stage(self, stage: Stage, what: str) -> None:
+        if self.stage is not stage:
+            raise _broken("out-of-order", f"{what} in stage {stage.name}", f"{what} in stage {self.stage.name}")
+
+    @staticmethod
+    def _require_bound(count: int, most: int, what: str) -> None:
+        if count > most:
+            raise _broken("too-much", f"at most {most} {what}", f"{count}")
+
+
+def _require_past(what: str, time_ns: int, now_ns: int) -> None:
+    if time_ns > now_ns + _AHEAD_TOLERANCE_NS:
+        ahead_ms = (time_ns - now_ns) / 1e6
+        raise _broken("impossible-times", f"{what} told after it happened", f"{ahead_ms:.1f} ms in the future")
+
+
+def _broken(signature: str, expected: str, seen: str) -> SubjectBroken:
+    return SubjectBroken(f"protocol.{signature}", expected=expected, seen=seen)

@@ -1,0 +1,54 @@
+"""Our reference implementation as a subject, speaking the dialect of any release it knows."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.nearest import nearest_releases
+from rocketdiff.core.resources import import_path
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.subjects.program import Launch, clean_environment
+
+CLIENT = "python"
+
+
+def python_program(subject: SubjectId) -> "ReferenceProgram":
+    """The program of ``python:<release>``; UsageError for a release whose dialect is not written down."""
+    known = known_releases()
+    if subject.release not in known:
+        raise UsageError(
+            "a release whose dialect the reference speaks",
+            seen=str(subject),
+            hint=nearest_releases(subject.release, known, "python:"),
+        )
+    return ReferenceProgram(subject)
+
+
+def known_releases() -> tuple[str, ...]:
+    """Releases in release-line order."""
+    # Here because the rest of the runner has no use for the reference, which its subject loads in a process of its own.
+    from rocketmq_reference.dialects import RELEASES  # noqa: PLC0415
+
+    return RELEASES
+
+
+def module_launch(module: str, folder: Path, *arguments: str) -> Launch:
+    """How to start one of our own modules with this interpreter, from wherever the harness was imported."""
+    environment = clean_environment()
+    packages = import_path()
+    inherited = environment.get("PYTHONPATH")
+    environment["PYTHONPATH"] = f"{packages}:{inherited}" if inherited else packages
+    environment["TMPDIR"] = str(folder)
+    return Launch((sys.executable, "-m", module, *arguments), environment)
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceProgram:
+    """The reference speaking one release's dialect."""
+
+    subject: SubjectId
+
+    def launch(self, folder: Path) -> Launch:
+        """Needs nothing that the runner does not have."""
+        return module_launch("rocketdiff.drivers.python.reference", folder, "--release", self.subject.release)

@@ -1,0 +1,60 @@
+"""Toy subjects: the reference with one known defect each, which a run must find."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.subjects.kinds.python import module_launch
+from rocketdiff.subjects.lies import LIES
+from rocketdiff.subjects.program import Launch
+
+CLIENT = "toy"
+
+DEFECTS = {
+    "honest": "none at all",
+    "answers-twice": "tells of some sends twice",
+    "dies-mid-send": "is gone in the middle of a send",
+    "stalls": "never returns from a send",
+    "lies-about-queue": "names another queue of the same broker than it sent to",
+    "sends-twice": "sends some messages twice and tells of one",
+    "drops": "says ok without having sent",
+    "ignores-retries": "gives up after the first failed attempt",
+    "speaks-nonsense": "says something that is no record",
+    "never-calls-back": "does not call back for some asynchronous sends",
+    "calls-back-twice": "calls back twice for some asynchronous sends",
+    "reorders": "has some messages of a key overtaken by the next",
+    "drops-a-property": "sends some messages without their keys and properties",
+    "forgets-delays": "sends some delayed messages without their delay",
+    "ignores-mode": "tells some asynchronous sends as if they were synchronous",
+    "plain-only": "claims plain synchronous sends only",
+    "no-hooks": "claims no attempts and tells none",
+    "fails-in-calm": "says of some sends that their connection was lost",
+    "loses-answers": "throws some answers away and sends the message again",
+    "keeps-no-timeout": "waits thirty times as long as its timeout",
+    "early": "waits half as long as its timeout",
+    "async-no-failover": "retries an asynchronous send at the broker that has just failed",
+    "ok-without-answer": "says ok as soon as a request is written",
+    **{name: lie.sentence for name, lie in LIES.items()},
+    "leaks-connections": "leaves a connection open at some sends",
+    "lies-about-status": "says SEND_OK whatever status the broker gave",
+    "always-begins-at-zero": "begins every case at the same queue",
+}
+
+
+def toy_program(subject: SubjectId) -> "ToyProgram":
+    """The program of ``toy:<defect>``; UsageError for a defect there is not."""
+    if subject.release not in DEFECTS:
+        raise UsageError("a toy with a known defect", seen=str(subject), hint=", ".join(DEFECTS))
+    return ToyProgram(subject)
+
+
+@dataclass(frozen=True, slots=True)
+class ToyProgram:
+    """One toy."""
+
+    subject: SubjectId
+
+    def launch(self, folder: Path) -> Launch:
+        """Needs nothing that the runner does not have."""
+        return module_launch("rocketdiff.drivers.python.toy", folder, "--defect", self.subject.release)

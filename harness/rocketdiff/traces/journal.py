@@ -1,0 +1,182 @@
+"""
+Reading a journal back: raw lines to records, whatever the subject did.
+
+A line that is no record is a trouble to be told, never a reason to stop: the journal of a lying or dying subject must
+seal like any other. Only an unfinished last line is expected, after a crash, and it is left out.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from rocketdiff.core.errors import TraceError
+from rocketdiff.core.fault import FaultRecord
+from rocketdiff.core.plain_text import plain_line
+from rocketdiff.core.plan import PlannedSend
+from rocketdiff.core.record_limits import flaw_of, kind_shown
+from rocketdiff.core.records import (
+    AttemptEnded,
+    CalledBackAgain,
+    Done,
+    Hello,
+    Ready,
+    Record,
+    RouteSeen,
+    SendEnded,
+    SubjectFailed,
+)
+
+CLIENT, WIRE = "client", "wire"
+"""Who saw an arm's attempts and routes."""
+
+_RECORDS: dict[str, type[Record]] = {
+    "hello": Hello,
+    "ready": Ready,
+    "route": RouteSeen,
+    "attempt": AttemptEnded,
+    "send": SendEnded,
+    "callback": CalledBackAgain,
+    "done": Done,
+    "failed": SubjectFailed,
+}
+
+Kind = TypeVar("Kind")
+
+_SHOWN_CHARACTERS = 80
+"""How much of an unreadable line a trouble quotes: enough to recognise it, short enough for a table."""
+
+
+WORDS_CHARACTERS = 1_000
+"""How much of what a subject says of its own failure is kept: the first lines of a stack trace."""
+
+
+@dataclass(slots=True)
+class ArmJournal:
+    """Everything one arm said, sorted by kind of record, in the order it was said; troubles are sentences."""
+
+    hello: Hello | None = None
+    routes: list[RouteSeen] = field(default_factory=list)
+    attempts: list[AttemptEnded] = field(default_factory=list)
+    sends: list[SendEnded] = field(default_factory=list)
+    again: list[CalledBackAgain] = field(default_factory=list)
+    done: bool = False
+    failure: str | None = None
+    troubles: list[str] = field(default_factory=list)
+    witness: str = CLIENT
+
+    def take(self, record: Record) -> None:
+        """File one record under its kind."""
+        match record:
+            case Hello():
+                self.hello = self.hello or record
+            case RouteSeen():
+                self.routes.append(record)
+            case AttemptEnded():
+                self.attempts.append(record)
+            case SendEnded():
+                self.sends.append(record)
+            case CalledBackAgain():
+                self.again.append(record)
+            case Done():
+                self.done = True
+            case SubjectFailed():
+                self.failure = plain_line(f"{record.stage}: {record.message}", WORDS_CHARACTERS)
+            case Ready():
+                pass
+
+
+def whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Number (from 1) and content of every finished line; a last line without its end is not one."""
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if line.endswith(b"\n"):
+                    yield number, line[:-1]
+    except FileNotFoundError:
+        return
+
+
+def read_arm_journal(path: Path) -> ArmJournal:
+    """Read the journal of one arm; a missing file is an empty journal."""
+    journal = ArmJournal()
+    for number, line in whole_lines(path):
+        try:
+            journal.take(_record(line))
+        except (msgspec.MsgspecError, ValueError, RecursionError) as problem:  # not UTF-8 is a ValueError
+            shown = plain_line(line[:_SHOWN_CHARACTERS].decode(errors="replace"))
+            journal.troubles.append(f"line {number} is no record ({problem}): {shown}")
+    return journal
+
+
+def read_witnessed_journal(path: Path, witnessed: Path) -> ArmJournal:
+    """
+    The journal of one arm, and what the wire saw of it where the client itself tells of no attempts.
+
+    Of the witness's copies of its sends only the numbers of routes are taken. A client that does tell is its own witness,
+    except of the status of an answer: that is what the wire saw, where something of an attempt of it was recorded.
+    """
+    journal = read_arm_journal(path)
+    if not witnessed.exists():
+        return journal
+    seen = read_arm_journal(witnessed)
+    if journal.attempts:
+        journal.attempts = with_statuses(journal.attempts, seen.attempts)
+        journal.troubles += seen.troubles
+        return journal
+    journal.attempts, journal.routes, journal.witness = seen.attempts, seen.routes, WIRE
+    journal.troubles += seen.troubles
+    routes = {send.send: (send.route, send.route_after) for send in seen.sends}
+    told = ((send, *routes.get(send.send, (0, 0))) for send in journal.sends)
+    journal.sends = [replace(send, route=before, route_after=after) for send, before, after in told]
+    return journal
+
+
+def with_statuses(told: Iterable[AttemptEnded], seen: Iterable[AttemptEnded]) -> list[AttemptEnded]:
+    """What a client told, with the statuses that were seen in place of its own where both have one of the same attempt."""
+    statuses = {_place_of(one): one.status for one in seen if one.status is not None}
+    return [
+        one if one.status is None else replace(one, status=statuses.get(_place_of(one), one.status)) for one in told
+    ]
+
+
+def _place_of(one: AttemptEnded) -> tuple[int, int, str, int]:
+    return one.send, one.attempt, one.broker, one.queue_id
+
+
+def _record(line: bytes) -> Record:
+    fields = msgspec.json.decode(line)
+    kind = fields.get("type") if isinstance(fields, dict) else None
+    record_class = _RECORDS.get(kind) if isinstance(kind, str) else None
+    if record_class is None:
+        raise msgspec.ValidationError(f"unknown type {kind_shown(kind)}")
+    record = msgspec.convert(fields, record_class)
+    if flaw := flaw_of(record):
+        raise msgspec.ValidationError(flaw.sentence)
+    return record
+
+
+def read_fault_journal(path: Path) -> tuple[FaultRecord, ...]:
+    """The last word on every (episode, node), in that order; a missing file is no faults."""
+    latest: dict[tuple[int, str], FaultRecord] = {}
+    for number, line in whole_lines(path):
+        record = _ours(line, FaultRecord, path, number)
+        latest[(record.episode, record.node)] = record
+    return tuple(latest[key] for key in sorted(latest))
+
+
+def read_plan_file(path: Path) -> tuple[PlannedSend, ...]:
+    """The plan as it was given to both arms; a missing file is no plan."""
+    return tuple(_ours(line, PlannedSend, path, number) for number, line in whole_lines(path))
+
+
+def _ours(line: bytes, kind: type[Kind], path: Path, number: int) -> Kind:
+    """Decode a line this program wrote itself: anything unreadable is damage, not a subject's doing."""
+    try:
+        return msgspec.json.decode(line, type=kind)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as problem:
+        raise TraceError(
+            f"a {kind.__name__} in {path.name} line {number}", seen=str(problem), hint="the journal was damaged"
+        ) from problem

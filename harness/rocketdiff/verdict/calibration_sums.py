@@ -1,0 +1,188 @@
+"""From the outcomes of control cases to rates: what counts as an alarm, out of what."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rocketdiff.core.verdict import ABOUT_THE_RUN, DECISIVE, CheckResult, Severity, Verdict
+from rocketdiff.verdict.calibration import Alarm, CheckRate, ClientRate, Controls, Found, ModeRate, Rate, SubjectRate
+
+ALARMS = frozenset({Verdict.DIVERGES, Verdict.STALE, Verdict.ERROR})
+"""Answers that fail a gate; against itself a client deserves none of them."""
+
+EXAMPLE_CHARACTERS = 400
+"""Of a sentence kept with an alarm: enough to recognise it, the run directory has the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one check said, as far as counting goes."""
+
+    check: str
+    verdict: Verdict
+    severity: Severity
+    signatures: tuple[str, ...] = ()
+    expected: str = ""
+    observed: str = ""
+    reason: str = ""
+
+    @classmethod
+    def of(cls, result: CheckResult) -> "Answer":
+        """The answer without its figures; of several divergences the first one's example."""
+        example = result.divergences[0].example if result.divergences else None
+        return cls(
+            check=result.check,
+            verdict=result.verdict,
+            severity=result.severity,
+            signatures=tuple(one.signature for one in result.divergences),
+            expected=example.expected[:EXAMPLE_CHARACTERS] if example else "",
+            observed=example.observed[:EXAMPLE_CHARACTERS] if example else "",
+            reason=result.reason[:EXAMPLE_CHARACTERS],
+        )
+
+    @property
+    def gates(self) -> bool:
+        """Whether it could fail a run under the default policy."""
+        return self.severity is Severity.MUST or self.verdict is Verdict.ERROR
+
+    @property
+    def is_alarm(self) -> bool:
+        """Whether it would have failed one."""
+        return self.gates and self.verdict in ALARMS
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether it says something about a client."""
+        return self.verdict in DECISIVE
+
+    @property
+    def is_trial(self) -> bool:
+        """Whether it could have been an alarm: one that only warns, whatever it says, bounds no rate."""
+        return self.is_alarm or (self.gates and self.is_decided)
+
+
+@dataclass(frozen=True, slots=True)
+class ControlOutcome:
+    """
+    One control case, or one gate run of several cases with its pooled checks.
+
+    trouble: what ended it before it could be judged; then there are no answers. cases_alarmed: of a gate run, whether one of
+    its cases did, which fails it like a pooled check. mode: how a case sent; empty for a gate run, and in journals from
+    before it was written down.
+    """
+
+    number: int
+    case: str
+    subject: str
+    answers: tuple[Answer, ...]
+    trouble: str = ""
+    cases_alarmed: bool = False
+    mode: str = ""
+
+    @property
+    def has_alarm(self) -> bool:
+        """Whether a gate would have failed."""
+        return self.cases_alarmed or any(answer.is_alarm for answer in self.answers)
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether a gating check about the client's behaviour was decided; a case without one can neither pass nor fail."""
+        return self.has_alarm or any(a.gates and a.is_decided and a.check not in ABOUT_THE_RUN for a in self.answers)
+
+    @property
+    def is_invalid(self) -> bool:
+        """Whether its set-up did not hold."""
+        return any(answer.gates and answer.verdict is Verdict.INVALID for answer in self.answers)
+
+
+def summed(cases: Sequence[ControlOutcome], runs: Sequence[ControlOutcome]) -> Controls:
+    """
+    Rates over all control cases; ``runs`` are the gate runs that came to their end, with the answers of pooled checks.
+
+    A gate run alarms when one of its pooled checks does or one of its cases did.
+    """
+    decided = [case for case in cases if case.is_decided]
+    pooled = [run for run in runs if run.has_alarm or any(answer.is_trial for answer in run.answers)]
+    return Controls(
+        cases=len(cases),
+        invalid=sum(case.is_invalid for case in cases),
+        broke_off=sum(bool(case.trouble) for case in cases),
+        alarms_per_case=Rate.of(sum(case.has_alarm for case in decided), len(decided)),
+        alarms_per_run=Rate.of(sum(run.has_alarm for run in pooled), len(pooled)),
+        checks=_checks([*cases, *runs]),
+        subjects=tuple(SubjectRate(*row) for row in _cut(decided, lambda case: case.subject).items()),
+        alarms=tuple(alarm for outcome in (*cases, *runs) for alarm in _alarms(outcome)),
+        modes=tuple(
+            ModeRate(*row) for row in _cut([one for one in decided if one.mode], lambda case: case.mode).items()
+        ),
+        clients=tuple(ClientRate(*row) for row in _cut(decided, lambda case: case.subject.partition(":")[0]).items()),
+    )
+
+
+def _checks(outcomes: Iterable[ControlOutcome]) -> tuple[CheckRate, ...]:
+    """
+    By check; one that is only measured (``info``) in a case is judged in the pool, and counted there.
+
+    A gate run asks a check of several pools, whose samples overlap: together they are one trial.
+    """
+    trials: defaultdict[str, list[list[Answer]]] = defaultdict(list)
+    for outcome in outcomes:
+        answers: defaultdict[str, list[Answer]] = defaultdict(list)
+        for answer in outcome.answers:
+            if answer.severity is not Severity.INFO:
+                answers[answer.check].append(answer)
+        for check, own in answers.items():
+            trials[check].append(own)
+    return tuple(_check(check, trials[check]) for check in sorted(trials))
+
+
+def _check(check: str, trials: Sequence[Sequence[Answer]]) -> CheckRate:
+    decided = [answers for answers in trials if any(answer.is_trial for answer in answers)]
+    return CheckRate(
+        check=check,
+        alarms=Rate.of(sum(any(answer.is_alarm for answer in answers) for answers in decided), len(decided)),
+        without_answer=sum(not any(one.is_trial or one.is_decided for one in answers) for answers in trials),
+        warnings=sum(answer.verdict in ALARMS and not answer.gates for answers in trials for answer in answers),
+    )
+
+
+def _cut(decided: Iterable[ControlOutcome], part: Callable[[ControlOutcome], str]) -> Mapping[str, Rate]:
+    """Alarms of each part of the decided cases, by the part's name."""
+    parts: defaultdict[str, list[bool]] = defaultdict(list)
+    for case in decided:
+        parts[part(case)].append(case.has_alarm)
+    return {name: Rate.of(sum(alarms), len(alarms)) for name, alarms in sorted(parts.items())}
+
+
+def _alarms(outcome: ControlOutcome) -> Iterable[Alarm]:
+    return (
+        Alarm(outcome.number, outcome.case, one.check, one.verdict, one.signatures, one.expected, one.observed)
+        for one in outcome.answers
+        if one.is_alarm
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class KnownOutcome:
+    """One repeat of a case that an entry of the ledger speaks about; seen is None where its check was not decided."""
+
+    entry: str
+    baseline: str
+    candidate: str
+    check: str
+    seen: bool | None
+
+
+def found(outcomes: Sequence[KnownOutcome]) -> tuple[Found, ...]:
+    """How often each entry's divergence was seen, in the order in which entries first appear."""
+    groups: defaultdict[tuple[str, str, str, str], list[bool | None]] = defaultdict(list)
+    for one in outcomes:
+        groups[one.entry, one.baseline, one.candidate, one.check].append(one.seen)
+    return tuple(
+        Found(*key, seen=Rate.of(sum(one is True for one in told), _decided(told)), without_answer=told.count(None))
+        for key, told in groups.items()
+    )
+
+
+def _decided(told: Sequence[bool | None]) -> int:
+    return sum(one is not None for one in told)

@@ -1,0 +1,123 @@
+"""
+What befell one arm more often than the other: every comparison of counts of a run, decided as one family.
+
+Exact tests, of which each difference gates like a divergence of the exact checks, be the candidate the worse or the
+better of the two: whoever changes a client wants to know of both. So the error budget is that of an exact check: tiny.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy import stats
+
+from rocketdiff.core.evidence import ComparedShares, Concentration, Evidence, PairedCounts, Standing
+from rocketdiff.core.verdict import Divergence, Example, Severity
+from rocketdiff.statistics.significance import exact_mcnemar, holm
+
+ALPHA_COUNTS = 0.001
+"""
+Chance that luck in counts fails a whole run: with a gate run a day, once in three years, well below what the durations may
+cost (``samples.ALPHA_DIFFERENCE``). So nothing below eleven to none is a difference, and eleven to none is. Where random
+choices fall is a family of its own, with as much again: it is asked of every run of some cases, and would halve the others' power.
+"""
+
+NO_SINGLE_SEND = -1
+"""``send`` of an example that is a count."""
+
+Counts = PairedCounts | ComparedShares | Concentration
+
+
+def with_counts_told(evidence: Sequence[Evidence], *, baseline: str, candidate: str) -> tuple[Evidence, ...]:
+    """The evidence, each with a divergence for every count of it that differs; INVALID evidence is asked nothing."""
+    asked = [count for item in evidence for count in _asked(item)]
+    families = [[one for one in asked if isinstance(one, Concentration) is is_drawn] for is_drawn in (False, True)]
+    differing = {id(one) for each in families for one, differs in zip(each, _differ(each), strict=True) if differs}
+    return tuple(_told(item, differing, baseline, candidate) for item in evidence)
+
+
+def _asked(item: Evidence) -> tuple[Counts, ...]:
+    """
+    Counts that could differ at all.
+
+    A comparison that the budget could not see even if all it has were on one side can never be told, so it takes nothing of
+    the others' budget (Tarone 1990).
+    """
+    if item.standing is Standing.INVALID:
+        return ()
+    return tuple(count for count in item.counts if _least_p(count) <= ALPHA_COUNTS)
+
+
+def _differ(counts: Sequence[Counts]) -> tuple[bool, ...]:
+    return holm([p_of(count) for count in counts], ALPHA_COUNTS)
+
+
+def p_of(count: Counts) -> float:
+    """Two-sided exact p-value that the arms are alike; of random choices, that the candidate's are."""
+    if isinstance(count, PairedCounts):
+        return exact_mcnemar(count.baseline_more, count.candidate_more)
+    if isinstance(count, ComparedShares):
+        return _fisher(count.met, count.ended)
+    if _piled_up(count, count.baseline_most, count.baseline_total) <= ALPHA_COUNTS:
+        return 1.0  # Either the baseline's choices are not random, or something forces both.
+    return _piled_up(count, count.candidate_most, count.candidate_total)
+
+
+def _piled_up(count: Concentration, most: int, total: int) -> float:
+    """Chance that so many of so many fall on one place, whichever it is: at most the sum over places."""
+    return min(1.0, count.places * float(stats.binom.sf(most - 1, total, count.chance)))
+
+
+def _least_p(count: Counts) -> float:
+    if isinstance(count, PairedCounts):
+        return exact_mcnemar(0, count.baseline_more + count.candidate_more)
+    if isinstance(count, Concentration):
+        return _piled_up(count, count.candidate_total, count.candidate_total)
+    total, (first, second) = sum(count.ended), count.met
+    extremes = ((min(total, first), total - min(total, first)), (total - min(total, second), min(total, second)))
+    return min(_fisher(count.met, ended) for ended in extremes)
+
+
+def _fisher(met: tuple[int, int], ended: tuple[int, int]) -> float:
+    table = np.array([[ended[0], met[0] - ended[0]], [ended[1], met[1] - ended[1]]])
+    return float(stats.fisher_exact(table).pvalue)
+
+
+def _told(item: Evidence, differing: set[int], baseline: str, candidate: str) -> Evidence:
+    found = tuple(_divergence(item.check, one, baseline, candidate) for one in item.counts if id(one) in differing)
+    if not found:
+        return item
+    return replace(item, divergences=(*item.divergences, *found), severity=Severity.MUST)
+
+
+def _divergence(check: str, count: Counts, baseline: str, candidate: str) -> Divergence:
+    p_value = p_of(count)
+    if isinstance(count, Concentration):
+        return _concentrated(count, p_value, candidate)
+    if isinstance(count, PairedCounts):
+        is_more, total = count.candidate_more > count.baseline_more, count.baseline_more + count.candidate_more
+        expected = f"{count.name}: neither client more often than the other, over what both went through"
+        observed = (
+            f"{candidate} more often in {count.candidate_more} {count.unit}, {baseline} in {count.baseline_more}"
+            f" (p = {p_value:.2g})"
+        )
+    else:
+        shares = [ended / met if met else 0.0 for ended, met in zip(count.ended, count.met, strict=True)]
+        is_more, total = shares[1] > shares[0], max(count.ended)
+        expected = f"{count.situation}, both clients' sends {count.end} as often"
+        observed = (
+            f"{count.ended[1]} of {count.met[1]} of {candidate}, {count.ended[0]} of {count.met[0]} of {baseline}"
+            f" {count.end} (p = {p_value:.2g})"
+        )
+    name = f"{check}.{'more' if is_more else 'less'}-often/{count.name}"
+    example = Example(NO_SINGLE_SEND, 0, None, "counts", expected, observed, {"p": p_value})
+    return Divergence(name, candidate, total, example)
+
+
+def _concentrated(count: Concentration, p_value: float, candidate: str) -> Divergence:
+    expected = (
+        f"choices drawn at random: of {count.candidate_total} about {count.chance * count.candidate_total:.3g} there"
+    )
+    observed = f"{count.candidate_most} of {count.candidate_total} of {candidate} at {count.where} (p = {p_value:.2g})"
+    example = Example(NO_SINGLE_SEND, 0, None, "counts", expected, observed, {"p": p_value})
+    return Divergence(count.signature, candidate, count.candidate_most, example)

@@ -1,0 +1,184 @@
+"""
+Statistical answers: every paired sample of a run decided as one family, so that many checks share one error budget.
+
+A ``must`` sample may fail a run, so its differences go through Holm; a ``should`` one is screened with
+Benjamini–Hochberg; an ``info`` one is one case's share of a pooled sample and never diverges by itself.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rocketdiff.core.evidence import Evidence, PairedSample, Standing
+from rocketdiff.core.verdict import Severity, Verdict
+from rocketdiff.statistics.significance import (
+    MOST_PAIRS,
+    Decision,
+    RatioDecision,
+    benjamini_hochberg,
+    exact_mcnemar,
+    holm,
+    paired_ratio,
+    pairs_needed,
+)
+
+ALPHA_DIFFERENCE = 0.01
+"""Chance that a whole run fails by statistics alone: the error budget per gate run of specification section 3.6."""
+
+P_CAUSE_OPEN = 0.05
+"""
+Below it causes that differ keep a question open (six spells to nil): two faithful clients leave the same spells.
+"""
+
+MOST_CUT_SHORT = 0.5
+"""
+Share of an arm's spells that were cut short before its failover from which on the others show no equivalence: they are those in
+which it did go on elsewhere, and the longer a way out, the likelier something else ends it.
+"""
+
+ALPHA_EQUIVALENCE = 0.05
+"""Chance that a run passes as equivalent though a sample lies at its margin: the usual size of the TOST procedure."""
+
+Q_SCREEN = 0.05
+"""Expected share of false flags among ``should`` samples, which warn and do not gate (same section)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleAnswer:
+    """
+    What one sample says.
+
+    ratio: None when too few pairs were complete to ask. differs: by more than the margin. cause_differs: one arm failed
+    over where the other waited for the broker. questions: members of its family, which share the error budget.
+    """
+
+    sample: PairedSample
+    ratio: RatioDecision | None
+    p_cause: float
+    equivalent: bool
+    differs: bool
+    cause_differs: bool
+    questions: int
+
+    @property
+    def points_beyond(self) -> bool:
+        """
+        Whether what was seen speaks for a difference, shown or not: an estimate beyond the margin, or causes that differ.
+
+        Then the power that is missing is no excuse: the question stays open and gates.
+        """
+        return self.sample.points_beyond() or self.p_cause <= P_CAUSE_OPEN
+
+    @property
+    def is_mostly_unseen(self) -> bool:
+        """Whether so many of an arm's durations were cut short that the others do not speak for it."""
+        return max(self.sample.cut_short()) >= MOST_CUT_SHORT * max(1, len(self.sample.met()))
+
+    @property
+    def verdict(self) -> Verdict:
+        """DIVERGES, EQUIVALENT or, when neither was shown, INCONCLUSIVE."""
+        if self.differs or self.cause_differs:
+            return Verdict.DIVERGES
+        return Verdict.EQUIVALENT if self.equivalent and not self.is_mostly_unseen else Verdict.INCONCLUSIVE
+
+    @property
+    def reason(self) -> str:
+        """Why there is no answer, with the number of spells that would give one; empty when there is."""
+        if self.verdict is not Verdict.INCONCLUSIVE:
+            return ""
+        complete = len(self.sample.complete())
+        if self.is_mostly_unseen:
+            (baseline, candidate), met = self.sample.cut_short(), len(self.sample.met())
+            return (
+                f"{self.sample.name}: of {met} spells {baseline} of the baseline's and {candidate} of the candidate's were cut short"
+                " before a failover: half of a client's, so that the others do not speak for it"
+            )
+        if self.ratio is None:
+            return (
+                f"{self.sample.name}: {complete} of at least {self.sample.minimum_pairs} complete pairs of spells"
+                f" ({self.sample.minimum_reason})"
+            )
+        return (
+            f"{self.sample.name}: neither equivalent within ×{self.sample.margin.ratio:g} nor different beyond it:"
+            f" ×{self.ratio.ratio:.3g} over {complete} spells; {self._needed(self.ratio)}"
+        )
+
+    def _needed(self, ratio: RatioDecision) -> str:
+        """How many pairs would decide were the estimate the truth, and for what; with the family's correction."""
+        margin = self.sample.margin.ratio
+        is_beyond = self.sample.points_beyond()
+        alpha = ALPHA_DIFFERENCE / (2 * self.questions) if is_beyond else ALPHA_EQUIVALENCE / self.questions
+        needed = pairs_needed(ratio.log_sd, margin, alpha, ratio=ratio.ratio)
+        if needed >= MOST_PAIRS:
+            return "so near the margin that no number of spells would decide"
+        return f"about {needed} would show the clients {'different' if is_beyond else 'equivalent'} if it stays so"
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A sample with its p-values, before the family has spoken."""
+
+    severity: Severity
+    sample: PairedSample
+    ratio: RatioDecision | None
+    p_cause: float
+
+
+def decide_samples(evidence: Sequence[Evidence]) -> list[tuple[SampleAnswer, ...]]:
+    """Answers to the samples of each evidence, in order; evidence that is not DECISIVE answers nothing."""
+    asked = [[_ask(item.severity, sample) for sample in _samples(item)] for item in evidence]
+    family = [question for row in asked for question in row]
+    answers = dict(zip(map(id, family), _answers(family), strict=True))
+    return [tuple(answers[id(question)] for question in row) for row in asked]
+
+
+def _samples(item: Evidence) -> Iterable[PairedSample]:
+    return item.samples if item.standing is Standing.DECISIVE else ()
+
+
+def _ask(severity: Severity, sample: PairedSample) -> _Asked:
+    complete = sample.complete()
+    ratio = None
+    if len(complete) >= sample.minimum_pairs:
+        ratio = paired_ratio(complete, margin_ratio=sample.margin.ratio, alpha=ALPHA_EQUIVALENCE)
+    return _Asked(severity, sample, ratio, exact_mcnemar(*sample.discordant()))
+
+
+def _answers(family: Sequence[_Asked]) -> list[SampleAnswer]:
+    """Correct for many questions within each severity, then read every sample's answer."""
+    different: dict[int, bool] = {}
+    cause: dict[int, bool] = {}
+    equivalent: dict[int, bool] = {}
+    for severity in Severity:
+        members = [place for place, question in enumerate(family) if question.severity is severity]
+        same = [family[place].ratio for place in members]
+        differences = [1.0 if ratio is None else ratio.p_difference for ratio in same]
+        flags = _flag(severity, [*differences, *(family[place].p_cause for place in members)])
+        different.update(zip(members, flags[: len(members)], strict=True))
+        cause.update(zip(members, flags[len(members) :], strict=True))
+        equivalent.update(zip(members, _equivalent(severity, same), strict=True))
+    return [
+        SampleAnswer(
+            question.sample,
+            question.ratio,
+            question.p_cause,
+            equivalent[place],
+            different[place],
+            cause[place],
+            sum(other.severity is question.severity for other in family),
+        )
+        for place, question in enumerate(family)
+    ]
+
+
+def _flag(severity: Severity, p_values: Sequence[float]) -> tuple[bool, ...]:
+    if severity is Severity.MUST:
+        return holm(p_values, ALPHA_DIFFERENCE)
+    if severity is Severity.SHOULD:
+        return benjamini_hochberg(p_values, Q_SCREEN)
+    return (False,) * len(p_values)
+
+
+def _equivalent(severity: Severity, ratios: Sequence[RatioDecision | None]) -> tuple[bool, ...]:
+    if severity is Severity.MUST:
+        return holm([1.0 if ratio is None else ratio.p_equivalence for ratio in ratios], ALPHA_EQUIVALENCE)
+    return tuple(ratio is not None and ratio.decision is Decision.EQUIVALENT for ratio in ratios)

@@ -1,0 +1,62 @@
+"""What an application hands to a producer and gets back: Message, MessageBatch and SendResult."""
+
+from dataclasses import InitVar, dataclass, field
+
+from rocketmq_reference.remoting.answers import SendStatus
+from rocketmq_reference.remoting.properties import KEYS, TAGS, UNIQ_KEY, WAIT
+
+
+@dataclass(slots=True)
+class Message:
+    """
+    One message for a topic (Message, 4.0.0-incubating to 5.3.3).
+
+    tags and keys become properties where they are not empty; wait_store_msg_ok (property WAIT) asks the broker to answer
+    only when the message is as safe as the broker is configured to make it. The first send writes the message's id into
+    ``properties`` (UNIQ_KEY), and later sends of the same object keep it, as in Java.
+    """
+
+    topic: str
+    body: bytes
+    properties: dict[str, str] = field(default_factory=dict)
+    flag: int = 0
+    tags: InitVar[str] = ""
+    keys: InitVar[str] = ""
+    wait_store_msg_ok: InitVar[bool] = True
+
+    def __post_init__(self, tags: str, keys: str, wait_store_msg_ok: bool) -> None:
+        if tags:
+            self.properties[TAGS] = tags
+        if keys:
+            self.properties[KEYS] = keys
+        self.properties.setdefault(WAIT, "true" if wait_store_msg_ok else "false")
+
+    @property
+    def unique_key(self) -> str | None:
+        """The client's id of the message; None before its first send."""
+        return self.properties.get(UNIQ_KEY)
+
+
+@dataclass(slots=True)
+class MessageBatch(Message):
+    """Several messages of one topic sent as one, made by message_batch.batch_of (MessageBatch, from 4.1.0)."""
+
+    messages: tuple[Message, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SendResult:
+    """
+    A message a broker has taken (SendResult).
+
+    message_id is the client's (for a batch: of every message, with commas), offset_message_id the broker's.
+    """
+
+    status: SendStatus
+    message_id: str
+    offset_message_id: str
+    topic: str
+    broker: str
+    queue_id: int
+    queue_offset: int
+    transaction_id: str | None = None

@@ -1,0 +1,1 @@
+"""Connections to servers: blocking sockets and the requests that wait on them."""

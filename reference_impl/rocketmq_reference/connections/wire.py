@@ -1,0 +1,110 @@
+"""A socket that carries frames and never blocks: bytes go out as far as they can, commands come in as they are complete."""
+
+import contextlib
+import select
+import socket
+from collections.abc import Iterable
+from typing import Self
+
+from rocketmq_reference.remoting.errors import RemotingConnectException
+from rocketmq_reference.remoting.frames import Command, FrameBuffer
+
+CONNECT_TIMEOUT_MS = 3_000
+"""connectTimeoutMillis of NettyClientConfig in every release."""
+
+_READ_BYTES = 65_536
+_SELECT_LIMIT = 1_024  # FD_SETSIZE: select() cannot watch descriptors above it
+
+
+class Wire:
+    """
+    One connected socket, used by one thread at a time for reading and by one for writing; whoever holds it sees to that.
+
+    What the socket does not take at once is kept, as in Netty's outbound buffer, until somebody flushes.
+    """
+
+    __slots__ = ("_descriptor", "_frames", "_socket", "_unsent")
+
+    def __init__(self, connection: socket.socket) -> None:
+        connection.setblocking(False)
+        self._socket = connection
+        self._descriptor = connection.fileno()
+        self._frames = FrameBuffer()
+        self._unsent = bytearray()
+
+    @classmethod
+    def connect(cls, address: str, timeout_ms: int = CONNECT_TIMEOUT_MS) -> Self:
+        """
+        Connect to ``host:port`` within ``timeout_ms`` milliseconds.
+
+        Raises RemotingConnectException.
+        """
+        host, _, port = address.rpartition(":")
+        try:
+            connection = socket.create_connection((host.strip("[]"), int(port)), timeout=timeout_ms / 1000)
+        except (OSError, ValueError) as error:
+            raise RemotingConnectException(address) from error
+        if connection.getsockname() == connection.getpeername():
+            # Linux connects a socket to itself when its own port happens to be the dead one it dials.
+            connection.close()
+            raise RemotingConnectException(address)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return cls(connection)
+
+    @property
+    def has_unsent(self) -> bool:
+        """Whether something still waits to go out."""
+        return bool(self._unsent)
+
+    def write(self, frame: bytes) -> None:
+        """Send after all that was sent before, now or when flushed. Raises OSError where the connection is lost."""
+        if self._unsent:
+            self._unsent += frame
+            return
+        try:
+            sent = self._socket.send(frame)
+        except BlockingIOError:
+            sent = 0
+        if sent < len(frame):
+            self._unsent += frame[sent:]
+
+    def flush(self) -> None:
+        """Send what the socket takes now. A lost connection is noticed by whoever reads."""
+        try:
+            del self._unsent[: self._socket.send(self._unsent)]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._unsent.clear()
+
+    def receive(self) -> Iterable[Command] | None:
+        """
+        The commands that have come in whole, None at the other side's orderly end.
+
+        Raises BlockingIOError where nothing has come, another OSError for a lost connection, and RemotingCommandException,
+        maybe after some commands, for what are no frames.
+        """
+        data = self._socket.recv(_READ_BYTES)
+        return self._frames.feed(data) if data else None
+
+    def await_ready(self, remaining_ns: int, *, reading: bool, writing: bool) -> bool:
+        """Wait until the socket can be read from, or written to, or the time is up."""
+        seconds = max(0, remaining_ns) / 1e9
+        if self._descriptor < _SELECT_LIMIT:  # select() waits by the microsecond, poll() by the millisecond
+            watched = [self._descriptor]
+            ready = select.select(watched if reading else [], watched if writing else [], [], seconds)
+            return bool(ready[0] or ready[1])
+        poll = select.poll()
+        poll.register(self._descriptor, (select.POLLIN if reading else 0) | (select.POLLOUT if writing else 0))
+        return bool(poll.poll(seconds * 1000))
+
+    def shut(self) -> None:
+        """End the connection but keep the descriptor, which a reader may still be waiting on."""
+        self._unsent.clear()
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """End the connection and give the descriptor back."""
+        self._unsent.clear()
+        self._socket.close()

@@ -1,0 +1,39 @@
+"""Which release speaks which dialect."""
+
+from rocketmq_reference.dialects.line_4 import LINE_4
+from rocketmq_reference.dialects.line_5 import LINE_5
+from rocketmq_reference.rules.dialect import Dialect
+
+DIALECTS: tuple[Dialect, ...] = LINE_4 + LINE_5
+"""Every dialect, oldest first; a parent comes before its children."""
+
+_LINE = (
+    "4.0.0-incubating 4.1.0-incubating 4.2.0 4.3.0 4.3.1 4.3.2 4.4.0 4.5.0 4.5.1 4.5.2 4.6.0 4.6.1 4.7.0 4.7.1 4.8.0 "
+    "4.9.0 4.9.1 4.9.2 4.9.3 4.9.4 4.9.5 4.9.6 4.9.7 4.9.8 "
+    "5.0.0 5.1.0 5.1.1 5.1.2 5.1.3 5.1.4 5.2.0 5.3.0 5.3.1 5.3.2 5.3.3 5.4.0 5.5.0"
+)
+RELEASES: tuple[str, ...] = tuple(_LINE.split())
+"""Releases of the Java client in the order of the release lines; a range of a dialect is a stretch of this."""
+
+# Published before 5.0.0 from branches of 4.9.0 and 4.9.3, and behaving like those.
+_PREVIEWS = {"5.0.0-PREVIEW": "4.9.0", "5.0.0-ALPHA": "4.9.3"}
+
+
+def releases_of(dialect: Dialect) -> tuple[str, ...]:
+    """Releases in the dialect's range."""
+    return RELEASES[RELEASES.index(dialect.releases.first) : RELEASES.index(dialect.releases.last) + 1]
+
+
+_BY_RELEASE = {release: dialect for dialect in DIALECTS for release in releases_of(dialect)}
+
+
+def dialect_of(release: str) -> Dialect:
+    """
+    Dialect of a release, as it is written on Maven Central: ``4.0.0-incubating``, ``5.3.3``.
+
+    Raises ValueError that lists the known releases for any other.
+    """
+    found = _BY_RELEASE.get(_PREVIEWS.get(release, release))
+    if found is None:
+        raise ValueError(f"no dialect is known for release {release!r}; known are {', '.join(RELEASES)}")
+    return found

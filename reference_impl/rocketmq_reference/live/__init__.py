@@ -1,0 +1,1 @@
+"""What drives the rules for real: threads, clocks, connections."""

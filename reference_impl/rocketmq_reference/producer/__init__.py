@@ -1,0 +1,1 @@
+"""The producer as an application sees it."""

@@ -1,0 +1,293 @@
+"""
+The live producer: a dialect's rules, remoting and a clock.
+
+Every decision is the rules'; here are the calls an application makes. Read in DefaultMQProducer and
+DefaultMQProducerImpl, 4.0.0-incubating to 5.3.3.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from enum import Enum
+from typing import Self
+
+from rocketmq_reference.application.listener import Listener
+from rocketmq_reference.application.message import Message, MessageBatch, SendResult
+from rocketmq_reference.application.settings import ProducerSettings
+from rocketmq_reference.live.async_calls import AsyncTask, SendCallback
+from rocketmq_reference.live.calls import now_ms
+from rocketmq_reference.live.client import Client
+from rocketmq_reference.live.route_table import PublishedTopic
+from rocketmq_reference.producer.checks import check_group, check_message
+from rocketmq_reference.producer.message_batch import batch_of
+from rocketmq_reference.producer.unique_key import UniqueKeys
+from rocketmq_reference.remoting.errors import IllegalStateException, MQClientException, RocketMQException
+from rocketmq_reference.remoting.properties import UNIQ_KEY
+from rocketmq_reference.remoting.versions import mq_version
+from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.dialect import Dialect
+from rocketmq_reference.rules.producer.async_send import AsyncSend, Form
+from rocketmq_reference.rules.producer.attempt import AttemptResult, Step
+from rocketmq_reference.rules.producer.direct_send import direct_send_ended, send_by_selector, send_to_queue
+from rocketmq_reference.rules.producer.one_way import OneWaySend, one_way_to_queue
+from rocketmq_reference.rules.producer.send_loop import SendLoop
+from rocketmq_reference.rules.queue_choice.fault_table import FaultTable
+from rocketmq_reference.rules.tape import RandomTape, Tape
+
+QueueSelector = Callable[[list[Queue], Message, object], Queue | None]
+"""Chooses from a copy of the publish list, given the message and the application's argument; None chooses nothing."""
+
+_BATCH_HAS_OWN_KEY_FROM = mq_version("5.0.0")  # seen in every tag; a wire form, not worth a dialect's field
+
+
+class _State(Enum):
+    CREATED = "created"
+    RUNNING = "running"
+    SHUT_DOWN = "shut down"
+
+
+class Producer:
+    """
+    A producer that behaves as the Java client of the dialect's releases; safe for threads.
+
+    name_servers: ``host:port`` each; nothing else is connected to but the brokers they name. Every thread has its own
+    position in every topic's publish list; what is known about slow and failing brokers is shared. tapes: where a
+    thread's random numbers come from.
+    """
+
+    def __init__(
+        self,
+        name_servers: Sequence[str],
+        group: str,
+        dialect: Dialect,
+        settings: ProducerSettings | None = None,
+        listener: Listener | None = None,
+        *,
+        tapes: Callable[[], Tape] = RandomTape,
+    ) -> None:
+        self.group = group
+        self.dialect = dialect
+        self.settings = settings or ProducerSettings()
+        self._client = Client(name_servers, group, dialect, self.settings, listener, tapes)
+        self._state = _State.CREATED
+        self._keys = UniqueKeys()
+
+    @property
+    def faults(self) -> FaultTable:
+        """What is known about slow and failing brokers."""
+        return self._client.faults
+
+    def start(self) -> Self:
+        """
+        Check the group and begin polling routes and sending heartbeats (DefaultMQProducerImpl.start).
+
+        Needs no name server to be up. Raises MQClientException for an illegal group or a second start.
+        """
+        check_group(self.group)
+        if self._state is not _State.CREATED:
+            raise MQClientException(f"The producer service state not OK, maybe started once, {self._state.value}")
+        self._state = _State.RUNNING
+        self._client.start()
+        return self
+
+    def shutdown(self) -> None:
+        """Say good-bye to the brokers and close all connections; calls under way fail. Twice does nothing."""
+        was_started = self._state is _State.RUNNING
+        self._state = _State.SHUT_DOWN
+        self._client.shutdown(was_started=was_started)
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.shutdown()
+
+    def send(self, message: Message, timeout_ms: int | None = None) -> SendResult:
+        """
+        Send to a queue the client selects, again elsewhere where that fails (DefaultMQProducerImpl.sendDefaultImpl).
+
+        timeout_ms: for the whole call from 4.3.0 on, for each attempt before; send_msg_timeout_ms by default. Raises
+        MQClientException (with the code of its cause, see ClientErrorCode), RemotingTooMuchRequestException when the
+        time is used up, MQBrokerException for answers that are not worth a retry, and IllegalStateException where the
+        topic is new and no name server answers, from 4.6.0 on.
+        """
+        self._check(message)
+        began_ms = now_ms()
+        published = self._client.published(message.topic, by_selector=False)
+        loop = SendLoop(self.dialect, self._settings(timeout_ms), published.selector(self._client.selector))
+        return self._client.calls.carry_out(message, loop.begin(began_ms, now_ms()), loop.attempt_ended)
+
+    def send_batch(self, messages: Sequence[Message], timeout_ms: int | None = None) -> SendResult:
+        """
+        Send several messages of one topic as one, otherwise like send(); bodies are not compressed (from 4.1.0 on).
+
+        Raises also MQClientException for messages that do not fit together.
+        """
+        self._check_running()
+        has_own_key = mq_version(self.dialect.releases.first) >= _BATCH_HAS_OWN_KEY_FROM
+        batch = batch_of(messages, self._keys, self.settings.max_message_size, has_own_key=has_own_key)
+        return self.send(batch, timeout_ms)
+
+    def send_to_queue(self, message: Message, queue: Queue, timeout_ms: int | None = None) -> SendResult:
+        """
+        Send to the given queue: one attempt, and no trace of it in what is known about brokers.
+
+        Read in DefaultMQProducerImpl.send(message, queue, timeout) of every release. Raises what the attempt raises.
+        """
+        began_ms = now_ms()
+        self._check(message)
+        timeout = self._settings(timeout_ms).send_msg_timeout_ms
+        step = send_to_queue(self.dialect, Queue(*queue), timeout, now_ms() - began_ms)
+        return self._client.calls.carry_out(message, step, _direct)
+
+    def send_by_selector(
+        self, message: Message, selector: QueueSelector, argument: object, timeout_ms: int | None = None
+    ) -> SendResult:
+        """
+        Send to the queue a function selects: one attempt, in the time that route and selector leave (sendSelectImpl).
+
+        Without a timeout of its own, from 5.1.4 on, the attempt has the whole time. Raises MQClientException where the
+        function raises or chooses nothing, and what the attempt raises.
+        """
+        return self._client.calls.carry_out(message, self._selected(message, selector, argument, timeout_ms), _direct)
+
+    def send_async(self, message: Message, callback: SendCallback, timeout_ms: int | None = None) -> None:
+        """
+        As send(), but the end is told to ``callback``, by a thread of the client's (MQClientAPIImpl.sendMessageAsync).
+
+        Whatever fails is told too, but for what prevents the first attempt to 4.2.0, which is raised. An error answer is
+        never retried, a timeout is noticed one to two seconds late, and what a retry may still do differs (AsyncRules).
+        """
+        self._submit(message, callback, timeout_ms, Form.SELECTED)
+
+    def send_async_to_queue(
+        self, message: Message, queue: Queue, callback: SendCallback, timeout_ms: int | None = None
+    ) -> None:
+        """As send_async(), to the given queue and, for a retry, to the same broker again."""
+        self._submit(message, callback, timeout_ms, Form.GIVEN_QUEUE, queue=Queue(*queue))
+
+    def send_async_by_selector(
+        self,
+        message: Message,
+        selector: QueueSelector,
+        argument: object,
+        callback: SendCallback,
+        timeout_ms: int | None = None,
+    ) -> None:
+        """As send_async_to_queue(), the queue being what a function selects."""
+        if timeout_ms is None and self.dialect.selector_restarts_time:
+            try:
+                queue = self._choose(selector, message, argument, self._published_for_selector(message))
+            except (RocketMQException, IllegalStateException) as error:
+                callback.on_exception(error)
+                return
+            self._submit(message, callback, None, Form.GIVEN_QUEUE, queue=queue)
+            return
+
+        def choose(published: PublishedTopic) -> Queue:
+            return self._choose(selector, message, argument, published)
+
+        self._submit(message, callback, timeout_ms, Form.SELECTOR, choose=choose)
+
+    def send_oneway(self, message: Message) -> None:
+        """
+        Send once and wait for nothing (DefaultMQProducerImpl.sendOneway).
+
+        Raises what prevents the request from being written; from 5.3.0 that the broker refuses connections does not.
+        """
+        self._check(message)
+        began_ms = now_ms()
+        published = self._client.published(message.topic, by_selector=False)
+        loop = OneWaySend(self.dialect, self.settings, published.selector(self._client.selector))
+        self._client.calls.carry_out_oneway(message, loop.begin(began_ms, now_ms()), loop.attempt_ended)
+
+    def send_oneway_to_queue(self, message: Message, queue: Queue) -> None:
+        """As send_oneway(), to the given queue, and without a trace in what is known about brokers."""
+        self._check(message)
+        step = one_way_to_queue(Queue(*queue), self.settings.send_msg_timeout_ms)
+        self._client.calls.carry_out_oneway(message, step, _direct)
+
+    def send_oneway_by_selector(self, message: Message, selector: QueueSelector, argument: object) -> None:
+        """As send_oneway_to_queue(), the queue being what a function selects."""
+        timeout_ms = self.settings.send_msg_timeout_ms
+        self._client.calls.carry_out_oneway(message, self._selected(message, selector, argument, timeout_ms), _direct)
+
+    def queues(self, topic: str) -> tuple[Queue, ...]:
+        """
+        The topic's publish list as it stands, looked up if need be; no counter moves.
+
+        Raises MQClientException or IllegalStateException as send() does where there is none.
+        """
+        self._check_running()
+        return tuple(self._client.published(topic, by_selector=False).info.queues)
+
+    def heartbeat(self) -> None:
+        """
+        One round of heartbeats now, in the calling thread: opens connections to the masters of all known routes.
+
+        What a broker does not answer is forgotten, as in the rounds that come by themselves.
+        """
+        self._check_running()
+        self._client.heartbeats.beat()
+
+    def route_version(self, topic: str) -> int:
+        """How many publish lists the topic has had, 0 for none; a new one starts every thread's counter anew."""
+        return self._client.routes.version(topic)
+
+    def _submit(
+        self,
+        message: Message,
+        callback: SendCallback,
+        timeout_ms: int | None,
+        form: Form,
+        *,
+        queue: Queue | None = None,
+        choose: Callable[[PublishedTopic], Queue] | None = None,
+    ) -> None:
+        rules = AsyncSend(self.dialect, self._settings(timeout_ms), self.faults, form)
+        self._client.async_calls.submit(
+            AsyncTask(
+                message,
+                callback,
+                rules,
+                check=lambda: self._check(message),
+                find=lambda: self._client.published(message.topic, by_selector=form is Form.SELECTOR),
+                choose=choose,
+                queue=queue,
+            )
+        )
+
+    def _selected(self, message: Message, selector: QueueSelector, argument: object, timeout_ms: int | None) -> Step:
+        began_ms = now_ms()
+        queue = self._choose(selector, message, argument, self._published_for_selector(message))
+        timeout = self._settings(timeout_ms).send_msg_timeout_ms
+        return send_by_selector(self.dialect, queue, timeout, now_ms() - began_ms, timeout_given=timeout_ms is not None)
+
+    def _published_for_selector(self, message: Message) -> PublishedTopic:
+        self._check(message)
+        return self._client.published(message.topic, by_selector=True)
+
+    def _choose(self, selector: QueueSelector, message: Message, argument: object, published: PublishedTopic) -> Queue:
+        try:
+            chosen = selector(list(published.info.queues), message, argument)
+        except Exception as error:
+            raise MQClientException("select message queue threw exception.") from error
+        if chosen is None:
+            raise MQClientException("select message queue return null.")
+        return Queue(*chosen)
+
+    def _check(self, message: Message) -> None:
+        self._check_running()
+        check_message(message, self.settings.max_message_size)
+        if UNIQ_KEY not in message.properties and not isinstance(message, MessageBatch):
+            message.properties[UNIQ_KEY] = self._keys.create()
+
+    def _check_running(self) -> None:
+        if self._state is not _State.RUNNING:
+            raise MQClientException(f"The producer service state not OK, {self._state.value}")
+
+    def _settings(self, timeout_ms: int | None) -> ProducerSettings:
+        return self.settings if timeout_ms is None else replace(self.settings, send_msg_timeout_ms=timeout_ms)
+
+
+def _direct(_now_ms: int, result: AttemptResult) -> Step:
+    return direct_send_ended(result)

@@ -1,0 +1,66 @@
+"""Command headers as JSON, encoding 0 and the default of Java clients (RemotingCommand with fastjson, every release)."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from rocketmq_reference.remoting.errors import RemotingCommandException
+from rocketmq_reference.remoting.json_text import read_json, write_json
+
+
+class Header(NamedTuple):
+    """The fields of a command header, whatever its encoding was."""
+
+    code: int
+    language: str
+    version: int
+    opaque: int
+    flag: int
+    remark: str | None
+    ext_fields: dict[str, str]
+
+
+def encode(
+    code: int,
+    language: str,
+    version: int,
+    opaque: int,
+    flag: int,
+    remark: str | None,
+    ext_fields: Mapping[str, str],
+) -> bytes:
+    """The header as one JSON object; a remark of None and empty ext fields are left out, as fastjson does with nulls."""
+    header: dict[str, Any] = {
+        "code": int(code),
+        "flag": flag,
+        "language": language,
+        "opaque": opaque,
+        "serializeTypeCurrentRPC": "JSON",
+        "version": version,
+    }
+    if ext_fields:
+        header["extFields"] = ext_fields if type(ext_fields) is dict else dict(ext_fields)
+    if remark is not None:
+        header["remark"] = remark
+    return write_json(header)
+
+
+def decode(data: bytes) -> Header:
+    """
+    Read a JSON header; fields that are missing have Java's defaults.
+
+    Raises RemotingCommandException if it is no JSON object or a number is none.
+    """
+    header = read_json(data)
+    try:
+        ext_fields = header.get("extFields") or {}
+        return Header(
+            code=int(header.get("code", 0)),
+            language=header.get("language") or "OTHER",
+            version=int(header.get("version", 0)),
+            opaque=int(header.get("opaque", 0)),
+            flag=int(header.get("flag", 0)),
+            remark=header.get("remark"),
+            ext_fields={name: str(value) for name, value in ext_fields.items()},
+        )
+    except (AttributeError, TypeError, ValueError) as error:
+        raise RemotingCommandException(f"expected a command header, saw {data[:200]!r}: {error}") from error

@@ -1,0 +1,141 @@
+"""
+Requests as commands: what to ask name servers and brokers, with the header fields they expect; sends are in sending.py.
+
+Every builder takes ``serialization`` for the header's encoding. Read in the header classes of 5.3.3 under
+org.apache.rocketmq.remoting.protocol.header; fields that older servers do not know are ignored by them.
+"""
+
+import time
+from collections.abc import Iterable
+
+from rocketmq_reference.remoting.codes import RequestCode
+from rocketmq_reference.remoting.frames import Command, Serialization
+from rocketmq_reference.remoting.json_text import write_json
+
+DEFAULT_TOPIC = "TBW102"
+"""Topic whose route and configuration stand in for a topic that does not exist yet (AUTO_CREATE_TOPIC_KEY_TOPIC)."""
+
+TOOLS_GROUP = "TOOLS_CONSUMER"
+"""Consumer group every broker knows from the start (MixAll.TOOLS_CONSUMER_GROUP)."""
+
+_PERM_READ_WRITE = 0b110
+_PULL_WITH_SUBSCRIPTION = 0b100  # FLAG_SUBSCRIPTION of PullSysFlag: the request names its own filter
+
+
+def get_route(topic: str, *, serialization: Serialization = Serialization.JSON) -> Command:
+    """Ask a name server where a topic's queues are; answer: parse_route."""
+    return _command(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": topic}, serialization)
+
+
+def get_cluster(*, serialization: Serialization = Serialization.JSON) -> Command:
+    """Ask a name server for all brokers registered with it; answer: parse_cluster."""
+    return _command(RequestCode.GET_BROKER_CLUSTER_INFO, {}, serialization)
+
+
+def create_topic(
+    topic: str,
+    queues: int,
+    *,
+    perm: int = _PERM_READ_WRITE,
+    order: bool = False,
+    serialization: Serialization = Serialization.JSON,
+) -> Command:
+    """
+    Create or change a topic on one broker, with as many queues to read as to write; answer: expect_success.
+
+    The broker registers the topic with its name servers before it answers.
+    """
+    fields = {
+        "topic": topic,
+        "defaultTopic": DEFAULT_TOPIC,
+        "readQueueNums": str(queues),
+        "writeQueueNums": str(queues),
+        "perm": str(perm),
+        "topicFilterType": "SINGLE_TAG",
+        "topicSysFlag": "0",
+        "order": _boolean(order),
+    }
+    return _command(RequestCode.UPDATE_AND_CREATE_TOPIC, fields, serialization)
+
+
+def delete_topic(topic: str, *, serialization: Serialization = Serialization.JSON) -> Command:
+    """Delete a topic on one broker; answer: expect_success."""
+    return _command(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": topic}, serialization)
+
+
+def get_max_offset(topic: str, queue_id: int, *, serialization: Serialization = Serialization.JSON) -> Command:
+    """Ask a broker for one past the last offset of a queue; answer: parse_offset."""
+    return _command(RequestCode.GET_MAX_OFFSET, _queue(topic, queue_id), serialization)
+
+
+def pull(
+    topic: str,
+    queue_id: int,
+    offset: int,
+    *,
+    max_messages: int = 32,
+    group: str = TOOLS_GROUP,
+    now_ms: int | None = None,
+    serialization: Serialization = Serialization.JSON,
+) -> Command:
+    """
+    Read up to ``max_messages`` messages of a queue from an offset on, without waiting for new ones; answer: parse_pull.
+
+    The request carries its own subscription to everything, so that no heartbeat is needed before. now_ms: version of
+    that subscription, the present by default. A broker gives fewer messages than asked for by its own limits.
+    """
+    fields = {
+        **_queue(topic, queue_id),
+        "consumerGroup": group,
+        "queueOffset": str(offset),
+        "maxMsgNums": str(max_messages),
+        "sysFlag": str(_PULL_WITH_SUBSCRIPTION),
+        "commitOffset": "0",
+        "suspendTimeoutMillis": "0",
+        "subscription": "*",
+        "subVersion": str(time.time_ns() // 1_000_000 if now_ms is None else now_ms),
+        "expressionType": "TAG",
+    }
+    return _command(RequestCode.PULL_MESSAGE, fields, serialization)
+
+
+def heartbeat(
+    client_id: str,
+    producer_groups: Iterable[str],
+    *,
+    serialization: Serialization = Serialization.JSON,
+    language: str = "PYTHON",
+    version: int = 0,
+) -> Command:
+    """Tell a broker that a client's producers live (MQClientAPIImpl.sendHeartbeat, HeartbeatData); answer: expect_success."""
+    body = write_json(
+        {
+            "clientID": client_id,
+            "consumerDataSet": [],
+            "producerDataSet": [{"groupName": group} for group in sorted(producer_groups)],
+        }
+    )
+    return Command(RequestCode.HEART_BEAT, body=body, serialization=serialization, language=language, version=version)
+
+
+def unregister(client_id: str, producer_group: str, *, serialization: Serialization = Serialization.JSON) -> Command:
+    """Tell a broker that a producer of a client is gone (MQClientAPIImpl.unregisterClient); answer: expect_success."""
+    fields = {"clientID": client_id, "producerGroup": producer_group}
+    return _command(RequestCode.UNREGISTER_CLIENT, fields, serialization)
+
+
+def get_runtime_info(*, serialization: Serialization = Serialization.JSON) -> Command:
+    """Ask a broker for its runtime figures, such as bootTimestamp and brokerVersionDesc; answer: parse_table."""
+    return _command(RequestCode.GET_BROKER_RUNTIME_INFO, {}, serialization)
+
+
+def _queue(topic: str, queue_id: int) -> dict[str, str]:
+    return {"topic": topic, "queueId": str(queue_id)}
+
+
+def _boolean(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _command(code: RequestCode, fields: dict[str, str], serialization: Serialization) -> Command:
+    return Command(code, fields, serialization=serialization)

@@ -1,0 +1,1 @@
+"""Rules of every client: routes, connections, background work."""

@@ -1,0 +1,106 @@
+"""
+From a topic's route, as name servers tell it, to the publish list (MQClientInstance of every release).
+
+Not modelled: static topics, whose logical queues are mapped to brokers (from 5.0.0).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from rocketmq_reference.rules.client.publish import PublishInfo
+
+WRITABLE = 0b010
+"""Bit of a queue permission that allows writing (PermName)."""
+
+MASTER_ID = 0
+"""Broker id of a master (MixAll.MASTER_ID); a producer knows and asks nobody else."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueData:
+    """Queues of a topic on one broker, and what they may be used for."""
+
+    broker: str
+    read_queues: int
+    write_queues: int
+    permission: int
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRoute:
+    """
+    Route of one topic.
+
+    brokers: address by broker id, by broker name; id 0 is the master. order_conf: ``broker:queues;broker:queues`` or
+    None.
+    """
+
+    queues: tuple[QueueData, ...]
+    brokers: Mapping[str, Mapping[int, str]]
+    order_conf: str | None = None
+
+    @property
+    def sorted_queues(self) -> tuple[QueueData, ...]:
+        """By broker name in Java's order (UTF-16 units), otherwise as received: "broker-10" before "broker-2"."""
+        return tuple(sorted(self.queues, key=lambda data: data.broker.encode("utf-16-be")))
+
+
+def publish_list(route: TopicRoute) -> list[tuple[str, int]]:
+    """
+    Queues a producer may select, grouped by broker: a0 a1 a2 a3 b0 b1 ….
+
+    With an order configuration exactly its queues, unchecked; otherwise the writable queues of brokers that have a
+    master, by broker name. Raises ValueError for a malformed order configuration.
+    """
+    if route.order_conf:
+        parts = [part.split(":") for part in route.order_conf.split(";") if part]
+        return [(part[0], queue_id) for part in parts for queue_id in range(int(part[1]))]
+    return [
+        (data.broker, queue_id)
+        for data in route.sorted_queues
+        if data.permission & WRITABLE and MASTER_ID in route.brokers.get(data.broker, {})
+        for queue_id in range(data.write_queues)
+    ]
+
+
+def write_queue_numbers(route: TopicRoute, *, writable_only: bool) -> dict[str, int]:
+    """
+    Write queues of every broker of the route, for the fallback of the generations to 5.1.3.
+
+    Read-only brokers and those without a master are in it too, except that 4.9.8 leaves out read-only ones.
+    """
+    numbers: dict[str, int] = {}
+    for data in route.sorted_queues:
+        if data.permission & WRITABLE or not writable_only:
+            numbers.setdefault(data.broker, data.write_queues)
+    return numbers
+
+
+def publish_info(route: TopicRoute, *, writable_only: bool) -> PublishInfo:
+    """A fresh publish list; a changed route always gets one, and with it fresh counters in every thread."""
+    return PublishInfo(publish_list(route), write_queue_numbers(route, writable_only=writable_only))
+
+
+def route_changed(old: TopicRoute | None, new: TopicRoute) -> bool:
+    """Whether a newly fetched route replaces the old one; the order in which brokers are listed does not count."""
+    if old is None:
+        return True
+    return (old.order_conf, old.brokers, _in_order(old)) != (new.order_conf, new.brokers, _in_order(new))
+
+
+def route_of_new_topic(default_route: TopicRoute, default_topic_queues: int) -> TopicRoute:
+    """
+    Route a producer assumes for a topic that does not exist yet: that of the default topic with fewer queues.
+
+    Read and write queues become the smaller of default_topic_queues and the default topic's read queues.
+    """
+    queues = tuple(
+        replace(data, read_queues=number, write_queues=number)
+        for data in default_route.queues
+        for number in [min(default_topic_queues, data.read_queues)]
+    )
+    return replace(default_route, queues=queues)
+
+
+def _in_order(route: TopicRoute) -> tuple[QueueData, ...]:
+    return route.sorted_queues

@@ -1,0 +1,125 @@
+"""What goes into the send loop (how an attempt ended) and what comes out of it (the next attempt, or the end)."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rocketmq_reference.rules.client.publish import Queue
+
+SEND_OK = "SEND_OK"
+
+CONNECT_BROKER = 10001
+ACCESS_BROKER_TIMEOUT = 10002
+BROKER_NOT_EXIST = 10003
+NO_NAME_SERVER = 10004
+NOT_FOUND_TOPIC = 10005
+"""ClientErrorCode of every release: response codes an MQClientException carries for its cause."""
+
+
+class ErrorFamily(StrEnum):
+    """The kinds of exceptions the send loop tells apart; FOREIGN (any runtime exception) passes through untouched."""
+
+    REMOTING = "remoting"
+    CLIENT = "client"
+    BROKER = "broker"
+    INTERRUPTED = "interrupted"
+    FOREIGN = "foreign"
+
+
+_FAMILIES = {
+    "RemotingException": ErrorFamily.REMOTING,
+    "RemotingConnectException": ErrorFamily.REMOTING,
+    "RemotingTimeoutException": ErrorFamily.REMOTING,
+    "RemotingSendRequestException": ErrorFamily.REMOTING,
+    "RemotingTooMuchRequestException": ErrorFamily.REMOTING,
+    "RemotingCommandException": ErrorFamily.REMOTING,
+    "MQClientException": ErrorFamily.CLIENT,
+    "MQBrokerException": ErrorFamily.BROKER,
+    "InterruptedException": ErrorFamily.INTERRUPTED,
+}
+
+
+def family_of(error: str) -> ErrorFamily:
+    """Family of an exception, given the simple name of its class."""
+    return _FAMILIES.get(error, ErrorFamily.FOREIGN)
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptResult:
+    """
+    How one attempt ended: a send status, or the simple class name of what was thrown.
+
+    code: response code of the broker (MQBrokerException) or of the exception, if it has one.
+    """
+
+    status: str | None = None
+    error: str | None = None
+    code: int | None = None
+
+    @classmethod
+    def ok(cls, status: str = SEND_OK) -> "AttemptResult":
+        return cls(status=status)
+
+    @classmethod
+    def failed(cls, error: str, code: int | None = None) -> "AttemptResult":
+        return cls(error=error, code=code)
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """Send to this queue, and wait at most timeout_ms for the answer."""
+
+    queue: Queue
+    timeout_ms: int
+
+
+class Ending(StrEnum):
+    """How a call by the application ends."""
+
+    RESULT = "result"
+    RETHROWN = "rethrown"
+    GAVE_UP = "gave-up"
+    CALL_TIMEOUT = "call-timeout"
+    NO_ROUTE = "no-route"
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """
+    The call is over.
+
+    attempt: which attempt's result is returned (RESULT), whose exception is thrown as it is (RETHROWN) or wrapped
+    (GAVE_UP); attempts count from 0. error and cause are simple class names of what the application sees; code is the
+    response code on it, None where Java leaves it at −1.
+    """
+
+    ending: Ending
+    attempt: int | None = None
+    status: str | None = None
+    error: str | None = None
+    code: int | None = None
+    cause: str | None = None
+
+
+Step = Try | Finish
+
+
+def gave_up(attempt: int | None, last: AttemptResult | None) -> Finish:
+    """
+    MQClientException after the last attempt failed; its code tells the family of the last exception.
+
+    Broker's own code, 10001 connect, 10002 timeout, 10003 client; other remoting exceptions leave it unset.
+    """
+    error = None if last is None else last.error
+    codes = {
+        "RemotingConnectException": CONNECT_BROKER,
+        "RemotingTimeoutException": ACCESS_BROKER_TIMEOUT,
+        "MQClientException": BROKER_NOT_EXIST,
+        "MQBrokerException": None if last is None else last.code,
+    }
+    code = codes.get(error) if error is not None else None
+    return Finish(Ending.GAVE_UP, attempt, error="MQClientException", code=code, cause=error)
+
+
+def call_timeout() -> Finish:
+    """The shared budget was spent before the next attempt began (from 4.3.0)."""
+    return Finish(Ending.CALL_TIMEOUT, error="RemotingTooMuchRequestException")

@@ -1,0 +1,1 @@
+"""Which queue a producer chooses, and what it remembers about its brokers."""

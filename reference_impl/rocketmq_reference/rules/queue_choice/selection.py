@@ -1,0 +1,107 @@
+"""
+Choosing a queue without fault latency, and the state every selection works on (TopicPublishInfo, MQFaultStrategy).
+
+Two generations: P1 (to 4.7.1) walks on from one tick of the counter, P2 takes a tick for every queue it looks at.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rocketmq_reference.rules.client.publish import Pick, PublishInfo, Queue
+from rocketmq_reference.rules.events import Chosen, IndexRead, Observer, Skip, Skipped, Tier
+from rocketmq_reference.rules.java import INT_MAX, abs32, remainder, wrap32
+from rocketmq_reference.rules.queue_choice.fault_table import FaultTable
+from rocketmq_reference.rules.queue_choice.index import ThreadIndex
+from rocketmq_reference.rules.tape import Tape
+
+
+@dataclass(slots=True)
+class Selector:
+    """
+    What one thread selects with: the shared list and fault table, and two counters of its own.
+
+    ``index`` belongs to this thread and this list, ``worst_index`` to this thread and this fault table.
+    """
+
+    info: PublishInfo
+    index: ThreadIndex
+    faults: FaultTable
+    worst_index: ThreadIndex
+    tape: Tape
+    observer: Observer | None = None
+
+
+SelectRule = Callable[[Selector, str | None, bool, int], Pick]
+"""(selector, broker of the failed attempt or None, restart the counter?, now in ms) → pick."""
+
+
+def position_of(number: int, queues: int) -> int:
+    """``abs(number) % queues``, 0 if that is negative; ZeroDivisionError for an empty list, as Java's exception."""
+    return max(remainder(abs32(number), queues), 0)
+
+
+def rotate(selector: Selector) -> int:
+    """Plain rotation: the next queue whatever its broker; one tick."""
+    observer = selector.observer
+    if observer is not None:
+        observer(IndexRead(selector.index.value))
+    number = selector.index.next(selector.tape)
+    queues = selector.info.queues
+    return number % len(queues) if number >= 0 else position_of(number, len(queues))
+
+
+def walk_past_last_broker(selector: Selector, last_broker: str | None, reset_index: bool, now_ms: int) -> Pick:
+    """
+    P1, to 4.7.1: from one tick on, the first queue of another broker; if there is none, plain rotation.
+
+    Read in TopicPublishInfo.selectOneMessageQueue. A retry therefore always lands on the first queue after the failed
+    broker's (upstream #2223).
+    """
+    if last_broker is None:
+        return _rotated(selector, Tier.ROTATION)
+    queues = selector.info.queues
+    number = _first_number(selector)
+    for k in range(len(queues)):
+        position = position_of(number + k if number + k <= INT_MAX else wrap32(number + k), len(queues))
+        if queues[position].broker != last_broker:
+            return _chosen(selector, position, Tier.OTHER_BROKER)
+        _skipped(selector, queues[position], Skip.LAST_BROKER)
+    return _rotated(selector, Tier.ANY)
+
+
+def draw_past_last_broker(selector: Selector, last_broker: str | None, reset_index: bool, now_ms: int) -> Pick:
+    """
+    P2, from 4.8.0: up to n ticks, the first queue of another broker; if there is none, one more tick, any queue.
+
+    Read in TopicPublishInfo; 5.1.4 reaches the same through a queue filter, and ignores reset_index here.
+    """
+    if last_broker is None:
+        return _rotated(selector, Tier.ROTATION)
+    queues = selector.info.queues
+    for _ in range(len(queues)):
+        position = rotate(selector)
+        if queues[position].broker != last_broker:
+            return _chosen(selector, position, Tier.OTHER_BROKER)
+        _skipped(selector, queues[position], Skip.LAST_BROKER)
+    return _rotated(selector, Tier.ANY)
+
+
+def _first_number(selector: Selector) -> int:
+    if selector.observer is not None:
+        selector.observer(IndexRead(selector.index.value))
+    return selector.index.next(selector.tape)
+
+
+def _rotated(selector: Selector, tier: Tier) -> int:
+    return _chosen(selector, rotate(selector), tier)
+
+
+def _chosen(selector: Selector, position: int, tier: Tier) -> int:
+    if selector.observer is not None:
+        selector.observer(Chosen(selector.info.queues[position], tier))
+    return position
+
+
+def _skipped(selector: Selector, queue: Queue, reason: Skip) -> None:
+    if selector.observer is not None:
+        selector.observer(Skipped(queue, reason, None))

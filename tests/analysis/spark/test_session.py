@@ -1,0 +1,59 @@
+"""The session factory, as far as it can be asked without starting a JVM."""
+
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.analysis.masters import require_master
+from rocketdiff.analysis.spark.session import session, settings
+from rocketdiff.core.errors import EnvironmentMissing, UsageError
+
+
+def test_a_local_session_listens_on_loopback_only(tmp_path: Path) -> None:
+    """And has no web server."""
+    chosen = settings("local[2]", tmp_path)
+    assert chosen["spark.driver.bindAddress"] == chosen["spark.driver.host"] == "127.0.0.1"
+    assert chosen["spark.ui.enabled"] == "false"
+
+
+def test_another_master_keeps_its_own_addresses_and_memory(tmp_path: Path) -> None:
+    """A cluster must reach its driver."""
+    chosen = settings("spark://somewhere:7077", tmp_path)
+    assert not {"spark.driver.bindAddress", "spark.driver.host", "spark.driver.memory"} & chosen.keys()
+    assert chosen["spark.master"] == "spark://somewhere:7077"
+
+
+def test_a_master_on_this_machine_has_its_driver_on_loopback(tmp_path: Path) -> None:
+    """Its workers reach it there too."""
+    assert settings("spark://localhost:7077", tmp_path)["spark.driver.bindAddress"] == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    "master", ["", "bogus", "local[0]", "local[x]", "local[2", "spark://nowhere", "local[-1]", "none "]
+)
+def test_what_is_no_master_is_refused_before_anything_is_started(master: str) -> None:
+    """With exit code 4: the user's words, not the machine."""
+    with pytest.raises(UsageError, match="--master none, local"), session(master):
+        pass
+
+
+@pytest.mark.parametrize(
+    "master", [None, "none", "local", "local[2]", "local[*]", "local[4,2]", "spark://a:7077,b:7077", "yarn"]
+)
+def test_masters_that_spark_knows_are_taken(master: str | None) -> None:
+    """And our own word for none."""
+    require_master(master)
+
+
+def test_nothing_is_written_outside_the_session_folder(tmp_path: Path) -> None:
+    """Neither a warehouse nor a metastore in the working directory."""
+    chosen = settings("local[2]", tmp_path)
+    assert Path(chosen["spark.sql.warehouse.dir"]).is_relative_to(tmp_path)
+    assert chosen["spark.sql.catalogImplementation"] == "in-memory"
+
+
+def test_without_a_java_the_user_is_told_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One clear error of the environment, before anything is started."""
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(EnvironmentMissing, match="a Java 17 or later"), session("local[1]"):
+        pass

@@ -1,0 +1,122 @@
+"""Spark's JVM ends with its owner, however that goes; a shell script stands in for it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.analysis.spark.process import PREFIX, SparkProcess, take_folder
+from rocketdiff.core.errors import EnvironmentMissing
+from rocketdiff.core.resources import import_path
+
+STAND_IN = """#!/bin/sh
+# As Spark's daemon of Python workers: a child in a session of its own.
+setsid sleep 300 &
+echo $$ $! > "{told}"
+{then}
+"""
+
+OWNER = (
+    "from rocketdiff.analysis.spark.process import *; import time; p = SparkProcess([], take_folder()); time.sleep(300)"
+)
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    return folder
+
+
+def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, then: str) -> Path:
+    """Take the place of spark-submit; the file will hold the process ids of it and its child."""
+    submit, told = tmp_path / "bin" / "spark-submit", tmp_path / "told"
+    submit.parent.mkdir()
+    submit.write_text(STAND_IN.format(told=told, then=then))
+    submit.chmod(0o755)
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    return told
+
+
+def told_pids(told: Path) -> list[int]:
+    """What it wrote, once it has."""
+    deadline = time.monotonic() + 30
+    while not (told.exists() and told.read_text().endswith("\n")):
+        assert time.monotonic() < deadline, "the stand-in has not started"
+        time.sleep(0.01)
+    return list(map(int, told.read_text().split()))
+
+
+def living(pids: list[int]) -> list[int]:
+    """Those that run, after some patience."""
+    deadline = time.monotonic() + 10
+    while found := [pid for pid in pids if Path(f"/proc/{pid}/cmdline").exists()]:
+        if time.monotonic() > deadline:
+            return found
+        time.sleep(0.02)
+    return []
+
+
+def test_its_end_leaves_no_process_and_no_file(
+    tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also not the child that has a session of its own."""
+    told = stand_in(tmp_path, monkeypatch, "sleep 300")
+    process = SparkProcess([], take_folder())
+    pids = told_pids(told)
+    process.end()
+    assert living(pids) == []
+    assert list(temporary.iterdir()) == []
+
+
+def test_kill_9_of_its_owner_leaves_nothing_either(
+    tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The supervisor outlives the owner, ends what there is, and removes the folder."""
+    told = stand_in(tmp_path, monkeypatch, "sleep 300")
+    environment = os.environ | {"PYTHONPATH": import_path()}
+    owner = subprocess.Popen([sys.executable, "-c", OWNER], env=environment)
+    pids = told_pids(told)
+    owner.kill()
+    owner.wait()
+    assert living(pids) == []
+    deadline = time.monotonic() + 10
+    while list(temporary.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert list(temporary.iterdir()) == []
+
+
+def test_one_that_ends_by_itself_says_why(tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its last words are the observation of the one message."""
+    stand_in(tmp_path, monkeypatch, "echo no such module >&2; exit 3")
+    process = SparkProcess([], take_folder())
+    with pytest.raises(EnvironmentMissing, match="no such module"):
+        process.connection()
+    assert process.how_it_ended() == "it exited with status 3"
+    process.end()
+
+
+def test_one_that_is_killed_says_by_what(tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the kernel does when memory is short."""
+    told = stand_in(tmp_path, monkeypatch, "sleep 300")
+    process = SparkProcess([], take_folder())
+    os.kill(told_pids(told)[0], signal.SIGKILL)
+    assert process.has_ended(10)
+    assert process.how_it_ended() == "it was ended by SIGKILL"
+    process.end()
+
+
+def test_what_a_dead_owner_left_is_removed_and_what_a_living_one_has_is_not(temporary: Path) -> None:
+    """The lock tells them apart; a folder that has none yet is being made."""
+    mine, left, new = take_folder(), temporary / f"{PREFIX}left", temporary / f"{PREFIX}new"
+    left.mkdir()
+    (left / "lock").touch()
+    new.mkdir()
+    another = take_folder()
+    assert sorted(temporary.iterdir()) == sorted([mine, new, another])

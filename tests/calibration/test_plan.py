@@ -1,0 +1,67 @@
+"""Control cases: drawn from a seed, of all releases, and each of them a sound scenario."""
+
+from collections import Counter
+
+from rocketdiff.calibration.plan import CASES_A_RUN, control_case, gate_runs, subject_of
+from rocketdiff.calibration.shapes import SHAPES, control_scenario
+from rocketdiff.core.plan import SendMode
+from rocketdiff.releases.catalogue import client_releases
+from rocketdiff.report.calibration_words import FEW
+from rocketdiff.subjects.registry import offers
+
+
+def test_every_shape_is_a_sound_scenario_for_many_seeds() -> None:
+    """The format refuses what cannot be done or asked, so that parsing them is the test."""
+    for seed in range(60):
+        names = {control_scenario(shape, seed).name for shape in range(len(SHAPES))}
+        assert len(names) == CASES_A_RUN
+
+
+def test_a_case_is_known_by_its_number() -> None:
+    """Whoever sees an alarm can run that case again, text, plan and client."""
+    assert control_case(7, 34) == control_case(7, 34)
+    assert control_case(7, 34).case.scenario.text != control_case(8, 34).case.scenario.text
+    assert control_case(7, 34).run == 3
+
+
+def test_a_gate_run_is_one_client_against_itself() -> None:
+    """Like any run: one pair, one seed, different scenarios."""
+    (first, members), *_ = gate_runs(7, 25)
+    assert first == 1
+    assert {member.subject for member in members} == {subject_of(1)}
+    assert all(member.case.id.baseline == member.case.id.candidate for member in members)
+    assert [len(cases) for _, cases in gate_runs(7, 33)] == [16, 16, 1]
+
+
+def test_every_release_gets_its_turn_in_both_clients() -> None:
+    """In the first 300 cases nine releases; all of them before any comes again."""
+    releases = len(client_releases())
+    subjects = [subject_of(run) for run in range(1, 2 * releases + 1)]
+    assert len(set(subjects)) == 2 * releases
+    assert {subject.client for subject in subjects[:2]} == {"java", "python"}
+    assert len({subject.release for subject in subjects[: 300 // CASES_A_RUN]}) == 9
+
+
+def test_every_sending_mode_has_cases_enough() -> None:
+    """In 300 of them as many as it takes for no report to call them few."""
+    modes = Counter(control_case(7, number).case.scenario.workload.mode for number in range(1, 301))
+    assert set(modes) == set(SendMode)
+    assert min(modes.values()) >= FEW + 5, "some come out invalid"
+
+
+def test_every_client_has_the_calls_that_its_cases_are_made_of() -> None:
+    """One that a client could not make would have no answer, and would be counted as nothing."""
+    for run in range(2 * len(client_releases())):
+        for number in range(run * CASES_A_RUN + 1, (run + 1) * CASES_A_RUN + 1):
+            one = control_case(7, number)
+            assert offers(one.subject, one.case.scenario.workload.call, one.case.scenario.workload.mode)
+
+
+def test_a_client_without_batches_sends_single_messages() -> None:
+    """4.0.0 has no call for them; its gate run still has sixteen cases, each under a name of its own."""
+    runs = [run for run in range(1, 2 * len(client_releases())) if subject_of(run).release == "4.0.0-incubating"]
+    cases = [control_case(7, (runs[0] - 1) * CASES_A_RUN + number) for number in range(1, CASES_A_RUN + 1)]
+    names = {one.case.scenario.name for one in cases}
+    assert len(names) == CASES_A_RUN
+    assert "control/plain-under-pauses" in names
+    assert "control/batch-under-pauses" not in names

@@ -1,0 +1,85 @@
+"""Known divergences are looked for where, and with whom, their ledger says they were seen."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.calibration.campaign import CalibrationRequest, calibration_of, journal_of
+from rocketdiff.calibration.sensitivity import KnownCase, known_cases, looked_for, pair_of_entry, run_known
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.run_info import Machine, RunInfo, SubjectInfo
+from rocketdiff.core.verdict import CheckResult, Divergence, Example, Verdict
+from rocketdiff.judging.ledgers import LedgerChoice, load
+from rocketdiff.run.execute import RunRequest
+from rocketdiff.traces.run_directory import RunDirectory
+
+CASES = {case.name: case for case in known_cases()}
+ONE = CASES["fault-latency/kill-one-of-two/java:4.7.1~java:5.3.3"]
+
+
+def run_of(case: KnownCase) -> RunInfo:
+    baseline, candidate = (SubjectInfo(str(one), one.client, one.release) for one in (case.baseline, case.candidate))
+    machine = Machine("Linux", "x", 2, 4096, "3.11", "17")
+    return RunInfo(
+        "r", 1, "all", baseline, candidate, "5.3.3", "processes", "2026-11-21T21:00:00+00:00", 1, machine, (), "", ""
+    )
+
+
+def seen(*results: CheckResult) -> list[bool | None]:
+    return [one.seen for one in looked_for(ONE, results, run_of(ONE))]
+
+
+def diverging(signature: str, subject: str = "java:5.3.3") -> CheckResult:
+    divergence = Divergence(signature, subject, 1, Example(1, 0, None, "after", "x", "y"))
+    return CheckResult("c", "queue-choice", Verdict.DIVERGES, divergences=(divergence,))
+
+
+def test_every_shipped_entry_about_cases_has_one() -> None:
+    """One that could never be looked for would have no rate; those about whole runs have no case."""
+    entries = [known.entry.id for case in CASES.values() for known in case.known]
+    shipped = load(LedgerChoice()).entries
+    assert sorted(entries) == sorted(entry.id for entry in shipped if not entry.check.startswith("pooled/"))
+    assert len(entries) < len(shipped)
+
+
+def test_found_means_the_declared_signature_of_the_declared_client() -> None:
+    """Anything else is another divergence, which does not show that this one is seen."""
+    (known,) = ONE.known
+    assert seen(diverging(known.entry.signatures[0])) == [True]
+    assert seen(diverging("queue.something-else/first")) == [False]
+    assert seen(diverging(known.entry.signatures[0], subject="java:4.7.1")) == [False]
+
+
+@pytest.mark.parametrize("verdict", [Verdict.INVALID, Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE])
+def test_a_check_that_was_not_decided_is_neither_found_nor_missed(verdict: Verdict) -> None:
+    """As is one that never ran."""
+    assert seen(CheckResult("c", "queue-choice", verdict)) == [None]
+    assert seen() == [None]
+    assert seen(CheckResult("c", "queue-choice", Verdict.CONFORMS)) == [False]
+
+
+def test_a_known_case_runs_on_the_cluster_that_was_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is fetched and what its run says are of that kind, as the cluster itself is."""
+    fetched: list[RunRequest] = []
+    monkeypatch.setattr("rocketdiff.calibration.sensitivity.known_cases", lambda: (ONE,))
+    monkeypatch.setattr("rocketdiff.calibration.sensitivity.fetch", fetched.append)
+    monkeypatch.setattr("rocketdiff.calibration.sensitivity.run_case", lambda *_arguments: None)
+    monkeypatch.setattr("rocketdiff.calibration.sensitivity.judge_case", lambda *_arguments: ())
+    monkeypatch.setattr("rocketdiff.calibration.sensitivity.SharedCluster.for_case", lambda *_arguments: None)
+    request = CalibrationRequest(0, tmp_path, 7, "4.9.7", "containers:host")
+    journal = journal_of(request)
+    run_known(request, journal, 1, lambda _text: None)
+    assert [(one.backend, one.server_release) for one in fetched] == [("containers:host", "4.9.7")]
+    (path,) = (tmp_path / "known").iterdir()
+    manifest = RunDirectory.open(path).manifest
+    assert manifest.backend == "containers:host"
+    assert "--cluster containers:host" in manifest.reproduce
+    assert calibration_of(journal).command.endswith("--server 4.9.7 --cluster containers:host")
+
+
+def test_an_entry_without_a_command_cannot_be_repeated() -> None:
+    """Which two releases to run is in its evidence."""
+    (known,) = ONE.known
+    with pytest.raises(UsageError, match="two subjects"):
+        pair_of_entry(replace(known.entry, evidence=None))

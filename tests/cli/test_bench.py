@@ -1,0 +1,33 @@
+"""`rocketdiff bench`: what a program reads."""
+
+import json
+
+import pytest
+
+from rocketdiff.bench import simulation
+from rocketdiff.cli.app import guarded
+from rocketdiff.core.errors import ExitCode, HarnessError
+from rocketdiff.releases.catalogue import client_releases
+
+
+def test_all_parts_are_one_document(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """With JSON nothing else is printed, whatever is measured."""
+    monkeypatch.setattr("rocketdiff.bench.clients.bench", lambda *_, **__: {"rounds": []})
+    monkeypatch.setattr("rocketdiff.bench.simulation.bench_simulation", lambda **_: {"speeds": []})
+    assert guarded(["bench", "--json"]) == ExitCode.CONFORMS
+    assert json.loads(capsys.readouterr().out) == {"rounds": [], "speeds": []}
+
+
+def test_releases_are_fetched_before_the_clock_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time of all releases over the standard scripts is not to be that of a download."""
+    begun: list[object] = []
+
+    def host() -> None:
+        begun.append("host")
+        raise HarnessError("a host", seen="enough")
+
+    monkeypatch.setattr(simulation, "fetch_simulation", begun.append)
+    monkeypatch.setattr(simulation, "JavaHost", host)
+    with pytest.raises(HarnessError):
+        simulation.measure()
+    assert begun == [client_releases(), "host"]

@@ -1,0 +1,100 @@
+"""Help texts that name what there is: each name, none that is refused."""
+
+import inspect
+import re
+import shlex
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import typer
+
+from rocketdiff.cli.app import app, guarded, run
+from rocketdiff.cli.calibrate import calibrate
+from rocketdiff.cli.cluster import cluster_up
+from rocketdiff.cli.examples import EXAMPLES
+from rocketdiff.cli.inspect import scenarios
+from rocketdiff.cli.simulate import simulate
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.topology import TOPOLOGIES
+from rocketdiff.pytest_plugin import pytest_addoption
+from rocketdiff.scenario.model import SUITES
+
+
+def help_of(command: Callable[..., None], parameter: str) -> str:
+    """Before a terminal breaks its lines."""
+    (option,) = inspect.signature(command).parameters[parameter].annotation.__metadata__
+    text: str = option.help
+    return text
+
+
+def names(text: str) -> set[str]:
+    """Words as they are typed."""
+    return set(re.findall(r"[a-z]+(?:[-:][a-zA-Z]+)*", text))
+
+
+@pytest.mark.parametrize("command", [run, simulate, scenarios])
+def test_every_suite_is_named_with_what_no_suite_means(command: Callable[..., None]) -> None:
+    """A list without a suite is of all scenarios; a run without one is the quick suite."""
+    text = help_of(command, "suite")
+    assert {*SUITES, "all"} <= names(text)
+    assert text.endswith("all when not given." if command is scenarios else "quick unless scenarios are chosen.")
+
+
+def test_the_plugin_names_every_suite() -> None:
+    """As the command line does."""
+    parser = pytest.Parser(_ispytest=True)
+    pytest_addoption(parser)
+    (option,) = [one for one in parser.getgroup("rocketdiff").options if "--rocketdiff-suite" in one.names()]
+    assert {*SUITES, "all"} <= names(str(option.attrs()["help"]))
+
+
+def test_every_topology_is_named() -> None:
+    """All that `cluster up` can start."""
+    assert names(help_of(cluster_up, "topology")) == set(TOPOLOGIES)
+
+
+def test_only_a_run_offers_a_cluster_of_the_users_own() -> None:
+    """The others start theirs, and refuse one."""
+    assert "external:FILE" in names(help_of(run, "cluster"))
+    for command in (calibrate, cluster_up):
+        assert "external:FILE" not in names(help_of(command, "cluster"))
+        assert {"processes", "containers", "containers:host"} <= names(help_of(command, "cluster"))
+
+
+@pytest.mark.parametrize("command", [name for name in EXAMPLES if name])
+def test_every_example_is_taken_by_its_command(command: str) -> None:
+    """Parsed as typed, not carried out."""
+    for example in EXAMPLES[command]:
+        words = shlex.split(example)[1:]
+        one: Any = typer.main.get_command(app)
+        name = ""
+        while hasattr(one, "commands"):
+            name = words.pop(0)
+            one = one.commands[name]
+        assert one.make_context(name, words).info_name == name
+
+
+def test_every_command_has_an_example() -> None:
+    """The programme and its groups too."""
+    programme: Any = typer.main.get_command(app)
+    groups = {name: one.commands for name, one in programme.commands.items() if hasattr(one, "commands")}
+    names = [*programme.commands, *(f"{group} {name}" for group, commands in groups.items() for name in commands)]
+    assert set(EXAMPLES) == {"", *names}
+
+
+@pytest.mark.parametrize("words", [[], ["run"], ["cluster", "up"], ["ledger", "lint"], ["calibrate"]])
+def test_h_is_help(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """With examples and exit codes below the options."""
+    assert guarded([*words, "-h"]) == ExitCode.CONFORMS
+    short = capsys.readouterr().out
+    assert guarded([*words, "--help"]) == ExitCode.CONFORMS
+    assert capsys.readouterr().out == short
+    assert "Example" in short
+    assert "Exit codes: 0 conforms, 1 diverges" in short
+
+
+def test_no_words_at_all_print_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    """And are wrong usage: a script that lost its arguments must not look like a pass."""
+    assert guarded([]) == ExitCode.USAGE
+    assert "compare" in capsys.readouterr().out

@@ -1,0 +1,98 @@
+"""bisect, changelog, groups and identify as they are typed; what executes the real classes is marked slow."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.cli.app import guarded
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.resources import resource
+
+SCRIPTS = resource("fixtures/simulation/scripts")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["bisect"], "--scenario"),
+        (["bisect", "--script", "no-such.json"], "no-such.json"),
+        (["bisect", "--script", str(SCRIPTS / "retry-walk.json"), "--scenario", "x"], "both"),
+        (["bisect", "--script", str(SCRIPTS / "retry-walk.json"), "--from", "4.9.9"], "4.9.9"),
+        (["bisect", "--script", str(SCRIPTS / "retry-walk.json"), "--subject-kind", "cpp"], "cpp"),
+        (["bisect", "--scenario", "no/such"], "no/such"),
+        (["changelog", "4.9.8"], "TO"),
+        (["changelog", "4.9.8", "6.0.0"], "6.0.0"),
+        (["changelog", "4.9.8", "5.3.3", "--depth", "deep"], "deep"),
+        (["changelog", "4.9.8", "4.9.8"], "the same release"),
+        (["groups", "--depth", "deep"], "deep"),
+        (["bisect", "--script", str(SCRIPTS / "retry-walk.json"), "--scenarios", "."], "--scenarios"),
+        (["identify", "no-such-file", "--subject", "java:5.3.3"], "--subject"),
+        (["identify", "no-such-file", "--arm", "baseline", "--case", "1"], "--arm --case"),
+        (["identify", ".", "--script", str(SCRIPTS / "retry-walk.json")], "--script with a file"),
+        (["identify", "no-such-run"], "a run directory, or a file of answers; saw no no-such-run"),
+        (["identify", "no-such-file", "--script", str(SCRIPTS / "retry-walk.json")], "no-such-file"),
+    ],
+)
+def test_bad_arguments_are_named_with_exit_code_4(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One message that holds what was typed."""
+    assert guarded(arguments) == ExitCode.USAGE
+    output = capsys.readouterr()
+    assert said in output.err
+    assert "Traceback" not in output.err
+
+
+def test_bisect_with_the_reference(capsys: pytest.CaptureFixture[str]) -> None:
+    """The dialects of the reference turn where the rule of the retry walk changed."""
+    script = str(SCRIPTS / "retry-walk.json")
+    assert guarded(["bisect", "--script", script, "--subject-kind", "python", "--json"]) == ExitCode.CONFORMS
+    told = json.loads(capsys.readouterr().out)
+    assert [(edge["from"], edge["to"]) for edge in told["edges"]] == [("4.7.1", "4.8.0")]
+    assert told["steps"] == 38
+
+
+def test_bisect_says_what_changed(capsys: pytest.CaptureFixture[str]) -> None:
+    """One block for each turn, with the line before and after."""
+    arguments = ["--script", str(SCRIPTS / "retry-walk.json"), "--subject-kind", "python", "--from", "4.7.0"]
+    assert guarded(["bisect", *arguments, "--to", "4.9.0"]) == ExitCode.CONFORMS
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "retry-walk: 1 change at 3 steps between releases"
+    assert lines[1] == "4.7.1 → 4.8.0, step 2, queue: queue 3 of a → queue 1 of b"
+
+
+@pytest.mark.slow
+def test_changelog_executes_the_classes(capsys: pytest.CaptureFixture[str]) -> None:
+    """5.2.0 no longer leaves out a broker because it is marked unreachable; 5.3.0 chooses queues as 5.2.0 does."""
+    assert guarded(["changelog", "5.1.4", "5.3.0", "--depth", "selection", "--fresh", "--json"]) == ExitCode.CONFORMS
+    told = json.loads(capsys.readouterr().out)
+    (edge,) = told["edges"]
+    assert (edge["from"], edge["to"]) == ("5.1.4", "5.2.0")
+    assert [change["behaviour"] for change in edge["changes"]] == ["unreachable-broker"]
+    assert "gets messages all the same" in edge["changes"][0]["sentence"]
+    assert told["unchanged"] == [{"from": "5.2.0", "to": "5.3.0", "side": False}]
+
+
+@pytest.mark.slow
+def test_identify_answers_that_simulate_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What 4.8.0 prints is explained by no other release; what nobody prints by none at all."""
+    script = str(SCRIPTS / "index-overflow.json")
+    guarded(["simulate", "--subject", "java:4.8.0", "--script", script])
+    answers = tmp_path / "answers.ndjson"
+    answers.write_text(capsys.readouterr().out)
+    assert guarded(["identify", str(answers), "--script", script]) == ExitCode.CONFORMS
+    assert capsys.readouterr().out.splitlines()[0] == "behaves like 4.8.0"
+    answers.write_text(answers.read_text().replace('"queue_id": 1', '"queue_id": 2'))
+    assert guarded(["identify", str(answers), "--script", script, "--json"]) == ExitCode.DIVERGES
+    assert json.loads(capsys.readouterr().out)["releases"] == []
+
+
+@pytest.mark.parametrize("option", ["--markdown", "--html"])
+@pytest.mark.parametrize("name", [".", "no-such/page"])
+def test_a_page_that_cannot_be_written_is_said_first(
+    option: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before minutes of execution, with the exit code of `simulate --out`."""
+    assert guarded(["groups", option, str(tmp_path / name)]) == ExitCode.ENVIRONMENT
+    assert str(tmp_path) in capsys.readouterr().err.replace("\n", "")

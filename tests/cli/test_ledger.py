@@ -1,0 +1,173 @@
+"""`rocketdiff ledger` and the options that choose ledgers, as typed."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from rocketdiff.cli.app import guarded
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.judging.ledger_upkeep import prune, trace_digest
+from rocketdiff.judging.ledgers import LedgerChoice, load, read
+from rocketdiff.ledger.apply import apply_ledger
+from rocketdiff.report.json_document import load as load_document
+from rocketdiff.report.json_document import write
+from rocketdiff.run.execute import RunRequest, command_line, manifest_of
+from rocketdiff.traces.run_directory import RunDirectory
+from tests.judging.test_ledgers import SAMPLE, own
+from tests.run.test_run import JAVA, PYTHON
+
+
+def judged_again(folder: Path, ledger: Path) -> Path:
+    """The sample run with another ledger applied, as a document in a folder."""
+    document = load_document(SAMPLE)
+    applied = apply_ledger(
+        load(LedgerChoice((ledger,), shipped=False)), document.results, document.run, document.policy
+    )
+    write(msgspec.structs.replace(document, results=applied.results, ledger=applied.outcomes), folder)
+    return folder
+
+
+def test_the_shipped_ledgers_pass_lint(capsys: pytest.CaptureFixture[str]) -> None:
+    """They are what is checked when no file is named."""
+    assert guarded(["ledger", "lint", "--json"]) == ExitCode.CONFORMS
+    found = json.loads(capsys.readouterr().out)
+    assert all(finding["level"] == "warning" for finding in found)
+    rare = [finding["said"] for finding in found if "no single run can find it stale" in finding["said"]]
+    assert any(said.startswith("budget-is-per-attempt-with-ten-retries: ") for said in rare), "its rate begins at 0.01"
+
+
+def test_lint_names_every_file_with_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file that cannot be read does not hide the next one; exit 4."""
+    broken, lost = own(tmp_path, "broken.yaml", id="a b"), own(tmp_path, "lost.yaml", check="no/where")
+    assert guarded(["ledger", "lint", str(broken), str(lost)]) == ExitCode.USAGE
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("error: broken.yaml: expected an id of letters")
+    assert said[1] == "error: lost.yaml line 3: own: no scenario has a check no/where"
+    assert said[-1] == "2 ledgers, 2 errors, 0 warnings"
+
+
+def test_lint_tells_every_wrong_entry_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the place of each, whatever the others are."""
+    one, two = own(tmp_path, "one.yaml", id="a b"), own(tmp_path, "two.yaml", check="calm/validity")
+    entry = two.read_text().partition("entries:\n")[2]
+    one.write_text(one.read_text() + entry)
+    assert guarded(["ledger", "lint", str(one)]) == ExitCode.USAGE
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("error: one.yaml: expected an id of letters, digits, dots and hyphens at entries[0].id")
+    assert said[1].startswith("error: one.yaml: expected a check about the clients at entries[1].check")
+    assert said[-1] == "1 ledger, 2 errors, 0 warnings"
+
+
+def test_propose_writes_a_new_file_that_lint_accepts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Six checks of the sample diverge; the file is never written over."""
+    out = tmp_path / "proposed.yaml"
+    assert guarded(["ledger", "propose", "--from", str(SAMPLE), "--out", str(out)]) == ExitCode.CONFORMS
+    entries = read(out).entries
+    assert (len(entries), all(entry.proposed for entry in entries)) == (6, True)
+    assert guarded(["ledger", "lint", str(out)]) == ExitCode.CONFORMS
+    assert "1 ledger, 0 errors, 6 warnings" in capsys.readouterr().out
+    assert guarded(["ledger", "propose", "--from", str(SAMPLE), "--out", str(out)]) == ExitCode.USAGE
+    assert guarded(["ledger", "propose", "--from", str(SAMPLE)]) == ExitCode.CONFORMS
+    assert capsys.readouterr().out == out.read_text()
+
+
+def test_lint_accepts_what_propose_writes_of_a_check_that_was_not_planned(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The sample's difference, had `content` told it in a scenario that asks about queues."""
+    document = load_document(SAMPLE)
+    unplanned = [replace(one, check="content") for one in document.results if one.check == "queue-choice"]
+    write(msgspec.structs.replace(document, results=tuple(unplanned)), tmp_path)
+    out = tmp_path / "proposed.yaml"
+    assert guarded(["ledger", "propose", "--from", str(tmp_path), "--out", str(out)]) == ExitCode.CONFORMS
+    assert {entry.check.rpartition("/")[2] for entry in read(out).entries} == {"content"}
+    assert guarded(["ledger", "lint", str(out)]) == ExitCode.CONFORMS
+    out.write_text(out.read_text().replace("/content", "/contant"))
+    assert guarded(["ledger", "lint", str(out)]) == ExitCode.USAGE
+    assert "no scenario has a check" in capsys.readouterr().out
+
+
+def test_prune_removes_what_is_gone_everywhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Announced, then done; a second time there is nothing to do."""
+    gone = own(tmp_path, check="fault-latency/*/attempts")
+    before, run = gone.read_text(), judged_again(tmp_path / "run", gone)
+    assert guarded(["ledger", "prune", str(gone), "--from", str(run), "--dry-run"]) == ExitCode.CONFORMS
+    assert gone.read_text() == before
+    assert guarded(["ledger", "prune", str(gone), "--from", str(run)]) == ExitCode.CONFORMS
+    assert gone.read_text() == 'schemaVersion: "1.0"\nentries: []\n'
+    assert guarded(["ledger", "prune", str(gone), "--from", str(run)]) == ExitCode.CONFORMS
+    told = capsys.readouterr().out.splitlines()
+    assert told == [f"{gone}: would remove own", f"{gone}: removed own", f"{gone}: nothing is stale"]
+
+
+def test_prune_keeps_what_still_occurs_somewhere(tmp_path: Path) -> None:
+    """In two of three cases: the entry wants a narrower glob."""
+    partly = own(tmp_path, check="fault-latency/*/queue-choice")
+    run = judged_again(tmp_path / "run", partly)
+    (pruned,) = prune([run], [partly], dry_run=False)
+    assert (pruned.removed, pruned.kept) == ((), ("own",))
+    assert len(read(partly).entries) == 1
+
+
+@pytest.mark.parametrize("command", [["run"], ["compare", "java:4.7.1", "java:5.3.3"]])
+def test_a_bad_ledger_is_refused_before_anything_is_started(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not after a minute of brokers."""
+    monkeypatch.chdir(tmp_path)
+    bad = own(tmp_path, id="a b")
+    assert guarded([*command, "--ledger", str(bad), "--scenario", "round-robin/calm"]) == ExitCode.USAGE
+    assert "an id of letters" in capsys.readouterr().err
+    assert not list(tmp_path.glob("reports/*"))
+
+
+@pytest.mark.parametrize(
+    ("options", "shipped", "count"), [([], True, None), (["--no-ledger"], True, 0), ([], False, 0)]
+)
+def test_analyze_holds_runs_against_the_shipped_ledgers_unless_told_otherwise(
+    options: list[str], *, shipped: bool, count: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--no-ledger` leaves them out, and so does the `compare` that the run was."""
+    run = manifest_of(RunRequest(JAVA, PYTHON, ledgers=LedgerChoice(shipped=shipped)), 1, [])
+    stored = RunDirectory.create(tmp_path, run).path
+    seen = {}
+
+    class Judged:
+        exit_code = ExitCode.CONFORMS
+
+    def judge_runs(*_: object, **given: object) -> Judged:
+        seen.update(given)
+        return Judged()
+
+    monkeypatch.setattr("rocketdiff.judging.judge_runs.judge_runs", judge_runs)
+    assert guarded(["analyze", str(stored), *options]) == ExitCode.CONFORMS
+    expected = len(load(LedgerChoice()).entries) if count is None else count
+    assert len(seen["ledger"].entries) == expected  # type: ignore[attr-defined]  # a Ledger
+
+
+def test_the_command_that_repeats_a_run_names_its_ledgers() -> None:
+    """They decide the verdict."""
+    request = RunRequest(JAVA, PYTHON, suite="quick", ledgers=LedgerChoice((Path("my own.yaml"),), shipped=False))
+    assert command_line(request, 1).endswith("--seed 1 --ledger 'my own.yaml' --no-ledger")
+    assert "ledger" not in command_line(replace(request, ledgers=LedgerChoice()), 1)
+
+
+def test_the_command_that_repeats_a_run_asks_for_the_wire_again() -> None:
+    """A relay before each client is part of what was run."""
+    request = RunRequest(JAVA, PYTHON, suite="quick", is_wire_wanted=True)
+    assert command_line(request, 1).endswith("--seed 1 --wire")
+
+
+def test_the_digest_of_a_runs_tables_does_not_depend_on_where_it_lies(tmp_path: Path) -> None:
+    """But on every byte of every table; a folder without tables has none."""
+    for place in ("here", "there"):
+        (tmp_path / place / "sends").mkdir(parents=True)
+        (tmp_path / place / "sends" / "01-baseline.parquet").write_bytes(b"rows")
+    here, there = trace_digest(tmp_path / "here"), trace_digest(tmp_path / "there")
+    assert (here == there, here.startswith("sha256:"), len(here)) == (True, True, 71)
+    (tmp_path / "there" / "sends" / "01-baseline.parquet").write_bytes(b"Rows")
+    assert trace_digest(tmp_path / "there") != here
+    assert trace_digest(tmp_path) == ""

@@ -1,0 +1,213 @@
+"""Some 250 command lines that cannot be meant: each is refused in one sentence, with exit code 4 or 69, and nothing is started."""
+
+import os
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from rocketdiff.cli.app import app, guarded
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.scenario import load_all
+
+OLDER_RUN = Path(__file__).parents[1] / "older_run"
+
+
+def leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every command with its words."""
+    for name, one in getattr(command, "commands", {}).items():
+        yield from leaves(one, (*path, name))
+    if not hasattr(command, "commands"):
+        yield path, command
+
+
+COMMANDS = tuple(leaves(typer.main.get_command(app)))
+
+
+def generated() -> Iterator[list[str]]:
+    """What every command refuses by its own list of arguments and options, before it begins."""
+    for words, command in COMMANDS:
+        arguments = [one for one in command.params if one.param_type_name == "argument" and one.required]
+        given = [*words, *("1" for _ in arguments)]
+        yield [*given, "--no-such-option"]
+        if arguments:
+            yield list(words)
+        if all(one.nargs == 1 for one in command.params if one.param_type_name == "argument"):
+            yield [*given, "surplus"]
+        for option in (one for one in command.params if one.param_type_name == "option"):
+            name = max(option.opts, key=len)
+            if option.is_flag:
+                yield [*given, f"{name}=maybe"]
+                continue
+            yield [*given, name]
+            if option.type_descriptor.annotation is int:
+                yield from ([*given, name, value] for value in ("many", "1.5", "0x10", "", "٣٤x"))
+                if option.min is not None:
+                    yield [*given, name, str(option.min - 1)]
+
+
+RUN = ("run", "--scenario", "round-robin/calm", "--dry-run")
+TWO = (*RUN, "--subject", "java:5.3.3", "--subject")
+WRITTEN: tuple[tuple[str, ...], ...] = (
+    ("",),
+    ("nothing",),
+    ("Run",),
+    ("cluster", "sideways"),
+    ("ledger", "burn"),
+    *((*TWO, subject) for subject in ("", ":", "java:", ":5.3.3", "java:9.9.9", "java:../../x", "java:5.3.3;rm", "JAVA:5.3.3")),
+    *((*TWO, subject) for subject in ("python:1.0", "toy:x", "cpp:9", "rust:1", "5.3", "jäva:5.3.3", "java:５.３.３", "\x1b[2J")),
+    (*TWO, "python:5.3.3", "--subject", "java:4.7.1"),
+    (*RUN, "--subject", "cpp:2.1.0", "--subject", "java:5.3.3"),
+    (*RUN, "--subject", "cpp:2.1.0"),
+    (*RUN, "--subject", "toy:sends-twice"),
+    *(("run", "--dry-run", "--suite", suite) for suite in ("", "quik", "QUICK", "all,quick", "schnell-ü")),
+    *(("run", "--dry-run", "--scenario", glob) for glob in ("", "no/such", "[", "round-robin", "../*", "日本/*")),
+    ("run", "--dry-run", "--suite", "quick", "--scenario", "wire/*"),
+    *(("run", "--dry-run", "--scenarios", where) for where in ("missing", "file.txt", "empty", "bad", "twice", "pipes", "ünï/missing")),
+    *((*RUN, "--out", where) for where in ("a\nb", "a\x00b", "\udcff")),
+    *((*RUN, "--server", release) for release in ("", "9.9.9", "java:5.3.3", "5.3", "5.3.3\n", "५.३.३", "latest")),
+    *((*RUN, "--cluster", backend) for backend in ("", "clouds", "processes:x", "containers:mesh", "Processes", "external")),
+    *((*RUN, "--cluster", f"external:{file}") for file in ("", "missing.yaml", "empty", "file.txt", "bad/bad.yaml", "latin-1.yaml", "ü.yaml")),
+    *((*RUN, "--master", master) for master in ("", "bogus", "local[0]", "local[x]", "local[-1]", "spark://", "yarn please")),
+    *((*RUN, "--inconclusive", word) for word in ("", "maybe", "FAIL")),
+    *((*RUN, "--ledger", file) for file in ("missing.yaml", "empty", "file.txt", "bad/bad.yaml", "latin-1.yaml", "pipes/pipe.yaml", "ü.yaml")),
+    *(("compare", "java:5.3.3", other) for other in ("", "9.9.9", "java:9.9.9", "rust:1", "java")),
+    ("compare", "cpp:2.1.0", "java:5.3.3"),
+    ("compare", "java:4.7.1", "java:5.3.3", "--scenario", "no/such", "--dry-run"),
+    ("compare", "java:4.7.1", "java:5.3.3", "--bisect"),
+    *(("analyze", run) for run in ("missing", "file.txt", "empty", "garbage", "", "ünï", "pipes/pipe.yaml")),
+    ("analyze", "run", "missing"),
+    ("analyze", "run", "--master", "bogus"),
+    ("analyze", "run", "--inconclusive", "maybe"),
+    ("analyze", "run", "--ledger", "missing.yaml"),
+    ("analyze", "run", "--out", "file.txt"),
+    ("analyze", "run", "--out", "file.txt/below"),
+    ("analyze", "lost", "--master", "none", "--out", "new"),
+    *(("report", run) for run in ("missing", "file.txt", "empty", "garbage", "", "latin-1.yaml", "ünï")),
+    *(("explain", run, "baseline", "1") for run in ("missing", "file.txt", "empty", "garbage", "ünï")),
+    ("explain", "run", "java:4.0.0", "1"),
+    ("explain", "run", "left", "1"),
+    ("explain", "run", "baseline", "one"),
+    ("explain", "run", "baseline", "1", "--case", "9"),
+    ("explain", "run", "baseline", "1", "--case", "no/such"),
+    ("explain", "run", "baseline", "999999", "--case", "1"),
+    ("explain", "run", "baseline", "--", "-1", "--case", "1"),
+    ("explain", "lost", "baseline", "1", "--case", "1"),
+    *(("identify", run) for run in ("missing", "file.txt", "empty", "garbage", "", "ünï")),
+    ("identify", "run", "--script", "script.json"),
+    ("identify", "run", "--arm", "left"),
+    ("identify", "run", "--subject", "java:4.0.0"),
+    ("identify", "run", "--case", "no/such"),
+    ("identify", "file.txt", "--script", "missing.json"),
+    ("identify", "file.txt", "--script", "script.json"),
+    ("identify", "file.txt", "--arm", "baseline", "--script", "script.json"),
+    ("bisect",),
+    ("bisect", "--script", "script.json", "--scenario", "round-robin/calm"),
+    *(("bisect", "--script", file) for file in ("missing.json", "empty", "file.txt", "latin-1.yaml", "ü.json")),
+    *(("bisect", "--scenario", name) for name in ("", "no/such", "round-robin/*")),
+    ("bisect", "--script", "script.json", "--from", "9.9.9"),
+    ("bisect", "--script", "script.json", "--to", "5.3"),
+    ("bisect", "--script", "script.json", "--subject-kind", "rust"),
+    *(("changelog", before, "5.3.3") for before in ("9.9.9", "", "python:5.3.2", "cpp:2.1.0", "latest")),
+    ("changelog", "4.7.1", "5.3.3", "--depth", "bottom"),
+    ("groups", "--depth", "bottom"),
+    ("groups", "--markdown", "empty"),
+    ("groups", "--html", "missing/groups.html"),
+    *(("simulate", "--subject", subject, "--script", "script.json") for subject in ("java:9.9.9", "cpp:2.1.0", "toy:x", "")),
+    *(("simulate", "--subject", "java:5.3.3", "--script", file) for file in ("missing.json", "empty", "file.txt", "ü.json")),
+    ("simulate", "--subject", "java:5.3.3", "--script", "script.json", "--script", "script.json"),
+    ("simulate", "--subject", "java:5.3.3", "--script", "script.json", "--depth", "bottom"),
+    ("simulate", "--subject", "java:5.3.3", "--script", "script.json", "--visible"),
+    ("simulate", "--subject", "java:5.3.3", "--scenario", "no/such"),
+    ("simulate", "--subject", "java:5.3.3", "--suite", "quik"),
+    ("simulate", "--subject", "4.7.1", "--subject", "4.8.0", "--subject", "5.3.3", "--script", "script.json"),
+    ("simulate", "--subject", "4.7.1", "--subject", "5.3.3", "--script", "script.json", "--trace"),
+    ("simulate", "--subject", "4.7.1", "--subject", "5.3.3", "--script", "script.json", "--out", "new"),
+    *(("fuzz", "--release", release) for release in ("", "9.9.9", "5.3.3,9.9.9", ",", "alle")),
+    *(("fuzz", "--decisions", count) for count in ("many", "-1", "1e12", "0.5", "nan", "inf", "")),
+    ("fuzz", "--decisions", "0", "--sends", "0"),
+    ("fuzz", "--depth", "bottom"),
+    ("fuzz", "--save", "file.txt"),
+    *(("calibrate", option, value) for option, value in (("--server", "9.9.9"), ("--cluster", "clouds"), ("--out", "file.txt"))),
+    ("calibrate", "--cluster", "external:missing.yaml"),
+    *(("bench", option, value) for option, value in (("--release", "9.9.9"), ("--server", "9.9.9"), ("--part", "half"))),
+    ("bench", "--sends", "99"),
+    *(("cluster", "up", "--topology", name) for name in ("", "moon", "Two-Masters", "ünï")),
+    *(("cluster", "up", "--port", port) for port in ("0", "-1", "65536", "99999999999999999999")),
+    *(("cluster", "up", option, value) for option, value in (("--server", "9.9.9"), ("--cluster", "clouds"), ("--cluster", "external:x"))),
+    *(("scenarios", option, value) for option, value in (("--suite", "quik"), ("--scenarios", "missing"), ("--scenarios", "bad"))),
+    *(("ledger", "lint", file) for file in ("missing.yaml", "empty", "file.txt", "bad/bad.yaml", "latin-1.yaml", "ü.yaml")),
+    *(("ledger", "propose", "--from", run) for run in ("missing", "file.txt", "empty", "garbage")),
+    ("ledger", "propose", "--from", "missing", "--out", "file.txt"),
+    ("ledger", "prune", "missing.yaml", "--from", "missing"),
+    ("ledger", "prune", "--from", "missing"),
+)  # fmt: skip
+
+LOADED = cache(load_all)
+"""Reading a hundred scenarios takes half a second, which most of these lines would spend on the shipped ones."""
+
+LINES = [tuple(line) for line in (*generated(), *WRITTEN)]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with whatever the lines name: a stored run, the same without its sends, wrong files of every kind."""
+    root = tmp_path_factory.mktemp("wrong")
+    for name in ("empty", "bad", "twice", "pipes", "garbage"):
+        (root / name).mkdir()
+    (root / "file.txt").write_text("hello\n")
+    (root / "latin-1.yaml").write_bytes("name: ünï\n".encode("latin-1"))
+    (root / "bad" / "bad.yaml").write_text("format: 1\nname: [\n")
+    scenario = Path(__file__).parents[2] / "fixtures" / "scenarios" / "round-robin" / "calm.yaml"
+    for name in ("one.yaml", "two.yaml"):
+        shutil.copy(scenario, root / "twice" / name)
+    os.mkfifo(root / "pipes" / "pipe.yaml")
+    for name in ("run.json", "report.json"):
+        (root / "garbage" / name).write_bytes(b"\xff{")
+    (root / "script.json").write_text('{"format": 1, "route": {"a": 4}, "steps": [{"select": {}}]}')
+    shutil.copytree(OLDER_RUN, root / "run")
+    shutil.copytree(OLDER_RUN, root / "lost", ignore=shutil.ignore_patterns("sends"))
+    return root
+
+
+def test_there_are_hundreds_of_them() -> None:
+    """Every command has several, and none stands here twice."""
+    assert len(LINES) >= 250
+    for words, _ in COMMANDS:
+        assert sum(line[: len(words)] == words for line in LINES) >= 1 + (len(words) == 1)
+
+
+@pytest.mark.parametrize("line", LINES, ids=lambda line: ascii(" ".join(line))[1:90])
+def test_it_is_refused_in_one_sentence(
+    line: tuple[str, ...], place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 4 (69 for what this machine lacks), one line that is no traceback, no process, no connection, no new file."""
+
+    def untouchable(*_: object, **__: object) -> None:
+        raise AssertionError("something was started for a command line that cannot be meant")
+
+    monkeypatch.chdir(place)
+    monkeypatch.setattr(subprocess, "Popen", untouchable)
+    monkeypatch.setattr(socket.socket, "connect", untouchable)
+    for module in ("run.selection", "lab.scenario_scripts", "judging.ledgers"):
+        monkeypatch.setattr(f"rocketdiff.{module}.load_all", LOADED)
+    before = sorted(place.rglob("*"))
+    assert guarded(list(line)) in (ExitCode.USAGE, ExitCode.ENVIRONMENT), capsys.readouterr().err
+    output = capsys.readouterr()
+    assert sorted(place.rglob("*")) == before
+    if line[:2] == ("ledger", "lint") and not output.err:  # its findings are what it prints
+        assert output.out.startswith("error: ")
+        return
+    assert output.out == "" or output.out.startswith("VERDICT error ")  # a stored run that cannot be judged
+    said = [row for row in output.err.splitlines() if row.strip()]
+    assert len(said) == 1, output.err
+    assert said[0].startswith("rocketdiff: ")
+    assert "Traceback" not in said[0]
+    assert len(said[0]) < 1_500
+    assert said[0].isprintable()

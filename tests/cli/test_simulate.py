@@ -1,0 +1,179 @@
+"""`rocketdiff simulate`: what it prints, how it ends, and one message for whatever is wrong."""
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.cli.app import guarded
+from rocketdiff.core.errors import ExitCode
+
+SCRIPT = {
+    "format": 1,
+    "route": {"a": 4, "b": 4},
+    "start_index": 11,
+    "steps": [{"select": {}}, {"send": {"mode": "sync"}}],
+}
+RETRIED = {
+    "format": 1, "route": {"a": 4, "b": 4}, "start_index": 1,
+    "steps": [{"broker": {"name": "a", "answers": "refused"}}, {"send": {"mode": "sync", "count": 2}}],
+}  # fmt: skip
+OLD, NEW = "python:4.7.1", "python:4.8.0"
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> str:
+    """A file with a script that all releases answer alike."""
+    return written(tmp_path / "S.json", SCRIPT)
+
+
+def written(path: Path, script: object) -> str:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(script))
+    return str(path)
+
+
+def simulate(*arguments: str) -> int:
+    return guarded(["simulate", *arguments])
+
+
+def test_one_subject_prints_its_answers(script: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """One JSON line a step that answers, called by the file's name."""
+    assert simulate("--subject", OLD, "--script", script) == ExitCode.CONFORMS
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(line["script"], line["step"]) for line in lines] == [("S", 0), ("S", 1)]
+
+
+def test_a_trace_adds_the_state(script: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """To every line."""
+    assert simulate("--subject", OLD, "--script", script, "--trace") == ExitCode.CONFORMS
+    assert all("state" in json.loads(line) for line in capsys.readouterr().out.splitlines())
+
+
+def test_two_subjects_that_agree_end_with_0(script: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A line for each script says so."""
+    assert simulate("--subject", OLD, "--subject", OLD, "--script", script) == ExitCode.CONFORMS
+    assert capsys.readouterr().out == "S: no difference in 2 answers\n"
+
+
+def test_two_subjects_that_differ_end_with_1(tmp_path: Path, script: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each script has its own first difference."""
+    other = written(tmp_path / "R.json", RETRIED)
+    arguments = ("--subject", OLD, "--subject", NEW, "--script", script, "--script", other, "--visible")
+    assert simulate(*arguments) == ExitCode.DIVERGES
+    out = capsys.readouterr().out
+    assert "S: no difference" in out
+    assert "R: differs in the queue at step 1, send 1 (send.attempts[0])" in out
+    assert "select_plain: walk_past_last_broker" in out
+
+
+def test_a_program_reads_differences_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One object a script, with or without a difference."""
+    file = written(tmp_path / "R.json", RETRIED)
+    assert simulate("--subject", OLD, "--subject", NEW, "--script", file, "--visible", "--json") == ExitCode.DIVERGES
+    data = json.loads(capsys.readouterr().out)
+    assert (data["script"], data["subjects"]) == ("R", [OLD, NEW])
+    assert data["difference"]["compared"] == "queue"
+    assert data["difference"]["step"] == 1
+    assert data["difference"]["rules"]
+
+
+def test_a_script_comes_from_standard_input(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where the file is called -."""
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(json.dumps(SCRIPT).encode())))
+    assert simulate("--subject", OLD, "--script", "-") == ExitCode.CONFORMS
+    assert '"script": "stdin"' in capsys.readouterr().out
+
+
+def test_files_of_one_name_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By as much of their paths as is needed, so that answers are the same on every machine."""
+    files = [written(tmp_path / folder / "S.json", SCRIPT) for folder in ("x", "y")]
+    assert simulate("--subject", OLD, "--script", files[0], "--script", files[1]) == ExitCode.CONFORMS
+    names = {json.loads(line)["script"] for line in capsys.readouterr().out.splitlines()}
+    assert names == {"x/S", "y/S"}
+
+
+def test_a_scenario_is_simulated_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    """With the seed that a run on a cluster would have."""
+    arguments = ("--subject", "python:5.3.3", "--subject", "python:5.3.3", "--scenario", "round-robin/calm")
+    assert simulate(*arguments, "--seed", "4") == ExitCode.CONFORMS
+    assert "round-robin/calm: no difference in " in capsys.readouterr().out
+
+
+def test_a_scenario_for_clusters_only_is_named_with_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing has been compared then, and the exit code says so."""
+    arguments = ("--subject", OLD, "--subject", NEW, "--scenario", "name-server/pause-one-of-two")
+    assert simulate(*arguments) == ExitCode.NOTHING_DECISIVE
+    assert "name-server/pause-one-of-two: only on a cluster: one of 2 name servers" in capsys.readouterr().err
+
+
+def test_another_depth_can_be_asked_for(tmp_path: Path) -> None:
+    """If it is deep enough for every step."""
+    file = written(tmp_path / "C.json", {**SCRIPT, "steps": [{"select": {}}]})
+    assert simulate("--subject", OLD, "--script", file, "--depth", "send-loop") == ExitCode.CONFORMS
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--subject", "python"], "client:release"),
+        (["--subject", "cpp:2.1.0"], "java:… or python:…"),
+        (["--subject", "java:5.3.30"], "5.3.30"),
+        (["--subject", OLD, "--subject", OLD, "--subject", OLD], "one or two subjects"),
+        (["--subject", OLD, "--script", "no-such.json"], "no-such.json"),
+        (["--subject", OLD, "--script", "."], "folder"),
+        (["--subject", OLD, "--script", "-", "--script", "-"], "standard input once"),
+        (["--subject", OLD, "--script", "S.json", "--script", "./S.json"], "more than once"),
+        (["--subject", OLD, "--subject", OLD, "--trace"], "--trace with one subject"),
+        (["--subject", OLD, "--visible"], "--visible with two subjects"),
+        (["--subject", OLD, "--json"], "--json with two subjects"),
+        (["--subject", OLD, "--scenario", "no/such"], "no/such"),
+        (["--subject", OLD, "--suite", "nope"], "nope"),
+        (["--subject", OLD, "--scenario", "round-robin/calm", "--depth", "deep"], "remoting"),
+        (["--subject", OLD, "--scenario", "round-robin/calm", "--depth", "selection"], "needs send-loop"),
+        (["--subject", OLD, "--scenario", "round-robin/calm", "--seed", "-1"], "--seed"),
+    ],
+)
+def test_bad_input_is_one_message_with_exit_code_4(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was wrong is named; nothing is printed as an answer."""
+    assert simulate(*arguments) == ExitCode.USAGE
+    output = capsys.readouterr()
+    assert said in output.err
+    assert not output.out
+
+
+def test_a_script_that_is_none_is_named_with_its_step(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By the file's name."""
+    file = written(tmp_path / "bad.json", {**SCRIPT, "steps": [{"select": {}}, {"sned": {}}]})
+    assert simulate("--subject", OLD, "--script", file) == ExitCode.USAGE
+    assert "steps[1] (script bad); saw 'sned'; try: send?" in capsys.readouterr().err
+
+
+def test_a_reader_that_has_seen_enough_is_no_fault_of_ours(tmp_path: Path) -> None:
+    """`| head`."""
+    file = written(tmp_path / "L.json", {**SCRIPT, "steps": [{"send": {"mode": "sync", "count": 20_000}}]})
+    command = [sys.executable, "-m", "rocketdiff.cli.app", "simulate", "--subject", OLD, "--script", file]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(60) == ExitCode.CONFORMS
+        assert process.stderr.read() == b""
+
+
+@pytest.mark.parametrize("steps", [[], [{"update": {"broker": "a", "latency_ms": 5, "isolation": False}}]])
+def test_two_subjects_without_an_answer_decide_nothing(
+    steps: list[object], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No step answers anything that an application sees: not the same as having found no difference."""
+    file = written(tmp_path / "N.json", {**SCRIPT, "steps": steps})
+    assert simulate("--subject", OLD, "--subject", NEW, "--script", file, "--visible") == ExitCode.NOTHING_DECISIVE
+    assert capsys.readouterr().out == "N: nothing was compared: no step of it answers\n"

@@ -1,0 +1,64 @@
+"""Shapes and names of nodes."""
+
+import pytest
+
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.topology import TOPOLOGIES, broker_id_of, letter_of, master_of, topology_named
+
+
+def test_names_are_those_clients_see() -> None:
+    """Letters become broker names, numbers become names of name servers."""
+    topology = topology_named("two-masters-two-name-servers")
+    assert topology.broker_names == ("broker-a", "broker-b")
+    assert topology.name_server_names == ("name-server-1", "name-server-2")
+
+
+@pytest.mark.parametrize("written", ["b", "broker-b"])
+def test_a_broker_is_found_by_letter_and_by_name(written: str) -> None:
+    """Scenarios write the letter, expanded faults the name."""
+    assert topology_named("two-masters").broker_named(written) == "broker-b"
+
+
+@pytest.mark.parametrize("written", ["1", "name-server-1"])
+def test_a_name_server_is_found_by_number_and_by_name(written: str) -> None:
+    """The same for name servers."""
+    assert topology_named("one-master").name_server_named(written) == "name-server-1"
+
+
+def test_a_slave_is_a_node_of_its_own_under_its_masters_name() -> None:
+    """Clients know it by the broker name and an id, records by a name of its own."""
+    topology = topology_named("two-masters-with-slaves-sync")
+    assert topology.slave_names == ("broker-a-slave-1", "broker-b-slave-1")
+    assert topology.slave_named("b-slave-1") == "broker-b-slave-1"
+    assert topology.node_names == ("name-server-1", "broker-a", "broker-b", "broker-a-slave-1", "broker-b-slave-1")
+    slave = topology.slave_names[0]
+    assert (master_of(slave), broker_id_of(slave), letter_of(slave)) == ("broker-a", 1, "a-slave-1")
+    assert (master_of("broker-a"), broker_id_of("broker-a"), letter_of("broker-a")) == ("broker-a", 0, "a")
+
+
+def test_a_slave_that_there_is_not_is_refused() -> None:
+    """In a topology without slaves the message says that there are none."""
+    with pytest.raises(UsageError, match="it has none"):
+        topology_named("two-masters").slave_named("a-slave-1")
+
+
+def test_no_topology_is_larger_than_the_machine_allows() -> None:
+    """One name server with two masters and two slaves are five JVMs of 256 MiB of heap."""
+    assert max(len(topology.node_names) for topology in TOPOLOGIES.values()) <= 5
+
+
+def test_an_unknown_broker_is_refused_with_the_known_ones() -> None:
+    """The message names what there is."""
+    with pytest.raises(UsageError, match="broker-a, broker-b"):
+        topology_named("two-masters").broker_named("c")
+
+
+def test_an_unknown_topology_is_refused() -> None:
+    """The message names what there is."""
+    with pytest.raises(UsageError, match="three-masters"):
+        topology_named("four-masters")
+
+
+def test_every_topology_has_a_name_server_and_a_broker() -> None:
+    """There is nothing to start otherwise."""
+    assert all(topology.name_server_count and topology.broker_letters for topology in TOPOLOGIES.values())

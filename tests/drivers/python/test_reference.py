@@ -1,0 +1,53 @@
+"""The reference's setup, without a cluster."""
+
+import pytest
+
+from rocketdiff.core.plan import PlannedSend, SendKind
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.drivers.python.identity import body_of, message_id
+from rocketdiff.drivers.python.reference import capabilities_of, settings_of
+from rocketdiff.subjects.setup import SubjectSetup
+
+SETUP = SubjectSetup(
+    ("127.0.0.1:1",),
+    "T",
+    "W",
+    "G",
+    "R",
+    ClientSettings(
+        send_latency_fault_enable=True,
+        send_msg_timeout_ms=500,
+        retry_times_when_send_failed=10,
+        retry_another_broker_when_not_store_ok=True,
+        compress_msg_body_over_howmuch=10,
+        poll_name_server_interval_ms=200,
+        heartbeat_broker_interval_ms=300,
+        send_msg_max_timeout_per_request_ms=50,
+    ),
+)
+
+
+def test_every_setting_of_a_scenario_reaches_the_reference() -> None:
+    """A setting that the reference does not know would be a silent difference between the arms."""
+    settings = settings_of(SETUP)
+    for name in ClientSettings.__dataclass_fields__:
+        assert getattr(settings, name) == getattr(SETUP.settings, name)
+
+
+def test_settings_can_be_changed_for_the_warm_up() -> None:
+    """The warm producer has patience; the rest is the scenario's."""
+    settings = settings_of(SETUP, send_msg_timeout_ms=5_000)
+    assert (settings.send_msg_timeout_ms, settings.retry_times_when_send_failed) == (5_000, 10)
+
+
+@pytest.mark.parametrize(("release", "has_batch"), [("4.0.0-incubating", False), ("4.1.0-incubating", True)])
+def test_batches_came_with_4_1_0(release: str, has_batch: bool) -> None:
+    """As in Java, whose 4.0.0-incubating has no call for them."""
+    assert ("batch" in capabilities_of(release)) is has_batch
+
+
+@pytest.mark.parametrize(("size", "body"), [(0, b"R/T/7"), (5, b"R/T/7"), (8, b"R/T/7...")])
+def test_a_body_begins_with_the_id(size: int, body: bytes) -> None:
+    """Padded with dots to the planned size, never cut."""
+    send = PlannedSend(7, 0, 0, SendKind.PLAIN, 0, size)
+    assert body_of(message_id(SETUP, "T", 7), send) == body

@@ -1,0 +1,113 @@
+"""Commands to a subject written in Python, and what it says to them."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from rocketdiff.core.plan import PlannedSend
+from rocketdiff.core.records import Done, Ready, Record, SendEnded, SubjectFailed
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.drivers.python.async_sends import Told
+from rocketdiff.drivers.python.client import Answer, Client, Speak
+from rocketdiff.drivers.python.session import Session, obey
+from rocketdiff.subjects.commands import STOP, encode_go, encode_plan, encode_setup
+from rocketdiff.subjects.setup import SubjectSetup
+from tests.subjects.conftest import plan_of
+
+SETUP = encode_setup(SubjectSetup(("127.0.0.1:1",), "T", "W", "G", "R", ClientSettings()), 2)
+
+
+@dataclass
+class Heard:
+    """Records, with a way to wait for one of a kind."""
+
+    records: list[Record] = field(default_factory=list)
+    changed: threading.Condition = field(default_factory=threading.Condition)
+
+    def speak(self, record: Record) -> None:
+        with self.changed:
+            self.records.append(record)
+            self.changed.notify_all()
+
+    def await_kind(self, kind: type[Record]) -> Any:
+        with self.changed:
+            assert self.changed.wait_for(lambda: any(isinstance(each, kind) for each in self.records), 10)
+        return next(each for each in self.records if isinstance(each, kind))
+
+
+class Willing:
+    """A client that answers everything."""
+
+    def __init__(self, trouble: str = "") -> None:
+        self._trouble = trouble
+
+    def prepare(self) -> None:
+        if self._trouble:
+            raise OSError(self._trouble)
+
+    def message(self, send: PlannedSend) -> Any:
+        return send.send
+
+    def route(self) -> int:
+        return 0
+
+    def send(self, send: PlannedSend, message: Any) -> Answer:  # noqa: ARG002 - answers whatever it is
+        return Answer("SEND_OK", "broker-a", 0, 0)
+
+    def send_async(self, send: PlannedSend, message: Any, told: Told) -> None:
+        told(self.send(send, message))
+
+    def send_oneway(self, send: PlannedSend, message: Any) -> None:
+        """Nothing comes of it."""
+
+    def shutdown(self) -> None:
+        """Nothing to end."""
+
+
+def factory(client: Client) -> Callable[[SubjectSetup, Speak], Client]:
+    return lambda _setup, _speak: client
+
+
+def test_a_session_from_plan_to_done() -> None:
+    """Plan, setup, ready, go, sends of both threads, done."""
+    heard = Heard()
+    session = Session(factory(Willing()), heard.speak)
+    obey([*encode_plan(plan_of(0, 1, 0)), SETUP], session)
+    heard.await_kind(Ready)
+    obey([encode_go(0)], session)
+    assert heard.await_kind(Done) == Done(3)
+    sent = [(record.thread, record.send) for record in heard.records if isinstance(record, SendEnded)]
+    assert sorted(sent) == [(0, 0), (0, 2), (1, 1)]
+
+
+def test_stop_ends_the_commands() -> None:
+    """What comes after it is not read: it could not be obeyed either."""
+    commands = iter([STOP, b"no command at all"])
+    obey(commands, Session(factory(Willing()), Heard().speak))
+    assert list(commands) == [b"no command at all"]
+
+
+def test_go_before_ready_is_refused() -> None:
+    """Warm-up is not over."""
+    with pytest.raises(ValueError, match="one go, after ready"):
+        obey([encode_go(0)], Session(factory(Willing()), Heard().speak))
+
+
+def test_a_plan_after_setup_is_refused() -> None:
+    """Setup says that the plan is complete."""
+    heard = Heard()
+    session = Session(factory(Willing()), heard.speak)
+    with pytest.raises(ValueError, match="before setup"):
+        obey([SETUP, *encode_plan(plan_of(0))], session)
+    heard.await_kind(Ready)
+
+
+def test_a_client_that_cannot_prepare_says_why(capfd: pytest.CaptureFixture[str]) -> None:
+    """Stage and reason go to the runner, the rest to stderr."""
+    heard = Heard()
+    obey([SETUP], Session(factory(Willing("no cluster")), heard.speak))
+    assert heard.await_kind(SubjectFailed) == SubjectFailed("setup", "OSError: no cluster")
+    assert "Traceback" in capfd.readouterr().err

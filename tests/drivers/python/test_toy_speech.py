@@ -1,0 +1,75 @@
+"""Toys that only talk wrongly, without a client."""
+
+import os
+from collections.abc import Callable
+
+from rocketdiff.core.records import AttemptEnded, Record, RouteSeen, SendEnded
+from rocketdiff.drivers.python.client import Speak
+from rocketdiff.drivers.python.toy import (
+    BEHAVIOURS,
+    answering_twice,
+    honest_speech,
+    lying_about_queues,
+    speaking_nonsense,
+)
+from rocketdiff.drivers.python.writer import RecordWriter
+from rocketdiff.subjects.kinds.toy import DEFECTS
+from rocketdiff.subjects.lies import strikes
+from rocketdiff.subjects.lines import decode_record
+
+
+def said(make_speech: Callable[[RecordWriter], Speak], *records: Record) -> list[bytes]:
+    """Lines a toy makes of what it should say."""
+    listening, speaking = os.pipe()
+    writer = RecordWriter(speaking)
+    speak = make_speech(writer)
+    for record in records:
+        speak(record)
+    writer.flush()
+    os.close(speaking)
+    with os.fdopen(listening, "rb") as lines:
+        return lines.read().splitlines()
+
+
+def sent(send: int, queue_id: int = 0) -> SendEnded:
+    return SendEnded(send, 0, 1, 2, status="SEND_OK", broker="broker-a", queue_id=queue_id)
+
+
+def test_every_defect_has_a_behaviour() -> None:
+    """The names of the runner's side are those of the program's."""
+    assert set(BEHAVIOURS) == set(DEFECTS)
+
+
+def test_a_defect_strikes_at_every_tenth_send() -> None:
+    """9, 19, 29: never at the first."""
+    assert [send for send in range(30) if strikes(send)] == [9, 19, 29]
+
+
+def test_the_honest_one_says_what_there_is() -> None:
+    """One line a record."""
+    assert len(said(honest_speech, sent(8), sent(9))) == 2
+
+
+def test_one_answers_twice() -> None:
+    """Send 9, and only it."""
+    assert [decode_record(line).record for line in said(answering_twice, sent(8), sent(9))] == [
+        sent(8),
+        sent(9),
+        sent(9),
+    ]
+
+
+def test_one_lies_about_its_queue() -> None:
+    """The next of the same broker's two queues, in attempt and answer alike; failed sends have no queue to lie about."""
+    route = RouteSeen(1, 1, (("broker-a", 0), ("broker-a", 1), ("broker-b", 0)))
+    attempt = AttemptEnded(9, 0, 0, "broker-a", 1, 1, 2)
+    failed = SendEnded(19, 0, 1, 2, error="MQClientException")
+    lines = said(lying_about_queues, route, sent(8, 1), attempt, sent(9, 1), failed)
+    told = [decode_record(line).record for line in lines]
+    assert told == [route, sent(8, 1), AttemptEnded(9, 0, 0, "broker-a", 0, 1, 2), sent(9, 0), failed]
+
+
+def test_one_speaks_nonsense() -> None:
+    """After send 9."""
+    lines = said(speaking_nonsense, sent(8), sent(9))
+    assert len(lines) == 3 and not lines[2].startswith(b"{")

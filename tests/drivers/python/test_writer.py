@@ -1,0 +1,19 @@
+"""Records leave in the order of put."""
+
+import os
+
+from rocketdiff.core.records import Done, Ready
+from rocketdiff.drivers.python.writer import RecordWriter
+
+
+def test_flush_writes_everything_put_so_far_in_order() -> None:
+    """Raw bytes, which only toys say, keep their place."""
+    listening, speaking = os.pipe()
+    writer = RecordWriter(speaking)
+    writer.put(Ready(1))
+    writer.put(b"nonsense\n")
+    writer.put(Done(2))
+    writer.flush()
+    assert os.read(listening, 1_000) == b'{"type":"ready","clock_ns":1}\nnonsense\n{"type":"done","sends":2}\n'
+    os.close(listening)
+    os.close(speaking)

@@ -1,0 +1,202 @@
+"""
+A stored run that was damaged at random is never judged to conform, never our own fault, and never waited for.
+
+``--damages N`` asks for more than a few hundred. Each damage has its own seed, which the failure names.
+"""
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from rocketdiff.cli.app import guarded
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.events import Arm
+from rocketdiff.core.run_info import Guard
+from rocketdiff.traces.run_directory import RunDirectory
+from tests.analysis.synthetic import ORIGIN_NS, Story, write_run
+
+OLDER = Path(__file__).parents[1] / "older_run"
+SCENARIO = """\
+format: 1
+name: fault-latency/pause-one-of-two
+establishes: A producer leaves a paused broker.
+covers: [B1]
+topology: two-masters
+topic: {queues_per_broker: 4}
+settings: {send_latency_fault_enable: true, send_msg_timeout_ms: 500}
+workload: {mode: sync, threads: 1, rate_per_s: 50, duration_s: 4, body_bytes: 64}
+faults:
+  - {kind: pause, broker: b, at_s: 1, for_s: 2}
+checks: [queue-choice, attempts, loss, duplication]
+suites: [full]
+"""
+STORY = Story(checks=("queue-choice", "attempts", "loss", "duplication"))
+GUARDS = tuple(Guard(name, held=True, expected="so", seen="so", case="c") for name in ("fault-1", "read-back"))
+
+
+def stored_run(root: Path, *, complete: bool = True) -> Path:
+    """A small run of one case; complete, it conforms. Otherwise it was cut off before its tables were sealed."""
+    run = write_run(root, [STORY], complete=complete)
+    run.change(1, lambda entry: replace(entry, scenario_text=SCENARIO, guards=GUARDS))
+    if not complete:
+        run.change(1, lambda entry: replace(entry, arms={}, files={}, origin_ns=ORIGIN_NS))
+        for table in ("sends", "attempts", "routes", "faults"):
+            shutil.rmtree(run.path / table)
+    return run.path
+
+
+def code_of(run: Path) -> int:
+    """Exit code of ``rocketdiff analyze``, without Spark."""
+    return guarded(["analyze", str(run), "--master", "none", "--no-ledger"])
+
+
+def flip_a_bit(content: bytes, random: Random) -> bytes:
+    place = random.randrange(len(content))
+    return content[:place] + bytes([content[place] ^ (1 << random.randrange(8))]) + content[place + 1 :]
+
+
+def cut(content: bytes, random: Random) -> bytes:
+    return content[: random.randrange(len(content))]
+
+
+def zero(content: bytes, random: Random) -> bytes:
+    place, length = random.randrange(len(content)), random.randrange(1, 512)
+    return content[:place] + bytes(min(length, len(content) - place)) + content[place + length :]
+
+
+def scramble(content: bytes, random: Random) -> bytes:
+    place = random.randrange(len(content))
+    return content[:place] + random.randbytes(random.randrange(1, 64)) + content[place + 32 :]
+
+
+def lose_the_middle(content: bytes, random: Random) -> bytes:
+    place = random.randrange(len(content))
+    return content[:place] + content[place + random.randrange(1, 64) :]
+
+
+DAMAGES: tuple[Callable[[bytes, Random], bytes], ...] = (flip_a_bit, flip_a_bit, cut, zero, scramble, lose_the_middle)
+
+
+def damage(run: Path, files: list[Path], random: Random) -> str:
+    """Damage one file, lose it, or put another in its place; says what was done."""
+    path = random.choice(files)
+    name, kind = path.relative_to(run).as_posix(), random.randrange(10)
+    if kind == 0:
+        path.unlink()
+        return f"lost {name}"
+    if kind == 1:
+        other = random.choice(files)
+        content = other.read_bytes()
+        path.write_bytes(content)
+        return f"{name} replaced by {other.relative_to(run)}"
+    do = random.choice(DAMAGES)
+    path.write_bytes(do(path.read_bytes(), random))
+    return f"{do.__name__} in {name}"
+
+
+def same_evidence(before: dict[Path, object], run: Path) -> bool:
+    """Whether every file says what it said; white space in JSON says nothing."""
+    return all((run / path).exists() and meaning(run / path) == said for path, said in before.items())
+
+
+def meaning(path: Path) -> object:
+    content = path.read_bytes()
+    if path.suffix != ".json":
+        return content
+    try:
+        return json.loads(content)
+    except ValueError:
+        return None
+
+
+def evidence_of(run: Path) -> list[Path]:
+    return sorted([*run.glob("*/*.parquet"), run / "run.json"])
+
+
+@pytest.fixture
+def damages(request: pytest.FixtureRequest) -> int:
+    """How many damages a test does."""
+    return int(request.config.getoption("--damages"))
+
+
+def codes(stored: Path, tmp_path: Path, files_of: Callable[[Path], list[Path]], count: int) -> dict[str, int]:
+    """Exit code of each of so many damaged copies whose evidence is not what it was, by what was done."""
+    found = {}
+    before = {path.relative_to(stored): meaning(path) for path in files_of(stored)}
+    for seed in range(count):
+        run = Path(shutil.copytree(stored, tmp_path / "damaged"))
+        done = damage(run, files_of(run), Random(seed))
+        if not same_evidence(before, run):
+            found[f"{seed}: {done}"] = code_of(run)
+        shutil.rmtree(run)
+    return found
+
+
+def test_the_run_conforms_while_it_is_whole(tmp_path: Path) -> None:
+    """Or nothing here would show anything."""
+    run = stored_run(tmp_path)
+    assert code_of(run) == ExitCode.CONFORMS
+    assert code_of(Path(shutil.move(run, tmp_path / "moved"))) == ExitCode.CONFORMS
+
+
+def test_damaged_evidence_is_refused(tmp_path: Path, damages: int) -> None:
+    """One message that names the file, exit code 4: not a bit of table or run.json changes unnoticed."""
+    found = codes(stored_run(tmp_path), tmp_path, evidence_of, damages)
+    assert len(found) > 0.8 * damages
+    assert {done: code for done, code in found.items() if code != ExitCode.USAGE} == {}
+
+
+def test_a_damaged_older_run_never_conforms(tmp_path: Path, damages: int) -> None:
+    """Without digests a value may change unnoticed; nothing crashes, and lost evidence is refused."""
+    older = Path(shutil.copytree(OLDER, tmp_path / "older"))
+    found = codes(older, tmp_path, evidence_of, damages // 3)
+    allowed = {ExitCode.USAGE, ExitCode.DIVERGES, ExitCode.INCONCLUSIVE, ExitCode.NOTHING_DECISIVE}
+    assert {done: code for done, code in found.items() if code not in allowed} == {}
+    assert {done: code for done, code in found.items() if " lost " in done and code != ExitCode.USAGE} == {}
+
+
+def test_a_damaged_journal_of_a_run_that_was_cut_off_never_conforms(tmp_path: Path, damages: int) -> None:
+    """It is sealed as far as it can be read, and is invalid; a damaged plan is refused."""
+    stored = stored_run(tmp_path, complete=False)
+    found = codes(stored, tmp_path, lambda run: sorted(run.glob("journal/*.ndjson")), damages // 20)
+    allowed = {ExitCode.USAGE, ExitCode.INCONCLUSIVE, ExitCode.DIVERGES}
+    assert found
+    assert {done: code for done, code in found.items() if code not in allowed} == {}
+
+
+EDITS: dict[str, Callable[[dict[str, Any], dict[str, Any]], object]] = {
+    "no guards": lambda _, case: case.update(guards=[]),
+    "a case twice": lambda run, case: run.update(cases=[case, case]),
+    "no cases": lambda run, _: run.update(cases=[]),
+    "another plan": lambda _, case: case.update(plan_digest="sha256:0"),
+    "no breach": lambda _, case: case.update(breaches={}, reason="x"),
+    "status": lambda _, case: case.update(status="aborted"),
+    "fewer checks": lambda _, case: case.update(checks=["loss"]),
+    "an earlier schema": lambda run, _: (run.update(schema="1.2"), run.pop("digest")),
+    "no digests": lambda run, case: (case.pop("files"), run.pop("digest")),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edited_run_description_is_refused(tmp_path: Path, edit: str) -> None:
+    """Whoever takes guards, checks or cases away does not get a verdict."""
+    path = stored_run(tmp_path) / "run.json"
+    manifest = json.loads(path.read_bytes())
+    EDITS[edit](manifest, manifest["cases"][0])
+    path.write_text(json.dumps(manifest))
+    assert code_of(path.parent) == ExitCode.USAGE
+
+
+def test_a_table_added_after_the_run_is_refused(tmp_path: Path) -> None:
+    """What the brokers kept back is optional, so its absence at first proves nothing."""
+    run = RunDirectory.open(stored_run(tmp_path))
+    (run.path / "scheduled").mkdir()
+    for arm in Arm:
+        shutil.copy(run.path / "stored" / f"01-{arm}.parquet", run.path / "scheduled")
+    assert code_of(run.path) == ExitCode.USAGE

@@ -1,0 +1,87 @@
+"""What stands beside an example: rule chain, neighbours, who knew of it, and the first release that explains it."""
+
+from dataclasses import replace
+
+import pytest
+
+from rocketdiff.analysis.analyze import WITHOUT_SPARK, analyze
+from rocketdiff.core.policy import Policy
+from rocketdiff.core.run_info import CaseInfo, RunInfo
+from rocketdiff.core.verdict import CheckResult
+from rocketdiff.judging.examples import contexts_of
+from rocketdiff.report.clusters import clusters_of
+from rocketdiff.report.context import ExampleContext
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.verdict.judge import judge
+from tests.analysis.synthetic import Story, write_run
+from tests.report.conftest import sample_run_info
+
+AVOIDANCE = "avoidance.used-avoided-broker/first"
+NAME = "fault-latency/pause-one-of-two"
+
+Judged = tuple[RunDirectory, RunInfo, tuple[CheckResult, ...]]
+
+
+@pytest.fixture(scope="module")
+def upgrade(tmp_path_factory: pytest.TempPathFactory) -> Judged:
+    """The rules of 4.7.1 and of 5.3.3 beside one pause, for fourteen seconds: the second comes back after ten."""
+    return judged(tmp_path_factory, "java:4.7.1", "java:5.3.3")
+
+
+def judged(folders: pytest.TempPathFactory, baseline: str, candidate: str) -> Judged:
+    run = write_run(folders.mktemp("runs"), [Story(sends=700)], baseline=baseline, candidate=candidate)
+    sample = sample_run_info()
+    case = CaseInfo(
+        number=1,
+        case=f"{NAME}/{baseline}~{candidate}",
+        checks=("avoidance",),
+        settings={"send_latency_fault_enable": True},
+        fault_counts={"paused_brokers": 1},
+    )
+    info = replace(
+        sample,
+        baseline=replace(sample.baseline, subject=baseline),
+        candidate=replace(sample.candidate, subject=candidate),
+        cases=(case,),
+        pooled_checks=(),
+    )
+    return run, info, judge(analyze([run.path], master=WITHOUT_SPARK).evidence, info).results
+
+
+def context(one: Judged, signature: str = AVOIDANCE) -> ExampleContext:
+    run, info, results = one
+    cluster = next(cluster for cluster in clusters_of(results, Policy()) if cluster.signature == signature)
+    found = contexts_of(results, Policy(), info, [run])
+    return next(context for context in found if context.fingerprint == cluster.fingerprint)
+
+
+def test_the_shipped_ledger_is_asked_though_the_run_was_judged_without_it(upgrade: Judged) -> None:
+    """Reason and reference of the entry that declares it."""
+    (entry,) = context(upgrade).known
+    assert (entry.id, entry.ref) == ("K16-avoided-for-10-s-not-600-s", "apache/rocketmq#6567")
+
+
+def test_the_first_release_that_explains_it_is_named(upgrade: Judged) -> None:
+    """RIP-63 came with 5.1.4."""
+    told = context(upgrade)
+    assert (told.before, told.since) == ("5.1.3", "5.1.4")
+
+
+def test_a_downgrade_has_no_first_release(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """From the newer to the older there is none; the rest is told all the same."""
+    told = context(
+        judged(tmp_path_factory, "java:5.3.3", "java:4.7.1"), "avoidance.stayed-away-from-available-broker/first"
+    )
+    assert (told.before, told.since) == ("", "")
+    assert told.explanation
+
+
+def test_the_rules_behind_the_send_and_its_neighbours_are_told(upgrade: Judged) -> None:
+    """As explain prints them; five sends before and five after, of both arms."""
+    _, _, results = upgrade
+    told = context(upgrade)
+    example = next(one for row in results for one in row.divergences if one.signature == AVOIDANCE).example
+    assert told.explanation[0] == f"{NAME}/java:4.7.1~java:5.3.3, java:5.3.3"
+    assert any(f"DIFFERS {AVOIDANCE}" in line for line in told.explanation)
+    assert {bar.send for bar in told.around} == set(range(example.send - 5, example.send + 6))
+    assert {bar.arm for bar in told.around} == {"baseline", "candidate"}

@@ -1,0 +1,174 @@
+"""Ledger files as a run is held against them, and the shipped ones."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from rocketdiff.analysis.checks.registry import ANSWERS
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.fault import fault_counts
+from rocketdiff.core.resources import resource
+from rocketdiff.core.verdict import CheckResult, Verdict
+from rocketdiff.judging.ledgers import POOLED, LedgerChoice, admitted, known_checks, load, read, shipped_files
+from rocketdiff.ledger.apply import apply_ledger
+from rocketdiff.ledger.cover import check_path
+from rocketdiff.ledger.lint import lint
+from rocketdiff.report.document import Document
+from rocketdiff.report.json_document import load as load_document
+from rocketdiff.scenario import load_all
+from rocketdiff.scenario.checks_asked import IMPLICIT, TOLD_UNPLANNED
+from rocketdiff.subjects.registry import known_subjects
+
+OWN = """\
+schemaVersion: "1.0"
+entries:
+  - id: {id}
+    check: {check}
+    when: {{client: java}}
+    arm_at_fault: java
+    signature: queue.out-of-turn/first
+    reason: Something that we know about and live with.
+    ref: example/example#1
+    evidence: {{seed: 1}}
+    added: 2026-11-21
+    owner: me
+"""
+SAMPLE = Path(__file__).parents[2] / "reports" / "sample" / "report.json"
+
+
+def own(folder: Path, name: str = "own.yaml", **fields: str) -> Path:
+    path = folder / name
+    path.write_text(OWN.format(**({"id": "own", "check": "fault-latency/**"} | fields)))
+    return path
+
+
+def test_the_shipped_ledgers_are_without_fault_on_the_day_they_were_last_looked_at() -> None:
+    """Each entry can match, names known releases, has an owner, a run that confirmed it with its trace, and a reference."""
+    files = [read(path) for path in shipped_files()]
+    entries = [entry for file in files for entry in file.entries]
+    assert {path.name for path in shipped_files()} >= {"java.yaml", "python.yaml"}
+    day = max(entry.added for entry in entries) + timedelta(days=1)
+    known = known_checks(load_all(resource("fixtures/scenarios")))
+    findings = lint(files, known, known_subjects(), day, allow_growth=False)
+    rare = {entry.place for entry in entries if entry.rate is not None}
+    assert [one for one in findings if not (one.place in rare and "no single run can find it stale" in one.said)] == []
+    assert all(entry.evidence and entry.evidence.trace and entry.evidence.run for entry in entries)
+    assert all(file.ratchet == len(file.entries) for file in files)
+
+
+def test_the_shipped_ledger_is_read_unless_it_is_left_out() -> None:
+    """By default a known divergence does not fail a run."""
+    assert len(load(LedgerChoice()).entries) >= 12
+    assert load(LedgerChoice(shipped=False)).entries == ()
+
+
+def test_a_file_of_the_users_is_read_besides(tmp_path: Path) -> None:
+    """Its entries know the file by name and line, not by its place on this machine."""
+    ledger = load(LedgerChoice((own(tmp_path),), shipped=False))
+    assert [entry.place for entry in ledger.entries] == ["own.yaml line 3"]
+    assert len(load(LedgerChoice((own(tmp_path),))).entries) == len(load(LedgerChoice()).entries) + 1
+
+
+def test_an_id_in_two_files_is_refused(tmp_path: Path) -> None:
+    """Which one declared it would be anybody's guess."""
+    files = own(tmp_path), own(tmp_path, "other.yaml")
+    with pytest.raises(UsageError, match=r"own stands at own.yaml line 3; saw it again at other.yaml line 3"):
+        load(LedgerChoice(files, shipped=False))
+
+
+def test_an_entry_that_no_scenario_can_match_is_refused_before_a_run(tmp_path: Path) -> None:
+    """Unless the run has a scenario of that name."""
+    choice = LedgerChoice((own(tmp_path, check="my-own/pause/loss"),), shipped=False)
+    with pytest.raises(UsageError, match=r"own.yaml line 3.*no scenario has a check my-own/pause/loss"):
+        load(choice)
+    mine = replace(load_all(resource("fixtures/scenarios"))[0], name="my-own/pause", checks=("loss",))
+    assert len(load(choice, [mine]).entries) == 1
+
+
+@pytest.mark.parametrize("check", TOLD_UNPLANNED)
+def test_an_entry_for_a_check_that_its_scenario_did_not_plan_is_taken(tmp_path: Path, check: str) -> None:
+    """Every watcher looks at every send, so any of these checks may tell a difference anywhere, and it gates."""
+    assert len(load(LedgerChoice((own(tmp_path, check=f"round-robin/calm/{check}"),), shipped=False)).entries) == 1
+
+
+@pytest.mark.parametrize("check", ["contents", "timing", "failover-time"])
+def test_an_entry_for_a_check_that_can_tell_nothing_there_is_refused(tmp_path: Path, check: str) -> None:
+    """A typing error, and durations that the scenario does not measure."""
+    with pytest.raises(UsageError, match=f"no scenario has a check round-robin/calm/{check}"):
+        load(LedgerChoice((own(tmp_path, check=f"round-robin/calm/{check}"),), shipped=False))
+
+
+def test_an_unplanned_check_needs_the_entrys_conditions_too(tmp_path: Path) -> None:
+    """Nothing is paused there."""
+    path = own(tmp_path, check="round-robin/calm/content")
+    paused = "{client: java, fault: {paused_brokers: '>=1'}}"
+    path.write_text(path.read_text().replace("{client: java}", paused))
+    with pytest.raises(UsageError, match="meets the conditions on fault and settings"):
+        load(LedgerChoice((path,), shipped=False))
+
+
+def test_checks_that_tell_unplanned_differences_are_all_whose_watchers_note_any() -> None:
+    """Two are answered by statistics, two are asked of every case; a check that is added must take its side."""
+    assert {*TOLD_UNPLANNED, "timing", "failover-time", *IMPLICIT} == set(ANSWERS)
+
+
+def test_what_is_not_planned_is_not_counted_among_a_runs_checks(tmp_path: Path) -> None:
+    """A run answers them only where they differ, so they make no entry with a rate stale."""
+    scenarios = load_all(resource("fixtures/scenarios"))
+    entries = read(own(tmp_path, check="round-robin/**")).entries
+    assert admitted(entries, scenarios) == known_checks(scenarios)
+
+
+def test_a_refused_file_is_named_with_its_line(tmp_path: Path) -> None:
+    """The whole path, because the user has to find it."""
+    path = own(tmp_path, id="with blank")
+    with pytest.raises(UsageError) as refused:
+        read(path)
+    assert f"an id of letters, digits, dots and hyphens at entries[0].id ({path} line 3)" in str(refused.value)
+
+
+@pytest.mark.parametrize(("text", "said"), [(None, "No such file"), ("a: [", "YAML in"), ("", "saw nothing")])
+def test_what_is_no_ledger_is_one_message(tmp_path: Path, text: str | None, said: str) -> None:
+    """Absent, no YAML, empty."""
+    path = tmp_path / "bad.yaml"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(UsageError, match=said):
+        read(path)
+
+
+def sample() -> Document:
+    """The stored sample run, with what a document of its age does not say about its cases: which faults they have."""
+    document = load_document(SAMPLE)
+    faults = {scenario.name: fault_counts(scenario.faults) for scenario in load_all(resource("fixtures/scenarios"))}
+    cases = tuple(replace(case, fault_counts=faults[case.case.rpartition("/")[0]]) for case in document.run.cases)
+    return msgspec.structs.replace(document, run=replace(document.run, cases=cases))
+
+
+def undeclared(document: Document) -> Iterator[CheckResult]:
+    applied = apply_ledger(load(LedgerChoice()), document.results, document.run, document.policy)
+    yield from (result for result in applied.results if result.verdict in (Verdict.DIVERGES, Verdict.STALE))
+
+
+def test_the_shipped_ledger_declares_all_that_the_sample_run_showed() -> None:
+    """java:4.7.1 against java:5.3.3: six checks diverge, each as declared, and nothing that is declared is missing."""
+    document = sample()
+    assert sum(result.verdict is Verdict.DIVERGES for result in document.results) == 6
+    assert list(undeclared(document)) == []
+
+
+def test_every_pooled_check_of_a_run_is_a_known_one() -> None:
+    """
+    Their names are the analysis's own.
+
+    Sends are pooled only where enough befell one client alone, which the sample has not.
+    """
+    document = load_document(SAMPLE)
+    paths = {check_path(result.case, result.check, document.run) for result in document.results}
+    assert {path for path in paths if path.startswith("pooled/")} == {
+        path for path in POOLED if path.startswith(("pooled/pause/", "pooled/starts/"))
+    }

@@ -1,0 +1,48 @@
+"""A run recorded by an earlier program (schema 1.0, before modes, deployments and relays) gets the verdict it got then."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from rocketdiff.analysis.analyze import WITHOUT_SPARK
+from rocketdiff.core.errors import ExitCode, TraceError
+from rocketdiff.core.policy import Policy
+from rocketdiff.judging.judge_runs import judge_quietly
+from rocketdiff.traces.schema import FAULTS
+from rocketdiff.traces.statement import STATEMENT_KEY
+
+OLDER = Path(__file__).parents[1] / "older_run"
+
+
+def test_an_older_run_is_judged_as_it_was(tmp_path: Path) -> None:
+    """
+    Java 4.2.0 against 5.3.3: what earlier programs said of it, pinned so that reading schema 1.0 goes on giving the same.
+
+    That 87 sends are out of turn in truth is no claim of this test; whether the rules are true is the golden data's matter.
+    """
+    run = shutil.copytree(OLDER, tmp_path / "run")
+    judged = judge_quietly([run], policy=Policy(), master=WITHOUT_SPARK)
+    assert judged.judgement.exit_code is ExitCode.DIVERGES
+    found = {one.signature: one.count for result in judged.judgement.results for one in result.divergences}
+    assert found == {"queue.out-of-turn/first": 87}
+    assert judged.judgement.counts.checks == 13
+    told = [guard for guard in judged.document.run.guards if not guard.held]
+    assert [guard.name for guard in told] == ["integrity"]
+    assert "could not be checked" in told[0].seen
+
+
+def test_an_older_run_without_its_fault_is_refused(tmp_path: Path) -> None:
+    """Neither table nor guard tells of the pause any more; the scenario does."""
+    run = shutil.copytree(OLDER, tmp_path / "run")
+    manifest = json.loads((run / "run.json").read_bytes())
+    manifest["cases"][0]["guards"] = []
+    (run / "run.json").write_text(json.dumps(manifest))
+    path, empty = run / "faults" / "01.parquet", FAULTS.empty_table()
+    metadata = pq.read_schema(path).metadata
+    metadata[STATEMENT_KEY] = metadata[STATEMENT_KEY].replace(b'"rows":1,"groups":[[0,1]]', b'"rows":0,"groups":[]')
+    pq.write_table(empty.replace_schema_metadata(metadata), path)
+    with pytest.raises(TraceError, match="the pause of broker-b that the scenario of case 1 asks for"):
+        judge_quietly([run], policy=Policy(), master=WITHOUT_SPARK)

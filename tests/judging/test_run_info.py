@@ -1,0 +1,119 @@
+"""What a report says about where things are: scenario files, their lines, the command that explains a send."""
+
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+import msgspec
+import pytest
+from rich.console import Console
+
+from rocketdiff.core.policy import Policy
+from rocketdiff.core.resources import resource
+from rocketdiff.core.run_info import RunInfo
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.judging.gate_rates import judging_digest
+from rocketdiff.judging.run_info import describe, file_named
+from rocketdiff.report import html, markdown
+from rocketdiff.report.clusters import clusters_of
+from rocketdiff.report.summary import print_summary
+from rocketdiff.report.words import explain_command
+from rocketdiff.run.execute import RunRequest, manifest_of, plan_cases
+from rocketdiff.scenario import line_of
+from rocketdiff.traces.run_directory import RunDirectory
+from tests.report.conftest import sample_document
+
+REQUEST = RunRequest(
+    SubjectId("java", "5.3.3"), SubjectId("python", "5.3.3"), patterns=("fault-latency/pause-one-of-two",), seed=1
+)
+
+
+def test_a_shipped_scenario_is_named_as_in_our_repository() -> None:
+    """Wherever rocketdiff is installed."""
+    source = resource("fixtures/scenarios") / "round-robin" / "calm.yaml"
+    assert file_named(str(source)) == "fixtures/scenarios/round-robin/calm.yaml"
+
+
+def test_an_own_scenario_is_named_from_where_the_run_was_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which in CI is the root of the repository; nothing of the machine above it is told."""
+    monkeypatch.chdir(tmp_path)
+    assert file_named("tests/a.yaml") == file_named(str(tmp_path / "tests" / "a.yaml")) == "tests/a.yaml"
+    assert file_named("/elsewhere/deep/b.yaml") == "b.yaml"
+
+
+def test_the_line_is_where_the_field_stands() -> None:
+    """Counted from 1, comments included; the first line of the document where the field is left out."""
+    assert line_of("# why\nname: a\nchecks:\n  - loss\n", "checks") == 3
+    assert line_of("name: a\n", "checks") == 1
+
+
+def test_a_run_says_where_its_scenarios_and_traces_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scenario file and line for alerts, the run directory for the command that explains."""
+    monkeypatch.chdir(tmp_path)
+    run = RunDirectory.create(tmp_path / "reports", manifest_of(REQUEST, 1, plan_cases(REQUEST, 1)))
+    shown = tmp_path / "fixtures/scenarios/fault-latency/pause-one-of-two.yaml"
+    shown.parent.mkdir(parents=True)
+    shown.touch()
+    (case,) = describe([run], took_s=0.0).cases
+    lines = (resource("fixtures/scenarios") / "fault-latency/pause-one-of-two.yaml").read_text().splitlines()
+    assert case.scenario_file == "fixtures/scenarios/fault-latency/pause-one-of-two.yaml"
+    assert lines[case.checks_line - 1].startswith("checks:")
+    assert case.folder == f"reports/{run.run}"
+
+
+def test_a_scenario_that_is_not_here_has_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a shipped one in another repository: an alert there would point at nothing."""
+    monkeypatch.chdir(tmp_path)
+    run = RunDirectory.create(tmp_path / "reports", manifest_of(REQUEST, 1, plan_cases(REQUEST, 1)))
+    (case,) = describe([run], took_s=0.0).cases
+    assert case.scenario_file == ""
+
+
+def test_a_run_says_how_it_sends_and_what_judged_it(tmp_path: Path) -> None:
+    """A report holds both against what the gate's own error rates were measured with."""
+    own = replace(REQUEST, patterns=("async/calm", "fault-latency/calm", "one-way/calm"))
+    run = RunDirectory.create(tmp_path, manifest_of(own, 1, plan_cases(own, 1)))
+    described = describe([run], took_s=0.0)
+    assert [case.workload["mode"] for case in described.cases] == ["async", "sync", "oneway"]
+    assert described.judging_source == judging_digest() != ""
+
+
+def test_the_command_that_explains_names_the_run_of_its_case() -> None:
+    """Several runs judged together lie in several folders."""
+    document = sample_document()
+    cases = tuple(replace(case, folder=f"reports/run-{case.number}") for case in document.run.cases)
+    run: RunInfo = replace(
+        document.run, cases=cases, explain="rocketdiff explain {folder} {subject} {send} --case {case}"
+    )
+    (cluster, *_) = clusters_of(document.results, Policy())
+    number = next(case.number for case in cases if case.case == cluster.example_case)
+    assert explain_command(cluster, run).startswith(f"rocketdiff explain reports/run-{number} java:5.3.3 ")
+
+
+def test_a_run_can_grow_case_by_case_and_be_read_by_case(tmp_path: Path) -> None:
+    """For a runner that is told its cases one by one; what is added is on disk at once."""
+    entry = manifest_of(REQUEST, 1, plan_cases(REQUEST, 1)).cases[0]
+    run = RunDirectory.create(tmp_path, manifest_of(REQUEST, 1, ()))
+    for name in ("a/x", "b/x"):
+        run.add(lambda number, name=name: replace(entry, number=number, name=name))  # type: ignore[misc]  # a default of a lambda
+    assert [(one.number, one.name) for one in RunDirectory.open(run.path).manifest.cases] == [(1, "a/x"), (2, "b/x")]
+    assert [one.name for one in run.only(2).manifest.cases] == ["b/x"]
+
+
+def test_what_was_left_out_is_in_the_run_and_in_every_report_for_people(tmp_path: Path) -> None:
+    """With the reason, once for all that share it."""
+    left = (("to/a-queue", "no such call"), ("to/a-slave", "no slaves here"), ("to/another", "no such call"))
+    run = RunDirectory.create(tmp_path, manifest_of(REQUEST, 1, plan_cases(REQUEST, 1), left))
+    info = describe([RunDirectory.open(run.path)], took_s=0.0)
+    assert info.left_out == left
+    document = sample_document()
+    told = msgspec.structs.replace(document, run=replace(document.run, left_out=left))
+    lines = ("2 scenarios, no such call: to/a-queue, to/another", "1 scenario, no slaves here: to/a-slave")
+    shown = StringIO()
+    print_summary(told, Console(file=shown, width=120))
+    for text in (shown.getvalue(), markdown.render(told, markdown.SUMMARY_BYTES), html.render(told)):
+        assert all(line in text for line in lines)
+        assert "Left out" in text
+    assert "Left out" not in html.render(document)

@@ -1,0 +1,38 @@
+"""The sample that comes with the repository: the commands its report prints are the first that a visitor copies."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.cli.app import guarded
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.report.document import SCHEMA_VERSION
+from rocketdiff.report.json_document import load
+from rocketdiff.report.words import explain_command
+
+ROOT = Path(__file__).parents[2]
+SAMPLE = load(ROOT / "reports" / "sample")
+COMMANDS = [command for cluster in SAMPLE.clusters if (command := explain_command(cluster, SAMPLE.run))]
+
+
+def test_it_is_of_the_format_that_is_written_now() -> None:
+    """And has something to show."""
+    assert SAMPLE.schema_version == SCHEMA_VERSION
+    assert COMMANDS
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_its_commands_work_in_a_checkout(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From its root, as they stand in the report."""
+    monkeypatch.chdir(ROOT)
+    assert guarded(shlex.split(command)[1:]) == ExitCode.CONFORMS
+    assert "the other arm" in capsys.readouterr().out
+
+
+def test_the_run_is_repeated_by_a_command_that_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As far as a dry run goes."""
+    monkeypatch.chdir(ROOT)
+    assert guarded([*shlex.split(SAMPLE.run.reproduce)[1:], "--dry-run"]) == ExitCode.CONFORMS

@@ -1,0 +1,43 @@
+"""A fuzz campaign's stages: everything its workers need is brought once, by the one that starts them and before it does."""
+
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.core.errors import ExitCode, UsageError
+from rocketdiff.lab.fuzz import campaign as module
+from rocketdiff.lab.fuzz.campaign import campaign
+from rocketdiff.lab.fuzz.lockstep import Effort, Outcome
+
+RELEASES = ("4.9.8", "5.3.3", "5.5.0")
+SMALL = Effort(decisions=10, sends=10)
+
+
+@pytest.fixture
+def stages(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[str, ...]]]:
+    """What was begun, in order, for which releases; nothing is fetched and no process is started."""
+    begun: list[tuple[str, tuple[str, ...]]] = []
+
+    def fuzz(releases: tuple[str, ...], _effort: Effort, seed: int, *_: object) -> Outcome:
+        begun.append(("workers", releases))
+        return Outcome(releases, seed)
+
+    monkeypatch.setattr(module, "fetch_simulation", lambda releases: begun.append(("fetch", releases)))
+    monkeypatch.setattr(module, "fuzz", fuzz)
+    return begun
+
+
+def test_all_releases_are_fetched_once_before_the_workers_start(stages: list[object], tmp_path: Path) -> None:
+    """Workers that fetched for themselves would wait for each other, release by release."""
+    assert campaign(RELEASES, SMALL, 7, tmp_path, as_json=False).code is ExitCode.CONFORMS
+    assert stages == [("fetch", RELEASES), ("workers", RELEASES)]
+
+
+def test_nothing_is_fetched_for_a_campaign_that_is_refused(stages: list[object], tmp_path: Path) -> None:
+    """Neither for one that would do nothing nor for one whose findings could not be saved."""
+    with pytest.raises(UsageError, match="something to do"):
+        campaign(RELEASES, Effort(0, 0), 7, tmp_path, as_json=False)
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(UsageError, match="a folder to save scripts in"):
+        campaign(RELEASES, SMALL, 7, tmp_path / "file" / "found", as_json=False)
+    assert stages == []

@@ -1,0 +1,65 @@
+"""Lock step: a host with a known defect is found out, at the line where it shows, in the releases that have it."""
+
+from dataclasses import replace
+
+from rocketdiff.lab.fuzz.differences import Behaviour, behaviours, differences, reference_lines
+from rocketdiff.releases.catalogue import client_releases
+from rocketdiff.simulation.generators import generate
+from rocketdiff.simulation.script import Depth, parse_script
+from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.rules.dialect import Dialect
+from rocketmq_reference.rules.queue_choice import selection
+from tests.lab.fuzz.toy_host import ToyHost
+
+SCRIPTS = [(f"s{seed}", parse_script(generate("selection", seed), f"s{seed}")) for seed in range(3)]
+GROUPS = [Behaviour(dialect_of("4.9.8"), ("4.9.8",)), Behaviour(dialect_of("5.3.3"), ("5.3.3", "5.5.0"))]
+
+
+def with_the_old_walk(dialect: Dialect) -> Dialect:
+    """A defect: from 5.3.3 on, selection goes back to what it was without fault latency up to 4.7.1."""
+    walk = selection.walk_past_last_broker
+    return replace(dialect, select_plain=walk, select_queue=walk) if dialect.loop.per_request_cap else dialect
+
+
+def test_equal_answers_are_no_difference() -> None:
+    """Nothing is reported of a host that answers as the reference does."""
+    assert list(differences(ToyHost(), SCRIPTS, GROUPS)) == []
+
+
+def test_a_defect_is_found_in_the_releases_that_have_it() -> None:
+    """Each script shows it once for each of them; both lines are told."""
+    found = list(differences(ToyHost(with_the_old_walk), SCRIPTS, GROUPS))
+    assert {one.release for one in found} == {"5.3.3", "5.5.0"}
+    assert len(found) == len({(one.script, one.release) for one in found})
+    assert all(one.java is not None and one.java != one.reference for one in found)
+
+
+def test_a_host_that_fails_is_a_difference() -> None:
+    """Its message is the line that differs."""
+    (found,) = differences(ToyHost(broken=("4.9.8",)), SCRIPTS[:1], GROUPS)
+    assert (found.release, found.line) == ("4.9.8", 2)
+    assert found.java is not None
+    assert found.java.startswith("failed: ")
+
+
+def test_a_reference_that_stumbles_is_a_difference() -> None:
+    """An exception is its last line, not the end of the campaign."""
+
+    def stumbling(_dialect: Dialect, _name: str, _script: object) -> list[str]:
+        raise KeyError("queue")
+
+    assert reference_lines(dialect_of("5.3.3"), *SCRIPTS[0], stumbling) == ["raised KeyError: 'queue'"]
+
+
+def test_every_release_is_in_one_behaviour() -> None:
+    """Of 39 releases at each depth; a selection knows fewer differences than a send."""
+    for depth in Depth:
+        releases = [release for group in behaviours(client_releases(), depth) for release in group.releases]
+        assert sorted(releases) == sorted(client_releases())
+    assert len(behaviours(client_releases(), Depth.SELECTION)) < len(behaviours(client_releases(), Depth.SEND_LOOP))
+
+
+def test_releases_of_one_behaviour_share_a_dialect_in_what_decides() -> None:
+    """The two previews select as the releases they were branched from."""
+    groups = behaviours(("4.9.0", "4.9.3", "5.0.0-PREVIEW", "5.0.0-ALPHA", "4.9.4"), Depth.SELECTION)
+    assert [group.releases for group in groups] == [("4.9.0", "4.9.3", "5.0.0-PREVIEW", "5.0.0-ALPHA"), ("4.9.4",)]

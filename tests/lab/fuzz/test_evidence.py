@@ -1,0 +1,53 @@
+"""Evidence: a difference comes with a script a person can read, its step and the rule."""
+
+import json
+from pathlib import Path
+
+from rocketdiff.lab.fuzz.differences import Behaviour, differences
+from rocketdiff.lab.fuzz.evidence import GONE, evidence_of, kind_of
+from rocketdiff.lab.fuzz.lockstep import name_of, script_of
+from rocketdiff.simulation.script import Depth, parse_script
+from rocketmq_reference.dialects import dialect_of
+from tests.lab.fuzz.test_differences import with_the_old_walk
+from tests.lab.fuzz.toy_host import ToyHost
+
+HOST = ToyHost(with_the_old_walk)
+NAME = name_of(Depth.SELECTION, 1)
+
+
+def test_a_difference_becomes_a_small_script(tmp_path: Path) -> None:
+    """A selection after a failure on two brokers is all it takes to tell the old walk from the new; it is saved as a script."""
+    scripts = [(NAME, parse_script(script_of(NAME), NAME))]
+    (found,) = differences(HOST, scripts, [Behaviour(dialect_of("5.3.3"), ("5.3.3",))])
+    evidence = evidence_of(found, HOST)
+    assert len(evidence.script["steps"]) <= 3
+    assert "select" in evidence.script["steps"][-1]
+    assert json.loads(evidence.save(tmp_path).read_text()) == evidence.script
+    assert any("differs in the" in sentence for sentence in evidence.sentences())
+    assert any("available_then_reachable_then_any" in sentence for sentence in evidence.sentences())
+    assert evidence.as_data()["found"]["release"] == "5.3.3"
+
+
+def test_a_host_that_fails_is_told_too() -> None:
+    """There is no line to take apart then."""
+    broken = ToyHost(broken=("5.3.3",))
+    scripts = [(NAME, parse_script(script_of(NAME), NAME))]
+    (found,) = differences(broken, scripts, [Behaviour(dialect_of("5.3.3"), ("5.3.3",))])
+    evidence = evidence_of(found, broken)
+    assert any("a host that works" in word for word in evidence.words)
+
+
+def test_a_difference_that_is_gone_is_said_to_be_so() -> None:
+    """Shrinking would have nothing to hold on to."""
+    scripts = [(NAME, parse_script(script_of(NAME), NAME))]
+    (found,) = differences(HOST, scripts, [Behaviour(dialect_of("5.3.3"), ("5.3.3",))])
+    assert evidence_of(found, ToyHost()).words == (GONE,)
+
+
+def test_a_script_that_both_refuse_is_no_difference() -> None:
+    """Shrinking must not end in one; and it must keep to the kind of difference it began with."""
+    answer = '{"script": "S", "step": 0, "select": {"broker": "a", "queue_id": 0}}'
+    assert kind_of(["failed: a"], ["raised UsageError: b"]) is None
+    assert kind_of([answer], [answer]) is None
+    assert kind_of(["failed: a"], [answer]) != kind_of([answer], ["raised KeyError: b"])
+    assert kind_of([answer], [answer.replace("0}", "1}")]) == "queue"

@@ -1,0 +1,123 @@
+"""Golden digests of random scripts: the reference still gives the answers that the Java classes gave, and so do the classes."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.lab.fuzz.differences import behaviours
+from rocketdiff.lab.fuzz.golden_digests import (
+    ONCE_APART,
+    SCRIPTS_OF,
+    GoldenScript,
+    class_paths,
+    corpus,
+    digest_of,
+    drift,
+    execute,
+    load_golden_digests,
+    stale,
+    text_of,
+)
+from rocketdiff.releases.catalogue import client_releases
+from rocketdiff.simulation.golden.fingerprints import artifacts_fingerprint
+from rocketdiff.simulation.java_host import JavaHost, Job
+from rocketdiff.simulation.script import Depth
+from rocketdiff.simulation.virtual import run_reference
+from rocketmq_reference.dialects import dialect_of
+
+CHECK = "python -m rocketdiff.lab.fuzz.golden_digests --check"
+RELEASES = client_releases()
+EVERY = 8
+"""The classes are asked for one script in eight here; `python -m rocketdiff.lab.fuzz.golden_digests --check` for all."""
+
+
+def told(wrong: Sequence[tuple[str, str]], as_release: str | None = None) -> str:
+    """All names, and the first difference: the classes are asked again, because a digest says that, not what."""
+    name, release = wrong[0]
+    script = next(golden for golden in load_golden_digests() if golden.name == name).script()
+    ours = run_reference(dialect_of(as_release or release), name, script, trace=True)
+    with JavaHost() as host:
+        (finished,) = host.finish_all([Job(release, name, script, trace=True)])
+    pairs = enumerate(zip_longest(ours, finished.lines), start=1)
+    first = next(
+        (f"line {line}: reference {one!r}, Java {other!r}" for line, (one, other) in pairs if one != other), ""
+    )
+    what = first or "the classes answer as the reference does: the digests are stale"
+    return f"{len(wrong)} differ: {wrong[:10]}\n{name} as {release}: {what}\nmore: rocketdiff fuzz, and {CHECK} for the classes"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("depth", list(Depth))
+def test_the_reference_answers_as_the_classes_did(depth: Depth) -> None:
+    """Every dialect, every script with golden digests."""
+    groups = behaviours(RELEASES, depth)
+    wrong = []
+    for golden in (golden for golden in load_golden_digests() if golden.depth is depth):
+        script = golden.script()
+        for group in groups:
+            digest = digest_of(run_reference(group.dialect, golden.name, script, trace=True))
+            wrong += [(golden.name, release) for release in group.releases if golden.answers[release] != digest]
+    assert not wrong, told(wrong)
+
+
+def test_the_classes_answer_as_they_did() -> None:
+    """Drift of the Java host, of the generators or of the artifacts would show here."""
+    committed = load_golden_digests()[::EVERY]
+    with JavaHost() as host:
+        assert list(drift(committed, execute(host, RELEASES, [golden.name for golden in committed]))) == []
+
+
+def test_all_scripts_and_releases_have_digests() -> None:
+    """None was left out when the file was written."""
+    committed = load_golden_digests()
+    assert [golden.name for golden in committed] == list(corpus())
+    assert len(committed) == sum(SCRIPTS_OF.values()) + len(ONCE_APART)
+    assert all(tuple(golden.answers) == RELEASES for golden in committed)
+
+
+def _one(name: str = "fuzz-selection-1", script: str = "s", answers: Mapping[str, str] | None = None) -> GoldenScript:
+    return GoldenScript(name, script, answers or {"4.9.8": "one", "5.3.3": "two", "5.5.0": "two"})
+
+
+def test_the_file_holds_what_was_written(tmp_path: Path) -> None:
+    """Answers are kept as a pattern over the releases."""
+    file = tmp_path / "digests.json"
+    releases = {release: artifacts_fingerprint(release) for release in ("4.9.8", "5.3.3", "5.5.0")}
+    file.write_text(text_of([_one()], releases, "host"), encoding="utf-8")
+    assert load_golden_digests(file) == (_one(),)
+    assert '"pattern": "ABB"' in file.read_text(encoding="utf-8")
+
+
+def test_drift_names_releases_and_causes() -> None:
+    """Another answer, another script and a missing one are three different things."""
+    changed = _one(answers={"4.9.8": "one", "5.3.3": "two", "5.5.0": "three"})
+    assert list(drift([_one()], [_one()])) == []
+    assert list(drift([_one()], [changed])) == ["fuzz-selection-1: other answers of 5.5.0"]
+    assert list(drift([_one()], [replace(changed, script_digest="t")])) == [
+        "fuzz-selection-1: the generators make another script"
+    ]
+    assert list(drift([], [_one()])) == ["fuzz-selection-1: no golden digest"]
+    assert list(drift([_one()], [])) == ["fuzz-selection-1: golden digests without a script"]
+
+
+def test_what_the_digests_were_made_with_is_still_there() -> None:
+    """The same jars and the same sources of the host; otherwise: python -m rocketdiff.lab.fuzz.golden_digests."""
+    assert list(stale()) == []
+
+
+def test_stale_digests_are_told(tmp_path: Path) -> None:
+    """Another host and another jar are two sentences."""
+    file = tmp_path / "digests.json"
+    file.write_text(text_of([_one()], class_paths() | {"5.3.3": "another"}, "another host"), encoding="utf-8")
+    assert list(stale(file)) == ["the sources of the Java host changed since", "other jars, or none, of 5.3.3"]
+
+
+def test_a_wrong_digest_is_told_with_the_first_difference() -> None:
+    """The 5.3.3 dialect answers a 4.9.8 question: the first line in which Java said otherwise, and the command for more."""
+    said = told([(load_golden_digests()[0].name, "4.9.8")], as_release="5.3.3")
+    assert re.search(r"line \d+: reference '.*', Java '.*'\nmore: ", said), said
+    assert CHECK in said

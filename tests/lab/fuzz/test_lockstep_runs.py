@@ -1,0 +1,73 @@
+"""Fuzzing: what is run depends on seed and budget alone, and a difference found is one for each dialect."""
+
+from dataclasses import replace
+
+from rocketdiff.lab.fuzz.differences import Difference
+from rocketdiff.lab.fuzz.lockstep import (
+    SCRIPTS_OF_A_SEED,
+    Effort,
+    Outcome,
+    chunks,
+    distinct,
+    name_of,
+    script_of,
+    weight_of,
+)
+from rocketdiff.simulation.generators import generate
+from rocketdiff.simulation.script import Depth
+
+FOUND = Difference("fuzz-selection-9", "5.1.1", "java-5.1.1", 3, "a", "b")
+
+
+def test_the_same_seed_and_budget_are_the_same_work() -> None:
+    """Whatever the machine and the number of workers."""
+    effort = Effort(decisions=2_000, sends=1_000)
+    assert list(chunks(effort, 7)) == list(chunks(effort, 7))
+    assert {number // SCRIPTS_OF_A_SEED for chunk in chunks(effort, 7) for number in chunk.numbers} == {7}
+
+
+def test_the_budget_is_met_at_every_depth() -> None:
+    """No less than asked for, and at most a chunk more."""
+    effort = Effort(decisions=3_000, sends=2_000)
+    for depth in Depth:
+        weights = [chunk.weight for chunk in chunks(effort, 1) if chunk.depth is depth]
+        assert effort.of(depth) <= sum(weights) < effort.of(depth) + max(weights)
+
+
+def test_sends_are_divided_where_both_depths_are_asked_for() -> None:
+    """Otherwise one depth gets all of them, and a depth that is not asked for nothing."""
+    assert Effort(10, 1_000).of(Depth.SEND_LOOP) + Effort(10, 1_000).of(Depth.REMOTING) == 1_000
+    only = Effort(10, 1_000, (Depth.REMOTING,))
+    assert [only.of(depth) for depth in Depth] == [0, 0, 1_000]
+
+
+def test_a_name_is_a_script() -> None:
+    """The name in a report is enough to make the script again."""
+    assert script_of(name_of(Depth.SEND_LOOP, 12)) == generate("send-loop", 12)
+
+
+def test_weights_count_decisions_and_sends() -> None:
+    """Selections and updates at one depth, messages at the others, those within timelines too."""
+    steps = [{"update": {}}, {"select": {}}, {"advance_ms": 1}]
+    assert weight_of({"depth": "selection", "steps": steps}) == 2
+    sends = [{"send": {"count": 3}}, {"timeline": [{"at_ms": 0, "send": {}}, {"at_ms": 1, "kill": {}}]}, {"select": {}}]
+    assert weight_of({"depth": "remoting", "steps": sends}) == 4
+
+
+def test_one_difference_of_a_dialect_and_depth_is_shown() -> None:
+    """The same defect shows in many scripts and releases; the first by name and line stands for it."""
+    others = [
+        replace(FOUND, release="5.1.2"),
+        replace(FOUND, script="fuzz-selection-8"),
+        replace(FOUND, dialect="java-5.2.0"),
+    ]
+    shown = [(one.dialect, one.script) for one in distinct([FOUND, *others])]
+    assert shown == [("java-5.1.1", "fuzz-selection-8"), ("java-5.2.0", "fuzz-selection-9")]
+
+
+def test_the_summary_is_for_machines() -> None:
+    """One line, clean or not, with everything needed to do it again."""
+    outcome = Outcome(("4.9.8", "5.3.3"), 3, {Depth.SELECTION: 100, Depth.SEND_LOOP: 20, Depth.REMOTING: 5})
+    assert outcome.summary == "FUZZ clean releases=2 decisions=100 sends=25 seed=3"
+    outcome.found.append(FOUND)
+    assert outcome.summary == "FUZZ differs differences=1 releases=2 decisions=100 sends=25 seed=3"

@@ -1,0 +1,42 @@
+"""Where one script's answer changes."""
+
+from rocketdiff.lab.history.bisect import bisect, edges_between
+from rocketdiff.lab.history.bisect_text import bisect_data, bisect_lines
+from rocketdiff.lab.history.lineage import Edge, every_edge
+from rocketdiff.simulation.script import NamedScript
+from tests.lab.history.toys import SCRIPT, by_table, select_line, toy_executions
+
+ONE = NamedScript("one", SCRIPT)
+RUNNER = by_table({"one": dict.fromkeys(("4.9.8", "5.1.4", "5.2.0"), 1)})
+
+
+def test_every_turn_is_found() -> None:
+    """An answer that changes and changes back is two turns; 5.0.0 is compared with 4.9.4, not with 4.9.8."""
+    turns = bisect(toy_executions(RUNNER), ONE, every_edge())
+    assert [turn.edge for turn in turns] == [Edge("4.9.7", "4.9.8"), Edge("5.1.3", "5.1.4"), Edge("5.2.0", "5.3.0")]
+
+
+def test_a_turn_has_both_answers() -> None:
+    """And the line where they part."""
+    (turn,) = bisect(toy_executions(RUNNER), ONE, edges_between("5.1.0", "5.2.0"))
+    assert (turn.before, turn.after) == ((select_line("one", 0),), (select_line("one", 1),))
+    assert turn.difference.lines == (select_line("one", 0), select_line("one", 1))
+
+
+def test_one_end_alone_leads_to_the_oldest_or_newest() -> None:
+    """--from without --to ends at the newest release, --to without --from begins at the oldest."""
+    assert edges_between("5.3.3", None) == (Edge("5.3.3", "5.4.0"), Edge("5.4.0", "5.5.0"))
+    assert edges_between(None, "4.1.0-incubating") == (Edge("4.0.0-incubating", "4.1.0-incubating"),)
+    assert edges_between(None, None) == every_edge()
+
+
+def test_told_to_people_and_programs() -> None:
+    """The same turns in both forms."""
+    edges = edges_between("5.1.3", "5.1.4")
+    turns = bisect(toy_executions(RUNNER), ONE, edges)
+    lines = list(bisect_lines(ONE, turns, edges))
+    assert lines[0] == "one: 1 change at 1 steps between releases"
+    assert lines[1] == "5.1.3 → 5.1.4, step 0, queue: queue 0 of a → queue 1 of a"
+    data = bisect_data(ONE, turns, edges)
+    answers = {"before": [select_line("one", 0)], "after": [select_line("one", 1)]}
+    assert data["edges"] == [{"from": "5.1.3", "to": "5.1.4", "side": False, "line": 0, **answers}]

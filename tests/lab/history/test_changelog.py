@@ -1,0 +1,112 @@
+"""Changes on the way between releases: named by standard scripts, found by random ones too."""
+
+from rocketdiff.lab.history.changelog import Change, EdgeChanges, changelog
+from rocketdiff.lab.history.changelog_text import changelog_data, changelog_lines
+from rocketdiff.lab.history.lineage import Edge, Way, way
+from rocketdiff.simulation.script import NamedScript, Script, parse_script
+from rocketdiff.simulation.script.model import Select
+from tests.lab.history.toys import ToyRunner, by_table, toy_corpus, toy_executions, toy_standard
+
+RELEASES = ("4.7.0", "4.7.1", "4.8.0")
+WAY = way("4.7.0", "4.8.0")
+RULE = toy_standard("rule", {"4.7.0": "it was so", "4.8.0": "it is thus"})
+EFFECT = toy_standard("effect", {"4.7.0": "little", "4.8.0": "much"}, follows=("rule",))
+
+
+def found_by(runner: ToyRunner, *random: NamedScript) -> tuple[EdgeChanges, ...]:
+    """The changelog of two toy standard scripts and the random ones."""
+    return changelog(toy_executions(runner), toy_corpus(runner, (RULE, EFFECT), RELEASES, random), WAY)
+
+
+def test_a_change_is_put_into_words() -> None:
+    """By the golden answers that the two sides gave."""
+    quiet, changed = found_by(by_table({"rule": {"4.8.0": 1}}))
+    assert quiet == EdgeChanges(Edge("4.7.0", "4.7.1"), ())
+    (change,) = changed.changes
+    assert (change.behaviour, change.sentence) == ("rule", "now it is thus; before, it was so")
+    assert change.difference.values == ("queue 0 of a", "queue 1 of a")
+
+
+def test_what_follows_is_not_told_twice() -> None:
+    """It is named under the change that accounts for it."""
+    (change,) = found_by(by_table({"rule": {"4.8.0": 1}, "effect": {"4.8.0": 1}}))[1].changes
+    assert change.behaviour == "rule"
+    assert change.also == ("effect",)
+
+
+def test_an_effect_without_its_cause_is_told() -> None:
+    """Nothing that was seen is lost."""
+    (change,) = found_by(by_table({"effect": {"4.8.0": 1}}))[1].changes
+    assert (change.behaviour, change.also) == ("effect", ())
+
+
+def test_an_answer_without_words_is_shown_as_it_is() -> None:
+    """A release whose answer no golden group knows."""
+    corpus = toy_corpus(by_table({}), (RULE,), RELEASES)
+    _, changed = changelog(toy_executions(by_table({"rule": {"4.8.0": 3}})), corpus, WAY)
+    (change,) = changed.changes
+    assert "no words yet: step 0, queue: queue 0 of a → queue 3 of a" in change.sentence
+
+
+def test_what_only_random_scripts_show_is_made_small() -> None:
+    """The toy differs from 4.8.0 on where a broker failed before; everything else goes from the script."""
+
+    def queue_of(release: str, _name: str, script: Script) -> int:
+        failed = any(isinstance(step, Select) and step.last_broker for step in script.steps)
+        return int(failed and release == "4.8.0")
+
+    steps = [{"select": {}}, {"advance_ms": 7}, {"select": {"last_broker": "b"}}, {"dump": ["index"]}]
+    script = parse_script({"format": 1, "route": {"a": 4, "b": 4}, "start_index": 5, "steps": steps}, "random-1")
+    (change,) = found_by(ToyRunner(queue_of), NamedScript("random-1", script))[1].changes
+    assert change.behaviour == "unnamed/random-1"
+    assert change.standard is None
+    assert [type(step) for step in change.script.script.steps] == [Select]
+
+
+def test_random_scripts_are_silent_where_a_standard_one_speaks() -> None:
+    """The standard script is the smaller one; that others differ as well is said, for it may be for another reason."""
+    random = NamedScript("random-1", RULE.script)
+    found = found_by(by_table({"rule": {"4.8.0": 1}, "random-1": {"4.8.0": 1}}), random)
+    assert [change.behaviour for change in found[1].changes] == ["rule"]
+    assert "  1 random script differs as well" in list(changelog_lines(WAY, found))
+    (edge,) = changelog_data(WAY, found)["edges"]
+    assert edge["random_scripts"] == 1
+
+
+def test_data_has_edges_with_and_without_changes() -> None:
+    """Programs read from, to, behaviour, depth, sentence and script."""
+    data = changelog_data(WAY, found_by(by_table({"rule": {"4.8.0": 1}})))
+    assert data["unchanged"] == [{"from": "4.7.0", "to": "4.7.1", "side": False}]
+    (edge,) = data["edges"]
+    assert (edge["from"], edge["to"]) == ("4.7.1", "4.8.0")
+    (change,) = edge["changes"]
+    assert (change["behaviour"], change["depth"]) == ("rule", "selection")
+    assert change["script"]["steps"] == [{"select": {}}]
+    assert change["file"] == "fixtures/simulation/scripts/rule.json"
+
+
+def test_text_ends_with_what_did_not_change() -> None:
+    """And says where a way turns."""
+    found = found_by(by_table({"rule": {"4.8.0": 1}}))
+    lines = list(changelog_lines(Way(WAY.edges, "4.7.0"), found))
+    assert "common ancestor 4.7.0" in lines[0]
+    assert "4.7.1 → 4.8.0" in lines
+    assert lines[-1] == "no observable change: 4.7.0 → 4.7.1"
+
+
+def test_a_side_line_is_marked() -> None:
+    """Its changes never came into the release that the way leads to."""
+    runner = by_table({"rule": {"4.9.8": 1}})
+    corpus = toy_corpus(runner, (RULE,), ("4.7.0", "4.8.0", "4.9.8"))
+    path = way("4.9.7", "5.0.0")
+    found = changelog(toy_executions(runner), corpus, path)
+    assert "4.9.7 → 4.9.8 (side line; not on the way)" in list(changelog_lines(path, found))
+    (edge,) = changelog_data(path, found)["edges"]
+    assert (edge["from"], edge["to"], edge["side"]) == ("4.9.7", "4.9.8", True)
+
+
+def test_a_change_knows_its_depth() -> None:
+    """That of its script."""
+    (change,) = found_by(by_table({"rule": {"4.8.0": 1}}))[1].changes
+    assert isinstance(change, Change)
+    assert change.depth == "selection"

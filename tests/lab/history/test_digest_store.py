@@ -1,0 +1,38 @@
+"""Digests on disk."""
+
+from pathlib import Path
+
+from rocketdiff.lab.history.digest_store import DigestStore
+
+
+def test_what_was_written_is_read_again(tmp_path: Path) -> None:
+    """By another store on the same file; unknown keys are left out, and more keys than one question takes are fine."""
+    file = tmp_path / "deep" / "digests.sqlite"
+    digests = {f"key {number}": f"digest {number}" for number in range(1_200)}
+    DigestStore(file).write(digests)
+    assert DigestStore(file).read([*digests, "no such key"]) == digests
+
+
+def test_without_a_file_nothing_is_known(tmp_path: Path) -> None:
+    """And asking creates none."""
+    file = tmp_path / "digests.sqlite"
+    assert DigestStore(file).read(["key"]) == {}
+    assert not file.exists()
+
+
+def test_a_fresh_store_reads_nothing_and_writes_all_the_same(tmp_path: Path) -> None:
+    """So the next one knows what was executed again."""
+    file = tmp_path / "digests.sqlite"
+    DigestStore(file).write({"key": "old"})
+    fresh = DigestStore(file, fresh=True)
+    assert fresh.read(["key"]) == {}
+    fresh.write({"key": "new"})
+    assert DigestStore(file).read(["key"]) == {"key": "new"}
+
+
+def test_a_folder_that_cannot_be_written_is_no_trouble(tmp_path: Path) -> None:
+    """Everything is executed again next time."""
+    (tmp_path / "file").write_text("in the way")
+    store = DigestStore(tmp_path / "file" / "digests.sqlite")
+    store.write({"key": "digest"})
+    assert store.read(["key"]) == {}

@@ -1,0 +1,87 @@
+"""Executions: each pair once, remembered by what decided its answer."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.simulation.golden.answers import digest_of
+from rocketdiff.simulation.script import Depth, NamedScript
+from tests.lab.history.toys import SCRIPT, ToyRunner, by_table, select_line, toy_executions
+
+ONE = NamedScript("one", SCRIPT)
+
+
+def test_equal_answers_have_equal_digests() -> None:
+    """Two releases that give the same lines cannot be told apart by digest."""
+    runner = by_table({"one": {"4.8.0": 1}})
+    digests = toy_executions(runner).digests(("4.7.0", "4.7.1", "4.8.0"), (ONE,))
+    assert digests["4.7.0", "one"] == digests["4.7.1", "one"] == digest_of([select_line("one", 0)])
+    assert digests["4.8.0", "one"] == digest_of([select_line("one", 1)])
+
+
+def test_a_second_time_nothing_is_executed(tmp_path: Path) -> None:
+    """The store remembers over executions."""
+    store = tmp_path / "deep" / "digests.sqlite"
+    first, second = by_table({}), by_table({})
+    before = toy_executions(first, store).digests(("4.7.1", "4.8.0"), (ONE,))
+    assert toy_executions(second, store).digests(("4.7.1", "4.8.0"), (ONE,)) == before
+    assert len(first.jobs) == 2
+    assert second.jobs == []
+
+
+def test_another_fingerprint_is_executed_again(tmp_path: Path) -> None:
+    """A change of artifacts or host forgets what was remembered."""
+    store, runner = tmp_path / "digests.sqlite", by_table({})
+    executions = toy_executions(runner, store)
+    executions.digests(("4.7.1",), (ONE,))
+    dataclasses.replace(executions, fingerprint=lambda _: "another host").digests(("4.7.1",), (ONE,))
+    assert len(runner.jobs) == 2
+
+
+def test_a_damaged_store_costs_time_only(tmp_path: Path) -> None:
+    """Everything is executed as if there were none."""
+    store, runner = tmp_path / "digests.sqlite", by_table({})
+    store.write_text("this is no database, and never was one")
+    assert toy_executions(runner, store).digests(("4.7.1",), (ONE,))["4.7.1", "one"]
+    assert runner.jobs == [("4.7.1", "one")]
+
+
+def test_progress_is_told() -> None:
+    """At the end at the latest."""
+    told: list[tuple[int, int]] = []
+    runner = ToyRunner(lambda *_: 0)
+    executions = dataclasses.replace(toy_executions(runner), told=lambda done, total: told.append((done, total)))
+    executions.digests(("4.7.1", "4.8.0"), (ONE,))
+    assert told == [(2, 2)]
+
+
+def test_lines_are_executed_once_for_each_pair() -> None:
+    """However often they are wanted."""
+    runner = by_table({"one": {"4.8.0": 2}})
+    lines = toy_executions(runner).lines([("4.7.1", ONE), ("4.8.0", ONE), ("4.7.1", ONE)])
+    assert lines == {("4.7.1", "one"): (select_line("one", 0),), ("4.8.0", "one"): (select_line("one", 2),)}
+    assert len(runner.jobs) == 2
+
+
+def test_lines_of_a_remembered_answer_are_not_executed_again(tmp_path: Path) -> None:
+    """The digest was executed and is that of a golden answer, so the lines are the golden ones."""
+    runner = by_table({"one": {"4.8.0": 1}})
+    golden = (select_line("one", 1),)
+    executions = dataclasses.replace(
+        toy_executions(runner, tmp_path / "digests.sqlite"), remembered={digest_of(golden): golden}
+    )
+    executions.digests(("4.7.1", "4.8.0"), (ONE,))
+    runner.jobs.clear()
+    lines = executions.lines([("4.7.1", ONE), ("4.8.0", ONE)])
+    assert lines == {("4.7.1", "one"): (select_line("one", 0),), ("4.8.0", "one"): golden}
+    assert runner.jobs == [("4.7.1", "one")]
+
+
+def test_another_depth_is_executed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A script that leaves its depth open may be run deeper tomorrow, with the same text."""
+    store, runner = tmp_path / "digests.sqlite", by_table({})
+    toy_executions(runner, store).digests(("4.7.1",), (ONE,))
+    monkeypatch.setattr("rocketdiff.lab.history.executed.depth_of", lambda _: Depth.REMOTING)
+    toy_executions(runner, store).digests(("4.7.1",), (ONE,))
+    assert len(runner.jobs) == 2

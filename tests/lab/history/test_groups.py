@@ -1,0 +1,87 @@
+"""Which releases behave alike, and the pages that say so."""
+
+from rocketdiff.lab.history import groups_page
+from rocketdiff.lab.history.changelog import Corpus
+from rocketdiff.lab.history.groups import Group, grouping, groups_report
+from rocketdiff.lab.history.rule_table import RuleRow, rule_rows
+from rocketdiff.simulation.golden.standard import StandardScript
+from rocketdiff.simulation.script import Depth, NamedScript, parse_script
+from tests.lab.history.toys import ToyRunner, by_table, toy_corpus, toy_executions, toy_standard
+
+RELEASES = ("4.7.0", "4.7.1", "4.8.0", "4.9.0")
+WALK = toy_standard("retry-walk", {"4.7.0": "one tick", "4.8.0": "a tick a queue"})
+
+
+def corpus_of(runner: ToyRunner, *standard: StandardScript, random: tuple[NamedScript, ...] = ()) -> Corpus:
+    """A corpus of toy scripts."""
+    return toy_corpus(runner, standard, RELEASES, random)
+
+
+def test_equal_answers_to_everything_make_a_group() -> None:
+    """Named in the order of the release lines."""
+    runner = by_table({"retry-walk": {"4.8.0": 1, "4.9.0": 1}})
+    found = grouping(toy_executions(runner), corpus_of(runner, WALK), Depth.SELECTION, RELEASES)
+    assert found.groups == (Group("SA", ("4.7.0", "4.7.1")), Group("SB", ("4.8.0", "4.9.0")))
+    assert (found.standard_scripts, found.random_scripts) == (1, 0)
+
+
+def test_a_random_script_divides_too() -> None:
+    """What no standard script shows is not lost."""
+    runner = by_table({"random-1": {"4.7.1": 2}})
+    corpus = corpus_of(runner, WALK, random=(NamedScript("random-1", WALK.script),))
+    found = grouping(toy_executions(runner), corpus, Depth.SELECTION, RELEASES)
+    assert [group.releases for group in found.groups] == [("4.7.0", "4.8.0", "4.9.0"), ("4.7.1",)]
+
+
+def test_a_deeper_depth_includes_the_shallower_ones() -> None:
+    """A send shows 4.9.0 apart at the send loop, and not at selection."""
+    sends = parse_script({"format": 1, "route": {"a": 1}, "steps": [{"send": {"mode": "sync"}}]}, "sends")
+    deep = StandardScript("sends", sends, WALK.about)
+    runner = by_table({"retry-walk": {"4.8.0": 1, "4.9.0": 1}, "sends": {"4.9.0": 1}})
+    report = groups_report(
+        toy_executions(runner), corpus_of(runner, WALK, deep), (Depth.SELECTION, Depth.SEND_LOOP), RELEASES
+    )
+    selection, send_loop = report.groupings
+    assert [group.releases for group in selection.groups] == [("4.7.0", "4.7.1"), ("4.8.0", "4.9.0")]
+    assert [(group.name, group.releases) for group in send_loop.groups] == [
+        ("LA", ("4.7.0", "4.7.1")),
+        ("LB", ("4.8.0",)),
+        ("LC", ("4.9.0",)),
+    ]
+
+
+def test_the_rule_table_joins_neighbours() -> None:
+    """One row for each stretch of the lines that behaves the same; what has no words says so."""
+    golden = corpus_of(by_table({"retry-walk": {"4.8.0": 1}}), WALK).golden
+    runner = by_table({"retry-walk": {"4.8.0": 1, "4.9.0": 2}})
+    assert rule_rows(toy_executions(runner), (WALK,), golden, RELEASES) == (
+        RuleRow(("4.7.0", "4.7.1"), ("one tick",)),
+        RuleRow(("4.8.0",), ("a tick a queue",)),
+        RuleRow(("4.9.0",), ("an answer that has no words yet",)),
+    )
+
+
+def test_pages_hold_groups_rule_and_changes() -> None:
+    """The same content in Markdown and HTML, and for programs."""
+    runner = by_table({"retry-walk": {"4.8.0": 1, "4.9.0": 1}})
+    corpus = corpus_of(runner, WALK)
+    report = groups_report(toy_executions(runner), corpus, (Depth.SELECTION,), RELEASES)
+    rows = rule_rows(toy_executions(runner), (WALK,), corpus.golden, RELEASES)
+    told = ["4.7.1 → 4.8.0", "now a tick a queue; before, one tick", "scripts/retry-walk.json"]
+    page, html, text = (
+        groups_page.markdown(report, rows),
+        groups_page.html(report, rows),
+        groups_page.groups_lines(report),
+    )
+    assert all(part in page and part in html for part in told)
+    assert "| SA | 4.7.0, 4.7.1 |" in page
+    assert "selection: 2 groups (1 standard and 0 random scripts)" in list(text)
+    data = groups_page.groups_data(report)
+    assert data["depths"][0]["groups"][1] == {"name": "SB", "releases": ["4.8.0", "4.9.0"]}
+    assert data["edges"][0]["from"] == "4.7.1"
+
+
+def test_long_stretches_are_told_by_their_ends() -> None:
+    """Up to three releases are named."""
+    assert groups_page.span(("1", "2", "3")) == "1, 2, 3"
+    assert groups_page.span(("1", "2", "3", "4")) == "1 … 4"

@@ -1,0 +1,99 @@
+"""The committed page of groups and changes, and that nothing else divides the releases."""
+
+from collections.abc import Iterable, Iterator
+
+import pytest
+
+from rocketdiff.core.resources import resource
+from rocketdiff.lab.history.changelog import Corpus
+from rocketdiff.lab.history.executed import Executions
+from rocketdiff.lab.history.fixed_random import fixed_random_up_to
+from rocketdiff.lab.history.groups import GroupsReport, corpus_up_to, groups_report
+from rocketdiff.lab.history.groups_page import markdown
+from rocketdiff.lab.history.rule_table import rule_rows
+from rocketdiff.releases.catalogue import client_releases
+from rocketdiff.simulation.golden.files import load_golden
+from rocketdiff.simulation.golden.standard import load_standard
+from rocketdiff.simulation.java_host import JavaHost, Job
+from rocketdiff.simulation.script import Depth
+from rocketmq_reference.dialects import dialect_of
+from tests.lab.history.toys import ForgetfulStore
+
+SELECTION_GROUPS = {
+    "SA": "4.0.0-incubating 4.1.0-incubating 4.2.0 4.3.0 4.3.1 4.3.2 4.4.0 4.5.0 4.5.1 4.5.2 4.6.0 4.6.1 4.7.0 4.7.1",
+    "SB": "4.8.0",
+    "SC": "4.9.0 4.9.1 4.9.2 4.9.3 5.0.0-PREVIEW 5.0.0-ALPHA",
+    "SD": "4.9.4 4.9.5 4.9.6 4.9.7",
+    "SE": "4.9.8",
+    "SF": "5.0.0",
+    "SG": "5.1.0",
+    "SH": "5.1.1 5.1.2 5.1.3",
+    "SI": "5.1.4",
+    "SJ": "5.2.0 5.3.0 5.3.1 5.3.2 5.3.3 5.4.0 5.5.0",
+}
+"""As the history of the producer has them."""
+
+
+class GoldenRunner:
+    """Answers standard scripts with golden data, and random ones with nothing."""
+
+    def run_all(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, list[str]]]:
+        """No class is executed."""
+        for job in jobs:
+            golden = load_golden().get(job.name)
+            group = golden.of(job.release) if golden else None
+            yield job, list(group.lines) if group else []
+
+
+GOLDEN = Executions(GoldenRunner(), ForgetfulStore(), lambda release: release)
+
+
+@pytest.fixture(scope="module")
+def report() -> GroupsReport:
+    """By golden data alone."""
+    corpus = corpus_up_to(Depth.REMOTING, load_standard(), load_golden())
+    return groups_report(GOLDEN, corpus, list(Depth), client_releases())
+
+
+def test_the_committed_page_is_what_golden_data_say(report: GroupsReport) -> None:
+    """Else: rocketdiff groups --markdown fixtures/simulation/groups.md."""
+    rows = rule_rows(GOLDEN, load_standard(), load_golden(), client_releases())
+    assert resource("fixtures/simulation/groups.md").read_text("utf-8") == markdown(report, rows)
+
+
+def test_ten_groups_choose_queues_alike(report: GroupsReport) -> None:
+    """SA to SJ."""
+    selection = report.groupings[0]
+    assert {group.name: " ".join(group.releases) for group in selection.groups} == SELECTION_GROUPS
+
+
+def test_each_dialect_is_a_group(report: GroupsReport) -> None:
+    """Releases behave alike at the deepest depth exactly when the reference has one dialect for them."""
+    dialects: dict[str, list[str]] = {}
+    for release in client_releases():
+        dialects.setdefault(dialect_of(release).name, []).append(release)
+    assert [list(group.releases) for group in report.groupings[-1].groups] == list(dialects.values())
+
+
+def test_every_change_has_words(report: GroupsReport) -> None:
+    """At every step of every line."""
+    assert [
+        change.sentence for edge in report.edges for change in edge.changes if "no words yet" in change.sentence
+    ] == []
+
+
+@pytest.mark.slow
+def test_no_random_script_divides_a_group(report: GroupsReport) -> None:
+    """What the standard scripts cannot tell apart the classes do alike on random ones too."""
+    with JavaHost() as host:
+        executions = Executions(host, ForgetfulStore(), lambda release: release)
+        for grouping in report.groupings:
+            corpus = Corpus((), fixed_random_up_to(grouping.depth), {})
+            for group in grouping.groups:
+                digests = executions.digests(group.releases, corpus.scripts)
+                divided = [
+                    one.name
+                    for one in corpus.scripts
+                    if len({digests[release, one.name] for release in group.releases}) > 1
+                ]
+                assert divided == [], group

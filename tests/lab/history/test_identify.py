@@ -1,0 +1,124 @@
+"""Which releases explain answers, and how sure that is."""
+
+import pytest
+
+from rocketdiff.core.errors import UsageError
+from rocketdiff.lab.history.exercised import exercised_by
+from rocketdiff.lab.history.identify import Known, Rejected, identify, read_observed, separators
+from rocketdiff.lab.history.identify_text import identified_data, identified_lines
+from rocketdiff.simulation.script import NamedScript, parse_script
+from tests.lab.history.toys import SCRIPT, by_table, select_line, toy_corpus, toy_executions, toy_standard
+
+RELEASES = ("4.7.1", "4.8.0", "4.9.0")
+ONE = NamedScript("one", SCRIPT)
+WIDE = toy_standard("wide", {"4.7.1": "a", "4.8.0": "b", "4.9.0": "c"})
+NARROW = toy_standard("narrow", {"4.7.1": "a", "4.9.0": "b"})
+RUNNER = by_table(
+    {"one": {"4.8.0": 1, "4.9.0": 1}, "wide": {"4.8.0": 1, "4.9.0": 2}, "narrow": {"4.9.0": 1}},
+)
+CORPUS = toy_corpus(RUNNER, (WIDE, NARROW), RELEASES)
+KNOWN = Known(CORPUS.standard, CORPUS.golden)
+
+
+def test_releases_that_answer_so_explain_it() -> None:
+    """The others are rejected with the first line that contradicts them."""
+    found = identify(toy_executions(RUNNER), {"one": (select_line("one", 1),)}, (ONE,), RELEASES, KNOWN)
+    assert found.releases == ("4.8.0", "4.9.0")
+    assert found.rejected == (Rejected(("4.7.1",), "one, line 0", select_line("one", 0), select_line("one", 1)),)
+    assert (found.telling, found.observations) == (1, 1)
+
+
+def test_what_would_tell_more_is_named() -> None:
+    """Of scripts that separate equally well the smaller one; both here are of one size, so the first by name."""
+    found = identify(toy_executions(RUNNER), {"one": (select_line("one", 1),)}, (ONE,), RELEASES, KNOWN)
+    assert [one.parts for one in found.separating] == [(("4.8.0",), ("4.9.0",))]
+
+
+def test_nobody_explains_what_no_release_does() -> None:
+    """Every release is rejected."""
+    found = identify(toy_executions(RUNNER), {"one": (select_line("one", 3),)}, (ONE,), RELEASES, KNOWN)
+    assert found.releases == ()
+    assert found.separating == ()
+    assert "behaves like no published release" in list(identified_lines(found))
+    assert identified_data(found)["rejected"][0]["releases"] == ["4.7.1"]
+
+
+def test_a_missing_line_is_a_contradiction() -> None:
+    """A callback that never came is an observation."""
+    two = (select_line("one", 1), select_line("one", 1))
+    found = identify(toy_executions(RUNNER), {"one": two}, (ONE,), RELEASES, KNOWN)
+    assert found.releases == ()
+    assert found.rejected[1] == Rejected(("4.8.0", "4.9.0"), "one, line 1", "nothing", select_line("one", 1))
+
+
+def test_several_scripts_separate_step_by_step() -> None:
+    """Until nothing is left to separate or nothing separates."""
+    narrow_only = Known((NARROW,), CORPUS.golden)
+    assert [one.parts for one in separators(RELEASES, narrow_only)] == [(("4.7.1", "4.8.0"), ("4.9.0",))]
+    assert [one.script.name for one in separators(RELEASES, KNOWN)] == ["wide"]
+
+
+def test_told_to_people() -> None:
+    """The sure part, the rejected, what was not seen, and what would tell more."""
+    found = identify(toy_executions(RUNNER), {"one": (select_line("one", 1),)}, (ONE,), RELEASES, KNOWN)
+    lines = list(identified_lines(found))
+    assert lines[0] == "behaves like 4.8.0, 4.9.0"
+    assert lines[1] == "1 of 1 observations tell releases apart"
+    assert any(line.startswith("nothing was seen of: retry, fault latency") for line in lines)
+    assert lines[-1].endswith("separates 4.8.0 | 4.9.0")
+
+
+def test_answers_are_read_whatever_their_spacing() -> None:
+    """Another JSON writer may have printed them."""
+    assert read_observed('{"script":"one","step":0,"select":{"broker":"a","queue_id":2}}\n\n', (ONE,)) == {
+        "one": (select_line("one", 2),)
+    }
+
+
+def test_a_trace_is_an_observation_too() -> None:
+    """Without its states and the lines that are there for them."""
+    step = '{"script": "one", "step": 0, "update": true, "state": {"index": null}}'
+    answer = select_line("one", 2)[:-1] + ', "state": {"index": 2}}'
+    assert read_observed(f"{step}\n{answer}\n", (ONE,)) == {"one": (select_line("one", 2),)}
+
+
+def test_the_order_of_keys_says_nothing() -> None:
+    """Objects are compared, not texts."""
+    turned = '{"select": {"queue_id": 1, "broker": "a"}, "step": 0, "script": "one"}'
+    found = identify(toy_executions(RUNNER), read_observed(turned, (ONE,)), (ONE,), RELEASES, KNOWN)
+    assert found.releases == ("4.8.0", "4.9.0")
+    assert found.telling == 1
+
+
+def test_a_single_script_may_have_had_another_name() -> None:
+    """As after standard input; with two scripts nobody knows which is meant."""
+    assert read_observed(select_line("stdin", 2), (ONE,)) == {"one": (select_line("one", 2),)}
+    with pytest.raises(UsageError, match="stdin"):
+        read_observed(select_line("stdin", 2), (ONE, NamedScript("two", SCRIPT)))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "none in the file"),
+        ('{"script": "one", "step": 0, "update": true, "state": {}}\n', "none in the file"),
+        ('["script"]\n', "line 1"),
+        ("7\n", "line 1"),
+        ("not json\n", "line 1"),
+        ('{"step": 0}\n', "line 1"),
+        ('{"script": "other", "step": 0}\n', "other"),
+    ],
+)
+def test_what_is_no_answer_is_refused(text: str, said: str) -> None:
+    """With the line, or the script that was not given."""
+    with pytest.raises(UsageError, match=said):
+        read_observed(text, (ONE, NamedScript("two", SCRIPT)))
+
+
+def test_what_happened_is_noticed() -> None:
+    """In the script and in the answers."""
+    steps = [{"select": {"last_broker": "a"}}, {"send": {"mode": "oneway"}}]
+    settings = {"send_latency_fault_enable": True}
+    script = parse_script({"format": 1, "route": {"a": 4}, "settings": settings, "steps": steps}, "x")
+    line = '{"script": "x", "step": 1, "send": {"attempts": [{"outcome": "refused"}, {"outcome": "code", "code": 1}]}}'
+    assert exercised_by([(script, (line,))]).missing == ("silent broker", "asynchronous send")

@@ -1,0 +1,73 @@
+"""Toy releases whose answers are literal: a runner without Java, and the executions that are made with it."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from rocketdiff.lab.history.changelog import Corpus
+from rocketdiff.lab.history.digest_store import DigestStore
+from rocketdiff.lab.history.executed import Executions
+from rocketdiff.simulation.golden.files import grouped
+from rocketdiff.simulation.golden.standard import About, StandardScript
+from rocketdiff.simulation.java_host import Job
+from rocketdiff.simulation.script import NamedScript, Script, parse_script
+
+SCRIPT = parse_script({"format": 1, "route": {"a": 4}, "start_index": 0, "steps": [{"select": {}}]}, "toy")
+
+
+def select_line(name: str, queue_id: int) -> str:
+    """An answer: a queue of broker a."""
+    return f'{{"script": "{name}", "step": 0, "select": {{"broker": "a", "queue_id": {queue_id}}}}}'
+
+
+class ForgetfulStore(DigestStore):
+    """Remembers nothing: everything is executed."""
+
+    def read(self, keys: Iterable[str]) -> dict[str, str]:  # noqa: ARG002 - nothing is known of any
+        return {}
+
+    def write(self, digests: Mapping[str, str]) -> None:
+        pass
+
+
+class ToyRunner:
+    """Answers with the queue that the toy's behaviour says; counts what it was asked."""
+
+    def __init__(self, queue_of: Callable[[str, str, Script], int]) -> None:
+        self.queue_of = queue_of
+        self.jobs: list[tuple[str, str]] = []
+
+    def run_all(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, list[str]]]:
+        """One line a job."""
+        for job in jobs:
+            self.jobs.append((job.release, job.name))
+            yield job, [select_line(job.name, self.queue_of(job.release, job.name, job.script))]
+
+
+def by_table(answers: Mapping[str, Mapping[str, int]]) -> ToyRunner:
+    """A runner from script → release → queue; a release that is not named gives queue 0."""
+    return ToyRunner(lambda release, name, _: answers.get(name, {}).get(release, 0))
+
+
+def toy_executions(runner: ToyRunner, store: Path | None = None) -> Executions:
+    """Executions by a toy runner; what was asked before is forgotten unless there is a file for it."""
+    return Executions(runner, DigestStore(store) if store else ForgetfulStore(), lambda release: f"toy {release}")
+
+
+def toy_standard(name: str, answers: Mapping[str, str], follows: tuple[str, ...] = ()) -> StandardScript:
+    """A standard script with words for its answers, by release."""
+    about = About(rows=("A1",), shows=f"What {name} does.", matters="It matters.", answers=answers, follows=follows)
+    return StandardScript(name, SCRIPT, about)
+
+
+def toy_corpus(
+    runner: ToyRunner,
+    standard: tuple[StandardScript, ...],
+    releases: tuple[str, ...],
+    random: tuple[NamedScript, ...] = (),
+) -> Corpus:
+    """A corpus whose golden data is what the runner answers."""
+    golden = {}
+    for one in standard:
+        answers = runner.run_all([Job(release, one.name, one.script) for release in releases])
+        golden[one.name] = grouped(one.name, {job.release: tuple(lines) for job, lines in answers})
+    return Corpus(standard, random, golden)

@@ -1,0 +1,220 @@
+"""A scenario as a script: the same sends at the same times, and the faults that a cluster would be given."""
+
+from dataclasses import replace
+
+import pytest
+
+from rocketdiff.core.fault import FaultKind, FaultSpec
+from rocketdiff.core.resources import resource
+from rocketdiff.lab.scenario_scripts import simulated, simulated_scenarios
+from rocketdiff.scenario import Scenario, load, load_all, parse, plan_of
+from rocketdiff.simulation.script import Script, canonical, parse_script
+from rocketdiff.simulation.script.model import (
+    BrokerAnswers,
+    Entry,
+    Kill,
+    NameServerAnswers,
+    Pause,
+    QueueOf,
+    Restart,
+    Resume,
+    RouteChange,
+    Send,
+    Timeline,
+)
+from rocketdiff.simulation.script.vocabulary import Answer, BrokerRoute, Depth, Fault
+
+ROOT = resource("fixtures/scenarios")
+ALL = load_all(ROOT)
+
+
+def scenario(name: str) -> Scenario:
+    return load(ROOT / f"{name}.yaml")
+
+
+def script_of(name: str, seed: int = 7) -> Script:
+    script = simulated(scenario(name), seed).script
+    assert script is not None
+    return script
+
+
+def entries(script: Script) -> tuple[Entry, ...]:
+    (timeline,) = script.steps
+    assert isinstance(timeline, Timeline)
+    return timeline.entries
+
+
+def faults(script: Script) -> list[Entry]:
+    return [entry for entry in entries(script) if not isinstance(entry.action, Send)]
+
+
+def test_the_sends_are_those_of_the_plan() -> None:
+    """By thread and time, in whole milliseconds."""
+    script = script_of("round-robin/pause-one-of-two-two-threads")
+    plan = plan_of(scenario("round-robin/pause-one-of-two-two-threads"), 7)
+    seen = [(entry.at_ms, entry.action.thread) for entry in entries(script) if isinstance(entry.action, Send)]
+    assert seen == [(send.due_ns // 1_000_000, send.thread) for send in plan.sends]
+
+
+def test_brokers_have_the_names_of_the_cluster() -> None:
+    """Names decide hash orders."""
+    assert script_of("round-robin/calm-three-brokers").route == (
+        BrokerRoute("broker-a", 3), BrokerRoute("broker-b", 3), BrokerRoute("broker-c", 3),
+    )  # fmt: skip
+
+
+def test_settings_seed_and_late_waits_come_along() -> None:
+    """A wait ends a ms after its deadline, as on most real machines."""
+    script = script_of("fault-latency/kill-and-restart", seed=9)
+    assert script.settings.send_latency_fault_enable
+    assert script.settings.send_msg_timeout_ms == 500
+    assert script.settings.heartbeat_broker_interval_ms == 600_000
+    assert (script.seed, script.expired_wait_extra_ms) == (9, 1)
+
+
+def test_a_pause_begins_and_ends_at_its_times() -> None:
+    """And what it does to connections is part of it."""
+    script = script_of("fault-latency/pause-one-of-two")
+    (fault,) = scenario("fault-latency/pause-one-of-two").faults[:1]
+    assert fault.for_s is not None
+    assert faults(script)[:2] == [
+        Entry(round(fault.at_s * 1_000), Pause("broker-b")),
+        Entry(round((fault.at_s + fault.for_s) * 1_000), Resume("broker-b")),
+    ]
+    assert script.depth is Depth.REMOTING
+
+
+def test_without_faults_the_least_depth_will_do() -> None:
+    """Connections are not what it is about."""
+    assert script_of("round-robin/calm").depth is None
+
+
+def test_a_killed_broker_leaves_the_route_until_it_is_back() -> None:
+    """Name servers see its connection close."""
+    a, b = BrokerRoute("broker-a", 4), BrokerRoute("broker-b", 4)
+    assert faults(script_of("fault-latency/kill-and-restart")) == [
+        Entry(1_500, Kill("broker-b")),
+        Entry(1_500, RouteChange((a,))),
+        Entry(2_500, Restart("broker-b")),
+        Entry(2_500, RouteChange((a, b))),
+    ]
+
+
+def test_without_any_broker_the_topic_is_unknown() -> None:
+    """The name server's answer has no route."""
+    changes = [entry.action for entry in faults(script_of("retries/ten-with-the-only-broker-dead"))]
+    assert RouteChange(None) in changes
+
+
+def test_a_paused_name_server_swallows_requests() -> None:
+    """Until it goes on."""
+    assert faults(script_of("name-server/pause-with-cached-route")) == [
+        Entry(1_500, NameServerAnswers(Answer(fault=Fault.TIMEOUT))),
+        Entry(4_500, NameServerAnswers(Answer())),
+    ]
+
+
+def test_a_silent_slave_is_felt_at_its_master() -> None:
+    """The message is stored and the status comes when the master has given its slave up."""
+    assert faults(script_of("double-write/slave-paused")) == [
+        Entry(1_500, BrokerAnswers("broker-b", (Answer(latency_ms=500, code=12),))),
+        Entry(3_500, BrokerAnswers("broker-b", (Answer(),))),
+    ]
+
+
+def test_a_slave_that_nobody_waits_for_is_not_felt() -> None:
+    """A master that copies asynchronously answers as ever."""
+    assert faults(script_of("async-copy/slave-killed")) == []
+
+
+def test_a_dead_master_with_a_slave_stays_in_the_route_without_a_master() -> None:
+    """Which is no queue to write to, for every release."""
+    a, b = BrokerRoute("broker-a", 4), BrokerRoute("broker-b", 4, master=False)
+    assert Entry(2_000, RouteChange((a, b))) in faults(script_of("double-write/master-killed"))
+
+
+def test_a_read_only_broker_is_told_by_the_route_and_refuses_ordered_topics() -> None:
+    """Any other topic it goes on storing."""
+    a, b = BrokerRoute("broker-a", 4), BrokerRoute("broker-b", 4, perm=4)
+    change = Entry(1_500, RouteChange((a, b)))
+    assert faults(script_of("read-only/old-route"))[0] == change
+    refusing = Entry(1_500, BrokerAnswers("broker-b", (Answer(code=16),)))
+    assert faults(script_of("read-only/ordered-topic-and-old-route"))[:2] == [refusing, change]
+
+
+def test_a_busy_broker_answers_so_at_once() -> None:
+    """Until it is healed."""
+    assert faults(script_of("flow-control/one-of-two-busy")) == [
+        Entry(1_500, BrokerAnswers("broker-b", (Answer(code=2),))),
+        Entry(3_000, BrokerAnswers("broker-b", (Answer(),))),
+    ]
+
+
+def test_a_fault_that_ends_leaves_what_another_does_to_the_broker() -> None:
+    """A broker that is busy says so before it waits for its slave; when it no longer is, the slave is still missing."""
+    synchronous = replace(
+        scenario("flow-control/one-of-two-busy"),
+        topology="two-masters-with-slaves-sync",
+        faults=(
+            FaultSpec(1, FaultKind.FLOW_CONTROL, "broker-b", 1.0, 1.0),
+            FaultSpec(2, FaultKind.KILL_SLAVE, "broker-b-slave-1", 1.5, None),
+            FaultSpec(3, FaultKind.FLUSH_TIMEOUT, "broker-a", 1.5, 1.0),
+        ),
+    )
+    script = simulated(synchronous, 7).script
+    assert script is not None
+    busy, late = (
+        BrokerAnswers("broker-b", (Answer(code=2),)),
+        BrokerAnswers("broker-b", (Answer(latency_ms=500, code=12),)),
+    )
+    assert [entry for entry in faults(script) if entry.action in (busy, late, BrokerAnswers("broker-b", (Answer(),)))] == [
+        Entry(1_000, busy), Entry(1_500, busy), Entry(2_000, late),
+    ]  # fmt: skip
+
+
+def test_calls_that_name_their_queue_pass_the_timeout() -> None:
+    """As the drivers do; the number counts in publish order."""
+    timeout_ms = scenario("explicit-queue/calm").settings.send_msg_timeout_ms
+    sends = [entry.action for entry in entries(script_of("explicit-queue/calm")) if isinstance(entry.action, Send)]
+    assert sends[5] == Send(timeout_ms=timeout_ms, queue=QueueOf("broker-b", 1))
+    selected = [entry.action for entry in entries(script_of("selector/even-and-odd")) if isinstance(entry.action, Send)]
+    assert all(isinstance(send, Send) and send.selector is not None and send.queue is None for send in selected)
+
+
+def test_what_only_a_cluster_can_do_is_said() -> None:
+    """A second name server."""
+    one = simulated(scenario("name-server/pause-one-of-two"), 1)
+    assert one.script is None
+    assert one.live_only == "one of 2 name servers is paused, and a script has a single one"
+
+
+def test_what_a_script_leaves_out_is_said() -> None:
+    """Checks of what is stored, of timing; batches; compression; the start of a broker."""
+    assert simulated(scenario("fault-latency/pause-one-of-two"), 1).checks
+    assert "batch" in simulated(scenario("batch/one-message"), 1).notes[0]
+    assert "compression" in simulated(scenario("compressed/around-the-threshold"), 1).notes[0]
+    assert "restarted" in simulated(scenario("fault-latency/kill-and-restart"), 1).notes[0]
+
+
+@pytest.mark.parametrize("one", ALL, ids=[one.name for one in ALL])
+def test_every_shipped_scenario_is_a_script_or_says_why_not(one: Scenario) -> None:
+    """And the script is one that could have been written by hand."""
+    result = simulated(one, 3)
+    if result.script is None:
+        assert result.live_only
+        return
+    assert parse_script(canonical(result.script), one.name) == result.script
+
+
+def test_another_seed_is_another_plan() -> None:
+    """And the same seed the same script."""
+    name = "fault-latency/pause-one-of-two"
+    assert canonical(script_of(name, 1)) == canonical(script_of(name, 1)) != canonical(script_of(name, 2))
+
+
+def test_scenarios_are_chosen_as_run_chooses_them() -> None:
+    """By suite and by globs."""
+    chosen = simulated_scenarios(["fault-latency/pause-*"], None, None, 1)
+    assert {one.name.split("/")[0] for one in chosen} == {"fault-latency"}
+    assert len(simulated_scenarios([], "quick", None, 1)) < len(ALL)
+    assert parse(chosen[0].scenario.text, "kept").name == chosen[0].name

@@ -1,0 +1,189 @@
+"""The ledger applied to the answers of a run: what is declared, what is stale, and what no ledger excuses."""
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+
+from rocketdiff.core.policy import Policy
+from rocketdiff.core.verdict import CheckResult, Severity, Verdict
+from rocketdiff.ledger.apply import Applied, apply_ledger
+from rocketdiff.ledger.model import Conditions, Entry, Ledger, Party, Rate
+from rocketdiff.ledger.outcome import EntryState
+from tests.ledger.ledger_entries import BOTH, ENTRY, OLD, ONE, PAIR, RUN, divergence, entry, result
+
+BOTH_DIVERGE = [result(ONE, divergence()), result(BOTH, divergence())]
+
+
+def applied(results: list[CheckResult], *entries: Entry, policy: Policy | None = None) -> Applied:
+    return apply_ledger(Ledger(entries), results, RUN, policy or Policy())
+
+
+def verdicts(outcome: Applied) -> list[str]:
+    return [one.verdict.value for one in outcome.results]
+
+
+def test_a_declared_divergence_is_declared_with_reason_and_reference() -> None:
+    """The answer says which entry, why, and where it is known from; the difference itself stays."""
+    done = applied(BOTH_DIVERGE, ENTRY)
+    assert verdicts(done) == ["DECLARED", "DECLARED"]
+    first = done.results[0]
+    assert first.reason == "declared by K16: Ten seconds instead of ten minutes. (apache/rocketmq#6567)"
+    assert [found.declared_by for found in first.divergences] == ["K16"]
+    (outcome,) = done.outcomes
+    assert (outcome.state, outcome.seen, outcome.decisive) == (EntryState.DECLARED, 2, 2)
+    assert (outcome.seen_text, outcome.occurrence) == ("seen in 2 of 2 decisive checks", "always")
+
+
+def test_another_signature_is_a_new_divergence() -> None:
+    """Word by word: the retry is not the first attempt."""
+    found = [result(ONE, divergence("avoidance.used/retry")), result(BOTH, divergence())]
+    done = applied(found, ENTRY)
+    assert verdicts(done) == ["DIVERGES", "DECLARED"]
+    assert done.results[0].divergences[0].declared_by == ""
+
+
+def test_a_declared_divergence_does_not_hide_another_in_the_same_check() -> None:
+    """The check diverges; the report still knows which part was declared."""
+    done = applied([result(ONE, divergence(), divergence("avoidance.other")), result(BOTH, divergence())], ENTRY)
+    assert verdicts(done) == ["DIVERGES", "DECLARED"]
+    assert [found.declared_by for found in done.results[0].divergences] == ["K16", ""]
+
+
+def test_a_difference_of_the_other_subject_is_not_declared() -> None:
+    """The entry is about the candidate."""
+    assert verdicts(applied([result(ONE, divergence(subject=OLD))], ENTRY)) == ["DIVERGES"]
+
+
+def test_an_absent_divergence_is_stale_where_its_check_was_decisive() -> None:
+    """Always means in every check it covers; the other checks stay declared."""
+    done = applied([result(ONE), result(BOTH, divergence()), result(ONE, check="loss")], ENTRY)
+    assert verdicts(done) == ["STALE", "DECLARED", "CONFORMS"]
+    assert done.results[0].reason == (
+        "stale: K16 (own.yaml line 4) declares avoidance.used/first here always, and it did not occur"
+    )
+    (outcome,) = done.outcomes
+    assert (outcome.state, outcome.missing) == (EntryState.STALE, (f"{ONE}/avoidance",))
+
+
+def test_an_equivalent_check_can_be_stale_too() -> None:
+    """A duration that no longer differs."""
+    pooled = CheckResult(f"pooled/x/{PAIR}", "timing", Verdict.EQUIVALENT)
+    done = applied([pooled], entry(check="pooled/**", signatures=("timing.calm-differs",)))
+    assert verdicts(done) == ["STALE"]
+
+
+@pytest.mark.parametrize("verdict", [Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE, Verdict.INVALID, Verdict.ERROR])
+def test_a_check_that_could_not_tell_is_neither_declared_nor_stale(verdict: Verdict) -> None:
+    """Absence of evidence is not evidence of absence, and a broken set-up is never excused."""
+    before = [result(ONE, divergence(), verdict=verdict), result(BOTH, verdict=verdict)]
+    done = applied(before, ENTRY)
+    assert list(done.results) == before
+    assert done.outcomes[0].state is EntryState.UNTESTED
+    assert done.outcomes[0].seen_text == "no check it covers was decisive"
+
+
+def test_validity_is_never_declared_whatever_the_glob() -> None:
+    """Not even if that check should ever diverge."""
+    before = [result(ONE, divergence(), check="validity")]
+    assert list(applied(before, entry(check="**")).results) == before
+
+
+def test_a_stale_entry_does_not_hide_a_new_divergence_of_its_check() -> None:
+    """Diverges dominates stale; the reason names both."""
+    done = applied([result(ONE, divergence("avoidance.other"))], ENTRY)
+    assert verdicts(done) == ["DIVERGES"]
+    assert "stale: K16" in done.results[0].reason
+
+
+def test_a_check_with_one_entry_seen_and_another_gone_is_stale() -> None:
+    """Stale dominates declared."""
+    gone = entry(id="K99", signatures=("avoidance.gone",))
+    assert verdicts(applied([result(ONE, divergence())], ENTRY, gone)) == ["STALE"]
+
+
+def test_an_entry_of_other_clients_or_checks_is_silent() -> None:
+    """It says nothing about this run, so it cannot be stale."""
+    other = entry(when=Conditions(Party("cpp")))
+    elsewhere = entry(id="K2", check="round-robin/**")
+    done = applied([result(ONE)], other, elsewhere)
+    assert (verdicts(done), done.outcomes) == (["CONFORMS"], ())
+
+
+def test_an_entry_without_a_baseline_never_goes_stale_where_its_client_is_the_baseline() -> None:
+    """Differences are the candidate's."""
+    old = entry(when=replace(ENTRY.when, subject=Party("java", ENTRY.when.against.version), against=None))  # type: ignore[union-attr]  # it has one
+    assert verdicts(applied([result(ONE)], old)) == ["CONFORMS"]
+    assert verdicts(applied([result(ONE, divergence(subject=OLD)), result(BOTH)], old)) == ["DECLARED", "CONFORMS"]
+
+
+def test_an_expired_entry_warns_and_then_declares_nothing() -> None:
+    """By the day of the run, not of the judging."""
+    warned = entry(expires=date(2026, 11, 1))
+    done = applied(BOTH_DIVERGE, warned)
+    assert verdicts(done) == ["DECLARED", "DECLARED"]
+    assert done.outcomes[0].warning.startswith("expired on 2026-11-01")
+    lapsed = applied(BOTH_DIVERGE, entry(expires=date(2026, 10, 1)))
+    assert verdicts(lapsed) == ["DIVERGES", "DIVERGES"]
+    assert lapsed.outcomes[0].state is EntryState.LAPSED
+    assert "no longer declares it: it expired on 2026-10-01" in lapsed.results[0].reason
+
+
+def test_a_lapsed_entry_is_not_stale() -> None:
+    """It declares nothing that could be absent."""
+    assert verdicts(applied([result(ONE)], entry(expires=date(2026, 10, 1)))) == ["CONFORMS"]
+
+
+def test_a_proposed_entry_declares_nothing() -> None:
+    """Until somebody has looked at it; nor is it stale."""
+    proposed = entry(proposed=True)
+    done = applied([result(ONE, divergence()), result(BOTH)], proposed)
+    assert verdicts(done) == ["DIVERGES", "CONFORMS"]
+    assert "only proposed" in done.results[0].reason
+    assert done.outcomes[0].state is EntryState.PROPOSED
+
+
+def many(diverging: int, of: int) -> list[CheckResult]:
+    """One case judged in many runs together."""
+    return [result(ONE, *([divergence()] if number < diverging else [])) for number in range(of)]
+
+
+RARE = entry(rate=Rate(0.02, 0.20))
+
+
+def test_a_rate_within_its_band_is_declared() -> None:
+    """Two of twenty; the others conform and are not stale."""
+    done = applied(many(2, 20), RARE)
+    assert [verdicts(done).count(word) for word in ("DECLARED", "CONFORMS")] == [2, 18]
+    assert done.outcomes[0].seen_text == "seen in 2 of 20 decisive checks (95% interval 1% to 32%)"
+
+
+def test_a_rate_above_its_band_diverges() -> None:
+    """Ten of twenty: the interval begins at 27 %, so nothing is excused."""
+    done = applied(many(10, 20), RARE)
+    assert [verdicts(done).count(word) for word in ("DIVERGES", "CONFORMS")] == [10, 10]
+    assert done.outcomes[0].state is EntryState.EXCEEDED
+    assert "declares it in at most 20% of checks, and it was seen in 10 of 20 (95% interval 27% to 73%)" in (
+        done.results[0].reason
+    )
+
+
+def test_a_rate_below_its_band_is_stale_once() -> None:
+    """None of 200: the interval ends at 1.8 %; one answer carries it, because it is a finding about all of them."""
+    done = applied(many(0, 200), RARE)
+    assert verdicts(done).count("STALE") == 1
+    assert "in at least 2% of checks, and it was seen in 0 of 200 (95% interval 0% to 2%)" in done.results[0].reason
+
+
+def test_a_rate_that_few_checks_cannot_contradict_is_not_stale() -> None:
+    """None of three excludes 71 % only."""
+    done = applied(many(0, 3), RARE)
+    assert (set(verdicts(done)), done.outcomes[0].state) == ({"CONFORMS"}, EntryState.DECLARED)
+
+
+def test_an_absence_that_does_not_matter_much_gates_only_under_strict() -> None:
+    """The entry's severity is what its absence is worth; it is listed as stale all the same."""
+    mild = entry(severity=Severity.SHOULD)
+    relaxed = applied([result(ONE)], mild)
+    assert (verdicts(relaxed), relaxed.outcomes[0].state) == (["CONFORMS"], EntryState.STALE)
+    assert verdicts(applied([result(ONE)], mild, policy=Policy(strict=True))) == ["STALE"]

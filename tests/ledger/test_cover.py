@@ -1,0 +1,94 @@
+"""Which runs, checks and subjects an entry speaks about."""
+
+from dataclasses import replace
+
+import pytest
+
+from rocketdiff.core.run_info import RunInfo, SubjectInfo
+from rocketdiff.ledger.cover import check_path, covers, is_expected, subjects_of
+from rocketdiff.ledger.model import Conditions, Party
+from rocketdiff.ledger.ranges import Range
+from tests.ledger.ledger_entries import BOTH, ENTRY, NEW, OLD, ONE, PAIR, RUN, entry
+
+
+def run(baseline: str, candidate: str, **more: str) -> RunInfo:
+    both = {"baseline": SubjectInfo(baseline, "", ""), "candidate": SubjectInfo(candidate, "", "")}
+    return replace(RUN, **both, **more)  # type: ignore[arg-type]  # fields of RunInfo by name
+
+
+def test_a_check_is_named_without_the_pair_of_subjects() -> None:
+    """The pair is what conditions are for."""
+    assert check_path(f"{ONE}/{PAIR}", "loss", RUN) == f"{ONE}/loss"
+    assert check_path(f"pooled/x/{PAIR}", "timing", RUN) == "pooled/x/timing"
+
+
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "declared"),
+    [
+        (OLD, NEW, {NEW}),
+        (NEW, OLD, set()),
+        (NEW, "java:5.5.0", set()),
+        ("python:4.7.1", NEW, set()),
+        (OLD, "python:5.3.3", set()),
+        (OLD, "toy:drops", set()),
+    ],
+)
+def test_with_a_baseline_only_the_candidate_is_declared(baseline: str, candidate: str, declared: set[str]) -> None:
+    """Both releases must be inside their ranges, each in its own arm."""
+    assert subjects_of(ENTRY, run(baseline, candidate)) == declared
+
+
+def test_without_a_baseline_either_arm_is_declared() -> None:
+    """A client that loses messages does so whoever stands beside it."""
+    alone = entry(when=Conditions(Party("java")))
+    assert subjects_of(alone, run(OLD, NEW)) == {OLD, NEW}
+    assert subjects_of(alone, run("python:5.3.3", NEW)) == {NEW}
+    assert subjects_of(alone, run(OLD, "python:5.3.3")) == {OLD}
+
+
+def test_a_difference_is_expected_of_the_candidate_and_of_a_baseline_against_its_own_rules() -> None:
+    """So that an entry does not go stale where its client is the standard."""
+    alone = entry(when=Conditions(Party("java")))
+    of_rules = entry(when=Conditions(Party("java")), signatures=("rules/queue.out-of-turn/first",))
+    as_baseline, as_candidate = run(OLD, "python:5.3.3"), run("python:5.3.3", NEW)
+    assert (is_expected(alone, as_baseline), is_expected(alone, as_candidate)) == (False, True)
+    assert (is_expected(of_rules, as_baseline), is_expected(of_rules, as_candidate)) == (True, False)
+
+
+def test_the_release_of_the_servers_is_a_condition() -> None:
+    """An answer code of an old broker is no news of a client."""
+    on_old = replace(ENTRY, when=replace(ENTRY.when, server=Range.parse("<5.0.0")))
+    assert not subjects_of(on_old, run(OLD, NEW))
+    assert subjects_of(on_old, run(OLD, NEW, server_release="4.9.8")) == {NEW}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "is_covered"),
+    [
+        ("latency/*/avoidance", f"{ONE}/avoidance", True),
+        ("latency/**", f"{ONE}/avoidance", True),
+        ("**", f"{ONE}/avoidance", True),
+        ("latency/*", f"{ONE}/avoidance", False),
+        ("latency/pause-one/loss", f"{ONE}/avoidance", False),
+        ("**", f"{ONE}/validity", False),
+    ],
+)
+def test_a_glob_covers_whole_names_and_never_validity(pattern: str, path: str, is_covered: bool) -> None:
+    """One star stays within a part, two cross parts; a broken set-up is excused by none."""
+    assert covers(entry(check=pattern), path, RUN.cases[0]) is is_covered
+
+
+def test_faults_and_settings_of_the_case_are_conditions() -> None:
+    """Two paused brokers are in the second case only."""
+    two = replace(ENTRY.when, faults=(("paused_brokers", Range.parse(">=2")),))
+    assert not covers(entry(when=two), f"{ONE}/avoidance", RUN.cases[0])
+    assert covers(entry(when=two), f"{BOTH}/avoidance", RUN.cases[1])
+    off = replace(ENTRY.when, settings=(("send_latency_fault_enable", False),))
+    assert not covers(entry(when=off), f"{ONE}/avoidance", RUN.cases[0])
+
+
+def test_a_pool_meets_no_condition_on_faults() -> None:
+    """It gathers cases of many."""
+    one = replace(ENTRY.when, faults=(("paused_brokers", Range.parse(">=1")),))
+    assert covers(entry(check="pooled/**"), "pooled/x/timing", None)
+    assert not covers(entry(check="pooled/**", when=one), "pooled/x/timing", None)

@@ -1,0 +1,131 @@
+"""What lint finds: entries that could never match, that are too old, too many, or unfinished."""
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+
+from rocketdiff.ledger.frequency import checks_until_stale, frequency_of
+from rocketdiff.ledger.lint import KnownCheck, Level, lint
+from rocketdiff.ledger.model import Conditions, Entry, Party, Rate
+from rocketdiff.ledger.outcome import EntryState
+from rocketdiff.ledger.parsing import ParsedFile
+from rocketdiff.ledger.ranges import Range
+from tests.ledger.ledger_entries import ENTRY, entry
+
+KNOWN = [
+    KnownCheck(f"latency/pause-one/{check}", {"send_latency_fault_enable": True}, {"paused_brokers": 1})
+    for check in ("avoidance", "loss", "validity")
+]
+SUBJECTS = {"java": ("4.7.1", "5.3.3"), "cpp": ()}
+DAY = date(2026, 11, 21)
+
+
+def found(*entries: Entry, ratchet: int | None = None, growth: bool = False, day: date = DAY) -> list[tuple[str, str]]:
+    file = ParsedFile("own.yaml", entries, ratchet)
+    return [(one.level.value, one.said) for one in lint([file], KNOWN, SUBJECTS, day, allow_growth=growth)]
+
+
+def test_a_sound_entry_is_not_mentioned() -> None:
+    """No findings, no noise."""
+    assert found(ENTRY, ratchet=1) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (entry(check="latency/pause-one/avoidence"), "no scenario has a check latency/pause-one/avoidence; close: "),
+        (entry(check="nothing/**"), "no scenario has a check nothing/**"),
+        (entry(check="**/validity"), "no scenario has a check"),
+        (
+            entry(when=replace(ENTRY.when, faults=(("paused_brokers", Range.parse(">=2")),))),
+            "none of the 1 checks that latency/*/avoidance names meets the conditions on fault and settings",
+        ),
+        (entry(when=Conditions(Party("jav"))), "no client jav; known: cpp, java"),
+        (entry(when=Conditions(Party("java", Range.parse(">=9")))), "no known release of java is in >=9"),
+        (entry(when=Conditions(Party("java"), Party("rust"))), "no client rust"),
+    ],
+)
+def test_an_entry_that_could_never_match_is_an_error(wrong: Entry, said: str) -> None:
+    """It looks like protection and is none."""
+    ((level, text),) = found(wrong)
+    assert level == "error"
+    assert text.startswith(f"K16: {said}")
+
+
+def test_a_client_whose_releases_nobody_knows_may_have_any() -> None:
+    """Its program says so when it is started."""
+    assert found(entry(when=Conditions(Party("cpp", Range.parse(">=2.1.0"))))) == []
+
+
+@pytest.mark.parametrize(("day", "level"), [(date(2027, 5, 2), "warning"), (date(2027, 7, 1), "error")])
+def test_an_expired_entry_warns_then_fails(day: date, level: str) -> None:
+    """It expires on 2027-05-01."""
+    ((seen, text),) = found(ENTRY, day=day)
+    assert (seen, text.startswith("K16 expired on 2027-05-01")) == (level, True)
+
+
+def told_of_rate(low: float, check: str = ENTRY.check) -> list[tuple[str, str]]:
+    return found(entry(rate=Rate(low, 1.0), check=check))
+
+
+@pytest.mark.parametrize(
+    ("low", "needed"),
+    # 0 in 2 leaves up to 1 - 0.025^(1/2) = 0.842; ln 0.025 / ln 0.84 = 21.2; ln 0.025 / ln 0.99 = 367.04
+    [(0.84, 3), (0.16, 22), (0.01, 368)],
+)
+def test_a_rate_that_no_run_can_contradict_is_a_note(low: float, needed: int) -> None:
+    """One check in a run of everything, and it takes more."""
+    ((level, text),) = told_of_rate(low)
+    assert level == "warning"
+    assert text.startswith(
+        f"K16: no single run can find it stale: with a rate from {low:g} that takes {needed} decisive"
+    )
+    assert "a run has 1; judge several" in text
+
+
+def test_a_rate_that_one_run_can_contradict_is_not_mentioned() -> None:
+    """0 in 1 leaves up to 97.5 %; two checks, as with a wider glob, leave up to 84.2 %."""
+    assert told_of_rate(0.98) == []
+    assert told_of_rate(0.85) != []
+    assert told_of_rate(0.85, "latency/*/*") == []
+
+
+def test_a_rate_that_begins_at_nothing_is_never_stale() -> None:
+    """No number of checks contradicts it."""
+    ((level, text),) = told_of_rate(0.0)
+    assert (level, text.startswith("K16: its rate begins at 0")) == ("warning", True)
+
+
+@pytest.mark.parametrize("low", [0.01, 0.16, 0.29, 0.5, 0.9])
+def test_the_number_of_checks_is_the_one_at_which_an_entry_becomes_stale(low: float) -> None:
+    """Held against what judges a run."""
+    rate = Rate(low, 1.0)
+    needed = checks_until_stale(rate)
+    assert needed is not None
+    assert frequency_of(rate, seen=0, decisive=needed).state is EntryState.STALE
+    assert frequency_of(rate, seen=0, decisive=needed - 1).state is not EntryState.STALE
+
+
+def test_more_entries_than_the_ratchet_need_a_flag() -> None:
+    """Growth is a decision."""
+    two = (ENTRY, entry(id="K17"))
+    ((level, text),) = found(*two, ratchet=1)
+    assert (level, text.startswith("2 entries, and its ratchet is 1")) == ("error", True)
+    assert found(*two, ratchet=1, growth=True)[0][0] == "warning"
+
+
+def test_fewer_entries_than_the_ratchet_lower_it() -> None:
+    """Otherwise it holds nothing."""
+    assert found(ENTRY, ratchet=2) == [("warning", "1 of 2 entries are left: lower its ratchet")]
+
+
+def test_a_proposal_is_a_warning() -> None:
+    """It declares nothing."""
+    assert found(entry(proposed=True)) == [("warning", "K16 is only proposed: edit it, or remove it")]
+
+
+def test_a_finding_stands_where_its_entry_stands() -> None:
+    """File and line."""
+    (finding,) = lint([ParsedFile("own.yaml", (entry(owner=""),), None)], KNOWN, SUBJECTS, DAY, allow_growth=False)
+    assert (finding.level, finding.place) == (Level.WARNING, "own.yaml line 4")

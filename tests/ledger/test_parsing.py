@@ -1,0 +1,156 @@
+"""From the data of a file to entries, or one sentence that says what is wrong and where."""
+
+import copy
+import json
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.verdict import Severity
+from rocketdiff.ledger.file_format import schema
+from rocketdiff.ledger.model import Party, Rate
+from rocketdiff.ledger.parsing import ParsedFile, parse
+from rocketdiff.ledger.ranges import Range
+
+COMMITTED = Path(__file__).parents[2] / "fixtures" / "schema" / "ledger-1.json"
+SPECIFIED: dict[str, Any] = {  # the example of the specification, section 2.4, word by word
+    "schemaVersion": "1.0",
+    "defaults": {"expires_after_days": 180},
+    "entries": [
+        {
+            "id": "RMQ-7779-sticky-fallback",
+            "check": "select/fallback/**",
+            "when": {
+                "client": "java",
+                "version": ">=4.0.0,<4.9.8 || >=5.0.0,<5.1.4",
+                "fault": {"paused_brokers": ">=1"},
+            },
+            "arm_at_fault": "java",
+            "signature": "fallback.shared-queue-mutated/first-diff=queue",
+            "occurrence": "always",
+            "severity": "must",
+            "reason": "Fallback overwrote a queue object shared with the route table.",
+            "ref": "apache/rocketmq#7779",
+            "evidence": {"seed": 918273, "trace": f"sha256:{'0a' * 32}"},
+            "added": date(2025, 1, 10),
+            "owner": "team-messaging",
+        }
+    ],
+}
+Change = Callable[[dict[str, Any]], object]
+
+
+def parsed(data: object) -> ParsedFile:
+    return parse(data, "own.yaml", lambda location: f"own.yaml line {len(location)}")
+
+
+def changed(change: Change) -> dict[str, Any]:
+    data = copy.deepcopy(SPECIFIED)
+    change(data)
+    return data
+
+
+def in_entry(**fields: object) -> dict[str, Any]:
+    return changed(lambda data: data["entries"][0].update(fields))
+
+
+def test_the_example_of_the_specification_is_read() -> None:
+    """Every field of it arrives."""
+    (entry,) = parsed(SPECIFIED).entries
+    assert (entry.id, entry.check, entry.arm_at_fault) == ("RMQ-7779-sticky-fallback", "select/fallback/**", "java")
+    assert entry.when.subject == Party("java", Range.parse(">=4.0.0,<4.9.8 || >=5.0.0,<5.1.4"))
+    assert (entry.when.against, entry.when.faults) == (None, (("paused_brokers", Range.parse(">=1")),))
+    assert (entry.signatures, entry.rate) == (("fallback.shared-queue-mutated/first-diff=queue",), None)
+    assert (entry.severity, entry.ref) == (Severity.MUST, "apache/rocketmq#7779")
+    assert (entry.added, entry.expires) == (date(2025, 1, 10), date(2025, 7, 9))
+    assert entry.evidence is not None
+    assert (entry.evidence.seed, entry.evidence.trace) == (918_273, f"sha256:{'0a' * 32}")
+    assert (entry.owner, entry.proposed, entry.place) == ("team-messaging", False, "own.yaml line 2")
+
+
+def test_what_is_more_than_the_example_is_read_too() -> None:
+    """A baseline, settings, a rate, several signatures, days of its own."""
+    when = {"client": "cpp", "against": {"client": "java"}, "settings": {"send_msg_timeout_ms": 500}, "server": ">=5"}
+    more = in_entry(
+        when=when, occurrence={"rate": [0.02, 0.2]}, signature=["a", "b"], arm_at_fault="cpp", expires_after_days=10
+    )
+    (entry,) = parsed(more).entries
+    assert (entry.when.against, entry.when.settings) == (Party("java"), (("send_msg_timeout_ms", 500),))
+    assert (entry.rate, entry.signatures, entry.expires) == (Rate(0.02, 0.2), ("a", "b"), date(2025, 1, 20))
+
+
+def test_a_proposal_may_leave_to_a_person_what_a_program_cannot_know() -> None:
+    """An active entry may not."""
+    todo = {"arm_at_fault": "TODO", "reason": "TODO: why they differ, in a sentence", "ref": "TODO: an issue"}
+    (entry,) = parsed(in_entry(**todo, status="proposed")).entries
+    assert entry.proposed
+    with pytest.raises(UsageError, match="the arm_at_fault of an active entry"):
+        parsed(in_entry(**todo))
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (None, "expected a mapping with schemaVersion and entries at the top level (own.yaml line 0); saw nothing"),
+        ([1], "saw list"),
+        (changed(lambda d: d.pop("schemaVersion")), "the field schemaVersion at the top level"),
+        (changed(lambda d: d.update(schemaVersion="2.0")), 'schemaVersion "1.0" at schemaVersion'),
+        (changed(lambda d: d.update(schemaVersion=1.0)), 'the text "1.0", in quotes at schemaVersion'),
+        (changed(lambda d: d.update(entries=None)), "array, got null at entries"),
+        (changed(lambda d: d.update(entires=[])), "saw 'entires'; try: entries"),
+        (changed(lambda d: d["entries"].append(d["entries"][0])), "each id once at entries[1].id"),
+        (changed(lambda d: d["entries"][0].pop("reason")), "the field reason at entries[0]"),
+        (changed(lambda d: d["entries"][0].pop("evidence")), "the evidence of an active entry at entries[0]"),
+        (in_entry(id="with blank"), "an id of letters, digits, dots and hyphens at entries[0].id"),
+        (in_entry(signatures="x"), "saw 'signatures'; try: signature"),
+        (in_entry(check="a/java:1~python:1/b"), "without the pair of subjects"),
+        (in_entry(check="a/b/validity"), "a check about the clients at entries[0].check"),
+        (in_entry(when={"client": "java", "versions": "1"}), "saw 'versions'; try: version"),
+        (in_entry(when={"client": "java", "version": "4.x"}), "saw '4.x' in '4.x'"),
+        (in_entry(when={"client": "java", "fault": {"paused": ">=1"}}), "one of paused_brokers, killed_brokers"),
+        (in_entry(when={"client": "java", "fault": {"paused_brokers": "some"}}), "at entries[0].when.fault.paused_bro"),
+        (in_entry(when={"client": "java", "settings": {"send_timeout_ms": 1}}), "try: send_msg_timeout_ms"),
+        (
+            in_entry(when={"client": "java", "against": {"client": "java"}}, arm_at_fault="jvm"),
+            "one of java, reference",
+        ),
+        (
+            in_entry(signature="rules/queue.x", when={"client": "java", "against": {"client": "java"}}),
+            "no baseline for rules/queue.x at entries[0].when.against",
+        ),
+        (in_entry(signature=[]), "array of length >= 1 at entries[0].signature"),
+        (in_entry(occurrence="sometimes"), "always, or {rate: [0.02, 0.20]} at entries[0].occurrence"),
+        (in_entry(occurrence={"rate": [0.5, 0.2]}), "the lower share first at entries[0].occurrence.rate"),
+        (in_entry(severity="most"), "must, should or info at entries[0].severity"),
+        (in_entry(reason="too short"), "a sentence of at least 20 characters"),
+        (in_entry(added="yesterday"), "a date such as 2026-11-21 at entries[0].added"),
+        (in_entry(evidence={"seed": 1, "trace": "md5:1"}), "sha256: and 64 hexadecimal digits"),
+        (in_entry(status="done"), "active or proposed"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_sentence_with_its_place(data: object, said: str) -> None:
+    """Expected, seen, where; exit code 4."""
+    with pytest.raises(UsageError) as refused:
+        parsed(data)
+    assert said in str(refused.value)
+    assert "own.yaml line" in str(refused.value)
+
+
+def test_the_committed_schema_is_the_one_of_the_types() -> None:
+    """After a change: ``python -m rocketdiff.ledger.file_format > fixtures/schema/ledger-1.json``."""
+    assert COMMITTED.read_bytes() == schema()
+
+
+def test_the_example_satisfies_the_published_schema_and_a_typing_error_does_not() -> None:
+    """An editor that knows the schema says the same as we do."""
+    published = json.loads(COMMITTED.read_bytes())
+    as_json = json.loads(json.dumps(SPECIFIED, default=str))
+    jsonschema.validate(as_json, published)
+    as_json["entries"][0]["signatures"] = "x"
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(as_json, published)

@@ -1,0 +1,76 @@
+"""Proposed entries: a file that can be read, excuses nothing, and becomes a ledger once somebody has thought about it."""
+
+from dataclasses import replace
+from datetime import date
+
+import yaml
+
+from rocketdiff.core.policy import Policy
+from rocketdiff.core.run_info import SubjectInfo
+from rocketdiff.core.verdict import Severity
+from rocketdiff.ledger.apply import apply_ledger
+from rocketdiff.ledger.model import Confirmation, Ledger
+from rocketdiff.ledger.parsing import ParsedFile, parse
+from rocketdiff.ledger.proposal import proposed_file
+from tests.ledger.ledger_entries import BOTH, NEW, OLD, ONE, RUN, divergence, result
+
+EVIDENCE = Confirmation(7, "r1", f"sha256:{'0a' * 32}", "rocketdiff compare java:4.7.1 java:5.3.3")
+DAY = date(2026, 11, 21)
+DIVERGING = [result(ONE, divergence(), divergence("avoidance.other")), result(BOTH, divergence()), result(ONE)]
+
+
+def read(text: str) -> ParsedFile:
+    return parse(yaml.safe_load(text), "proposed.yaml", lambda _: "proposed.yaml line 1")
+
+
+def test_each_diverging_check_is_an_entry_with_all_its_signatures() -> None:
+    """Releases as they were run, the evidence, and status: proposed."""
+    first, second = read(proposed_file(DIVERGING, RUN, EVIDENCE, DAY)).entries
+    assert (first.id, first.check) == ("latency-pause-one-avoidance-java-5.3.3", f"{ONE}/avoidance")
+    assert first.signatures == ("avoidance.used/first", "avoidance.other")
+    assert first.when.subject.matches(NEW)
+    assert first.when.against is not None
+    assert first.when.against.matches(OLD)
+    assert (first.evidence, first.added, first.proposed, second.proposed) == (EVIDENCE, DAY, True, True)
+
+
+def test_a_proposal_excuses_nothing_until_it_is_edited() -> None:
+    """Then it declares exactly what the run showed."""
+    text = proposed_file(DIVERGING, RUN, EVIDENCE, DAY)
+    before = apply_ledger(Ledger(read(text).entries), DIVERGING, RUN, Policy())
+    assert [one.verdict.value for one in before.results] == ["DIVERGES", "DIVERGES", "CONFORMS"]
+    edited = text.replace("status: proposed", "").replace("arm_at_fault: TODO", "arm_at_fault: baseline")
+    edited = edited.replace("TODO: ", "known: ").replace('owner: ""', "owner: me")
+    after = apply_ledger(Ledger(read(edited).entries), DIVERGING[:2], RUN, Policy())
+    assert [one.verdict.value for one in after.results] == ["DECLARED", "DECLARED"]
+
+
+def test_what_is_declared_or_invalid_is_not_proposed() -> None:
+    """Nothing to propose is an empty text."""
+    known = replace(divergence(), declared_by="K16")
+    broken = replace(result(ONE, divergence()), verdict=result(ONE).verdict)
+    assert proposed_file([result(ONE, known), broken], RUN, EVIDENCE, DAY) == ""
+
+
+def test_a_baseline_that_its_own_rules_do_not_explain_stands_alone() -> None:
+    """No against, and an entry apart from the candidate's, even when both arms are one subject."""
+    twins = replace(RUN, baseline=SubjectInfo(NEW, "java", "5.3.3"))
+    found = [replace(result(ONE, divergence(), divergence("rules/queue.x")), case=f"{ONE}/{NEW}~{NEW}")]
+    candidate, baseline = read(proposed_file(found, twins, EVIDENCE, DAY)).entries
+    assert candidate.when.against is not None
+    assert (baseline.when.against, baseline.id) == (None, "latency-pause-one-avoidance-java-5.3.3-rules")
+
+
+def test_one_check_in_several_runs_is_one_entry_of_the_heaviest_severity() -> None:
+    """Ids stay unique."""
+    mild = replace(result(ONE, divergence()), severity=Severity.SHOULD)
+    (entry,) = read(proposed_file([mild, result(ONE, divergence())], RUN, EVIDENCE, DAY)).entries
+    assert entry.severity is Severity.MUST
+
+
+def test_a_subject_without_a_release_number_has_no_range() -> None:
+    """A toy is named for its defect."""
+    toys = replace(RUN, candidate=SubjectInfo("toy:drops", "toy", "1"))
+    found = [replace(result(ONE, divergence(subject="toy:drops")), case=f"{ONE}/{OLD}~toy:drops")]
+    (entry,) = read(proposed_file(found, toys, EVIDENCE, DAY)).entries
+    assert (entry.when.subject.client, entry.when.subject.version) == ("toy", None)

@@ -1,0 +1,68 @@
+"""Somebody else's repository, made for the tests of the pytest plugin: strict settings, own scenarios, own tests."""
+
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.core.resources import import_path
+
+TOYS = ("--rocketdiff", "--rocketdiff-seed", "5", "--rocketdiff-subject", "python:5.3.3", "--rocketdiff-subject")
+
+SETTINGS = """
+[pytest]
+addopts = --strict-markers --strict-config -p no:cacheprovider
+filterwarnings = error
+testpaths = conformance
+"""
+
+SCENARIO = """
+format: 1
+name: {name}
+establishes: A short stream of sends in calm.
+covers: [A3]
+topology: {topology}
+topic: {{queues_per_broker: 4}}
+workload: {{mode: sync, threads: 1, rate_per_s: 60, duration_s: 1, body_bytes: 128}}
+checks: [queue-choice, attempts, loss, duplication]
+"""
+
+
+class ForeignProject:
+    """A folder with a pytest.ini and a test folder; pytest runs there in a process of its own."""
+
+    def __init__(self, pytester: pytest.Pytester) -> None:
+        self._pytester = pytester
+        self.path = pytester.path
+        (self.path / "pytest.ini").write_text(SETTINGS)
+        (self.path / "conformance").mkdir()
+        (self.path / "conformance" / "values.yaml").write_text("topology: somebody else's\n")
+
+    def scenario(self, name: str, topology: str = "one-master") -> Path:
+        """A scenario of one second without faults."""
+        path = self.path / "conformance" / f"{name.rpartition('/')[2]}.yaml"
+        path.write_text(SCENARIO.format(name=name, topology=topology))
+        return path
+
+    def test(self, text: str) -> None:
+        """A test of the project's own."""
+        (self.path / "conformance" / "test_mine.py").write_text(text)
+
+    def pytest(self, *arguments: str) -> pytest.RunResult:
+        """Run it as its owner would, who has rocketdiff installed."""
+        return self._pytester.runpytest_subprocess(*_plugin(), *arguments, timeout=600)
+
+    def runs(self) -> list[Path]:
+        """Run directories below the default folder."""
+        return sorted(manifest.parent for manifest in (self.path / "reports").glob("*/run.json"))
+
+
+def foreign_project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> ForeignProject:
+    """With this checkout on the path, in case it is not installed here."""
+    monkeypatch.setenv("PYTHONPATH", import_path())
+    return ForeignProject(pytester)
+
+
+def _plugin() -> tuple[str, ...]:
+    """Nothing where the entry point is installed; else the module by name, as the entry point would name it."""
+    return () if entry_points(group="pytest11", name="rocketdiff") else ("-p", "rocketdiff.pytest_plugin")

@@ -1,0 +1,149 @@
+"""What of a case that cannot be read back is the case's misfortune, and what is the whole run's."""
+
+from collections.abc import Callable
+from contextlib import ExitStack, nullcontext
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from rocketdiff.cluster.interface import NodeState
+from rocketdiff.core.errors import ClusterError, EnvironmentMissing
+from rocketdiff.core.events import Arm
+from rocketdiff.core.fault import FaultKind
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.run.case import Pair, _Stage
+from rocketdiff.run.wire_witness import WireStory
+from tests.cluster.fakes import FakeCluster
+
+
+@pytest.fixture
+def stage() -> _Stage:
+    """A case without sends whose arms have ended."""
+    directory: Any = SimpleNamespace(number=1, run="r")
+    case: Any = SimpleNamespace(plan=SimpleNamespace(sends=()), faults=())
+    return _Stage(FakeCluster(), directory, case, Pair({}), (), is_wire_wanted=False)
+
+
+def failing(error: Exception) -> Callable[..., None]:
+    def fail(*_: object) -> None:
+        raise error
+
+    return fail
+
+
+def test_brokers_that_do_not_come_to_rest_make_the_case_invalid(stage: _Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next case has its chance."""
+    monkeypatch.setattr("rocketdiff.run.case.await_drained", failing(ClusterError("an end", seen="more writes")))
+    stage.read_back()
+    assert not stage.is_read_back
+    assert "more writes" in stage.problems["read-back"]
+
+
+def test_a_machine_that_has_failed_ends_the_run(stage: _Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine that stopped, or a disk that is full, is noticed before the drain; exit 69, no further case."""
+    cluster = cast("Any", stage.cluster)
+    monkeypatch.setattr(cluster, "require_sound", failing(EnvironmentMissing("an engine", seen="none")))
+    with pytest.raises(EnvironmentMissing):
+        stage.read_back()
+    assert not stage.is_read_back
+
+
+@pytest.mark.parametrize("name", ["broker-b", "name-server-1"])
+def test_a_server_that_died_is_named_whatever_failed_for_it(stage: _Stage, name: str) -> None:
+    """A topic that cannot be created, a route that does not come: consequences."""
+    cluster = cast("Any", stage.cluster)
+    cluster.states[name] = NodeState.GONE
+    cause = stage.cause_of(ClusterError("a topic on each broker", seen="no answer"))
+    assert isinstance(cause, ClusterError)
+    assert f"{name} died by itself" in cause.seen and "a topic on each broker" in cause.seen
+    with pytest.raises(ClusterError, match=f"{name} died by itself"):
+        stage.play(cast("Any", None))
+
+
+def test_an_error_stays_what_it_is_where_nobody_can_tell_of_servers(
+    stage: _Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An engine that has stopped is the cause itself; that it is asked again must not keep the case from being sealed."""
+    cluster = cast("Any", stage.cluster)
+    monkeypatch.setattr(cluster, "state", failing(EnvironmentMissing("the engine to tell", seen="nobody")))
+    error = EnvironmentMissing("the engine to live as long as the run", seen="nobody")
+    assert stage.cause_of(error) is error
+
+
+def test_while_all_servers_live_an_error_stays_what_it_is(stage: _Stage) -> None:
+    """And Ctrl-C is nobody's death."""
+    error = ClusterError("a topic", seen="no answer")
+    assert stage.cause_of(error) is error
+    interrupt = KeyboardInterrupt()
+    assert stage.cause_of(interrupt) is interrupt
+
+
+def test_frames_that_nobody_saw_make_the_case_invalid(stage: _Stage) -> None:
+    """The wire's story of the arm is kept, and that it is not whole is a problem of the case."""
+    story = WireStory("the wire: 2 attempts", unseen=("a frame of 9 MiB", "another"))
+    scenario = SimpleNamespace(settings=ClientSettings())
+    pair = SimpleNamespace(baseline=SimpleNamespace(release="5.3.3"), candidate=SimpleNamespace(release="5.5.0"))
+    stage.case = cast("Any", SimpleNamespace(scenario=scenario, plan=None, id=pair))
+    stage.arms = {Arm.CANDIDATE: cast("Any", SimpleNamespace(transcript=SimpleNamespace(sends=[], attempts=[])))}
+    stage.witness = cast("Any", SimpleNamespace(testify=lambda *_: story))
+    stage.testify()
+    assert stage.wire == {Arm.CANDIDATE: story}
+    assert stage.problems == {"wire candidate": "2 frames of candidate were not all seen: a frame of 9 MiB"}
+
+
+@pytest.fixture
+def played(stage: _Stage, monkeypatch: pytest.MonkeyPatch) -> _Stage:
+    """A stage whose play is all there, without clients: the schedule has two problems when it is stopped."""
+    cluster = cast("Any", stage.cluster)
+    monkeypatch.setattr(cluster, "create_topic", lambda *_, **__: None, raising=False)
+    nobody = SimpleNamespace(relays={}, require_alive=lambda: None, rest=lambda: None)
+    ended = SimpleNamespace(stop=lambda: None, join=lambda: SimpleNamespace(problems=["not proven", "not healed"]))
+    for name in ("Witness", "StallWatch", "ConnectionWatch"):
+        monkeypatch.setattr(f"rocketdiff.run.case.{name}", lambda *_, **__: nullcontext(nobody))
+    monkeypatch.setattr("rocketdiff.run.case.ScheduleThread", lambda *_: ended)
+    for name, given in (
+        ("_subject", nullcontext(_silent())),
+        ("_setup", None),
+        ("_connection_watch", nullcontext(nobody)),
+    ):
+        monkeypatch.setattr(_Stage, name, lambda *_, given=given: given)
+    monkeypatch.setattr(_Stage, "_go", lambda _: None)
+    stage.case = cast("Any", SimpleNamespace(plan=stage.case.plan, faults=(), scenario=_SCENARIO))
+    return stage
+
+
+_SCENARIO = SimpleNamespace(queues_per_broker=4, ordered=False, settings=ClientSettings())
+
+
+def _silent() -> SimpleNamespace:
+    done = {"await_hello": lambda: None, "prepare": lambda *_: None, "await_ready": lambda: None}
+    state = {"pid": 1, "arm": Arm.BASELINE, "broken": None, "is_over": True, "answered": 0}
+    return SimpleNamespace(transcript=SimpleNamespace(hello=None), await_done=lambda _: None, **done, **state)
+
+
+def test_faults_that_could_not_be_shown_make_the_case_invalid(played: _Stage) -> None:
+    """Whatever the schedule could not do is a problem of the case."""
+    with ExitStack() as stack:
+        played.play(stack)
+    assert played.problems == {"fault 0": "not proven", "fault 1": "not healed"}
+
+
+@pytest.mark.parametrize("name", ["broker-b", "name-server-1"])
+def test_a_server_that_dies_while_clients_send_makes_the_case_invalid(
+    name: str, played: _Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Gone once both arms have ended, though nobody killed it; before, all was well."""
+    cluster = cast("Any", played.cluster)
+    monkeypatch.setattr(_Stage, "_await_arms", lambda _: cluster.states.update({name: NodeState.GONE}))
+    with ExitStack() as stack:
+        played.play(stack)
+    assert played.problems[name].startswith(f"{name} died by itself: ")
+
+
+def test_a_broker_that_the_plan_kills_did_not_die_by_itself(played: _Stage) -> None:
+    """Its absence is the scenario."""
+    played.case = cast("Any", SimpleNamespace(faults=(SimpleNamespace(node="broker-b", kind=FaultKind.KILL),)))
+    cast("Any", played.cluster).states["broker-b"] = NodeState.GONE
+    played._look_for_deaths()
+    assert played.problems == {}

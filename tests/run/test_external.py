@@ -1,0 +1,198 @@
+"""Somebody's own cluster before anything is started: what can be run there, what cannot and why, and the dry run."""
+
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.cli.app import guarded
+from rocketdiff.core.errors import ExitCode, UsageError
+from rocketdiff.core.fault import FaultKind
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.run.dry_run import told
+from rocketdiff.run.execute import RunRequest, command_line, manifest_of, plan_cases
+from rocketdiff.run.external import described_by
+from rocketdiff.run.selection import Choice
+
+JAVA, PYTHON = SubjectId("java", "5.3.3"), SubjectId("python", "5.3.3")
+
+FILE = """\
+format: 1
+name: staging
+topic_prefix: rocketdiff-team
+name_servers:
+  - {address: "127.0.0.1:1"}
+brokers:
+  a: {name: mq-red}
+  b: {name: mq-blue, pause: pause-blue --now, resume: resume-blue}
+"""
+
+
+@pytest.fixture
+def backend(tmp_path: Path) -> str:
+    """As a user writes it."""
+    (tmp_path / "cluster.yaml").write_text(FILE)
+    return f"external:{tmp_path / 'cluster.yaml'}"
+
+
+def request(backend: str, *patterns: str) -> RunRequest:
+    return RunRequest(JAVA, PYTHON, patterns=patterns, backend=backend, described=described_by(backend))
+
+
+def test_faults_and_brokers_of_a_case_have_the_owners_names(backend: str) -> None:
+    """So do the records, the checks and the reports; the scenario's text stays as it was."""
+    wanted = request(backend, "fault-latency/pause-one-of-two")
+    (case,) = plan_cases(wanted, 1)
+    assert [(fault.kind, fault.node) for fault in case.faults] == [(FaultKind.PAUSE, "mq-blue")]
+    (entry,) = manifest_of(wanted, 1, (case,)).cases
+    assert entry.brokers == ("mq-red", "mq-blue")
+    assert "broker: b" in entry.scenario_text
+
+
+@pytest.mark.parametrize(
+    ("scenario", "reason"),
+    [
+        ("fault-latency/pause-both-of-two", "no pause command of mq-red"),
+        ("fault-latency/kill-one-of-two", "no kill command of mq-blue"),
+        ("fault-latency/pause-one-of-three", "no broker c"),
+        ("name-server/pause-one-of-two", "no name server 2"),
+        ("delay/level-one", "a topic that is not ours to read or to clean"),
+    ],
+)
+def test_a_scenario_asked_for_by_name_is_refused_with_the_reason(backend: str, scenario: str, reason: str) -> None:
+    """Before anything is started: nothing is done to a node without a command for it."""
+    with pytest.raises(UsageError) as raised:
+        plan_cases(request(backend, scenario), 1)
+    assert reason in str(raised.value)
+    assert scenario in str(raised.value)
+    assert "cluster.yaml" in str(raised.value)
+
+
+def test_of_a_suite_the_rest_is_run_and_the_reasons_are_told(backend: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Never silently: each one that is left out is named."""
+    names = {case.scenario.name for case in plan_cases(request(backend, "fault-latency/pause-*"), 1)}
+    assert "fault-latency/pause-one-of-two" in names
+    assert "fault-latency/pause-both-of-two" not in names
+    assert guarded(["run", "--cluster", backend, "--scenario", "fault-latency/pause-*", "--dry-run"]) == 0
+    told = capsys.readouterr().out
+    assert "left out: fault-latency/pause-both-of-two: no pause command of mq-red" in told
+    assert "left out: fault-latency/pause-one-of-three: no broker c" in told
+
+
+def test_when_nothing_can_be_run_the_reasons_are_the_message(backend: str) -> None:
+    """A run without cases must not look like a pass."""
+    with pytest.raises(UsageError, match="no broker c"):
+        plan_cases(request(backend, "fault-latency/pause-one-of-th*"), 1)
+
+
+def test_a_dry_run_tells_topics_and_commands_with_their_times_and_touches_nothing(
+    backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No connection, no process, no file."""
+
+    def untouchable(*_: object, **__: object) -> None:
+        raise AssertionError("a dry run did something")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(socket.socket, "connect", untouchable)
+    monkeypatch.setattr(subprocess, "Popen", untouchable)
+    before = sorted(tmp_path.rglob("*"))
+    arguments = [
+        "run",
+        "--cluster",
+        backend,
+        "--scenario",
+        "fault-latency/pause-one-of-two",
+        "--seed",
+        "1",
+        "--dry-run",
+    ]
+    assert guarded(arguments) == ExitCode.CONFORMS
+    assert sorted(tmp_path.rglob("*")) == before
+    told = capsys.readouterr().out
+    assert "topic rocketdiff-team-<run>-001-baseline: 4 queues on each of mq-red, mq-blue" in told
+    assert "fault: mq-blue paused at 1.5 s for 1 s" in told
+    assert "    at 1.5 s: pause-blue --now\n    at 2.5 s: resume-blue\n" in told
+    assert "a pause of it is witnessed by its probe alone" in told
+
+
+def test_a_dry_run_of_a_cluster_of_ours_tells_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without commands, which are then nobody's business."""
+    assert guarded(["run", "--scenario", "fault-latency/pause-one-of-two", "--dry-run"]) == ExitCode.CONFORMS
+    told = capsys.readouterr().out
+    assert "clusters of RocketMQ 5.3.3 would be started" in told
+    assert "fault: broker-b paused at 1.5 s for 1 s" in told
+    assert "topic" not in told
+
+
+def test_a_dry_run_ends_with_how_much_it_is_and_on_what_terms(capsys: pytest.CaptureFixture[str]) -> None:
+    """Five checks of the scenario and three that every case is asked; two seconds of sends, twice; relays, ledgers, policy."""
+    wanted = ["run", "--scenario", "round-robin/calm", "--dry-run", "--wire", "--control", "--no-ledger", "--strict"]
+    assert guarded(wanted) == ExitCode.CONFORMS
+    *_, total, terms = capsys.readouterr().out.splitlines()
+    assert total == "in all: 1 case and as many controls, 8 checks; 4 s of sending, the run takes longer"
+    assert terms == "suite all on processes, relays before both clients; ledgers: none; inconclusive: fail, strict"
+
+
+def test_a_dry_run_tells_the_controls_after_their_cases(backend: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """They have topics of their own, and pause the same brokers once more."""
+    wanted = ["run", "--cluster", backend, "--scenario", "fault-latency/pause-one-of-two", "--dry-run"]
+    assert guarded(wanted) == ExitCode.CONFORMS
+    assert "control" not in capsys.readouterr().out
+    assert guarded([*wanted, "--control"]) == ExitCode.CONFORMS
+    told = capsys.readouterr().out
+    assert "\nthen its control: fault-latency/pause-one-of-two/java:5.3.3~java:5.3.3, " in told
+    assert "topic rocketdiff-team-<run>-control-001-candidate: 4 queues on each of mq-red, mq-blue" in told
+    assert told.count("pause-blue --now") == 2
+
+
+def test_a_dry_run_names_what_a_client_has_no_call_for() -> None:
+    """As the run itself does."""
+    case = plan_cases(RunRequest(JAVA, PYTHON, patterns=("round-robin/calm",)), 1)
+    choice = Choice((), ("odd/call",), (("odd/place", "no broker c"),))
+    lines = list(told(case, choice, None, "5.3.3", is_control_wanted=False))
+    assert "left out: odd/call: one of the two clients has no such call" in lines
+    assert "left out: odd/place: no broker c" in lines
+
+
+def test_the_command_that_repeats_a_run_names_the_cluster_file(backend: str) -> None:
+    """And no server release: the cluster has one of its own."""
+    line = command_line(request(backend, "round-robin/calm"), 7)
+    assert f"--cluster {backend} --seed 7" in line
+    assert "--server" not in line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--cluster", "external"], "external:cluster.yaml"),
+        (["--cluster", "external:not-there.yaml"], "not-there.yaml"),
+        (["--cluster", "clouds", "--dry-run"], "clouds"),
+        (["--cluster", "external:cluster.yaml", "--server", "4.9.7"], "no --server with --cluster external"),
+        (
+            ["--cluster", "external:cluster.yaml", "--server", "4.9.7", "--dry-run"],
+            "no --server with --cluster external",
+        ),
+    ],
+)
+def test_a_cluster_that_is_not_described_is_one_clear_message(
+    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 4, and how it is meant."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cluster.yaml").write_text(FILE)
+    assert guarded(["run", *arguments]) == ExitCode.USAGE
+    assert said in capsys.readouterr().err
+
+
+def test_a_name_server_that_does_not_answer_is_named(
+    backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before a run directory is made: nothing is known of the cluster, so nothing is planned for it."""
+    monkeypatch.chdir(tmp_path)
+    assert guarded(["run", "--cluster", backend, "--scenario", "round-robin/calm"]) == ExitCode.ENVIRONMENT
+    said = capsys.readouterr().err
+    assert "name server 127.0.0.1:1 to tell its brokers" in said
+    assert "cluster.yaml" in said
+    assert not list(tmp_path.glob("reports/*"))

@@ -1,0 +1,127 @@
+"""Each guard holds for a sound case and breaks for the flaw it is there for."""
+
+from dataclasses import replace
+
+import pytest
+
+from rocketdiff.core.events import Arm
+from rocketdiff.core.fault import FaultRecord
+from rocketdiff.core.resources import resource
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.run.guards import CaseFacts, guards_of
+from rocketdiff.run.stall_watch import Stalls
+from rocketdiff.run.wire_witness import WireStory
+from rocketdiff.scenario import expand, load
+
+CASE = expand(
+    load(resource("fixtures/scenarios/fault-latency/pause-one-of-two.yaml")),
+    SubjectId("java", "5.3.3"),
+    SubjectId("python", "5.3.3"),
+    seed=1,
+)
+SPEC = CASE.faults[0]
+S = 1_000_000_000
+PAUSE = FaultRecord(SPEC.episode, SPEC.kind, SPEC.node, 0, 1, 2, 1 * S, 1 * S + 1, 1 * S + 2)
+SENDS = len(CASE.plan.sends)
+SOUND = CaseFacts(
+    case=CASE,
+    case_name=str(CASE.id),
+    first_ns={Arm.BASELINE: 0, Arm.CANDIDATE: 1_000_000},
+    late_ns={Arm.BASELINE: 100_000, Arm.CANDIDATE: 100_000},
+    answered={Arm.BASELINE: SENDS, Arm.CANDIDATE: SENDS},
+    faults=(PAUSE,),
+    problems=(),
+    is_read_back=True,
+    clock_slip_ms=0,
+    lost={},
+    origin_ns=-int(SPEC.at_s * S),
+)
+
+
+def broken(facts: CaseFacts) -> set[str]:
+    return {guard.name for guard in guards_of(facts) if not guard.held}
+
+
+def test_a_sound_case_breaks_no_guard() -> None:
+    """And has one for each thing that can go wrong."""
+    assert broken(SOUND) == set()
+    assert len(guards_of(SOUND)) == 10
+
+
+def test_a_report_says_who_saw_the_attempts() -> None:
+    """Where there was a relay, and nothing without one."""
+    facts = replace(SOUND, wire={Arm.BASELINE: WireStory(), Arm.CANDIDATE: WireStory("the wire: 7 attempts")})
+    seen = guards_of(facts)[-1]
+    assert (seen.name, seen.held, seen.seen) == ("witness-candidate", True, "the wire: 7 attempts")
+    assert len(guards_of(facts)) == len(guards_of(SOUND)) + 1
+
+
+@pytest.mark.parametrize(
+    ("flawed", "guard"),
+    [
+        (replace(SOUND, first_ns={Arm.BASELINE: 0, Arm.CANDIDATE: 51_000_000}), "started-together"),
+        (replace(SOUND, late_ns={Arm.BASELINE: 251_000_000}), "on-schedule-baseline"),
+        (replace(SOUND, answered={Arm.CANDIDATE: SENDS - 1}), "plan-done-candidate"),
+        (replace(SOUND, faults=()), "fault-1"),
+        (replace(SOUND, faults=(replace(PAUSE, proven_ns=None),)), "fault-1"),
+        (replace(SOUND, faults=(replace(PAUSE, heal_proven_ns=None),)), "fault-1"),
+        (replace(SOUND, faults=(replace(PAUSE, heal_ns=S // 3),)), "fault-1"),
+        (replace(SOUND, origin_ns=SOUND.origin_ns - int(1.1 * S)), "fault-on-time"),
+        (replace(SOUND, origin_ns=SOUND.origin_ns + int(1.1 * S)), "fault-on-time"),
+        (replace(SOUND, problems=("broker-a died by itself",)), "cluster"),
+        (replace(SOUND, is_read_back=False), "read-back"),
+        (replace(SOUND, wire={Arm.BASELINE: WireStory("both", against=("send 7: …",))}), "witness-baseline"),
+        (replace(SOUND, clock_slip_ms=-9), "clock-steady"),
+        (replace(SOUND, stalls=Stalls(gaps=((0, 1_000_000_001),))), "awake-machine"),
+        (replace(SOUND, stalls=Stalls(stopped_ns={Arm.BASELINE: 0, Arm.CANDIDATE: 50_000_000})), "awake-candidate"),
+    ],
+)
+def test_a_flaw_breaks_its_guard_and_no_other(flawed: CaseFacts, guard: str) -> None:
+    """One flaw, one guard: the reason a user reads is the right one."""
+    assert broken(flawed) == {guard}
+
+
+def test_an_arm_that_was_lost_owes_no_more_sends() -> None:
+    """What it could not do is the protocol check's business."""
+    lost = replace(SOUND, answered={Arm.CANDIDATE: 3}, lost={Arm.CANDIDATE: SubjectId("python", "5.3.3")})
+    assert broken(lost) == set()
+
+
+def twice(first: FaultRecord, second: FaultRecord) -> CaseFacts:
+    """A schedule of two pauses of a second, of one broker at 1.5 s and of the other at 3 s, and what came of it."""
+    specs = (SPEC, replace(SPEC, episode=2, node="broker-a", at_s=3.0))
+    case = replace(CASE, scenario=replace(CASE.scenario, faults=specs))
+    return replace(SOUND, case=case, faults=(first, second), origin_ns=0)
+
+
+def paused(episode: int, node: str, from_s: float, to_s: float) -> FaultRecord:
+    """A pause that was proven, and its end too."""
+    begin, end = int(from_s * S), int(to_s * S)
+    return FaultRecord(episode, SPEC.kind, node, begin, begin + 1, begin + 2, end, end + 1, end + 2)
+
+
+def test_pauses_apart_are_on_time() -> None:
+    """A few hundredths late, and half a second between them, as planned."""
+    kept = twice(paused(1, "broker-b", 1.53, 2.53), paused(2, "broker-a", 3.02, 4.02))
+    assert broken(kept) == set()
+
+
+def test_a_pause_that_slipped_is_named_with_both_times() -> None:
+    """Due at 3 s, it came at 5.2 s: whatever the plan had there is another phase."""
+    slipped = guards_of(twice(paused(1, "broker-b", 1.5, 2.5), paused(2, "broker-a", 5.2, 6.2)))
+    (guard,) = [one for one in slipped if one.name == "fault-on-time"]
+    assert (guard.held, guard.seen) == (False, "pause of broker-a due at 3.0 s came at 5.2 s")
+
+
+def test_pauses_that_ran_together_are_no_two_spells() -> None:
+    """Each began within its second, but the first was not over when the second began."""
+    merged = guards_of(twice(paused(1, "broker-b", 1.9, 3.2), paused(2, "broker-a", 3.1, 4.1)))
+    (guard,) = [one for one in merged if not one.held]
+    assert guard.seen == "the pauses of broker-b at 1.5 s and broker-a at 3 s overlapped"
+
+
+def test_pauses_planned_together_may_overlap() -> None:
+    """Both brokers at once are one spell by plan."""
+    specs = (SPEC, replace(SPEC, episode=2, node="broker-a"))
+    facts = twice(paused(1, "broker-b", 1.5, 2.5), paused(2, "broker-a", 1.6, 2.6))
+    assert broken(replace(facts, case=replace(CASE, scenario=replace(CASE.scenario, faults=specs)))) == set()

@@ -1,0 +1,133 @@
+"""What a real little program holds open is seen from outside; what cannot be seen is not said to be nothing."""
+
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from rocketdiff.core.events import Arm
+from rocketdiff.run.open_connections import ConnectionWatch, Endpoint, held_by, open_sockets
+
+CLIENT = """
+import socket, sys, threading
+to, mine = ("127.0.0.1", int(sys.argv[1])), []
+def dial():
+    mine.append(socket.create_connection(to))
+def reconnect():
+    mine.pop().close()
+    dial()
+def in_threads(count):
+    threads = [threading.Thread(target=dial) for _ in range(count)]
+    [one.start() for one in threads]
+    [one.join() for one in threads]
+print("ready", flush=True)
+for line in sys.stdin:
+    exec(line)
+    print("done", flush=True)
+"""
+"""Does what it is told, a line of Python at a time."""
+
+Do = Callable[[str], None]
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    """Accepts connections by itself, as far as the kernel goes."""
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as listening:
+        yield listening
+
+
+@contextmanager
+def client(listener: socket.socket) -> "Iterator[tuple[int, Do]]":
+    """Its process id, and how to tell it something."""
+    command = [sys.executable, "-c", CLIENT, str(listener.getsockname()[1])]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as started:
+        assert started.stdin is not None
+        assert started.stdout is not None
+        say, hear = started.stdin, started.stdout
+        assert hear.readline() == "ready\n"
+
+        def do(line: str) -> None:
+            say.write(line + "\n")
+            say.flush()
+            assert hear.readline() == "done\n"
+
+        yield started.pid, do
+        say.close()
+
+
+def endpoints(listener: socket.socket) -> dict[Endpoint, str]:
+    return {("127.0.0.1", listener.getsockname()[1]): "broker-a"}
+
+
+@pytest.mark.parametrize(
+    ("work", "held"),
+    [
+        ("dial()", {"broker-a": 1}),
+        ("for _ in range(7): dial()", {"broker-a": 7}),
+        ("in_threads(4)", {"broker-a": 4}),
+        ("pass", {}),
+    ],
+)
+def test_what_is_left_open_is_counted(listener: socket.socket, work: str, held: dict[str, int]) -> None:
+    """One connection, one a send, one a thread, none."""
+    with client(listener) as (pid, do), ConnectionWatch({Arm.CANDIDATE: (pid, endpoints(listener))}) as watch:
+        do(work)
+        watch.rest()
+    at_rest = [one.held for one in watch.seen[Arm.CANDIDATE] if one.is_at_rest]
+    assert at_rest == [held] * 3
+
+
+def test_a_connection_made_anew_is_another_one(listener: socket.socket) -> None:
+    """One is held before and after, and yet the second was opened."""
+    with client(listener) as (pid, do):
+        do("dial()")
+        with ConnectionWatch({Arm.CANDIDATE: (pid, endpoints(listener))}) as watch:
+            do("reconnect()")
+            watch.rest()
+    samples = watch.seen[Arm.CANDIDATE]
+    assert [samples[0].held, samples[0].opened] == [{"broker-a": 1}, {"broker-a": 1}]
+    assert samples[-1].held == {"broker-a": 1}
+    assert sum(one.opened.get("broker-a", 0) for one in samples[1:]) == 1
+
+
+def test_what_the_server_closed_and_the_client_keeps_is_held(listener: socket.socket) -> None:
+    """CLOSE_WAIT: a client that does not notice that it was left leaks too."""
+    with client(listener) as (pid, do):
+        do("dial()")
+        accepted, _ = listener.accept()
+        accepted.close()
+        sockets = open_sockets()
+        assert sockets is not None
+        assert len(held_by(pid, sockets) or ()) == 1
+
+
+def test_children_count_and_other_servers_do_not(listener: socket.socket) -> None:
+    """The program behind the leash is what connects; what it connects to besides is nobody's business."""
+    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {CLIENT!r}, *sys.argv[1:]])"
+    command = [sys.executable, "-c", parent, str(listener.getsockname()[1])]
+    with (
+        socket.create_server(("127.0.0.1", 0)) as other,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as started,
+    ):
+        assert started.stdin is not None
+        assert started.stdout is not None
+        for line in ("dial()", f"to = ('127.0.0.1', {other.getsockname()[1]}); dial()"):
+            print(line, file=started.stdin, flush=True)
+        assert [started.stdout.readline() for _ in range(3)] == ["ready\n", "done\n", "done\n"]
+        with ConnectionWatch({Arm.BASELINE: (started.pid, endpoints(listener))}) as watch:
+            watch.rest()
+        started.stdin.close()
+    assert watch.seen[Arm.BASELINE][-1].held == {"broker-a": 1}
+
+
+def test_a_process_that_is_gone_holds_an_unknown_number() -> None:
+    """Not none: nobody can look."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        gone.wait()
+    with ConnectionWatch({Arm.CANDIDATE: (gone.pid, {})}) as watch:
+        watch.rest()
+    assert {one.held is None for one in watch.seen[Arm.CANDIDATE]} == {True}

@@ -1,0 +1,137 @@
+"""What the runner decides before anything is started."""
+
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.cli.app import guarded
+from rocketdiff.core.errors import ExitCode, UsageError
+from rocketdiff.core.policy import Inconclusive, Policy
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.run.execute import RunRequest, chosen, command_line, found_again, manifest_of, plan_cases
+
+JAVA, PYTHON = SubjectId("java", "5.3.3"), SubjectId("python", "5.3.3")
+
+
+def test_cases_of_one_topology_stand_together() -> None:
+    """So that every cluster starts once."""
+    topologies = [case.scenario.topology for case in plan_cases(RunRequest(JAVA, PYTHON), 1)]
+    assert topologies == sorted(topologies)
+    assert len(topologies) > 40
+
+
+def test_the_same_seed_gives_both_arms_and_every_run_the_same_plan() -> None:
+    """A plan depends on scenario and seed only."""
+    quick = RunRequest(JAVA, PYTHON, suite="quick")
+    swapped = RunRequest(PYTHON, JAVA, suite="quick")
+    plans = [case.plan for case in plan_cases(quick, 7)]
+    assert plans == [case.plan for case in plan_cases(swapped, 7)]
+    assert plans != [case.plan for case in plan_cases(quick, 8)]
+
+
+def test_nothing_to_run_is_a_usage_error() -> None:
+    """A typing error must not look like a pass."""
+    with pytest.raises(UsageError):
+        plan_cases(RunRequest(JAVA, PYTHON, patterns=("no/such-scenario",)), 1)
+
+
+def test_scenarios_that_a_client_has_no_call_for_are_left_out_and_named() -> None:
+    """Without an explicit queue there is nothing to compare; asked for nothing else, that is the message."""
+    cpp = RunRequest(JAVA, SubjectId("cpp", "2.1.0"), patterns=("explicit-queue/*", "round-robin/calm"))
+    assert [case.scenario.name for case in plan_cases(cpp, 1)] == ["round-robin/calm"]
+    assert set(chosen(cpp).without_call) == {"explicit-queue/calm", "explicit-queue/pause-one-of-two"}
+    assert chosen(RunRequest(JAVA, PYTHON)).without_call == ()
+    with pytest.raises(UsageError, match="no such call"):
+        plan_cases(RunRequest(JAVA, SubjectId("cpp", "2.1.0"), patterns=("batch/*",)), 1)
+
+
+def test_the_command_that_repeats_a_run_holds_everything_that_decides_it() -> None:
+    """Subjects, scenarios, server, seed and policy; quoted for a shell."""
+    request = RunRequest(
+        JAVA,
+        PYTHON,
+        patterns=("round-robin/*",),
+        scenario_root=Path("my scenarios"),
+        policy=Policy(Inconclusive.WARN, strict=True),
+    )
+    assert command_line(request, 42) == (
+        "rocketdiff run --subject java:5.3.3 --subject python:5.3.3 --suite all --scenario 'round-robin/*'"
+        " --scenarios 'my scenarios' --server 5.3.3 --seed 42 --inconclusive warn --strict"
+    )
+
+
+def test_the_manifest_names_every_check_and_broker_of_a_case() -> None:
+    """What was planned is written down before anything happens, so that what is missing is missed."""
+    request = RunRequest(JAVA, PYTHON, patterns=("fault-latency/pause-one-of-two",))
+    (entry,) = manifest_of(request, 3, plan_cases(request, 3)).cases
+    assert entry.brokers == ("broker-a", "broker-b")
+    assert set(entry.checks) >= {"queue-choice", "avoidance", "protocol", "validity"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["--subject", "java:9.9.9", "--subject", "python:5.3.3"],
+            "a published release of the Java client; saw java:9.9.9",
+        ),
+        (["--subject", "java:5.3.3", "--subject", "foo:1"], "a client the harness knows; saw foo:1"),
+        (["--subject", "python:5.3.3", "--subject", "toy:x"], "a toy with a known defect; saw toy:x"),
+        (
+            ["--subject", "cpp:2.1.0", "--subject", "java:5.3.3"],
+            "a Java client or the reference; saw cpp:2.1.0; try: the other way round: java:5.3.3, then cpp:2.1.0",
+        ),
+        (["--subject", "toy:sends-twice"], "only a Java client can be named alone"),
+        (["--suite", "quik"], "or all; saw 'quik'; try: quick"),
+        (["--cluster", "kubernetes"], "one of processes, containers, containers:host, external:FILE"),
+        (["--server", "9.9.9"], "a known server release; saw 9.9.9"),
+        (["--server", "9.9.9", "--cluster", "containers"], "a known server release; saw 9.9.9"),
+        (["--ledger", "nowhere.yaml"], "a readable ledger nowhere.yaml"),
+    ],
+)
+def test_a_dry_run_refuses_what_the_run_would_refuse(
+    arguments: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Before a word of what would be done, and without fetching anything: this cache is empty and stays so."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ROCKETDIFF_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("ROCKETDIFF_SERVER_IMAGE", raising=False)
+    assert guarded(["run", "--scenario", "round-robin/calm", "--dry-run", *arguments]) == ExitCode.USAGE
+    told = capsys.readouterr()
+    assert said in told.err
+    assert "dry run" not in told.out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_dry_run_with_a_server_image_of_the_users_takes_any_release(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As the run does: what is in that image is the user's business."""
+    monkeypatch.setenv("ROCKETDIFF_SERVER_IMAGE", "ours/rocketmq:{release}")
+    wanted = ["run", "--scenario", "round-robin/calm", "--cluster", "containers", "--server", "6.0.0", "--dry-run"]
+    assert guarded(wanted) == ExitCode.CONFORMS
+    assert "clusters of RocketMQ 6.0.0 would be started" in capsys.readouterr().out
+
+
+def test_a_baseline_without_rules_is_refused_by_compare_too(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is started for it."""
+    assert guarded(["compare", "cpp:2.1.0", "5.3.3"]) == ExitCode.USAGE
+    assert "the other way round: java:5.3.3, then cpp:2.1.0" in capsys.readouterr().err
+
+
+def test_compare_takes_bare_releases(capsys: pytest.CaptureFixture[str]) -> None:
+    """As changelog does: they are the Java client's."""
+    assert guarded(["compare", "4.7.1", "5.3.3", "--scenario", "round-robin/calm", "--dry-run"]) == ExitCode.CONFORMS
+    assert "round-robin/calm/java:4.7.1~java:5.3.3" in capsys.readouterr().out
+
+
+def test_whoever_interrupts_a_run_is_told_how_to_judge_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    """The command as it is to be typed; the interruption goes on."""
+    with pytest.raises(KeyboardInterrupt), found_again(Path("reports/my run")):
+        raise KeyboardInterrupt
+    said = capsys.readouterr().err
+    assert said == "what there is of the run can be judged: rocketdiff analyze 'reports/my run'\n"

@@ -1,0 +1,93 @@
+"""Which scenarios a run is made of on each backend: what a backend cannot start is left out with the reason, before it starts."""
+
+import subprocess
+import sys
+
+import pytest
+
+from rocketdiff.cli.app import guarded
+from rocketdiff.core.errors import ExitCode, UsageError
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.run.execute import RunRequest, plan_cases
+from rocketdiff.run.selection import Choice, choose, why_not_asked
+
+JAVA, PYTHON = SubjectId("java", "5.3.3"), SubjectId("python", "5.3.3")
+WITH_SLAVES = "double-write/calm"
+
+
+def chosen(backend: str, *patterns: str) -> Choice:
+    return choose(None, None, patterns, (JAVA, PYTHON), backend, None)
+
+
+def test_processes_leave_nothing_out() -> None:
+    """Every topology can be had."""
+    choice = chosen("processes")
+    assert choice.not_here == ()
+    assert WITH_SLAVES in {one.name for one in choice.scenarios}
+
+
+def test_containers_of_a_bridge_leave_out_what_has_slaves_and_nothing_else() -> None:
+    """Each with the reason and with what to do instead; together with the rest they are what processes run."""
+    choice, everything = chosen("containers"), chosen("processes")
+    left = dict(choice.not_here)
+    assert {one.name for one in everything.scenarios if "slave" in one.topology} == set(left)
+    assert WITH_SLAVES in left
+    assert {one.name for one in choice.scenarios} == {one.name for one in everything.scenarios} - set(left)
+    assert all(
+        "not its master's inside a container; use --cluster containers:host" in reason for reason in left.values()
+    )
+    assert chosen("containers:bridge") == choice
+
+
+def test_containers_of_the_hosts_network_leave_nothing_out() -> None:
+    """They do as processes do."""
+    assert chosen("containers:host") == chosen("processes")
+
+
+def test_one_asked_for_by_its_very_name_is_refused_before_anything_is_started() -> None:
+    """It was wanted; a run without it would not be what was asked for."""
+    request = RunRequest(JAVA, PYTHON, patterns=("round-robin/*", WITH_SLAVES), backend="containers")
+    with pytest.raises(UsageError, match=rf"--cluster containers can run; saw {WITH_SLAVES}; .*containers:host"):
+        plan_cases(request, 1)
+
+
+def test_of_a_glob_the_rest_is_run_and_a_dry_run_names_what_is_not(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without an engine: nothing is asked of one."""
+    wanted = ["run", "--cluster", "containers", "--scenario", "*/calm", "--dry-run"]
+    assert guarded(wanted) == ExitCode.CONFORMS
+    told = capsys.readouterr().out
+    assert f"left out: {WITH_SLAVES}: a slave copies topics" in told
+    assert ": round-robin/calm/" in told
+    assert "double-write/calm/" not in told
+
+
+def test_when_only_slaves_are_left_the_reason_is_the_message() -> None:
+    """A run without cases must not look like a pass."""
+    with pytest.raises(UsageError, match="use --cluster containers:host"):
+        plan_cases(RunRequest(JAVA, PYTHON, patterns=("double-write/*",), backend="containers"), 1)
+
+
+def test_a_wiring_there_is_not_is_refused_with_the_backend(capsys: pytest.CaptureFixture[str]) -> None:
+    """Not when the first cluster is started."""
+    assert guarded(["run", "--cluster", "containers:mesh", "--dry-run"]) == ExitCode.USAGE
+    assert "containers:bridge, containers:host" in capsys.readouterr().err
+
+
+def test_choosing_imports_no_client_of_an_engine() -> None:
+    """That takes half a second, and machines without an engine have no need of it."""
+    program = (
+        "import sys, rocketdiff.run.selection; print([m for m in ('docker', 'testcontainers') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_call_that_one_of_the_two_does_not_have_is_said_in_the_words_of_a_run() -> None:
+    """The pytest plugin asks scenario by scenario what a run asks of all at once."""
+    everything = {one.name: one for one in chosen("processes").scenarios}
+    cpp = SubjectId("cpp", "2.1.0")
+    without = choose(None, None, (), (JAVA, cpp), "processes", None).without_call
+    asked = {name for name, scenario in everything.items() if why_not_asked(scenario, (JAVA, cpp)) is not None}
+    assert asked == set(without)
+    assert asked
+    assert why_not_asked(everything["round-robin/calm"], (JAVA, cpp)) is None

@@ -1,0 +1,81 @@
+"""A process that is stopped is seen, also one level down; a running one and a dead one are not."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from rocketdiff.core.events import Arm
+from rocketdiff.run.stall_watch import Stalls, StallWatch, is_stopped
+
+PARENT = "import subprocess, sys; print(subprocess.Popen(['sleep', '60']).pid, flush=True); sys.stdin.read()"
+
+
+@pytest.fixture
+def parent() -> Iterator["subprocess.Popen[str]"]:
+    """A process with one child, in a group of its own, which is killed whole."""
+    command = [sys.executable, "-c", PARENT]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as started:
+        try:
+            yield started
+        finally:
+            os.killpg(started.pid, signal.SIGKILL)
+
+
+def child_of(parent: "subprocess.Popen[str]") -> int:
+    assert parent.stdout is not None
+    return int(parent.stdout.readline())
+
+
+def await_state(pid: int, *, stopped: bool) -> None:
+    deadline = time.monotonic() + 30
+    while is_stopped(pid) is not stopped:
+        assert time.monotonic() < deadline, f"{pid} stopped: {not stopped}"
+        time.sleep(0.01)
+
+
+def test_a_stopped_child_is_a_stopped_subject(parent: "subprocess.Popen[str]") -> None:
+    """The leash runs on while the client behind it stands still."""
+    child = child_of(parent)
+    assert not is_stopped(parent.pid)
+    os.kill(child, signal.SIGSTOP)
+    await_state(parent.pid, stopped=True)
+    os.kill(child, signal.SIGCONT)
+    await_state(parent.pid, stopped=False)
+
+
+def test_a_process_that_is_gone_is_not_stopped() -> None:
+    """Its death is somebody else's business."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        gone.wait()
+    assert not is_stopped(gone.pid)
+
+
+def test_the_watch_tells_which_arm_was_stopped(parent: "subprocess.Popen[str]") -> None:
+    """And that the other was not."""
+    child = child_of(parent)
+    with StallWatch({Arm.BASELINE: child, Arm.CANDIDATE: parent.pid}) as watch:
+        os.kill(parent.pid, signal.SIGSTOP)
+        deadline = time.monotonic() + 30
+        while not watch.seen.stopped_ns[Arm.CANDIDATE] and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert watch.seen.stopped_ns[Arm.CANDIDATE] > 0
+    assert watch.seen.stopped_ns[Arm.BASELINE] == 0
+
+
+def test_the_longest_gap_counts_and_none_is_none() -> None:
+    """From when the thread was due to when it was woken."""
+    assert Stalls().longest_gap_ns == 0
+    assert Stalls(gaps=((0, 3), (10, 30), (40, 41))).longest_gap_ns == 20
+
+
+@pytest.mark.parametrize(("sign_of_life", "left"), [(50, 0), (26, 0), (24, 100), (75, 100), (101, 100)])
+def test_a_gap_in_whose_middle_a_subject_was_alive_is_the_runners_own(sign_of_life: int, left: int) -> None:
+    """A machine that stands still lets nobody send."""
+    assert Stalls(gaps=((0, 100),)).without([sign_of_life, 1_000]).longest_gap_ns == left

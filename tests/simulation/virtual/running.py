@@ -1,0 +1,39 @@
+"""Runs a hand-written script on the reference and takes the answers out of its lines."""
+
+import json
+from typing import Any
+
+from rocketdiff.simulation.script import parse_script
+from rocketdiff.simulation.virtual import run_reference
+from rocketmq_reference.dialects import dialect_of
+
+Data = dict[str, Any]
+
+
+def lines_of(release: str, script: Data, *, trace: bool = False) -> list[str]:
+    return run_reference(dialect_of(release), "S", parse_script({"format": 1, **script}, "S"), trace=trace)
+
+
+def answers_of(release: str, script: Data) -> list[Data]:
+    return [json.loads(line) for line in lines_of(release, script)]
+
+
+def queues_of(release: str, script: Data) -> list[str]:
+    """What each select of the script chose, broker and queue run together."""
+    chosen = [answer["select"] for answer in answers_of(release, script) if "select" in answer]
+    return [f"{queue['broker']}{queue['queue_id']}" for queue in chosen]
+
+
+def sends_of(release: str, script: Data) -> list[Data]:
+    return [answer["send"] for answer in answers_of(release, script) if "send" in answer]
+
+
+def state_of(release: str, script: Data) -> Data:
+    """What the script's last line, a dump, says."""
+    dump: Data = answers_of(release, script)[-1]["dump"]
+    return dump
+
+
+def attempts_of(send: Data) -> list[str]:
+    """Of each attempt: the timeout it was given, the time it took, and how it ended."""
+    return [f"{one['timeout_ms']} {one['elapsed_ms']} {one['outcome']}" for one in send["attempts"]]

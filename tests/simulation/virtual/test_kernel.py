@@ -1,0 +1,146 @@
+"""Virtual time runs events in order, and lets actors wait."""
+
+import pytest
+
+from rocketdiff.core.errors import UsageError
+from rocketdiff.simulation.script import parse_script
+from rocketdiff.simulation.virtual import run_reference
+from rocketdiff.simulation.virtual.kernel import Body, Kernel, Lock, Signal, Wait
+from rocketmq_reference.dialects import dialect_of
+
+POLLING = {
+    "format": 1,
+    "depth": "remoting",
+    "route": {"a": 2},
+    "settings": {"poll_name_server_interval_ms": 1},
+    "steps": [{"send": {"mode": "sync"}}, {"advance_ms": 86_400_000}],
+}
+
+
+def test_what_is_due_together_runs_in_the_order_of_scheduling() -> None:
+    """At one millisecond: first scheduled, first run; and whatever an event adds comes last."""
+    kernel = Kernel()
+    seen: list[str] = []
+
+    def first() -> None:
+        seen.append("first")
+        kernel.at(5, lambda: seen.append("fourth"))
+
+    kernel.at(5, lambda: seen.append("second"))
+    kernel.at(3, first)
+    kernel.at(5, lambda: seen.append("third"))
+    kernel.run_until_ms(5)
+    assert seen == ["first", "second", "third", "fourth"]
+
+
+def test_a_signal_given_at_the_deadline_but_scheduled_before_the_wait_wins() -> None:
+    """An answer that takes exactly the timeout is an answer."""
+    kernel, answer, seen = Kernel(), Signal(), []
+
+    def caller() -> Body:
+        kernel.after(10, lambda: kernel.give(answer))
+        seen.append((yield Wait(answer, 10)))
+
+    kernel.run(caller())
+    kernel.run_until_ms(10)
+    assert seen == [True]
+
+
+def test_a_wait_that_expires_may_last_a_little_longer() -> None:
+    """With one extra millisecond a wait to 10 ends at 11; a sleep to 10 ends at 10."""
+    kernel = Kernel(extra_ms=1)
+    seen: list[tuple[str, int, bool]] = []
+
+    def waits() -> Body:
+        seen.append(("wait", kernel.now_ms, (yield Wait(Signal(), 10))))
+
+    def sleeps() -> Body:
+        seen.append(("sleep", kernel.now_ms, (yield Wait(until_ms=10))))
+
+    kernel.run(waits())
+    kernel.run(sleeps())
+    kernel.run_until_ms(10)
+    assert [name for name, _, _ in seen] == ["sleep"]
+    kernel.run_until_ms(11)
+    assert [name for name, _, _ in seen] == ["sleep", "wait"]
+
+
+def test_an_actor_is_woken_after_what_is_due_already() -> None:
+    """Waking is an event of its own, at the end of the millisecond."""
+    kernel, signal = Kernel(), Signal()
+    seen: list[str] = []
+
+    def actor() -> Body:
+        yield Wait(signal)
+        seen.append("actor")
+
+    kernel.run(actor())
+    kernel.at(4, lambda: kernel.give(signal))
+    kernel.at(4, lambda: seen.append("event"))
+    kernel.run_until_ms(4)
+    assert seen == ["event", "actor"]
+
+
+def test_a_lock_is_had_in_turn_or_not_in_time() -> None:
+    """The second actor gets the lock when the first lets go at 7; the third gives up at 5."""
+    kernel = Kernel()
+    lock = Lock(kernel)
+    seen: list[tuple[str, bool, int]] = []
+
+    def actor(name: str, until_ms: int) -> Body:
+        held = yield from lock.acquire(until_ms)
+        seen.append((name, held, kernel.now_ms))
+        if held:
+            yield Wait(until_ms=kernel.now_ms + 7)
+            lock.release()
+
+    for name, until_ms in (("first", 0), ("second", 100), ("third", 5)):
+        kernel.run(actor(name, until_ms))
+    kernel.run_until_ms(20)
+    assert seen == [("first", True, 0), ("third", False, 5), ("second", True, 7)]
+
+
+def test_time_that_never_ends_is_refused() -> None:
+    """A script may not run on for more than a century."""
+    kernel = Kernel()
+    kernel.at(4_000_000_000_000, lambda: None)
+    with pytest.raises(UsageError, match="comes to an end"):
+        kernel.run_until_ms(5_000_000_000_000)
+
+
+def test_a_wait_without_time_is_no_wait() -> None:
+    """With no time left a signal is only looked at: nothing else happens meanwhile, and no extra time passes."""
+    kernel, late, given = Kernel(extra_ms=1), Signal(), Signal()
+    kernel.give(given)
+    seen: list[bool] = []
+
+    def actor() -> Body:
+        kernel.after(0, lambda: kernel.give(late))
+        seen.append((yield Wait(late, 0)))
+        seen.append((yield Wait(given, 0)))
+
+    kernel.run(actor())
+    assert seen == [False, True]
+
+
+def test_too_many_events_without_an_answer_are_endless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer starts the count anew."""
+    monkeypatch.setattr("rocketdiff.simulation.virtual.kernel.MAX_SILENT_EVENTS", 100)
+    kernel = Kernel()
+    for number in range(3):
+        for _ in range(90):
+            kernel.after(1, lambda: None)
+        kernel.run_until_ms(number + 1)
+        kernel.answered()
+    for _ in range(101):
+        kernel.after(1, lambda: None)
+    with pytest.raises(UsageError, match="101 of them since the last answer"):
+        kernel.run_until_ms(5)
+
+
+def test_a_script_that_polls_every_millisecond_for_a_day_is_endless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole reference, with a smaller limit: what it answered before does not save it."""
+    monkeypatch.setattr("rocketdiff.simulation.virtual.kernel.MAX_SILENT_EVENTS", 2_000)
+    script = parse_script(POLLING, "polling")
+    with pytest.raises(UsageError, match="comes to an end within"):
+        run_reference(dialect_of("5.3.3"), "polling", script)

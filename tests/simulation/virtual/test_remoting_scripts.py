@@ -1,0 +1,93 @@
+"""Scripts of the depth "remoting": connections, callbacks and the client's own timers; run on the classes, too."""
+
+from typing import Any
+
+import pytest
+
+from tests.simulation.virtual.running import answers_of, attempts_of, sends_of
+
+
+def remoting(*steps: object, **rest: object) -> dict[str, Any]:
+    return {"depth": "remoting", "route": {"a": 1}, "steps": list(steps), **rest}
+
+
+def answers(*answers: object) -> dict[str, Any]:
+    return {"broker": {"name": "a", "answers": list(answers)}}
+
+
+def dumps_of(release: str, script: dict[str, Any]) -> list[dict[str, Any]]:
+    return [answer["dump"] for answer in answers_of(release, script) if "dump" in answer]
+
+
+@pytest.mark.parametrize(("release", "attempt"), [("4.9.0", "5000 5000 timeout"), ("4.9.1", "5000 2999 reset")])
+def test_a_timeout_costs_the_connection_and_who_waits_on_it(release: str, attempt: str) -> None:
+    """From 4.9.1 on: at 3,000 ms one send gives up, and the other one, begun at 1 ms, is torn down with it."""
+    timeline = [{"at_ms": 0, "send": {}}, {"at_ms": 1, "thread": 1, "send": {"timeout_ms": 5_000}}]
+    sends = sends_of(release, remoting(answers("timeout"), {"timeline": timeline}))
+    assert [attempts_of(send)[0] for send in sends] == ["3000 3000 timeout", attempt]
+
+
+@pytest.mark.parametrize(("release", "attempt"), [("5.1.1", "3000 3000 timeout"), ("5.1.3", "3000 0 reset")])
+def test_an_orderly_close_fails_what_waits_from_5_1_3_on(release: str, attempt: str) -> None:
+    """Before, the client waits for an answer that cannot come."""
+    settings = {"retry_times_when_send_failed": 0}
+    (send,) = sends_of(release, remoting(answers("fin"), {"send": {}}, settings=settings))
+    assert attempts_of(send) == [attempt]
+
+
+@pytest.mark.parametrize(
+    ("release", "attempts"),
+    [
+        ("4.6.1", ["3000 4000 timeout", "0 0 ok"]),
+        ("4.7.0", ["3000 4000 timeout", "-1000 0 too-much"]),
+        ("5.1.1", ["3000 4200 timeout", "-1200 0 too-much", "-1200 0 too-much"]),
+    ],
+)
+def test_an_asynchronous_send_is_given_up_by_the_scan(release: str, attempts: list[str]) -> None:
+    """A second after its timeout at the earliest; by then a retry has the time that is left, unless it has a whole wait of 0."""
+    (send,) = sends_of(release, remoting(answers("timeout", 0), {"send": {"mode": "async"}}))
+    assert attempts_of(send) == attempts
+
+
+def test_a_retry_that_shares_its_number_is_never_heard_of_again() -> None:
+    """To 4.6.1: the next request has the same number and takes its place; from 4.7.0 on both end."""
+    script = remoting(answers("reset", 5), {"send": {"mode": "async"}}, {"send": {}})
+    assert [send["result"] for send in sends_of("4.6.1", script)] == ["exception", "pending"]
+    assert [send["result"] for send in sends_of("4.7.0", script)] == ["exception", "exception"]
+
+
+@pytest.mark.parametrize(
+    ("scan_ms", "result"), [(9_000, "ok"), (10_000, "pending"), (15_000, "ok"), (60_000, "pending")]
+)
+def test_a_round_for_consumers_brings_the_heartbeats_due_with_it_forward(scan_ms: int, result: str) -> None:
+    """In 4.6.1, at 10,000 and 60,000 ms: they come before the scan, and the second one has the number of the retry that it makes."""
+    given = {"mode": "async", "timeout_ms": 1_000, "queue": {"broker": "a", "queue_id": 0}}
+    steps = ({"advance_ms": scan_ms - 2_000}, answers("timeout", 0), {"send": given})
+    route, settings = {"a": 1, "b": 1}, {"heartbeat_broker_interval_ms": 1_000}
+    (send,) = sends_of("4.6.1", remoting(*steps, route=route, settings=settings))
+    outcome = {"ok": "0 0 ok", "pending": "0 None None"}[result]
+    assert (send["result"], attempts_of(send)) == (result, ["1000 2000 timeout", outcome])
+
+
+@pytest.mark.parametrize(("release", "reachable"), [("5.1.4", False), ("5.2.0", True)])
+def test_the_detector_finds_a_broker_again_at_its_round(release: str, reachable: bool) -> None:
+    """At 3,000 ms; in 5.1.4 nothing can switch it on."""
+    settings = {"send_latency_fault_enable": True, "start_detector_enable": True}
+    dump = {"dump": ["faults"]}
+    script = remoting(
+        answers({"code": 13}), {"send": {}}, answers(0), dump, {"advance_ms": 3_000}, dump, settings=settings
+    )
+    shown = [one["faults"]["a"]["reachable"] for one in dumps_of(release, script)]
+    assert shown == [False, reachable]
+
+
+def test_the_client_learns_a_new_route_by_itself_and_connects_for_its_heartbeat() -> None:
+    """The first poll comes at 10 ms, the first heartbeat at 1,000 ms; a one-way send is over once it is written."""
+    both = {"dump": ["queues", "connections"]}
+    steps = ({"route": {"b": 1}}, {"advance_ms": 10}, both, {"advance_ms": 990}, both, {"send": {"mode": "oneway"}})
+    assert dumps_of("5.3.3", remoting(*steps)) == [
+        {"queues": ["b0"], "connections": {}},
+        {"queues": ["b0"], "connections": {"b": 1}},
+    ]
+    (send,) = sends_of("5.3.3", remoting(*steps))
+    assert (send["result"], attempts_of(send)) == ("ok", ["3000 0 written"])

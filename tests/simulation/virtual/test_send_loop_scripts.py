@@ -1,0 +1,54 @@
+"""Scripts of the depth "send-loop": attempts, what was left of the timeout, and how it all ended; run on the classes, too."""
+
+from tests.simulation.virtual.running import attempts_of, sends_of
+
+PAUSED = {"route": {"a": 1}, "steps": [{"broker": {"name": "a", "answers": "timeout"}}, {"send": {}}]}
+
+
+def test_attempts_share_one_timeout_from_4_3_0_on() -> None:
+    """Before, each had all of it: 9 s instead of 3, after which nothing was left to wait for."""
+    assert attempts_of(sends_of("4.2.0", PAUSED)[0]) == ["3000 3000 timeout"] * 3
+    assert attempts_of(sends_of("4.3.0", PAUSED)[0]) == ["3000 3000 timeout", "0 0 timeout", "0 0 timeout"]
+
+
+def test_a_wait_that_ends_late_leaves_less_than_nothing() -> None:
+    """One millisecond too much was spent, so there is no second attempt, and another exception."""
+    (send,) = sends_of("5.3.3", {**PAUSED, "expired_wait_extra_ms": 1})
+    assert attempts_of(send) == ["3000 3001 timeout"]
+    assert send["exception"] == "RemotingTooMuchRequestException"
+
+
+def test_a_busy_broker_is_worth_another_attempt_from_5_3_0_on() -> None:
+    """Each answer takes 1 ms off what is left; at last the code is that of the exception."""
+    script = {
+        "route": {"a": 1},
+        "steps": [{"broker": {"name": "a", "answers": {"latency_ms": 1, "code": 2}}}, {"send": {}}],
+    }
+    (old,), (new,) = sends_of("5.2.0", script), sends_of("5.3.0", script)
+    assert (old["exception"], attempts_of(old)) == ("MQBrokerException", ["3000 1 code"])
+    assert (new["exception"], new["code"], new["cause"]) == ("MQClientException", 2, "MQBrokerException")
+    assert attempts_of(new) == ["3000 1 code", "2999 1 code", "2998 1 code"]
+
+
+def test_answers_are_taken_in_turn_and_a_refused_connect_takes_one() -> None:
+    """The first send is refused by a and goes on to b; the second one gets what a says next, after 5 ms."""
+    script = {
+        "route": {"a": 1, "b": 1},
+        "start_index": 1,
+        "steps": [{"broker": {"name": "a", "answers": ["refused", 5]}}, {"send": {}}, {"send": {}}],
+    }
+    first, second = sends_of("4.9.3", script)
+    assert (first["broker"], attempts_of(first)) == ("b", ["3000 0 refused", "3000 0 ok"])
+    assert (second["broker"], attempts_of(second)) == ("a", ["3000 5 ok"])
+
+
+def test_an_unreachable_name_server_is_another_failure_than_no_route_from_4_6_0_on() -> None:
+    """No route is MQClientException 10005 in every release."""
+    steps = [{"send": {}}, {"name_server": {"answers": "refused"}}, {"send": {}}]
+    script = {"route": None, "steps": steps}
+    assert [(send["exception"], send["code"]) for send in sends_of("4.5.2", script)] == [
+        ("MQClientException", 10005)
+    ] * 2
+    none, unreachable = sends_of("4.6.0", script)
+    assert (none["exception"], none["code"]) == ("MQClientException", 10005)
+    assert (unreachable["exception"], unreachable["cause"]) == ("IllegalStateException", "RemotingConnectException")

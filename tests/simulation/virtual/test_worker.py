@@ -1,0 +1,79 @@
+"""A thread of the client does its jobs one after the other."""
+
+from rocketdiff.simulation.virtual.kernel import Body, Kernel, Signal, Wait
+from rocketdiff.simulation.virtual.worker import Worker
+
+
+def test_jobs_wait_for_the_one_before_them() -> None:
+    """The first job takes 5 ms, so the second is done at 5."""
+    kernel = Kernel()
+    worker = Worker(kernel)
+    done: list[tuple[str, int]] = []
+
+    def job(name: str) -> Body:
+        yield Wait(until_ms=kernel.now_ms + 5)
+        done.append((name, kernel.now_ms))
+
+    worker.submit(lambda: job("first"))
+    worker.submit(lambda: job("second"))
+    kernel.run_until_ms(20)
+    assert done == [("first", 5), ("second", 10)]
+
+
+def test_a_job_begins_after_what_is_due_already() -> None:
+    """Handing a job over is an event at the end of the millisecond."""
+    kernel = Kernel()
+    worker = Worker(kernel)
+    done: list[str] = []
+    kernel.at(1, lambda: worker.submit(lambda: done.append("job")))
+    kernel.at(1, lambda: done.append("event"))
+    kernel.run_until_ms(1)
+    assert done == ["event", "job"]
+
+
+def test_a_fixed_rate_makes_up_for_a_long_run() -> None:
+    """Every 10 ms, the first run takes 25 ms: the second and third follow at once, the fourth is on time."""
+    kernel = Kernel()
+    worker = Worker(kernel)
+    began: list[int] = []
+
+    def job() -> Body:
+        began.append(kernel.now_ms)
+        yield Wait(until_ms=35 if len(began) == 1 else kernel.now_ms)
+
+    worker.schedule(10, job, period_ms=10)
+    kernel.run_until_ms(40)
+    assert began == [10, 35, 35, 40]
+
+
+def test_timed_jobs_of_one_thread_keep_their_order() -> None:
+    """What is due earlier comes first; at equal times what was scheduled first."""
+    kernel = Kernel()
+    worker = Worker(kernel)
+    done: list[str] = []
+    for due_ms, name in ((7, "third"), (5, "first"), (5, "second")):
+        worker.schedule(due_ms, lambda name=name: done.append(name))  # type: ignore[misc]
+    kernel.run_until_ms(7)
+    assert done == ["first", "second", "third"]
+
+
+def test_a_job_that_falls_due_hurries_the_one_under_way() -> None:
+    """If what that waits for has come about in the same ms, it goes on before whoever was woken first."""
+    kernel = Kernel()
+    worker = Worker(kernel)
+    answer, seen = Signal(), list[str]()
+
+    def other() -> Body:
+        yield Wait(answer)
+        seen.append("other")
+
+    def job() -> Body:
+        yield Wait(answer)
+        seen.append("job")
+
+    kernel.start(other())
+    worker.submit(job)
+    kernel.at(5, lambda: kernel.give(answer))
+    worker.schedule(5, lambda: seen.append("due"))
+    kernel.run_until_ms(5)
+    assert seen == ["job", "due", "other"]

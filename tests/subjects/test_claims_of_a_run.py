@@ -1,0 +1,68 @@
+"""A case that asks for what a client does not claim: invalid to the exit code, before anything of it is sent."""
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.analysis.analyze import WITHOUT_SPARK
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.policy import Policy
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.verdict import Verdict
+from rocketdiff.judging.judge_runs import judge_runs
+from rocketdiff.run.case import Pair, run_case
+from rocketdiff.run.execute import RunRequest, manifest_of, plan_cases
+from rocketdiff.subjects.program import Launch, clean_environment
+from rocketdiff.traces.manifest import CaseStatus
+from rocketdiff.traces.run_directory import RunDirectory
+from tests.cluster.fakes import FakeCluster
+
+ALL = ("plain", "queue", "selector", "batch", "async", "oneway", "attempts", "routes")
+FEW = ("plain", "attempts", "routes")
+SCRIPT = Path(__file__).parents[1] / "subjects" / "scripted.py"
+
+
+@dataclass(frozen=True)
+class Hello:
+    """A client that says hello with its claims, and nothing more."""
+
+    subject: SubjectId
+    claims: tuple[str, ...]
+
+    def launch(self, folder: Path) -> Launch:  # noqa: ARG002 - writes nothing
+        client, version = self.subject.client, self.subject.release
+        record = {"type": "hello", "protocol": 1, "client": client, "version": version, "pid": 1, "clock_ns": 1}
+        script = json.dumps([["say", {**record, "capabilities": self.claims}]])
+        return Launch((sys.executable, "-I", "-S", str(SCRIPT), script), clean_environment())
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunDirectory:
+    """The asynchronous case, run between two clients of which the candidate claims plain synchronous sends only."""
+    request = RunRequest(SubjectId("java", "5.3.3"), SubjectId("tiny", "0.1"), patterns=("async/calm",), seed=5)
+    cases = plan_cases(request, 5)
+    directory = RunDirectory.create(tmp_path, manifest_of(request, 5, cases))
+    pair = Pair.of(Hello(request.baseline, ALL), Hello(request.candidate, FEW))
+    run_case(FakeCluster(), directory.case(1), cases[0], pair, ())
+    directory.end(wall_ms=1)
+    return directory
+
+
+def test_it_is_invalid_and_says_what_was_not_claimed(run: RunDirectory) -> None:
+    """Never a pass: every check is invalid for this one reason, and the exit code is 2."""
+    judgement = judge_runs([run.path], policy=Policy(), master=WITHOUT_SPARK)
+    assert judgement.exit_code is ExitCode.INCONCLUSIVE
+    assert {result.verdict for result in judgement.results} == {Verdict.INVALID}
+    reason = "tiny:0.1 cannot be asked for async sends: its hello claims plain, attempts, routes"
+    assert all(reason in result.reason for result in judgement.results), judgement.results
+
+
+def test_nothing_of_the_plan_was_sent(run: RunDirectory) -> None:
+    """Hello comes first, so no setup and no plan follows it; the run itself goes on."""
+    (case,) = run.manifest.cases
+    assert case.status is CaseStatus.ABORTED
+    assert not case.breaches
+    assert not run.case(1).started
