@@ -7,6 +7,7 @@ from rocketdiff.cluster.described import DescribedCluster
 from rocketdiff.cluster.external.joining import join
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.launched.command_line import installed
+from rocketdiff.cluster.launched.ports import require_port
 from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S
 from rocketdiff.cluster.processes.launch import start_processes
 from rocketdiff.cluster.starting import Starter, StartRequest
@@ -103,6 +104,11 @@ def start_cluster(
     """
     require_backend(backend)
     shape = topology_named(topology)
+    # Before a fresh machine compiles or fetches anything.
+    if described is None:
+        require_servers(backend, server_release)
+    if name_server_port is not None:
+        require_port(name_server_port)
     name, _, argument = backend.partition(":")
     options = (name_server_port, timeout_s, progress)
     return STARTERS[name](StartRequest(shape, server_release, folder, *options, argument, described))

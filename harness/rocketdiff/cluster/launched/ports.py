@@ -59,14 +59,19 @@ def reserve_free(offsets: Iterable[int], draw: Callable[[int, int], int] = rando
     )
 
 
+def require_port(port: int) -> None:
+    """UsageError for a number that is no port."""
+    if not 1 <= port <= _LAST_PORT:
+        raise UsageError("a port between 1 and 65535", seen=str(port))
+
+
 def reserve_given(port: int, offsets: Iterable[int], what: str) -> ReservedPort:
     """
     Reserve a port the user chose, for the server called ``what``.
 
     Raises UsageError for a number that is no port, EnvironmentMissing if it, or one beside it, cannot be had.
     """
-    if not 1 <= port <= _LAST_PORT:
-        raise UsageError("a port between 1 and 65535", seen=str(port))
+    require_port(port)
     try:
         return _reserve(port, tuple(offsets))
     except OSError as error:
