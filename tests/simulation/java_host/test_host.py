@@ -130,6 +130,18 @@ def test_a_silent_host_is_killed_and_its_script_named() -> None:
         assert len(host.run("5.3.3", "lines:1", SCRIPT)) == 1
 
 
+def test_a_host_that_the_machine_starves_is_waited_for() -> None:
+    """It computes for a fifth of a second, and takes more than one for it."""
+    with toy(silence_s=0.5) as host:
+        assert host.run("5.3.3", "computes:0.2", SCRIPT) == []
+
+
+def test_a_host_that_computes_for_ever_is_killed() -> None:
+    """After as much processor time as it may be silent."""
+    with toy(silence_s=0.5) as host, pytest.raises(HarnessError, match=r"script computes:60 .*0\.5 s of silence"):
+        host.run("5.3.3", "computes:60", SCRIPT)
+
+
 def test_a_host_that_dies_is_named_with_its_last_words() -> None:
     """And the next run has a new one, which is told of the release again."""
     with toy() as host:

@@ -11,6 +11,16 @@ def say(data: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(data, ensure_ascii=False) + "\n")
 
 
+def compute(seconds: float) -> None:
+    """So much processor time, of which the machine gives little: a fiftieth of a second, then nothing for a tenth."""
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        given = time.process_time() + 0.02
+        while time.process_time() < given:
+            pass
+        time.sleep(0.1)
+
+
 def answer(run: dict[str, Any], releases: dict[str, list[str]]) -> None:
     """The lines of one run."""
     kind, _, argument = run["name"].partition(":")
@@ -27,6 +37,8 @@ def answer(run: dict[str, Any], releases: dict[str, list[str]]) -> None:
         case "silent":
             sys.stdout.flush()
             time.sleep(60)
+        case "computes":
+            compute(float(argument))
         case "dies":
             sys.stderr.write("java.lang.OutOfMemoryError: Java heap space\n")
             sys.stderr.flush()

@@ -25,7 +25,12 @@ from rocketdiff.simulation.java_host.process import HostProcess
 from rocketdiff.simulation.script import Script, depth_of, to_dict
 
 SILENCE_S = 60.0
-"""A script of a thousand sends takes some 20 ms; one that says nothing for a minute hangs, and would do so for ever."""
+"""
+A script of a thousand sends takes some 20 ms; one that says nothing for a minute hangs, and would do so for ever. A minute in
+which the host got to compute, for it may be the machine that has no time for it; STANDSTILL: with less of it nothing computes.
+"""
+
+STANDSTILL = 0.01
 
 _AHEAD_JOBS = 200
 _AHEAD_BYTES = 1 << 20
@@ -163,9 +168,18 @@ class JavaHost:
 
     def _finish(self, flight: _Flight) -> Finished:
         while flight.end is None:
-            if not self._exchange(self._silence_s):
-                self._lost(f"{self._silence_s:g} s of silence")
+            self._await_exchange()
         return Finished(flight.job, flight.lines, flight.end.get("virtual_ms", 0), _error_of(flight))
+
+    def _await_exchange(self) -> None:
+        """Whatever comes next; a host that stands still, or computes for so long without a word, is lost."""
+        process, limit_s = self._started(), self._silence_s
+        began_s = before_s = process.processor_s()
+        while not self._exchange(limit_s):
+            now_s = process.processor_s()
+            if now_s - began_s >= limit_s or now_s - before_s < STANDSTILL * limit_s:
+                self._lost(f"{limit_s:g} s of silence")
+            before_s = now_s
 
     def _exchange(self, wait_s: float) -> bool:
         """Hand over and take what is possible; False if nothing was in that time."""

@@ -14,6 +14,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+import psutil
+
 from rocketdiff.core.errors import EnvironmentMissing
 
 _CHUNK_BYTES = 1 << 18
@@ -94,6 +96,14 @@ class HostProcess:
         if self._input.fileno() in ready:
             self._write()
         return self._read() if self._output.fileno() in ready else []
+
+    def processor_s(self) -> float:
+        """Processor time it has used so far; 0 for one that is gone."""
+        try:
+            used = psutil.Process(self._process.pid).cpu_times()
+        except psutil.NoSuchProcess:
+            return 0.0
+        return float(used.user + used.system)
 
     def last_words(self) -> str:
         """The last line it wrote on stderr, if any."""
