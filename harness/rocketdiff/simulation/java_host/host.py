@@ -174,6 +174,8 @@ class JavaHost:
     def _await_exchange(self) -> None:
         """Whatever comes next; a host that stands still, or computes for so long without a word, is lost."""
         process, limit_s = self._started(), self._silence_s
+        if self._exchange(STANDSTILL * limit_s):  # nearly always: whoever answers is not measured
+            return
         began_s = before_s = process.processor_s()
         while not self._exchange(limit_s):
             now_s = process.processor_s()

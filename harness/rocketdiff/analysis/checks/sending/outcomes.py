@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from rocketdiff.analysis.checks.scene import Scene
-from rocketdiff.analysis.checks.slower_sends import SlowerSends, master_of
+from rocketdiff.analysis.checks.sending.slower_sends import SlowerSends
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.analysis.steps.causes import Cause, Causes
 from rocketdiff.analysis.steps.fault_spells import FaultSpells
@@ -26,6 +26,7 @@ from rocketdiff.core.fault import OF_SLAVES, FaultKind, FaultRecord
 from rocketdiff.core.outcome import Outcome, is_stored_with_reserve
 from rocketdiff.core.plan import SendMode
 from rocketdiff.core.records import NEVER_CALLED_BACK, UNSEEN_ROUTE
+from rocketdiff.core.topology import master_of
 from rocketdiff.traces.rows import AttemptRow, SendRow
 
 NAME = "outcomes"
@@ -189,7 +190,7 @@ class Outcomes:
         if row is None or not row.attempts:
             return
         first, arm = row.attempts[0], str(side.arm)
-        nodes = {master_of(fault) for fault in self._faults if fault.kind is not FaultKind.PAUSE_NAME_SERVER}
+        nodes = {master_of(fault.node) for fault in self._faults if fault.kind is not FaultKind.PAUSE_NAME_SERVER}
         hit = side.contexts[0].hit
         if len(nodes) == 1 and hit is not None and first.error is not None:
             self._situation(arm, f"{AFTER_FAILURE}/{hit.kind}", has_ended=row.error is not None)
@@ -266,7 +267,7 @@ def _was_down(fault: FaultRecord, attempt: AttemptRow) -> bool:
 
 def _keeps_waiting(fault: FaultRecord, attempt: AttemptRow) -> bool:
     """Whether an attempt was made while its broker waited for a slave, or a disk, in vain."""
-    if fault.kind not in OF_SLAVES | {FaultKind.FLUSH_TIMEOUT} or master_of(fault) != attempt.broker:
+    if fault.kind not in OF_SLAVES | {FaultKind.FLUSH_TIMEOUT} or master_of(fault.node) != attempt.broker:
         return False
     is_shown = fault.proven_ns is not None and attempt.start_ns >= fault.proven_ns
     return is_shown and (fault.heal_ns is None or attempt.end_ns <= fault.heal_ns)

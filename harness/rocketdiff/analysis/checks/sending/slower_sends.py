@@ -15,8 +15,9 @@ from rocketdiff.analysis.checks.scene import Scene
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.analysis.steps.fault_reach import FaultReach
 from rocketdiff.core.events import Arm
-from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.core.fault import FaultKind
 from rocketdiff.core.plan import SendMode
+from rocketdiff.core.topology import master_of
 from rocketdiff.traces.rows import SendRow
 
 HELD_UP_NS = 250_000_000
@@ -42,7 +43,7 @@ class SlowerSends:
         lasting_ns = FaultReach.of_attempts(faults, scene.entry.settings).lasting_ns
         return cls(
             scene,
-            FaultReach(tuple(replace(one, node=master_of(one)) for one in faults), lasting_ns),
+            FaultReach(tuple(replace(one, node=master_of(one.node)) for one in faults), lasting_ns),
             FaultReach(tuple(one for one in faults if one.kind is FaultKind.PAUSE_NAME_SERVER), lasting_ns),
         )
 
@@ -62,11 +63,6 @@ class SlowerSends:
         brokers = {one.broker for one in row.attempts}
         touched = any(self.brokers.meets(row.start_ns, row.end_ns, broker) for broker in brokers)
         return bool(brokers) and not touched and not self.clients.meets(row.start_ns, row.end_ns)
-
-
-def master_of(fault: FaultRecord) -> str:
-    """The broker that a fault of its own process, or of a slave of it, belongs to."""
-    return fault.node.partition("-slave-")[0]
 
 
 def _succeeded_at_once(row: SendRow) -> bool:
