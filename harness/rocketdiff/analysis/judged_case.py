@@ -50,13 +50,7 @@ def judge_case(trace: CaseTrace, *, batch_rows: int = BATCH_ROWS) -> Iterator[Ca
         notebook.note(fault)
     rulebook = rulebook_for(trace)
     scene = Scene(trace.entry, FaultTimes(trace.faults), notebook, rulebook.habits)
-    if rulebook.missing:
-        for arm in Arm:
-            notebook.count(RULES, str(arm), "", UNAVAILABLE + rulebook.missing)
-    for arm, rules in rulebook.rules.items():
-        sending = rules.sending()
-        for check, why in ({} if sending is None else unknowable(sending)).items():
-            notebook.count(f"{UNKNOWABLE}{check}", str(arm), "", why)
+    _note_limits(rulebook, notebook)
     compare_publish_lists(trace, notebook)
     watchers: tuple[Watcher, ...] = (
         Pictures(scene),
@@ -86,6 +80,17 @@ def judge_case(trace: CaseTrace, *, batch_rows: int = BATCH_ROWS) -> Iterator[Ca
     for bar in lane_bars(trace, scene.times, notebook.differences(), notebook.origin_ns):
         notebook.note(bar)
     yield from notebook.facts()
+
+
+def _note_limits(rulebook: Rulebook, notebook: Notebook) -> None:
+    """What no rules are known for, and what cannot be known of clients with these rules."""
+    if rulebook.missing:
+        for arm in Arm:
+            notebook.count(RULES, str(arm), "", UNAVAILABLE + rulebook.missing)
+    for arm, rules in rulebook.rules.items():
+        sending = rules.sending()
+        for check, why in ({} if sending is None else unknowable(sending)).items():
+            notebook.count(f"{UNKNOWABLE}{check}", str(arm), "", why)
 
 
 def _arm(trace: CaseTrace, arm: Arm, scene: Scene, rulebook: Rulebook, batch_rows: int) -> Iterator[ReconciledSend]:
