@@ -11,12 +11,12 @@ from rocketdiff.core.plan import Plan
 from rocketdiff.core.records import SendEnded
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.remoting.exchanges import Exchange, exchanges_of
 from rocketdiff.relay.remoting.wire import read_wire
 from rocketdiff.subjects.child import SubjectProcess
 from rocketdiff.subjects.registry import program_of
-from rocketdiff.subjects.setup import SubjectSetup
 from tests.reference_impl.fake_broker import FakeCluster, Reply
 from tests.relay.relayed import start_relay
 from tests.relay.staging import MS, plan_of

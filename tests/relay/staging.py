@@ -12,6 +12,7 @@ from rocketdiff.core.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.records import AttemptEnded
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.relay.proxy.gate import Upstream
 from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.remoting.attempts import attempts_of
@@ -19,7 +20,6 @@ from rocketdiff.relay.remoting.exchanges import exchanges_of, past_the_relay
 from rocketdiff.relay.remoting.wire import read_wire
 from rocketdiff.subjects.child import SubjectProcess
 from rocketdiff.subjects.registry import program_of
-from rocketdiff.subjects.setup import SubjectSetup
 from rocketdiff.subjects.transcript import Transcript
 
 NUMBERS = count(1)

@@ -25,10 +25,10 @@ from rocketdiff.core.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.records import AttemptEnded
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.subjects.child import SubjectProcess
 from rocketdiff.subjects.deadlines import Deadlines
 from rocketdiff.subjects.registry import program_of
-from rocketdiff.subjects.setup import SubjectSetup
 from rocketdiff.subjects.transcript import Transcript
 from tests.live import PATIENCE_S, await_that
 

@@ -13,8 +13,8 @@ from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.events import Arm
 from rocketdiff.core.records import Record
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.protocol.records import decode_record
 from rocketdiff.subjects.conversation import Conversation
-from rocketdiff.subjects.lines import decode_record
 from rocketdiff.traces.journal import read_arm_journal
 from rocketdiff.traces.manifest import CaseStatus
 from rocketdiff.traces.reader import require_whole

@@ -49,7 +49,7 @@ def test_torn_last_line_is_left_out(tmp_path: Path, sample: SimpleNamespace) -> 
     ("line", "told"),
     [
         (b"Exception in thread main", "line 1 is no record"),
-        (b"[1, 2]", "unknown type None"),
+        (b"[1, 2]", "Expected `object`"),
         (b'{"type": "gossip"}', "unknown type 'gossip'"),
         (b'{"type": "done"}', "missing required field `sends`"),
         (b'{"type": "done", "sends": "four"}', "Expected `int`"),

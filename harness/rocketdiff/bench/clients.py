@@ -26,12 +26,11 @@ from rocketdiff.core.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.records import SendEnded
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.subjects.commands import encode_go, encode_plan, encode_setup
+from rocketdiff.protocol.commands import SubjectSetup, encode_go, encode_plan, encode_setup
+from rocketdiff.protocol.records import decode_record
 from rocketdiff.subjects.kinds.java import BARE_LOOP_CLASS, java_launch
-from rocketdiff.subjects.lines import decode_record
 from rocketdiff.subjects.program import Launch
 from rocketdiff.subjects.registry import program_of
-from rocketdiff.subjects.setup import SubjectSetup
 
 BODY_BYTES = 128
 BARE_TIMEOUT_S = 300

@@ -72,7 +72,7 @@ class FaultNotProven(HarnessError):
 
 
 class SubjectBroken(HarnessError):
-    """A subject broke the line protocol, died or stalled: a result of the case, raised to its runner only."""
+    """A subject broke the line protocol, died or stalled: a result of the case; raised to its runner, and by the codec of its lines."""
 
     exit_code = ExitCode.DIVERGES
 

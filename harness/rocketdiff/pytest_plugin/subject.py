@@ -11,10 +11,10 @@ from rocketdiff.core.events import Arm
 from rocketdiff.core.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.subjects.child import SubjectProcess
 from rocketdiff.subjects.program import SubjectProgram
 from rocketdiff.subjects.registry import program_of
-from rocketdiff.subjects.setup import SubjectSetup
 from rocketdiff.subjects.transcript import Transcript
 
 _GO_AHEAD_NS = 50_000_000

@@ -31,6 +31,7 @@ from rocketdiff.core.events import (
 )
 from rocketdiff.core.fault import KILLS, FaultRecord
 from rocketdiff.core.records import Hello
+from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.run.guards import CaseFacts, guards_of, median_lateness_ns
 from rocketdiff.run.open_connections import ConnectionWatch, endpoints_of
 from rocketdiff.run.stall_watch import StallWatch
@@ -41,7 +42,6 @@ from rocketdiff.subjects.child import SubjectProcess
 from rocketdiff.subjects.claims import ATTEMPTS, why_not_claimed
 from rocketdiff.subjects.deadlines import longest_callback_s
 from rocketdiff.subjects.program import SubjectProgram
-from rocketdiff.subjects.setup import SubjectSetup
 from rocketdiff.traces.case_directory import CaseDirectory
 from rocketdiff.traces.manifest import Breach, ClockAnchor
 from rocketdiff.traces.recorder import Recorder

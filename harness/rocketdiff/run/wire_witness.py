@@ -16,6 +16,7 @@ from rocketdiff.cluster.interface import Cluster, Role, nodes_of
 from rocketdiff.core.events import Arm
 from rocketdiff.core.plan import Plan, SendMode
 from rocketdiff.core.records import UNSEEN_ROUTE, AttemptEnded, Record, SendEnded
+from rocketdiff.protocol.records import encode_record
 from rocketdiff.relay.proxy.gate import Upstream
 from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.remoting.agreement import disagreements, other_statuses
@@ -24,7 +25,6 @@ from rocketdiff.relay.remoting.blind_spots import blind_spots_of, losses_of, wit
 from rocketdiff.relay.remoting.exchanges import exchanges_of, past_the_relay
 from rocketdiff.relay.remoting.publish_lists import publish_lists_of
 from rocketdiff.relay.remoting.wire import read_wire
-from rocketdiff.subjects.lines import encode_record
 from rocketdiff.traces.case_directory import CaseDirectory
 from rocketdiff.traces.journal import with_statuses
 

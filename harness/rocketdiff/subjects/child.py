@@ -18,14 +18,13 @@ from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.events import Arm
 from rocketdiff.core.plan import Plan, SendMode
 from rocketdiff.core.records import Hello, Ready
+from rocketdiff.protocol.commands import STOP, SubjectSetup, encode_go, encode_plan, encode_setup
+from rocketdiff.protocol.records import decode_record
 from rocketdiff.subjects.bounds import Bounds, bounds_of
-from rocketdiff.subjects.commands import STOP, encode_go, encode_plan, encode_setup
 from rocketdiff.subjects.conversation import Conversation, Stage
 from rocketdiff.subjects.deadlines import Deadlines, longest_send_s
 from rocketdiff.subjects.leashed import LeashedProcess
-from rocketdiff.subjects.lines import decode_record
 from rocketdiff.subjects.program import SubjectProgram
-from rocketdiff.subjects.setup import SubjectSetup
 from rocketdiff.subjects.transcript import Transcript
 
 _LOOK_AROUND_S = 0.05

@@ -12,11 +12,10 @@ from typing import TypeVar
 
 import msgspec
 
-from rocketdiff.core.errors import TraceError
+from rocketdiff.core.errors import SubjectBroken, TraceError
 from rocketdiff.core.fault import FaultRecord
 from rocketdiff.core.plain_text import plain_line
 from rocketdiff.core.plan import PlannedSend
-from rocketdiff.core.record_limits import flaw_of, kind_shown
 from rocketdiff.core.records import (
     AttemptEnded,
     CalledBackAgain,
@@ -28,26 +27,12 @@ from rocketdiff.core.records import (
     SendEnded,
     SubjectFailed,
 )
+from rocketdiff.protocol.records import decode_record
 
 CLIENT, WIRE = "client", "wire"
 """Who saw an arm's attempts and routes."""
 
-_RECORDS: dict[str, type[Record]] = {
-    "hello": Hello,
-    "ready": Ready,
-    "route": RouteSeen,
-    "attempt": AttemptEnded,
-    "send": SendEnded,
-    "callback": CalledBackAgain,
-    "done": Done,
-    "failed": SubjectFailed,
-}
-
 Kind = TypeVar("Kind")
-
-_SHOWN_CHARACTERS = 80
-"""How much of an unreadable line a trouble quotes: enough to recognise it, short enough for a table."""
-
 
 WORDS_CHARACTERS = 1_000
 """How much of what a subject says of its own failure is kept: the first lines of a stack trace."""
@@ -104,10 +89,9 @@ def read_arm_journal(path: Path) -> ArmJournal:
     journal = ArmJournal()
     for number, line in whole_lines(path):
         try:
-            journal.take(_record(line))
-        except (msgspec.MsgspecError, ValueError, RecursionError) as problem:  # not UTF-8 is a ValueError
-            shown = plain_line(line[:_SHOWN_CHARACTERS].decode(errors="replace"))
-            journal.troubles.append(f"line {number} is no record ({problem}): {shown}")
+            journal.take(decode_record(line).record)
+        except SubjectBroken as problem:
+            journal.troubles.append(f"line {number} is no record, {problem.seen}")
     return journal
 
 
@@ -144,18 +128,6 @@ def with_statuses(told: Iterable[AttemptEnded], seen: Iterable[AttemptEnded]) ->
 
 def _place_of(one: AttemptEnded) -> tuple[int, int, str, int]:
     return one.send, one.attempt, one.broker, one.queue_id
-
-
-def _record(line: bytes) -> Record:
-    fields = msgspec.json.decode(line)
-    kind = fields.get("type") if isinstance(fields, dict) else None
-    record_class = _RECORDS.get(kind) if isinstance(kind, str) else None
-    if record_class is None:
-        raise msgspec.ValidationError(f"unknown type {kind_shown(kind)}")
-    record = msgspec.convert(fields, record_class)
-    if flaw := flaw_of(record):
-        raise msgspec.ValidationError(flaw.sentence)
-    return record
 
 
 def read_fault_journal(path: Path) -> tuple[FaultRecord, ...]:

@@ -1,14 +1,13 @@
 """The plan of a case on disk: one send a line, and a digest that shows whether two cases were given the same work."""
 
-import msgspec
-
-from rocketdiff.core.plan import Plan, plan_line
+from rocketdiff.core.plan import Plan
+from rocketdiff.protocol.commands import encode_plan as encode_plan_lines
 from rocketdiff.traces.disk import digest_of
 
 
 def encode_plan(plan: Plan) -> bytes:
-    """The plan's sends, one JSON line each, in their order."""
-    return b"".join(msgspec.json.encode(plan_line(send)) + b"\n" for send in plan.sends)
+    """The plan as a subject is given it, one line a send."""
+    return b"".join(encode_plan_lines(plan))
 
 
 def plan_digest(plan: Plan) -> str:

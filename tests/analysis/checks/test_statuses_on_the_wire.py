@@ -9,7 +9,7 @@ from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.events import Arm
 from rocketdiff.core.records import AttemptEnded
 from rocketdiff.core.run_info import Guard
-from rocketdiff.subjects.lines import encode_record
+from rocketdiff.protocol.records import encode_record
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.planting import ASYNC, CALM
 from tests.analysis.synthetic import Told

@@ -6,7 +6,7 @@ from rocketdiff.core.plan import PlannedSend, SendKind
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.drivers.python.identity import body_of, message_id
 from rocketdiff.drivers.python.reference import capabilities_of, settings_of
-from rocketdiff.subjects.setup import SubjectSetup
+from rocketdiff.protocol.commands import SubjectSetup
 
 SETUP = SubjectSetup(
     ("127.0.0.1:1",),

@@ -13,8 +13,7 @@ from rocketdiff.core.settings import ClientSettings
 from rocketdiff.drivers.python.async_sends import Told
 from rocketdiff.drivers.python.client import Answer, Client, Speak
 from rocketdiff.drivers.python.session import Session, obey
-from rocketdiff.subjects.commands import STOP, encode_go, encode_plan, encode_setup
-from rocketdiff.subjects.setup import SubjectSetup
+from rocketdiff.protocol.commands import STOP, SubjectSetup, encode_go, encode_plan, encode_setup
 from tests.subjects.conftest import plan_of
 
 SETUP = encode_setup(SubjectSetup(("127.0.0.1:1",), "T", "W", "G", "R", ClientSettings()), 2)

@@ -13,9 +13,9 @@ from rocketdiff.drivers.python.toy import (
     speaking_nonsense,
 )
 from rocketdiff.drivers.python.writer import RecordWriter
+from rocketdiff.protocol.records import decode_record
 from rocketdiff.subjects.kinds.toy import DEFECTS
 from rocketdiff.subjects.lies import strikes
-from rocketdiff.subjects.lines import decode_record
 
 
 def said(make_speech: Callable[[RecordWriter], Speak], *records: Record) -> list[bytes]:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Protocol
 
 from rocketdiff.core.plan import PlannedSend
 from rocketdiff.core.records import Record
-from rocketdiff.subjects.setup import SubjectSetup
+from rocketdiff.protocol.commands import SubjectSetup
 
 Speak = Callable[[Record], None]
 """Says one record to the runner; returns at once, from any thread."""

@@ -23,7 +23,7 @@ from rocketdiff.drivers.python.client import Answer, Speak
 from rocketdiff.drivers.python.identity import ID_PROPERTY, body_of, message_id
 from rocketdiff.drivers.python.session import own_stdout, run_subject
 from rocketdiff.drivers.python.writer import RecordWriter
-from rocketdiff.subjects.setup import SubjectSetup
+from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.subjects.sharding_keys import ShardingKeys
 
 CAPABILITIES = (str(SendKind.PLAIN), str(SendKind.SELECTOR), str(SendMode.ONEWAY), "setting:send_msg_timeout_ms")

@@ -2,7 +2,7 @@
 
 from rocketdiff.core.message import ID_PROPERTY, padded
 from rocketdiff.core.plan import PlannedSend
-from rocketdiff.subjects.setup import SubjectSetup
+from rocketdiff.protocol.commands import SubjectSetup
 
 __all__ = ["ID_PROPERTY", "body_of", "message_id"]
 

@@ -22,7 +22,7 @@ from rocketdiff.drivers.python.identity import ID_PROPERTY, body_of, message_id
 from rocketdiff.drivers.python.sender import code_of
 from rocketdiff.drivers.python.session import own_stdout, run_subject
 from rocketdiff.drivers.python.writer import RecordWriter
-from rocketdiff.subjects.setup import SubjectSetup
+from rocketdiff.protocol.commands import SubjectSetup
 from rocketmq_reference.application import listener as heard
 from rocketmq_reference.application.message import Message, SendResult
 from rocketmq_reference.application.settings import ProducerSettings

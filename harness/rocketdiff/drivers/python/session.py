@@ -15,7 +15,7 @@ from rocketdiff.drivers.python.async_sends import AsyncSends
 from rocketdiff.drivers.python.client import Client, ClientFactory, Speak
 from rocketdiff.drivers.python.sender import Sender
 from rocketdiff.drivers.python.writer import RecordWriter
-from rocketdiff.subjects.commands import Go, Prepare, Stop, decode_command
+from rocketdiff.protocol.commands import Go, Prepare, Stop, decode_command
 
 _SHUTDOWN_S = 0.7
 """Unregistering from a paused broker blocks for seconds; nobody waits for it."""

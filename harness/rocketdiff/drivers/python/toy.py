@@ -23,8 +23,8 @@ from rocketdiff.drivers.python.client import Answer, Client, Speak
 from rocketdiff.drivers.python.reference import ReferenceClient, StartsAtZero, capabilities_of, without_failover
 from rocketdiff.drivers.python.session import own_stdout, run_subject
 from rocketdiff.drivers.python.writer import RecordWriter
+from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.subjects.lies import LIES, Lie, strikes, told
-from rocketdiff.subjects.setup import SubjectSetup
 
 _CLIENT = "toy"
 _RELEASE = "5.3.3"

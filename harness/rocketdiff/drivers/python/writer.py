@@ -6,7 +6,7 @@ import time
 from collections import deque
 
 from rocketdiff.core.records import Record
-from rocketdiff.subjects.lines import encode_record
+from rocketdiff.protocol.records import encode_record
 
 _PAUSE_S = 0.01
 """A crash loses at most this much; the protocol allows 20 ms."""

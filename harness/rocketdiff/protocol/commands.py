@@ -1,4 +1,4 @@
-"""What the runner says to a subject: plan lines, setup, go, stop; both ends of the wire."""
+"""The commands of the runner to a subject, one a line of JSON: the plan, the setup, go and stop."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -8,7 +8,26 @@ import msgspec
 
 from rocketdiff.core.plan import Plan, PlannedSend, plan_line
 from rocketdiff.core.records import PROTOCOL
-from rocketdiff.subjects.setup import SubjectSetup
+from rocketdiff.core.settings import ClientSettings
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectSetup:
+    """
+    Where the subject sends, under which names, with which settings.
+
+    warm_topic: a topic with the same queue layout that nobody judges. group: the measured producer's group; the warm one
+    takes ``<group>-warm``. run: first part of every message's id ``<run>/<topic>/<send>``. callback_limit_ms: how long after
+    an asynchronous call its callback is waited for.
+    """
+
+    name_servers: tuple[str, ...]
+    topic: str
+    warm_topic: str
+    group: str
+    run: str
+    settings: ClientSettings
+    callback_limit_ms: int = 60_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +56,7 @@ STOP = b'{"type":"stop"}\n'
 
 
 def encode_plan(plan: Plan) -> Iterator[bytes]:
-    """One ``plan`` line a send, in the plan's order."""
+    """One ``plan`` line a send, in the plan's order: what a subject is given, and what the journal keeps of a plan."""
     for send in plan.sends:
         yield _line(plan_line(send))
 

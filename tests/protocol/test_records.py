@@ -1,10 +1,10 @@
-"""Records on the wire: every kind there and back, unknown fields kept, everything else refused."""
+"""Records as lines: every kind there and back, unknown fields kept, everything else refused."""
 
 import pytest
 
 from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.records import AttemptEnded, Done, Hello, Ready, Record, RouteSeen, SendEnded, SubjectFailed
-from rocketdiff.subjects.lines import decode_record, encode_record
+from rocketdiff.protocol.records import decode_record, encode_record
 
 EVERY_KIND: list[Record] = [
     Hello(1, "java", "5.3.3", ("plain", "batch"), 17, 2**62),

@@ -6,8 +6,17 @@ import pytest
 
 from rocketdiff.core.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.settings import ClientSettings
-from rocketdiff.subjects.commands import STOP, Go, Prepare, Stop, decode_command, encode_go, encode_plan, encode_setup
-from rocketdiff.subjects.setup import SubjectSetup
+from rocketdiff.protocol.commands import (
+    STOP,
+    Go,
+    Prepare,
+    Stop,
+    SubjectSetup,
+    decode_command,
+    encode_go,
+    encode_plan,
+    encode_setup,
+)
 
 SETUP = SubjectSetup(("127.0.0.1:1", "127.0.0.1:2"), "T", "W", "G", "R", ClientSettings(send_msg_timeout_ms=500))
 
