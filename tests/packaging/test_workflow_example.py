@@ -49,7 +49,7 @@ def test_every_file_it_reads_is_one_that_a_run_writes() -> None:
     read = {name for text in scripts() for name in re.findall(r"reports/\*/([a-z.]+)", text)}
     assert read == {markdown.SUMMARY_FILE, markdown.COMMENT_FILE}
     assert sarif.FILE_NAME.endswith(".sarif")
-    told = (EXAMPLES / "README.md").read_text()
+    told = (EXAMPLES / "ci.md").read_text()
     assert all(f"`{name}`" in told for name in (*read, sarif.FILE_NAME, badge.FILE_NAME, junit.FILE_NAME))
 
 

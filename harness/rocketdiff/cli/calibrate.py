@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 CASES = 320
 """
-299 without an alarm show that fewer than one case in a hundred alarms falsely, at 95 % (specification section 3.2). A dozen more,
+299 without an alarm show that fewer than one case in a hundred alarms falsely, at 95 % (README of `statistics`). A dozen more,
 because some come out invalid, and whole gate runs.
 """
 

@@ -1,8 +1,4 @@
-"""
-Checks and verdicts: one question asked of a case, and its answer.
-
-The words, their order of dominance and the meaning of decisive are section 2.1 of the verdict specification.
-"""
+"""Checks and verdicts: one question asked of a case, and its answer."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum

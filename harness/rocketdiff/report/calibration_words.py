@@ -13,7 +13,7 @@ from rocketdiff.verdict.calibration import CONFIDENCE, Calibration, Controls, Fo
 from rocketdiff.verdict.judgement import RunVerdict
 
 OLD_AFTER_DAYS = 365
-"""A figure about a program of last year is a figure about another program; the specification's ledgers go by half of it."""
+"""A figure about a program of last year is a figure about another program; an entry of a ledger expires after half of it."""
 
 MEASURED_FAULTS = frozenset({"paused_brokers"})
 """
@@ -73,7 +73,7 @@ def controls_lines(document: Document) -> tuple[str, ...]:
 
 def unseen_rate(document: Document) -> tuple[str, ...]:
     """
-    What a run without a divergence does not exclude: rare events, by the number of spells of each situation (section 3.6).
+    What a run without a divergence does not exclude: rare events, by the number of spells of each situation.
 
     Nothing beside a divergence that nobody declared. Situations are not added up: what shows in one need not in another.
     """

@@ -2,7 +2,7 @@
 A control arm beside each case: the same case once more, of the baseline against itself, on the same brokers.
 
 It never gates. When it alarms, something other than the candidate makes clients look different here and now, so what the
-case shows is INVALID (specification sections 2.1 and 3.2). Its runs lie below the run they belong to, with a report of their own.
+case shows is INVALID. Its runs lie below the run they belong to, with a report of their own.
 """
 
 import time

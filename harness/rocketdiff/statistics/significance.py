@@ -15,7 +15,7 @@ import numpy as np
 from scipy import stats
 
 ASSUMED_LOG_SD = 0.15
-"""Spread of a log-ratio assumed when fewer than two pairs give none: the smaller case of specification section 3.4."""
+"""Spread of a log-ratio assumed when fewer than two pairs give none: the smaller of the two in the table of this room's README."""
 
 
 class Decision(StrEnum):
@@ -99,7 +99,7 @@ def pairs_needed(
     Fewest pairs that decide with ``power`` at level alpha, were ``ratio`` the true one; MOST_PAIRS where none would.
 
     A ratio inside the margin is to be shown equivalent (both one-sided tests reject; Phillips 1990), one outside to be
-    different by more than the margin. Checked against specification section 3.4 at equal arms (28 and 9 pairs for ±10 %
+    different by more than the margin. Checked against published figures for equal arms (28 and 9 pairs for ±10 %
     and ±20 % at log-sd 0.15, 109 and 31 at 0.30): equal but for the first, where the power of 28 is 0.898 and this says 29.
     A sample without spread still needs two.
     """
@@ -137,7 +137,7 @@ def excluded_rate(clean: int, confidence: float = 0.95) -> float:
     """
     Rate of a rare event that ``clean`` repeats without it exclude: 1 − (1−confidence)^(1/n), the exact one-sided bound.
 
-    To be printed beside "no divergence seen" (specification section 3.6: 15 → 18 %, 60 → 4.9 %, 120 → 2.5 %).
+    To be printed beside "no divergence seen" (15 → 18 %, 60 → 4.9 %, 120 → 2.5 %).
     """
     return 1.0 if clean == 0 else float(1 - (1 - confidence) ** (1 / clean))
 

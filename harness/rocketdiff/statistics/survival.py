@@ -1,8 +1,4 @@
-"""
-Durations of which some were still running when observation ended: Kaplan–Meier curve and restricted mean.
-
-It lives with the nouns because analysis (pictures) and verdict (intervals) both need it and may not import each other.
-"""
+"""Durations of which some were still running when observation ended: Kaplan–Meier curve and restricted mean."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""Evidence to answers, answers to one verdict of a run with its exit code (section 2 of the verdict specification)."""
+"""Evidence to answers, answers to one verdict of a run with its exit code."""

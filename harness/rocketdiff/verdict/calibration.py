@@ -1,7 +1,7 @@
 """
 The gate's own error rates, as measured: how often it alarms where nothing differs, and finds what is known to differ.
 
-Specification section 3.2 and 3.8. A rate without its interval, or an interval without the circumstances it was measured in,
+A rate without its interval, or an interval without the circumstances it was measured in,
 says nothing, so both are part of the value that a report shows.
 """
 

@@ -22,7 +22,7 @@ from rocketdiff.statistics.significance import (
 )
 
 ALPHA_DIFFERENCE = 0.01
-"""Chance that a whole run fails by statistics alone: the error budget per gate run of specification section 3.6."""
+"""Chance that a whole run fails by statistics alone: the error budget of a gate run (README of `statistics`)."""
 
 P_CAUSE_OPEN = 0.05
 """

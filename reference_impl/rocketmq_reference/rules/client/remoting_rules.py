@@ -102,7 +102,7 @@ _NAME_SERVER_SCANS = {NameServerScan.AT_ONCE: ScanTimes(0, 3_000), NameServerSca
 @dataclass(frozen=True, slots=True)
 class RemotingRules:
     """
-    Connection and name server behaviour of a release; section 3.9 of the behaviour notes.
+    Connection and name server behaviour of a release.
 
     budgeted: connecting and hooks eat into the timeout of a request (from 4.3.0). writes_without_time_left: a request
     with exactly no time left is still written (to 5.1.3). fails_fast_on_close: closing a connection ourselves fails all
