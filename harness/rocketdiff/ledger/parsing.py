@@ -6,16 +6,15 @@ from dataclasses import dataclass, fields
 from datetime import date, timedelta
 from difflib import get_close_matches
 
-import msgspec
-
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.plain import shown
 from rocketdiff.core.settings import ClientSettings
+from rocketdiff.documents.refusal import Place, read_part, refused
+from rocketdiff.documents.yaml_source import Location
 from rocketdiff.ledger.cover import VALIDITY
-from rocketdiff.ledger.file_format import TODO, VERSION, EntryPart, LedgerFile, WhenPart
+from rocketdiff.ledger.file_format import TODO, VERSION, WORDS, EntryPart, LedgerFile, WhenPart
 from rocketdiff.ledger.model import BOTH, REFERENCE, RULES, SPEC_GAP, Conditions, Confirmation, Entry, Party, Rate
 from rocketdiff.ledger.ranges import FORM, Range
-from rocketdiff.ledger.refusal import Location, Place, refusal, refused
 
 ARMS = ("baseline", "candidate")
 
@@ -36,10 +35,7 @@ def parse(data: object, origin: str, place: Place) -> ParsedFile:
     place: from a location in the data to ``file line 12``, for messages and for the entries' own place. Raises UsageError.
     """
     _require_version(data, place)
-    try:
-        file = msgspec.convert(data, LedgerFile)
-    except msgspec.ValidationError as problem:
-        raise refusal(data, problem, place) from problem
+    file = read_part(LedgerFile, data, place, WORDS)
     _require_unique(file, place)
     days = file.defaults.expires_after_days
     entries = tuple(_Reader(part, number, place).entry(days) for number, part in enumerate(file.entries))
@@ -51,9 +47,8 @@ def refusals(data: object, place: Place) -> Iterator[UsageError]:
     entries = data.get("entries") if isinstance(data, dict) else None
     for number, raw in enumerate(entries if isinstance(entries, list) else ()):
         try:
-            _Reader(msgspec.convert(raw, EntryPart), number, place).entry(0)
-        except msgspec.ValidationError as problem:
-            yield refusal(data, problem, place, ("entries", number))
+            part = read_part(EntryPart, raw, place, WORDS, ("entries", number))
+            _Reader(part, number, place).entry(0)
         except UsageError as problem:
             yield problem
 

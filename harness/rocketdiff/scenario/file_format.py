@@ -7,7 +7,9 @@ once are in ``rules``.
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from rocketdiff.documents.part import Part
 
 Unique = Field(json_schema_extra={"uniqueItems": True})
 CheckName = Literal[
@@ -53,12 +55,6 @@ ShownSeconds = Annotated[
     float,
     Field(ge=0.3, le=600, allow_inf_nan=False, description="Several requests show that it is in effect."),
 ]
-
-
-class Part(BaseModel):
-    """A mapping of the file: unknown fields are refused and nothing is converted silently."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class TopicPart(Part):

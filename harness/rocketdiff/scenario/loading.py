@@ -3,20 +3,30 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.plain import shown
 from rocketdiff.core.plan import SendKind, SendMode
 from rocketdiff.core.settings import ClientSettings
+from rocketdiff.documents.refusal import Words, read_part, refused
 from rocketdiff.documents.yaml_source import YamlSource, parse_yaml, read_text
-from rocketdiff.scenario.file_format import ScenarioFile, WorkloadPart
+from rocketdiff.scenario.file_format import ScenarioFile, WireDelayPart, WirePart, WorkloadPart
 from rocketdiff.scenario.model import FORMAT, Scenario, Tolerance, Workload
-from rocketdiff.scenario.refusal import first_refusal, refused
 from rocketdiff.scenario.rules import require_consistent
 from rocketdiff.scenario.schedule import scheduled
 
 SUFFIX = ".yaml"
+
+_NO_SEND_CROSSES = "faults on the wire are done to brokers, since no send crosses the way to a name server; to silence one, kind: pause-name-server"
+"""What a client asks a name server is its route poll, every 30 s: no check is about how that ends."""
+
+_WORDS = Words(
+    patterns={
+        "name": "a path of lower-case words such as fault-latency/pause-one-of-two",
+        "broker": "the letter of a broker such as b",
+    },
+    unions={"kind": "a fault of a known kind"},
+    unknown=dict.fromkeys(((WirePart, "name_server"), (WireDelayPart, "name_server")), _NO_SEND_CROSSES),
+)
 
 
 def load(path: Path) -> Scenario:
@@ -42,10 +52,7 @@ def parse(text: str, origin: str) -> Scenario:
     """Read a scenario from its text; ``origin`` says in messages where the text came from."""
     source = parse_yaml(text, origin)
     _require_format(source)
-    try:
-        file = ScenarioFile.model_validate(source.data)
-    except ValidationError as problem:
-        raise first_refusal(source, problem) from problem
+    file = read_part(ScenarioFile, source.data, source.place, _WORDS)
     faults = scheduled(file, source)
     require_consistent(file, faults, source)
     return Scenario(
@@ -86,11 +93,11 @@ def _require_unique(scenarios: Iterable[Scenario]) -> None:
 def _require_format(source: YamlSource) -> None:
     """Before anything else is looked at: a file of another format may mean something else by every field."""
     if not isinstance(source.data, dict):
-        raise refused(source, (), expected="a mapping with format, name and so on", seen=_kind(source.data))
+        raise refused(source.place, (), expected="a mapping with format, name and so on", seen=_kind(source.data))
     version = source.data.get("format")
     if version != FORMAT or isinstance(version, bool):
         raise refused(
-            source,
+            source.place,
             ("format",),
             expected=f"format: {FORMAT}",
             seen="none" if version is None else f"format: {shown(version)}",

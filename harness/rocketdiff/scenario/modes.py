@@ -6,9 +6,9 @@ from rocketdiff.core.fault import FaultKind, FaultSpec
 from rocketdiff.core.knowable import Sending
 from rocketdiff.core.message import RESERVED_PROPERTIES
 from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.documents.refusal import refused
 from rocketdiff.documents.yaml_source import YamlSource
 from rocketdiff.scenario.file_format import ScenarioFile, WorkloadPart
-from rocketdiff.scenario.refusal import refused
 
 
 def require_sendable(workload: WorkloadPart, source: YamlSource) -> None:
@@ -17,7 +17,7 @@ def require_sendable(workload: WorkloadPart, source: YamlSource) -> None:
     is_plain = SendMode(workload.mode) is SendMode.SYNC and not any(levels)
     if SendKind(workload.call) is SendKind.BATCH and not is_plain:
         raise refused(
-            source,
+            source.place,
             ("workload", "call"),
             expected="call: batch with mode: sync and without delay_level",
             seen=f"mode: {workload.mode}, delay_level: {workload.delay_level}",
@@ -26,7 +26,7 @@ def require_sendable(workload: WorkloadPart, source: YamlSource) -> None:
     reserved = sorted(RESERVED_PROPERTIES & workload.properties.keys())
     if reserved:
         raise refused(
-            source,
+            source.place,
             ("workload", "properties"),
             expected="names that are the application's own",
             seen=", ".join(reserved),

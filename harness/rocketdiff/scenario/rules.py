@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from rocketdiff.core.fault import FaultSpec
 from rocketdiff.core.knowable import unanswerable
 from rocketdiff.core.plan import SendKind
+from rocketdiff.documents.refusal import refused
 from rocketdiff.documents.yaml_source import YamlSource
 from rocketdiff.scenario.file_format import ScenarioFile
 from rocketdiff.scenario.modes import require_sendable, sending_of
-from rocketdiff.scenario.refusal import refused
 
 _ADDRESSED = {SendKind.QUEUE, SendKind.SELECTOR}
 """Calls that name their queue: no retry, no choice, no failover (sendKernelImpl is called once)."""
@@ -27,14 +27,14 @@ def _require_unique(file: ScenarioFile, source: YamlSource) -> None:
     for field, values in lists.items():
         twice = sorted({value for value in values if values.count(value) > 1})
         if twice:
-            raise refused(source, (field,), expected="each entry once", seen=f"{', '.join(twice)} twice")
+            raise refused(source.place, (field,), expected="each entry once", seen=f"{', '.join(twice)} twice")
 
 
 def _require_workload(file: ScenarioFile, source: YamlSource) -> None:
     workload = file.workload
     if workload.arguments is not None and SendKind(workload.call) not in _ADDRESSED:
         raise refused(
-            source,
+            source.place,
             ("workload", "arguments"),
             expected="arguments only with call: queue or selector",
             seen=f"call: {workload.call}",
@@ -43,7 +43,7 @@ def _require_workload(file: ScenarioFile, source: YamlSource) -> None:
     sends = workload.rate_per_s * workload.duration_s
     if sends < workload.threads:
         raise refused(
-            source,
+            source.place,
             ("workload",),
             expected="at least one send a thread",
             seen=f"{sends:g} sends for {workload.threads} threads",
@@ -57,7 +57,7 @@ def _require_answerable(file: ScenarioFile, faults: Sequence[FaultSpec], source:
     for check in file.checks:
         if obstacle := unanswerable(check, sending):
             raise refused(
-                source,
+                source.place,
                 ("checks",),
                 expected=f"a case in which {check} can be seen",
                 seen=obstacle,
@@ -65,4 +65,6 @@ def _require_answerable(file: ScenarioFile, faults: Sequence[FaultSpec], source:
             )
     for check in file.tolerances:
         if check not in file.checks:
-            raise refused(source, ("tolerances", check), expected="a tolerance of a check that is asked", seen=check)
+            raise refused(
+                source.place, ("tolerances", check), expected="a tolerance of a check that is asked", seen=check
+            )

@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from rocketdiff.core.fault import KILLS, FaultKind, FaultSpec, Frames
+from rocketdiff.documents.refusal import refused
 from rocketdiff.documents.yaml_source import Location, YamlSource
 from rocketdiff.scenario.file_format import (
     FaultPart,
@@ -16,7 +17,6 @@ from rocketdiff.scenario.file_format import (
     WireDelayPart,
     WirePart,
 )
-from rocketdiff.scenario.refusal import refused
 from rocketdiff.scenario.topologies import TOPOLOGIES, broker_name, name_server_name, slave_name
 
 MINIMUM_GAP_S = 0.2
@@ -66,7 +66,7 @@ def _written_out(
         return
     if (part.repeat > 1) != (part.every_s is not None):
         raise refused(
-            source,
+            source.place,
             location,
             expected="repeat and every_s together",
             seen=f"repeat {part.repeat}, every_s {part.every_s}",
@@ -84,7 +84,7 @@ def _delay_ms(part: WireDelayPart, source: YamlSource, location: Location) -> fl
     if part.delay_ms <= part.for_s * 1_000 * SHARE_OF_A_PROOF:
         return part.delay_ms
     raise refused(
-        source,
+        source.place,
         (*location, "delay_ms"),
         expected=f"at most half of for_s, {part.for_s * 1_000 * SHARE_OF_A_PROOF:g} ms",
         seen=f"{part.delay_ms:g}",
@@ -98,14 +98,14 @@ def _node(part: FaultPart, file: ScenarioFile, source: YamlSource, location: Loc
         if part.name_server <= nodes.name_servers:
             return name_server_name(part.name_server)
         raise refused(
-            source,
+            source.place,
             (*location, "name_server"),
             expected=f"a name server of {file.topology}, 1 to {nodes.name_servers}",
             seen=str(part.name_server),
         )
     if FaultKind(part.kind) is FaultKind.FLUSH_TIMEOUT and not nodes.waits_for_disk:
         raise refused(
-            source,
+            source.place,
             (*location, "kind"),
             expected="a topology that waits for the disk",
             seen=file.topology,
@@ -113,13 +113,13 @@ def _node(part: FaultPart, file: ScenarioFile, source: YamlSource, location: Loc
         )
     if isinstance(part, SlavePausePart | SlaveKillPart) and not nodes.has_slaves:
         raise refused(
-            source, (*location, "kind"), expected="a topology with slaves", seen=file.topology, hint=_WITH_SLAVES
+            source.place, (*location, "kind"), expected="a topology with slaves", seen=file.topology, hint=_WITH_SLAVES
         )
     if part.broker in nodes.broker_letters:
         is_slave = isinstance(part, SlavePausePart | SlaveKillPart)
         return slave_name(part.broker) if is_slave else broker_name(part.broker)
     raise refused(
-        source,
+        source.place,
         (*location, "broker"),
         expected=f"a broker of {file.topology}: {', '.join(nodes.broker_letters)}",
         seen=repr(part.broker),
@@ -135,7 +135,7 @@ def _require_inside(spec: FaultSpec, duration_s: float, source: YamlSource, loca
     end_s = spec.at_s if spec.for_s is None else _end_s(spec)
     if end_s > duration_s + _SAME_TIME_S or spec.at_s >= duration_s:
         raise refused(
-            source,
+            source.place,
             location,
             expected=f"a fault that is over within the {duration_s:g} s of the workload",
             seen=f"{spec.node} from {spec.at_s:g} s to {end_s:g} s",
@@ -149,7 +149,7 @@ def _require_apart(earlier: FaultSpec, later: FaultSpec, source: YamlSource, loc
         return
     end = "for good" if earlier.for_s is None else f"until {_end_s(earlier):g} s"
     raise refused(
-        source,
+        source.place,
         location,
         expected=f"faults of {later.node} at least {gap_s:g} s apart",
         seen=f"one from {earlier.at_s:g} s {end} and another at {later.at_s:g} s",

@@ -3,14 +3,13 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-import msgspec
-
 from rocketdiff.cluster.described import UNDOES, Command, DescribedCluster, DescribedNode, Verb
-from rocketdiff.cluster.external.file_format import FORMAT, BrokerPart, ClusterFile, NameServerPart
-from rocketdiff.cluster.external.refusal import Location, Place, refusal, refused
+from rocketdiff.cluster.external.file_format import FORMAT, WORDS, BrokerPart, ClusterFile, NameServerPart
 from rocketdiff.cluster.interface import Role
 from rocketdiff.core.plain import shown
 from rocketdiff.core.topology import broker_name, name_server_name
+from rocketdiff.documents.refusal import Place, read_part, refused
+from rocketdiff.documents.yaml_source import Location
 
 _LAST_PORT = 65_535
 
@@ -22,10 +21,7 @@ def parse(data: object, path: Path, place: Place) -> DescribedCluster:
     place: from a location in the data to ``file line 12``. Raises UsageError.
     """
     _require_format(data, place)
-    try:
-        file = msgspec.convert(data, ClusterFile)
-    except msgspec.ValidationError as problem:
-        raise refusal(data, problem, place) from problem
+    file = read_part(ClusterFile, data, place, WORDS)
     _require_letters(file, place)
     _require_unique(file, place)
     name_servers = tuple(_name_server(part, number, place) for number, part in enumerate(file.name_servers))
