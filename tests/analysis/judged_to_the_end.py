@@ -14,7 +14,7 @@ from xml.etree import ElementTree as ET
 
 from rich.console import Console
 
-from rocketdiff.analysis.checks.registry import IMPLICIT
+from rocketdiff.core.checks import IMPLICIT
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import Analysis, Evidence, Standing

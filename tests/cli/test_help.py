@@ -16,9 +16,9 @@ from rocketdiff.cli.examples import EXAMPLES
 from rocketdiff.cli.inspect import scenarios
 from rocketdiff.cli.simulate import simulate
 from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.suites import SUITES
 from rocketdiff.core.topology import TOPOLOGIES
 from rocketdiff.pytest_plugin import pytest_addoption
-from rocketdiff.scenario.model import SUITES
 
 
 def help_of(command: Callable[..., None], parameter: str) -> str:

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.knowable import Aspect, Sending, unanswerable, unknowable, unknown
+from rocketdiff.core.checks import Aspect
+from rocketdiff.core.knowable import Sending, unanswerable, unknowable, unknown
 from rocketdiff.core.plan import SendKind, SendMode
 
 SYNC = Sending(SendMode.SYNC, SendKind.PLAIN, fault_latency=True, is_delayed=True, loses_a_broker=True)

@@ -1,9 +1,14 @@
 """Shapes and names of nodes."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.topology import TOPOLOGIES, broker_id_of, letter_of, master_of, topology_named
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_names_are_those_clients_see() -> None:
@@ -62,3 +67,10 @@ def test_an_unknown_topology_is_refused() -> None:
 def test_every_topology_has_a_name_server_and_a_broker() -> None:
     """There is nothing to start otherwise."""
     assert all(topology.name_server_count and topology.broker_letters for topology in TOPOLOGIES.values())
+
+
+def test_the_guide_to_scenarios_names_every_topology_once() -> None:
+    """Its table is what a user reads before writing a scenario."""
+    table = (ROOT / "fixtures" / "README.md").read_text().partition("| Name | Nodes")[2].partition("\n\n")[0]
+    named = [name for row in table.splitlines() for name in re.findall("`([^`]+)`", row.partition(" | ")[0])]
+    assert sorted(named) == sorted(TOPOLOGIES)

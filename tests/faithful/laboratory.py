@@ -17,10 +17,10 @@ from typing import Any
 from rocketdiff.core.fault import FaultKind, FaultSpec, Frames
 from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
 from rocketdiff.core.records import NEVER_CALLED_BACK, UNSEEN_END, AttemptEnded, CalledBackAgain, RouteSeen, SendEnded
+from rocketdiff.core.topology import TOPOLOGIES
 from rocketdiff.lab.scenario_faults import fault_entries
 from rocketdiff.lab.scenario_scripts import simulated
 from rocketdiff.scenario import Scenario
-from rocketdiff.scenario.topologies import TOPOLOGIES
 from rocketdiff.simulation.script.model import Action, BrokerAnswers, Entry, Script, Timeline
 from rocketdiff.simulation.script.vocabulary import Answer, BrokerRoute, Depth, Fault
 from tests.analysis.synthetic import MS, ORIGIN_NS, Stored, Told
@@ -52,9 +52,11 @@ def script_of(scenario: Scenario, seed: int, draw: int) -> Script:
     assert calm is not None
     (timeline,) = calm.steps
     assert isinstance(timeline, Timeline)
-    brokers = tuple(BrokerRoute(name, scenario.queues_per_broker) for name in TOPOLOGIES[scenario.topology].brokers)
+    brokers = tuple(
+        BrokerRoute(name, scenario.queues_per_broker) for name in TOPOLOGIES[scenario.topology].broker_names
+    )
     well = [Entry(0, BrokerAnswers(one.name, tuple(map(Answer, LATENCIES_MS)))) for one in brokers]
-    two_servers = TOPOLOGIES[scenario.topology].name_servers > 1
+    two_servers = TOPOLOGIES[scenario.topology].name_server_count > 1
     scripted = [
         fault
         for fault in scenario.faults
@@ -143,7 +145,7 @@ class _Teller:
         return starts_ms
 
     def _routes(self, starts_ms: Mapping[int, int], by_send: Mapping[int, list[dict[str, Any]]]) -> "_Routes":
-        names = TOPOLOGIES[self.scenario.topology].brokers
+        names = TOPOLOGIES[self.scenario.topology].broker_names
         every = tuple((name, queue) for name in names for queue in range(self.scenario.queues_per_broker))
         if not changes_routes(self.scenario):
             return _Routes((every,))

@@ -4,11 +4,12 @@ import json
 from dataclasses import dataclass
 from random import Random
 
+from rocketdiff.core.checks import ASKED
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.knowable import Sending, unanswerable
 from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.scenario import CHECKS, Scenario, parse
-from rocketdiff.scenario.topologies import TOPOLOGIES
+from rocketdiff.core.topology import TOPOLOGIES
+from rocketdiff.scenario import Scenario, parse
 
 TIMEOUTS_MS = (1, 2, 10, 50, 100, 150, 300, 500, 700, 1_000, 3_000)
 RETRIES = (0, 1, 2, 2, 2, 5, 10, 100)
@@ -52,7 +53,7 @@ def _text(random: Random) -> str:
     faults = [_fault(random, topology, duration_s) for _ in range(random.choice((0, 1, 1, 2, 2, 3, 4)))]
     loses = any(fault["kind"] in ("pause", "kill") for fault in faults)
     sending = Sending(SendMode(mode), SendKind(call), latency, loses_a_broker=loses)
-    askable = [check for check in CHECKS if not unanswerable(check, sending)]
+    askable = [check for check in ASKED if not unanswerable(check, sending)]
     data = {
         "format": 1,
         "name": "faithful/drawn",
@@ -97,7 +98,7 @@ def _fault(random: Random, topology: str, duration_s: float) -> dict[str, object
     kind = random.choice(kinds)
     fault: dict[str, object] = {"kind": kind, "at_s": round(random.uniform(0.1, duration_s - 0.1), 3)}
     if kind == "pause-name-server":
-        fault["name_server"] = random.randint(1, nodes.name_servers)
+        fault["name_server"] = random.randint(1, nodes.name_server_count)
     else:
         fault["broker"] = random.choice(nodes.broker_letters)
     if not (kind.startswith("kill") and random.random() < 0.6):

@@ -8,7 +8,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from rocketdiff.analysis.checks.registry import ANSWERS
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.fault import fault_counts
 from rocketdiff.core.resources import resource
@@ -20,7 +19,7 @@ from rocketdiff.ledger.lint import lint
 from rocketdiff.report.document import Document
 from rocketdiff.report.json_document import load as load_document
 from rocketdiff.scenario import load_all
-from rocketdiff.scenario.checks_asked import IMPLICIT, TOLD_UNPLANNED
+from rocketdiff.scenario.checks_asked import TOLD_UNPLANNED
 from rocketdiff.subjects.registry import known_subjects
 
 OWN = """\
@@ -109,11 +108,6 @@ def test_an_unplanned_check_needs_the_entrys_conditions_too(tmp_path: Path) -> N
     path.write_text(path.read_text().replace("{client: java}", paused))
     with pytest.raises(UsageError, match="meets the conditions on fault and settings"):
         load(LedgerChoice((path,), shipped=False))
-
-
-def test_checks_that_tell_unplanned_differences_are_all_whose_watchers_note_any() -> None:
-    """Two are answered by statistics, two are asked of every case; a check that is added must take its side."""
-    assert {*TOLD_UNPLANNED, "timing", "failover-time", *IMPLICIT} == set(ANSWERS)
 
 
 def test_what_is_not_planned_is_not_counted_among_a_runs_checks(tmp_path: Path) -> None:

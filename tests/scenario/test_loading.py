@@ -9,9 +9,8 @@ from rocketdiff.core.errors import UsageError
 from rocketdiff.core.fault import FaultKind, FaultSpec, Frames
 from rocketdiff.core.plan import SendKind
 from rocketdiff.core.settings import ClientSettings
-from rocketdiff.scenario import CHECKS, SUITES, Tolerance, fault_sentence, load, load_all, parse
-from rocketdiff.scenario.file_format import ScenarioFile, SettingsPart
-from rocketdiff.scenario.topologies import TOPOLOGIES
+from rocketdiff.scenario import Tolerance, fault_sentence, load, load_all, parse
+from rocketdiff.scenario.file_format import SettingsPart
 
 VALID_PASS = Path(__file__).parents[2] / "fixtures" / "format" / "valid-pass"
 
@@ -96,35 +95,6 @@ def test_format_knows_exactly_the_clients_settings() -> None:
     """Names and defaults of the file format and of the harness agree."""
     ours = {field.name: field.default for field in dataclasses.fields(ClientSettings)}
     assert {name: field.default for name, field in SettingsPart.model_fields.items()} == ours
-
-
-def test_format_knows_exactly_the_checks_suites_and_topologies() -> None:
-    """The closed sets of the schema are those of the model."""
-    schema = ScenarioFile.model_json_schema()
-    properties = schema["properties"]
-    assert tuple(properties["checks"]["items"]["enum"]) == CHECKS
-    assert tuple(properties["suites"]["items"]["enum"]) == SUITES
-    assert properties["topology"]["enum"] == list(TOPOLOGIES)
-
-
-def test_topologies_are_those_of_the_cluster() -> None:
-    """Rooms may not import each other; a test may, and holds their node names together."""
-    cluster = pytest.importorskip("rocketdiff.core.topology")
-    theirs = {
-        t.name: (
-            t.broker_names,
-            t.slave_names,
-            t.name_server_count,
-            t.replication is cluster.Replication.SYNC_MASTER,
-            t.flush is cluster.FlushDisk.SYNC_FLUSH,
-        )
-        for t in cluster.TOPOLOGIES.values()
-    }
-    ours = {
-        name: (nodes.brokers, nodes.slaves, nodes.name_servers, nodes.waits_for_slave, nodes.waits_for_disk)
-        for name, nodes in TOPOLOGIES.items()
-    }
-    assert ours == theirs
 
 
 def test_missing_file_is_a_usage_error(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from rocketdiff.core.fault import FaultKind
 from rocketdiff.core.plan import SendKind, SendMode
 from rocketdiff.core.resources import resource
 from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.topology import TOPOLOGIES
 from rocketdiff.scenario import Scenario, load_all, select
-from rocketdiff.scenario.topologies import TOPOLOGIES
 from tests.analysis.synthetic import Pause
 from tests.analysis.synthetic_modes import ModeStory
 
@@ -40,7 +40,7 @@ def is_played(scenario: Scenario) -> bool:
     alike = len(work.delay_levels) == len(work.keys) == 1 and not work.properties and work.tags == ("",)
     short = max(work.body_bytes) < scenario.settings.compress_msg_body_over_howmuch
     pauses = all(fault.kind is FaultKind.PAUSE and fault.for_s is not None for fault in scenario.faults)
-    queues = scenario.queues_per_broker == QUEUES and len(TOPOLOGIES[scenario.topology].brokers) > 1
+    queues = scenario.queues_per_broker == QUEUES and len(TOPOLOGIES[scenario.topology].broker_names) > 1
     return threads and call and alike and short and pauses and queues and _settings_are_played(scenario.settings)
 
 
@@ -56,7 +56,7 @@ def story_of(scenario: Scenario) -> ModeStory:
     return ModeStory(
         name=scenario.name,
         settings=scenario.settings,
-        brokers=TOPOLOGIES[scenario.topology].brokers,
+        brokers=TOPOLOGIES[scenario.topology].broker_names,
         pauses=tuple(
             Pause(one.node, round(one.at_s * 1_000), round((one.for_s or 0) * 1_000)) for one in scenario.faults
         ),

@@ -8,10 +8,11 @@ from typing import TypeVar
 import msgspec
 
 from rocketdiff.analysis.checks.case_facts import UNKNOWABLE, CaseFacts, TallyKey
-from rocketdiff.analysis.checks.registry import ANSWERS, IMPLICIT, POOLED
+from rocketdiff.analysis.checks.registry import ANSWERS, POOLED
 from rocketdiff.analysis.facts import CaseFact, Difference, EpisodeValue, Tally
 from rocketdiff.analysis.spells import spell_counts
 from rocketdiff.analysis.summaries import CaseKey, Cluster, Summaries
+from rocketdiff.core.checks import IMPLICIT
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import Evidence, Standing, TraceCounts

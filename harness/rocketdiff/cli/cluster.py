@@ -8,20 +8,15 @@ import typer
 
 from rocketdiff.cli.examples import epilog
 from rocketdiff.cli.options import OwnClusterOption, ServerOption
+from rocketdiff.core.topology import TOPOLOGIES
 from rocketdiff.run.request import DEFAULT_RELEASE
 
 cluster_app = typer.Typer(help="A local RocketMQ in seconds, for anyone.", no_args_is_help=True)
 
-_TOPOLOGY_NAMES = (
-    "one-master, two-masters, three-masters, two-masters-two-name-servers, master-with-slave-async, master-with-slave-sync,"
-    " two-masters-with-slaves-async, two-masters-with-slaves-sync, two-masters-sync-flush."
-)
-"""Written out: a help text must not import the cluster."""
-
 
 @cluster_app.command("up", epilog=epilog("cluster up"))
 def cluster_up(
-    topology: Annotated[str, typer.Option(help=_TOPOLOGY_NAMES)] = "two-masters",
+    topology: Annotated[str, typer.Option(help=f"{', '.join(TOPOLOGIES)}.")] = "two-masters",
     server: ServerOption = DEFAULT_RELEASE,
     port: Annotated[
         int | None, typer.Option(help="Fixed port of the (first) name server; a free one otherwise.")

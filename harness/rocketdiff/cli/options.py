@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.suites import SUITES_IN_WORDS
 
 SubjectOption = Annotated[
     list[str] | None,
@@ -13,9 +14,8 @@ SubjectOption = Annotated[
         "--subject", help="client:release, given twice; the first is the baseline. One: against its own reference."
     ),
 ]
-_SUITE_NAMES = "quick (about a minute), full, deployments, modes, wire, or all"
-SuiteOption = Annotated[str | None, typer.Option(help=f"{_SUITE_NAMES}; quick unless scenarios are chosen.")]
-ListedSuiteOption = Annotated[str | None, typer.Option("--suite", help=f"{_SUITE_NAMES}; all when not given.")]
+SuiteOption = Annotated[str | None, typer.Option(help=f"{SUITES_IN_WORDS}; quick unless scenarios are chosen.")]
+ListedSuiteOption = Annotated[str | None, typer.Option("--suite", help=f"{SUITES_IN_WORDS}; all when not given.")]
 ScenarioOption = Annotated[
     list[str] | None, typer.Option("--scenario", help="Only scenarios whose name matches this glob.")
 ]

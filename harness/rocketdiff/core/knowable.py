@@ -6,21 +6,14 @@ difference of it, planned or not. Two kinds of reasons: a question that cannot a
 something that is decided where no witness looks (``unknown``).
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 
+from rocketdiff.core.checks import CHECKS, Aspect, Need
 from rocketdiff.core.plan import SendKind, SendMode
 
 _ADDRESSED = (SendKind.QUEUE, SendKind.SELECTOR)
 """Calls that name their queue: no retry, no choice, no failover (sendKernelImpl is called once)."""
-
-
-class Aspect(StrEnum):
-    """What a client decides about a send."""
-
-    FIRST_QUEUE = "queue of the first attempt"
-    RETRY_QUEUE = "queue of a retry"
-    END = "number of attempts, and the end"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,35 +48,42 @@ def unknown(aspect: Aspect, sending: Sending) -> str:
 
 def unanswerable(check: str, sending: Sending) -> str:
     """What of a case stands against a check ever being decisive; empty when nothing does."""
-    return _not_arising(check, sending) or (unknown(_RESTS_ON[check], sending) if check in _RESTS_ON else "")
+    asked = CHECKS[check]
+    missing = next((_MISSING[need](sending) for need in asked.needs if not _IS_MET[need](sending)), "")
+    return missing or (unknown(asked.rests_on, sending) if asked.rests_on else "")
 
 
 def unknowable(sending: Sending) -> dict[str, str]:
     """Checks that nobody can answer in a case, each with the reason."""
-    return {check: why for check, aspect in _RESTS_ON.items() if (why := unknown(aspect, sending))}
+    reasons = {name: unknown(check.rests_on, sending) for name, check in CHECKS.items() if check.rests_on}
+    return {name: why for name, why in reasons.items() if why}
 
 
-_RESTS_ON = {"queue-choice": Aspect.FIRST_QUEUE, "attempts": Aspect.END, "error-kind": Aspect.END}
-"""Checks that hold what was seen against the rules; ``avoidance`` is asked of synchronous sends only, of which all is known."""
-
-_WAITED_FOR = ("timing", "failover-time", "avoidance")
-"""Checks about how long an application is held up, or what it does next: only a call that waits shows that."""
+def _waits(sending: Sending) -> bool:
+    """How long an application is held up, and what it does next, only a call that waits shows."""
+    return sending.mode is SendMode.SYNC
 
 
-def _not_arising(check: str, sending: Sending) -> str:
-    mode, call = sending.mode, sending.call
-    is_waited_for, is_addressed = mode is SendMode.SYNC, call in _ADDRESSED
-    obstacles = (
-        (("avoidance",), not sending.fault_latency, "send_latency_fault_enable is false"),
-        (("failover-time",), not sending.loses_a_broker, "no broker that is paused or killed"),
-        (("avoidance", "failover-time"), is_addressed, f"call: {call}"),
-        (_WAITED_FOR, not is_waited_for, f"mode: {mode}"),
-        (("order",), not (is_waited_for and is_addressed), f"mode: {mode}, call: {call}; {_WHO_KEEPS_ORDER}"),
-        (("callbacks",), mode is not SendMode.ASYNC, f"mode: {mode}"),
-        (("delay",), not sending.is_delayed, "no delay_level"),
-    )
-    return next((says for checks, stands, says in obstacles if stands and check in checks), "")
-
+_IS_MET: Mapping[Need, Callable[[Sending], bool]] = {
+    Need.FAULT_LATENCY: lambda sending: sending.fault_latency,
+    Need.LOST_BROKER: lambda sending: sending.loses_a_broker,
+    Need.CHOSEN_QUEUE: lambda sending: sending.call not in _ADDRESSED,
+    Need.SYNCHRONOUS: _waits,
+    Need.KEPT_ORDER: lambda sending: _waits(sending) and sending.call in _ADDRESSED,
+    Need.CALLBACK: lambda sending: sending.mode is SendMode.ASYNC,
+    Need.DELAYED_MESSAGE: lambda sending: sending.is_delayed,
+}
 
 _WHO_KEEPS_ORDER = "order is kept by who waits for each answer"
 """A pool of threads hands asynchronous requests over, and several threads of a broker store what arrives."""
+
+_MISSING: Mapping[Need, Callable[[Sending], str]] = {
+    Need.FAULT_LATENCY: lambda _: "send_latency_fault_enable is false",
+    Need.LOST_BROKER: lambda _: "no broker that is paused or killed",
+    Need.CHOSEN_QUEUE: lambda sending: f"call: {sending.call}",
+    Need.SYNCHRONOUS: lambda sending: f"mode: {sending.mode}",
+    Need.KEPT_ORDER: lambda sending: f"mode: {sending.mode}, call: {sending.call}; {_WHO_KEEPS_ORDER}",
+    Need.CALLBACK: lambda sending: f"mode: {sending.mode}",
+    Need.DELAYED_MESSAGE: lambda _: "no delay_level",
+}
+"""What is said where it is not met."""

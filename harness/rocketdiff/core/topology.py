@@ -59,6 +59,21 @@ class Topology:
         """Every node, name servers first, slaves last."""
         return self.name_server_names + self.broker_names + self.slave_names
 
+    @property
+    def has_slaves(self) -> bool:
+        """Whether each master has one at least."""
+        return self.slaves_per_master > 0
+
+    @property
+    def waits_for_slave(self) -> bool:
+        """Whether a master acknowledges a message only when its slave has it."""
+        return self.replication is Replication.SYNC_MASTER
+
+    @property
+    def waits_for_disk(self) -> bool:
+        """Whether a broker acknowledges a message only when it is on the disk."""
+        return self.flush is FlushDisk.SYNC_FLUSH
+
     def broker_named(self, text: str) -> str:
         """
         Real name of a master broker written as a letter or in full.

@@ -21,12 +21,6 @@ class Verdict(StrEnum):
 DECISIVE = frozenset({Verdict.DIVERGES, Verdict.DECLARED, Verdict.STALE, Verdict.EQUIVALENT, Verdict.CONFORMS})
 """Verdicts that say something about the subjects rather than about the run."""
 
-ABOUT_THE_RUN = frozenset({"protocol", "validity"})
-"""
-Checks that say whether a run can be judged: their passing shows nothing about how a client behaves, and a subject that broke
-off is their business.
-"""
-
 
 def dominant(verdicts: "list[Verdict]") -> Verdict:
     """Merge verdicts; none at all is INCONCLUSIVE, never a pass."""

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from rocketdiff.core.checks import STATISTICAL
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.fault import fault_counts
 from rocketdiff.core.glob import path_glob
@@ -20,11 +21,7 @@ from rocketdiff.traces.run_directory import RunDirectory
 SUFFIX = ".yaml"
 
 POOLED = (
-    *(
-        f"pooled/pause/fault-latency-{switch}/{check}"
-        for switch in ("off", "on")
-        for check in ("timing", "failover-time")
-    ),
+    *(f"pooled/pause/fault-latency-{switch}/{check}" for switch in ("off", "on") for check in STATISTICAL),
     "pooled/sends/outcomes",
     "pooled/starts/queue-choice",
 )

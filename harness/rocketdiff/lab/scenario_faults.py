@@ -10,9 +10,8 @@ from dataclasses import dataclass, field, replace
 
 from rocketdiff.cluster.server_settings import SLAVE_TIMEOUT_MS
 from rocketdiff.core.fault import FaultKind, FaultSpec
-from rocketdiff.core.topology import master_of
+from rocketdiff.core.topology import TOPOLOGIES, master_of
 from rocketdiff.scenario import Scenario
-from rocketdiff.scenario.topologies import TOPOLOGIES
 from rocketdiff.simulation.script.model import (
     Action,
     BrokerAnswers,

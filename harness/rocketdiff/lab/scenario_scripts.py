@@ -8,13 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from rocketdiff.core.checks import CHECKS
 from rocketdiff.core.fault import ON_THE_WIRE, FaultKind
 from rocketdiff.core.plan import PlannedSend, SendKind
 from rocketdiff.core.resources import resource
 from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.topology import TOPOLOGIES
 from rocketdiff.lab.scenario_faults import fault_entries
 from rocketdiff.scenario import Scenario, load_all, plan_of, select
-from rocketdiff.scenario.topologies import TOPOLOGIES
 from rocketdiff.simulation.script.model import Entry, QueueOf, Script, Send, Timeline
 from rocketdiff.simulation.script.vocabulary import BrokerRoute, Depth, Mode, ScriptSettings
 
@@ -22,18 +23,6 @@ _NS_PER_MS = 1_000_000
 
 EXPIRED_WAIT_EXTRA_MS = 1
 """On real machines a wait that expires ends a little after its deadline; exactly at it is a race that is hardly ever seen."""
-
-LIVE_CHECKS = {
-    "loss": "nothing is stored",
-    "duplication": "nothing is stored",
-    "timing": "virtual time does not scatter",
-    "failover-time": "virtual time does not scatter",
-    "callbacks": "a script tells of the first callback only",
-    "content": "nothing is stored",
-    "order": "nothing is stored",
-    "delay": "nothing is stored",
-}
-"""Checks that only a cluster can answer, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +55,14 @@ def simulated_scenarios(
 
 def simulated(scenario: Scenario, seed: int) -> Simulated:
     """The script of a scenario; the same plan, and so the same sends, as a run on a cluster with that seed."""
-    checks = tuple(check for check in scenario.checks if check in LIVE_CHECKS)
+    checks = tuple(check for check in scenario.checks if CHECKS[check].cluster_only)
     obstacle = _obstacle(scenario)
     script = None if obstacle else _script(scenario, seed)
     return Simulated(scenario, script, checks, tuple(_notes(scenario)), obstacle)
 
 
 def _script(scenario: Scenario, seed: int) -> Script:
-    brokers = TOPOLOGIES[scenario.topology].brokers
+    brokers = TOPOLOGIES[scenario.topology].broker_names
     route = tuple(BrokerRoute(broker, scenario.queues_per_broker) for broker in brokers)
     sends = [_send_entry(send, route, scenario.settings) for send in plan_of(scenario, seed).sends]
     faults = list(fault_entries(scenario, route))
@@ -110,7 +99,7 @@ def _queue_at(argument: int, route: Sequence[BrokerRoute]) -> QueueOf:
 
 
 def _obstacle(scenario: Scenario) -> str:
-    name_servers = TOPOLOGIES[scenario.topology].name_servers
+    name_servers = TOPOLOGIES[scenario.topology].name_server_count
     paused = any(fault.kind is FaultKind.PAUSE_NAME_SERVER for fault in scenario.faults)
     if any(fault.kind in ON_THE_WIRE for fault in scenario.faults):
         return "a relay interferes with frames, and a script's brokers have none before them"

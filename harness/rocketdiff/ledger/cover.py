@@ -2,13 +2,11 @@
 
 from collections.abc import Mapping
 
+from rocketdiff.core.checks import VALIDITY
 from rocketdiff.core.glob import path_glob
 from rocketdiff.core.run_info import CaseInfo, RunInfo
 from rocketdiff.core.verdict import Divergence
 from rocketdiff.ledger.model import RULES, Conditions, Entry
-
-VALIDITY = "validity"
-"""The check of the set-up; no ledger excuses it."""
 
 
 def check_path(case: str, check: str, run: RunInfo) -> str:

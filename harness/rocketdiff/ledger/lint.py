@@ -6,9 +6,10 @@ from datetime import date
 from difflib import get_close_matches
 from enum import StrEnum
 
+from rocketdiff.core.checks import VALIDITY
 from rocketdiff.core.glob import path_glob
 from rocketdiff.ledger.age import Age, age_of
-from rocketdiff.ledger.cover import VALIDITY, meets
+from rocketdiff.ledger.cover import meets
 from rocketdiff.ledger.frequency import checks_until_stale
 from rocketdiff.ledger.model import Entry, Party
 from rocketdiff.ledger.parsing import ParsedFile

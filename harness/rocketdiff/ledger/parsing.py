@@ -6,12 +6,12 @@ from dataclasses import dataclass, fields
 from datetime import date, timedelta
 from difflib import get_close_matches
 
+from rocketdiff.core.checks import VALIDITY
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.plain import shown
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.documents.refusal import Place, read_part, refused
 from rocketdiff.documents.yaml_source import Location
-from rocketdiff.ledger.cover import VALIDITY
 from rocketdiff.ledger.file_format import TODO, VERSION, WORDS, EntryPart, LedgerFile, WhenPart
 from rocketdiff.ledger.model import BOTH, REFERENCE, RULES, SPEC_GAP, Conditions, Confirmation, Entry, Party, Rate
 from rocketdiff.ledger.ranges import FORM, Range

@@ -11,7 +11,8 @@ is not judged (``core.knowable``), nor is which queue of its broker a retry take
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from rocketdiff.core.knowable import Aspect, Sending, unknown
+from rocketdiff.core.checks import Aspect
+from rocketdiff.core.knowable import Sending, unknown
 from rocketdiff.core.records import NEVER_CALLED_BACK
 from rocketdiff.oracle.async_ends import Troubled, async_difference
 from rocketdiff.oracle.judgement import Difference, DifferenceKind, Judgement

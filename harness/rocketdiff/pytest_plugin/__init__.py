@@ -1,8 +1,8 @@
 """
 The pytest plugin: scenarios as items under ``--rocketdiff``, and a real cluster and real clients for anybody's own tests.
 
-Every pytest of an environment that has rocketdiff loads this module, so it imports nothing but pytest; all else is imported
-by whoever asks for it.
+Every pytest of an environment that has rocketdiff loads this module, so it imports nothing but pytest and a table of
+names; all else is imported by whoever asks for it.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,6 +28,8 @@ DEFAULT_RELEASE = "5.3.3"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options of `rocketdiff run` that make sense here, each with the plugin's name in front."""
+    from rocketdiff.core.suites import SUITES_IN_WORDS
+
     group = parser.getgroup("rocketdiff", "rocketdiff: two RocketMQ clients side by side on real brokers")
 
     def add(name: str, text: str, **more: object) -> None:
@@ -37,7 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("-subject", "client:release, given twice; the first is the baseline", action="append", default=[])
     add(
         "-suite",
-        "shipped scenarios of a suite: quick, full, deployments, modes, wire or all (quick when nothing else is chosen)",
+        f"shipped scenarios of a suite: {SUITES_IN_WORDS}; quick when nothing else is chosen",
     )
     add("-scenario", "only scenarios whose name matches this glob; may be given again", action="append", default=[])
     add("-scenarios", "a folder of scenario files instead of the shipped ones")

@@ -4,9 +4,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rocketdiff.core.checks import REPORT_ORDER
 from rocketdiff.core.verdict import CheckResult, Severity, dominant
 from rocketdiff.report.document import Document
-from rocketdiff.report.words import CHECK_ORDER, Sign, sign_of
+from rocketdiff.report.words import Sign, sign_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Columns in the order of CHECK_ORDER (others after it), rows in the order of the plan, pooled ones last."""
+    """Columns in the order of REPORT_ORDER (others after it), rows in the order of the plan, pooled ones last."""
 
     checks: tuple[str, ...]
     rows: tuple[Row, ...]
@@ -39,7 +40,7 @@ def matrix_of(document: Document) -> Matrix:
     for result in document.results:
         by_cell[result.case, result.check].append(result)
     asked = {result.check for result in document.results}
-    checks = (*(c for c in CHECK_ORDER if c in asked), *sorted(asked.difference(CHECK_ORDER)))
+    checks = (*(c for c in REPORT_ORDER if c in asked), *sorted(asked.difference(REPORT_ORDER)))
     planned = dict.fromkeys(case.case for case in document.run.cases)
     cases = [*planned, *dict.fromkeys(r.case for r in document.results if r.case not in planned)]
     return Matrix(checks, tuple(Row(case, tuple(_cell(by_cell.get((case, c), ())) for c in checks)) for case in cases))

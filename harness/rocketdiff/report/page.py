@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from rocketdiff.core.checks import REPORT_ORDER, VALIDITY
 from rocketdiff.core.plots import ElapsedQuantiles, LaneAttempt
 from rocketdiff.core.run_info import CaseInfo, Guard
 from rocketdiff.core.verdict import CheckResult, Severity, Verdict
@@ -15,7 +16,7 @@ from rocketdiff.report.example_words import call_text, detail_lines, stored_text
 from rocketdiff.report.ledger_words import declarations
 from rocketdiff.report.pictures import CasePictures, LanesPicture, PoolPicture, draw_pools, endings_text
 from rocketdiff.report.signature_words import title_of
-from rocketdiff.report.words import CHECK_ORDER, PHASES, Sign, explain_command, plural, short_case, sign_of, where_in
+from rocketdiff.report.words import PHASES, Sign, explain_command, plural, short_case, sign_of, where_in
 
 CLUSTERS_SHOWN = 60
 """More signatures than anyone reads; the rest is in the document."""
@@ -134,7 +135,7 @@ def cases_by_interest(document: Document) -> tuple[str, ...]:
 
 def answers_of(results: Iterable[CheckResult], document: Document) -> tuple[AnswerView, ...]:
     """Results in the order of the matrix's columns."""
-    order = {check: rank for rank, check in enumerate(CHECK_ORDER)}
+    order = {check: rank for rank, check in enumerate(REPORT_ORDER)}
     ranked = sorted(results, key=lambda result: (order.get(result.check, len(order)), result.check))
     return tuple(_answer(result, document) for result in ranked)
 
@@ -270,7 +271,7 @@ def guards_of(document: Document) -> tuple[Guard, ...]:
         "a check that never ran is no pass",
         f"{counts.planned - counts.unanswered} of {counts.planned}",
     )
-    asked = [result for result in document.results if result.check == "validity"]
+    asked = [result for result in document.results if result.check == VALIDITY]
     broken = [result for result in asked if result.verdict is not Verdict.CONFORMS]
     cases = Guard(
         "cases are valid",

@@ -4,26 +4,12 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from rocketdiff.core.checks import CHECKS
 from rocketdiff.report.signature_words import rule_title
 
 STALE_RULE = "stale-ledger-entry"
 
-SENTENCES = {
-    "queue-choice": "Every attempt goes to a queue that the rules of the client's release allow there.",
-    "attempts": "A send makes as many attempts, and after the same failures, as the rules of its release say.",
-    "avoidance": "A slow or failed broker is avoided for as long as the rules of the release say.",
-    "error-kind": "A send that fails does so with the exception and code that the rules of the release say.",
-    "timing": "Sends in calm take as long as the other client's, within the scenario's margin.",
-    "failover-time": "The first success after a fault comes as soon as the other client's, within the margin.",
-    "loss": "What the client was told is stored is stored.",
-    "duplication": "A message is stored more than once only where an attempt of it had no answer.",
-    "content": "A message is stored with the body, keys, tags and properties that it was sent with.",
-    "order": "Messages of a key are stored in the order in which they were sent.",
-    "callbacks": "The callback of an asynchronous send is called, and once.",
-    "delay": "A delayed message is kept back under its level, and delivered when it is due.",
-    "outcomes": "Sends fail, are stored twice and are acknowledged as those of the other client, and never without a cause.",
-    "protocol": "The subject tells about its sends in time, in order and without contradiction.",
-    "validity": "The set-up of the case held: faults proven, both clients in time, everything read back.",
+SENTENCES = {name: check.sentence for name, check in CHECKS.items()} | {
     "simulation": "Both clients answer every step of a simulated scenario alike.",
     STALE_RULE: "Every declared divergence still occurs as often as its ledger entry says.",
 }

@@ -12,24 +12,6 @@ from rocketdiff.report.clusters import Cluster, Weight
 from rocketdiff.report.document import Document
 from rocketdiff.verdict.judgement import RunVerdict
 
-CHECK_ORDER = (
-    "validity",
-    "protocol",
-    "outcomes",
-    "queue-choice",
-    "attempts",
-    "avoidance",
-    "error-kind",
-    "timing",
-    "failover-time",
-    "loss",
-    "duplication",
-    "content",
-    "order",
-    "callbacks",
-    "delay",
-)
-
 PHASES = ("calm", "paused", "after")
 """In the order of time."""
 

@@ -2,12 +2,10 @@
 
 from rocketdiff.scenario.expansion import expand, plan_of
 from rocketdiff.scenario.loading import line_of, load, load_all, parse
-from rocketdiff.scenario.model import CHECKS, SUITES, Case, Scenario, Tolerance, Workload, fault_sentence
+from rocketdiff.scenario.model import Case, Scenario, Tolerance, Workload, fault_sentence
 from rocketdiff.scenario.selection import select
 
 __all__ = [
-    "CHECKS",
-    "SUITES",
     "Case",
     "Scenario",
     "Tolerance",

@@ -2,16 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
+from rocketdiff.core.checks import ASKED, IMPLICIT, STATISTICAL
 from rocketdiff.core.evidence import pool_name
 from rocketdiff.scenario import Scenario
-from rocketdiff.scenario.model import CHECKS
 
-IMPLICIT = ("outcomes", "protocol", "validity")
-
-POOLED = ("timing", "failover-time")
-"""Checks whose spells of pauses are gathered over cases; only there they gate."""
-
-TOLD_UNPLANNED = tuple(check for check in CHECKS if check not in POOLED)
+TOLD_UNPLANNED = tuple(check for check in ASKED if check not in STATISTICAL)
 """Checks that look at every send of every case and tell any difference they see; the others need a scenario that measures."""
 
 
@@ -28,7 +23,7 @@ def pooled_planned(
         (pool_name(baseline, candidate, is_latency_on=scenario.settings.send_latency_fault_enable), check): None
         for scenario, checks in scenarios
         for check in checks
-        if check in POOLED and scenario.episodes
+        if check in STATISTICAL and scenario.episodes
     }
     return tuple(asked)
 

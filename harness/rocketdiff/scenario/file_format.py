@@ -5,39 +5,26 @@ This is the only description of the format; the published JSON Schema is generat
 once are in ``rules``.
 """
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
+from rocketdiff.core.checks import ASKED, STATISTICAL
+from rocketdiff.core.suites import SUITES
+from rocketdiff.core.topology import TOPOLOGIES
 from rocketdiff.documents.part import Part
 
 Unique = Field(json_schema_extra={"uniqueItems": True})
-CheckName = Literal[
-    "queue-choice",
-    "attempts",
-    "avoidance",
-    "error-kind",
-    "timing",
-    "loss",
-    "duplication",
-    "failover-time",
-    "callbacks",
-    "content",
-    "order",
-    "delay",
-]
-SuiteName = Literal["quick", "full", "deployments", "modes", "wire"]
-TopologyName = Literal[
-    "one-master",
-    "two-masters",
-    "three-masters",
-    "two-masters-two-name-servers",
-    "master-with-slave-async",
-    "master-with-slave-sync",
-    "two-masters-with-slaves-async",
-    "two-masters-with-slaves-sync",
-    "two-masters-sync-flush",
-]
+if TYPE_CHECKING:
+    CheckName = str
+    DurationCheck = str
+    SuiteName = str
+    TopologyName = str
+else:  # closed sets out of the tables of the core
+    CheckName = Literal[ASKED]
+    DurationCheck = Literal[STATISTICAL]
+    SuiteName = Literal[tuple(SUITES)]
+    TopologyName = Literal[tuple(TOPOLOGIES)]
 Row = Annotated[str, Field(pattern=r"^[A-G][1-9][0-9]?$")]
 BodyBytes = Annotated[int, Field(ge=1, le=4_194_304, description="At most maxMessageSize, 4 MiB in every release.")]
 Argument = Annotated[int, Field(ge=0, le=2**31 - 1)]
@@ -221,4 +208,4 @@ class ScenarioFile(Part):
     faults: list[FaultPart] = []
     checks: Annotated[list[CheckName], Field(min_length=1, json_schema_extra={"uniqueItems": True})]
     suites: Annotated[list[SuiteName], Unique] = ["full"]
-    tolerances: dict[Literal["timing", "failover-time"], TolerancePart] = {}
+    tolerances: dict[DurationCheck, TolerancePart] = {}

@@ -10,24 +10,6 @@ from rocketdiff.core.settings import ClientSettings
 FORMAT = 1
 """Version of the file format; another number is another format and is refused."""
 
-CHECKS = (
-    "queue-choice",
-    "attempts",
-    "avoidance",
-    "error-kind",
-    "timing",
-    "loss",
-    "duplication",
-    "failover-time",
-    "callbacks",
-    "content",
-    "order",
-    "delay",
-)
-"""Questions a scenario may ask; ``outcomes``, ``protocol`` and ``validity`` are asked of every case and never written down."""
-
-SUITES = ("quick", "full", "deployments", "modes", "wire")
-
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:

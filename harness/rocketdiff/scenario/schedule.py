@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from rocketdiff.core.fault import KILLS, FaultKind, FaultSpec, Frames
+from rocketdiff.core.topology import TOPOLOGIES, broker_name, name_server_name, slave_name
 from rocketdiff.documents.refusal import refused
 from rocketdiff.documents.yaml_source import Location, YamlSource
 from rocketdiff.scenario.file_format import (
@@ -17,7 +18,6 @@ from rocketdiff.scenario.file_format import (
     WireDelayPart,
     WirePart,
 )
-from rocketdiff.scenario.topologies import TOPOLOGIES, broker_name, name_server_name, slave_name
 
 MINIMUM_GAP_S = 0.2
 """Between two faults of one node: the first must be healed, and its healing proven by an answered request, in between."""
@@ -95,12 +95,12 @@ def _delay_ms(part: WireDelayPart, source: YamlSource, location: Location) -> fl
 def _node(part: FaultPart, file: ScenarioFile, source: YamlSource, location: Location) -> str:
     nodes = TOPOLOGIES[file.topology]
     if isinstance(part, NameServerPausePart):
-        if part.name_server <= nodes.name_servers:
+        if part.name_server <= nodes.name_server_count:
             return name_server_name(part.name_server)
         raise refused(
             source.place,
             (*location, "name_server"),
-            expected=f"a name server of {file.topology}, 1 to {nodes.name_servers}",
+            expected=f"a name server of {file.topology}, 1 to {nodes.name_server_count}",
             seen=str(part.name_server),
         )
     if FaultKind(part.kind) is FaultKind.FLUSH_TIMEOUT and not nodes.waits_for_disk:
@@ -117,7 +117,7 @@ def _node(part: FaultPart, file: ScenarioFile, source: YamlSource, location: Loc
         )
     if part.broker in nodes.broker_letters:
         is_slave = isinstance(part, SlavePausePart | SlaveKillPart)
-        return slave_name(part.broker) if is_slave else broker_name(part.broker)
+        return slave_name(part.broker, 1) if is_slave else broker_name(part.broker)
     raise refused(
         source.place,
         (*location, "broker"),

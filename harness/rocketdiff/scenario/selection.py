@@ -5,7 +5,8 @@ from difflib import get_close_matches
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.glob import path_glob
-from rocketdiff.scenario.model import SUITES, Scenario
+from rocketdiff.core.suites import EVERY_SUITE, SUITES
+from rocketdiff.scenario.model import Scenario
 
 
 def select(
@@ -19,7 +20,9 @@ def select(
     """
     known = tuple(scenarios)
     if suite is not None and suite not in SUITES:
-        raise UsageError(f"one of the suites {', '.join(SUITES)}, or all", seen=repr(suite), hint=_suite_near(suite))
+        raise UsageError(
+            f"one of the suites {', '.join(SUITES)}, or {EVERY_SUITE}", seen=repr(suite), hint=_suite_near(suite)
+        )
     in_suite = tuple(scenario for scenario in known if suite is None or suite in scenario.suites)
     if not patterns:
         return in_suite
@@ -31,7 +34,7 @@ def select(
 
 
 def _suite_near(suite: str) -> str:
-    return next(iter(get_close_matches(suite, (*SUITES, "all"), n=1)), "")
+    return next(iter(get_close_matches(suite, (*SUITES, EVERY_SUITE), n=1)), "")
 
 
 def _no_match(pattern: str, known: tuple[Scenario, ...], suite: str | None) -> UsageError:

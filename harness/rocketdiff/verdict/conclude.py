@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from rocketdiff.core.checks import ABOUT_THE_RUN
 from rocketdiff.core.policy import Inconclusive, Policy
-from rocketdiff.core.verdict import ABOUT_THE_RUN, DECISIVE, CheckResult, Severity, Verdict
+from rocketdiff.core.verdict import DECISIVE, CheckResult, Severity, Verdict
 from rocketdiff.verdict.judgement import Counts, RunVerdict
 
 WITHOUT_ANSWER = frozenset({Verdict.INCONCLUSIVE, Verdict.INVALID})

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rocketdiff.analysis.facts import EpisodeValue
+from rocketdiff.core.checks import ABOUT_THE_RUN, CHECKS
 from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import Evidence, Standing
 from rocketdiff.core.fault import FaultRecord
 from rocketdiff.core.run_info import Guard
-from rocketdiff.core.verdict import ABOUT_THE_RUN, Divergence, Measure
+from rocketdiff.core.verdict import Divergence, Measure
 from rocketdiff.traces.manifest import CaseEntry, CaseStatus
 
 LEGAL_SHARE_BOUND = 0.9
@@ -28,9 +29,6 @@ AWAKE_GUARDS = "awake-"
 
 WITNESS_GUARDS = "witness-"
 """How the names of guards begin that are broken when a client and the wire told two stories of its attempts."""
-
-RESTS_ON_ATTEMPTS = frozenset({"queue-choice", "attempts", "avoidance", "error-kind", "duplication", "outcomes"})
-"""Checks that hold attempts against something: one of two stories is wrong, and nobody knows which."""
 
 UNKNOWABLE = "unknowable: "
 """How the tally of a check begins that nobody can answer in this case; its keys are the reasons."""
@@ -102,7 +100,7 @@ class CaseFacts:
             lost = ", ".join(self.subjects[arm] for arm in self.entry.breaches)
             standing, reason = Standing.INDECISIVE, f"{lost} broke off"
         broken = [guard for guard in self.entry.guards if not guard.held and guard.name.startswith(CLUSTER_GUARDS)]
-        if check in RESTS_ON_ATTEMPTS:
+        if CHECKS[check].reads_attempts:  # one of two stories is wrong, and nobody knows which
             broken += [guard for guard in self.entry.guards if not guard.held and guard.name.startswith(WITNESS_GUARDS)]
         if broken and check not in ABOUT_THE_RUN:
             standing, reason = Standing.INVALID, "; ".join(map(broken_guard, broken))

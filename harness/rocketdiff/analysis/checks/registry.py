@@ -1,4 +1,4 @@
-"""Every check by name, and the three that are asked of every case whether its scenario names them or not."""
+"""The function that answers each check of ``core.checks``, and those that answer for all cases together."""
 
 from collections.abc import Callable, Sequence
 
@@ -17,27 +17,29 @@ from rocketdiff.analysis.checks.sending import (
     timing,
 )
 from rocketdiff.analysis.checks.storage import content, delay, duplication, loss, order
+from rocketdiff.core.checks import CHECKS
 from rocketdiff.core.evidence import Evidence
 
-ANSWERS: dict[str, Callable[[CaseFacts], Evidence]] = {
+_FUNCTIONS: dict[str, Callable[[CaseFacts], Evidence]] = {
     queue_choice.NAME: queue_choice.answer,
     attempts.NAME: attempts.answer,
     avoidance.NAME: avoidance.answer,
     error_kind.NAME: error_kind.answer,
     timing.NAME: timing.answer,
+    failover_time.NAME: failover_time.answer,
     loss.NAME: loss.answer,
     duplication.NAME: duplication.answer,
-    failover_time.NAME: failover_time.answer,
-    callbacks.NAME: callbacks.answer,
     content.NAME: content.answer,
     order.NAME: order.answer,
+    callbacks.NAME: callbacks.answer,
     delay.NAME: delay.answer,
     outcomes.NAME: outcomes_answer.answer,
     protocol.NAME: protocol.answer,
     validity.NAME: validity.answer,
 }
 
-IMPLICIT = (outcomes.NAME, protocol.NAME, validity.NAME)
+ANSWERS = {name: _FUNCTIONS[name] for name in CHECKS}
+"""The answer to every check of the table; one without a function here fails when this is imported."""
 
 POOLED: tuple[Callable[[Sequence[CaseFacts]], tuple[Evidence, ...]], ...] = (
     timing.pooled,

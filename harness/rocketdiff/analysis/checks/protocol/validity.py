@@ -8,11 +8,12 @@ the same queues. A broken guard is no statement about a client; it only keeps th
 from collections.abc import Iterator
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, broken_guard
+from rocketdiff.core.checks import VALIDITY
 from rocketdiff.core.evidence import Evidence, Standing
 from rocketdiff.core.fault import KILLS
 from rocketdiff.core.verdict import Measure
 
-NAME = "validity"
+NAME = VALIDITY
 
 
 def answer(facts: CaseFacts) -> Evidence:

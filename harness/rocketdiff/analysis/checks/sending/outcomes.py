@@ -26,7 +26,7 @@ from rocketdiff.core.fault import OF_SLAVES, FaultKind, FaultRecord
 from rocketdiff.core.outcome import Outcome, is_stored_with_reserve
 from rocketdiff.core.plan import SendMode
 from rocketdiff.core.records import NEVER_CALLED_BACK, UNSEEN_ROUTE
-from rocketdiff.core.topology import master_of
+from rocketdiff.core.topology import master_of, topology_named
 from rocketdiff.traces.rows import AttemptRow, SendRow
 
 NAME = "outcomes"
@@ -60,9 +60,6 @@ COMPARED = {CALM: (FAILED, TWICE, RESERVED, RETRIED, UNSTORED, HELD_UP), FAULTS:
 """How many attempts a fault costs depends on where a counter stands, and on threads that tear each other's connections; in calm none does."""
 
 AFTER_FAILURE, RESERVE = "failed/after-a-failed-attempt", "reserved/while-a-broker-waits"
-
-_WAITS_FOR_SLAVE = "-sync"
-"""How topologies are named whose masters have one slave each and wait for it (SYNC_MASTER)."""
 
 SETTLED_NS = 50_000_000
 """A process that is stopped may have a thread that runs to the end of its turn; on a crowded machine that takes milliseconds."""
@@ -170,7 +167,7 @@ class Outcomes:
 
     def _require_copied(self, send: AlignedSend, side: ReconciledSend) -> None:
         """A broker with one slave, for which it waits, says SEND_OK of nothing that the slave cannot have."""
-        if not self._scene.entry.topology.endswith(_WAITS_FOR_SLAVE) or self._scene.confuses_answers(side):
+        if not topology_named(self._scene.entry.topology).waits_for_slave or self._scene.confuses_answers(side):
             return
         for one in side.attempts:
             fault = next((each for each in self._faults if each.kind in OF_SLAVES and _keeps_waiting(each, one)), None)

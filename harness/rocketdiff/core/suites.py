@@ -1,0 +1,34 @@
+"""The suites: sets of shipped scenarios that are run together."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """takes: about how long a run of it takes, where somebody has to know before the first run."""
+
+    name: str
+    takes: str = ""
+
+    @property
+    def shown(self) -> str:
+        """``quick (about a minute)``."""
+        return f"{self.name} ({self.takes})" if self.takes else self.name
+
+
+SUITES = {
+    suite.name: suite
+    for suite in (
+        Suite("quick", "about a minute"),
+        Suite("full"),
+        Suite("deployments"),
+        Suite("modes"),
+        Suite("wire"),
+    )
+}
+
+EVERY_SUITE = "all"
+"""Not a suite: every scenario, whatever its suites."""
+
+SUITES_IN_WORDS = f"{', '.join(suite.shown for suite in SUITES.values())}, or {EVERY_SUITE}"
+"""For help texts."""

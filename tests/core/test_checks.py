@@ -1,0 +1,54 @@
+"""The table of checks, and the places outside the code that name every one of them."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.analysis.checks.registry import ANSWERS
+from rocketdiff.core.checks import ASKED, CHECKS, IMPLICIT, REPORT_ORDER, CheckKind
+from rocketdiff.core.knowable import Sending, unanswerable
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.report.sarif_rules import rules_of
+
+ROOT = Path(__file__).parents[2]
+GUIDE = (ROOT / "reports" / "README.md").read_text().partition("| Check | Asks")[2].partition("\n\n")[0]
+
+
+def test_what_makes_all_else_void_leads_a_report() -> None:
+    """Then the checks that are asked of every case, then those of the scenario in the order of the table."""
+    assert REPORT_ORDER[:4] == ("validity", "protocol", "outcomes", "queue-choice")
+    assert sorted(REPORT_ORDER) == sorted(CHECKS)
+
+
+def test_every_check_has_a_function_that_answers_it() -> None:
+    """And no function answers a check that the table does not have."""
+    assert list(ANSWERS) == list(CHECKS)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_an_alert_says_what_the_check_is_about(check: str) -> None:
+    """In the sentence of the table."""
+    (rule,) = rules_of([{"ruleId": f"{check}/any.thing", "level": "error"}], {})
+    assert rule["fullDescription"]["text"] == CHECKS[check].sentence
+
+
+@pytest.mark.parametrize("check", ASKED)
+def test_some_case_can_answer_the_check(check: str) -> None:
+    """What a check needs does not contradict itself."""
+    cases = [
+        Sending(mode, call, fault_latency=latency, is_delayed=True, loses_a_broker=True)
+        for mode in SendMode
+        for call in SendKind
+        for latency in (False, True)
+    ]
+    assert any(unanswerable(check, case) == "" for case in cases)
+
+
+def test_the_guide_to_reports_has_a_row_for_each_check() -> None:
+    """In the order of the table, with how it answers, and which are always asked."""
+    rows = re.findall(r"^\| `([a-z-]+)`( \(always\))? \|([^|]+)\|", GUIDE, flags=re.MULTILINE)
+    assert [name for name, _, _ in rows] == list(CHECKS)
+    assert tuple(name for name, always, _ in rows if always) == IMPLICIT
+    statistical = {name for name, _, asks in rows if "statistics over" in asks}
+    assert statistical == {name for name, check in CHECKS.items() if check.kind is CheckKind.STATISTICAL}
