@@ -7,8 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from rocketdiff.cluster.faults import schedule as schedule_module
-from rocketdiff.cluster.faults.catalogue import Fault
-from rocketdiff.cluster.faults.record import healed, injected
+from rocketdiff.cluster.faults.record import Fault, healed, injected
 from rocketdiff.cluster.faults.schedule import ScheduleThread, run_schedule
 from rocketdiff.cluster.interface import Cluster, NodeState, Span
 from rocketdiff.core.errors import ClusterError, FaultNotProven, UsageError

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rocketdiff.cluster.faults import kill_broker, pause_broker, pause_name_server
+from rocketdiff.cluster.faults.catalogue import FAULTS
 from rocketdiff.cluster.faults.schedule import run_schedule
 from rocketdiff.cluster.interface import Cluster, Node, NodeState, nodes_of
 from rocketdiff.cluster.operations import admin
@@ -69,10 +69,10 @@ def test_queues_that_cannot_be_are_refused(two_masters: Cluster, queues: int | d
 
 def test_a_pause_of_a_broker_and_its_end_are_proven(two_masters: Cluster) -> None:
     """By the state of its threads and by a request; the times are in order."""
-    record = pause_broker.inject(two_masters, FaultSpec(1, FaultKind.PAUSE, "b", 0.0, 0.2))
+    record = FAULTS[FaultKind.PAUSE].inject(two_masters, FaultSpec(1, FaultKind.PAUSE, "b", 0.0, 0.2))
     assert two_masters.state("broker-b") is NodeState.PAUSED
     assert two_masters.state("broker-a") is NodeState.RUNNING
-    record = pause_broker.heal(two_masters, record)
+    record = FAULTS[FaultKind.PAUSE].heal(two_masters, record)
     assert two_masters.state("broker-b") is NodeState.RUNNING
     assert record.node == "broker-b"
     assert len(times_of(record)) == 6
@@ -81,9 +81,11 @@ def test_a_pause_of_a_broker_and_its_end_are_proven(two_masters: Cluster) -> Non
 
 def test_a_pause_of_a_name_server_and_its_end_are_proven(two_masters: Cluster) -> None:
     """As with a broker."""
-    record = pause_name_server.inject(two_masters, FaultSpec(1, FaultKind.PAUSE_NAME_SERVER, "1", 0.0, None))
+    record = FAULTS[FaultKind.PAUSE_NAME_SERVER].inject(
+        two_masters, FaultSpec(1, FaultKind.PAUSE_NAME_SERVER, "1", 0.0, None)
+    )
     assert two_masters.state("name-server-1") is NodeState.PAUSED
-    record = pause_name_server.heal(two_masters, record)
+    record = FAULTS[FaultKind.PAUSE_NAME_SERVER].heal(two_masters, record)
     assert len(times_of(record)) == 6
 
 
@@ -92,10 +94,10 @@ def test_a_killed_broker_is_gone_and_comes_back_with_its_data(two_masters: Clust
     two_masters.create_topic("kept", 2)
     before = broker(two_masters, "a")
     send(before, "kept", 1, b"x", None)
-    record = kill_broker.inject(two_masters, FaultSpec(1, FaultKind.KILL, "a", 0.0, None))
+    record = FAULTS[FaultKind.KILL].inject(two_masters, FaultSpec(1, FaultKind.KILL, "a", 0.0, None))
     assert two_masters.state("broker-a") is NodeState.GONE
     assert broker(two_masters, "a").pid is None
-    record = kill_broker.heal(two_masters, record)
+    record = FAULTS[FaultKind.KILL].heal(two_masters, record)
     after = broker(two_masters, "a")
     assert after.address == before.address
     assert after.pid != before.pid

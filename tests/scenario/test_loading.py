@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.fault import FaultKind, FaultSpec, Frames
+from rocketdiff.core.fault import FaultKind, FaultSpec, Frames, fault_sentence
 from rocketdiff.core.plan import SendKind
 from rocketdiff.core.settings import ClientSettings
-from rocketdiff.scenario import Tolerance, fault_sentence, load, load_all, parse
+from rocketdiff.scenario import Tolerance, load, load_all, parse
 from rocketdiff.scenario.file_format import SettingsPart
 
 VALID_PASS = Path(__file__).parents[2] / "fixtures" / "format" / "valid-pass"

@@ -12,17 +12,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
 
+from rocketdiff.core.topology import Role as Role  # noqa: PLC0414 - said again: whoever speaks of nodes asks here
 from rocketdiff.core.topology import Topology
 
 LOOPBACK = "127.0.0.1"
-
-
-class Role(StrEnum):
-    """The kinds of node; a broker is a master, and a slave is a copy of one that nobody writes to."""
-
-    NAME_SERVER = "name-server"
-    BROKER = "broker"
-    SLAVE = "slave"
 
 
 class NodeState(StrEnum):

@@ -6,6 +6,14 @@ from enum import StrEnum
 from rocketdiff.core.errors import UsageError
 
 
+class Role(StrEnum):
+    """The kinds of node; a broker is a master, and a slave is a copy of one that nobody writes to."""
+
+    NAME_SERVER = "name-server"
+    BROKER = "broker"
+    SLAVE = "slave"
+
+
 class Replication(StrEnum):
     """Role of the masters, under RocketMQ's names: whether one waits for its slave before it acknowledges a message."""
 
@@ -97,6 +105,20 @@ class Topology:
         Raises UsageError if this topology has no such name server.
         """
         return _resolve(text, "name-server", self.name_server_names, self.name)
+
+    def node_named(self, role: Role, text: str) -> str:
+        """
+        Real name of a node of that kind, written as the three above take it.
+
+        Raises UsageError if this topology has no such node.
+        """
+        match role:
+            case Role.NAME_SERVER:
+                return self.name_server_named(text)
+            case Role.SLAVE:
+                return self.slave_named(text)
+            case Role.BROKER:
+                return self.broker_named(text)
 
 
 MASTER_ID = 0

@@ -12,7 +12,7 @@ from rocketdiff import __version__
 from rocketdiff.core.case import CaseId
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.core.evidence import Evidence, Standing, TraceCounts
-from rocketdiff.core.fault import fault_counts
+from rocketdiff.core.fault import fault_counts, fault_sentence
 from rocketdiff.core.plots import Plots
 from rocketdiff.core.run_info import CaseInfo, RunInfo, SubjectInfo
 from rocketdiff.core.subject import SubjectId
@@ -24,7 +24,6 @@ from rocketdiff.releases.machine import this_machine
 from rocketdiff.report.document import build
 from rocketdiff.report.summary import print_summary
 from rocketdiff.report.write import write_reports
-from rocketdiff.scenario import fault_sentence
 from rocketdiff.simulation.comparison import Difference, difference_data
 from rocketdiff.simulation.script import to_dict
 from rocketdiff.verdict.answer import NO_SINGLE_SEND

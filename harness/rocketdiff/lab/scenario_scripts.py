@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rocketdiff.core.checks import CHECKS
-from rocketdiff.core.fault import ON_THE_WIRE, FaultKind
+from rocketdiff.core.fault import FaultKind
 from rocketdiff.core.plan import PlannedSend, SendKind
 from rocketdiff.core.resources import resource
 from rocketdiff.core.settings import ClientSettings
@@ -101,8 +101,8 @@ def _queue_at(argument: int, route: Sequence[BrokerRoute]) -> QueueOf:
 def _obstacle(scenario: Scenario) -> str:
     name_servers = TOPOLOGIES[scenario.topology].name_server_count
     paused = any(fault.kind is FaultKind.PAUSE_NAME_SERVER for fault in scenario.faults)
-    if any(fault.kind in ON_THE_WIRE for fault in scenario.faults):
-        return "a relay interferes with frames, and a script's brokers have none before them"
+    if why := next(filter(None, (fault.kind.traits.cluster_only for fault in scenario.faults)), ""):
+        return why
     if paused and name_servers > 1:
         return f"one of {name_servers} name servers is paused, and a script has a single one"
     return ""

@@ -9,24 +9,10 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from rocketdiff.core import events
-from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.core.fault import FaultRecord
 from rocketdiff.core.plain_text import plain_line
 from rocketdiff.core.verdict import Verdict
 from rocketdiff.report.words import plural
-
-DONE_WITH_IT = {
-    FaultKind.PAUSE: ("paused", "resumed"),
-    FaultKind.PAUSE_NAME_SERVER: ("paused", "resumed"),
-    FaultKind.KILL: ("killed", "restarted"),
-    FaultKind.PAUSE_SLAVE: ("paused", "resumed"),
-    FaultKind.KILL_SLAVE: ("killed", "restarted"),
-    FaultKind.READ_ONLY: ("made read-only", "writable again"),
-    FaultKind.FLOW_CONTROL: ("made busy", "storing again"),
-    FaultKind.FLUSH_TIMEOUT: ("given no time to flush", "flushing in time again"),
-    FaultKind.WIRE_DELAY: ("delayed on the wire", "passed on at once again"),
-    FaultKind.WIRE_RESET: ("reset on the wire", "left alone again"),
-    FaultKind.WIRE_SWALLOW: ("swallowed on the wire", "passed on again"),
-}
 
 
 class TerminalListener:
@@ -151,7 +137,8 @@ class TerminalListener:
         if self._stage is None:
             return
         if fault is not None:
-            description = f"{fault.node} {DONE_WITH_IT[fault.kind][healed]}"
+            words = fault.kind.traits
+            description = f"{fault.node} {words.ends if healed else words.begins}"
         self._progress.update(
             self._stage,
             completed=completed,

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from rocketdiff.core.fault import FaultKind
 from rocketdiff.core.policy import Policy
 from rocketdiff.core.run_info import RunInfo
 from rocketdiff.core.verdict import CheckResult, Severity, Verdict
@@ -16,19 +17,7 @@ PHASES = ("calm", "paused", "after")
 """In the order of time."""
 
 
-FAULT_WORDS = {
-    "paused_brokers": "paused",
-    "killed_brokers": "killed",
-    "paused_name_servers": "name server paused",
-    "paused_slaves": "slave paused",
-    "killed_slaves": "slave killed",
-    "read_only_brokers": "read-only",
-    "flow_controlled_brokers": "busy",
-    "unflushed_brokers": "not flushing in time",
-    "delayed_brokers": "delayed",
-    "reset_brokers": "reset",
-    "swallowed_brokers": "cut off",
-}
+FAULT_WORDS = {kind.traits.count: kind.traits.phase for kind in FaultKind}
 """What a case's brokers are meanwhile, by the names of ``core.fault.FAULT_COUNTS``."""
 
 

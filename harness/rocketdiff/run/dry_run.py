@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 
 from rocketdiff.cluster.described import DescribedCluster
 from rocketdiff.core.events import Arm
+from rocketdiff.core.fault import fault_sentence
 from rocketdiff.report.words import duration, plural
 from rocketdiff.run.control_arm import FOLDER, control_cases
 from rocketdiff.run.external import command_for
 from rocketdiff.run.selection import Choice
 from rocketdiff.scenario import Case
 from rocketdiff.scenario.checks_asked import checks_planned, count_planned
-from rocketdiff.scenario.model import fault_sentence
 
 _RUN = "<run>"
 """Stands for the name of a run, which is given when it starts."""

@@ -12,9 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 
-from rocketdiff.cluster.faults.catalogue import FAULTS, Fault
+from rocketdiff.cluster.faults.catalogue import FAULTS
 from rocketdiff.cluster.faults.proof import ANSWER_TIMEOUT_MS, SILENCE_MS, node_named
-from rocketdiff.cluster.faults.record import healed, injected
+from rocketdiff.cluster.faults.record import Fault, healed, injected
 from rocketdiff.cluster.interface import Cluster, Node, Span
 from rocketdiff.cluster.operations.admin import probe_broker
 from rocketdiff.core.errors import FaultNotProven

@@ -2,7 +2,7 @@
 
 from rocketdiff.scenario.expansion import expand, plan_of
 from rocketdiff.scenario.loading import line_of, load, load_all, parse
-from rocketdiff.scenario.model import Case, Scenario, Tolerance, Workload, fault_sentence
+from rocketdiff.scenario.model import Case, Scenario, Tolerance, Workload
 from rocketdiff.scenario.selection import select
 
 __all__ = [
@@ -11,7 +11,6 @@ __all__ = [
     "Tolerance",
     "Workload",
     "expand",
-    "fault_sentence",
     "line_of",
     "load",
     "load_all",

@@ -10,21 +10,44 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from rocketdiff.core.checks import ASKED, STATISTICAL
+from rocketdiff.core.fault import FaultKind, Means
 from rocketdiff.core.suites import SUITES
-from rocketdiff.core.topology import TOPOLOGIES
+from rocketdiff.core.topology import TOPOLOGIES, Role
 from rocketdiff.documents.part import Part
 
 Unique = Field(json_schema_extra={"uniqueItems": True})
+
+
+def _kinds(means: Means, *roles: Role, has_delay: bool = False) -> tuple[str, ...]:
+    """Names of the faults that are stated alike."""
+    traits = {kind.value: kind.traits for kind in FaultKind}
+    return tuple(
+        name for name, of in traits.items() if of.means is means and of.role in roles and of.has_delay is has_delay
+    )
+
+
 if TYPE_CHECKING:
     CheckName = str
     DurationCheck = str
     SuiteName = str
     TopologyName = str
+    PauseKind = str
+    KillKind = str
+    NameServerPauseKind = str
+    SettingKind = str
+    WireKind = str
+    WireDelayKind = str
 else:  # closed sets out of the tables of the core
     CheckName = Literal[ASKED]
     DurationCheck = Literal[STATISTICAL]
     SuiteName = Literal[tuple(SUITES)]
     TopologyName = Literal[tuple(TOPOLOGIES)]
+    PauseKind = Literal[_kinds(Means.PAUSE, Role.BROKER, Role.SLAVE)]
+    KillKind = Literal[_kinds(Means.KILL, Role.BROKER, Role.SLAVE)]
+    NameServerPauseKind = Literal[_kinds(Means.PAUSE, Role.NAME_SERVER)]
+    SettingKind = Literal[_kinds(Means.SETTING, Role.BROKER)]
+    WireKind = Literal[_kinds(Means.RELAY, Role.BROKER)]
+    WireDelayKind = Literal[_kinds(Means.RELAY, Role.BROKER, has_delay=True)]
 Row = Annotated[str, Field(pattern=r"^[A-G][1-9][0-9]?$")]
 BodyBytes = Annotated[int, Field(ge=1, le=4_194_304, description="At most maxMessageSize, 4 MiB in every release.")]
 Argument = Annotated[int, Field(ge=0, le=2**31 - 1)]
@@ -85,104 +108,87 @@ class WorkloadPart(Part):
     properties: dict[Text, Text] = {}
 
 
-class PausePart(Part):
-    """Freeze a broker for a while, once or several times at a steady interval."""
+class Fault(Part):
+    """One entry of ``faults``; the kinds and their traits are in ``core.fault``."""
 
-    kind: Literal["pause"]
+    kind: str
+
+
+class OnBroker(Fault):
+    """Done to a broker, to its slave, or to the way to it."""
+
     broker: Annotated[str, Field(pattern=r"^[a-z]$")]
+
+
+class OnTheWire(OnBroker):
+    """Done by relays, to one direction."""
+
+    frames: FramesName
+
+
+class Timed(Fault):
+    """Begins at a time after the first due send."""
+
     at_s: Seconds
+
+
+class Repeated(Timed):
+    """Is over after a while; may come again at a steady interval."""
+
     for_s: PauseSeconds
     repeat: Annotated[int, Field(ge=1, le=1_000)] = 1
     every_s: Seconds | None = None
 
 
-class KillPart(Part):
-    """End a broker's process without notice; with for_s its restart begins then, without it stays dead."""
+class Shown(Repeated):
+    """Lasts long enough for several requests to show it."""
 
-    kind: Literal["kill"]
-    broker: Annotated[str, Field(pattern=r"^[a-z]$")]
-    at_s: Seconds
+    for_s: ShownSeconds
+
+
+class PausePart(Repeated, OnBroker):
+    """Freeze a broker or the slave of one for a while, once or several times at a steady interval."""
+
+    kind: PauseKind
+
+
+class KillPart(Timed, OnBroker):
+    """End the process of a broker or of its slave without notice; with for_s its restart begins then, without it stays dead."""
+
+    kind: KillKind
     for_s: PauseSeconds | None = None
 
 
-class NameServerPausePart(Part):
+class NameServerPausePart(Repeated):
     """Freeze a name server for a while, once or several times at a steady interval."""
 
-    kind: Literal["pause-name-server"]
+    kind: NameServerPauseKind
     name_server: Annotated[int, Field(ge=1, le=9)]
-    at_s: Seconds
-    for_s: PauseSeconds
-    repeat: Annotated[int, Field(ge=1, le=1_000)] = 1
-    every_s: Seconds | None = None
 
 
-class SlavePausePart(Part):
-    """Freeze the slave of a broker for a while, once or several times at a steady interval."""
-
-    kind: Literal["pause-slave"]
-    broker: Annotated[str, Field(pattern=r"^[a-z]$")]
-    at_s: Seconds
-    for_s: PauseSeconds
-    repeat: Annotated[int, Field(ge=1, le=1_000)] = 1
-    every_s: Seconds | None = None
-
-
-class SlaveKillPart(Part):
-    """End the process of a broker's slave without notice; with for_s its restart begins then, without it stays dead."""
-
-    kind: Literal["kill-slave"]
-    broker: Annotated[str, Field(pattern=r"^[a-z]$")]
-    at_s: Seconds
-    for_s: PauseSeconds | None = None
-
-
-class BrokerSettingPart(Part):
+class BrokerSettingPart(Shown, OnBroker):
     """Change a running broker's settings for a while: no permission to write, flow control, no time to flush."""
 
-    kind: Literal["read-only", "flow-control", "flush-timeout"]
-    broker: Annotated[str, Field(pattern=r"^[a-z]$")]
-    at_s: Seconds
-    for_s: ShownSeconds
-    repeat: Annotated[int, Field(ge=1, le=1_000)] = 1
-    every_s: Seconds | None = None
+    kind: SettingKind
 
 
-class WirePart(Part):
+class WirePart(Shown, OnTheWire):
     """Relays before both clients lose every frame to a broker, or from it, or reset its connections in place of them."""
 
-    kind: Literal["wire-reset", "wire-swallow"]
-    broker: Annotated[str, Field(pattern=r"^[a-z]$")]
-    frames: FramesName
-    at_s: Seconds
-    for_s: ShownSeconds
-    repeat: Annotated[int, Field(ge=1, le=1_000)] = 1
-    every_s: Seconds | None = None
+    kind: WireKind
 
 
-class WireDelayPart(Part):
+class WireDelayPart(Shown, OnTheWire):
     """Relays before both clients keep every frame to a broker, or from it, for a while; their order stays."""
 
-    kind: Literal["wire-delay"]
-    broker: Annotated[str, Field(pattern=r"^[a-z]$")]
-    frames: FramesName
+    kind: WireDelayKind
     delay_ms: Annotated[
         float, Field(ge=50, le=10_000, allow_inf_nan=False, description="Less could not be told from a busy machine.")
     ]
-    at_s: Seconds
-    for_s: ShownSeconds
-    repeat: Annotated[int, Field(ge=1, le=1_000)] = 1
-    every_s: Seconds | None = None
 
 
 FaultPart = Annotated[
-    PausePart
-    | KillPart
-    | NameServerPausePart
-    | SlavePausePart
-    | SlaveKillPart
-    | BrokerSettingPart
-    | WirePart
-    | WireDelayPart,
+    PausePart | KillPart | NameServerPausePart | BrokerSettingPart | WirePart | WireDelayPart,
     Field(discriminator="kind"),
 ]
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from rocketdiff.core.case import CaseId
-from rocketdiff.core.fault import KILLS, FaultKind, FaultSpec
+from rocketdiff.core.fault import FaultKind, FaultSpec
 from rocketdiff.core.plan import Plan, SendKind, SendMode
 from rocketdiff.core.settings import ClientSettings
 
@@ -105,22 +105,3 @@ class Case:
     def faults(self) -> tuple[FaultSpec, ...]:
         """What is done to the cluster, by time."""
         return self.scenario.faults
-
-
-def fault_sentence(fault: FaultSpec) -> str:
-    """One fault for people: ``broker-b paused at 1.5 s for 1 s``."""
-    if fault.kind in KILLS:
-        end = "for good" if fault.for_s is None else f"and restarted after {fault.for_s:g} s"
-        return f"{fault.node} killed at {fault.at_s:g} s {end}"
-    what = _IN_WORDS.get(fault.kind, "paused").format(frames=fault.frames, delay_ms=fault.delay_ms)
-    return f"{fault.node} {what} at {fault.at_s:g} s for {fault.for_s:g} s"
-
-
-_IN_WORDS = {
-    FaultKind.READ_ONLY: "made read-only",
-    FaultKind.FLOW_CONTROL: "made to answer SYSTEM_BUSY",
-    FaultKind.FLUSH_TIMEOUT: "given no time to flush",
-    FaultKind.WIRE_DELAY: "kept behind relays that delay {frames} by {delay_ms:g} ms",
-    FaultKind.WIRE_RESET: "kept behind relays that reset connections at {frames}",
-    FaultKind.WIRE_SWALLOW: "kept behind relays that swallow {frames}",
-}

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from rocketdiff.core.fault import KILLS, FaultKind, FaultSpec, Frames
-from rocketdiff.core.topology import TOPOLOGIES, broker_name, name_server_name, slave_name
+from rocketdiff.core.topology import TOPOLOGIES, Role, broker_name, name_server_name, slave_name
 from rocketdiff.documents.refusal import refused
 from rocketdiff.documents.yaml_source import Location, YamlSource
 from rocketdiff.scenario.file_format import (
@@ -13,8 +13,6 @@ from rocketdiff.scenario.file_format import (
     KillPart,
     NameServerPausePart,
     ScenarioFile,
-    SlaveKillPart,
-    SlavePausePart,
     WireDelayPart,
     WirePart,
 )
@@ -61,8 +59,9 @@ def _written_out(
     part: FaultPart, file: ScenarioFile, source: YamlSource, location: Location
 ) -> Iterator[tuple[Location, FaultSpec]]:
     node = _node(part, file, source, location)
-    if isinstance(part, KillPart | SlaveKillPart):
-        yield location, FaultSpec(0, FaultKind(part.kind), node, part.at_s, part.for_s)
+    kind = FaultKind(part.kind)
+    if isinstance(part, KillPart):
+        yield location, FaultSpec(0, kind, node, part.at_s, part.for_s)
         return
     if (part.repeat > 1) != (part.every_s is not None):
         raise refused(
@@ -76,7 +75,7 @@ def _written_out(
     delay_ms = _delay_ms(part, source, location) if isinstance(part, WireDelayPart) else 0.0
     for number in range(part.repeat):
         at_s = part.at_s + number * (part.every_s or 0)
-        yield location, FaultSpec(0, FaultKind(part.kind), node, round(at_s, 9), part.for_s, frames, delay_ms)
+        yield location, FaultSpec(0, kind, node, round(at_s, 9), part.for_s, frames, delay_ms)
 
 
 def _delay_ms(part: WireDelayPart, source: YamlSource, location: Location) -> float:
@@ -93,7 +92,7 @@ def _delay_ms(part: WireDelayPart, source: YamlSource, location: Location) -> fl
 
 
 def _node(part: FaultPart, file: ScenarioFile, source: YamlSource, location: Location) -> str:
-    nodes = TOPOLOGIES[file.topology]
+    nodes, traits = TOPOLOGIES[file.topology], FaultKind(part.kind).traits
     if isinstance(part, NameServerPausePart):
         if part.name_server <= nodes.name_server_count:
             return name_server_name(part.name_server)
@@ -103,27 +102,17 @@ def _node(part: FaultPart, file: ScenarioFile, source: YamlSource, location: Loc
             expected=f"a name server of {file.topology}, 1 to {nodes.name_server_count}",
             seen=str(part.name_server),
         )
-    if FaultKind(part.kind) is FaultKind.FLUSH_TIMEOUT and not nodes.waits_for_disk:
-        raise refused(
-            source.place,
-            (*location, "kind"),
-            expected="a topology that waits for the disk",
-            seen=file.topology,
-            hint=_WITH_FLUSH,
-        )
-    if isinstance(part, SlavePausePart | SlaveKillPart) and not nodes.has_slaves:
-        raise refused(
-            source.place, (*location, "kind"), expected="a topology with slaves", seen=file.topology, hint=_WITH_SLAVES
-        )
-    if part.broker in nodes.broker_letters:
-        is_slave = isinstance(part, SlavePausePart | SlaveKillPart)
+    is_slave = traits.role is Role.SLAVE
+    if traits.needs_sync_flush and not nodes.waits_for_disk:
+        expected, hint = "a topology that waits for the disk", _WITH_FLUSH
+    elif is_slave and not nodes.has_slaves:
+        expected, hint = "a topology with slaves", _WITH_SLAVES
+    elif part.broker in nodes.broker_letters:
         return slave_name(part.broker, 1) if is_slave else broker_name(part.broker)
-    raise refused(
-        source.place,
-        (*location, "broker"),
-        expected=f"a broker of {file.topology}: {', '.join(nodes.broker_letters)}",
-        seen=repr(part.broker),
-    )
+    else:
+        expected = f"a broker of {file.topology}: {', '.join(nodes.broker_letters)}"
+        raise refused(source.place, (*location, "broker"), expected=expected, seen=repr(part.broker))
+    raise refused(source.place, (*location, "kind"), expected=expected, seen=file.topology, hint=hint)
 
 
 def _end_s(spec: FaultSpec) -> float:

@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from rocketdiff.cluster.containers.engine import Engine
-from rocketdiff.cluster.faults import kill_broker, pause_broker, pause_name_server
+from rocketdiff.cluster.faults.catalogue import FAULTS
 from rocketdiff.cluster.interface import Cluster, NodeState, nodes_of
 from rocketdiff.cluster.operations.drain import await_drained
 from rocketdiff.cluster.operations.stored import read_stored
@@ -56,12 +56,12 @@ def test_a_pause_of_a_broker_and_its_end_are_proven(cluster: Cluster) -> None:
     """By the engine's word and by a request; what was sent meanwhile waits, is seen to wait, and is stored afterwards."""
     cluster.create_topic("paused", {"b": 1})
     broker = next(node for node in cluster.brokers if node.letter == "b")
-    record = pause_broker.inject(cluster, FaultSpec(1, FaultKind.PAUSE, "b", 0.0, 0.4))
+    record = FAULTS[FaultKind.PAUSE].inject(cluster, FaultSpec(1, FaultKind.PAUSE, "b", 0.0, 0.4))
     assert cluster.state("broker-b") is NodeState.PAUSED
     assert record.proven_ns is not None
     send_unanswered(broker, "paused", 0, b"r/paused/1", "r/paused/1")
     assert (cluster.unread_bytes("broker-b") or 0) > 0
-    record = pause_broker.heal(cluster, record)
+    record = FAULTS[FaultKind.PAUSE].heal(cluster, record)
     assert record.heal_proven_ns is not None
     assert cluster.state("broker-b") is NodeState.RUNNING
     await_drained(cluster, ["paused"])
@@ -71,9 +71,11 @@ def test_a_pause_of_a_broker_and_its_end_are_proven(cluster: Cluster) -> None:
 
 def test_a_pause_of_a_name_server_is_proven(cluster: Cluster) -> None:
     """Its brokers go on meanwhile."""
-    record = pause_name_server.inject(cluster, FaultSpec(1, FaultKind.PAUSE_NAME_SERVER, "1", 0.0, 0.4))
+    record = FAULTS[FaultKind.PAUSE_NAME_SERVER].inject(
+        cluster, FaultSpec(1, FaultKind.PAUSE_NAME_SERVER, "1", 0.0, 0.4)
+    )
     assert cluster.state("broker-a") is NodeState.RUNNING
-    assert pause_name_server.heal(cluster, record).heal_proven_ns is not None
+    assert FAULTS[FaultKind.PAUSE_NAME_SERVER].heal(cluster, record).heal_proven_ns is not None
 
 
 def test_a_killed_broker_refuses_and_comes_back_with_address_and_data(cluster: Cluster) -> None:
@@ -81,10 +83,10 @@ def test_a_killed_broker_refuses_and_comes_back_with_address_and_data(cluster: C
     cluster.create_topic("kept", {"a": 1})
     address = cluster.brokers[0].address
     send(cluster.brokers[0], "kept", 0, b"r/kept/1", "r/kept/1")
-    record = kill_broker.inject(cluster, FaultSpec(1, FaultKind.KILL, "a", 0.0, None))
+    record = FAULTS[FaultKind.KILL].inject(cluster, FaultSpec(1, FaultKind.KILL, "a", 0.0, None))
     assert record.proven_ns is not None
     assert cluster.state("broker-a") is NodeState.GONE
-    assert kill_broker.heal(cluster, record).heal_proven_ns is not None
+    assert FAULTS[FaultKind.KILL].heal(cluster, record).heal_proven_ns is not None
     assert cluster.brokers[0].address == address
     assert [row.identity for row in read_stored(cluster, "kept", {})] == ["r/kept/1"]
     cluster.require_sound()

@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rocketdiff.analysis.steps.torn_connections import CLOSING, LATE_NS, QUIET
-from rocketdiff.core.fault import FaultRecord
+from rocketdiff.analysis.steps.torn_connections import CLOSING, LATE_NS
+from rocketdiff.core.fault import CLOSE_NO_CONNECTION, FaultRecord
 from rocketdiff.oracle.durations import BUSY_MS, CONNECTING_MS, Outlasted
 
 IDLE_NS = 60_000_000_000
@@ -36,7 +36,7 @@ class HeldConnections:
     """When each broker answered an arm, and when its connections may have been closed."""
 
     def __init__(self, attempts: pa.Table | None, faults: Iterable[FaultRecord]) -> None:
-        self._cutting = tuple(fault for fault in faults if fault.kind not in QUIET)
+        self._cutting = tuple(fault for fault in faults if fault.kind not in CLOSE_NO_CONNECTION)
         self._answered: dict[str, np.ndarray] = {}
         self._closed: dict[str, np.ndarray] = {}
         if attempts is None:

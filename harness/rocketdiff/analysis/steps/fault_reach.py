@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
-from rocketdiff.core.fault import NOT_MET_BY_SENDS, FaultKind, FaultRecord
+from rocketdiff.core.fault import COST_NO_CONNECTION, FaultRecord
 from rocketdiff.core.settings import ClientSettings
 
 _SCAN_NS = 3_000_000_000
@@ -16,9 +16,6 @@ _SCAN_NS = 3_000_000_000
 How much later than its timeout an asynchronous request is found to be over: a second of grace, a second from scan to scan,
 a second before the first. As long as a connection may take to fail, too.
 """
-
-HARMLESS = NOT_MET_BY_SENDS | {FaultKind.FLOW_CONTROL}
-"""Faults that cost no broker a connection: slaves, name servers, and what is answered with an error or a status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +33,7 @@ class FaultReach:
     @classmethod
     def of_attempts(cls, faults: Iterable[FaultRecord], settings: ClientSettings) -> Self:
         """Of faults that may end a request without an answer, for one attempt."""
-        return cls(tuple(fault for fault in faults if fault.kind not in HARMLESS), _attempt_ns(settings))
+        return cls(tuple(fault for fault in faults if fault.kind not in COST_NO_CONNECTION), _attempt_ns(settings))
 
     @classmethod
     def of_sends(cls, faults: Iterable[FaultRecord], settings: ClientSettings) -> Self:

@@ -14,7 +14,7 @@ from rocketdiff.analysis.steps.attempts_in_context import SendInContext
 from rocketdiff.analysis.steps.excuses import Excuses
 from rocketdiff.analysis.steps.rulebook import ArmRules
 from rocketdiff.analysis.steps.torn_connections import TornConnections
-from rocketdiff.core.fault import FaultKind
+from rocketdiff.core.fault import HOLD_ANSWERS_BACK
 from rocketdiff.oracle.durations import GAVE_UP_EARLY, OUTLASTED, WAITED, Outlasted
 from rocketdiff.oracle.judgement import Difference, Judgement
 from rocketdiff.oracle.replay import Replay
@@ -28,10 +28,6 @@ class JudgedSend:
 
     context: SendInContext
     judgement: Judgement | None
-
-
-HOLDS_ANSWERS_BACK = frozenset({FaultKind.PAUSE, FaultKind.WIRE_DELAY, FaultKind.WIRE_SWALLOW})
-"""Faults under which a client that waits for an answer waits long, and one that does not is as quick as ever."""
 
 
 def replayed(sends: Iterable[SendInContext], rules: ArmRules | None) -> Iterator[JudgedSend]:
@@ -73,7 +69,7 @@ def _is_forgiven(one: JudgedSend, found: Difference, torn: TornConnections, excu
         return excuses.cover(Outlasted.of(found), attempt.broker, attempt.start_ns, attempt.end_ns)
     if found.signature == WAITED:
         hit = one.context.contexts[found.attempt or 0].hit
-        return hit is None or hit.kind not in HOLDS_ANSWERS_BACK or not torn.are_kept(attempt.broker)
+        return hit is None or hit.kind not in HOLD_ANSWERS_BACK or not torn.are_kept(attempt.broker)
     return torn.may_have_torn(traced.thread, attempt.broker, attempt.start_ns, attempt.end_ns)
 
 

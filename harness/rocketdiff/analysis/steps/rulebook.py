@@ -11,9 +11,10 @@ from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.steps.causes import Causes
 from rocketdiff.analysis.steps.excuses import Excuses, HeldConnections, latest_timeout_ms
 from rocketdiff.analysis.steps.fault_reach import FaultReach
-from rocketdiff.analysis.steps.torn_connections import QUIET, TornConnections
+from rocketdiff.analysis.steps.torn_connections import TornConnections
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.events import Arm
+from rocketdiff.core.fault import CLOSE_NO_CONNECTION
 from rocketdiff.core.knowable import Sending
 from rocketdiff.core.plan import SendKind, SendMode
 from rocketdiff.core.subject import SubjectId
@@ -110,7 +111,7 @@ class ArmRules:
         """
         reach = FaultReach.of_attempts(self.trace.faults, self.trace.entry.settings)
         cutting = FaultReach.of_attempts(
-            (fault for fault in self.trace.faults if fault.kind not in QUIET), self.trace.entry.settings
+            (fault for fault in self.trace.faults if fault.kind not in CLOSE_NO_CONNECTION), self.trace.entry.settings
         )
         torn = self.torn_connections()
 

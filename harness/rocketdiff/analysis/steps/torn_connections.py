@@ -20,7 +20,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rocketdiff.core.fault import BY_SETTING, OF_SLAVES, FaultKind, FaultRecord
+from rocketdiff.core.fault import CLOSE_NO_CONNECTION, FaultRecord
 from rocketdiff.oracle.durations import Tearing
 
 CLOSING_EVERYWHERE = ("RemotingSendRequestException", "RemotingConnectException")
@@ -34,13 +34,6 @@ AT_ONCE_NS = 20_000_000
 
 _NO_THREAD = -1
 
-QUIET = (
-    BY_SETTING
-    | OF_SLAVES
-    | {FaultKind.PAUSE, FaultKind.PAUSE_NAME_SERVER, FaultKind.WIRE_DELAY, FaultKind.WIRE_SWALLOW}
-)
-"""Faults that close no connection to a master: the kernel, or the relay, goes on holding it; or the broker only answers otherwise."""
-
 LATE_NS = 1_000_000_000
 """How much later the others may be told: closing is left to a thread of its own, and a busy machine lets that one wait."""
 
@@ -52,10 +45,10 @@ class TornConnections:
         """attempts: the sealed table, of which only the few rows that failed are turned into Python."""
         faults = tuple(faults)
         self._closed: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-        self._cut_off = {fault.node for fault in faults if fault.kind not in QUIET}
+        self._cut_off = {fault.node for fault in faults if fault.kind not in CLOSE_NO_CONNECTION}
         if not tearing.pending_fail:
             return
-        for fault in (fault for fault in faults if fault.kind not in QUIET):
+        for fault in (fault for fault in faults if fault.kind not in CLOSE_NO_CONNECTION):
             self._closed[fault.node].append((fault.inject_ns, _NO_THREAD))
         if attempts is not None:
             closing = CLOSING if tearing.timeouts_close else CLOSING_EVERYWHERE

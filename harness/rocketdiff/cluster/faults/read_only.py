@@ -11,7 +11,7 @@ import time
 
 from rocketdiff.cluster.faults.proof import node_named
 from rocketdiff.cluster.faults.record import healed, injected
-from rocketdiff.cluster.faults.setting import answered_with, changed, on_channels, stored_again
+from rocketdiff.cluster.faults.setting_faults import answered_with, changed, on_channels, stored_again
 from rocketdiff.cluster.interface import Cluster, Node
 from rocketdiff.cluster.operations import admin
 from rocketdiff.core.errors import FaultNotProven

@@ -1,12 +1,25 @@
-"""From an action and its proof to the record of a fault, complete or not."""
+"""What a fault is to the schedule, and the way from an action and its proof to its record, complete or not."""
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from rocketdiff.cluster.interface import Span
+from rocketdiff.cluster.interface import Cluster, Span
 from rocketdiff.core.errors import ClusterError, FaultNotProven
 from rocketdiff.core.fault import FaultRecord, FaultSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """
+    The two halves of a fault; both prove their effect or raise UnprovenFault.
+
+    inject raises UsageError for a node that the topology has not.
+    """
+
+    inject: Callable[[Cluster, FaultSpec], FaultRecord]
+    heal: Callable[[Cluster, FaultRecord], FaultRecord]
+
 
 _CAUSES = (FaultNotProven, ClusterError)  # no effect on clients, or none on the process
 

@@ -1,5 +1,5 @@
 """
-Faults at their times: one lane a node, so that faults of different nodes overlap freely and those of one node cannot.
+Faults at their times: one thread a node, so that faults of different nodes overlap freely and those of one node cannot.
 
 A fault begins at its time, or as soon as the one before it on the same node is over and shown to be; it lasts as long
 as asked for, counted from when it was in effect for certain. A fault without an end lasts until ``stop``. Whatever happens, every
@@ -7,16 +7,22 @@ node runs and answers when the schedule is over, or the outcome says which does 
 """
 
 import threading
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rocketdiff.cluster.faults.catalogue import FAULTS, Fault
-from rocketdiff.cluster.faults.lane import FaultListener, Lane
+from rocketdiff.cluster.faults.catalogue import FAULTS
 from rocketdiff.cluster.faults.proof import prove_answer
+from rocketdiff.cluster.faults.record import Fault, UnprovenFault
 from rocketdiff.cluster.interface import Cluster, nodes_of
 from rocketdiff.core.errors import ClusterError, FaultNotProven
-from rocketdiff.core.fault import OF_SLAVES, FaultKind, FaultRecord, FaultSpec
+from rocketdiff.core.fault import BY_SETTING, KILLS, FaultKind, FaultRecord, FaultSpec
 from rocketdiff.core.topology import Topology
+
+FaultListener = Callable[[FaultRecord], None]
+"""Told of every fault twice, when it has begun and when it is over."""
+
+_NS_PER_S = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +53,14 @@ def run_schedule(
     node that the topology has not.
     """
     by_node = _by_node(cluster.topology, specs)
-    lanes = [Lane(cluster, of_node, origin_ns, stop, faults) for of_node in by_node.values()]
+    nodes = [NodeSchedule(cluster, of_node, origin_ns, stop, faults) for of_node in by_node.values()]
     telling = threading.Lock()
 
     def tell(record: FaultRecord) -> None:
         with telling:
             on_event(record)
 
-    threads = [threading.Thread(target=lane.run, args=(tell,), name="faults", daemon=True) for lane in lanes]
+    threads = [threading.Thread(target=node.run, args=(tell,), name="faults", daemon=True) for node in nodes]
     for thread in threads:
         thread.start()
     try:
@@ -65,7 +71,80 @@ def run_schedule(
         raise
     finally:
         leftover = heal_all_proven(cluster)
-    return _outcome(lanes, leftover)
+    return _outcome(nodes, leftover)
+
+
+class NodeSchedule:
+    """The faults of one node, one after the other. Run by a thread of its own; ``records``, ``problems`` and ``error`` are complete when run() has returned."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        specs: Sequence[FaultSpec],
+        origin_ns: int,
+        stop: threading.Event,
+        faults: Mapping[FaultKind, Fault],
+    ) -> None:
+        self._cluster = cluster
+        self._specs = sorted(specs, key=lambda spec: spec.at_s)
+        self._origin_ns = origin_ns
+        self._stop = stop
+        self._faults = faults
+        self.records: list[FaultRecord] = []
+        self.problems: list[FaultNotProven] = []
+        self.error: BaseException | None = None
+
+    def run(self, tell: FaultListener) -> None:
+        """Do every fault, and undo it, until there is none left or ``stop`` is set."""
+        try:
+            for spec in self._specs:
+                self._sleep_until(self._origin_ns + round(spec.at_s * _NS_PER_S))
+                if self._stop.is_set():
+                    return
+                self._do(spec, tell)
+        except BaseException as error:  # noqa: BLE001  # a thread has nobody to raise to; the schedule raises it
+            self.error = error
+            self._stop.set()  # the schedule has failed; the other nodes' that wait for its end must not wait forever
+
+    def _do(self, spec: FaultSpec, tell: FaultListener) -> None:
+        fault = self._faults[spec.kind]
+        record = self._proven(lambda: fault.inject(self._cluster, spec))
+        self.records.append(record)
+        tell(record)
+        if spec.for_s is None:
+            self._stop.wait()
+        else:
+            self._sleep_until(record.injected_ns + round(spec.for_s * _NS_PER_S))
+        healed = self._proven(lambda: fault.heal(self._cluster, record))
+        if spec.kind in BY_SETTING and healed.heal_proven_ns is None:
+            # A process is made whole at the end of the schedule, a setting only here: the next case must not inherit it.
+            self._require_undone(self._proven(lambda: fault.heal(self._cluster, record)))
+        if spec.kind in KILLS and spec.for_s is None:
+            return  # such a kill has no end within the case; the restart only makes the cluster whole again
+        self.records[-1] = healed
+        tell(healed)
+
+    def _require_undone(self, healed: FaultRecord) -> None:
+        """ClusterError, which gives the cluster up, for a setting that is still there, as far as is known."""
+        if healed.heal_proven_ns is None:
+            raise ClusterError(
+                f"the end of {healed.kind} on {healed.node} to be shown, at the second try at least",
+                seen=self.problems[-1].seen,
+                hint="run again: every later case on this cluster would have had that setting",
+            )
+
+    def _proven(self, act: Callable[[], FaultRecord]) -> FaultRecord:
+        try:
+            return act()
+        except UnprovenFault as error:
+            self.problems.append(error)
+            return error.record
+
+    def _sleep_until(self, due_ns: int) -> None:
+        """Sleep until a moment of the monotonic clock, or until ``stop`` is set."""
+        remaining_ns = due_ns - time.monotonic_ns()
+        if remaining_ns > 0:
+            self._stop.wait(remaining_ns / _NS_PER_S)
 
 
 class ScheduleThread:
@@ -132,14 +211,8 @@ def heal_all_proven(cluster: Cluster) -> list[FaultNotProven]:
 def _by_node(topology: Topology, specs: Iterable[FaultSpec]) -> dict[str, list[FaultSpec]]:
     by_node: dict[str, list[FaultSpec]] = {}
     for spec in specs:
-        by_node.setdefault(_node_name(topology, spec), []).append(spec)
+        by_node.setdefault(topology.node_named(spec.kind.traits.role, spec.node), []).append(spec)
     return by_node
-
-
-def _node_name(topology: Topology, spec: FaultSpec) -> str:
-    if spec.kind is FaultKind.PAUSE_NAME_SERVER:
-        return topology.name_server_named(spec.node)
-    return topology.slave_named(spec.node) if spec.kind in OF_SLAVES else topology.broker_named(spec.node)
 
 
 def _join(threads: Iterable[threading.Thread]) -> None:
@@ -147,13 +220,13 @@ def _join(threads: Iterable[threading.Thread]) -> None:
         thread.join()
 
 
-def _outcome(lanes: Iterable[Lane], leftover: Iterable[FaultNotProven]) -> ScheduleOutcome:
+def _outcome(nodes: Iterable[NodeSchedule], leftover: Iterable[FaultNotProven]) -> ScheduleOutcome:
     records: list[FaultRecord] = []
     problems: list[FaultNotProven] = []
-    for lane in lanes:
-        if lane.error is not None:
-            raise lane.error
-        records += lane.records
-        problems += lane.problems
+    for node in nodes:
+        if node.error is not None:
+            raise node.error
+        records += node.records
+        problems += node.problems
     records.sort(key=lambda record: record.inject_ns)
     return ScheduleOutcome(tuple(records), (*problems, *leftover))

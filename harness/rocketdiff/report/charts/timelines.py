@@ -19,17 +19,8 @@ GUTTER = 96
 
 _TICKS = 10
 
-PAST: dict[str, str] = {
-    FaultKind.KILL: "killed",
-    FaultKind.KILL_SLAVE: "killed",
-    FaultKind.READ_ONLY: "read-only",
-    FaultKind.FLOW_CONTROL: "busy",
-    FaultKind.FLUSH_TIMEOUT: "not flushing in time",
-    FaultKind.WIRE_DELAY: "delayed",
-    FaultKind.WIRE_RESET: "reset",
-    FaultKind.WIRE_SWALLOW: "cut off",
-}
-"""What a node was during a fault; every other kind is a pause."""
+DURING: dict[str, str] = {kind: kind.traits.during for kind in FaultKind}
+"""What a node was during a fault; a document of a newer rocketdiff may know a kind that is not here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,4 +98,4 @@ def lane_of(fault: FaultWindow) -> str | None:
 def fault_text(fault: FaultWindow) -> str:
     """``broker-b paused from 1.5 s to 3.0 s``."""
     until = "the end" if fault.end_ms is None else f"{fault.end_ms / 1e3:.1f} s"
-    return f"{fault.node} {PAST.get(fault.kind, 'paused')} from {fault.start_ms / 1e3:.1f} s to {until}"
+    return f"{fault.node} {DURING.get(fault.kind, fault.kind)} from {fault.start_ms / 1e3:.1f} s to {until}"

@@ -1,0 +1,155 @@
+"""The table of kinds of faults: what is derived from it, and that a kind needs nothing elsewhere."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.cluster.faults.catalogue import FAULTS
+from rocketdiff.core.fault import (
+    BY_SETTING,
+    CLOSE_NO_CONNECTION,
+    COST_NO_CONNECTION,
+    FAULT_COUNTS,
+    HOLD_ANSWERS_BACK,
+    KILLS,
+    NOT_MET_BY_SENDS,
+    OF_SLAVES,
+    ON_THE_WIRE,
+    FaultKind,
+)
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_kinds_are_grouped_by_what_does_them_and_to_whom() -> None:
+    """By the names that scenarios use."""
+    assert {"kill", "kill-slave"} == KILLS
+    assert {"read-only", "flow-control", "flush-timeout"} == BY_SETTING
+    assert {"wire-delay", "wire-reset", "wire-swallow"} == ON_THE_WIRE
+    assert {"pause-slave", "kill-slave"} == OF_SLAVES
+
+
+def test_kinds_are_grouped_by_what_a_send_meets() -> None:
+    """A name server, slaves, permission and flush fail no send; a kill and a reset close connections."""
+    assert {"pause-name-server", "pause-slave", "kill-slave", "read-only", "flush-timeout"} == NOT_MET_BY_SENDS
+    assert {"flow-control"} == COST_NO_CONNECTION - NOT_MET_BY_SENDS
+    assert {"pause", "wire-delay", "wire-swallow"} == HOLD_ANSWERS_BACK
+    assert set(FaultKind) - CLOSE_NO_CONNECTION == {"kill", "wire-reset"}
+
+
+def test_a_kind_is_found_by_its_name() -> None:
+    """As files and journals have it."""
+    assert FaultKind("pause-slave") is FaultKind.PAUSE_SLAVE
+    assert len(set(FAULT_COUNTS)) == len(FaultKind)
+
+
+def test_each_kind_is_done_by_the_cluster_or_by_relays() -> None:
+    """None by both, none by nobody."""
+    assert set(FAULTS) | ON_THE_WIRE == set(FaultKind)
+    assert not set(FAULTS) & ON_THE_WIRE
+
+
+def test_the_guide_to_scenarios_names_every_kind() -> None:
+    """In the rows about ``kind``."""
+    rows = [line for line in (ROOT / "fixtures" / "README.md").read_text().splitlines() if "`faults[].kind`" in line]
+    assert len(rows) == 2
+    assert all(f"`{kind}`" in "".join(rows) for kind in FaultKind)
+
+
+ROW = """\
+    SLOW_DISK = (
+        "slow-disk",
+        FaultTraits(
+            Means.SETTING,
+            Role.BROKER,
+            Felt.SILENCE,
+            "slowed_brokers",
+            begins="given a slow disk",
+            ends="given its disk back",
+            during="slow",
+            sentence="given a slow disk",
+        ),
+    )
+"""
+
+HOW = """\
+        FaultKind.SLOW_DISK: _Setting(
+            "slowDisk",
+            ill="true",
+            well="false",
+            shows_ill=lambda channels, node: None,
+            shows_well=lambda channels, node: None,
+        ),
+"""
+
+USE = """
+import json
+from rocketdiff.cluster.faults.catalogue import FAULTS
+from rocketdiff.core.fault import FaultKind, HOLD_ANSWERS_BACK, fault_counts, fault_sentence
+from rocketdiff.core.plots import FaultWindow
+from rocketdiff.ledger.file_format import schema
+from rocketdiff.report.charts.timelines import fault_text
+from rocketdiff.report.words import phase_word
+from rocketdiff.scenario import parse
+from rocketdiff.scenario.json_schema import rendered
+
+scenario = parse(SCENARIO, "planted")
+(fault,) = scenario.faults
+counts = fault_counts(scenario.faults)
+print(json.dumps({
+    "kind": fault.kind,
+    "sentence": fault_sentence(fault),
+    "lines": [fault.kind.traits.begins, fault.kind.traits.ends],
+    "picture": fault_text(FaultWindow(1, fault.kind, fault.node, 1500, 3000)),
+    "phase": phase_word("paused", counts),
+    "in schemas": ['"slow-disk"' in rendered(), b'"slowed_brokers"' in schema()],
+    "done by the cluster": fault.kind in FAULTS,
+    "holds answers back": fault.kind in HOLD_ANSWERS_BACK,
+}))
+"""
+
+SCENARIO = """\
+format: 1
+name: planted/slow-disk
+establishes: That a kind of fault needs nothing but its two rows.
+topology: one-master
+workload: {rate_per_s: 10, duration_s: 10}
+faults: [{kind: slow-disk, broker: a, at_s: 1.5, for_s: 1.5}]
+checks: [loss]
+"""
+
+
+def planted(path: Path, before: str, text: str) -> None:
+    """A row put into a table of a copy."""
+    source = path.read_text()
+    assert source.count(before) == 1
+    path.write_text(source.replace(before, text + before))
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """The package, to be changed."""
+    ignored = shutil.ignore_patterns("__pycache__", "*.java", "_data")
+    shutil.copytree(ROOT / "harness" / "rocketdiff", tmp_path / "rocketdiff", ignore=ignored)
+    return tmp_path
+
+
+def test_a_new_kind_touches_the_table_and_one_file_of_faults(copy: Path) -> None:
+    """Planted in a copy of the package, it is in formats, words, pictures and the analysis' groups."""
+    planted(copy / "rocketdiff" / "core" / "fault.py", "    WIRE_DELAY = (\n", ROW)
+    planted(
+        copy / "rocketdiff" / "cluster" / "faults" / "setting_faults.py",
+        "        FaultKind.FLUSH_TIMEOUT: _Setting(\n",
+        HOW,
+    )
+    program = f"import sys; sys.path[:0] = [{str(copy)!r}]; SCENARIO = {SCENARIO!r}\n{USE}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert done.stdout == (
+        '{"kind": "slow-disk", "sentence": "broker-a given a slow disk at 1.5 s for 1.5 s",'
+        ' "lines": ["given a slow disk", "given its disk back"], "picture": "broker-a slow from 1.5 s to 3.0 s",'
+        ' "phase": "slow", "in schemas": [true, true], "done by the cluster": true, "holds answers back": true}\n'
+    )
