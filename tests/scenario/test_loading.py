@@ -1,6 +1,5 @@
 """Files and folders that cannot be used, and what a scenario holds once it is loaded."""
 
-import dataclasses
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ from rocketdiff.core.fault import FaultKind, FaultSpec, Frames, fault_sentence
 from rocketdiff.core.plan import SendKind
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.scenario import Tolerance, load, load_all, parse
-from rocketdiff.scenario.file_format import SettingsPart
 
 VALID_PASS = Path(__file__).parents[2] / "fixtures" / "format" / "valid-pass"
 
@@ -89,12 +87,6 @@ def test_defaults_are_the_clients_own() -> None:
 def test_fault_in_a_sentence(fault: FaultSpec, sentence: str) -> None:
     """Reports tell faults in words."""
     assert fault_sentence(fault) == sentence
-
-
-def test_format_knows_exactly_the_clients_settings() -> None:
-    """Names and defaults of the file format and of the harness agree."""
-    ours = {field.name: field.default for field in dataclasses.fields(ClientSettings)}
-    assert {name: field.default for name, field in SettingsPart.model_fields.items()} == ours
 
 
 def test_missing_file_is_a_usage_error(tmp_path: Path) -> None:

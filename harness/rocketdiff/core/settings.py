@@ -1,18 +1,84 @@
-"""Client settings of a scenario, under the client's own names in snake case; units in the name."""
+"""
+Client settings, under the client's own names in snake case; units in the name.
 
-from dataclasses import dataclass
+One table: the scenario format, the settings of a script and the guide to scenarios are made from it or tested against it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from typing import TypeVar
+
+Value = TypeVar("Value", bool, int)
+
+
+class Unit(StrEnum):
+    """What a setting's value is."""
+
+    FLAG = "true or false"
+    MS = "milliseconds"
+    MS_OR_OFF = "milliseconds; -1 is off"
+    PERIOD_MS = "milliseconds from one to the next"
+    TIMES = "times"
+    BYTES = "bytes"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """
+    What is known of one setting.
+
+    setter: of DefaultMQProducer or its ClientConfig. least, most: what a scenario may state; a client takes more. since: the first
+    release that has it; empty for one that every release has.
+    """
+
+    setter: str
+    unit: Unit = Unit.FLAG
+    least: int = 0
+    most: int = 1
+    since: str = ""
+
+
+_LONGEST_MS = 600_000
+"""No workload lasts longer."""
+
+_LONGEST_PERIOD_MS = 3_600_000
+"""Longer than any case: what comes so seldom comes once, when the client starts."""
+
+_SHORTEST_PERIOD_MS = 10
+"""Oftener a client does little else."""
+
+
+def _setting(default: Value, setting: Setting) -> Value:
+    value: Value = field(default=default, metadata={"setting": setting})
+    return value
 
 
 @dataclass(frozen=True, slots=True)
 class ClientSettings:
     """Defaults are those of DefaultMQProducer and ClientConfig in every release."""
 
-    send_latency_fault_enable: bool = False
-    send_msg_timeout_ms: int = 3_000
-    retry_times_when_send_failed: int = 2
-    retry_another_broker_when_not_store_ok: bool = False
-    compress_msg_body_over_howmuch: int = 4_096
-    poll_name_server_interval_ms: int = 30_000
-    heartbeat_broker_interval_ms: int = 30_000
-    send_msg_max_timeout_per_request_ms: int = -1
-    retry_times_when_send_async_failed: int = 2
+    send_latency_fault_enable: bool = _setting(default=False, setting=Setting("setSendLatencyFaultEnable"))
+    send_msg_timeout_ms: int = _setting(3_000, Setting("setSendMsgTimeout", Unit.MS, 1, _LONGEST_MS))
+    retry_times_when_send_failed: int = _setting(2, Setting("setRetryTimesWhenSendFailed", Unit.TIMES, 0, 100))
+    retry_another_broker_when_not_store_ok: bool = _setting(
+        default=False, setting=Setting("setRetryAnotherBrokerWhenNotStoreOK")
+    )
+    compress_msg_body_over_howmuch: int = _setting(
+        4_096, Setting("setCompressMsgBodyOverHowmuch", Unit.BYTES, 0, 4_194_304)
+    )
+    poll_name_server_interval_ms: int = _setting(
+        30_000, Setting("setPollNameServerInterval", Unit.PERIOD_MS, _SHORTEST_PERIOD_MS, _LONGEST_PERIOD_MS)
+    )
+    heartbeat_broker_interval_ms: int = _setting(
+        30_000, Setting("setHeartbeatBrokerInterval", Unit.PERIOD_MS, _SHORTEST_PERIOD_MS, _LONGEST_PERIOD_MS)
+    )
+    send_msg_max_timeout_per_request_ms: int = _setting(
+        -1, Setting("setSendMsgMaxTimeoutPerRequest", Unit.MS_OR_OFF, -1, _LONGEST_MS, since="5.3.3")
+    )
+    retry_times_when_send_async_failed: int = _setting(
+        2, Setting("setRetryTimesWhenSendAsyncFailed", Unit.TIMES, 0, 100)
+    )
+
+
+CLIENT_SETTINGS: Mapping[str, Setting] = {each.name: each.metadata["setting"] for each in fields(ClientSettings)}

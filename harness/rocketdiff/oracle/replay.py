@@ -7,10 +7,11 @@ threads together.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import fields
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.plan import SendMode
-from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.settings import CLIENT_SETTINGS, ClientSettings
 from rocketdiff.oracle.belief import Belief, settle_belief
 from rocketdiff.oracle.interleave import judge_interleaved
 from rocketdiff.oracle.judgement import Judgement
@@ -121,11 +122,6 @@ def replay_for(release: str, settings: ClientSettings, routes: Routes, *, witnes
 
 
 def _send_settings(settings: ClientSettings) -> SendSettings:
-    return SendSettings(
-        send_latency_fault_enable=settings.send_latency_fault_enable,
-        send_msg_timeout_ms=settings.send_msg_timeout_ms,
-        retry_times_when_send_failed=settings.retry_times_when_send_failed,
-        retry_another_broker_when_not_store_ok=settings.retry_another_broker_when_not_store_ok,
-        send_msg_max_timeout_per_request_ms=settings.send_msg_max_timeout_per_request_ms,
-        retry_times_when_send_async_failed=settings.retry_times_when_send_async_failed,
-    )
+    """Those that rules depend on, under the same names."""
+    known = {each.name for each in fields(SendSettings)}
+    return SendSettings(**{name: getattr(settings, name) for name in CLIENT_SETTINGS if name in known})

@@ -5,12 +5,14 @@ This is the only description of the format; the published JSON Schema is generat
 once are in ``rules``.
 """
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from dataclasses import fields
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, create_model
 
 from rocketdiff.core.checks import ASKED, STATISTICAL
 from rocketdiff.core.fault import FaultKind, Means
+from rocketdiff.core.settings import CLIENT_SETTINGS, ClientSettings, Unit
 from rocketdiff.core.suites import SUITES
 from rocketdiff.core.topology import TOPOLOGIES, Role
 from rocketdiff.documents.part import Part
@@ -78,18 +80,21 @@ class TopicPart(Part):
     ordered: bool = False
 
 
-class SettingsPart(Part):
-    """The client's own settings under their own names in snake case; what is left out has the client's default."""
+def _settings_part() -> type[Part]:
+    """The table of client settings as a mapping of the file; what is left out has the client's default."""
+    parts: dict[str, Any] = {}
+    for each in fields(ClientSettings):
+        setting = CLIENT_SETTINGS[each.name]
+        limits = Field(ge=setting.least, le=setting.most)
+        parts[each.name] = (bool if setting.unit is Unit.FLAG else Annotated[int, limits], each.default)
+    about = "The client's own settings under their own names in snake case; what is left out has the client's default."
+    return create_model("SettingsPart", __base__=Part, __doc__=about, **parts)
 
-    send_latency_fault_enable: bool = False
-    send_msg_timeout_ms: Annotated[int, Field(ge=1, le=600_000)] = 3_000
-    retry_times_when_send_failed: Annotated[int, Field(ge=0, le=100)] = 2
-    retry_another_broker_when_not_store_ok: bool = False
-    compress_msg_body_over_howmuch: Annotated[int, Field(ge=0, le=4_194_304)] = 4_096
-    poll_name_server_interval_ms: Annotated[int, Field(ge=10, le=3_600_000)] = 30_000
-    heartbeat_broker_interval_ms: Annotated[int, Field(ge=10, le=3_600_000)] = 30_000
-    send_msg_max_timeout_per_request_ms: Annotated[int, Field(ge=-1, le=600_000)] = -1
-    retry_times_when_send_async_failed: Annotated[int, Field(ge=0, le=100)] = 2
+
+if TYPE_CHECKING:
+    SettingsPart = Part
+else:
+    SettingsPart = _settings_part()
 
 
 class WorkloadPart(Part):
@@ -215,3 +220,8 @@ class ScenarioFile(Part):
     checks: Annotated[list[CheckName], Field(min_length=1, json_schema_extra={"uniqueItems": True})]
     suites: Annotated[list[SuiteName], Unique] = ["full"]
     tolerances: dict[DurationCheck, TolerancePart] = {}
+
+    @property
+    def client_settings(self) -> ClientSettings:
+        """The settings as the rest of the harness has them."""
+        return ClientSettings(**self.settings.model_dump())

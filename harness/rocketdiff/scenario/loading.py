@@ -6,7 +6,6 @@ from pathlib import Path
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.plain import shown
 from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.settings import ClientSettings
 from rocketdiff.documents.refusal import Words, read_part, refused
 from rocketdiff.documents.yaml_source import YamlSource, parse_yaml, read_text
 from rocketdiff.scenario.file_format import ScenarioFile, WireDelayPart, WirePart, WorkloadPart
@@ -61,7 +60,7 @@ def parse(text: str, origin: str) -> Scenario:
         covers=tuple(file.covers),
         topology=file.topology,
         queues_per_broker=file.topic.queues_per_broker,
-        settings=ClientSettings(**file.settings.model_dump()),
+        settings=file.client_settings,
         workload=_workload(file.workload),
         faults=faults,
         checks=tuple(file.checks),

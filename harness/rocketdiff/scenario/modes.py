@@ -41,7 +41,7 @@ def sending_of(file: ScenarioFile, faults: Iterable[FaultSpec]) -> Sending:
     return Sending(
         SendMode(workload.mode),
         SendKind(workload.call),
-        file.settings.send_latency_fault_enable,
+        file.client_settings.send_latency_fault_enable,
         is_delayed=any(levels),
         loses_a_broker=any(fault.kind in (FaultKind.PAUSE, FaultKind.KILL) for fault in faults),
     )

@@ -5,11 +5,14 @@ Limits stand in the types, so that the reader of scripts and the published JSON 
 name is its name in the file; a field that is left out has the value it has here.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta
+
+from rocketdiff.core.settings import CLIENT_SETTINGS, ClientSettings, Unit
 
 FORMAT = 1
 """Version of the script format; another number is another format and is refused."""
@@ -97,7 +100,7 @@ Route = tuple[BrokerRoute, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
-class ScriptSettings:
+class ScriptSettings(ClientSettings):
     """
     The client's settings under its own names in snake case; what is left out stays as the client has it.
 
@@ -105,21 +108,26 @@ class ScriptSettings:
     was true up to 4.5.0.
     """
 
-    send_latency_fault_enable: bool = False
-    send_msg_timeout_ms: IntMs = 3_000
-    retry_times_when_send_failed: Retries = 2
-    retry_times_when_send_async_failed: Retries = 2
-    retry_another_broker_when_not_store_ok: bool = False
-    compress_msg_body_over_howmuch: Natural = 4_096
-    poll_name_server_interval_ms: PeriodMs = 30_000
-    heartbeat_broker_interval_ms: PeriodMs = 30_000
-    send_msg_max_timeout_per_request_ms: Annotated[int, Meta(ge=-1, le=_INT_MAX)] = -1
+    # Besides those of a scenario:
     start_detector_enable: bool = False
     detect_timeout_ms: IntMs = 200
     detect_interval_ms: PeriodMs = 2_000
     added_retry_response_codes: tuple[Code, ...] = ()
     vip_channel_enabled: bool | None = None
 
+
+_TAKEN: Mapping[Unit, Any] = {
+    Unit.FLAG: bool,
+    Unit.MS: IntMs,
+    Unit.MS_OR_OFF: Annotated[int, Meta(ge=-1, le=_INT_MAX)],
+    Unit.PERIOD_MS: PeriodMs,
+    Unit.TIMES: Retries,
+    Unit.BYTES: Natural,
+}
+"""What a client takes of each: more than a scenario may state."""
+
+# Where msgspec looks for limits; the core, which has the fields, knows no msgspec.
+ScriptSettings.__annotations__ |= {name: _TAKEN[setting.unit] for name, setting in CLIENT_SETTINGS.items()}
 
 DEFAULT_SETTINGS = ScriptSettings()
 """Nothing is set."""

@@ -1,0 +1,49 @@
+"""The table of client settings, and the places that hold a copy of it because they may not import it."""
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.core.settings import CLIENT_SETTINGS, ClientSettings, Unit
+from rocketdiff.simulation.script.vocabulary import ScriptSettings
+from rocketmq_reference.application.settings import ProducerSettings
+from rocketmq_reference.rules.settings import SendSettings
+
+ROOT = Path(__file__).parents[2]
+DRIVER = ROOT / "harness" / "rocketdiff" / "drivers" / "java" / "rocketdiff" / "driver"
+DEFAULTS = {each.name: each.default for each in fields(ClientSettings)}
+
+
+def row(name: str) -> str:
+    """Of the guide's table."""
+    setting = CLIENT_SETTINGS[name]
+    value = setting.unit if setting.unit is Unit.FLAG else f"{setting.least} to {setting.most} {setting.unit}"
+    since = f"from {setting.since}" if setting.since else "all"
+    return f"| `{name}` | {value} | {str(DEFAULTS[name]).lower()} | {since} | `{setting.setter}` |"
+
+
+def test_the_guide_to_scenarios_has_a_row_for_each_setting() -> None:
+    """With what a scenario may state, the client's default and its setter."""
+    table = (ROOT / "fixtures" / "README.md").read_text().partition("## Settings\n")[2].partition("\n\nA release")[0]
+    assert table.splitlines()[3:] == [row(name) for name in CLIENT_SETTINGS]
+
+
+def test_the_reference_has_the_same_settings_and_defaults() -> None:
+    """It imports nothing of the harness, so its names are a copy."""
+    reference = {each.name: each.default for each in fields(ProducerSettings)}
+    assert {name: reference.get(name) for name in DEFAULTS} == DEFAULTS
+
+
+def test_what_rules_depend_on_a_script_can_set() -> None:
+    """Under the same names, with the same defaults; a set of codes is a list in a file."""
+    script = {each.name: each.default for each in fields(ScriptSettings)}
+    rules = {each.name: each.default for each in fields(SendSettings)}
+    assert {name: script.get(name) for name in rules} == rules | {"added_retry_response_codes": ()}
+
+
+@pytest.mark.parametrize("name", CLIENT_SETTINGS)
+def test_the_java_driver_calls_the_setter(name: str) -> None:
+    """Of every setting; the timeout is given for each producer it starts."""
+    source = (DRIVER / "Producers.java").read_text() + (DRIVER / "OptionalSettings.java").read_text()
+    assert CLIENT_SETTINGS[name].setter in source
