@@ -41,10 +41,10 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> Stage:
                 raise found
             return found
 
-        monkeypatch.setattr("rocketdiff.calibration.campaign.fetch", lambda _request: None)
-        monkeypatch.setattr("rocketdiff.calibration.campaign.run_case", lambda *_arguments: None)
-        monkeypatch.setattr("rocketdiff.calibration.campaign.judge_case", judged)
-        monkeypatch.setattr("rocketdiff.calibration.campaign.SharedCluster.for_case", lambda *_arguments: None)
+        monkeypatch.setattr("rocketdiff.calibration.campaign.fetched", lambda request: request)
+        monkeypatch.setattr("rocketdiff.run.case_session.run_case", lambda *_arguments, **_more: None)
+        monkeypatch.setattr("rocketdiff.run.case_session.judge_case", judged)
+        monkeypatch.setattr("rocketdiff.run.cluster_pool.ClusterPool.cluster", lambda *_arguments: None)
         return ran
 
     return play

@@ -11,7 +11,7 @@ from rocketdiff.core.errors import UsageError
 from rocketdiff.core.run_info import Machine, RunInfo, SubjectInfo
 from rocketdiff.core.verdict import CheckResult, Divergence, Example, Verdict
 from rocketdiff.judging.ledgers import LedgerChoice, load
-from rocketdiff.run.execute import RunRequest
+from rocketdiff.run.request import RunRequest
 from rocketdiff.traces.run_directory import RunDirectory
 
 CASES = {case.name: case for case in known_cases()}
@@ -61,16 +61,21 @@ def test_a_check_that_was_not_decided_is_neither_found_nor_missed(verdict: Verdi
 
 def test_a_known_case_runs_on_the_cluster_that_was_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is fetched and what its run says are of that kind, as the cluster itself is."""
-    fetched: list[RunRequest] = []
+    wanted: list[RunRequest] = []
+
+    def fetched(request: RunRequest) -> RunRequest:
+        wanted.append(request)
+        return request
+
     monkeypatch.setattr("rocketdiff.calibration.sensitivity.known_cases", lambda: (ONE,))
-    monkeypatch.setattr("rocketdiff.calibration.sensitivity.fetch", fetched.append)
-    monkeypatch.setattr("rocketdiff.calibration.sensitivity.run_case", lambda *_arguments: None)
-    monkeypatch.setattr("rocketdiff.calibration.sensitivity.judge_case", lambda *_arguments: ())
-    monkeypatch.setattr("rocketdiff.calibration.sensitivity.SharedCluster.for_case", lambda *_arguments: None)
+    monkeypatch.setattr("rocketdiff.calibration.sensitivity.fetched", fetched)
+    monkeypatch.setattr("rocketdiff.run.case_session.run_case", lambda *_arguments, **_more: None)
+    monkeypatch.setattr("rocketdiff.run.case_session.judge_case", lambda *_arguments: ())
+    monkeypatch.setattr("rocketdiff.run.cluster_pool.ClusterPool.cluster", lambda *_arguments: None)
     request = CalibrationRequest(0, tmp_path, 7, "4.9.7", "containers:host")
     journal = journal_of(request)
     run_known(request, journal, 1, lambda _text: None)
-    assert [(one.backend, one.server_release) for one in fetched] == [("containers:host", "4.9.7")]
+    assert [(one.backend.name, one.backend.server_release) for one in wanted] == [("containers:host", "4.9.7")]
     (path,) = (tmp_path / "known").iterdir()
     manifest = RunDirectory.open(path).manifest
     assert manifest.backend == "containers:host"

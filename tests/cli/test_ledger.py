@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -14,7 +15,9 @@ from rocketdiff.judging.ledgers import LedgerChoice, load, read
 from rocketdiff.ledger.apply import apply_ledger
 from rocketdiff.report.json_document import load as load_document
 from rocketdiff.report.json_document import write
-from rocketdiff.run.execute import RunRequest, command_line, manifest_of
+from rocketdiff.run.command_line import command_line
+from rocketdiff.run.manifest import manifest_of
+from rocketdiff.run.request import Judging, RunRequest, Selection
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.judging.test_ledgers import SAMPLE, own
 from tests.run.test_run import JAVA, PYTHON
@@ -131,16 +134,13 @@ def test_analyze_holds_runs_against_the_shipped_ledgers_unless_told_otherwise(
     options: list[str], *, shipped: bool, count: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`--no-ledger` leaves them out, and so does the `compare` that the run was."""
-    run = manifest_of(RunRequest(JAVA, PYTHON, ledgers=LedgerChoice(shipped=shipped)), 1, [])
+    run = manifest_of(RunRequest(JAVA, PYTHON, judging=Judging(ledgers=LedgerChoice(shipped=shipped))), 1, [])
     stored = RunDirectory.create(tmp_path, run).path
     seen = {}
 
-    class Judged:
-        exit_code = ExitCode.CONFORMS
-
-    def judge_runs(*_: object, **given: object) -> Judged:
+    def judge_runs(*_: object, **given: object) -> SimpleNamespace:
         seen.update(given)
-        return Judged()
+        return SimpleNamespace(judgement=SimpleNamespace(exit_code=ExitCode.CONFORMS))
 
     monkeypatch.setattr("rocketdiff.judging.judge_runs.judge_runs", judge_runs)
     assert guarded(["analyze", str(stored), *options]) == ExitCode.CONFORMS
@@ -150,14 +150,15 @@ def test_analyze_holds_runs_against_the_shipped_ledgers_unless_told_otherwise(
 
 def test_the_command_that_repeats_a_run_names_its_ledgers() -> None:
     """They decide the verdict."""
-    request = RunRequest(JAVA, PYTHON, suite="quick", ledgers=LedgerChoice((Path("my own.yaml"),), shipped=False))
+    own = Judging(ledgers=LedgerChoice((Path("my own.yaml"),), shipped=False))
+    request = RunRequest(JAVA, PYTHON, Selection("quick"), judging=own)
     assert command_line(request, 1).endswith("--seed 1 --ledger 'my own.yaml' --no-ledger")
-    assert "ledger" not in command_line(replace(request, ledgers=LedgerChoice()), 1)
+    assert "ledger" not in command_line(replace(request, judging=Judging()), 1)
 
 
 def test_the_command_that_repeats_a_run_asks_for_the_wire_again() -> None:
     """A relay before each client is part of what was run."""
-    request = RunRequest(JAVA, PYTHON, suite="quick", is_wire_wanted=True)
+    request = RunRequest(JAVA, PYTHON, Selection("quick"), is_wire_wanted=True)
     assert command_line(request, 1).endswith("--seed 1 --wire")
 
 

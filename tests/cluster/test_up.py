@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.cluster import up
+from rocketdiff.cluster.containers.backend import Containers
 from rocketdiff.cluster.operations import admin
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
 from rocketdiff.process.living import started_ticks
@@ -25,6 +26,7 @@ OWNER = """
 import sys, threading
 from pathlib import Path
 from rocketdiff.cluster import up
+from rocketdiff.cluster.containers.backend import Containers
 up._home = lambda: Path(sys.argv[1])
 up.serve(threading.Event(), lambda state: print(state.name_servers[0], flush=True), topology="one-master")
 """
@@ -146,7 +148,7 @@ def test_files_of_a_process_that_proc_hides_are_left_alone(
 def swept(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """How often the engine was swept."""
     times: list[str] = []
-    monkeypatch.setattr(up, "_sweep_engine", lambda: times.append("swept"))
+    monkeypatch.setattr(Containers, "sweep", lambda _: times.append("swept"))
     return times
 
 
@@ -170,11 +172,11 @@ def test_an_engine_is_asked_only_where_containers_were(home: Path, swept: list[s
 def test_containers_are_not_forgotten_while_no_engine_answers(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Down says so, and does it when it is asked again."""
 
-    def missing() -> None:
+    def missing(_: Containers) -> None:
         raise EnvironmentMissing("an engine", seen="none")
 
     write_state(home, started_ticks=1, backend="containers")
-    monkeypatch.setattr(up, "_sweep_engine", missing)
+    monkeypatch.setattr(Containers, "sweep", missing)
     with pytest.raises(EnvironmentMissing):
         up.down()
     assert (home / "up.json").exists()

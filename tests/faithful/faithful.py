@@ -15,7 +15,7 @@ from rocketdiff.core.plan import SendMode
 from rocketdiff.core.records import Done, Hello
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.judging.run_info import describe
-from rocketdiff.run.execute import entry_of
+from rocketdiff.run.manifest import entry_of
 from rocketdiff.scenario import Case, Scenario, expand
 from rocketdiff.simulation.script.model import Script
 from rocketdiff.traces.manifest import ClockAnchor

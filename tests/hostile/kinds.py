@@ -8,6 +8,7 @@ from random import Random
 
 from rocketdiff.analysis.analyze import analyze_here
 from rocketdiff.calibration import journal
+from rocketdiff.cluster.external import backend as external
 from rocketdiff.cluster.external import debts
 from rocketdiff.core.policy import Policy
 from rocketdiff.core.resources import resource
@@ -16,7 +17,6 @@ from rocketdiff.judging import gate_rates, ledgers
 from rocketdiff.judging.run_info import describe
 from rocketdiff.report import json_document
 from rocketdiff.report.document import build
-from rocketdiff.run import external
 from rocketdiff.scenario import loading
 from rocketdiff.simulation.script.files import load_scripts
 from rocketdiff.traces.journal import read_arm_journal, read_fault_journal, read_plan_file

@@ -10,7 +10,7 @@ import pytest
 from rocketdiff.analysis.analyze import WITHOUT_SPARK
 from rocketdiff.core.errors import ExitCode, TraceError
 from rocketdiff.core.policy import Policy
-from rocketdiff.judging.judge_runs import judge_quietly
+from rocketdiff.judging.judge_runs import judge_runs
 from rocketdiff.traces.schema import FAULTS
 from rocketdiff.traces.statement import STATEMENT_KEY
 
@@ -24,7 +24,7 @@ def test_an_older_run_is_judged_as_it_was(tmp_path: Path) -> None:
     That 87 sends are out of turn in truth is no claim of this test; whether the rules are true is the golden data's matter.
     """
     run = shutil.copytree(OLDER, tmp_path / "run")
-    judged = judge_quietly([run], policy=Policy(), master=WITHOUT_SPARK)
+    judged = judge_runs([run], policy=Policy(), master=WITHOUT_SPARK)
     assert judged.judgement.exit_code is ExitCode.DIVERGES
     found = {one.signature: one.count for result in judged.judgement.results for one in result.divergences}
     assert found == {"queue.out-of-turn/first": 87}
@@ -45,4 +45,4 @@ def test_an_older_run_without_its_fault_is_refused(tmp_path: Path) -> None:
     metadata[STATEMENT_KEY] = metadata[STATEMENT_KEY].replace(b'"rows":1,"groups":[[0,1]]', b'"rows":0,"groups":[]')
     pq.write_table(empty.replace_schema_metadata(metadata), path)
     with pytest.raises(TraceError, match="the pause of broker-b that the scenario of case 1 asks for"):
-        judge_quietly([run], policy=Policy(), master=WITHOUT_SPARK)
+        judge_runs([run], policy=Policy(), master=WITHOUT_SPARK)

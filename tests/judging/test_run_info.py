@@ -18,13 +18,18 @@ from rocketdiff.report import html, markdown
 from rocketdiff.report.clusters import clusters_of
 from rocketdiff.report.summary import print_summary
 from rocketdiff.report.words import explain_command
-from rocketdiff.run.execute import RunRequest, manifest_of, plan_cases
+from rocketdiff.run.execute import plan_cases
+from rocketdiff.run.manifest import manifest_of
+from rocketdiff.run.request import RunRequest, Selection
 from rocketdiff.scenario import line_of
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.report.conftest import sample_document
 
 REQUEST = RunRequest(
-    SubjectId("java", "5.3.3"), SubjectId("python", "5.3.3"), patterns=("fault-latency/pause-one-of-two",), seed=1
+    SubjectId("java", "5.3.3"),
+    SubjectId("python", "5.3.3"),
+    Selection(patterns=("fault-latency/pause-one-of-two",)),
+    seed=1,
 )
 
 
@@ -73,7 +78,7 @@ def test_a_scenario_that_is_not_here_has_no_file(tmp_path: Path, monkeypatch: py
 
 def test_a_run_says_how_it_sends_and_what_judged_it(tmp_path: Path) -> None:
     """A report holds both against what the gate's own error rates were measured with."""
-    own = replace(REQUEST, patterns=("async/calm", "fault-latency/calm", "one-way/calm"))
+    own = replace(REQUEST, selection=Selection(patterns=("async/calm", "fault-latency/calm", "one-way/calm")))
     run = RunDirectory.create(tmp_path, manifest_of(own, 1, plan_cases(own, 1)))
     described = describe([run], took_s=0.0)
     assert [case.workload["mode"] for case in described.cases] == ["async", "sync", "oneway"]

@@ -10,11 +10,11 @@ import pytest
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.pytest_plugin import collection
-from rocketdiff.pytest_plugin.cases import CaseAnswer
 from rocketdiff.pytest_plugin.collection import Scenarios
 from rocketdiff.pytest_plugin.items import answer_text
 from rocketdiff.report.words import answer_sign
-from rocketdiff.run.execute import RunRequest
+from rocketdiff.run.case_session import CaseAnswer
+from rocketdiff.run.request import RunRequest
 from rocketdiff.verdict.judge import judge
 from tests.report.conftest import sample_document, sample_evidence, sample_run_info
 

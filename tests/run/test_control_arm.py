@@ -8,7 +8,7 @@ from rocketdiff.calibration.plan import control_case
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.verdict import CheckResult, Divergence, Example, Severity, Verdict
 from rocketdiff.run.control_arm import control_cases, guard_of
-from rocketdiff.run.execute import entry_of
+from rocketdiff.run.manifest import entry_of
 from rocketdiff.scenario import expand
 
 CASE = expand(control_case(1, 1).case.scenario, SubjectId("java", "5.3.3"), SubjectId("python", "5.3.3"), seed=9)

@@ -7,12 +7,15 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.cli.app import guarded
+from rocketdiff.cluster.start import backend_named
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.core.fault import FaultKind
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.run.command_line import command_line
 from rocketdiff.run.dry_run import told
-from rocketdiff.run.execute import RunRequest, command_line, manifest_of, plan_cases
-from rocketdiff.run.external import described_by
+from rocketdiff.run.execute import plan_cases
+from rocketdiff.run.manifest import manifest_of
+from rocketdiff.run.request import RunRequest, Selection
 from rocketdiff.run.selection import Choice
 
 JAVA, PYTHON = SubjectId("java", "5.3.3"), SubjectId("python", "5.3.3")
@@ -37,7 +40,7 @@ def backend(tmp_path: Path) -> str:
 
 
 def request(backend: str, *patterns: str) -> RunRequest:
-    return RunRequest(JAVA, PYTHON, patterns=patterns, backend=backend, described=described_by(backend))
+    return RunRequest(JAVA, PYTHON, Selection(patterns=patterns), backend_named(backend))
 
 
 def test_faults_and_brokers_of_a_case_have_the_owners_names(backend: str) -> None:
@@ -149,9 +152,9 @@ def test_a_dry_run_tells_the_controls_after_their_cases(backend: str, capsys: py
 
 def test_a_dry_run_names_what_a_client_has_no_call_for() -> None:
     """As the run itself does."""
-    case = plan_cases(RunRequest(JAVA, PYTHON, patterns=("round-robin/calm",)), 1)
+    wanted = RunRequest(JAVA, PYTHON, Selection(patterns=("round-robin/calm",)))
     choice = Choice((), ("odd/call",), (("odd/place", "no broker c"),))
-    lines = list(told(case, choice, None, "5.3.3", is_control_wanted=False))
+    lines = list(told(wanted, plan_cases(wanted, 1), choice))
     assert "left out: odd/call: one of the two clients has no such call" in lines
     assert "left out: odd/place: no broker c" in lines
 

@@ -6,9 +6,14 @@ import pytest
 
 from rocketdiff.cli.app import guarded
 from rocketdiff.core.errors import ExitCode, UsageError
+from rocketdiff.core.events import RunInterrupted
 from rocketdiff.core.policy import Inconclusive, Policy
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.run.execute import RunRequest, chosen, command_line, found_again, manifest_of, plan_cases
+from rocketdiff.report.answer import AnswerListener
+from rocketdiff.run.command_line import command_line
+from rocketdiff.run.execute import chosen, plan_cases
+from rocketdiff.run.manifest import manifest_of
+from rocketdiff.run.request import Judging, RunRequest, Selection
 
 JAVA, PYTHON = SubjectId("java", "5.3.3"), SubjectId("python", "5.3.3")
 
@@ -22,8 +27,8 @@ def test_cases_of_one_topology_stand_together() -> None:
 
 def test_the_same_seed_gives_both_arms_and_every_run_the_same_plan() -> None:
     """A plan depends on scenario and seed only."""
-    quick = RunRequest(JAVA, PYTHON, suite="quick")
-    swapped = RunRequest(PYTHON, JAVA, suite="quick")
+    quick = RunRequest(JAVA, PYTHON, Selection("quick"))
+    swapped = RunRequest(PYTHON, JAVA, Selection("quick"))
     plans = [case.plan for case in plan_cases(quick, 7)]
     assert plans == [case.plan for case in plan_cases(swapped, 7)]
     assert plans != [case.plan for case in plan_cases(quick, 8)]
@@ -32,17 +37,17 @@ def test_the_same_seed_gives_both_arms_and_every_run_the_same_plan() -> None:
 def test_nothing_to_run_is_a_usage_error() -> None:
     """A typing error must not look like a pass."""
     with pytest.raises(UsageError):
-        plan_cases(RunRequest(JAVA, PYTHON, patterns=("no/such-scenario",)), 1)
+        plan_cases(RunRequest(JAVA, PYTHON, Selection(patterns=("no/such-scenario",))), 1)
 
 
 def test_scenarios_that_a_client_has_no_call_for_are_left_out_and_named() -> None:
     """Without an explicit queue there is nothing to compare; asked for nothing else, that is the message."""
-    cpp = RunRequest(JAVA, SubjectId("cpp", "2.1.0"), patterns=("explicit-queue/*", "round-robin/calm"))
+    cpp = RunRequest(JAVA, SubjectId("cpp", "2.1.0"), Selection(patterns=("explicit-queue/*", "round-robin/calm")))
     assert [case.scenario.name for case in plan_cases(cpp, 1)] == ["round-robin/calm"]
     assert set(chosen(cpp).without_call) == {"explicit-queue/calm", "explicit-queue/pause-one-of-two"}
     assert chosen(RunRequest(JAVA, PYTHON)).without_call == ()
     with pytest.raises(UsageError, match="no such call"):
-        plan_cases(RunRequest(JAVA, SubjectId("cpp", "2.1.0"), patterns=("batch/*",)), 1)
+        plan_cases(RunRequest(JAVA, SubjectId("cpp", "2.1.0"), Selection(patterns=("batch/*",))), 1)
 
 
 def test_the_command_that_repeats_a_run_holds_everything_that_decides_it() -> None:
@@ -50,9 +55,8 @@ def test_the_command_that_repeats_a_run_holds_everything_that_decides_it() -> No
     request = RunRequest(
         JAVA,
         PYTHON,
-        patterns=("round-robin/*",),
-        scenario_root=Path("my scenarios"),
-        policy=Policy(Inconclusive.WARN, strict=True),
+        Selection(patterns=("round-robin/*",), root=Path("my scenarios")),
+        judging=Judging(Policy(Inconclusive.WARN, strict=True)),
     )
     assert command_line(request, 42) == (
         "rocketdiff run --subject java:5.3.3 --subject python:5.3.3 --suite all --scenario 'round-robin/*'"
@@ -62,7 +66,7 @@ def test_the_command_that_repeats_a_run_holds_everything_that_decides_it() -> No
 
 def test_the_manifest_names_every_check_and_broker_of_a_case() -> None:
     """What was planned is written down before anything happens, so that what is missing is missed."""
-    request = RunRequest(JAVA, PYTHON, patterns=("fault-latency/pause-one-of-two",))
+    request = RunRequest(JAVA, PYTHON, Selection(patterns=("fault-latency/pause-one-of-two",)))
     (entry,) = manifest_of(request, 3, plan_cases(request, 3)).cases
     assert entry.brokers == ("broker-a", "broker-b")
     assert set(entry.checks) >= {"queue-choice", "avoidance", "protocol", "validity"}
@@ -130,8 +134,7 @@ def test_compare_takes_bare_releases(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_whoever_interrupts_a_run_is_told_how_to_judge_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
-    """The command as it is to be typed; the interruption goes on."""
-    with pytest.raises(KeyboardInterrupt), found_again(Path("reports/my run")):
-        raise KeyboardInterrupt
+    """The command as it is to be typed."""
+    AnswerListener().on_event(RunInterrupted(Path("reports/my run")))
     said = capsys.readouterr().err
     assert said == "what there is of the run can be judged: rocketdiff analyze 'reports/my run'\n"

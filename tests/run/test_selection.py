@@ -6,9 +6,11 @@ import sys
 import pytest
 
 from rocketdiff.cli.app import guarded
+from rocketdiff.cluster.start import backend_named
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.run.execute import RunRequest, plan_cases
+from rocketdiff.run.execute import plan_cases
+from rocketdiff.run.request import RunRequest, Selection
 from rocketdiff.run.selection import Choice, choose, why_not_asked
 
 JAVA, PYTHON = SubjectId("java", "5.3.3"), SubjectId("python", "5.3.3")
@@ -16,7 +18,7 @@ WITH_SLAVES = "double-write/calm"
 
 
 def chosen(backend: str, *patterns: str) -> Choice:
-    return choose(None, None, patterns, (JAVA, PYTHON), backend, None)
+    return choose(Selection(patterns=patterns), (JAVA, PYTHON), backend_named(backend))
 
 
 def test_processes_leave_nothing_out() -> None:
@@ -46,7 +48,7 @@ def test_containers_of_the_hosts_network_leave_nothing_out() -> None:
 
 def test_one_asked_for_by_its_very_name_is_refused_before_anything_is_started() -> None:
     """It was wanted; a run without it would not be what was asked for."""
-    request = RunRequest(JAVA, PYTHON, patterns=("round-robin/*", WITH_SLAVES), backend="containers")
+    request = RunRequest(JAVA, PYTHON, Selection(patterns=("round-robin/*", WITH_SLAVES)), backend_named("containers"))
     with pytest.raises(UsageError, match=rf"--cluster containers can run; saw {WITH_SLAVES}; .*containers:host"):
         plan_cases(request, 1)
 
@@ -64,7 +66,7 @@ def test_of_a_glob_the_rest_is_run_and_a_dry_run_names_what_is_not(capsys: pytes
 def test_when_only_slaves_are_left_the_reason_is_the_message() -> None:
     """A run without cases must not look like a pass."""
     with pytest.raises(UsageError, match="use --cluster containers:host"):
-        plan_cases(RunRequest(JAVA, PYTHON, patterns=("double-write/*",), backend="containers"), 1)
+        plan_cases(RunRequest(JAVA, PYTHON, Selection(patterns=("double-write/*",)), backend_named("containers")), 1)
 
 
 def test_a_wiring_there_is_not_is_refused_with_the_backend(capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,7 +88,7 @@ def test_a_call_that_one_of_the_two_does_not_have_is_said_in_the_words_of_a_run(
     """The pytest plugin asks scenario by scenario what a run asks of all at once."""
     everything = {one.name: one for one in chosen("processes").scenarios}
     cpp = SubjectId("cpp", "2.1.0")
-    without = choose(None, None, (), (JAVA, cpp), "processes", None).without_call
+    without = choose(Selection(), (JAVA, cpp), backend_named("processes")).without_call
     asked = {name for name, scenario in everything.items() if why_not_asked(scenario, (JAVA, cpp)) is not None}
     assert asked == set(without)
     assert asked

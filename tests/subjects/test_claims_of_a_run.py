@@ -14,7 +14,9 @@ from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.verdict import Verdict
 from rocketdiff.judging.judge_runs import judge_runs
 from rocketdiff.run.case import Pair, run_case
-from rocketdiff.run.execute import RunRequest, manifest_of, plan_cases
+from rocketdiff.run.execute import plan_cases
+from rocketdiff.run.manifest import manifest_of
+from rocketdiff.run.request import RunRequest, Selection
 from rocketdiff.subjects.program import Launch, clean_environment
 from rocketdiff.traces.manifest import CaseStatus
 from rocketdiff.traces.run_directory import RunDirectory
@@ -42,7 +44,9 @@ class Hello:
 @pytest.fixture
 def run(tmp_path: Path) -> RunDirectory:
     """The asynchronous case, run between two clients of which the candidate claims plain synchronous sends only."""
-    request = RunRequest(SubjectId("java", "5.3.3"), SubjectId("tiny", "0.1"), patterns=("async/calm",), seed=5)
+    request = RunRequest(
+        SubjectId("java", "5.3.3"), SubjectId("tiny", "0.1"), Selection(patterns=("async/calm",)), seed=5
+    )
     cases = plan_cases(request, 5)
     directory = RunDirectory.create(tmp_path, manifest_of(request, 5, cases))
     pair = Pair.of(Hello(request.baseline, ALL), Hello(request.candidate, FEW))
@@ -53,7 +57,7 @@ def run(tmp_path: Path) -> RunDirectory:
 
 def test_it_is_invalid_and_says_what_was_not_claimed(run: RunDirectory) -> None:
     """Never a pass: every check is invalid for this one reason, and the exit code is 2."""
-    judgement = judge_runs([run.path], policy=Policy(), master=WITHOUT_SPARK)
+    judgement = judge_runs([run.path], policy=Policy(), master=WITHOUT_SPARK).judgement
     assert judgement.exit_code is ExitCode.INCONCLUSIVE
     assert {result.verdict for result in judgement.results} == {Verdict.INVALID}
     reason = "tiny:0.1 cannot be asked for async sends: its hello claims plain, attempts, routes"

@@ -18,10 +18,12 @@ from rocketdiff.core.events import Arm
 from rocketdiff.core.policy import Policy
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.judging.judge_runs import judge_quietly
+from rocketdiff.judging.judge_runs import judge_runs
 from rocketdiff.ledger.model import Ledger
 from rocketdiff.run.case import Pair, run_case
-from rocketdiff.run.execute import RunRequest, manifest_of, plan_cases
+from rocketdiff.run.execute import plan_cases
+from rocketdiff.run.manifest import manifest_of
+from rocketdiff.run.request import RunRequest, Selection
 from rocketdiff.subjects.registry import program_of
 from rocketdiff.traces.reader import read_table
 from rocketdiff.traces.run_directory import RunDirectory
@@ -85,8 +87,7 @@ def run_pair(
     request = RunRequest(
         SubjectId.parse(baseline),
         SubjectId.parse(candidate),
-        patterns=(scenario,),
-        scenario_root=root,
+        Selection(patterns=(scenario,), root=root),
         out=folder,
         seed=5,
         is_wire_wanted=is_wire_wanted,
@@ -106,7 +107,7 @@ def judge(run: Path, ledger: Ledger | None = None) -> Judgement:
 
     Its report must not contradict itself.
     """
-    judged = judge_quietly([run], policy=Policy(), master=WITHOUT_SPARK, ledger=ledger)
+    judged = judge_runs([run], policy=Policy(), master=WITHOUT_SPARK, ledger=ledger)
     require_consistent(judged.document)
     return judged.judgement
 

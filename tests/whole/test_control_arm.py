@@ -1,5 +1,6 @@
 """A control arm beside each case: quiet where nothing differs, and where it alarms nothing can be concluded."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -7,15 +8,32 @@ import pytest
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.run.case import Pair, run_case
-from rocketdiff.run.execute import RunRequest, control_arm, manifest_of, plan_cases
-from rocketdiff.subjects.registry import program_of
+from rocketdiff.run.case_session import CaseSession
+from rocketdiff.run.control_arm import ControlArm
+from rocketdiff.run.execute import plan_cases
+from rocketdiff.run.request import RunRequest, Selection
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.whole.stage import SCENARIOS, finished_run, judge, run_of
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 ONE_CASE = ("--scenario", "whole/dead-broker", "--scenarios", str(SCENARIOS), "--seed", "8", "--master", "none")
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The cluster of these tests, in place of a pool."""
+
+    running: Cluster
+
+    def cluster(self, _topology: str) -> Cluster:
+        return self.running
+
+    def for_case(self, _topology: str) -> Cluster:
+        return self.running
+
+    def close(self) -> None:
+        """It is shared."""
 
 
 def controlled(folder: Path, baseline: str, candidate: str) -> tuple[int, Path]:
@@ -43,17 +61,16 @@ def test_an_alarm_of_the_control_makes_the_case_invalid(cluster: Cluster, folder
     request = RunRequest(
         SubjectId.parse("toy:drops"),
         SubjectId.parse("toy:honest"),
-        patterns=("whole/dead-broker",),
-        scenario_root=SCENARIOS,
+        Selection(patterns=("whole/dead-broker",), root=SCENARIOS),
         out=folder,
         seed=8,
     )
     cases = plan_cases(request, 8)
-    run = RunDirectory.create(folder, manifest_of(request, 8, cases))
-    pair = Pair.of(program_of(request.baseline), program_of(request.candidate))
-    controls = control_arm(request, cases, pair, run)
-    run_case(cluster, run.case(1), cases[0], pair, ())
-    controls.follow(cluster, run.case(1))
+    session = CaseSession.begin(request, Given(cluster), folder, cases)
+    run = session.directory
+    controls = ControlArm.of(request, cases, run, Given(cluster))
+    session.play(1, cases[0])
+    controls.follow(run.case(1))
     controls.end()
     assert judge(run.path).exit_code is ExitCode.INCONCLUSIVE
     broken = {one.name: one.seen for one in RunDirectory.open(run.path).entry(1).guards if not one.held}

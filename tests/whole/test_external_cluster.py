@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.cluster.external import debts
+from rocketdiff.cluster.external.backend import read
 from rocketdiff.cluster.external.named_topology import NamedTopology
 from rocketdiff.cluster.external.survey import survey
 from rocketdiff.cluster.interface import Cluster, Role, nodes_of
 from rocketdiff.cluster.launched.command_line import installed, java_command
 from rocketdiff.cluster.processes.launch import start_processes
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.run.external import read
 from rocketdiff.traces.reader import read_table
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName

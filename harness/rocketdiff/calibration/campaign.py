@@ -19,28 +19,28 @@ from rocketdiff import __version__
 from rocketdiff.analysis.analyze import WITHOUT_SPARK, analyze
 from rocketdiff.calibration.journal import CalibrationJournal, Header, Line, plan_digest
 from rocketdiff.calibration.plan import ControlCase, control_case, gate_runs
-from rocketdiff.cluster.start import require_backend
-from rocketdiff.core.errors import EnvironmentMissing, HarnessError, UsageError
+from rocketdiff.cluster.backend import Backend
+from rocketdiff.cluster.start import own_backend_named
+from rocketdiff.core.errors import EnvironmentMissing, HarnessError
 from rocketdiff.core.files import require_folder
-from rocketdiff.core.policy import Policy
 from rocketdiff.documents.files import replace_file
 from rocketdiff.judging.gate_rates import encode, judging_digest, source_digest
-from rocketdiff.judging.judge_runs import judge_case
 from rocketdiff.judging.run_info import describe
-from rocketdiff.ledger.model import Ledger
 from rocketdiff.releases.jvm import find_java
 from rocketdiff.releases.machine import this_machine
-from rocketdiff.run.case import Pair, run_case
-from rocketdiff.run.execute import RunRequest, fetch, manifest_of
-from rocketdiff.run.external import BACKEND, require_release
-from rocketdiff.run.shared_cluster import SharedCluster
-from rocketdiff.subjects.registry import program_of
+from rocketdiff.run.case_session import CaseSession
+from rocketdiff.run.cluster_pool import ClusterPool
+from rocketdiff.run.execute import fetched
+from rocketdiff.run.request import UNEXCUSED, RunRequest
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.calibration import SCHEMA_VERSION, Calibration
 from rocketdiff.verdict.calibration_sums import Answer, ControlOutcome, found, summed
 from rocketdiff.verdict.judge import judge
 
 DEFAULT_BACKEND = "processes"
+CASES_A_CLUSTER = 100
+"""Then a new cluster: every case leaves three topics behind, and brokers that carry thousands become slow."""
+
 BREAKS_IN_A_ROW = 3
 """So many cases broken off one after another are a machine that does not work, not a rate worth counting."""
 
@@ -60,13 +60,15 @@ class CalibrationRequest:
     server_release: str
     backend: str = DEFAULT_BACKEND
 
+    @property
+    def servers(self) -> Backend:
+        """The backend; UsageError for one there is not, and for somebody's own cluster."""
+        return own_backend_named(self.backend, self.server_release, hint="processes or containers")
+
 
 def require_possible(request: CalibrationRequest) -> None:
     """UsageError for whatever can be known to be wrong before anything is fetched or started; EnvironmentMissing for no folder."""
-    require_backend(request.backend)
-    if request.backend.partition(":")[0] == BACKEND:
-        raise UsageError("a backend that starts clusters", seen=request.backend, hint="processes or containers")
-    require_release(request.server_release, request.backend, None)
+    _ = request.servers
     require_folder(request.out, "--out")
 
 
@@ -86,45 +88,51 @@ def run_controls(request: CalibrationRequest, journal: CalibrationJournal, say: 
     """
     done = {outcome.number for outcome in journal.cases}
     judged = {outcome.number for outcome in journal.runs}
-    with SharedCluster(request.backend, request.server_release, journal.folder / "cluster") as shared:
+    with clusters_of(request, journal.folder) as clusters:
         for run, cases in gate_runs(request.seed, request.cases):
             waiting = [case for case in cases if case.number not in done]
             if waiting:
-                _gate_run(request, journal, shared, waiting, say)
+                _gate_run(request, journal, clusters, waiting, say)
             if run not in judged:
                 _judge_together(journal, run, cases, say)
+
+
+def clusters_of(request: CalibrationRequest, folder: Path) -> ClusterPool:
+    """The clusters that cases share, below a folder."""
+    return ClusterPool(request.servers, folder / "cluster", max_cases=CASES_A_CLUSTER)
 
 
 def _gate_run(
     request: CalibrationRequest,
     journal: CalibrationJournal,
-    shared: SharedCluster,
+    clusters: ClusterPool,
     cases: Sequence[ControlCase],
     say: Say,
 ) -> None:
     """Cases of one client in one run directory; each is judged and counted as soon as it has run."""
-    directory = _directory(request, cases, journal.folder / _run_folder(cases[0].run))
+    session = _session(request, cases, clusters, journal.folder / _run_folder(cases[0].run))
+    folder = session.directory.path.relative_to(journal.folder)
     for place, control in enumerate(cases, start=1):
-        outcome, took_s = _counted(shared, directory, place, control)
-        journal.add(line_now(took_s, directory.path.relative_to(journal.folder), case=outcome))
+        outcome, took_s = _counted(session, place, control)
+        journal.add(line_now(took_s, folder, case=outcome))
         say(f"{control.number:4d} of {request.cases}  {told(outcome)}  {control.case.id}  {took_s:.1f} s")
         _require_working(journal)
-    directory.end(wall_ms=time.time_ns() // 1_000_000)
+    session.end()
 
 
-def _directory(request: CalibrationRequest, cases: Sequence[ControlCase], root: Path) -> RunDirectory:
+def _session(
+    request: CalibrationRequest, cases: Sequence[ControlCase], clusters: ClusterPool, root: Path
+) -> CaseSession:
     subject, seed = cases[0].subject, cases[0].seed
-    wanted = RunRequest(subject, subject, seed=seed, server_release=request.server_release, backend=request.backend)
-    fetch(wanted)
-    planned = manifest_of(wanted, seed, [case.case for case in cases])
-    manifest = replace(
-        planned,
-        run=f"{planned.run}-{cases[0].number:04d}",  # a measurement that goes on within the same second has the same time and seed
+    return CaseSession.begin(
+        fetched(RunRequest(subject, subject, backend=request.servers, judging=UNEXCUSED, seed=seed)),
+        clusters,
+        root,
+        [case.case for case in cases],
+        suffix=f"-{cases[0].number:04d}",  # a measurement that goes on within the same second has the same time and seed
         reproduce=f"{command_of(request.seed, request.server_release, request.backend)} --only {cases[0].number}",
         suite="control",
-        shipped_ledgers=False,
     )
-    return RunDirectory.create(root, manifest)
 
 
 def command_of(seed: int, server_release: str, backend: str) -> str:
@@ -137,22 +145,17 @@ def _run_folder(run: int) -> Path:
     return Path("runs") / f"{run:04d}"
 
 
-def _counted(
-    shared: SharedCluster, directory: RunDirectory, place: int, control: ControlCase
-) -> tuple[ControlOutcome, float]:
+def _counted(session: CaseSession, place: int, control: ControlCase) -> tuple[ControlOutcome, float]:
     began = time.monotonic()
     outcome = ControlOutcome(
         control.number, str(control.case.id), str(control.subject), (), mode=control.case.scenario.workload.mode.value
     )
-    pair = Pair.of(program_of(control.subject), program_of(control.subject))
-    cluster = shared.for_case(control.case.scenario.topology)
+    session.require_cluster(control.case)
     try:
-        run_case(cluster, directory.case(place), control.case, pair, ())
-        results = judge_case(directory, place, Policy(), Ledger())
+        results = session.run(place, control.case).results
     except EnvironmentMissing:
         raise
     except HarnessError as error:
-        shared.close()
         return replace(outcome, trouble=str(error)), time.monotonic() - began
     answers = tuple(Answer.of(result) for result in results)
     return replace(outcome, answers=answers), time.monotonic() - began
@@ -213,12 +216,13 @@ def _judge_together(journal: CalibrationJournal, run: int, cases: Sequence[Contr
 def run_one(request: CalibrationRequest, number: int, say: Say) -> Path:
     """Run one control case again, by its number, without counting it; returns its run directory."""
     control = control_case(request.seed, number)
-    directory = _directory(request, [control], request.out.resolve() / "single")
-    with SharedCluster(request.backend, request.server_release, directory.path / "cluster") as shared:
-        outcome, took_s = _counted(shared, directory, 1, control)
-    directory.end(wall_ms=time.time_ns() // 1_000_000)
+    folder = request.out.resolve() / "single"
+    with clusters_of(request, folder) as clusters:
+        session = _session(request, [control], clusters, folder)
+        outcome, took_s = _counted(session, 1, control)
+    session.end()
     say(f"{number}  {told(outcome)}  {control.case.id}  {took_s:.1f} s")
-    return directory.path
+    return session.directory.path
 
 
 def calibration_of(journal: CalibrationJournal) -> Calibration:

@@ -11,30 +11,27 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from rocketdiff.calibration.campaign import CalibrationRequest, Say, line_now
+from rocketdiff.calibration.campaign import CalibrationRequest, Say, clusters_of, line_now
 from rocketdiff.calibration.journal import CalibrationJournal
 from rocketdiff.core.errors import EnvironmentMissing, HarnessError, UsageError
 from rocketdiff.core.fault import fault_counts
 from rocketdiff.core.glob import path_glob
-from rocketdiff.core.policy import Policy
 from rocketdiff.core.resources import resource
 from rocketdiff.core.run_info import RunInfo
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.verdict import CheckResult
-from rocketdiff.judging.judge_runs import judge_case
 from rocketdiff.judging.ledgers import POOLED, LedgerChoice
 from rocketdiff.judging.ledgers import load as load_ledger
 from rocketdiff.judging.run_info import describe
 from rocketdiff.ledger.cover import declares, meets, subjects_of
 from rocketdiff.ledger.examined import ABLE_TO_TELL
-from rocketdiff.ledger.model import Entry, Ledger
-from rocketdiff.run.case import Pair, run_case
-from rocketdiff.run.execute import RunRequest, fetch, manifest_of
-from rocketdiff.run.shared_cluster import SharedCluster
+from rocketdiff.ledger.model import Entry
+from rocketdiff.run.case_session import CaseSession
+from rocketdiff.run.cluster_pool import ClusterPool
+from rocketdiff.run.execute import fetched
+from rocketdiff.run.request import UNEXCUSED, RunRequest
 from rocketdiff.scenario import Scenario, expand, load_all
 from rocketdiff.scenario.checks_asked import checks_planned
-from rocketdiff.subjects.registry import program_of
-from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.calibration_sums import KnownOutcome
 
 
@@ -125,17 +122,17 @@ def run_known(request: CalibrationRequest, journal: CalibrationJournal, repeats:
     done: defaultdict[str, int] = defaultdict(int)
     for line in journal.lines:
         done[line.known_case] += 1
-    with SharedCluster(request.backend, request.server_release, journal.folder / "cluster") as shared:
+    with clusters_of(request, journal.folder) as clusters:
         for repeat in range(repeats):
             for case in known_cases():
                 if done[case.name] <= repeat:
-                    _repeat(request, journal, shared, case, repeat, say)
+                    _repeat(request, journal, clusters, case, repeat, say)
 
 
 def _repeat(
     request: CalibrationRequest,
     journal: CalibrationJournal,
-    shared: SharedCluster,
+    clusters: ClusterPool,
     known: KnownCase,
     repeat: int,
     say: Say,
@@ -143,24 +140,17 @@ def _repeat(
     """One repeat; its run directory stays when a divergence was missed or nothing was decided."""
     began, seed = time.monotonic(), request.seed + 1_000 + repeat
     case = expand(known.scenario, known.baseline, known.candidate, seed)
-    wanted = RunRequest(
-        known.baseline, known.candidate, seed=seed, server_release=request.server_release, backend=request.backend
-    )
-    fetch(wanted)
-    manifest = replace(manifest_of(wanted, seed, [case]), shipped_ledgers=False)
-    directory = RunDirectory.create(journal.folder / "known", manifest)
+    wanted = RunRequest(known.baseline, known.candidate, backend=request.servers, judging=UNEXCUSED, seed=seed)
+    session = CaseSession.begin(fetched(wanted), clusters, journal.folder / "known", [case])
+    directory = session.directory
     try:
-        cluster = shared.for_case(known.scenario.topology)
-        pair = Pair.of(program_of(known.baseline), program_of(known.candidate))
-        run_case(cluster, directory.case(1), case, pair, ())
-        results = judge_case(directory, 1, Policy(), Ledger())
+        results = session.run(1, case).results
     except EnvironmentMissing:
         raise
     except HarnessError as error:
-        shared.close()
         say(f"{known.name}: broke off: {error}")
         results = ()
-    directory.end(wall_ms=time.time_ns() // 1_000_000)
+    session.end()
     outcomes = tuple(looked_for(known, results, describe([directory], took_s=0.0)))
     took_s = time.monotonic() - began
     line = line_now(took_s, directory.path.relative_to(journal.folder))

@@ -49,10 +49,10 @@ from rocketdiff.cli.pipes import outlive_readers
 from rocketdiff.cli.simulate import simulate
 from rocketdiff.core.errors import ExitCode, HarnessError, UsageError
 from rocketdiff.core.plain import plain
-from rocketdiff.run.request import DEFAULT_RELEASE, pair_of, policy_of, suite_of
+from rocketdiff.core.subject import DEFAULT_RELEASE
 
 if TYPE_CHECKING:
-    from rocketdiff.report.terminal import TerminalListener
+    from rocketdiff.core.events import Listener
 
 app = typer.Typer(
     name="rocketdiff",
@@ -88,29 +88,29 @@ def run(
     as_bisect_script: BisectOption = False,  # noqa: ARG001 - main() looks for it
 ) -> None:
     """Run two clients side by side on real brokers, break the brokers under them, and judge."""
+    from rocketdiff.cluster.start import backend_named
     from rocketdiff.judging.ledgers import LedgerChoice
     from rocketdiff.releases.progress import PlainProgress
-    from rocketdiff.run.execute import RunRequest, execute
+    from rocketdiff.run.execute import execute
+    from rocketdiff.run.options import pair_of, policy_of, suite_of
+    from rocketdiff.run.request import Judging, RunRequest, Selection
 
     request = RunRequest(
         *pair_of(subject or []),
-        suite=suite_of(suite, is_chosen=bool(scenario or scenarios)),
-        patterns=tuple(scenario or ()),
-        scenario_root=scenarios,
+        Selection(suite_of(suite, is_chosen=bool(scenario or scenarios)), tuple(scenario or ()), scenarios),
+        backend_named(cluster, server),
+        Judging(
+            policy_of(inconclusive, strict=strict), LedgerChoice(tuple(ledger or ()), shipped=not no_ledger), master
+        ),
         out=out,
         seed=seed,
-        server_release=server,
-        backend=cluster,
-        master=master,
-        policy=policy_of(inconclusive, strict=strict),
-        ledgers=LedgerChoice(tuple(ledger or ()), shipped=not no_ledger),
         is_wire_wanted=wire,
         is_control_wanted=control,
         is_dry=dry_run,
         progress=PlainProgress(),
     )
-    with shown_on_terminal() as listener:
-        code = execute(request, [listener])
+    with shown_on_terminal() as listeners:
+        code = execute(request, listeners)
     leave(code)
 
 
@@ -153,14 +153,15 @@ def analyze(
     """Judge stored runs again, without a cluster."""
     from rocketdiff.judging.judge_runs import judge_runs
     from rocketdiff.judging.ledgers import LedgerChoice, load_for
+    from rocketdiff.run.options import policy_of
     from rocketdiff.run.selection import require_usable
 
     policy = policy_of(inconclusive, strict=strict)
     require_usable(out or Path(), master)
     known = load_for(LedgerChoice(tuple(ledger or ()), shipped=not no_ledger), runs)
-    with shown_on_terminal() as listener:
-        judgement = judge_runs(runs, out=out, master=master, policy=policy, ledger=known, listeners=[listener])
-    leave(judgement.exit_code)
+    with shown_on_terminal() as listeners:
+        judged = judge_runs(runs, out=out, master=master, policy=policy, ledger=known, listeners=listeners)
+    leave(judged.judgement.exit_code)
 
 
 @app.command(epilog=epilog("report"))
@@ -196,15 +197,16 @@ for command in (scenarios, doctor, simulate, fuzz, bisect, changelog, groups, id
 
 
 @contextmanager
-def shown_on_terminal() -> "Iterator[TerminalListener]":
-    """Progress on standard error; the bars are gone when the block is left, however."""
+def shown_on_terminal() -> "Iterator[list[Listener]]":
+    """Progress on standard error, the answer on standard output; the bars are gone when the block is left, however."""
+    from rocketdiff.report.answer import AnswerListener
     from rocketdiff.report.terminal import TerminalListener
 
-    listener = TerminalListener(Console(stderr=True))
+    progress = TerminalListener(Console(stderr=True))
     try:
-        yield listener
+        yield [progress, AnswerListener()]
     finally:
-        listener.close()
+        progress.close()
 
 
 def leave(code: int) -> NoReturn:

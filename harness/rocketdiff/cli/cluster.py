@@ -8,8 +8,8 @@ import typer
 
 from rocketdiff.cli.examples import epilog
 from rocketdiff.cli.options import OwnClusterOption, ServerOption
+from rocketdiff.core.subject import DEFAULT_RELEASE
 from rocketdiff.core.topology import TOPOLOGIES
-from rocketdiff.run.request import DEFAULT_RELEASE
 
 cluster_app = typer.Typer(help="A local RocketMQ in seconds, for anyone.", no_args_is_help=True)
 

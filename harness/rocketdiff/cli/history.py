@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from rocketdiff.cli.options import JsonOption, ScenariosOption
-from rocketdiff.run.request import release_of, subject_of
+from rocketdiff.run.options import release_of, subject_of
 
 DepthOption = Annotated[str, typer.Option(help="How deep to look: selection, send-loop or remoting.")]
 FreshOption = Annotated[bool, typer.Option("--fresh", help="Execute everything, also what the cache remembers.")]

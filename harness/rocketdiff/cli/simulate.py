@@ -7,8 +7,8 @@ import typer
 
 from rocketdiff.cli.options import JsonOption, ScenarioOption, ScenariosOption, SuiteOption
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.subject import SubjectId
-from rocketdiff.run.request import DEFAULT_RELEASE, subject_of, suite_of
+from rocketdiff.core.subject import DEFAULT_RELEASE, SubjectId
+from rocketdiff.run.options import subject_of, suite_of
 
 SubjectsOption = Annotated[
     list[str] | None,

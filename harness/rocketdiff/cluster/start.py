@@ -1,114 +1,68 @@
-"""The one door to a running cluster, whatever the backend."""
+"""The one place that reads what is written after ``--cluster``, and the short way to a running cluster of ours."""
 
 from pathlib import Path
 
-from rocketdiff.cluster.containers import shapes
-from rocketdiff.cluster.described import DescribedCluster
-from rocketdiff.cluster.external.joining import join
+from rocketdiff.cluster.backend import Backend
+from rocketdiff.cluster.containers.backend import Containers
+from rocketdiff.cluster.external.backend import NAME as EXTERNAL
+from rocketdiff.cluster.external.backend import External
 from rocketdiff.cluster.interface import Cluster
-from rocketdiff.cluster.launched.command_line import installed
-from rocketdiff.cluster.launched.ports import require_port
 from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S
-from rocketdiff.cluster.processes.launch import start_processes
-from rocketdiff.cluster.starting import Starter, StartRequest
+from rocketdiff.cluster.processes.backend import Processes
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.topology import Topology, topology_named
-from rocketdiff.releases.artifacts import require_server, server_class_path
+from rocketdiff.core.subject import DEFAULT_RELEASE
+from rocketdiff.core.topology import topology_named
 from rocketdiff.releases.progress import ProgressListener
-
-DEFAULT_SERVER_RELEASE = "5.3.3"
-
-
-def _processes(request: StartRequest) -> Cluster:
-    installation = installed(request.server_release, request.progress)
-    port, timeout_s = request.name_server_port, request.timeout_s
-    return start_processes(request.topology, installation, request.folder, name_server_port=port, timeout_s=timeout_s)
-
-
-def _containers(request: StartRequest) -> Cluster:
-    from rocketdiff.cluster.containers.launch import start_containers  # noqa: PLC0415  # half a second of imports
-
-    return start_containers(request)
-
-
-STARTERS: dict[str, Starter] = {
-    "processes": _processes,
-    "containers": _containers,
-    "external": join,
-}
-"""Every backend by its name; what a backend needs is imported when it is used."""
-
 
 FORMS = ("processes", "containers", "containers:host", "external:FILE")
 """What can be written after ``--cluster``."""
 
 
-def require_backend(backend: str) -> None:
-    """UsageError for a backend there is not."""
-    name, colon, argument = backend.partition(":")
-    if name not in STARTERS or (colon and name == "processes"):
-        raise UsageError("a known backend", seen=repr(backend), hint="one of " + ", ".join(FORMS))
-    if name == "containers":
-        shapes.wiring_named(argument)
-
-
-def why_not(backend: str, topology: Topology) -> str | None:
-    """What keeps a backend of ours from starting a topology, and what to do instead; None for nothing."""
-    name, _, argument = backend.partition(":")
-    return shapes.why_not(shapes.wiring_named(argument), topology) if name == "containers" else None
-
-
-def require_servers(backend: str, server_release: str) -> None:
-    """UsageError for a release of which a backend of ours can have no servers; nothing is fetched, and no engine asked."""
-    if backend.partition(":")[0] == "containers":
-        from rocketdiff.cluster.containers.images import require_release  # noqa: PLC0415  # as above
-
-        require_release(server_release)
-    else:
-        require_server(server_release)
-
-
-def fetch_servers(backend: str, server_release: str, progress: ProgressListener | None = None) -> None:
+def backend_named(written: str, server_release: str = DEFAULT_RELEASE) -> Backend:
     """
-    Download or build everything that servers of that release need on a backend of ours, so that a start has only to start.
+    The backend that is written so, with the release of its servers.
 
-    Raises UsageError for an unknown release, EnvironmentMissing without jars, container engine or image.
+    Raises UsageError for one there is not, for a release of which there are no servers, and for a cluster file that is
+    refused; nothing is fetched, and no engine or cluster asked.
     """
-    name, _, argument = backend.partition(":")
-    if name == "containers":
-        from rocketdiff.cluster.containers.launch import fetch_image  # noqa: PLC0415  # as above
+    name, colon, argument = written.partition(":")
+    match name:
+        case "processes" if not colon:
+            return Processes.of(server_release)
+        case "containers":
+            return Containers.of(server_release, argument)
+        case "external":
+            return External.of(argument, server_release)
+    raise UsageError("a known backend", seen=repr(written), hint="one of " + ", ".join(FORMS))
 
-        fetch_image(argument, server_release, progress)
-    else:
-        server_class_path(server_release, progress)
+
+def own_backend_named(written: str, server_release: str = DEFAULT_RELEASE, *, hint: str) -> Backend:
+    """
+    The same where clusters are started; hint: what to do instead with somebody's own.
+
+    Raises UsageError for that as well, before its file is read: others work on it, and each would take our pauses for its own.
+    """
+    if written.partition(":")[0] == EXTERNAL:
+        raise UsageError("a backend that starts clusters", seen=repr(written), hint=hint)
+    return backend_named(written, server_release)
 
 
 def start_cluster(
     backend: str = "processes",
     topology: str = "two-masters",
-    server_release: str = DEFAULT_SERVER_RELEASE,
+    server_release: str = DEFAULT_RELEASE,
     *,
     folder: Path,
     name_server_port: int | None = None,
     timeout_s: float = READY_TIMEOUT_S,
     progress: ProgressListener | None = None,
-    described: DescribedCluster | None = None,
 ) -> Cluster:
     """
-    Start a cluster with its files in ``folder`` and return once it is proven to serve; close() ends it.
+    Start a cluster of ours by the names of its backend and topology; as Backend.start.
 
-    backend: its name, for some with an argument after a colon. described: somebody's own cluster, for the backend external.
-    name_server_port fixes the port of the first name server; all other ports are chosen free. Raises UsageError (unknown
-    backend, topology or release; folder in use), EnvironmentMissing (no Java, no jars, port taken, folder not writable,
-    disk full) and ClusterError (not ready within ``timeout_s`` seconds, with the last log lines).
+    Raises UsageError for names that there are not, too, and for somebody's own cluster.
     """
-    require_backend(backend)
-    shape = topology_named(topology)
-    # Before a fresh machine compiles or fetches anything.
-    if described is None:
-        require_servers(backend, server_release)
-    if name_server_port is not None:
-        require_port(name_server_port)
-    name, _, argument = backend.partition(":")
-    options = (name_server_port, timeout_s, progress)
-    return STARTERS[name](StartRequest(shape, server_release, folder, *options, argument, described))
+    own = own_backend_named(backend, server_release, hint="run and compare take --cluster external:cluster.yaml")
+    return own.start(
+        topology_named(topology), folder, name_server_port=name_server_port, timeout_s=timeout_s, progress=progress
+    )

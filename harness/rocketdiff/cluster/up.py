@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from rocketdiff.cluster.interface import Cluster
-from rocketdiff.cluster.start import DEFAULT_SERVER_RELEASE, start_cluster
+from rocketdiff.cluster.start import backend_named, start_cluster
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing, UsageError
+from rocketdiff.core.subject import DEFAULT_RELEASE
 from rocketdiff.process.living import is_there, started_ticks
 from rocketdiff.releases.cache import cache_dir
 from rocketdiff.releases.progress import ProgressListener
@@ -52,7 +53,7 @@ def serve(
     announce: Callable[[UpState], None],
     *,
     topology: str = "two-masters",
-    server_release: str = DEFAULT_SERVER_RELEASE,
+    server_release: str = DEFAULT_RELEASE,
     name_server_port: int | None = None,
     progress: ProgressListener | None = None,
     backend: str = "processes",
@@ -155,17 +156,9 @@ def _sweep() -> None:
 
 def _clear(state: UpState) -> None:
     """Remove containers, which no guardian ends, then the state file: while that is there, they may be as well."""
-    if state.backend.partition(":")[0] == "containers":
-        _sweep_engine()
+    with contextlib.suppress(UsageError):  # whoever wrote to the file: of a backend that there is not nothing is left
+        backend_named(state.backend).sweep()
     _forget(state.pid)
-
-
-def _sweep_engine() -> None:
-    from rocketdiff.cluster.containers.engine import Engine  # noqa: PLC0415  # half a second of imports
-    from rocketdiff.cluster.containers.sweep import sweep  # noqa: PLC0415  # as above
-
-    with contextlib.closing(Engine.connect()) as engine:
-        sweep(engine)
 
 
 def _remove(folder: Path) -> None:

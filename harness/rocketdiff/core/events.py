@@ -24,6 +24,13 @@ class Arm(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class DryRunTold:
+    """The only event of a dry run: what would be done, in lines for people."""
+
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RunStarted:
     """
     The plan is fixed: these cases, this many checks, this seed; ``folder`` is the run directory.
@@ -167,8 +174,27 @@ class ReportWritten:
 
 
 @dataclass(frozen=True, slots=True)
+class RunInterrupted:
+    """Somebody ended the run; ``folder`` is the run directory, which can be judged as far as it goes."""
+
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class RunBrokeOff:
+    """
+    There is no verdict, and the reason is on its way to the user as an exception; ``machine_line`` is what ends the output.
+
+    reports: of the cases that were complete, none where there is no such report.
+    """
+
+    machine_line: str
+    reports: tuple[tuple[str, Path], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class RunEnded:
-    """Last event, also after a failure of ours; ``machine_line`` is what ends the output."""
+    """Last event of a run that came to its end; ``machine_line`` is what ends the output."""
 
     run: str
     exit_code: int
@@ -177,7 +203,8 @@ class RunEnded:
 
 
 Event = (
-    RunStarted
+    DryRunTold
+    | RunStarted
     | ClusterStarted
     | ClusterReady
     | ClusterClosed
@@ -192,6 +219,8 @@ Event = (
     | AnalysisStarted
     | CheckJudged
     | ReportWritten
+    | RunInterrupted
+    | RunBrokeOff
     | RunEnded
 )
 

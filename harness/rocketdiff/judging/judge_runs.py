@@ -6,11 +6,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
-
 from rocketdiff.analysis.analyze import analyze, analyze_here
 from rocketdiff.core.errors import HarnessError, UsageError
-from rocketdiff.core.events import AnalysisStarted, CheckJudged, Listener, ReportWritten, tell
+from rocketdiff.core.events import AnalysisStarted, CheckJudged, Listener, ReportWritten, RunBrokeOff, tell
 from rocketdiff.core.files import require_nameable
 from rocketdiff.core.policy import Policy
 from rocketdiff.core.verdict import CheckResult
@@ -21,40 +19,11 @@ from rocketdiff.ledger.model import Ledger
 from rocketdiff.releases.jvm import find_java
 from rocketdiff.report.document import Document, build
 from rocketdiff.report.json_document import load
-from rocketdiff.report.summary import print_summary
 from rocketdiff.report.write import render_all, write_reports
 from rocketdiff.traces.manifest import CaseStatus
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.judge import judge
 from rocketdiff.verdict.judgement import Counts, Judgement, RunVerdict, machine_line
-
-
-def judge_runs(
-    paths: Sequence[Path],
-    *,
-    policy: Policy,
-    ledger: Ledger | None = None,
-    out: Path | None = None,
-    master: str | None = None,
-    listeners: Sequence[Listener] = (),
-) -> Judgement:
-    """
-    Judge one run or several together, write the report, print the summary.
-
-    The report goes into the run directory, or to ``out``, which several runs need. Raises TraceError for what is no run,
-    UsageError when runs of different subjects are to be judged together.
-    """
-    runs = tuple(RunDirectory.open(path) for path in paths)
-    try:
-        judged = judge_quietly(paths, policy=policy, ledger=ledger, out=out, master=master, listeners=listeners)
-    except Exception:
-        # The reason goes up to the user; whoever reads only the last line must see that there is no verdict.
-        names = "+".join(run.run for run in runs)
-        line = machine_line(RunVerdict.ERROR, Counts(), seed=runs[0].manifest.seed if runs else None, run=names)
-        print(line)  # noqa: T201 - for machines
-        raise
-    _conclude(judged.document, judged.files, listeners)
-    return judged.judgement
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +35,7 @@ class Judged:
     files: tuple[tuple[str, Path], ...]
 
 
-def judge_quietly(
+def judge_runs(
     paths: Sequence[Path],
     *,
     policy: Policy,
@@ -75,10 +44,32 @@ def judge_quietly(
     master: str | None = None,
     listeners: Sequence[Listener] = (),
 ) -> Judged:
-    """The same without the summary, for whoever shows it elsewhere."""
-    began = time.monotonic()
+    """
+    Judge one run or several together, and write the report.
+
+    The report goes into the run directory, or to ``out``, which several runs need. Raises TraceError for what is no run,
+    UsageError when runs of different subjects are to be judged together.
+    """
     runs = tuple(RunDirectory.open(path) for path in paths)
-    folder = _report_folder(runs, out)
+    try:
+        return _judged(runs, _report_folder(runs, out), policy, ledger, master, listeners)
+    except Exception:
+        # The reason goes up to the user; whoever reads only the last line must see that there is no verdict.
+        names = "+".join(run.run for run in runs)
+        line = machine_line(RunVerdict.ERROR, Counts(), seed=runs[0].manifest.seed if runs else None, run=names)
+        tell(listeners, RunBrokeOff(line))
+        raise
+
+
+def _judged(
+    runs: Sequence[RunDirectory],
+    folder: Path,
+    policy: Policy,
+    ledger: Ledger | None,
+    master: str | None,
+    listeners: Sequence[Listener],
+) -> Judged:
+    began = time.monotonic()
     for run in runs:
         _seal_leftovers(run)
     _require_same_subjects(runs)
@@ -107,7 +98,7 @@ def judge_what_is_complete(
     if not any(entry.status is CaseStatus.COMPLETE for entry in run.manifest.cases):
         return ()
     with suppress(HarnessError):
-        return judge_quietly([run.path], policy=policy, ledger=ledger, master=master).files
+        return judge_runs([run.path], policy=policy, ledger=ledger, master=master).files
     return ()
 
 
@@ -127,15 +118,6 @@ def render_again(path: Path, out: Path | None) -> tuple[tuple[str, Path], ...]:
     """Every format but JSON, from the stored document; TraceError when it is none or too new."""
     document = load(path)
     return render_all(document, out or (path if path.is_dir() else path.parent))
-
-
-def _conclude(document: Document, files: Sequence[tuple[str, Path]], listeners: Sequence[Listener]) -> None:
-    """Take progress bars away before the summary, whose last line is for machines and ends the output."""
-    for listener in listeners:
-        close = getattr(listener, "close", None)
-        if close is not None:
-            close()
-    print_summary(document, Console(), dict(files))
 
 
 def _seal_leftovers(run: RunDirectory) -> None:

@@ -81,7 +81,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def rocketdiff_clusters(pytestconfig: pytest.Config) -> "ClusterPool":
     """The clusters of this process, at most one at a time."""
-    from rocketdiff.run.cluster_pool import pool_of
+    from rocketdiff.pytest_plugin.clusters import pool_of
 
     return pool_of(pytestconfig)
 

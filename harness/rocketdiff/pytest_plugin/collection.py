@@ -20,11 +20,12 @@ from rocketdiff.core.resources import resource
 from rocketdiff.judging.ledgers import LedgerChoice
 from rocketdiff.judging.ledgers import load as load_ledger
 from rocketdiff.pytest_plugin.cases import Cases, judge_all
+from rocketdiff.pytest_plugin.clusters import backend_of, pool_of
 from rocketdiff.pytest_plugin.items import CaseItem, ScenarioFile, ShippedScenarios, looks_like_scenario
 from rocketdiff.report.summary import print_summary
-from rocketdiff.run.cluster_pool import backend_of, pool_of
-from rocketdiff.run.execute import RunRequest, possible
-from rocketdiff.run.request import pair_of, policy_of, suite_of
+from rocketdiff.run.execute import require_possible
+from rocketdiff.run.options import pair_of, policy_of, suite_of
+from rocketdiff.run.request import Judging, RunRequest, Selection
 from rocketdiff.scenario import Scenario, load_all, select
 from rocketdiff.verdict.judgement import Counts, RunVerdict, machine_line
 
@@ -66,7 +67,9 @@ class Scenarios:
 
     def wants(self, scenario: Scenario) -> bool:
         """Whether a scenario of the repository's own is among those asked for by glob."""
-        return not self._request.patterns or any(_matches(pattern, [scenario]) for pattern in self._request.patterns)
+        return not self._request.selection.patterns or any(
+            _matches(pattern, [scenario]) for pattern in self._request.selection.patterns
+        )
 
     def pytest_report_header(self) -> str:
         """Who is compared, and the seed that repeats it."""
@@ -96,7 +99,7 @@ class Scenarios:
             # Whoever counts what was collected hears of them as of those of a file.
             session.ihook.pytest_collectreport(report=pytest.CollectReport("rocketdiff", "passed", None, shipped))
             mine += [item for item in shipped if isinstance(item, CaseItem)]
-            load_ledger(self._request.ledgers, [item.scenario for item in mine])
+            load_ledger(self._request.judging.ledgers, [item.scenario for item in mine])
         except HarnessError as error:
             raise pytest.UsageError(f"rocketdiff: {error}") from error
         twice = {item.name for item in mine if [other.name for other in mine].count(item.name) > 1}
@@ -112,7 +115,8 @@ class Scenarios:
         None unless a suite, a folder or a glob asks for them or there are no own ones. A glob that only own scenarios match is no
         mistake here; one that matches nothing at all is.
         """
-        root, patterns, mine = self._request.scenario_root, self._request.patterns, [item.scenario for item in own]
+        root, patterns = self._request.selection.root, self._request.selection.patterns
+        mine = [item.scenario for item in own]
         if own and not (root or patterns or self._config.getoption("rocketdiff_suite")):
             return ()
         suite = suite_of(self._config.getoption("rocketdiff_suite"), is_chosen=bool(patterns or root))
@@ -203,17 +207,20 @@ def _request(config: pytest.Config, seed: int | None) -> RunRequest:
     request = RunRequest(
         baseline=baseline,
         candidate=candidate,
-        suite=suite_of(option("rocketdiff_suite"), is_chosen=True),
-        patterns=tuple(option("rocketdiff_scenario")),
-        scenario_root=Path(folder) if folder else None,
+        selection=Selection(
+            suite_of(option("rocketdiff_suite"), is_chosen=True),
+            tuple(option("rocketdiff_scenario")),
+            Path(folder) if folder else None,
+        ),
         out=Path(option("rocketdiff_out")),
-        server_release=option("rocketdiff_server"),
         backend=backend_of(config),
         is_wire_wanted=option("rocketdiff_wire"),
-        policy=policy_of(option("rocketdiff_inconclusive"), strict=option("rocketdiff_strict")),
-        ledgers=LedgerChoice(
-            tuple(Path(file) for file in option("rocketdiff_ledger")), shipped=not option("rocketdiff_no_ledger")
+        judging=Judging(
+            policy_of(option("rocketdiff_inconclusive"), strict=option("rocketdiff_strict")),
+            LedgerChoice(
+                tuple(Path(file) for file in option("rocketdiff_ledger")), shipped=not option("rocketdiff_no_ledger")
+            ),
         ),
     )
-    request = possible(request)
+    require_possible(request)
     return replace(request, seed=next((one for one in (seed, chosen) if one is not None), secrets.randbelow(1 << 31)))

@@ -16,7 +16,8 @@ from rocketdiff.scenario import Scenario, load
 from rocketdiff.verdict.judgement import RunVerdict
 
 if TYPE_CHECKING:
-    from rocketdiff.pytest_plugin.cases import CaseAnswer, Cases, PlannedCase
+    from rocketdiff.pytest_plugin.cases import Cases, PlannedCase
+    from rocketdiff.run.case_session import CaseAnswer
 
 SECTION = "rocketdiff"
 

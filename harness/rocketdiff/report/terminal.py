@@ -52,9 +52,9 @@ class TerminalListener:
                 )
             case events.AnalysisStarted() | events.CheckJudged():
                 self._analysis(event)
-            case events.RunEnded():
+            case events.ReportWritten() | events.RunInterrupted() | events.RunBrokeOff() | events.RunEnded():
                 self.close()
-            case events.ArmsStarted() | events.ReportWritten():
+            case events.ArmsStarted() | events.DryRunTold():
                 return
 
     def close(self) -> None:

@@ -1,34 +1,69 @@
-"""The cluster that a pytest process shares among its items: one at a time, another when the topology changes."""
+"""The cluster that cases share, one after another: a run's, a calibration's, a pytest process's."""
 
 import shutil
 import tempfile
+import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Self
 
-import pytest
-
+from rocketdiff.cluster.backend import Backend
 from rocketdiff.cluster.interface import Cluster
-from rocketdiff.cluster.start import require_backend, start_cluster
-from rocketdiff.core.errors import HarnessError, UsageError
+from rocketdiff.core.errors import HarnessError
+from rocketdiff.core.events import ClusterClosed, ClusterReady, ClusterStarted, Listener, tell
+from rocketdiff.core.topology import topology_named
+from rocketdiff.releases.progress import ProgressListener
 
 
 class ClusterPool:
-    """At most one cluster, for several would not fit beside each other into the memory of a CI machine."""
+    """
+    At most one cluster, for several would not fit beside each other into the memory of a CI machine.
 
-    def __init__(self, backend: str, server_release: str) -> None:
+    It is started when it is first asked for, and replaced when another topology is, and after ``max_cases``. Its files lie in
+    ``folder``/TOPOLOGY, for good where the pool ``keeps_files``, else until it is closed; without a folder in a temporary one.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        folder: Path | None = None,
+        *,
+        keeps_files: bool = False,
+        max_cases: int | None = None,
+        listeners: Sequence[Listener] = (),
+        progress: ProgressListener | None = None,
+    ) -> None:
         self._backend = backend
-        self._server_release = server_release
+        self._folder = folder
+        self._keeps_files = keeps_files
+        self._max_cases = max_cases
+        self._listeners = listeners
+        self._progress = progress
         self._cluster: Cluster | None = None
-        self._folder: Path | None = None
+        self._removed: Path | None = None
+        self._cases = 0
         self.evidence: Path | None = None
         """Folder that receives logs and settings of every cluster before it is gone; none when nobody wants them."""
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
     def cluster(self, topology: str) -> Cluster:
-        """The running one if it has this topology, else a new one in its place; raises what start_cluster raises."""
-        if self._cluster is None or self._cluster.topology.name != topology:
+        """The running one if it has this topology, else a new one in its place; raises what Backend.start raises."""
+        if self._cluster is not None and (self._cluster.topology.name != topology or self._cases == self._max_cases):
             self.close()
-            self._folder = Path(tempfile.mkdtemp(prefix="rocketdiff-"))
-            self._cluster = start_cluster(self._backend, topology, self._server_release, folder=self._folder / topology)
+        if self._cluster is None:
+            self._cluster = self._started(topology)
         return self._cluster
+
+    def for_case(self, topology: str) -> Cluster:
+        """The same for one more case."""
+        cluster = self.cluster(topology)
+        self._cases += 1
+        return cluster
 
     def heal(self) -> None:
         """Undo what a test did to the servers; a cluster that cannot be healed is given up, and the error goes on."""
@@ -42,40 +77,32 @@ class ClusterPool:
             raise
 
     def close(self) -> None:
-        """End the cluster and remove its files; a second call does nothing."""
+        """End the cluster, and remove its files where they are not kept; a second call does nothing."""
         if self._cluster is not None:
+            topology = self._cluster.topology.name
             if self.evidence is not None:
-                self._cluster.collect_evidence(self.evidence / self._cluster.topology.name)
+                self._cluster.collect_evidence(self.evidence / topology)
             self._cluster.close()
-            self._cluster = None
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder = None
+            self._cluster, self._cases = None, 0
+            tell(self._listeners, ClusterClosed(topology))
+        if self._removed is not None:
+            shutil.rmtree(self._removed, ignore_errors=True)
+            self._removed = None
 
+    def _started(self, topology: str) -> Cluster:
+        began, backend = time.monotonic(), self._backend
+        tell(self._listeners, ClusterStarted(topology, backend.name, backend.server_release))
+        cluster = backend.start(topology_named(topology), self._place(topology), progress=self._progress)
+        brokers = tuple(broker.name for broker in cluster.brokers)
+        addresses, took_s = cluster.name_server_addresses, time.monotonic() - began
+        ready = ClusterReady(topology, backend.name, backend.server_release, brokers, addresses, took_s)
+        tell(self._listeners, ready)
+        return cluster
 
-_KEY = pytest.StashKey[ClusterPool]()
-
-
-def backend_of(config: pytest.Config) -> str:
-    """
-    The backend of ``--rocketdiff-cluster``.
-
-    Raises UsageError for one there is not, and for somebody's own cluster: workers would pause it under each other.
-    """
-    backend = str(config.getoption("rocketdiff_cluster"))
-    require_backend(backend)
-    if backend.partition(":")[0] == "external":
-        raise UsageError(
-            "a backend that starts clusters",
-            seen=repr(backend),
-            hint="rocketdiff run --cluster external:FILE, without pytest",
-        )
-    return backend
-
-
-def pool_of(config: pytest.Config) -> ClusterPool:
-    """The pool of this process; it is closed, whatever happens, when pytest ends."""
-    if _KEY not in config.stash:
-        pool = config.stash[_KEY] = ClusterPool(backend_of(config), config.getoption("rocketdiff_server"))
-        config.add_cleanup(pool.close)
-    return config.stash[_KEY]
+    def _place(self, topology: str) -> Path:
+        """Folder of the next cluster; what a killed pool has left there is removed."""
+        folder = self._folder or Path(tempfile.mkdtemp(prefix="rocketdiff-"))
+        if not self._keeps_files:
+            self._removed = folder
+            shutil.rmtree(folder / topology, ignore_errors=True)
+        return folder / topology

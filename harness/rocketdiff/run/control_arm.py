@@ -5,20 +5,20 @@ It never gates. When it alarms, something other than the candidate makes clients
 case shows is INVALID. Its runs lie below the run they belong to, with a report of their own.
 """
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Self
 
 from rocketdiff.analysis.analyze import WITHOUT_SPARK
-from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.events import Arm
 from rocketdiff.core.policy import Policy
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.verdict import CheckResult
-from rocketdiff.judging.judge_runs import judge_case, judge_quietly
+from rocketdiff.judging.judge_runs import judge_runs
 from rocketdiff.ledger.model import Ledger
-from rocketdiff.run.case import Pair, run_case
+from rocketdiff.run.case_session import CaseSession, Clusters
+from rocketdiff.run.request import UNEXCUSED, RunRequest
 from rocketdiff.scenario import Case
 from rocketdiff.traces.case_directory import CaseDirectory
 from rocketdiff.traces.manifest import CaseEntry
@@ -36,29 +36,37 @@ def control_cases(cases: Sequence[Case]) -> tuple[Case, ...]:
 
 
 class ControlArm:
-    """The control cases of one run; ``directory`` has an entry for each, by the same numbers."""
+    """The control cases of one run, by the same numbers, in a run directory of their own below the run's."""
 
-    def __init__(self, directory: RunDirectory, cases: Sequence[Case], pair: Pair, *, is_wire_wanted: bool) -> None:
-        self._directory = directory
+    def __init__(self, session: CaseSession, cases: Sequence[Case]) -> None:
+        self._session = session
         self._cases = tuple(cases)
-        baseline = pair.programs[Arm.BASELINE]
-        self._pair = Pair.of(baseline, baseline)
-        self._is_wire_wanted = is_wire_wanted
         self._followed: list[CaseDirectory] = []
+
+    @classmethod
+    def of(cls, request: RunRequest, cases: Sequence[Case], run: RunDirectory, clusters: Clusters) -> Self:
+        """The controls of a run's cases, on the clusters of the run."""
+        own = control_cases(cases)
+        asked = replace(
+            request,
+            candidate=request.baseline,
+            judging=UNEXCUSED,
+            seed=run.manifest.seed,
+            is_control_wanted=False,
+        )
+        session = CaseSession.begin(asked, clusters, run.path / FOLDER, own, run=f"{run.run}-{FOLDER}")
+        return cls(session, own)
 
     @property
     def path(self) -> Path:
         """The run directory of the control cases."""
-        return self._directory.path
+        return self._session.directory.path
 
-    def follow(self, cluster: Cluster, case: CaseDirectory) -> None:
+    def follow(self, case: CaseDirectory) -> None:
         """Run the control case of a case that has just been sealed, and put its guard down there."""
-        number = case.number
-        own = self._cases[number - 1]
-        run_case(cluster, self._directory.case(number), own, self._pair, (), is_wire_wanted=self._is_wire_wanted)
-        results = judge_case(self._directory, number, Policy(), Ledger())
+        answer = self._session.run(case.number, self._cases[case.number - 1])
         self._followed.append(case)
-        case.guard(guard_of(GUARD, results, case.entry, self._subject))
+        case.guard(guard_of(GUARD, answer.results, case.entry, self._subject))
 
     def end(self) -> None:
         """
@@ -66,8 +74,8 @@ class ControlArm:
 
         An alarm there cannot be laid at one case's door, so every case gets the broken guard.
         """
-        self._directory.end(wall_ms=time.time_ns() // 1_000_000)
-        judged = judge_quietly([self.path], policy=Policy(), ledger=Ledger(), master=WITHOUT_SPARK)
+        self._session.end()
+        judged = judge_runs([self.path], policy=Policy(), ledger=Ledger(), master=WITHOUT_SPARK)
         own = {str(case.id) for case in self._cases}
         pooled = [result for result in judged.judgement.results if result.case not in own]
         if pooled:
@@ -76,7 +84,7 @@ class ControlArm:
 
     @property
     def _subject(self) -> str:
-        return self._directory.subject(Arm.BASELINE)
+        return self._session.directory.subject(Arm.BASELINE)
 
 
 def guard_of(name: str, results: Sequence[CheckResult], entry: CaseEntry, subject: str) -> Guard:

@@ -1,60 +1,66 @@
-"""What a run is asked for, as people write it: clients, suite, what gates."""
+"""What a run is asked for: which scenarios, on which backend, judged by what."""
 
-import re
+from dataclasses import dataclass, field
+from pathlib import Path
 
-from rocketdiff.core.errors import UsageError
-from rocketdiff.core.policy import Inconclusive, Policy
+from rocketdiff.cluster.backend import Backend
+from rocketdiff.cluster.processes.backend import Processes
+from rocketdiff.core.policy import Policy
 from rocketdiff.core.subject import SubjectId
-
-DEFAULT_RELEASE = "5.3.3"
-
-_RELEASE = re.compile(r"[0-9][A-Za-z0-9.+-]*")
+from rocketdiff.judging.ledgers import LedgerChoice
+from rocketdiff.releases.progress import ProgressListener
 
 
-def pair_of(subjects: list[str]) -> tuple[SubjectId, SubjectId]:
-    """Both subjects; one alone is compared with the reference of its release, none at all is java:5.3.3 with its reference."""
-    if not subjects:
-        subjects = [f"java:{DEFAULT_RELEASE}"]
-    parsed = [subject_of(text) for text in subjects]
-    if len(parsed) > 2:
-        raise UsageError("two subjects", seen=f"{len(parsed)}", hint="--subject java:5.3.3 --subject python:5.3.3")
-    return (parsed[0], _reference_for(parsed[0])) if len(parsed) == 1 else (parsed[0], parsed[1])
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which scenarios: of a suite (None: of all), by globs of their names, from a folder (None: the shipped ones)."""
+
+    suite: str | None = None
+    patterns: tuple[str, ...] = ()
+    root: Path | None = None
+
+    @property
+    def suite_name(self) -> str:
+        """As a user writes it."""
+        return self.suite or "all"
 
 
-def subject_of(text: str) -> SubjectId:
-    """A subject; a bare release, `5.3.3`, is the Java client's."""
-    return SubjectId("java", text.strip()) if _RELEASE.fullmatch(text.strip()) else SubjectId.parse(text)
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """By what a run is judged: what gates, which divergences are declared, and where Spark runs (``--master``)."""
+
+    policy: Policy = field(default_factory=Policy)
+    ledgers: LedgerChoice = field(default_factory=LedgerChoice)
+    master: str | None = None
 
 
-def release_of(text: str) -> str:
-    """A release of the Java client, written 5.3.3 or java:5.3.3."""
-    return text.strip().removeprefix("java:")
+UNEXCUSED = Judging(ledgers=LedgerChoice(shipped=False))
+"""For a client against itself: no ledger can declare what differs there."""
 
 
-def _reference_for(subject: SubjectId) -> SubjectId:
-    """The reference that a client is compared with when it is named alone; only a Java release has one."""
-    from rocketdiff.subjects.registry import program_of  # noqa: PLC0415 - help needs no subjects
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """
+    What the user asked for. ``seed`` None: drawn, printed, and part of the command that repeats the run.
 
-    program_of(subject)
-    if subject.client not in ("java", "python"):
-        raise UsageError(
-            "two subjects: only a Java client can be named alone, beside the reference of its release",
-            seen=f"{subject} alone",
-            hint=f"--subject java:{DEFAULT_RELEASE} --subject {subject}",
-        )
-    return SubjectId("python", subject.release)
+    is_wire_wanted: relays before both arms also where nothing needs them.
+    is_control_wanted: after each case the same one of the baseline against itself.
+    is_dry: say what would be done, and do nothing.
+    """
 
+    baseline: SubjectId
+    candidate: SubjectId
+    selection: Selection = field(default_factory=Selection)
+    backend: Backend = field(default_factory=Processes)
+    judging: Judging = field(default_factory=Judging)
+    out: Path = Path("reports")
+    seed: int | None = None
+    is_wire_wanted: bool = False
+    is_control_wanted: bool = False
+    is_dry: bool = False
+    progress: ProgressListener | None = None
 
-def suite_of(asked: str | None, *, is_chosen: bool) -> str | None:
-    """None is every suite: what `all` says, and what choosing scenarios by name or folder means."""
-    if asked is None:
-        return None if is_chosen else "quick"
-    return None if asked == "all" else asked
-
-
-def policy_of(inconclusive: str, *, strict: bool) -> Policy:
-    """What gates, from the options."""
-    try:
-        return Policy(inconclusive=Inconclusive(inconclusive), strict=strict)
-    except ValueError as error:
-        raise UsageError("--inconclusive fail, warn or pass", seen=inconclusive) from error
+    @property
+    def subjects(self) -> tuple[SubjectId, SubjectId]:
+        """First the standard, then what is measured against it."""
+        return self.baseline, self.candidate

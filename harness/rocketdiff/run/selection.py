@@ -6,14 +6,13 @@ from pathlib import Path
 
 from rocketdiff.analysis.masters import require_master
 from rocketdiff.analysis.steps.rulebook import RULED_CLIENTS
-from rocketdiff.cluster.described import DescribedCluster
-from rocketdiff.cluster.start import why_not
+from rocketdiff.cluster.backend import Backend
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.files import require_folder, require_nameable
 from rocketdiff.core.resources import resource
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.topology import topology_named
-from rocketdiff.run.external import why_not_there
+from rocketdiff.run.request import Selection
 from rocketdiff.scenario import Scenario, load_all, select
 from rocketdiff.subjects.registry import offers, program_of
 
@@ -50,26 +49,19 @@ class Choice:
         return "rocketdiff scenarios lists them"
 
 
-def choose(
-    root: Path | None,
-    suite: str | None,
-    patterns: Sequence[str],
-    subjects: Sequence[SubjectId],
-    backend: str,
-    described: DescribedCluster | None,
-) -> Choice:
+def choose(wanted: Selection, subjects: Sequence[SubjectId], backend: Backend) -> Choice:
     """
     Scenarios by suite and pattern, without those that cannot be run.
 
-    backend: as after ``--cluster``; described: what that file says, for somebody's own cluster. Raises UsageError for a
-    scenario that was asked for by its very name and that this cluster cannot be given.
+    Raises UsageError for a scenario that was asked for by its very name and that the backend cannot run.
     """
-    selected = select(load_all(root or resource("fixtures/scenarios")), suite=suite, patterns=patterns)
-    possibly = ((one.name, _why_not_here(one, backend, described)) for one in selected)
+    there = load_all(wanted.root or resource("fixtures/scenarios"))
+    selected = select(there, suite=wanted.suite, patterns=wanted.patterns)
+    possibly = ((one.name, why_not_here(one, backend)) for one in selected)
     not_here = {name: reason for name, reason in possibly if reason is not None}
     for name, reason in not_here.items():
-        if name in patterns:
-            raise _refused(name, reason, backend, described)
+        if name in wanted.patterns:
+            raise backend.refused(name, reason)
     without_call = [one.name for one in selected if why_not_asked(one, subjects) is not None]
     possible = tuple(one for one in selected if one.name not in not_here and one.name not in without_call)
     return Choice(possible, tuple(without_call), tuple(not_here.items()))
@@ -95,12 +87,12 @@ def require_pair(baseline: SubjectId, candidate: SubjectId) -> None:
         )
 
 
-def require_some(choice: Choice, suite: str | None, patterns: Sequence[str]) -> None:
+def require_some(choice: Choice, wanted: Selection) -> None:
     """UsageError when nothing is left: a typing error must not look like a pass."""
     if not choice.scenarios:
         raise UsageError(
             "at least one scenario",
-            seen=f"none in suite {suite or 'all'} for {', '.join(patterns) or 'every name'}",
+            seen=f"none in suite {wanted.suite_name} for {', '.join(wanted.patterns) or 'every name'}",
             hint=choice.why_none,
         )
 
@@ -116,17 +108,7 @@ def _can_be_asked_of(subject: SubjectId, scenario: Scenario) -> bool:
     return offers(subject, scenario.workload.call, scenario.workload.mode, counts)
 
 
-def _why_not_here(scenario: Scenario, backend: str, described: DescribedCluster | None) -> str | None:
-    if described is not None:
-        return why_not_there(scenario, described)
-    return why_not(backend, topology_named(scenario.topology))
-
-
-def _refused(name: str, reason: str, backend: str, described: DescribedCluster | None) -> UsageError:
-    if described is None:
-        return UsageError(f"scenarios that --cluster {backend} can run", seen=name, hint=reason)
-    return UsageError(
-        f"everything that {name} does to the cluster spelled out in {described.origin}",
-        seen=reason,
-        hint="nothing is done to a node that its owner gave no command for",
-    )
+def why_not_here(scenario: Scenario, backend: Backend) -> str | None:
+    """What the backend lacks for a scenario; None for nothing."""
+    topology, delayed = topology_named(scenario.topology), any(scenario.workload.delay_levels)
+    return backend.why_not(topology, scenario.faults, delayed=delayed)

@@ -11,7 +11,6 @@ from rocketdiff.cluster.containers.engine import Engine
 from rocketdiff.cluster.containers.images import ServerImage
 from rocketdiff.cluster.containers.launch import start_containers
 from rocketdiff.cluster.launched.seat import Seat, take_seats
-from rocketdiff.cluster.starting import StartRequest
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing, UsageError
 from rocketdiff.core.topology import topology_named
 from tests.cluster.containers.fakes import FakeNetwork, FakeWorld
@@ -46,7 +45,7 @@ def world(monkeypatch: pytest.MonkeyPatch, seats: list[Seat]) -> FakeWorld:
 
 
 def start(folder: Path, topology: str = "one-master") -> None:
-    start_containers(StartRequest(topology_named(topology), "5.3.3", folder, None, 1.0, None, ""))
+    start_containers(topology_named(topology), "5.3.3", folder, timeout_s=1.0)
 
 
 def assert_all_given_back(world: FakeWorld, seats: Sequence[Seat]) -> None:

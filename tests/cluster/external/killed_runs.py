@@ -20,13 +20,12 @@ RUN = """
 import os, sys, time, pickle, threading
 from pathlib import Path
 from rocketdiff.cluster.external import debts, joining
-from rocketdiff.cluster.starting import StartRequest
 from rocketdiff.core.topology import topology_named
 home, file = map(Path, sys.argv[1:])
 debts.home = lambda: home
 joining._store_and_read = lambda *_: None
 described = pickle.loads(file.read_bytes())
-cluster = joining.join(StartRequest(topology_named("two-masters"), "", home / "run", None, 5.0, None, "", described))
+cluster = joining.join(described, topology_named("two-masters"), home / "run")
 cluster.create_topic(described.topic_prefix + "-t", 4)
 cluster.pause("mq-blue")
 print("paused", flush=True)

@@ -11,7 +11,6 @@ from rocketdiff.cluster.described import DescribedCluster, DescribedNode, Verb
 from rocketdiff.cluster.external import joining
 from rocketdiff.cluster.external.cluster import ExternalCluster
 from rocketdiff.cluster.interface import Role
-from rocketdiff.cluster.starting import StartRequest
 from rocketdiff.core.topology import topology_named
 from rocketmq_reference.remoting.codes import RequestCode, ResponseCode
 from rocketmq_reference.remoting.frames import Command, respond_to
@@ -133,7 +132,7 @@ class Owned:
 def joined(owned: Owned, described: DescribedCluster | None = None, topology: str = "two-masters") -> ExternalCluster:
     shape = topology_named(topology)
     wanted = described or owned.described()
-    return joining.join(StartRequest(shape, "", owned.folder / "cluster", None, 5.0, None, "", wanted))
+    return joining.join(wanted, shape, owned.folder / "cluster")
 
 
 @contextmanager

@@ -14,9 +14,9 @@ import yaml
 from _pytest.mark import ParameterSet
 
 from rocketdiff.cluster.described import Command, Verb
+from rocketdiff.cluster.external.backend import read
 from rocketdiff.cluster.external.file_format import schema
 from rocketdiff.core.errors import ExitCode, UsageError
-from rocketdiff.run.external import read
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 SCHEMA = FIXTURES / "schema" / "cluster-1.json"

@@ -19,8 +19,8 @@ from rocketdiff.cluster.external.survey import SeenBroker, release_of, survey
 from rocketdiff.cluster.interface import Node
 from rocketdiff.cluster.operations import admin
 from rocketdiff.cluster.operations.conditions import await_condition
-from rocketdiff.cluster.starting import StartRequest
-from rocketdiff.core.errors import ClusterError, EnvironmentMissing, UsageError
+from rocketdiff.core.errors import ClusterError, EnvironmentMissing
+from rocketdiff.core.topology import Topology
 from rocketmq_reference.connections.channels import Channels
 
 # The guardian of a run that was killed needs this long at most; a run that lives needs longer, and is told of.
@@ -33,32 +33,29 @@ _NEWCOMERS_END_WITHIN_S = 1.0
 _QUEUED_WITHIN_S = 10.0
 
 
-def join(request: StartRequest) -> ExternalCluster:
+def join(described: DescribedCluster, shape: Topology, folder: Path) -> ExternalCluster:
     """
     Find the cluster and prove that it serves; close() leaves it as it was found.
 
-    Raises UsageError (no cluster file, or one that cannot stand for the topology), EnvironmentMissing (too far away, folder
-    not writable) and ClusterError (what does not answer, or does not serve).
+    Raises UsageError (it cannot stand for the topology), EnvironmentMissing (too far away, folder not writable) and
+    ClusterError (what does not answer, or does not serve).
     """
-    described = request.described
-    if described is None:
-        raise UsageError("a cluster file", seen="none", hint="run and compare take --cluster external:cluster.yaml")
-    topology = named(request.topology, described)
+    topology = named(shape, described)
     sweep(described)
     with Channels() as channels:
         brokers = {broker.described.name: broker for broker in survey(channels, described)}
         release = release_of(described, tuple(brokers.values()))
     probe_topic = f"{described.topic_prefix}-probe-{secrets.token_hex(4)}"
     try:
-        request.folder.mkdir(parents=True, exist_ok=True)
-        debts = Debts.begin(Owner(described.name, described.name_server_addresses, str(request.folder)))
+        folder.mkdir(parents=True, exist_ok=True)
+        debts = Debts.begin(Owner(described.name, described.name_server_addresses, str(folder)))
     except OSError as error:
         raise EnvironmentMissing(f"to write to {error.filename}", seen=error.strerror or str(error)) from error
-    cluster = ExternalCluster(Found(described, topology, release, brokers, probe_topic), request.folder, debts)
+    cluster = ExternalCluster(Found(described, topology, release, brokers, probe_topic), folder, debts)
     try:
         # Two that start at once have both seen nobody; now that both are written down each sees the other.
         _await_alone(described, _NEWCOMERS_END_WITHIN_S, besides=debts.path)
-        cluster.collect_evidence(request.folder)
+        cluster.collect_evidence(folder)
         _prove(cluster, probe_topic)
     except BaseException:
         cluster.close()

@@ -1,0 +1,180 @@
+"""``--cluster external:FILE``: somebody's own cluster, as its file describes it; its names, and what may be done to its nodes."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Self
+
+from rocketdiff.cluster.described import UNDOES, DescribedCluster, DescribedNode, Verb
+from rocketdiff.cluster.external.joining import join, look
+from rocketdiff.cluster.external.named_topology import NamedTopology, named, why_not
+from rocketdiff.cluster.external.parsing import parse
+from rocketdiff.cluster.interface import Cluster
+from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.fault import ON_THE_WIRE, FaultKind, FaultSpec
+from rocketdiff.core.subject import DEFAULT_RELEASE
+from rocketdiff.core.topology import Topology
+from rocketdiff.documents.yaml_source import parse_yaml, read_text
+from rocketdiff.releases.progress import ProgressListener
+
+NAME = "external"
+FORM = f"--cluster {NAME}:cluster.yaml"
+
+_ACTS = {FaultKind.PAUSE: Verb.PAUSE, FaultKind.KILL: Verb.KILL, FaultKind.PAUSE_NAME_SERVER: Verb.PAUSE}
+"""Kinds of fault that an owner can give commands for; any other would change what is not ours to change."""
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """
+    A described cluster; see Backend for what each answer means.
+
+    file: as the user wrote it. server_release: of the file, or as the brokers said; empty until they are asked.
+    """
+
+    file: str
+    described: DescribedCluster
+    server_release: str
+
+    @classmethod
+    def of(cls, file: str, server_release: str) -> Self:
+        """
+        From what follows ``external:`` and ``--server``, of which the default cannot be told from none at all.
+
+        Raises UsageError, with file and line, for a file that is refused, and for a release that the cluster would not heed.
+        """
+        if not file:
+            raise UsageError("a cluster file", seen=f"--cluster {NAME}", hint=FORM)
+        described = read(Path(file))
+        if server_release != DEFAULT_RELEASE:
+            raise UsageError(
+                f"no --server with --cluster {NAME}",
+                seen=server_release,
+                hint="server_release in the cluster file, or nothing: the brokers are asked",
+            )
+        return cls(file, described, described.server_release or "")
+
+    @property
+    def name(self) -> str:
+        """With the file."""
+        return f"{NAME}:{self.file}"
+
+    @property
+    def title(self) -> str:
+        """With the name that the file gives it."""
+        return f"{NAME} ({self.described.name})"
+
+    @property
+    def is_shared(self) -> bool:
+        """It was there before, and stays."""
+        return True
+
+    @property
+    def topic_prefix(self) -> str:
+        """The owner's choice."""
+        return self.described.topic_prefix
+
+    def why_not(self, topology: Topology, faults: Sequence[FaultSpec], *, delayed: bool) -> str | None:
+        """
+        A node, a command for one of the faults, a schedule of ours.
+
+        A delayed message is also kept in a topic that all of a cluster's users share. To find ours there everybody's would
+        have to be read, and ours would stay there after its own topic is deleted.
+        """
+        if delayed:
+            return "delayed messages are kept among everybody's, in a topic that is not ours to read or to clean"
+        missing = why_not(topology, self.described)
+        if missing is not None:
+            return missing
+        here = named(topology, self.described)
+        return next(filter(None, (self._lacking(fault, here) for fault in faults)), None)
+
+    def refused(self, scenario: str, reason: str) -> UsageError:
+        """The file is what lacks something."""
+        return UsageError(
+            f"everything that {scenario} does to the cluster spelled out in {self.described.origin}",
+            seen=reason,
+            hint="nothing is done to a node that its owner gave no command for",
+        )
+
+    def brokers(self, topology: Topology) -> tuple[str, ...]:
+        """Their own names."""
+        return named(topology, self.described).broker_names
+
+    def named(self, topology: Topology, faults: Sequence[FaultSpec]) -> tuple[FaultSpec, ...]:
+        """With the nodes' own names."""
+        here = named(topology, self.described)
+        return tuple(replace(fault, node=_node_name(fault, here)) for fault in faults)
+
+    def introduction(self) -> Iterator[str]:
+        """Nodes, who witnesses a pause of each, and the probe topic."""
+        one = self.described
+        release = self.server_release or "as its brokers say"
+        yield f"cluster {one.name} of {one.origin}, RocketMQ {release}; commands run in {one.folder}"
+        for node in one.name_servers:
+            yield f"  {node.name} {node.address}"
+        for node in one.brokers:
+            yield f"  broker {node.letter} is {node.name}; a pause of it is witnessed by its {node.witness}"
+        names = ", ".join(node.name for node in one.brokers)
+        yield f"topic {one.topic_prefix}-probe-<random>, 4 queues on each broker used of {names}: one message in each"
+
+    def planned_commands(self, fault: FaultSpec) -> tuple[str, ...]:
+        """Of the owner."""
+        if fault.kind in ON_THE_WIRE:
+            return ("by a relay on this machine; the cluster is not touched",)
+        act = _ACTS[fault.kind]
+        commands = self._nodes[fault.node].commands
+        begin, end = commands[act].shown, commands[UNDOES[act]].shown
+        until = "at the end of the case" if fault.for_s is None else f"at {fault.at_s + fault.for_s:g} s"
+        return (f"at {fault.at_s:g} s: {begin}", f"{until}: {end}")
+
+    def ending(self) -> str:
+        """As its owner had it."""
+        topics = f"({self.topic_prefix}-…)"
+        return (
+            f"in the end: whatever is paused or down is resumed or restarted, and the topics above {topics} are deleted"
+        )
+
+    def fetched(self, _progress: ProgressListener | None = None) -> Self:
+        """Nothing but to ask the brokers of which release they are; what earlier runs owe the cluster is done first."""
+        return replace(self, server_release=look(self.described)[0])
+
+    def start(
+        self,
+        topology: Topology,
+        folder: Path,
+        *,
+        name_server_port: int | None = None,  # noqa: ARG002 - it has its ports
+        timeout_s: float = READY_TIMEOUT_S,  # noqa: ARG002 - it is up
+        progress: ProgressListener | None = None,  # noqa: ARG002 - nothing is fetched
+    ) -> Cluster:
+        """Find it and prove that it serves; close() leaves it as it was found."""
+        return join(self.described, topology, folder)
+
+    def sweep(self) -> None:
+        """Nothing: what is owed is written down, and paid before the next run (``joining``)."""
+
+    def _lacking(self, fault: FaultSpec, here: NamedTopology) -> str | None:
+        if fault.kind in ON_THE_WIRE:
+            return None
+        act = _ACTS.get(fault.kind)
+        if act is None:
+            return f"{fault.kind} is not among the commands an owner can give"
+        return self._nodes[_node_name(fault, here)].lacks(act)
+
+    @property
+    def _nodes(self) -> dict[str, DescribedNode]:
+        return {node.name: node for node in (*self.described.name_servers, *self.described.brokers)}
+
+
+def read(path: Path) -> DescribedCluster:
+    """One cluster file; UsageError names the file, the line and what was expected there."""
+    source = parse_yaml(read_text(path, "cluster file", hint=FORM), str(path))
+    return parse(source.data, path, source.place)
+
+
+def _node_name(fault: FaultSpec, here: NamedTopology) -> str:
+    if fault.kind is FaultKind.PAUSE_NAME_SERVER:
+        return here.name_server_named(fault.node)
+    return here.broker_named(fault.node)

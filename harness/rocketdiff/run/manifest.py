@@ -1,0 +1,62 @@
+"""``run.json`` as it stands before the first case."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from rocketdiff import __version__
+from rocketdiff.core.events import Arm
+from rocketdiff.core.topology import topology_named
+from rocketdiff.judging.run_info import file_named
+from rocketdiff.releases.jvm import find_java
+from rocketdiff.releases.machine import this_machine
+from rocketdiff.run.command_line import command_line
+from rocketdiff.run.request import RunRequest
+from rocketdiff.scenario import Case
+from rocketdiff.scenario.checks_asked import checks_planned
+from rocketdiff.traces.manifest import CaseEntry, RunManifest, Tolerance
+from rocketdiff.traces.plan_file import plan_digest
+
+
+def manifest_of(
+    request: RunRequest, seed: int, cases: Sequence[Case], left_out: tuple[tuple[str, str], ...] = ()
+) -> RunManifest:
+    """What is known of a run and its cases before anything happens, so that what is missing later is missed."""
+    now = datetime.now(UTC)
+    return RunManifest(
+        run=f"{now:%Y%m%d-%H%M%S}-{seed:08x}",
+        rocketdiff=__version__,
+        created_wall_ms=int(now.timestamp() * 1_000),
+        seed=seed,
+        subjects={Arm.BASELINE: str(request.baseline), Arm.CANDIDATE: str(request.candidate)},
+        server_release=request.backend.server_release,
+        backend=request.backend.title,
+        suite=request.selection.suite_name,
+        reproduce=command_line(request, seed),
+        shipped_ledgers=request.judging.ledgers.shipped,
+        machine=this_machine(f"JDK {find_java(request.progress).version}"),
+        cases=tuple(entry_of(number, case) for number, case in enumerate(cases, start=1)),
+        left_out=left_out,
+    )
+
+
+def entry_of(number: int, case: Case) -> CaseEntry:
+    """What ``run.json`` says about a case before it began."""
+    scenario = case.scenario
+    return CaseEntry(
+        number=number,
+        name=str(case.id),
+        scenario=scenario.name,
+        scenario_text=scenario.text,
+        topology=scenario.topology,
+        queues_per_broker=scenario.queues_per_broker,
+        settings=scenario.settings,
+        threads=scenario.workload.threads,
+        sends_planned=len(case.plan.sends),
+        duration_s=scenario.duration_s,
+        plan_digest=plan_digest(case.plan),
+        checks=checks_planned(scenario),
+        brokers=case.brokers or topology_named(scenario.topology).broker_names,
+        tolerances=tuple(Tolerance(one.check, one.ratio, one.reason) for one in scenario.tolerances),
+        covers=scenario.covers,
+        scenario_file=file_named(scenario.source),
+    )
