@@ -46,10 +46,12 @@ def test_a_folder_is_made_with_those_above_it_and_may_hold_other_things(tmp_path
     """Evidence of an earlier try, for instance."""
     folder = tmp_path / "run" / "cluster"
     take_folder(folder, topology_named("two-masters"))
-    (folder / "guardian.log").write_text("")
+    (folder / "supervisor.log").write_text("")
     (folder / "broker-c").mkdir()
     take_folder(folder, topology_named("two-masters"))
-    assert {path.name for path in folder.iterdir()} == {"guardian.log", "broker-c"}, "taken without an error, as it was"
+    assert {path.name for path in folder.iterdir()} == {"supervisor.log", "broker-c"}, (
+        "taken without an error, as it was"
+    )
 
 
 @pytest.mark.parametrize("name", ["name-server-1", "broker-b"])

@@ -15,7 +15,7 @@ from rocketdiff.cluster import up
 from rocketdiff.cluster.containers.backend import Containers
 from rocketdiff.cluster.operations import admin
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
-from rocketdiff.process.living import started_ticks
+from rocketdiff.process.liveness import started_ticks
 from rocketmq_reference.connections.channels import Channels
 from tests.cluster.fakes import FakeCluster
 from tests.cluster.processes import await_gone
@@ -153,7 +153,7 @@ def swept(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_down_removes_containers_that_a_killed_owner_left(home: Path, swept: list[str]) -> None:
-    """No guardian ends them; the second time there is nothing left to do."""
+    """No supervisor ends them; the second time there is nothing left to do."""
     write_state(home, started_ticks=1, backend="containers:host")
     assert up.down() is None
     assert up.down() is None
@@ -210,7 +210,7 @@ def owner(home: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 @pytest.mark.cluster
 def test_down_ends_a_real_one_from_another_process(home: Path) -> None:
-    """Even if its owner does not catch the signal: its guardian ends the servers."""
+    """Even if its owner does not catch the signal: its supervisor ends the servers."""
     with owner(home) as (process, address), Channels() as channels:
         assert list(admin.registered_brokers(channels, address)) == ["broker-a"]
         state = up.down()

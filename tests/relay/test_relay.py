@@ -18,6 +18,7 @@ from rocketdiff.relay.proxy.switches import Action, Switch
 from rocketdiff.relay.remoting.wire import Closed, Connected, Opened, Passed, Refused, Shut, read_wire
 from rocketmq_reference.remoting.errors import RemotingTooMuchRequestException
 from tests.relay.relayed import Relayed, await_that, message, passed
+from tests.subjects.processes import only_child
 
 NS_PER_MS = 1_000_000
 
@@ -171,7 +172,7 @@ def test_a_server_that_does_not_read_stops_its_client(tmp_path: Path) -> None:
 
 def test_a_relay_that_died_is_told(relayed: Relayed) -> None:
     """What it wrote is not the whole story then."""
-    os.kill(relayed.relay.pid, signal.SIGKILL)
+    os.kill(only_child(relayed.relay.pid), signal.SIGKILL)
     with pytest.raises(EnvironmentMissing, match="the recording relay to answer"):
         relayed.relay.close()
 

@@ -106,7 +106,7 @@ def test_what_the_server_closed_and_the_client_keeps_is_held(listener: socket.so
 
 
 def test_children_count_and_other_servers_do_not(listener: socket.socket) -> None:
-    """The program behind the leash is what connects; what it connects to besides is nobody's business."""
+    """The program behind the supervisor is what connects; what it connects to besides is nobody's business."""
     parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {CLIENT!r}, *sys.argv[1:]])"
     command = [sys.executable, "-c", parent, str(listener.getsockname()[1])]
     with (

@@ -41,7 +41,7 @@ def await_state(pid: int, *, stopped: bool) -> None:
 
 
 def test_a_stopped_child_is_a_stopped_subject(parent: "subprocess.Popen[str]") -> None:
-    """The leash runs on while the client behind it stands still."""
+    """The supervisor runs on while the client behind it stands still."""
     child = child_of(parent)
     assert not is_stopped(parent.pid)
     os.kill(child, signal.SIGSTOP)

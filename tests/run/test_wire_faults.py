@@ -25,6 +25,7 @@ from rocketmq_reference.remoting.errors import RemotingException
 from tests.reference_impl.fake_broker import FakeCluster
 from tests.relay.relayed import await_that, start_relay
 from tests.relay.servers import Servers
+from tests.subjects.processes import only_child
 
 EVERY = [(kind, frames) for kind in sorted(ON_THE_WIRE) for frames in Frames]
 
@@ -146,7 +147,7 @@ def test_a_fault_that_does_not_end_is_told(wire: Wire) -> None:
 
 def test_a_relay_that_is_gone_ends_the_case(wire: Wire) -> None:
     """No fault of the cluster's: what nobody could do is an error of ours, with its cause."""
-    os.kill(wire.relays[0].pid, signal.SIGKILL)
+    os.kill(only_child(wire.relays[0].pid), signal.SIGKILL)
     with pytest.raises(EnvironmentMissing, match="the recording relay to answer"):
         wire.inject(spec_of(FaultKind.WIRE_SWALLOW, Frames.REQUESTS))
     with pytest.raises(EnvironmentMissing):

@@ -1,4 +1,4 @@
-"""A runner for tests: starts the scripted subject of its arguments, prints the process id of its leash, and waits to be killed."""
+"""A runner for tests: starts the scripted subject of its arguments, prints the process id of its supervisor, and waits to be killed."""
 
 import json
 import sys
@@ -11,10 +11,10 @@ from tests.subjects.conftest import Scripted
 
 
 def main() -> None:
-    """Print the leash's process id once the subject has said hello."""
+    """Print the supervisor's process id once the subject has said hello."""
     subject = SubjectProcess(Scripted(json.loads(sys.argv[2])), Arm.BASELINE, Path(sys.argv[1]), on_line=lambda _: None)
     subject.await_hello()
-    sys.stdout.write(json.dumps({"leash": subject._process.pid}) + "\n")
+    sys.stdout.write(json.dumps({"supervisor": subject._process.pid}) + "\n")
     sys.stdout.flush()
     time.sleep(60)
 

@@ -89,7 +89,7 @@ def test_a_death_by_signal_is_told_by_its_name(start: Start) -> None:
 
 
 def test_a_program_that_cannot_be_started_has_died(tmp_path: Path) -> None:
-    """The leash says why."""
+    """The supervisor says why."""
 
     class Missing(Scripted):
         def launch(self, folder: Path) -> Launch:

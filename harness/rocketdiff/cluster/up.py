@@ -22,14 +22,14 @@ from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.start import backend_named, start_cluster
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing, UsageError
 from rocketdiff.core.subject import DEFAULT_RELEASE
-from rocketdiff.process.living import is_there, started_ticks
+from rocketdiff.process.liveness import is_there, started_ticks
 from rocketdiff.releases.cache import cache_dir
 from rocketdiff.releases.progress import ProgressListener
 
 # Ending the servers takes a fraction of a second; this long only when the disk is slow to give back the stores.
 _DOWN_TIMEOUT_S = 15.0
 
-# A guardian notices its owner's end at once and kills; this long only when the machine is very busy.
+# A supervisor notices its owner's end at once and kills; this long only when the machine is very busy.
 _LAST_MOMENTS_S = 5.0
 _REMOVE_POLL_S = 0.02
 
@@ -120,7 +120,7 @@ def down() -> UpState | None:
                 )
         finally:
             os.close(owner)
-    # An owner that did not catch the signal has left these; its guardian has ended the servers that are processes.
+    # An owner that did not catch the signal has left these; its supervisor has ended the servers that are processes.
     _remove(Path(state.folder))
     if _written() == state:
         _clear(state)
@@ -155,7 +155,7 @@ def _sweep() -> None:
 
 
 def _clear(state: UpState) -> None:
-    """Remove containers, which no guardian ends, then the state file: while that is there, they may be as well."""
+    """Remove containers, which no supervisor ends, then the state file: while that is there, they may be as well."""
     with contextlib.suppress(UsageError):  # whoever wrote to the file: of a backend that there is not nothing is left
         backend_named(state.backend).sweep()
     _forget(state.pid)

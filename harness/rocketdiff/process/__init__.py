@@ -1,1 +1,1 @@
-"""Child processes that end when their parent does."""
+"""Child processes: started under a supervisor, talked to with deadlines, gone when the runner is."""

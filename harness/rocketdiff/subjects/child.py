@@ -1,5 +1,5 @@
 """
-A subject as a child process: started on a leash, listened to, held to its deadlines, and ended.
+A subject as a child process: started under a supervisor, listened to, held to its deadlines, and ended.
 
 Each subject has its own listening thread, which alone reads, journals, checks and notices silence; so two subjects
 never wait for each other, and waiting on one does not hide what the other does. What a subject does wrong is kept in
@@ -14,18 +14,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from rocketdiff.core.errors import SubjectBroken
+from rocketdiff.core.errors import EnvironmentMissing, SubjectBroken
 from rocketdiff.core.events import Arm
 from rocketdiff.core.plan import Plan, SendMode
 from rocketdiff.core.records import Hello, Ready
+from rocketdiff.process.child import Child
 from rocketdiff.protocol.commands import STOP, SubjectSetup, encode_go, encode_plan, encode_setup
 from rocketdiff.protocol.records import decode_record
 from rocketdiff.subjects.bounds import Bounds, bounds_of
 from rocketdiff.subjects.conversation import Conversation, Stage
 from rocketdiff.subjects.deadlines import Deadlines, longest_send_s
-from rocketdiff.subjects.leashed import LeashedProcess
-from rocketdiff.subjects.program import SubjectProgram
+from rocketdiff.subjects.program import Launch, SubjectProgram
 from rocketdiff.subjects.transcript import Transcript
+
+_STDERR = "stderr.log"
 
 _LOOK_AROUND_S = 0.05
 """How late a missed deadline may be noticed."""
@@ -65,18 +67,16 @@ class SubjectProcess:
         self._broken: SubjectBroken | None = None
         self._own_error: Exception | None = None
         self._is_closing = False
-        self._unfinished = b""
-        self._heard_bytes = 0
         self._bounds = Bounds()
         self._send_limit_s = 0.0
-        self._process = LeashedProcess(program.launch(folder), folder)
+        self._process = _started(program.launch(folder), folder)
         self._stage_deadline = time.monotonic() + self._deadlines.hello_s
         self._listener = threading.Thread(target=self._listen, name=f"subject-{arm}", daemon=True)
         self._listener.start()
 
     @property
     def pid(self) -> int:
-        """Process id of the leash, whose child is the program."""
+        """Process id of the supervisor, whose child is the program."""
         return self._process.pid
 
     @property
@@ -187,36 +187,32 @@ class SubjectProcess:
     def _listen(self) -> None:
         try:
             while True:
-                data = self._process.read(_LOOK_AROUND_S)
-                if data == b"":
-                    self._output_ended()
-                    return
-                if data is not None:
-                    self._receive(data)
+                lines = self._process.hear(_LOOK_AROUND_S)
+                if lines is not None:
+                    self._receive(lines)
                 elif self._is_closing and self._process.await_end(0):
                     return  # something it left behind still holds the pipe
                 if not self._is_lost():
                     self._look_at_clock()
+        except EOFError:
+            self._output_ended()
         except Exception as error:  # noqa: BLE001 - a journal that cannot be written is raised to whoever waits
             with self._changed:
                 self._own_error = error
                 self._changed.notify_all()
             self._process.kill()
 
-    def _receive(self, data: bytes) -> None:
-        self._heard_bytes += len(data)
-        if self._heard_bytes > self._bounds.output_bytes:
+    def _receive(self, lines: list[bytes]) -> None:
+        if self._process.heard_bytes > self._bounds.output_bytes:
             self._break(_too_much("bytes on its output", self._bounds.output_bytes))
             return  # not journalled either: a disk has an end too
-        *lines, self._unfinished = (self._unfinished + data).split(b"\n")
         for line in lines:
             self._on_line(line)
             if not self._is_lost():
                 self._take(line)
         with self._changed:
             self._changed.notify_all()
-        if len(self._unfinished) > _MAX_LINE_BYTES:
-            self._unfinished = b""
+        if self._process.unfinished_bytes > _MAX_LINE_BYTES:
             self._break(
                 SubjectBroken(
                     "protocol.bad-line", expected="one JSON record a line", seen=f"a line over {_MAX_LINE_BYTES} bytes"
@@ -254,8 +250,7 @@ class SubjectProcess:
     def _output_ended(self) -> None:
         if self._is_closing or self._is_lost() or self.stage is Stage.DONE:
             return
-        self._process.await_end(_EXIT_AFTER_EOF_S)
-        seen = f"{self._process.how_it_ended()} in stage {self.stage.name}, {self.answered} sends answered"
+        seen = f"{self._process.how_it_ended(_EXIT_AFTER_EOF_S)} in stage {self.stage.name}, {self.answered} sends answered"
         last_words = self._process.last_words()
         if last_words:
             seen += f"; its last words: {last_words}"
@@ -264,7 +259,7 @@ class SubjectProcess:
                 "protocol.died",
                 expected=f"{self.subject} to live until it is told to stop",
                 seen=seen,
-                hint=f"read {os.fspath(self._process.stderr)}",
+                hint=f"read {os.fspath(self.folder / _STDERR)}",
             )
         )
 
@@ -275,6 +270,16 @@ class SubjectProcess:
                 self._broken = violation
             self._changed.notify_all()
         self._process.kill()
+
+
+def _started(launch: Launch, folder: Path) -> Child:
+    """The program in its folder, which is made if need be; EnvironmentMissing if folder or process cannot be made."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        stderr = (folder / _STDERR).open("a+b")
+    except OSError as error:
+        raise EnvironmentMissing(f"to be able to start {launch.command[0]}", seen=str(error)) from error
+    return Child(launch.command, stderr=stderr, environment=launch.environment, folder=folder)
 
 
 def _too_much(what: str, most: int) -> SubjectBroken:

@@ -11,7 +11,7 @@ import pytest
 
 from rocketdiff.cluster.external.cleaning import clean
 from rocketdiff.cluster.external.debts import Debts
-from rocketdiff.process.living import started_ticks
+from rocketdiff.process.liveness import started_ticks
 from tests.cluster.external.killed_runs import OWNER, all_paid, awaited, died, resume, run_of
 from tests.cluster.external.owned import Owned
 

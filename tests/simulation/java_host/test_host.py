@@ -4,7 +4,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
@@ -16,6 +15,7 @@ import pytest
 from rocketdiff.core.errors import EnvironmentMissing, ExitCode, HarnessError, UsageError
 from rocketdiff.simulation.java_host.host import HostProgram, JavaHost, Job
 from rocketdiff.simulation.script import parse_script
+from tests.subjects.processes import gone
 
 TOY = Path(__file__).with_name("toy_host.py")
 SCRIPT = parse_script({"format": 1, "route": {"a": 1}, "steps": [{"select": {}}]}, "S")
@@ -190,23 +190,20 @@ def test_a_host_does_not_outlive_a_runner_that_is_killed() -> None:
     """Even while it is busy and looks at no pipe."""
     program = (
         "import sys; sys.path[:0] = sys.argv[1:3]\n"
-        "import test_host as t\n"
+        "import psutil, test_host as t\n"
         "host = t.toy()\n"
         "results = host.run_all([t.Job('5.3.3', n, t.SCRIPT) for n in ('lines:1', 'silent:')])\n"
         "next(results)\n"
-        "print(host._process._process.pid, flush=True)\n"
+        "print(host._process.pid, *(one.pid for one in psutil.Process(host._process.pid).children()), flush=True)\n"
         "next(results)\n"
     )
     runner = subprocess.Popen(
         [sys.executable, "-c", program, str(TOY.parent), str(TOY.parents[3])], stdout=subprocess.PIPE, text=True
     )
     assert runner.stdout is not None
-    pid = int(runner.stdout.readline())
-    assert psutil.pid_exists(pid)
+    supervisor, host = map(int, runner.stdout.readline().split())
+    assert psutil.pid_exists(host)
     runner.kill()
     runner.wait()
     runner.stdout.close()
-    deadline = time.monotonic() + 30
-    while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    assert gone(host, within_s=30) and gone(supervisor, within_s=30)

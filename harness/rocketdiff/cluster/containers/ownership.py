@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Self
 
-from rocketdiff.process.living import is_there, started_ticks
+from rocketdiff.process.liveness import is_there, started_ticks
 
 _PREFIX = "org.rocketdiff."
 

@@ -13,7 +13,7 @@ from rocketdiff.cluster.faults.proof import prove_refusal
 from rocketdiff.cluster.interface import Node, NodeState, Span
 from rocketdiff.cluster.operations.conditions import await_condition
 from rocketdiff.core.errors import ClusterError, FaultNotProven
-from rocketdiff.process.living import started_ticks
+from rocketdiff.process.liveness import started_ticks
 
 # A state command may be ssh: asking oftener would only queue them.
 _STATE_POLL_S = 0.1

@@ -18,7 +18,7 @@ from rocketdiff.cluster.faults.proof import prove_answer
 from rocketdiff.cluster.interface import Node
 from rocketdiff.cluster.operations import admin
 from rocketdiff.core.errors import FaultNotProven
-from rocketdiff.process.living import started_ticks
+from rocketdiff.process.liveness import started_ticks
 from rocketmq_reference.connections.channels import Channels
 from rocketmq_reference.remoting.errors import RemotingException
 

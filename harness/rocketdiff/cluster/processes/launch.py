@@ -1,4 +1,4 @@
-"""Starting a cluster of processes: folder, ports, guardian, and another choice of ports where one was taken meanwhile."""
+"""Starting a cluster of processes: folder, ports, supervisor, and another choice of ports where one was taken meanwhile."""
 
 import os
 import shutil
@@ -10,8 +10,8 @@ from rocketdiff.cluster.launched.cluster import LaunchedCluster, first_ready
 from rocketdiff.cluster.launched.command_line import Installation
 from rocketdiff.cluster.launched.seat import Seat, prepare, require_room, take_folder, take_seats, unwritable
 from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S
-from rocketdiff.cluster.processes.guard import Guard
 from rocketdiff.cluster.processes.servers import Servers
+from rocketdiff.cluster.processes.supervisor_client import SupervisorClient
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.core.topology import Topology
 
@@ -50,11 +50,11 @@ def _set_up(
     seats = take_seats(topology, folder, name_server_port)
     try:
         _prepare_all(seats, topology)
-        guard = Guard(folder / "guardian.log")
+        supervisor = SupervisorClient(folder / "supervisor.log")
     except OSError as error:
         _release(seats)
         raise unwritable(folder, error) from error
-    servers = Servers(seats, installation, guard, folder)
+    servers = Servers(seats, installation, supervisor, folder)
     return LaunchedCluster(topology, installation.release, servers)
 
 

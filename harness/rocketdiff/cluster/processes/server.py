@@ -14,7 +14,7 @@ _STAT_BYTES = 128
 
 
 class ServerProcess:
-    """A process started by the guardian; safe for threads."""
+    """A process started by the supervisor; safe for threads."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid

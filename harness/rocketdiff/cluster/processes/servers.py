@@ -13,8 +13,8 @@ from rocketdiff.cluster.launched.command_line import Installation, environment, 
 from rocketdiff.cluster.launched.seat import ROOM_TO_GO_ON_BYTES, Seat, clear, require_room
 from rocketdiff.cluster.launched.server_set import LOOKED_AT_LINES, ServerEnded, last_words
 from rocketdiff.cluster.launched.sockets import unread_bytes
-from rocketdiff.cluster.processes.guard import Guard
 from rocketdiff.cluster.processes.server import ServerProcess
+from rocketdiff.cluster.processes.supervisor_client import SupervisorClient
 from rocketdiff.core.errors import ClusterError, UsageError
 
 # A killed JVM is gone in some ten ms, most of them for giving back its memory.
@@ -22,13 +22,15 @@ _EXIT_TIMEOUT_S = 5.0
 
 
 class Servers:
-    """A ServerSet of processes under one guardian; ``folder`` holds the folders of all seats."""
+    """A ServerSet of processes under one supervisor; ``folder`` holds the folders of all seats."""
 
-    def __init__(self, seats: Iterable[Seat], installation: Installation, guard: Guard, folder: Path) -> None:
+    def __init__(
+        self, seats: Iterable[Seat], installation: Installation, supervisor: SupervisorClient, folder: Path
+    ) -> None:
         self._folder = folder
         self._seats = {seat.name: seat for seat in seats}
         self._installation = installation
-        self._guard = guard
+        self._supervisor = supervisor
         self._lock = threading.Lock()
         self._processes: dict[str, ServerProcess] = {}
 
@@ -79,7 +81,7 @@ class Servers:
         if self.state(name) is not NodeState.GONE:
             raise ClusterError(f"{name} to be gone before it is started", seen=f"it is {self.state(name)}")
         command = java_command(self._installation, seat.role, seat.folder)
-        process = self._guard.start(name, command, seat.folder, environment(os.environ), seat.log, seat.scratch)
+        process = self._supervisor.start(name, command, seat.folder, environment(os.environ), seat.log, seat.scratch)
         with self._lock:
             former = self._processes.get(name)
             self._processes[name] = process
@@ -95,7 +97,7 @@ class Servers:
         process = self._living(name)
         if process.state() is NodeState.PAUSED:
             return _now()
-        span = self._guard.stop(process.pid)
+        span = self._supervisor.stop(process.pid)
         _require(name, process, NodeState.PAUSED)
         return span
 
@@ -108,7 +110,7 @@ class Servers:
         process = self._living(name)
         if process.state() is NodeState.RUNNING:
             return _now()
-        span = self._guard.go_on(process.pid)
+        span = self._supervisor.go_on(process.pid)
         _require(name, process, NodeState.RUNNING)
         return span
 
@@ -121,7 +123,7 @@ class Servers:
         process = self._living(name)
         begin_ns = time.monotonic_ns()
         process.send(signal.SIGKILL)
-        status = self._guard.await_exit(process.pid, _EXIT_TIMEOUT_S)
+        status = self._supervisor.await_exit(process.pid, _EXIT_TIMEOUT_S)
         if status is None:
             raise ClusterError(f"{name} to end within {_EXIT_TIMEOUT_S:g} s of SIGKILL", seen="it still lives")
         return Span(begin_ns, time.monotonic_ns())
@@ -143,7 +145,7 @@ class Servers:
         process = self._processes.get(name)
         if process is None or self.state(name) is not NodeState.GONE:
             return None
-        return self._guard.await_exit(process.pid, _EXIT_TIMEOUT_S)
+        return self._supervisor.await_exit(process.pid, _EXIT_TIMEOUT_S)
 
     def log_tail(self, name: str, lines: int) -> tuple[str, ...]:
         """Last lines of a node's log, empty where there is none."""
@@ -171,8 +173,8 @@ class Servers:
         copy_evidence([(seat.name, seat.folder) for seat in self.seats], facts, folder)
 
     def end(self) -> None:
-        """End the guardian and so every process, paused ones too; remove the stores, give the ports back."""
-        self._guard.close()
+        """End the supervisor and so every process, paused ones too; remove the stores, give the ports back."""
+        self._supervisor.close()
         for process in self._processes.values():
             process.release()
         for seat in self.seats:

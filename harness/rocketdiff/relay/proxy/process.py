@@ -1,9 +1,5 @@
 """The runner's end of a relay: start it, point a client at it, turn switches, end it and know that its records are whole."""
 
-import contextlib
-import os
-import select
-import subprocess
 import sys
 import threading
 import time
@@ -15,7 +11,7 @@ from typing import Self
 import msgspec
 
 from rocketdiff.core.errors import EnvironmentMissing
-from rocketdiff.core.resources import import_path
+from rocketdiff.process.child import Child, python_environment
 from rocketdiff.relay.proxy.gate import Upstream
 from rocketdiff.relay.proxy.program import Configuration, Order, Said
 from rocketdiff.relay.proxy.switches import Switch
@@ -26,8 +22,6 @@ _START_S = 20.0
 _ANSWER_S = 10.0
 """An order is carried out between two frames."""
 
-_READ_BYTES = 65_536
-
 
 class Relay:
     """A running relay; a context manager. Switches may be turned by several threads."""
@@ -35,32 +29,26 @@ class Relay:
     def __init__(self, upstreams: Sequence[Upstream], journal: Path) -> None:
         """Start it; what it says on stderr, normally nothing, goes to ``journal`` with the ending ``.log``."""
         self._upstreams = tuple(upstreams)
-        self._read = b""
         self._is_closed = False
         self._asking = threading.Lock()
         self.journal = journal
-        configuration = Configuration(self._upstreams, str(journal.absolute()), os.getpid())
+        configuration = Configuration(self._upstreams, str(journal.absolute()))
         journal.parent.mkdir(parents=True, exist_ok=True)
         self._log = journal.with_suffix(".log")
-        with self._log.open("ab") as stderr:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "rocketdiff.relay.proxy.program", msgspec.json.encode(configuration).decode()],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=stderr,
-                env=_environment(),
-                bufsize=0,
-                start_new_session=True,
-            )
+        self._process = Child(
+            [sys.executable, "-m", "rocketdiff.relay.proxy.program", msgspec.json.encode(configuration).decode()],
+            stderr=self._log.open("a+b"),
+            environment=python_environment(),
+        )
         try:
             self.addresses = self._answer(_START_S).addresses or {}
         except BaseException:
-            self._kill()
+            self._process.close()
             raise
 
     @property
     def pid(self) -> int:
-        """Process id of the relay."""
+        """Process id of the relay's supervisor."""
         return self._process.pid
 
     @property
@@ -70,7 +58,7 @@ class Relay:
 
     def require_alive(self) -> None:
         """Raise EnvironmentMissing if it has ended by itself: what its client does now says nothing about it."""
-        if self._process.poll() is not None:
+        if self._process.await_end(0):
             hint = f"see {self._log.name}"
             raise EnvironmentMissing("the recording relay to outlive its client", seen=self._end(), hint=hint)
 
@@ -96,7 +84,7 @@ class Relay:
         try:
             said = self._order(Order(stop=True))
         finally:
-            self._kill()
+            self._process.close()
         if said.problem:
             raise EnvironmentMissing(f"to be able to write {self.journal.name}", seen=said.problem)
         if not self._log.stat().st_size:
@@ -111,41 +99,21 @@ class Relay:
         self.close()
 
     def _order(self, order: Order) -> Said:
-        assert self._process.stdin is not None
         with self._asking:
-            with contextlib.suppress(BrokenPipeError):
-                self._process.stdin.write(msgspec.json.encode(order) + b"\n")
+            self._process.write(msgspec.json.encode(order) + b"\n", _ANSWER_S)
             return self._answer(_ANSWER_S)
 
     def _answer(self, timeout_s: float) -> Said:
-        assert self._process.stdout is not None
         deadline = time.monotonic() + timeout_s
-        while b"\n" not in self._read:
-            left_s = max(0.0, deadline - time.monotonic())
-            ready, _, _ = select.select([self._process.stdout], [], [], left_s)
-            data = os.read(self._process.stdout.fileno(), _READ_BYTES) if ready else b""
-            if not data:
-                seen = self._end() if ready else f"nothing for {timeout_s:g} s"
-                raise EnvironmentMissing("the recording relay to answer", seen=seen, hint=f"see {self._log.name}")
-            self._read += data
-        line, _, self._read = self._read.partition(b"\n")
-        return msgspec.json.decode(line, type=Said)
+        seen = f"nothing for {timeout_s:g} s"
+        try:
+            while (lines := self._process.hear(max(0.0, deadline - time.monotonic()))) is not None:
+                if lines:
+                    return msgspec.json.decode(lines[0], type=Said)
+        except EOFError:
+            seen = self._end()
+        raise EnvironmentMissing("the recording relay to answer", seen=seen, hint=f"see {self._log.name}")
 
     def _end(self) -> str:
-        lines = self._log.read_text(errors="replace").strip().splitlines()
-        return f"it ended: {lines[-1]}" if lines else "it ended without a word"
-
-    def _kill(self) -> None:
-        """It has nothing left to write."""
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            assert pipe is not None
-            with contextlib.suppress(OSError):
-                pipe.close()
-
-
-def _environment() -> dict[str, str]:
-    packages = import_path()
-    inherited = os.environ.get("PYTHONPATH")
-    return os.environ | {"PYTHONPATH": f"{packages}:{inherited}" if inherited else packages}
+        words = self._process.last_words()
+        return f"it ended: {words}" if words else "it ended without a word"

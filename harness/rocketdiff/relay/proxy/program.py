@@ -1,8 +1,8 @@
 """
 The relay as a process of its own: ``python -m rocketdiff.relay.proxy.program CONFIGURATION``.
 
-It says where it listens, obeys one order a line, answers each with a line, and ends with ``stop``, with the end of its
-orders, or with its parent. Its own process, so that neither the runner's work nor another arm's relay costs a client time.
+It says where it listens, obeys one order a line, answers each with a line, and ends with ``stop`` or with the end of its
+orders. Its own process, so that neither the runner's work nor another arm's relay costs a client time.
 """
 
 import asyncio
@@ -19,16 +19,12 @@ from rocketdiff.relay.proxy.link import Surroundings
 from rocketdiff.relay.proxy.switches import Switch
 from rocketdiff.relay.remoting.journal import FLUSH_S, WireJournal
 
-_PARENT_LOOK_S = 1.0
-"""Only for a parent whose end of the pipe lives on in a forked copy."""
-
 
 class Configuration(msgspec.Struct, frozen=True):
     """What a relay is started with."""
 
     upstreams: tuple[Upstream, ...]
     journal: str
-    parent: int
 
 
 class Order(msgspec.Struct, frozen=True):
@@ -60,7 +56,7 @@ async def relay(configuration: Configuration) -> None:
                 addresses[upstream.name] = gate.address
                 shared.relays[upstream.address] = gate.address
     say(Said(addresses=addresses))
-    flushing = asyncio.get_running_loop().create_task(_keep_flushing(journal, configuration.parent))
+    flushing = asyncio.get_running_loop().create_task(_keep_flushing(journal))
     await _obey(shared)
     flushing.cancel()
     journal.close()
@@ -82,16 +78,10 @@ async def _obey(shared: Surroundings) -> None:
             say(Said(switch=order.off))
 
 
-async def _keep_flushing(journal: WireJournal, parent: int) -> None:
-    looked = 0.0
-    loop = asyncio.get_running_loop()
+async def _keep_flushing(journal: WireJournal) -> None:
     while True:
         await asyncio.sleep(FLUSH_S)
         journal.flush()
-        if loop.time() > looked + _PARENT_LOOK_S:
-            looked = loop.time()
-            if os.getppid() != parent:
-                os._exit(1)
 
 
 def say(said: Said) -> None:

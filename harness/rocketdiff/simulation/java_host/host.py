@@ -8,6 +8,7 @@ a release or itself becomes one error that names the script.
 
 import json
 import os
+import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,11 +18,12 @@ from types import TracebackType
 from typing import Any, NoReturn, Self
 
 import msgspec
+import psutil
 
 from rocketdiff.core.errors import HarnessError, UsageError
+from rocketdiff.process.child import Child
 from rocketdiff.releases.artifacts import client_class_path
 from rocketdiff.releases.catalogue import client_releases
-from rocketdiff.simulation.java_host.process import HostProcess
 from rocketdiff.simulation.script import Script, depth_of, to_dict
 
 SILENCE_S = 60.0
@@ -37,6 +39,12 @@ _AHEAD_BYTES = 1 << 20
 """How far ahead of the answers scripts are handed over: enough to keep the host busy, little enough to forget."""
 
 _END = b'{"end"'
+
+_END_S = 5.0
+"""A host that has nothing left to do needs some 50 ms to end; only a machine in trouble takes longer, and then it is killed."""
+
+_CHANGES_A_JVM = ("JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "CLASSPATH", "NAMESRV_ADDR")
+"""Variables by which a user's shell would change the host, or the client in it, behind our back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +104,7 @@ class JavaHost:
         """Nothing is started or fetched yet."""
         self._program = program or java_program()
         self._silence_s = silence_s
-        self._process: HostProcess | None = None
+        self._process: Child | None = None
         self._told: set[str] = set()
         self._flights: deque[_Flight] = deque()
         self._count = 0
@@ -132,7 +140,10 @@ class JavaHost:
         """End the process; at once if it is still at work."""
         process, self._process = self._process, None
         if process is not None:
-            process.close(politely=not self._flights)
+            if not self._flights:
+                process.close_input()
+                process.await_end(_END_S)
+            process.close()
         self._flights.clear()
         self._told.clear()
 
@@ -149,11 +160,11 @@ class JavaHost:
         flight = _Flight(self._count, job)
         process = self._started()
         if job.release not in self._told:
-            process.say(msgspec.json.encode(_release_line(job.release, self._program)))
+            process.queue(msgspec.json.encode(_release_line(job.release, self._program)))
             self._told.add(job.release)
         if self._written[0] is not job.script:
             self._written = (job.script, msgspec.Raw(msgspec.json.encode(to_dict(job.script))))
-        process.say(msgspec.json.encode(_run_line(flight, self._written[1])))
+        process.queue(msgspec.json.encode(_run_line(flight, self._written[1])))
         self._flights.append(flight)
         return flight
 
@@ -161,9 +172,9 @@ class JavaHost:
         assert self._process is not None
         return len(waiting) >= _AHEAD_JOBS or self._process.unsent_bytes > _AHEAD_BYTES
 
-    def _started(self) -> HostProcess:
+    def _started(self) -> Child:
         if self._process is None:
-            self._process = HostProcess(self._program.command(), self._program.class_path())
+            self._process = _start(self._program)
         return self._process
 
     def _finish(self, flight: _Flight) -> Finished:
@@ -176,9 +187,9 @@ class JavaHost:
         process, limit_s = self._started(), self._silence_s
         if self._exchange(STANDSTILL * limit_s):  # nearly always: whoever answers is not measured
             return
-        began_s = before_s = process.processor_s()
+        began_s = before_s = _processor_s(process)
         while not self._exchange(limit_s):
-            now_s = process.processor_s()
+            now_s = _processor_s(process)
             if now_s - began_s >= limit_s or now_s - before_s < STANDSTILL * limit_s:
                 self._lost(f"{limit_s:g} s of silence")
             before_s = now_s
@@ -190,7 +201,7 @@ class JavaHost:
         try:
             lines = self._process.hear(wait_s)
         except EOFError:
-            self._lost(self._process.how_it_ended())
+            self._lost(self._process.how_it_ended(_END_S))
         for line in lines or ():
             self._take(line)
         return lines is not None
@@ -217,9 +228,27 @@ class JavaHost:
             if self._flights
             else "no script"
         )
-        self._process.close(politely=False)
+        self._process.kill()
         self.close()
         raise HarnessError(f"the Java host to answer {at}", seen=f"{seen}; its last words: {words}" if words else seen)
+
+
+def _start(program: HostProgram) -> Child:
+    """The class path travels by environment, where no list of processes shows it."""
+    environment = {name: value for name, value in os.environ.items() if name not in _CHANGES_A_JVM}
+    if class_path := program.class_path():
+        environment["CLASSPATH"] = class_path
+    return Child(program.command(), stderr=tempfile.TemporaryFile(), environment=environment)
+
+
+def _processor_s(process: Child) -> float:
+    """Processor time that it has used so far, with its supervisor; 0 for one that is gone."""
+    try:
+        supervisor = psutil.Process(process.pid)
+        times = [one.cpu_times() for one in (supervisor, *supervisor.children(recursive=True))]
+    except psutil.NoSuchProcess:
+        return 0.0
+    return float(sum(used.user + used.system for used in times))
 
 
 def require_release(release: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rocketdiff.process.living import is_there, started_ticks
+from rocketdiff.process.liveness import is_there, started_ticks
 
 NOBODY = 65_534
 NO_SUCH_PROCESS = 999_999_999
@@ -66,7 +66,7 @@ def test_a_process_that_is_not_shown_is_there_all_the_same(hidden: int) -> None:
 def test_a_real_proc_that_hides_others(hidepid: int) -> None:
     """A process of root, asked about by nobody, in a process id space of its own that has such a /proc."""
     asked = (
-        "import json, os; from rocketdiff.process.living import *;"
+        "import json, os; from rocketdiff.process.liveness import *;"
         f"os.setgroups([]); os.setgid({NOBODY}); os.setuid({NOBODY});"
         f"print(json.dumps([started_ticks(1), is_there(1), started_ticks(os.getpid()) is None, is_there({NO_SUCH_PROCESS})]))"
     )

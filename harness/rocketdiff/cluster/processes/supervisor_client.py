@@ -1,9 +1,8 @@
-"""The runner's end of the guardian: start servers under its guard, learn how they ended, end all of them."""
+"""The servers of one cluster and their parent, the supervisor: start, stop, continue, learn how they ended, end all of them."""
 
 import contextlib
 import json
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -14,41 +13,41 @@ from typing import Any
 from rocketdiff.cluster.interface import Span
 from rocketdiff.cluster.processes.server import ServerProcess
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing
+from rocketdiff.process.child import SUPERVISOR, Child
 
-# The guardian forks and executes at once; on a machine so loaded that this takes longer nothing could be measured.
+# The supervisor forks and executes at once; on a machine so loaded that this takes longer nothing could be measured.
 _ANSWER_TIMEOUT_S = 10.0
 
 # A killed JVM gives back its memory in a few ms.
 _END_TIMEOUT_S = 10.0
 
+_LOOK_AROUND_S = 1.0
+"""An answer or an end wakes the listener; nothing else is waited for."""
 
-class Guard:
-    """Parent by proxy of all servers of one cluster; safe for threads. close() leaves nothing running."""
+
+class SupervisorClient:
+    """Starts servers as children of a supervisor (see process/supervisor.py); safe for threads. close() leaves nothing running."""
 
     def __init__(self, log: Path) -> None:
-        """Start the guardian; what it says on stderr, normally nothing, goes to ``log``."""
-        program = Path(__file__).with_name("guardian.py")
-        with log.open("ab") as stderr:
-            self._guardian = subprocess.Popen(
-                [sys.executable, "-I", "-S", str(program), str(os.getpid())],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=stderr,
-                start_new_session=True,
-            )
-        self._log = log
+        """Start the supervisor; what it says on stderr, normally nothing, goes to ``log``."""
+        self._supervisor = Child(
+            [sys.executable, "-I", "-S", str(SUPERVISOR), str(os.getpid()), "serve"],
+            stderr=log.open("a+b"),
+            environment=os.environ,
+            is_supervised=False,
+        )
         self._order = threading.Lock()
         self._told = threading.Condition()
         self._answers: list[dict[str, Any]] = []
         self._statuses: dict[int, int] = {}
         self._is_over = False
-        self._listener = threading.Thread(target=self._listen, name="guard", daemon=True)
+        self._listener = threading.Thread(target=self._listen, name="supervisor-client", daemon=True)
         self._listener.start()
 
     @property
     def pid(self) -> int:
-        """Process id of the guardian."""
-        return self._guardian.pid
+        """Process id of the supervisor."""
+        return self._supervisor.pid
 
     def start(
         self,
@@ -96,22 +95,18 @@ class Guard:
         return self._signalled("continue", pid)
 
     def await_exit(self, pid: int, timeout_s: float) -> int | None:
-        """Exit status as the guardian's waitpid gave it (negative: the signal that ended it), None if not in time."""
+        """Exit status as the supervisor's waitpid gave it (negative: the signal that ended it), None if not in time."""
         with self._told:
             self._told.wait_for(lambda: pid in self._statuses or self._is_over, timeout_s)
             return self._statuses.get(pid)
 
     def close(self) -> None:
-        """End every server and the guardian; a second call does nothing."""
-        assert self._guardian.stdin is not None
-        with contextlib.suppress(OSError):
-            self._guardian.stdin.close()
-        try:
-            self._guardian.wait(_END_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            self._guardian.kill()  # the kernel then kills the servers: see guardian
-            self._guardian.wait()
+        """End every server and the supervisor; a second call does nothing."""
+        self._supervisor.close_input()
+        self._supervisor.await_end(_END_TIMEOUT_S)
+        self._supervisor.kill()  # if it still lives; the kernel then kills the servers
         self._listener.join()
+        self._supervisor.close()
 
     def _signalled(self, verb: str, pid: int) -> Span:
         answer = self._ask({verb: pid})
@@ -121,16 +116,9 @@ class Guard:
 
     def _ask(self, order: Mapping[str, object]) -> dict[str, Any]:
         with self._order:
-            self._say(order)
+            if self._is_over or not self._supervisor.write(json.dumps(order).encode() + b"\n", _ANSWER_TIMEOUT_S):
+                raise self._lost()
             return self._await_answer()
-
-    def _say(self, order: Mapping[str, object]) -> None:
-        assert self._guardian.stdin is not None
-        try:
-            self._guardian.stdin.write(json.dumps(order).encode() + b"\n")
-            self._guardian.stdin.flush()
-        except (OSError, ValueError) as error:
-            raise self._lost() from error
 
     def _await_answer(self) -> dict[str, Any]:
         deadline = time.monotonic() + _ANSWER_TIMEOUT_S
@@ -141,24 +129,27 @@ class Guard:
             return self._answers.pop()
 
     def _listen(self) -> None:
-        assert self._guardian.stdout is not None
-        with self._guardian.stdout as lines:
-            for line in lines:
-                message = json.loads(line)
-                with self._told:
-                    if "exited" in message:
-                        self._statuses[message["exited"]] = message["status"]
-                    else:
-                        self._answers.append(message)
-                    self._told.notify_all()
+        with contextlib.suppress(EOFError):
+            while True:
+                for line in self._supervisor.hear(_LOOK_AROUND_S) or ():
+                    self._heard(json.loads(line))
         with self._told:
             self._is_over = True
             self._told.notify_all()
 
+    def _heard(self, message: dict[str, Any]) -> None:
+        with self._told:
+            if "exited" in message:
+                self._statuses[message["exited"]] = message["status"]
+            else:
+                self._answers.append(message)
+            self._told.notify_all()
+
     def _lost(self) -> ClusterError:
-        said = self._log.read_text(errors="replace").strip()[-500:]
+        how = self._supervisor.how_it_ended(_ANSWER_TIMEOUT_S if self._is_over else 0.0)
+        said = self._supervisor.last_words()
         return ClusterError(
-            "the guardian of the servers to live as long as the cluster",
-            seen=f"it does not answer (exit status {self._guardian.poll()}) {said}".strip(),
+            "the supervisor of the servers to live as long as the cluster",
+            seen=f"{how}: {said}" if said else how,
             hint="run again; all servers of this cluster have been ended",
         )

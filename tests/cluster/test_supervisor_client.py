@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.cluster.interface import NodeState
-from rocketdiff.cluster.processes.guard import Guard
+from rocketdiff.cluster.processes.supervisor_client import SupervisorClient
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing
 from tests.cluster.processes import DEADLINE_S, await_gone
 
@@ -35,28 +35,28 @@ SLEEPER = (
 RUNNER = """
 import os, signal, sys, time
 from pathlib import Path
-from rocketdiff.cluster.processes.guard import Guard
-guard = Guard(Path(sys.argv[1]) / "guardian.log")
+from rocketdiff.cluster.processes.supervisor_client import SupervisorClient
+supervisor = SupervisorClient(Path(sys.argv[1]) / "supervisor.log")
 home, store = Path(sys.argv[1]), Path(sys.argv[1]) / "store"
 store.mkdir()
 (store / "commitlog").touch()
-servers = [guard.start(name, sys.argv[2:], home, {}, home / name, [store]) for name in "ab"]
-guard.stop(servers[1].pid)
-print(guard.pid, *(server.pid for server in servers), flush=True)
+servers = [supervisor.start(name, sys.argv[2:], home, {}, home / name, [store]) for name in "ab"]
+supervisor.stop(servers[1].pid)
+print(supervisor.pid, *(server.pid for server in servers), flush=True)
 time.sleep(60)
 """
 
 
 @pytest.fixture
-def guard(tmp_path: Path) -> Iterator[Guard]:
-    guard = Guard(tmp_path / "guardian.log")
-    yield guard
-    guard.close()
+def supervisor(tmp_path: Path) -> Iterator[SupervisorClient]:
+    supervisor = SupervisorClient(tmp_path / "supervisor.log")
+    yield supervisor
+    supervisor.close()
 
 
 @contextlib.contextmanager
 def runner_with_two_servers(folder: Path) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
-    """A runner with a guardian and two servers, of which the second is stopped; the process ids of the three."""
+    """A runner with a supervisor and two servers, of which the second is stopped; the process ids of the three."""
     command = [sys.executable, "-c", RUNNER, str(folder), *SLEEPER]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as runner:
@@ -66,7 +66,7 @@ def runner_with_two_servers(folder: Path) -> Iterator[tuple[subprocess.Popen[str
 
 
 def test_kill_9_of_the_runner_ends_every_server_also_a_stopped_one(tmp_path: Path) -> None:
-    """The guardian sees its pipe end, kills, waits and goes."""
+    """The supervisor sees its pipe end, kills, waits and goes."""
     with runner_with_two_servers(tmp_path) as (runner, pids):
         runner.kill()
         await_gone(pids)
@@ -78,97 +78,97 @@ def test_kill_9_of_the_runner_leaves_no_store(tmp_path: Path) -> None:
         assert (tmp_path / "store" / "commitlog").exists()
         runner.kill()
         await_gone(processes)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "guardian.log"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "supervisor.log"]
 
 
-def test_kill_9_of_the_guardian_ends_every_server_too(tmp_path: Path) -> None:
+def test_kill_9_of_the_supervisor_ends_every_server_too(tmp_path: Path) -> None:
     """The kernel sends the death signal that each server was started with."""
     with runner_with_two_servers(tmp_path) as (_, pids):
-        guardian, *servers = pids
+        supervisor, *servers = pids
         handles = [os.pidfd_open(pid) for pid in servers]
-        os.kill(guardian, signal.SIGKILL)
+        os.kill(supervisor, signal.SIGKILL)
         for handle in handles:
             # Ended is enough: as orphans they are for whoever is init here to wait for.
             assert select.select([handle], [], [], DEADLINE_S)[0]
             os.close(handle)
 
 
-def test_a_terminated_guardian_takes_its_servers_with_it(tmp_path: Path) -> None:
+def test_a_terminated_supervisor_takes_its_servers_with_it(tmp_path: Path) -> None:
     """Whoever sends the signal."""
     with runner_with_two_servers(tmp_path) as (_, pids):
         os.kill(pids[0], signal.SIGTERM)
         await_gone(pids[1:])
 
 
-def test_the_guardian_is_out_of_reach_of_ctrl_c(tmp_path: Path) -> None:
-    """A terminal signals its own session; guardian and servers have others."""
+def test_the_supervisor_is_out_of_reach_of_ctrl_c(tmp_path: Path) -> None:
+    """A terminal signals its own session; supervisor and servers have others."""
     with runner_with_two_servers(tmp_path) as (runner, pids):
         sessions = [os.getsid(pid) for pid in (runner.pid, *pids)]
     assert len(set(sessions)) == 4
 
 
-def test_a_server_is_stopped_as_a_whole_and_goes_on(guard: Guard, tmp_path: Path) -> None:
-    """The kernel says so to the guardian, and /proc to us."""
-    server = guard.start("a", SLEEPER, tmp_path, {}, tmp_path / "log")
+def test_a_server_is_stopped_as_a_whole_and_goes_on(supervisor: SupervisorClient, tmp_path: Path) -> None:
+    """The kernel says so to the supervisor, and /proc to us."""
+    server = supervisor.start("a", SLEEPER, tmp_path, {}, tmp_path / "log")
     before_ns = time.monotonic_ns()
-    span = guard.stop(server.pid)
+    span = supervisor.stop(server.pid)
     assert before_ns <= span.begin_ns <= span.end_ns <= time.monotonic_ns()
     assert server.state() is NodeState.PAUSED
-    guard.go_on(server.pid)
+    supervisor.go_on(server.pid)
     assert server.state() is NodeState.RUNNING
     server.release()
 
 
-def test_how_a_server_ended_is_told(guard: Guard, tmp_path: Path) -> None:
+def test_how_a_server_ended_is_told(supervisor: SupervisorClient, tmp_path: Path) -> None:
     """By its exit status, or by the signal."""
-    server = guard.start("a", [sys.executable, "-c", "raise SystemExit(7)"], tmp_path, {}, tmp_path / "log")
-    assert guard.await_exit(server.pid, DEADLINE_S) == 7
+    server = supervisor.start("a", [sys.executable, "-c", "raise SystemExit(7)"], tmp_path, {}, tmp_path / "log")
+    assert supervisor.await_exit(server.pid, DEADLINE_S) == 7
     assert server.state() is NodeState.GONE
-    other = guard.start("b", SLEEPER, tmp_path, {}, tmp_path / "log")
+    other = supervisor.start("b", SLEEPER, tmp_path, {}, tmp_path / "log")
     other.send(signal.SIGKILL)
-    assert guard.await_exit(other.pid, DEADLINE_S) == -9
+    assert supervisor.await_exit(other.pid, DEADLINE_S) == -9
     server.release()
     other.release()
 
 
-def test_stopping_a_server_that_has_ended_is_an_error(guard: Guard, tmp_path: Path) -> None:
+def test_stopping_a_server_that_has_ended_is_an_error(supervisor: SupervisorClient, tmp_path: Path) -> None:
     """There is nothing to wait for."""
-    server = guard.start("a", [sys.executable, "-c", ""], tmp_path, {}, tmp_path / "log")
-    guard.await_exit(server.pid, DEADLINE_S)
+    server = supervisor.start("a", [sys.executable, "-c", ""], tmp_path, {}, tmp_path / "log")
+    supervisor.await_exit(server.pid, DEADLINE_S)
     with pytest.raises(ClusterError, match="it has ended"):
-        guard.stop(server.pid)
+        supervisor.stop(server.pid)
     server.release()
 
 
-def test_a_signal_to_a_server_that_is_gone_reaches_nobody(guard: Guard, tmp_path: Path) -> None:
+def test_a_signal_to_a_server_that_is_gone_reaches_nobody(supervisor: SupervisorClient, tmp_path: Path) -> None:
     """No error is raised, and how it ended stays: a process that has got its id since is out of reach of its descriptor."""
-    server = guard.start("a", [sys.executable, "-c", ""], tmp_path, {}, tmp_path / "log")
-    ended = guard.await_exit(server.pid, DEADLINE_S)
+    server = supervisor.start("a", [sys.executable, "-c", ""], tmp_path, {}, tmp_path / "log")
+    ended = supervisor.await_exit(server.pid, DEADLINE_S)
     server.send(signal.SIGKILL)
     assert (ended, server.state()) == (0, NodeState.GONE)
     server.release()
 
 
-def test_a_program_that_is_not_there_is_one_clear_message(guard: Guard, tmp_path: Path) -> None:
-    """Not a traceback of the guardian's."""
+def test_a_program_that_is_not_there_is_one_clear_message(supervisor: SupervisorClient, tmp_path: Path) -> None:
+    """Not a traceback of the supervisor's."""
     with pytest.raises(EnvironmentMissing, match="No such file"):
-        guard.start("a", ["/no/such/java"], tmp_path, {}, tmp_path / "log")
+        supervisor.start("a", ["/no/such/java"], tmp_path, {}, tmp_path / "log")
 
 
-def test_what_a_server_says_is_kept(guard: Guard, tmp_path: Path) -> None:
+def test_what_a_server_says_is_kept(supervisor: SupervisorClient, tmp_path: Path) -> None:
     """Both its outputs, in one file."""
     program = "import sys; print('out', flush=True); print('err', file=sys.stderr)"
-    server = guard.start("a", [sys.executable, "-c", program], tmp_path, {}, tmp_path / "log")
-    guard.await_exit(server.pid, DEADLINE_S)
+    server = supervisor.start("a", [sys.executable, "-c", program], tmp_path, {}, tmp_path / "log")
+    supervisor.await_exit(server.pid, DEADLINE_S)
     server.release()
     assert (tmp_path / "log").read_text() == "out\nerr\n"
 
 
-def test_a_lost_guardian_is_reported(tmp_path: Path) -> None:
+def test_a_lost_supervisor_is_reported(tmp_path: Path) -> None:
     """With what can be done about it."""
-    guard = Guard(tmp_path / "guardian.log")
-    os.kill(guard.pid, signal.SIGKILL)
-    with pytest.raises(ClusterError, match="guardian"):
-        guard.start("a", SLEEPER, tmp_path, {}, tmp_path / "log")
-    guard.close()
-    guard.close()
+    supervisor = SupervisorClient(tmp_path / "supervisor.log")
+    os.kill(supervisor.pid, signal.SIGKILL)
+    with pytest.raises(ClusterError, match="supervisor"):
+        supervisor.start("a", SLEEPER, tmp_path, {}, tmp_path / "log")
+    supervisor.close()
+    supervisor.close()

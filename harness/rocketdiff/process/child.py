@@ -1,0 +1,246 @@
+"""
+A child process as the runner sees it: lines in, lines out, each with a deadline, and how it ended.
+
+It runs under the supervisor (see supervisor.py), so that neither it nor anything it starts outlives the runner.
+"""
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from rocketdiff.core.errors import EnvironmentMissing
+from rocketdiff.core.resources import import_path
+from rocketdiff.process.supervisor import end_descendants
+
+SUPERVISOR = Path(__file__).with_name("supervisor.py")
+
+_CHUNK_BYTES = 1 << 18
+_LAST_WORDS_BYTES = 2_000
+_LAST_WORDS_CHARACTERS = 300
+
+_END_AFTER_KILL_S = 10.0
+"""A killed JVM gives back its memory in a few ms; only a machine in deep trouble takes longer."""
+
+
+class Child:
+    """
+    A command under a supervisor, in a process group of its own.
+
+    Safe for threads, as long as one alone hears. ``stderr``, opened for reading too, belongs to the child and is closed with it.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        stderr: BinaryIO,
+        environment: Mapping[str, str],
+        folder: Path | None = None,
+        scratch: Path | None = None,
+        is_supervised: bool = True,
+    ) -> None:
+        """
+        Start it in ``folder``; ``scratch`` is removed when the runner dies. Raises EnvironmentMissing if it cannot be started.
+
+        is_supervised: False for what ends by itself with its input, such as a supervisor.
+        """
+        self._stderr = stderr
+        life_line, self._life_line = os.pipe()
+        own = [sys.executable, "-I", "-S", str(SUPERVISOR), str(os.getpid()), "run", str(life_line), str(scratch or "")]
+        try:
+            self._process = subprocess.Popen(
+                [*(own if is_supervised else ()), *command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                cwd=folder,
+                env=dict(environment),
+                bufsize=0,
+                pass_fds=(life_line,) if is_supervised else (),
+                start_new_session=True,
+            )
+        except OSError as error:
+            os.close(self._life_line)
+            stderr.close()
+            raise EnvironmentMissing(f"to be able to start {command[0]}", seen=str(error)) from error
+        finally:
+            os.close(life_line)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._input, self._output = self._process.stdin, self._process.stdout
+        os.set_blocking(self._input.fileno(), False)
+        self._ended = _descriptor_of(self._process)
+        self._lock = threading.Lock()
+        self._is_killed = False
+        self._is_closed = False
+        self._unsent = bytearray()
+        self._unfinished = b""
+        self.heard_bytes = 0
+
+    @property
+    def pid(self) -> int:
+        """Process id of the supervisor, which is also the group's; the command's own for one that is not supervised."""
+        return self._process.pid
+
+    @property
+    def unsent_bytes(self) -> int:
+        """What has been queued but not taken by the child yet."""
+        return len(self._unsent)
+
+    @property
+    def unfinished_bytes(self) -> int:
+        """How much has come of a line whose end has not."""
+        return len(self._unfinished)
+
+    def queue(self, line: bytes) -> None:
+        """Let a line go out while ``hear`` waits: for one thread that both tells and hears, and must not block on either."""
+        self._unsent += line + b"\n"
+
+    def hear(self, timeout_s: float) -> list[bytes] | None:
+        """
+        Exchange what can be exchanged; the whole lines that came, without their ends, perhaps none.
+
+        None: the child neither took nor said anything in that time. Raises EOFError at the end of its output.
+        """
+        poll = select.poll()
+        poll.register(self._output, select.POLLIN)
+        if self._unsent:
+            poll.register(self._input, select.POLLOUT)
+        ready = {descriptor for descriptor, _ in poll.poll(timeout_s * 1_000)}
+        if not ready:
+            return None
+        if (
+            self._unsent and self._input.fileno() in ready
+        ):  # another thread may have closed an input that nothing goes to
+            self._send_queued()
+        return self._receive() if self._output.fileno() in ready else []
+
+    def write(self, data: bytes, timeout_s: float) -> bool:
+        """
+        Hand over all of ``data``; False if the child does not read it in time.
+
+        To a child that is gone everything can be said: its end is told by ``hear``.
+        """
+        deadline = time.monotonic() + timeout_s
+        poll = select.poll()
+        poll.register(self._input, select.POLLOUT)
+        rest = memoryview(data)
+        while rest:
+            poll.poll(max(0.0, deadline - time.monotonic()) * 1_000)
+            try:
+                rest = rest[os.write(self._input.fileno(), rest) :]
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    return False
+            except BrokenPipeError:
+                return True
+        return True
+
+    def close_input(self) -> None:
+        """Let the child see the end of what it is told."""
+        with contextlib.suppress(OSError):
+            self._input.close()
+
+    def await_end(self, timeout_s: float) -> bool:
+        """Whether it has ended, waiting for it."""
+        if self._process.returncode is not None:
+            return True
+        if self._ended is None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(timeout_s)
+            return self._process.returncode is not None
+        poll = select.poll()
+        poll.register(self._ended, select.POLLIN)
+        return bool(poll.poll(timeout_s * 1_000))
+
+    def kill(self) -> None:
+        """End it and everything it started, at once; one that has ended already stays as it ended."""
+        with self._lock:
+            if self._process.returncode is None:
+                self._is_killed = self._is_killed or not self.await_end(0)
+                if sys.platform == "linux":
+                    end_descendants(self._process.pid)  # while the supervisor lives, nobody below it can run away
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(self._process.pid, signal.SIGKILL)
+
+    def status(self) -> int:
+        """How it ended, negative for a signal; one that has not is killed."""
+        self.kill()
+        with self._lock:
+            return self._process.wait(_END_AFTER_KILL_S)
+
+    def how_it_ended(self, within_s: float = 0.0) -> str:
+        """In words, once its output has ended; it is killed if it has not ended by itself within that time."""
+        self.await_end(within_s)
+        status = self.status()
+        return "it closed its output while it went on running" if self._is_killed else in_words(status)
+
+    def stderr_bytes(self) -> int:
+        """How much it has written on stderr."""
+        return os.fstat(self._stderr.fileno()).st_size
+
+    def last_words(self) -> str:
+        """The last line it wrote on stderr, if any."""
+        return last_line(self._stderr)
+
+    def close(self) -> None:
+        """Give everything back, killing it if it has not ended; a second call does nothing."""
+        self.status()
+        with self._lock:
+            if self._is_closed:
+                return
+            self._is_closed = True
+            if self._ended is not None:
+                os.close(self._ended)
+            os.close(self._life_line)
+        self.close_input()
+        self._output.close()
+        self._stderr.close()
+
+    def _send_queued(self) -> None:
+        try:
+            del self._unsent[: os.write(self._input.fileno(), memoryview(self._unsent)[:_CHUNK_BYTES])]
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            self._unsent.clear()
+
+    def _receive(self) -> list[bytes]:
+        data = os.read(self._output.fileno(), _CHUNK_BYTES)
+        if not data:
+            raise EOFError
+        self.heard_bytes += len(data)
+        *lines, self._unfinished = (self._unfinished + data).split(b"\n")
+        return lines
+
+
+def in_words(status: int) -> str:
+    """An exit status as ``waitpid`` gives it."""
+    return f"it exited with status {status}" if status >= 0 else f"it was ended by {signal.Signals(-status).name}"
+
+
+def last_line(file: BinaryIO) -> str:
+    """The last line of a file that is not empty, cut."""
+    begin = max(0, os.fstat(file.fileno()).st_size - _LAST_WORDS_BYTES)
+    lines = os.pread(file.fileno(), _LAST_WORDS_BYTES, begin).decode(errors="replace").split("\n")
+    spoken = [line.strip() for line in lines if line.strip()]
+    return spoken[-1][:_LAST_WORDS_CHARACTERS] if spoken else ""
+
+
+def python_environment() -> dict[str, str]:
+    """Our own environment, for a child that is a Python program of this package."""
+    paths = [import_path(), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+
+
+def _descriptor_of(process: "subprocess.Popen[bytes]") -> int | None:
+    """Waiting on a descriptor leaves the process unreaped, so that its number can be no stranger's when it is killed."""
+    return os.pidfd_open(process.pid) if sys.platform == "linux" else None

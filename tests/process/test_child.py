@@ -1,0 +1,119 @@
+"""What the runner and a child say to each other, how long either waits, and how the child ended."""
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.core.errors import EnvironmentMissing
+from rocketdiff.process.child import Child
+from tests.subjects.processes import gone
+
+DEADLINE_S = 30.0
+
+Start = Callable[..., Child]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Start a Python program; it is closed after the test."""
+    with ExitStack() as stack:
+
+        def started(program: str, **options: object) -> Child:
+            command = [sys.executable, "-I", "-S", "-c", program]
+            child = Child(command, stderr=tempfile.TemporaryFile(), environment=os.environ, **options)  # type: ignore[arg-type]  # noqa: SIM115 - it closes it
+            stack.callback(child.close)
+            return child
+
+        yield started
+
+
+def all_lines(child: Child) -> list[bytes]:
+    """What it says until its output ends."""
+    heard: list[bytes] = []
+    try:
+        while (lines := child.hear(DEADLINE_S)) is not None:
+            heard += lines
+    except EOFError:
+        return heard
+    raise AssertionError("the child fell silent")
+
+
+def test_lines_are_put_together_from_pieces(start: Start) -> None:
+    """A line is told when its end has come; what has no end is not a line."""
+    child = start(
+        "import sys, time; o = sys.stdout\nfor t in ('a\\nb', 'c\\n\\n', 'd'): o.write(t); o.flush(); time.sleep(0.1)"
+    )
+    assert all_lines(child) == [b"a", b"bc", b""]
+    assert (child.unfinished_bytes, child.heard_bytes) == (1, 7)
+
+
+def test_a_silent_child_is_none(start: Start) -> None:
+    """Not an empty list: nothing passed in either direction."""
+    assert start("import time; time.sleep(60)").hear(0.05) is None
+
+
+def test_what_is_queued_goes_out_while_answers_are_heard(start: Start) -> None:
+    """Both pipes fill up: 3 MB each way, more than either holds."""
+    child = start("import sys\nfor line in sys.stdin: sys.stdout.write(line)")
+    for _ in range(300):
+        child.queue(b"x" * 9_999)
+    heard = 0
+    while heard < 300:
+        heard += len(child.hear(DEADLINE_S) or ())
+    assert child.unsent_bytes == 0
+
+
+def test_a_child_that_does_not_read_is_not_waited_for(start: Start) -> None:
+    """A pipe holds 64 KiB."""
+    assert not start("import time; time.sleep(60)").write(b"x" * 1_000_000, timeout_s=0.1)
+
+
+def test_to_a_child_that_is_gone_everything_can_be_said(start: Start) -> None:
+    """Its end is told by its output."""
+    child = start("")
+    assert child.await_end(DEADLINE_S)
+    assert child.write(b"x" * 1_000_000, timeout_s=DEADLINE_S)
+
+
+@pytest.mark.parametrize(
+    ("program", "how"),
+    [
+        ("raise SystemExit(7)", "it exited with status 7"),
+        ("import os; os.kill(os.getpid(), 15)", "it was ended by SIGTERM"),
+        ("import os, time; os.close(1); time.sleep(60)", "it closed its output while it went on running"),
+    ],
+)
+def test_how_it_ended_is_told_in_words(start: Start, program: str, how: str) -> None:
+    """By its own status, which the supervisor passes on, or by us."""
+    child = start(program)
+    assert all_lines(child) == []
+    assert child.how_it_ended(DEADLINE_S if "sleep" not in program else 0.2) == how
+
+
+def test_the_last_words_are_the_last_line_on_stderr(start: Start) -> None:
+    """Blank lines say nothing."""
+    child = start("import sys; sys.stderr.write('first\\nlast\\n\\n  \\n')")
+    assert child.await_end(DEADLINE_S)
+    assert (child.last_words(), child.stderr_bytes()) == ("last", 15)
+
+
+def test_a_child_that_left_its_group_ends_with_the_others(start: Start) -> None:
+    """A daemon: fork, a session of its own, fork again."""
+    child = start(
+        "import os, time\nif not os.fork():\n os.setsid()\n if os.fork(): os._exit(0)\n print(os.getpid(), flush=True)\ntime.sleep(60)"
+    )
+    daemon = int((child.hear(DEADLINE_S) or child.hear(DEADLINE_S) or [b"0"])[0])
+    child.close()
+    child.close()
+    assert daemon and gone(daemon)
+
+
+def test_a_folder_that_is_not_there_is_one_clear_message(start: Start) -> None:
+    """Not a traceback."""
+    with pytest.raises(EnvironmentMissing, match="to be able to start"):
+        start("", folder=Path("/no/such/folder"))
