@@ -1,9 +1,9 @@
 """
-Where clients come in: a listening port for one server, open only while that server accepts connections itself.
+Listening ports of the relay: one per server, open only while that server accepts connections itself.
 
-A killed server refuses connections at once, and clients tell that apart from one that is slow; so the gate stops to listen
-when its server is seen to refuse, and listens again when it does not. In between the port stays ours: a second socket is
-bound to it that never listens, so that the kernel answers with the same refusal.
+A killed server refuses connections at once, which clients distinguish from a slow one. So the gate stops listening when its
+server refuses, and listens again when the server accepts. In between a second socket stays bound to the port and never
+listens: the kernel refuses connections, as the server's own host would, and no other program can take the port.
 """
 
 import asyncio
@@ -22,19 +22,19 @@ VIP_OFFSET = -2
 """Clients before 4.5.0 send to the port two below a broker's, where it listens as well."""
 
 _LOWEST, _HIGHEST = 20_000, 32_700
-"""Below the range the kernel takes for outgoing connections, as for the cluster's own ports."""
+"""Below the kernel's range for outgoing connections, as the cluster's own ports."""
 
 _DRAWS = 500
 _LOOK_AGAIN_S = 0.02
-"""How late the relay listens again after its server does."""
+"""Polling interval while the server refuses: the relay listens again at most this much later than its server."""
 
 _LOOKS_AFTER_S = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4)
-"""When a server that hung up is looked at: one that ends may lose its connections before its port."""
+"""Delays before each probe of a server that closed a connection: a process that ends may lose its connections before its port."""
 
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """A server to relay to; ``name`` as in records, ``address`` as ``host:port``."""
+    """A server behind the relay; ``name`` as in records, ``address`` as ``host:port``."""
 
     name: str
     address: str
@@ -42,7 +42,7 @@ class Upstream:
 
 
 class Gate:
-    """One port; the door of its links."""
+    """One listening port; it creates a link per accepted connection."""
 
     def __init__(self, upstream: Upstream, holder: socket.socket, shared: Surroundings, *, is_vip: bool) -> None:
         host, _, port = upstream.address.rpartition(":")
@@ -62,14 +62,14 @@ class Gate:
         return f"{LOOPBACK}:{self._holder.getsockname()[1]}"
 
     async def open(self) -> None:
-        """Listen from now on."""
+        """Start listening."""
         if self._server is None:
             listener = beside(self._holder)
             loop = asyncio.get_running_loop()
             self._server = await loop.create_server(lambda: Link(self, self._shared).client, sock=listener)
 
     def look_upstream(self) -> None:
-        """See whether the server refuses, and listen no longer than it does."""
+        """Probe the server in the background; stop listening while it refuses. A probe that is already running is enough."""
         if self._looking is None or self._looking.done():
             self._looking = asyncio.get_running_loop().create_task(self._follow())
 
@@ -98,7 +98,7 @@ class Gate:
 
 
 def gates_for(upstream: Upstream, shared: Surroundings) -> list[Gate]:
-    """The gate of a name server, or the two of a broker, on free ports; EnvironmentMissing if there are none."""
+    """The gate of a name server, or the two of a broker (its port and its VIP port), on free ports; EnvironmentMissing if there are none."""
     offsets = (0, VIP_OFFSET) if upstream.is_broker else (0,)
     for _ in range(_DRAWS):
         port = random.randint(_LOWEST, _HIGHEST)
@@ -119,9 +119,9 @@ def _gates(upstream: Upstream, shared: Surroundings, ports: list[int]) -> list[G
 
 def holding(port: int) -> socket.socket:
     """
-    A socket on a port that nobody else has; OSError if somebody does.
+    A socket bound to a port that is free; OSError if it is not.
 
-    Shared only afterwards: two relays that both asked to share from the start could get the same port.
+    SO_REUSEPORT is set after the bind: two relays that both set it before could get the same port.
     """
     holder = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
@@ -134,7 +134,7 @@ def holding(port: int) -> socket.socket:
 
 
 def beside(holder: socket.socket) -> socket.socket:
-    """A second socket on the port of one that holds it, to listen with."""
+    """A second socket on the port that ``holder`` keeps bound, to listen with."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     listener.bind(holder.getsockname())

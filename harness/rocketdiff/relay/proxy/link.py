@@ -1,10 +1,10 @@
 """
-One client's connection through the relay: two sockets, and every frame from one to the other.
+One client connection through the relay: two sockets; every frame received on one is written to the other.
 
-A frame is written before it is read (its meaning costs more than its passage); only switches need to know it first. When
-a side does not take its bytes, the other is not read any more, so that a paused server is felt by the client as it
-would be without us, and memory stays bounded. A side that ends takes the other with it in the same manner: an orderly
-end after everything was written, a reset at once.
+A frame is forwarded before it is decoded, because decoding takes longer than forwarding; only if a switch is on must the
+frame be decoded first. When a side does not accept bytes, reading from the other side stops: a paused server then blocks the
+client as it would without the relay, and memory stays bounded. The end of one side ends the other in the same way: a FIN
+after everything was written, a reset at once.
 """
 
 import asyncio
@@ -25,14 +25,14 @@ from rocketdiff.relay.remoting.wire import Closed, Connected, Passed, Refused
 CLIENT, SERVER, RELAY = "client", "server", "relay"
 
 MOST_WAITING_BYTES = 1 << 20
-"""What is kept for a side that does not read, or by a delay, before the other side is no longer read; a frame more."""
+"""Bytes kept for a side that does not read, or by a delay, before reading from the other side stops; one frame more at most."""
 
 _RESET = struct.pack("ii", 1, 0)
 
 
 @dataclass(slots=True)
 class Surroundings:
-    """What all links of a relay share; ``relays``: address of a broker to the relay's for it."""
+    """What all links of a relay share; ``relays`` maps a broker's address to the relay's port for it."""
 
     journal: WireJournal
     switchboard: Switchboard = field(default_factory=Switchboard)
@@ -41,7 +41,7 @@ class Surroundings:
 
 
 class Door(Protocol):
-    """The gate a client came through."""
+    """The gate that accepted the client."""
 
     @property
     def node(self) -> str: ...
@@ -55,7 +55,7 @@ class Door(Protocol):
     def reroutes(self) -> bool: ...
 
     def look_upstream(self) -> None:
-        """The server hung up or refused: see whether it is still there."""
+        """The server closed a connection or refused one: probe whether it still accepts."""
         ...
 
 
@@ -67,7 +67,7 @@ class _Delayed:
 
 
 class Side(asyncio.Protocol):
-    """One of the two sockets; ``to`` is where what it receives goes."""
+    """One of the two sockets; ``to`` is the receiver of the bytes read from it."""
 
     def __init__(self, link: "Link", to: str) -> None:
         self.link = link
@@ -85,7 +85,7 @@ class Side(asyncio.Protocol):
 
     @property
     def is_open(self) -> bool:
-        """Whether there is a connection, which may not be made yet or be over."""
+        """Whether the connection is established and has not ended."""
         return self._transport is not None and not self.is_over
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -108,12 +108,12 @@ class Side(asyncio.Protocol):
         self.link.other(self).go_on()
 
     def hold(self) -> None:
-        """Read no more until there is room again."""
+        """Stop reading until the other side has room."""
         if self.is_open:
             self.transport.pause_reading()
 
     def go_on(self) -> None:
-        """There is room."""
+        """Read again, unless too much is delayed."""
         if self.is_open and self.delayed_bytes <= MOST_WAITING_BYTES:
             self.transport.resume_reading()
 
@@ -122,14 +122,14 @@ class Side(asyncio.Protocol):
         self.link.lost(self, reset=exc is not None)
 
     def reset(self) -> None:
-        """End it without a farewell."""
+        """Close with RST: SO_LINGER with time 0 makes close() send a reset instead of a FIN."""
         if self.is_open:
             self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
             self.transport.abort()
 
 
 class Link:
-    """A client's connection, made when the gate accepts it."""
+    """A client's connection and the one to its server, which is made when the gate accepts the client."""
 
     def __init__(self, door: Door, shared: Surroundings) -> None:
         shared.connections += 1
@@ -142,15 +142,15 @@ class Link:
         self.server = Side(self, CLIENT)
 
     def other(self, side: Side) -> Side:
-        """The side across."""
+        """The other side."""
         return self.server if side is self.client else self.client
 
     def begin(self) -> None:
-        """The client is there: go for its server."""
+        """The client is connected: connect to its server."""
         self._task = asyncio.get_running_loop().create_task(self._connect())
 
     def take(self, side: Side, frame: bytes, in_ns: int) -> None:
-        """One frame has come whole."""
+        """Forward and record one complete frame, as the switches say."""
         note = None
         if self._door.reroutes and side is self.server:
             frame, unknown = rerouted(frame, self._shared.relays)
@@ -164,7 +164,7 @@ class Link:
         self._switched(side, frame, self._passed(side, frame, saying, in_ns, note), switch)
 
     def lost(self, side: Side, *, reset: bool) -> None:
-        """A side has ended; the other follows, after what is still delayed for it unless it was a reset."""
+        """One side has ended; end the other too: at once after a reset, otherwise after its delayed frames."""
         hung_up_first = not self._is_closed
         by = CLIENT if side is self.client else SERVER
         self._close(by, reset=reset)

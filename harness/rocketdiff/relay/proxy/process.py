@@ -1,4 +1,4 @@
-"""The runner's end of a relay: start it, point a client at it, turn switches, end it and know that its records are whole."""
+"""The runner's side of a relay process: start it, get its addresses, turn switches on and off, stop it and check that its records are complete."""
 
 import sys
 import threading
@@ -17,17 +17,17 @@ from rocketdiff.relay.proxy.program import Configuration, Order, Said
 from rocketdiff.relay.proxy.switches import Switch
 
 _START_S = 20.0
-"""An interpreter on a machine that is busy starting two clients."""
+"""Start of an interpreter on a machine that is busy starting two clients."""
 
 _ANSWER_S = 10.0
-"""An order is carried out between two frames."""
+"""An order is executed between two frames, so this is long."""
 
 
 class Relay:
     """A running relay; a context manager. Switches may be turned by several threads."""
 
     def __init__(self, upstreams: Sequence[Upstream], journal: Path) -> None:
-        """Start it; what it says on stderr, normally nothing, goes to ``journal`` with the ending ``.log``."""
+        """Start the process; its stderr, normally empty, goes to ``journal`` with the suffix ``.log``."""
         self._upstreams = tuple(upstreams)
         self._is_closed = False
         self._asking = threading.Lock()
@@ -53,30 +53,30 @@ class Relay:
 
     @property
     def name_servers(self) -> tuple[str, ...]:
-        """What a client is configured with, in place of the cluster's own."""
+        """Name server addresses to configure the client with, instead of the cluster's own."""
         return tuple(self.addresses[each.name] for each in self._upstreams if not each.is_broker)
 
     def require_alive(self) -> None:
-        """Raise EnvironmentMissing if it has ended by itself: what its client does now says nothing about it."""
+        """Raise EnvironmentMissing if the relay has ended by itself: its client's behaviour from then on says nothing about the client."""
         if self._process.await_end(0):
             hint = f"see {self._log.name}"
             raise EnvironmentMissing("the recording relay to outlive its client", seen=self._end(), hint=hint)
 
     def turn_on(self, switch: Switch) -> int:
-        """From the next frame on; returns the number to turn it off with."""
+        """Apply the switch from the next frame on; returns the number to turn it off with."""
         number = self._order(Order(on=switch)).switch
         assert number is not None
         return number
 
     def turn_off(self, number: int) -> None:
-        """As if it had never been on, from the next frame on."""
+        """Stop applying a switch, from the next frame on."""
         self._order(Order(off=number))
 
     def close(self) -> None:
         """
-        End it; every record is in the file then. A second call does nothing.
+        Stop the relay; afterwards every record is in the file. A second call does nothing.
 
-        Raises EnvironmentMissing if it could not write all of them, or ended before it was told to.
+        Raises EnvironmentMissing if it could not write all records, or ended before this call.
         """
         if self._is_closed:
             return

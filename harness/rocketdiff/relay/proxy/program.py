@@ -1,8 +1,8 @@
 """
 The relay as a process of its own: ``python -m rocketdiff.relay.proxy.program CONFIGURATION``.
 
-It says where it listens, obeys one order a line, answers each with a line, and ends with ``stop`` or with the end of its
-orders. Its own process, so that neither the runner's work nor another arm's relay costs a client time.
+It prints its addresses, reads one order per line, answers each with a line, and ends on ``stop`` or at the end of its input.
+It is a process of its own, so that neither the runner's work nor another arm's relay delays a client.
 """
 
 import asyncio
@@ -21,14 +21,14 @@ from rocketdiff.relay.remoting.journal import FLUSH_S, WireJournal
 
 
 class Configuration(msgspec.Struct, frozen=True):
-    """What a relay is started with."""
+    """Arguments of the relay process."""
 
     upstreams: tuple[Upstream, ...]
     journal: str
 
 
 class Order(msgspec.Struct, frozen=True):
-    """What it is told: turn a switch on, turn one off, or stop."""
+    """One order to the relay: turn a switch on, turn one off, or stop."""
 
     on: Switch | None = None
     off: int | None = None
@@ -36,7 +36,7 @@ class Order(msgspec.Struct, frozen=True):
 
 
 class Said(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What it answers: addresses by node at the start, the number of a switch, at the end what became of the records."""
+    """One answer of the relay: addresses by node at the start, the number of a switch, at the end the number of records or the write error."""
 
     addresses: dict[str, str] | None = None
     switch: int | None = None
@@ -45,7 +45,7 @@ class Said(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 async def relay(configuration: Configuration) -> None:
-    """Relay until told to stop."""
+    """Relay until the order to stop."""
     journal = WireJournal(Path(configuration.journal))
     shared = Surroundings(journal)
     addresses = {}
@@ -85,13 +85,13 @@ async def _keep_flushing(journal: WireJournal) -> None:
 
 
 def say(said: Said) -> None:
-    """One line to the parent, who may be gone."""
+    """Print one line to the parent, which may have ended."""
     with contextlib.suppress(BrokenPipeError):
         os.write(1, msgspec.json.encode(said) + b"\n")
 
 
 def main() -> None:
-    """Run until told to stop; connections still open are dropped with the process."""
+    """Run until the order to stop; open connections end with the process."""
     configuration = msgspec.json.decode(sys.argv[1], type=Configuration)
     gc.freeze()
     asyncio.run(relay(configuration))

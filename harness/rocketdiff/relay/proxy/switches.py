@@ -1,4 +1,4 @@
-"""What the relay may do to frames besides passing them on: delay, swallow or reset, where and as often as told."""
+"""Switches: rules by which the relay delays or drops frames, or resets their connection."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -7,7 +7,7 @@ from rocketdiff.relay.remoting.saying import Saying
 
 
 class Action(StrEnum):
-    """Delay keeps the order of what follows; swallow loses the frame; reset ends the connection in place of it."""
+    """DELAY: later frames keep their order behind it. SWALLOW: the frame is dropped. RESET: the connection is reset instead of forwarding the frame."""
 
     DELAY = "delay"
     SWALLOW = "swallow"
@@ -17,10 +17,10 @@ class Action(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Switch:
     """
-    One rule. ``to``: frames on their way to the ``server`` or the ``client``, empty for both. ``node`` empty: any.
+    One rule. ``to``: receiver of the frames, ``server`` or ``client``, empty for both. ``node``: empty for any.
 
-    sends: only send requests (and, towards the client, what answers with a queue offset); otherwise every frame.
-    times: how many frames it is good for, None for all until it is turned off.
+    sends: only send requests (and, towards the client, responses with a queue offset); otherwise every frame.
+    times: number of frames it applies to, None for all until it is turned off.
     """
 
     action: Action
@@ -31,7 +31,7 @@ class Switch:
     times: int | None = None
 
     def meets(self, node: str, to: str, saying: Saying) -> bool:
-        """Whether it is about this frame."""
+        """Whether the switch applies to this frame."""
         is_send = saying.identity is not None or saying.queue_offset is not None
         return self.node in ("", node) and self.to in ("", to) and (is_send or not self.sends)
 
@@ -44,28 +44,28 @@ class _Held:
 
 @dataclass(slots=True)
 class Switchboard:
-    """The switches that are on, first come first served."""
+    """The active switches; the one turned on first wins."""
 
     _held: dict[int, _Held] = field(default_factory=dict)
     _count: int = 0
 
     @property
     def is_idle(self) -> bool:
-        """Whether every frame simply passes."""
+        """Whether no switch is on."""
         return not self._held
 
     def turn_on(self, switch: Switch) -> int:
-        """Hold from now on; returns the number to turn it off with."""
+        """Activate a switch; returns the number to turn it off with."""
         self._count += 1
         self._held[self._count] = _Held(switch, switch.times)
         return self._count
 
     def turn_off(self, number: int) -> None:
-        """Let go; one that is off already is no error."""
+        """Deactivate a switch; idempotent."""
         self._held.pop(number, None)
 
     def choose(self, node: str, to: str, saying: Saying) -> Switch | None:
-        """The switch this frame meets, which is then used once."""
+        """The switch that applies to this frame, if any; counts as one use of it."""
         for number, held in self._held.items():
             if held.switch.meets(node, to, saying):
                 if held.left is not None:

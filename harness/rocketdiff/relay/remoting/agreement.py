@@ -1,9 +1,17 @@
 """
-The story of a client's hook held against the wire's: the same requests, in the same order, to the same queues, ended alike.
+Cross-check of two witnesses: the attempts that a client's hook reports against those on the wire.
 
-The wire's attempts of a send must be among those told, in their order; what is told beside them must be of a kind that sends
-nothing, or have been handed over to a connection that was just lost, or be a retry of an asynchronous send whose time was up.
-Of an attempt that is told with ``UNSEEN_END`` the wire may have seen any end. So a hook that hides, invents or misplaces an attempt is seen, whichever witness is wrong.
+The wire's attempts of a send must be among the reported ones, in the same order, with the same queue and end. A reported
+attempt that the wire does not have needs one of these reasons:
+
+    reason                                                                       decided by
+    ---------------------------------------------------------------------------  -------------------------
+    nothing was sent: connection refused or gone, message refused, no time left  _may_never_have_left
+    it was written to a connection that was just lost                            _may_be_lost
+    a retry of an asynchronous send whose time was up: chosen, not written       _had_no_time_left
+
+For an attempt reported with ``UNSEEN_END`` the wire may have seen any end. So a hook that hides, invents or misplaces an
+attempt is noticed, whichever witness is wrong.
 """
 
 from collections import defaultdict
@@ -16,40 +24,40 @@ from rocketdiff.relay.remoting.blind_spots import BlindSpot
 NEVER_LEFT = frozenset(
     {"RemotingTooMuchRequestException", "RemotingConnectException", "RemotingSendRequestException", "MQClientException"}
 )
-"""A budget used up to the millisecond, a connection that was refused or gone, a message refused: nothing was sent."""
+"""Time used up to the millisecond, connection refused or lost, message refused: nothing was sent."""
 
 NO_TIME_NS = 10_000_000
 """
-A timeout that came sooner than this had no budget: at its very edge Java begins an attempt with 0 ms, gives up at once and
+A timeout sooner than this had no time left: at the edge of its budget Java begins an attempt with 0 ms, times out at once and
 closes the channel, before or after the request was written. (No setting here is so short.)
 """
 
 
 CROSSED_NS = 20_000_000
 """
-How long before its client gives up an answer may be at the relay and not be heard of: 1.6 ms were seen, with 4 ms in the
-relay, on a machine with a load of 14 on two cores; waking the client may take as long again.
+A response may be at the relay this long before its client gives up, without the client having noticed it: 1.6 ms were seen,
+with 4 ms in the relay, on a machine with a load of 14 on two cores; waking the client may take as long again.
 """
 
 WAITED_LONG_NS = 50_000_000
-"""Answers in calm come sooner than this, so a client that calls one of them a timeout is still caught."""
+"""Responses in calm come sooner than this, so a client that reports one of them as a timeout is still noticed."""
 
 
 LOSS_NOTICED_NS = 250_000_000
 """
-Between the loss of a connection here and what its client knows of it, and between a request's hook and its way through the
-client's threads to here: a ms or two as a rule, 55 at a load of 19 on two cores. Clients later than this by the median make their case
+Longest time between the loss of a connection at the relay and the client's notice of it, and between a request's hook and the
+request's arrival: usually a ms or two, 55 at a load of 19 on two cores. Clients whose median is later than this make their case
 invalid anyway.
 """
 
 Losses = Mapping[str, Sequence[BlindSpot]]
-"""By broker: when it refused connections or lost one."""
+"""By broker: times at which it refused connections or lost one."""
 
 
 def disagreements(
     told: Iterable[AttemptEnded], seen: Iterable[AttemptEnded], losses: Losses, timeout_ns: int
 ) -> list[str]:
-    """One sentence for each send that the two tell differently, by send."""
+    """One sentence per send on which the two witnesses disagree, ordered by send."""
     by_send: tuple[dict[int, list[AttemptEnded]], ...] = (defaultdict(list), defaultdict(list))
     for each, attempts in zip(by_send, (told, seen), strict=True):
         for attempt in attempts:
@@ -65,10 +73,10 @@ def disagreements(
 
 def other_statuses(told: Iterable[AttemptEnded], seen: Iterable[AttemptEnded]) -> list[AttemptEnded]:
     """
-    Attempts that are told with another status than the broker's answer had on the wire, with the status it had there.
+    Reported attempts whose status differs from the broker's response on the wire, with the status of the response.
 
-    One request for both, answered before its client says that it ended. What else the two tell differently is in doubt: a
-    status is in the bytes that the client was given.
+    Both witnesses must have the same request, with a response before the reported end. A status is in the bytes that the client
+    received, so the wire is right about it; any other disagreement leaves open which witness is wrong.
     """
     on_wire: dict[int, list[AttemptEnded]] = defaultdict(list)
     for attempt in seen:
@@ -109,9 +117,10 @@ def _may_never_have_left(told: AttemptEnded) -> bool:
 
 def _may_be_lost(told: AttemptEnded, losses: Losses) -> bool:
     """
-    Whether a request went into a connection that was just lost, and nobody was told.
+    Whether a request was written to a connection that was just lost, without an exception.
 
-    Then it is nobody's (one-way), or goes on with a timeout (Java to 4.9.8), or its end is not told of (asynchronous).
+    A one-way request is then lost, a synchronous one ends with a timeout (Java up to 4.9.8), an asynchronous one has no reported
+    end.
     """
     is_silent = told.error in (UNSEEN_END, "RemotingTimeoutException") or (told.error is None and told.status is None)
     handed_over = replace(told, end_ns=told.start_ns)
@@ -119,12 +128,12 @@ def _may_be_lost(told: AttemptEnded, losses: Losses) -> bool:
 
 
 def _had_no_time_left(told: AttemptEnded, first: AttemptEnded, timeout_ns: int) -> bool:
-    """Whether this is a retry of an asynchronous send whose time was up: it is chosen, not written, and its end not told of."""
+    """Whether this is a retry of an asynchronous send whose time was up: chosen, not written, and without a reported end."""
     return told.error == UNSEEN_END and told.start_ns >= first.start_ns + timeout_ns - NO_TIME_NS
 
 
 def _is_same(told: AttemptEnded, seen: AttemptEnded) -> bool:
-    """One request; a status is an answer and must be the same, an error may have other names."""
+    """Whether both are one request with one end: a status must be equal, an error may have another name."""
     if not _is_one_request(told, seen):
         return False
     return told.status == seen.status or told.error == UNSEEN_END or _crossed(told, seen)
@@ -135,7 +144,7 @@ def _is_one_request(told: AttemptEnded, seen: AttemptEnded) -> bool:
 
 
 def _crossed(told: AttemptEnded, seen: AttemptEnded) -> bool:
-    """Whether an answer was on its last way to a client that waited long, just when that gave up."""
+    """Whether the response arrived at the relay just before a client that had waited long gave up."""
     is_timeout = told.error == "RemotingTimeoutException" and told.end_ns - told.start_ns >= WAITED_LONG_NS
     return is_timeout and seen.end_ns >= told.end_ns - CROSSED_NS
 

@@ -1,16 +1,35 @@
 """
-Attempts of a client that tells of none, from what the wire saw of it; the same record as a hook in a client makes.
+Attempts of a client that does not report them, derived from the wire; the same records as a hook in the client makes.
 
-Begin and end are the wire's: when the relay had the request and when it had the answer, both instants at which the client
-was certainly waiting (passing on takes the relay 0.1 ms; a client can be awake before that is written down). An attempt
-without an answer ends when its send makes the next one, when its connection is gone, or when its call returns, whichever is first:
-that is when the client is *known* to have stopped waiting. Its error is named as a hook would: RemotingTimeoutException
-(also where the client itself closed the connection: it had given up), or RemotingSendRequestException where the other
-side did. A one-way request is over when it was made (at the latest when its call returned: the relay may read it afterwards),
-and has neither error nor status. An answer that came when the time
-was up, or nearly, of a client that waited until then and went on, came too late: which of the two it had first the wire cannot see, and clients do not
-go on after a success. What never became a request (a refused connection, a round without a queue) leaves nothing on the
-wire and is no attempt here.
+Theory of operation. An attempt is a request that arrived at the relay. The wire does not show whether the client was still
+waiting when a response came; that follows from what the client did next:
+
+    the wire shows                                            the attempt ends with
+    --------------------------------------------------------  ----------------------------------------------------------
+    a response, no further request of this send               the response: its status, or MQBrokerException with its code
+    a response, then a request before the time was up         the response: the client retried because of it
+    a response when the time was nearly up, then a request    the next request, RemotingTimeoutException: it was too late
+    no response, then a request                               the next request, RemotingTimeoutException
+    no response, the call returns                             the return of the call, RemotingTimeoutException
+    no response, the client closes the connection             that instant, RemotingTimeoutException: Java and C++ close the
+                                                              connection when the time is up
+    no response, the server or a switch closes it             that instant, RemotingSendRequestException
+    a one-way request                                         its arrival, or the return of its call if that is earlier;
+                                                              neither error nor status
+
+Without a response the earliest of these instants counts: then the client is *known* to have stopped waiting.
+
+Begin and end are relay times: arrival of the request and arrival of the response. At both instants the client was certainly
+waiting. (The end is not taken after forwarding: that takes 0.1 ms, and a client can be awake before the relay reads its clock
+again.) So the attempt lies inside the client's own times, which the oracle relies on.
+
+Response or end of the timeout, which one did the client process first? It is invisible, but a client does not continue
+after a success, and a client that continues because of a response does so at once. Hence a response counts as too late if
+it came in the last 20 ms (CROSSED_NS) before the earliest end of the timeout *and* the client continued no earlier than that
+end; likewise if the call failed although the last response says stored. Not decided: a retry whose *request* arrives more
+than UNDERWAY_NS late and then times out looks as if given up early.
+
+What never became a request (a refused connection, a round without a queue) leaves nothing on the wire and is no attempt here.
 """
 
 from collections import defaultdict
@@ -33,9 +52,9 @@ STATUS_OF_CODE = {
 
 UNDERWAY_NS = 5_000_000
 """
-A client's clock runs before its request is here: 0.2 ms as a rule, some more on a busy machine (a first attempt's begins after
-the call, which is told); one that adds up whole milliseconds gives up a little early, too. So much less than its
-timeout an attempt may seem to have taken that was given up.
+How much shorter than its timeout an attempt that timed out may look on the wire. A client's timeout starts before its request
+arrives: usually 0.2 ms, more on a busy machine (a first attempt's starts after the call, whose time is reported). A client
+that adds whole milliseconds also gives up a little early.
 """
 
 LOST, SILENT, REFUSED = "RemotingSendRequestException", "RemotingTimeoutException", "MQBrokerException"
@@ -50,14 +69,15 @@ def attempts_of(
     oneway: Collection[int] = (),
 ) -> list[AttemptEnded]:
     """
-    Every request about a message of the topic, by send and time; sends that never returned have attempts too.
+    One attempt per request with a message of the topic, by send and time; sends that never returned have attempts too.
 
-    sends: those that returned. threads: thread of every planned send. timeout_ms: what the client was set to. oneway: sends
-    that were planned so; the C++ client does not mark their requests, and brokers answer them.
+    sends: those that returned. threads: thread of every planned send. timeout_ms: the client's setting. oneway: sends planned as
+    one-way; the C++ client does not set the flag on their requests, so brokers respond to them.
     """
     timeout_ns = timeout_ms * 1_000_000
     tried: dict[int, list[Exchange]] = defaultdict(list)
     for exchange in exchanges:
+        # The id is RUN/TOPIC/SEND; messages of other runs, of the warm-up topic and of probes are no attempts of this arm.
         _, named, number = exchange.identity.rsplit("/", 2) if exchange.identity.count("/") > 1 else ("", "", "")
         if named == topic and number.isdecimal() and int(number) in threads:
             is_oneway = exchange.request.oneway or int(number) in oneway
@@ -75,9 +95,11 @@ def _attempts_of_send(
     attempts = []
     for number, exchange in enumerate(made):
         following = made[number + 1].request if number + 1 < len(made) else None
+        # The client has stopped waiting at its next request, or when the call returned; None: the send never returned.
         limit_ns = following.in_ns if following else told.end_ns if told else None
         request = exchange.request
         began_ns = request.in_ns if number or told is None else _began_ns(exchange, told, timeout_ns, following)
+        # Only then can a response have been too late; otherwise the client returned what the response says.
         gave_up = following is not None or _failed_all_the_same(exchange, told)
         answer = _heeded(exchange, limit_ns, began_ns + timeout_ns - UNDERWAY_NS if gave_up else None)
         if request.oneway:
@@ -92,25 +114,26 @@ def _attempts_of_send(
 
 
 def _unwaited(exchange: Exchange, told: SendEnded | None) -> Exchange:
-    """A request nobody waits for, whatever its mark; made when its call returned, at the latest."""
+    """A one-way request, whatever its flag says. It was sent before its call returned, though the relay may read it later."""
     request = exchange.request
     made_ns = min(request.in_ns, told.end_ns) if told else request.in_ns
     return Exchange(replace(request, oneway=True, in_ns=made_ns))
 
 
 def _failed_all_the_same(exchange: Exchange, told: SendEnded | None) -> bool:
-    """Whether a call failed although its last answer says stored."""
+    """Whether the call failed although this response says stored: the client did not get it in time."""
     is_stored = exchange.answer is not None and exchange.answer.code in STATUS_OF_CODE
     return is_stored and told is not None and told.error is not None
 
 
 def _began_ns(exchange: Exchange, told: SendEnded, timeout_ns: int, following: Passed | None) -> int:
     """
-    The earliest instant from which the client can have counted the time of a first attempt, in ns.
+    The earliest instant at which the client can have started the timeout of a first attempt, in ns.
 
-    The call, as Java from 4.3.0 does it (sendDefaultImpl). Not so where the request was late (a route, a connection) and the
-    client counts from it, as C++ and Java to 4.2.0: it left when a budget from the call was spent, or the client went on after an
-    answer that lets clients go on (any but SEND_OK); who counts from the call fails when that time is up.
+    Java from 4.3.0 on starts it with the call (sendDefaultImpl); C++ and Java up to 4.2.0 with the request, which is later if a
+    route or a connection was needed first. The wire shows the second kind where the request was sent after a whole timeout
+    since the call, or where the client continued after a response that lets clients continue (any but SEND_OK): a client
+    that counts from the call fails when that time is up.
     """
     request, answer = exchange.request, exchange.answer
     goes_on = following is not None and answer is not None and answer.code != ResponseCode.SUCCESS
@@ -120,14 +143,16 @@ def _began_ns(exchange: Exchange, told: SendEnded, timeout_ns: int, following: P
 
 def _heeded(exchange: Exchange, limit_ns: int | None, deadline_ns: int | None) -> Passed | None:
     """
-    The answer, if it came while the client still waited.
+    The response, if it came while the client was still waiting.
 
-    deadline_ns: the earliest instant at which the time of a client that went on, or failed, can have been up; None for one
-    that did neither. Who goes on before it does so because of the answer.
+    limit_ns: the client had stopped waiting by then (next request or return of the call). deadline_ns: the earliest instant at
+    which the timeout of a client that continued, or failed, can have ended; None for a client that did neither. A client that
+    continues before it does so because of the response.
     """
     answer = exchange.answer
     if answer is None or limit_ns is None:
         return answer
+    # Both are needed: a late response alone may still be what the client returned or retried for.
     waited_on = deadline_ns is not None and limit_ns >= deadline_ns
     has_crossed = deadline_ns is not None and answer.let_go_ns >= deadline_ns - CROSSED_NS
     return None if answer.let_go_ns > limit_ns or (waited_on and has_crossed) else answer
@@ -141,8 +166,9 @@ def _answered(answer: Passed) -> tuple[int, str | None, int | None, str | None]:
 
 
 def _unanswered(exchange: Exchange, limit_ns: int | None) -> tuple[int, str | None, int | None, str | None]:
-    """The same, for one that nobody waited for any more."""
+    """The same for an attempt without a response, or whose response came too late."""
     begin_ns, closed = exchange.request.in_ns, exchange.closed
+    # The first instant at which the client is known to have stopped waiting; a send that never returned may have none.
     known = [at_ns for at_ns in (closed.at_ns if closed else None, limit_ns) if at_ns is not None]
     end_ns = max(min(known, default=begin_ns), begin_ns)
     is_lost = closed is not None and closed.by != "client" and closed.at_ns == end_ns

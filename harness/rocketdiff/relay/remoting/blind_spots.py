@@ -1,9 +1,8 @@
 """
-When the wire cannot have seen everything a client tried.
+Times at which the wire may have missed attempts of a client.
 
-While a server's port was shut, connections to it were refused by the kernel and left no trace; a send that fell into such
-a time may have had attempts that nobody saw. A connection that was just lost is another such time: what its client hands
-over before it hears of that never arrives.
+While a server's port is shut, the kernel refuses connections without a record, so a send in that time may have had unseen
+attempts. The loss of a connection is another such time: requests that the client writes before it notices never arrive.
 """
 
 from collections import defaultdict
@@ -18,23 +17,23 @@ END_OF_TIME_NS = (1 << 63) - 1
 
 @dataclass(frozen=True, slots=True)
 class BlindSpot:
-    """From when to when, on the monotonic clock; an instant where a client was accepted and its server was gone."""
+    """Begin and end on the monotonic clock; equal where a client was accepted and its server refused."""
 
     begin_ns: int
     end_ns: int
 
     def meets(self, told: SendEnded | AttemptEnded, within_ns: int = 0) -> bool:
-        """Whether any of it fell into a call or an attempt, or came so near."""
+        """Whether it overlaps a call or an attempt, extended by ``within_ns`` at both ends."""
         return told.start_ns - within_ns <= self.end_ns and self.begin_ns <= told.end_ns + within_ns
 
 
 def blind_spots_of(records: Iterable[WireRecord]) -> list[BlindSpot]:
-    """By when they began; one that did not end lasts for ever."""
+    """Ordered by begin; one without an end lasts for ever."""
     return sorted((spot for _, spot in _refusing(records)), key=lambda spot: spot.begin_ns)
 
 
 def losses_of(records: Sequence[WireRecord]) -> dict[str, list[BlindSpot]]:
-    """Of each server: when it refused connections, and when one to it was lost that its client did not close."""
+    """By server: when it refused connections, and when a connection was lost that the client did not close."""
     losses: defaultdict[str, list[BlindSpot]] = defaultdict(list)
     for node, spot in _refusing(records):
         losses[node].append(spot)
@@ -62,9 +61,10 @@ def _refusing(records: Iterable[WireRecord]) -> Iterator[tuple[str, BlindSpot]]:
 
 def with_routes(sends: Iterable[SendEnded], routes: Sequence[RouteSeen], spots: Sequence[BlindSpot]) -> list[SendEnded]:
     """
-    The sends with the number of the publish list before and after, as far as the wire knows.
+    The sends with the number of the publish list before and after the call.
 
-    The first list also stands for a send that began before it was asked for. A send that meets a blind spot says so.
+    The first list also counts for a send that began before the route was requested. A send that overlaps a blind spot gets
+    UNSEEN_ROUTE, which the oracle leaves undecided.
     """
     return [
         replace(send, route=UNSEEN_ROUTE, route_after=UNSEEN_ROUTE)

@@ -1,9 +1,21 @@
 """
-Send requests with what became of them: the answer of the same number on the same connection, or how it ended without.
+Send requests with their responses.
 
-In: the records of one relay, in the order they were written. Out: one exchange for each send request with our id, by the
-time the relay had it. An answer after its client stopped to wait is an answer here; who waited is not the wire's to say.
-One that a switch of the relay swallowed, or in whose place it reset the connection, is none: no client ever had it.
+Theory of operation. Remoting multiplexes requests on a connection: a request carries a number (``opaque``) that its client
+chooses, and the response repeats it, in any order. Numbers are unique among the pending requests of a client, and a
+connection belongs to one client, so (connection, opaque) identifies a pending request:
+
+    record                          pending request of that key
+    ------------------------------  -----------------------------------------------------------------
+    send request with our id        becomes pending
+    response, forwarded             ends with this response
+    response, swallowed or reset    stays pending: the client never received it
+    closed connection               all pending requests of the connection end without a response
+    end of the records              ends without response and without close
+
+In: the records of one relay, in the order they were written. Out: one exchange per send request with our id, ordered by the
+arrival of the request. A response that came after the client stopped waiting counts here: whether the client was still
+waiting is decided in ``attempts.py``.
 """
 
 from collections.abc import Iterable
@@ -14,7 +26,7 @@ from rocketdiff.relay.remoting.wire import Closed, Passed, WireRecord
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One request; ``answer`` None if none came, ``closed`` if its connection ended before one did."""
+    """One request; ``answer`` is None without a response, ``closed`` is set if the connection ended before one came."""
 
     request: Passed
     answer: Passed | None = None
@@ -27,23 +39,27 @@ class Exchange:
 
     @property
     def node(self) -> str:
-        """Broker the request was for."""
+        """The broker the request was sent to."""
         return self.request.node
 
 
 def exchanges_of(records: Iterable[WireRecord]) -> list[Exchange]:
-    """Every send request with our id, in order."""
+    """All send requests with our id, ordered by arrival."""
     waiting: dict[tuple[int, int], Passed] = {}
     ended: list[Exchange] = []
     for record in records:
         match record:
             case Passed(to="server", response=False) if record.identity is not None:
+                # Up to 4.6.1 two requests may have one number: the later one takes the key, as in the client's own
+                # table, and the earlier one has no exchange.
                 waiting[record.connection, record.opaque] = record
             case Passed(to="client", response=True) if record.has_arrived:
+                # Responses to other requests (routes, heartbeats) have no pending send request here.
                 asked = waiting.pop((record.connection, record.opaque), None)
                 if asked is not None:
                     ended.append(Exchange(asked, record))
             case Closed():
+                # The client fails all of them at once: no later connection can deliver their responses.
                 lost = [key for key in waiting if key[0] == record.connection]
                 ended += [Exchange(waiting.pop(key), closed=record) for key in lost]
             case _:
@@ -53,5 +69,5 @@ def exchanges_of(records: Iterable[WireRecord]) -> list[Exchange]:
 
 
 def past_the_relay(records: Iterable[WireRecord]) -> list[str]:
-    """What a client did where the relay could not see it, or what it could not read; empty for a whole story."""
+    """Notes of frames that lead past the relay or could not be decoded; empty if the records are complete."""
     return [record.note for record in records if isinstance(record, Passed) and record.note is not None]

@@ -1,18 +1,18 @@
-"""From bytes as they come to whole frames as they were sent, byte for byte; nothing is decoded here."""
+"""Splits a byte stream into remoting frames, unchanged; nothing is decoded here."""
 
 from rocketmq_reference.remoting.frames import FRAME_MAX_BYTES
 
 _LENGTH_BYTES = 4
 _LEAST_BYTES = 4
-"""A frame has at least the word with the length of its header."""
+"""A frame has at least the word with its header length."""
 
 
 class FrameSplitter:
     """
-    Collects bytes and gives out frames with their length word.
+    Buffers bytes and returns complete frames, each with its length word.
 
-    What is no frame (another protocol, TLS, a length no server takes) is given out as it comes, and so is all that
-    follows it: a relay must not stop what it cannot read. ``is_lost`` tells.
+    Bytes that are no frame (another protocol, TLS, a length no server accepts) are returned as received, and so is all that
+    follows, because a relay must forward what it cannot parse. ``is_lost`` is set then.
     """
 
     __slots__ = ("_received", "is_lost")
@@ -22,7 +22,7 @@ class FrameSplitter:
         self.is_lost = False
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Frames, or pieces of what is none, that are complete now, in order."""
+        """The frames completed by these bytes, or unparsable bytes as received, in order."""
         if self.is_lost:
             return [data]
         received = self._received
@@ -47,7 +47,7 @@ class FrameSplitter:
         return frames
 
     def rest(self) -> bytes:
-        """What has come of a frame that its sender did not finish."""
+        """The bytes of an unfinished frame."""
         rest = bytes(self._received)
         self._received.clear()
         return rest

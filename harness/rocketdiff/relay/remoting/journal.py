@@ -1,8 +1,8 @@
 """
-Where the relay's records go: appended to one file every few milliseconds, by the loop that passes frames on.
+The relay's record file: records are appended every few milliseconds by the loop that forwards frames.
 
-Memory is bounded: what waits is at most what comes in between two writes. On a full disk recording stops, passing goes
-on (the client must not be disturbed), and ``problem`` says so to whoever ends the relay.
+Memory is bounded by what arrives between two writes. On a full disk recording stops and forwarding continues, because the
+client must not be disturbed; ``problem`` has the error for the answer to ``stop``.
 """
 
 import os
@@ -11,10 +11,10 @@ from pathlib import Path
 from rocketdiff.relay.remoting.wire import WireRecord, encode_wire
 
 FLUSH_S = 0.01
-"""A killed relay loses at most this much."""
+"""Interval of writes: a killed relay loses at most this much."""
 
 _MOST_WAITING = 512
-"""More than this are written at once: 100 kB."""
+"""Records that trigger a write before its time: some 100 kB."""
 
 
 class WireJournal:
@@ -28,13 +28,13 @@ class WireJournal:
         self.problem = ""
 
     def put(self, record: WireRecord) -> None:
-        """Take note; it is in the file at the next flush."""
+        """Add a record; the next flush writes it."""
         self._waiting.append(record)
         if len(self._waiting) >= _MOST_WAITING:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits."""
+        """Write all waiting records."""
         if not self._waiting:
             return
         waiting, self._waiting = self._waiting, []
@@ -50,6 +50,6 @@ class WireJournal:
         self.records += len(waiting)
 
     def close(self) -> None:
-        """Write the rest and give the file back."""
+        """Flush and close the file."""
         self.flush()
         os.close(self._file)

@@ -1,8 +1,8 @@
 """
-Publish lists of a client that tells of none, from the routes a name server told it.
+Publish lists of a client that does not report them, derived from the route responses it received.
 
-The list is what every remoting client makes of a route: writable brokers with a master by name, and the queues of each
-from 0 on. That the client uses it in this order is the rule it is judged by, not something the wire can see.
+Every remoting client builds the same list from a route: writable brokers that have a master, by name, and the queues of each
+from 0. That the client uses the list in this order is a rule it is judged by; the wire cannot show it.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from rocketmq_reference.remoting.codes import RequestCode
 
 
 def publish_lists_of(records: Iterable[WireRecord], topic: str) -> list[RouteSeen]:
-    """One for each route of the topic that differs from the one before, when its answer was passed on."""
+    """One list per route response of the topic that differs from the previous one, with the time the response was forwarded."""
     asked: set[tuple[int, int]] = set()
     seen: list[RouteSeen] = []
     for record in records:

@@ -1,8 +1,8 @@
 """
-Route answers of a name server with the relay's addresses in place of the brokers', and nothing else changed.
+Route responses of a name server with broker addresses replaced by the relay's.
 
-The text of the body is edited, not its meaning: fastjson's bare number keys and every field we do not know stay as they
-came. Frames of name servers are few (one every poll), so all of them may be looked at.
+The body is edited as text, not parsed and written again, because fastjson's bare number keys and unknown fields must stay as
+they are. Name server frames are few (one per poll), so every one is searched.
 """
 
 import re
@@ -14,9 +14,9 @@ _ADDRESS = re.compile(rb'"(\[?[0-9A-Za-z.:-]+\]?:\d{1,5})"')
 
 def rerouted(frame: bytes, relays: Mapping[str, str]) -> tuple[bytes, tuple[str, ...]]:
     """
-    The frame (with its length word) with every known address replaced, and the addresses it names that are not known.
+    The frame (with its length word) with every known address replaced, and the unknown addresses in it.
 
-    A client that is told an address we do not know goes there past the relay, which must not stay unnoticed.
+    A client connects to an unknown address directly, past the relay; the caller records it, and the case becomes invalid.
     """
     head_end = 2 * _LENGTH_BYTES + (int.from_bytes(frame[_LENGTH_BYTES : 2 * _LENGTH_BYTES], "big") & 0xFFFFFF)
     body = frame[head_end:]

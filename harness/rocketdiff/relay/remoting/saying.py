@@ -1,4 +1,4 @@
-"""What a frame says, as far as anybody asks about it later: numbers, and of a send its queue and our own id."""
+"""The fields of a remoting frame that the relay records: opaque, code, flags; for send requests also queue id and message id."""
 
 from dataclasses import dataclass
 
@@ -11,14 +11,14 @@ from rocketmq_reference.remoting.routes import PERM_WRITE, decode_route
 from rocketmq_reference.remoting.sending import parse_send_fields
 
 ID_PROPERTY = "rocketdiff.id"
-"""User property with the id ``RUN/TOPIC/SEND`` of a message, which every subject sets."""
+"""User property with a message's id ``RUN/TOPIC/SEND``, which every subject sets."""
 
 SEND_CODES = frozenset({RequestCode.SEND_MESSAGE, RequestCode.SEND_MESSAGE_V2, RequestCode.SEND_BATCH_MESSAGE})
 
 
 @dataclass(frozen=True, slots=True)
 class Saying:
-    """As the fields of ``wire.Passed``; ``note`` is set for a frame that cannot be read."""
+    """Fields as in ``wire.Passed``; ``note`` is set for a frame that cannot be decoded."""
 
     opaque: int = -1
     code: int = -1
@@ -34,7 +34,7 @@ class Saying:
 
 
 def saying_of(frame: bytes) -> Saying:
-    """Read a frame with its length word; one that cannot be read is a saying with a note, never an error."""
+    """Decode a frame with its length word; a frame that cannot be decoded gives a note, never an error."""
     try:
         command = decode(frame[4:])
         if command.is_response:
@@ -63,7 +63,7 @@ def _answer(command: Command) -> Saying:
 
 
 def _writable(body: bytes) -> tuple[tuple[str, int], ...]:
-    """Write queues of every broker that has a master and may be written to, by name."""
+    """Brokers that have a master and write permission, by name, with their number of write queues."""
     route = decode_route(body)
     masters = route.master_addresses()
     writable = (each for each in route.queues if each.perm & PERM_WRITE and each.broker in masters)

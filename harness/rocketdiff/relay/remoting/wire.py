@@ -1,8 +1,8 @@
 """
-What the relay writes down: one frozen record a line (NDJSON), in one closed union; the witness is always ``wire``.
+The relay's records: one frozen dataclass per line (NDJSON), in one closed union; the witness is always ``wire``.
 
-All times are nanoseconds of the host's monotonic clock, as everywhere. The relay never says which request an answer
-belongs to: the number does (``opaque``, per connection), and ``exchanges.py`` reads it.
+All times are nanoseconds of the host's monotonic clock. A record does not say which request a response belongs to:
+``exchanges.py`` matches them by connection and ``opaque``.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ WITNESS = "wire"
 
 @dataclass(frozen=True, slots=True)
 class Connected:
-    """A client reached a server through the relay; ``vip``: on the port two below the broker's own."""
+    """A client is connected to a server through the relay; ``vip``: on the port two below the broker's own."""
 
     connection: int
     node: str
@@ -27,7 +27,7 @@ class Connected:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A client was accepted by the relay and the server behind it was not to be had."""
+    """The relay accepted a client, but the server behind it refused."""
 
     connection: int
     node: str
@@ -36,7 +36,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Shut:
-    """The server refuses, and so does its port here from now on: what clients try there leaves no trace."""
+    """The server refuses, so the relay's port for it refuses from now on; connection attempts leave no record."""
 
     node: str
     at_ns: int
@@ -44,7 +44,7 @@ class Shut:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The server accepts again, and so does its port here."""
+    """The server accepts again, and so does the relay's port for it."""
 
     node: str
     at_ns: int
@@ -52,7 +52,7 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """The connection is over; ``by``: client, server or relay (a switch); ``reset``: not in an orderly way."""
+    """The connection has ended; ``by``: client, server or relay (a switch); ``reset``: by RST, not by FIN."""
 
     connection: int
     node: str
@@ -66,13 +66,12 @@ class Passed:
     """
     One frame.
 
-    to: server or client. in_ns: its last byte was here. out_ns: the kernel had all of it for the other side; None when
-    that was not so at once (the other side does not read) or never (see ``action``).
+    to: receiver, server or client. in_ns: the relay had its last byte. out_ns: the kernel had accepted all of it for the
+    receiver; None if not at once (the receiver does not read) or never (see ``action``).
 
-    topic, queue_id, identity (property ``rocketdiff.id``) and unique_key are those of a send request; queue_id and
-    queue_offset those of its answer. queues: of a name server's answer with a route, brokers that can be written to (by
-    name) and how many queues each has. action: what a switch did to it: delay, swallow or reset. released_ns: when a delay
-    let it go. note: what was odd.
+    topic, queue_id, identity (property ``rocketdiff.id``) and unique_key: of a send request; queue_id and queue_offset: of its
+    response. queues: of a route response, writable brokers by name with their number of queues. action: of a switch: delay,
+    swallow or reset. released_ns: end of a delay. note: what was unusual.
     """
 
     connection: int
@@ -97,12 +96,12 @@ class Passed:
 
     @property
     def has_arrived(self) -> bool:
-        """Whether it was passed on; a swallowed one was not, nor one in whose place the connection was reset."""
+        """Whether it was forwarded: not swallowed, and not replaced by a reset."""
         return self.action not in ("swallow", "reset")
 
     @property
     def let_go_ns(self) -> int:
-        """When it was about to be passed on: at once, or after its delay."""
+        """When the relay forwarded it: on arrival, or after its delay."""
         return self.in_ns if self.released_ns is None else self.released_ns
 
 
@@ -122,7 +121,7 @@ _OBJECT = msgspec.json.Decoder(dict[str, Any])
 
 
 def encode_wire(record: WireRecord) -> bytes:
-    """One line with its end; what is None or False is left out."""
+    """One line with its line feed; fields that are None or False are left out."""
     kind = type(record)
     members: dict[str, object] = {"type": _NAMES[kind], "witness": WITNESS}
     for name in _FIELDS[kind]:
@@ -134,9 +133,9 @@ def encode_wire(record: WireRecord) -> bytes:
 
 def decode_wire(line: bytes) -> WireRecord:
     """
-    The record of one line; members this version does not know are passed over.
+    The record of one line; unknown members are ignored.
 
-    Raises msgspec.MsgspecError for anything that is none.
+    Raises msgspec.MsgspecError for a line that is no record.
     """
     members = _OBJECT.decode(line)
     kind = _KINDS.get(str(members.get("type")))
@@ -146,7 +145,7 @@ def decode_wire(line: bytes) -> WireRecord:
 
 
 def read_wire(file: Path) -> Iterator[WireRecord]:
-    """Every whole line of a file; one that its writer did not finish is left out, a missing file has none."""
+    """The records of all complete lines; an unfinished last line is left out, a missing file has none."""
     if not file.exists():
         return
     with file.open("rb") as lines:
