@@ -90,7 +90,7 @@ import json
 from rocketdiff.cluster.faults.catalogue import FAULTS
 from rocketdiff.core.fault import FaultKind, HOLD_ANSWERS_BACK, fault_counts, fault_sentence
 from rocketdiff.core.plots import FaultWindow
-from rocketdiff.ledger.file_format import schema
+from rocketdiff.ledger.file import schema
 from rocketdiff.report.charts.timelines import fault_text
 from rocketdiff.report.words import phase_word
 from rocketdiff.scenario import parse

@@ -14,8 +14,8 @@ from rocketdiff.core.resources import resource
 from rocketdiff.core.verdict import CheckResult, Verdict
 from rocketdiff.judging.ledgers import POOLED, LedgerChoice, admitted, known_checks, load, read, shipped_files
 from rocketdiff.ledger.apply import apply_ledger
-from rocketdiff.ledger.cover import check_path
 from rocketdiff.ledger.lint import lint
+from rocketdiff.ledger.matching import check_path
 from rocketdiff.report.document import Document
 from rocketdiff.report.json_document import load as load_document
 from rocketdiff.scenario import load_all

@@ -6,8 +6,7 @@ from typing import Any
 
 from rocketdiff.core.run_info import CaseInfo, Machine, RunInfo, SubjectInfo
 from rocketdiff.core.verdict import CheckResult, Divergence, Example, Severity, Verdict
-from rocketdiff.ledger.model import Conditions, Confirmation, Entry, Party
-from rocketdiff.ledger.ranges import Range
+from rocketdiff.ledger.model import Conditions, Confirmation, Entry, Party, Range
 
 OLD, NEW = "java:4.7.1", "java:5.3.3"
 PAIR = f"{OLD}~{NEW}"

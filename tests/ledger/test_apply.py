@@ -8,8 +8,7 @@ import pytest
 from rocketdiff.core.policy import Policy
 from rocketdiff.core.verdict import CheckResult, Severity, Verdict
 from rocketdiff.ledger.apply import Applied, apply_ledger
-from rocketdiff.ledger.model import Conditions, Entry, Ledger, Party, Rate
-from rocketdiff.ledger.outcome import EntryState
+from rocketdiff.ledger.model import Conditions, Entry, EntryState, Ledger, Party, Rate
 from tests.ledger.ledger_entries import BOTH, ENTRY, OLD, ONE, PAIR, RUN, divergence, entry, result
 
 BOTH_DIVERGE = [result(ONE, divergence()), result(BOTH, divergence())]

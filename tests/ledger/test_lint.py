@@ -5,12 +5,10 @@ from datetime import date
 
 import pytest
 
-from rocketdiff.ledger.frequency import checks_until_stale, frequency_of
+from rocketdiff.ledger.file import ParsedFile
 from rocketdiff.ledger.lint import KnownCheck, Level, lint
-from rocketdiff.ledger.model import Conditions, Entry, Party, Rate
-from rocketdiff.ledger.outcome import EntryState
-from rocketdiff.ledger.parsing import ParsedFile
-from rocketdiff.ledger.ranges import Range
+from rocketdiff.ledger.matching import checks_until_stale, frequency_of
+from rocketdiff.ledger.model import Conditions, Entry, EntryState, Party, Range, Rate
 from tests.ledger.ledger_entries import ENTRY, entry
 
 KNOWN = [

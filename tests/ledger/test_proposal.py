@@ -9,8 +9,8 @@ from rocketdiff.core.policy import Policy
 from rocketdiff.core.run_info import SubjectInfo
 from rocketdiff.core.verdict import Severity
 from rocketdiff.ledger.apply import apply_ledger
+from rocketdiff.ledger.file import ParsedFile, parse
 from rocketdiff.ledger.model import Confirmation, Ledger
-from rocketdiff.ledger.parsing import ParsedFile, parse
 from rocketdiff.ledger.proposal import proposed_file
 from tests.ledger.ledger_entries import BOTH, NEW, OLD, ONE, RUN, divergence, result
 

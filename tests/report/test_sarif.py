@@ -10,7 +10,8 @@ import msgspec
 import pytest
 
 from rocketdiff.core.verdict import Divergence, Example, Severity, Verdict
-from rocketdiff.ledger.outcome import EntryOutcome, EntryState
+from rocketdiff.ledger.apply import EntryOutcome
+from rocketdiff.ledger.model import EntryState
 from rocketdiff.report import sarif
 from rocketdiff.report.context import ExampleContext, KnownEntry
 from rocketdiff.report.document import Document

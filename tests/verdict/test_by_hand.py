@@ -10,12 +10,10 @@ from scipy import stats
 from rocketdiff.core.evidence import ComparedShares, PairedCounts, Standing
 from rocketdiff.core.policy import Policy
 from rocketdiff.core.verdict import Severity, Verdict
-from rocketdiff.ledger.cover import is_expected, meets
-from rocketdiff.ledger.examined import examine
-from rocketdiff.ledger.frequency import checks_until_stale
+from rocketdiff.ledger.apply import examine
+from rocketdiff.ledger.matching import checks_until_stale, is_expected, meets
+from rocketdiff.ledger.model import EntryState, Range
 from rocketdiff.ledger.model import Rate as DeclaredRate
-from rocketdiff.ledger.outcome import EntryState
-from rocketdiff.ledger.ranges import Range
 from rocketdiff.statistics.significance import MOST_PAIRS, Decision, excluded_rate, paired_ratio, pairs_needed
 from rocketdiff.verdict.calibration import Rate
 from rocketdiff.verdict.calibration_sums import Answer, ControlOutcome, summed

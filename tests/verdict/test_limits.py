@@ -6,9 +6,8 @@ import pytest
 
 from rocketdiff.core.evidence import Concentration, Ending, EpisodePair, Evidence, Margin, PairedSample, Standing
 from rocketdiff.core.verdict import Verdict
-from rocketdiff.ledger.frequency import frequency_of
-from rocketdiff.ledger.model import Rate
-from rocketdiff.ledger.outcome import EntryState
+from rocketdiff.ledger.matching import frequency_of
+from rocketdiff.ledger.model import EntryState, Rate
 from rocketdiff.statistics.significance import benjamini_hochberg, clopper_pearson, exact_mcnemar, holm, pairs_needed
 from rocketdiff.verdict.samples import decide_samples
 from tests.verdict.test_by_hand import by_integration

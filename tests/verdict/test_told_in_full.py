@@ -8,7 +8,7 @@ from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.evidence import Ending, EpisodePair, Margin, PairedCounts, PairedSample, Standing
 from rocketdiff.core.policy import Policy
 from rocketdiff.core.verdict import Severity
-from rocketdiff.ledger.examined import examine
+from rocketdiff.ledger.apply import examine
 from rocketdiff.statistics.significance import pairs_needed
 from rocketdiff.verdict.counts import p_of, with_counts_told
 from rocketdiff.verdict.judge import judge

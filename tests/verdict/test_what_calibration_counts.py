@@ -9,9 +9,9 @@ import yaml
 
 from rocketdiff.core.verdict import Severity, Verdict
 from rocketdiff.ledger.lint import never_stale, unmatched
+from rocketdiff.ledger.model import Range
 from rocketdiff.ledger.model import Rate as Share
 from rocketdiff.ledger.proposal import proposed_file
-from rocketdiff.ledger.ranges import Range
 from rocketdiff.verdict import calibration, defects_found
 from rocketdiff.verdict.calibration import Rate
 from rocketdiff.verdict.calibration_sums import Answer, ControlOutcome, KnownOutcome, found, summed

@@ -23,8 +23,8 @@ from rocketdiff.core.verdict import CheckResult
 from rocketdiff.judging.ledgers import POOLED, LedgerChoice
 from rocketdiff.judging.ledgers import load as load_ledger
 from rocketdiff.judging.run_info import describe
-from rocketdiff.ledger.cover import declares, meets, subjects_of
-from rocketdiff.ledger.examined import ABLE_TO_TELL
+from rocketdiff.ledger.apply import ABLE_TO_TELL
+from rocketdiff.ledger.matching import declares, meets, subjects_of
 from rocketdiff.ledger.model import Entry
 from rocketdiff.run.case_session import CaseSession
 from rocketdiff.run.cluster_pool import ClusterPool

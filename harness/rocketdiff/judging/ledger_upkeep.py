@@ -11,9 +11,9 @@ from rocketdiff.core.resources import resource
 from rocketdiff.core.run_info import RunInfo
 from rocketdiff.documents.files import replace_file
 from rocketdiff.judging.ledgers import admitted, problems, read, require_unique, text_of
+from rocketdiff.ledger.apply import EntryOutcome
 from rocketdiff.ledger.lint import Finding, Level, lint
-from rocketdiff.ledger.model import Confirmation
-from rocketdiff.ledger.outcome import EntryOutcome, EntryState
+from rocketdiff.ledger.model import Confirmation, EntryState
 from rocketdiff.ledger.proposal import proposed_file
 from rocketdiff.ledger.pruning import without
 from rocketdiff.report.json_document import load as load_document

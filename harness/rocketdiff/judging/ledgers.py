@@ -10,10 +10,10 @@ from rocketdiff.core.fault import fault_counts
 from rocketdiff.core.glob import path_glob
 from rocketdiff.core.resources import resource
 from rocketdiff.documents.yaml_source import parse_yaml, read_text
+from rocketdiff.ledger.file import ParsedFile, refusals
+from rocketdiff.ledger.file import parse as parse_ledger
 from rocketdiff.ledger.lint import KnownCheck, unmatched
 from rocketdiff.ledger.model import Entry, Ledger
-from rocketdiff.ledger.parsing import ParsedFile, refusals
-from rocketdiff.ledger.parsing import parse as parse_ledger
 from rocketdiff.scenario import Scenario, load_all, parse
 from rocketdiff.scenario.checks_asked import TOLD_UNPLANNED, checks_planned
 from rocketdiff.traces.run_directory import RunDirectory

@@ -8,11 +8,9 @@ from enum import StrEnum
 
 from rocketdiff.core.checks import VALIDITY
 from rocketdiff.core.glob import path_glob
-from rocketdiff.ledger.age import Age, age_of
-from rocketdiff.ledger.cover import meets
-from rocketdiff.ledger.frequency import checks_until_stale
+from rocketdiff.ledger.file import ParsedFile
+from rocketdiff.ledger.matching import Age, age_of, checks_until_stale, meets
 from rocketdiff.ledger.model import Entry, Party
-from rocketdiff.ledger.parsing import ParsedFile
 
 
 class Level(StrEnum):

@@ -7,8 +7,8 @@ from datetime import date
 
 from rocketdiff.core.run_info import RunInfo
 from rocketdiff.core.verdict import CheckResult, Severity, Verdict
-from rocketdiff.ledger.cover import check_path
-from rocketdiff.ledger.file_format import TODO, VERSION
+from rocketdiff.ledger.file import TODO, VERSION
+from rocketdiff.ledger.matching import check_path
 from rocketdiff.ledger.model import RULES, Confirmation
 
 

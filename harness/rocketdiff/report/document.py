@@ -14,7 +14,7 @@ from rocketdiff.core.plots import Plots
 from rocketdiff.core.policy import Policy
 from rocketdiff.core.run_info import RunInfo
 from rocketdiff.core.verdict import CheckResult
-from rocketdiff.ledger.outcome import EntryOutcome
+from rocketdiff.ledger.apply import EntryOutcome
 from rocketdiff.report.cleaning import cleaned
 from rocketdiff.report.clusters import Cluster, clusters_of
 from rocketdiff.report.context import ExampleContext

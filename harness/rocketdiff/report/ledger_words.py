@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rocketdiff.ledger.outcome import EntryOutcome, EntryState
+from rocketdiff.ledger.apply import EntryOutcome
+from rocketdiff.ledger.model import EntryState
 from rocketdiff.report.clusters import Cluster
 from rocketdiff.report.document import Document
 

@@ -8,7 +8,7 @@ from rocketdiff.core.checks import REPORT_ORDER, VALIDITY
 from rocketdiff.core.plots import ElapsedQuantiles, LaneAttempt
 from rocketdiff.core.run_info import CaseInfo, Guard
 from rocketdiff.core.verdict import CheckResult, Severity, Verdict
-from rocketdiff.ledger.outcome import EntryOutcome
+from rocketdiff.ledger.apply import EntryOutcome
 from rocketdiff.report.clusters import Cluster, Weight
 from rocketdiff.report.context import ExampleContext
 from rocketdiff.report.document import Document

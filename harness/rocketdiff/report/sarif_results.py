@@ -7,7 +7,8 @@ from urllib.parse import quote
 
 from rocketdiff.core.run_info import CaseInfo, RunInfo
 from rocketdiff.core.verdict import CheckResult, Divergence, Severity
-from rocketdiff.ledger.outcome import EntryOutcome, EntryState
+from rocketdiff.ledger.apply import EntryOutcome
+from rocketdiff.ledger.model import EntryState
 from rocketdiff.report.clusters import Weight, fingerprint, weight_of
 from rocketdiff.report.document import Document
 from rocketdiff.report.ledger_words import because, trouble_text

@@ -6,7 +6,7 @@ from enum import StrEnum
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.policy import Policy
 from rocketdiff.core.verdict import CheckResult
-from rocketdiff.ledger.outcome import EntryOutcome
+from rocketdiff.ledger.apply import EntryOutcome
 
 
 class RunVerdict(StrEnum):

@@ -12,10 +12,8 @@ import pytest
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.verdict import Severity
-from rocketdiff.ledger.file_format import schema
-from rocketdiff.ledger.model import Party, Rate
-from rocketdiff.ledger.parsing import ParsedFile, parse
-from rocketdiff.ledger.ranges import Range
+from rocketdiff.ledger.file import ParsedFile, parse, schema
+from rocketdiff.ledger.model import Party, Range, Rate
 
 COMMITTED = Path(__file__).parents[2] / "fixtures" / "schema" / "ledger-1.json"
 SPECIFIED: dict[str, Any] = {  # the example of the specification, section 2.4, word by word
@@ -142,7 +140,7 @@ def test_what_is_wrong_is_said_in_one_sentence_with_its_place(data: object, said
 
 
 def test_the_committed_schema_is_the_one_of_the_types() -> None:
-    """After a change: ``python -m rocketdiff.ledger.file_format > fixtures/schema/ledger-1.json``."""
+    """After a change: ``python -m rocketdiff.ledger.file > fixtures/schema/ledger-1.json``."""
     assert COMMITTED.read_bytes() == schema()
 
 

@@ -9,12 +9,10 @@ import pytest
 
 from rocketdiff.core.policy import Policy
 from rocketdiff.ledger.apply import apply_ledger
-from rocketdiff.ledger.cover import covers, declares, is_expected, meets, subjects_of
-from rocketdiff.ledger.model import Conditions, Ledger, Party
-from rocketdiff.ledger.outcome import EntryState
-from rocketdiff.ledger.ranges import Range
+from rocketdiff.ledger.matching import covers, declares, is_expected, meets, subjects_of
+from rocketdiff.ledger.model import Conditions, EntryState, Ledger, Party, Range
 from tests.ledger.ledger_entries import BOTH, ENTRY, NEW, OLD, ONE, RUN, divergence, entry, result
-from tests.ledger.test_cover import run
+from tests.ledger.test_matching import run
 
 FAULTS = {"paused_brokers": 1, "killed_brokers": 0}
 SETTINGS = {"send_latency_fault_enable": True, "send_msg_timeout_ms": 500}
@@ -169,13 +167,13 @@ def test_what_is_no_number_is_in_no_range() -> None:
     assert [Range.parse(">=0").holds(version) for version in ("drops", "", "1")] == [False, False, True]
 
 
-@pytest.mark.parametrize(("name", "is_written"), [("__main__", True), ("rocketdiff.ledger.file_format", False)])
+@pytest.mark.parametrize(("name", "is_written"), [("__main__", True), ("rocketdiff.ledger.file", False)])
 def test_the_format_writes_its_schema_when_it_is_run_only(
     name: str, is_written: bool, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """``python -m rocketdiff.ledger.file_format`` is what the committed schema is written by."""
-    monkeypatch.delitem(sys.modules, "rocketdiff.ledger.file_format", raising=False)
-    runpy.run_module("rocketdiff.ledger.file_format", run_name=name)
+    """``python -m rocketdiff.ledger.file`` is what the committed schema is written by."""
+    monkeypatch.delitem(sys.modules, "rocketdiff.ledger.file", raising=False)
+    runpy.run_module("rocketdiff.ledger.file", run_name=name)
     sys.stdout.flush()
     committed = Path(__file__).parents[2] / "fixtures" / "schema" / "ledger-1.json"
     assert capfdbinary.readouterr().out == (committed.read_bytes() if is_written else b"")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocketdiff.ledger.ranges import Range
+from rocketdiff.ledger.model import Range
 
 SPEC = ">=4.0.0,<4.9.8 || >=5.0.0,<5.1.4"
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from rocketdiff.core.errors import UsageError
-from rocketdiff.ledger.parsing import parse, refusals
-from tests.ledger.test_parsing import SPECIFIED
+from rocketdiff.ledger.file import parse, refusals
+from tests.ledger.test_file import SPECIFIED
 
 AGAINST = {"client": "java", "version": ">=5"}
 
@@ -34,12 +34,12 @@ def refused(data: object) -> str:
 @pytest.mark.parametrize(
     ("fields", "where", "meant"),
     [
-        ({"owners": "x"}, ("entries", 0), "owner"),
-        ({"when": {"client": "java", "serversion": "1"}}, ("entries", 0, "when"), "version"),
-        ({"when": {"client": "java", "setings": {}}}, ("entries", 0, "when"), "settings"),
-        ({"when": {"client": "java", "against": {"client": "java", "versoin": "1"}}}, ("entries", 0, "when", "against"), "version"),
-        ({"occurrence": {"rate": [0, 1], "rates": 1}}, ("entries", 0, "occurrence"), "rate"),
-        ({"evidence": {"seed": 1, "reproduced": "x"}}, ("entries", 0, "evidence"), "reproduce"),
+        ({"owners": "x"}, ("entries", 0, "owners"), "owner"),
+        ({"when": {"client": "java", "serversion": "1"}}, ("entries", 0, "when", "serversion"), "version"),
+        ({"when": {"client": "java", "setings": {}}}, ("entries", 0, "when", "setings"), "settings"),
+        ({"when": {"client": "java", "against": {"client": "java", "versoin": "1"}}}, ("entries", 0, "when", "against", "versoin"), "version"),
+        ({"occurrence": {"rate": [0, 1], "rates": 1}}, ("entries", 0, "occurrence", "rates"), "rate"),
+        ({"evidence": {"seed": 1, "reproduced": "x"}}, ("entries", 0, "evidence", "reproduced"), "reproduce"),
     ],
 )  # fmt: skip
 def test_a_field_that_its_part_does_not_have_is_told_with_the_nearest_that_it_has(
@@ -66,7 +66,7 @@ def test_a_field_that_the_file_or_its_defaults_do_not_have_is_told_too() -> None
     [
         ({"id": ""}, "an id of letters, digits, dots and hyphens", "entries[0].id", "''"),
         ({"check": "loss"}, "a glob over <scenario>/<check>", "entries[0].check", "'loss'"),
-        ({"when": {"client": "java", "fault": {"paused": "1"}}}, "one of paused_brokers", "entries[0].when.fault", "paused"),
+        ({"when": {"client": "java", "fault": {"paused": "1"}}}, "one of paused_brokers", "entries[0].when.fault.paused", "paused"),
         ({"occurrence": "never"}, "always, or {rate: [0.02, 0.20]}", "entries[0].occurrence", "'never'"),
         ({"severity": "high"}, "must, should or info", "entries[0].severity", "'high'"),
         ({"status": "done"}, "active or proposed", "entries[0].status", "'done'"),
@@ -74,14 +74,14 @@ def test_a_field_that_the_file_or_its_defaults_do_not_have_is_told_too() -> None
         ({"ref": "x"}, "an issue, a pull request or a page", "entries[0].ref", "'x'"),
         ({"added": "soon"}, "a date such as 2026-11-21", "entries[0].added", "'soon'"),
         ({"evidence": {"seed": 1, "trace": "x"}}, "sha256: and 64 hexadecimal digits", "entries[0].evidence.trace", "'x'"),
-        ({"owner": 7}, "str, got int", "entries[0].owner", "7"),
-        ({"evidence": {"seed": -1}}, "int >= 0", "entries[0].evidence.seed", "-1"),
+        ({"owner": 7}, "text", "entries[0].owner", "7"),
+        ({"evidence": {"seed": -1}}, "at least 0", "entries[0].evidence.seed", "-1"),
     ],
 )  # fmt: skip
 def test_what_a_field_should_hold_is_told_with_what_it_holds(
     fields: dict[str, object], expected: str, where: str, seen: str
 ) -> None:
-    """In our own words where msgspec's say less, in its words without its marks otherwise."""
+    """In words of the format's own, or of every format."""
     said = refused(with_entry(**fields))
     assert said.startswith(f"expected {expected}")
     assert f" at {where} (" in said
