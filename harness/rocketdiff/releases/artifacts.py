@@ -1,7 +1,7 @@
 """
-Class paths of releases as files on this machine: what the lock names, fetched if it is not there yet, verified by sha256.
+Class paths of releases as files on this machine: the jars in the lock, downloaded if missing, verified by sha256.
 
-Finished files are kept whatever ends a download, so the next try goes on where this one stopped.
+Finished files are kept whatever ends a download, so the next attempt continues where this one stopped.
 """
 
 import shutil
@@ -36,19 +36,19 @@ def server_class_path(release: str, listener: ProgressListener | None = None) ->
 
 
 def require_server(release: str) -> None:
-    """UsageError for a release whose name server and broker nobody has put into the lock; nothing is fetched."""
+    """UsageError for a release whose name server and broker are not in the lock; downloads nothing."""
     _artifacts("server", release, locked().servers)
 
 
 def fetch_clients(releases: Sequence[str], listener: ProgressListener | None = None) -> None:
-    """Bring what is missing of several releases of the Java client, as one. UsageError for an unknown release."""
+    """Download the missing jars of several releases of the Java client together. UsageError for an unknown release."""
     wanted = (artifact for release in releases for artifact in _artifacts("client", release, locked().clients))
     what = f"{len(releases)} releases of the Java client" if len(releases) > 1 else f"client {' '.join(releases)}"
     ensure(what, tuple(dict.fromkeys(wanted)), listener)  # releases share jars, and each is fetched once
 
 
 def cached_paths(artifacts: Sequence[Artifact]) -> list[Path]:
-    """Where the artifacts are, or would be, in the cache; nothing is looked at."""
+    """Paths of the artifacts in the cache, whether they exist or not."""
     return [artifact_folder() / artifact.path for artifact in artifacts]
 
 
@@ -70,12 +70,12 @@ def _artifacts(kind: str, release: str, known: Mapping[str, tuple[Artifact, ...]
 
 
 def ensure(what: str, artifacts: Sequence[Artifact], listener: ProgressListener | None = None) -> list[Path]:
-    """See to it that all artifacts are in the cache, whole; their paths in the given order. `what` is for the progress display."""
+    """Make sure that all artifacts are complete in the cache; returns their paths in the given order. `what` is for the progress display."""
     told = OneAtATime(listener or PlainProgress())
     if any(condition is not Condition.WHOLE for condition in _conditions(artifacts)):
         folder = artifact_folder()
         with exclusive(folder, lambda: told.noted(f"waiting: another rocketdiff is fetching into {folder}")):
-            # Looked at again under the lock: the other process may have brought what was missing.
+            # Checked again under the lock: the other process may have downloaded what was missing.
             _fetch_missing(what, artifacts, told)
     return cached_paths(artifacts)
 
@@ -116,8 +116,8 @@ def _remove(path: Path) -> None:
 
 
 def _fetch_side_by_side(missing: Sequence[Artifact], staging: Path, listener: ProgressListener) -> None:
-    """All of them, or the first error; what has begun is finished, what has not is dropped."""
-    # Here because jgo brings a web client: 0.4 s that commands which fetch nothing need not wait for.
+    """Download all, or raise the first error; started downloads are finished, the others dropped."""
+    # Imported here because jgo imports a web client: 0.4 s for commands that download nothing.
     from rocketdiff.releases.download import fetch  # noqa: PLC0415
 
     folder = artifact_folder()

@@ -1,4 +1,4 @@
-"""The one folder that downloads and compiled classes are kept in, movable by an environment variable."""
+"""The cache folder of downloads and compiled classes; an environment variable moves it."""
 
 import os
 from pathlib import Path
@@ -7,11 +7,11 @@ CACHE_VARIABLE = "ROCKETDIFF_CACHE"
 
 
 def cache_dir() -> Path:
-    """`$ROCKETDIFF_CACHE`, else `rocketdiff` in the XDG cache folder; not created here, so asking has no effect."""
+    """`$ROCKETDIFF_CACHE`, else `rocketdiff` in the XDG cache folder. Does not create it."""
     chosen = os.environ.get(CACHE_VARIABLE)
     if chosen:
         return Path(chosen).expanduser().absolute()
     xdg = os.environ.get("XDG_CACHE_HOME", "")
-    # The XDG specification says that a relative value is to be ignored.
+    # The XDG specification: ignore a relative value.
     root = Path(xdg) if xdg and Path(xdg).is_absolute() else Path.home() / ".cache"
     return root / "rocketdiff"

@@ -1,4 +1,4 @@
-"""Which releases of RocketMQ's Java client and of its servers rocketdiff knows."""
+"""The known releases of RocketMQ's Java client and servers."""
 
 from rocketdiff.releases import line
 from rocketdiff.releases.lock import locked

@@ -1,4 +1,4 @@
-"""Java sources compiled once into the cache, found again by what went into them."""
+"""Java sources compiled once into the cache; the key is a digest of the inputs."""
 
 import contextlib
 import hashlib
@@ -19,14 +19,14 @@ from rocketdiff.releases.verified import sha256_of
 COMPILER_DEADLINE_S = 120
 
 DIGESTS = "digests.txt"
-"""In a class folder: sha256 and name of every file, compared whenever the folder is put on a class path."""
+"""In a class folder: sha256 and name of every file, compared on each use of the folder."""
 
 
 def compiled(name: str, sources: Path, class_path: Sequence[Path], java: JavaHome, *, level: int = 8) -> Path:
     """
     The class folder for all `.java` files under `sources`, compiled at this language level unless the cache has it.
 
-    `name` is the sub-folder of the cache. HarnessError when the compiler refuses: the sources are ours.
+    `name` is the sub-folder of the cache. HarnessError if compilation fails, because the sources are ours.
     """
     files = sorted(sources.rglob("*.java"))
     if not files:
@@ -43,7 +43,7 @@ def compiled(name: str, sources: Path, class_path: Sequence[Path], java: JavaHom
 def _key(
     sources: Path, files: Sequence[Path], class_path: Sequence[Path], java: JavaHome, options: Sequence[str]
 ) -> str:
-    """Sources by name and content, the class path by file names (each jar is verified against the lock), compiler, options."""
+    """Digest of sources (name and content), class path (file names: each jar is verified against the lock), compiler and options."""
     digest = hashlib.sha256()
     for file in files:
         digest.update(f"{file.relative_to(sources)}\0{hashlib.sha256(file.read_bytes()).hexdigest()}\0".encode())
@@ -53,7 +53,7 @@ def _key(
 
 
 def _is_whole(folder: Path) -> bool:
-    """Every class as the compiler left it, none more and none less; half of one would be told as a fault of the host."""
+    """Whether the folder has exactly the classes the compiler wrote; a damaged one would look like a fault of the simulation host."""
     try:
         return (folder / DIGESTS).read_text(encoding="utf-8") == _digests(folder)
     except (OSError, UnicodeDecodeError):
@@ -66,7 +66,7 @@ def _digests(folder: Path) -> str:
 
 
 def _put_aside(target: Path) -> None:
-    """At once, so that nobody finds half of it; another process may have done it already."""
+    """Rename the folder first, so that no process sees half of it; another process may have done so already."""
     try:
         aside = Path(tempfile.mkdtemp(prefix=".damaged-", dir=target.parent))
         with contextlib.suppress(FileNotFoundError):
@@ -107,7 +107,7 @@ def _put_in_place(draft: Path, target: Path) -> None:
     except OSError as error:
         if not target.is_dir():
             raise unwritable(target, error) from error
-        # Another process compiled the same at the same time, and its result is as good.
+        # Another process compiled the same sources meanwhile; its result is equal.
 
 
 def _joined(class_path: Sequence[Path]) -> str:

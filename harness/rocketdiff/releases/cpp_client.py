@@ -1,9 +1,9 @@
 """
-The C++ client behind its Python interface, in an environment of its own in the cache, built when first asked for.
+The C++ client behind its Python interface, in an environment of its own in the cache, built at first use.
 
 Three locks with hashes (``cpp_locks/``), fetched with pip: ``tools`` to build and to speak the line protocol, ``client``
 (rocketmq-client-python, which has no native library) and ``library`` (the source distribution that carries one).
-Everything is made in a draft and renamed, so that an environment under its final name is whole.
+Everything is built in a draft folder and renamed, so that an environment with its final name is complete.
 """
 
 import os
@@ -24,14 +24,14 @@ from rocketdiff.releases.progress import ProgressListener, Silent
 from rocketdiff.releases.verified import sha256_of
 
 RELEASES = ("2.1.0",)
-"""What the library says of itself is ``2.1.0_cvs``: a third party's build of 2.1.0, the only one a registry has."""
+"""The library reports ``2.1.0_cvs``: a third party's build of 2.1.0, the only one in a registry."""
 
 LIBRARY_SHA256 = "ed3fce39f2b926637637a2b8b9122799f207b0cdf98dbd9110505bf43170fa30"
 _MEMBER = "rocketmq-python-cvs-2.1.0.3/rocketmq/librocketmq.so"
 _SYSTEM, _MACHINE = "Linux", "x86_64"
 
 _DEADLINE_S = 300
-"""Building takes some ten seconds, most of them to fetch 4 MB; a slow registry some more."""
+"""Building takes some ten seconds, mostly to download 4 MB; a slow registry takes longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class CppClient:
 
 def cpp_client(progress: ProgressListener | None = None) -> CppClient:
     """
-    The environment, built if this machine has not got it yet.
+    The environment, built if it is not in the cache.
 
     Raises EnvironmentMissing on another system than the library is for, without a network, or without Python's venv.
     """
@@ -60,17 +60,17 @@ def cpp_client(progress: ProgressListener | None = None) -> CppClient:
 
 
 def environment_folder() -> Path:
-    """Where it is or would be; an environment belongs to one minor version of Python."""
+    """Its folder, whether it exists or not; an environment belongs to one minor version of Python."""
     return cache_dir() / "cpp" / f"{RELEASES[-1]}-python{sys.version_info[0]}.{sys.version_info[1]}"
 
 
 def is_built() -> bool:
-    """Whether it is here already."""
+    """Whether it is built."""
     return _found(environment_folder())
 
 
 def require_fit() -> None:
-    """Raise EnvironmentMissing where the library could not be loaded."""
+    """Raise EnvironmentMissing on a system on which the library cannot be loaded."""
     seen = f"{platform.system()} on {platform.machine()}"
     if seen != f"{_SYSTEM} on {_MACHINE}":
         raise EnvironmentMissing(f"{_SYSTEM} on {_MACHINE}, which the C++ client's only build is for", seen=seen)
@@ -123,7 +123,7 @@ def _run(command: list[str], hint: str) -> None:
 
 
 def _take_library(sources: Path, target: Path) -> None:
-    """Only this one member of the archive is taken out; pip has checked the archive, the member is checked here."""
+    """Extract this one member of the archive; pip has verified the archive, its sha256 is verified here."""
     (archive,) = sources.glob("*.tar.gz")
     with tarfile.open(archive) as packed:
         content = packed.extractfile(_MEMBER)

@@ -1,7 +1,7 @@
 """
-What this machine has of the things rocketdiff needs, as data; nothing is fetched or changed.
+What rocketdiff needs and this machine has, as data; nothing is downloaded or changed.
 
-A finding is `ok` or comes with a remedy; where a thing serves a single feature only, the remedy says which.
+A finding is `ok` or has a remedy; if only one feature needs it, the remedy says which.
 """
 
 import importlib.util
@@ -36,9 +36,9 @@ NEEDED = frozenset({"Python", "Java", "Java compiler", "cache folder", "disk"})
 @dataclass(frozen=True, slots=True)
 class Finding:
     """
-    One thing that was looked for: `seen` says what is there, `remedy` what to do about it (empty when `ok`).
+    One requirement: `seen` is what was found, `remedy` what to do about it (empty if `ok`).
 
-    Without a `needed` thing the main job does not run; the others are for single features, or make figures less certain.
+    `needed`: `run` does not work without it. The others are for single features, or make figures less certain.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Finding:
 
 
 def examine() -> list[Finding]:
-    """Everything, in the order in which a person would set it up."""
+    """All findings, in the order in which a person would set things up."""
     lock = locked()
     return [
         _python(),
@@ -76,7 +76,7 @@ def _python() -> Finding:
 
 
 def _java() -> list[Finding]:
-    """The JVM that would be used, and its compiler, which are one package in some systems and two in others."""
+    """The JVM that would be used, and its compiler: some systems have them in two packages."""
     try:
         java, unfit = local_java()
     except EnvironmentMissing as error:
@@ -130,7 +130,7 @@ def _disk() -> Finding:
 
 
 def _jars(name: str, releases: Mapping[str, tuple[Artifact, ...]]) -> Finding:
-    """Which releases are complete in the cache. An absent jar is fetched when needed; a corrupted one is worth a word."""
+    """Which releases are complete in the cache. A missing jar is downloaded when needed; a corrupted one is reported."""
     folder = artifact_folder()
     conditions = {jar: condition_of(folder / jar.path, jar) for jars in releases.values() for jar in jars}
     whole = [release for release, jars in releases.items() if all(conditions[jar] is Condition.WHOLE for jar in jars)]
@@ -150,7 +150,7 @@ def _jars(name: str, releases: Mapping[str, tuple[Artifact, ...]]) -> Finding:
 
 
 def _cpp_client() -> Finding:
-    """Whether ``cpp:2.1.0`` can be a subject; an environment that is not built yet is no defect."""
+    """Whether ``cpp:2.1.0`` can be a subject; an environment that is not built yet is `ok`."""
     name = "C++ client"
     try:
         cpp_client.require_fit()
@@ -180,7 +180,7 @@ def _nearest_existing(folder: Path) -> Path:
 
 
 def _size_bytes(folder: Path) -> int:
-    """Files that another process removes while we look count nothing."""
+    """Total size; files that another process removes meanwhile count as 0."""
     total = 0
     for path in folder.rglob("*"):
         try:

@@ -1,8 +1,8 @@
 """
-Fetching one exact artifact with jgo's downloader into a staging folder, and taking it into the cache only when it is whole.
+Download of one exact artifact with jgo into a staging folder, from which it moves to the cache once it is verified.
 
-jgo is asked for one named file and never to resolve anything. What it leaves behind when it is interrupted stays in the
-staging folder, so a file under its final name is always complete.
+jgo downloads one named file and never resolves anything. What an interrupted download leaves stays in the staging folder, so
+a file with its final name is always complete.
 """
 
 import os
@@ -28,7 +28,7 @@ PAUSES_BEFORE_RETRY_S = (1.0, 3.0)
 
 
 def fetch(artifact: Artifact, target: Path, staging: Path, listener: ProgressListener) -> None:
-    """Put the artifact at `target`, verified; a wrong content is fetched once more. EnvironmentMissing when it cannot be had."""
+    """Download the artifact to `target` and verify it; wrong content is downloaded once more. EnvironmentMissing if that fails."""
     for last_try in (False, True):
         arrived = _download(artifact, staging, listener)
         seen = sha256_of(arrived)

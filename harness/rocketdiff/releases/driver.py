@@ -8,11 +8,11 @@ from rocketdiff.releases.compiled import compiled
 from rocketdiff.releases.jvm import find_java
 from rocketdiff.releases.progress import ProgressListener
 
-# What compiles against the oldest API binds to methods that every later release still has.
+# Code compiled against the oldest API uses only methods that every later release still has.
 API_RELEASE = "4.0.0-incubating"
 SOURCES = "harness/rocketdiff/drivers/java"
 
 
 def driver_class_path(listener: ProgressListener | None = None) -> Path:
-    """The folder with the driver's classes, to stand before the jars of any client release on a class path."""
+    """The folder of the driver's classes, to put before a client release's jars on the class path."""
     return compiled("driver", resource(SOURCES), client_class_path(API_RELEASE, listener), find_java(listener))

@@ -1,4 +1,4 @@
-"""One process at a time changes a folder of the cache; others wait and are told that they do."""
+"""A lock: one process at a time changes a folder of the cache; others wait."""
 
 import fcntl
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ def exclusive(folder: Path, on_wait: Callable[[], None]) -> Iterator[None]:
     """
     Hold the folder's lock, creating the folder; `on_wait` is called once if another process has it.
 
-    The lock is the kernel's and goes with the process, so a killed process leaves nothing to clean up.
+    The kernel releases the lock with the process, so a killed process leaves nothing to clean up.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -30,7 +30,7 @@ def exclusive(folder: Path, on_wait: Callable[[], None]) -> Iterator[None]:
 
 
 def unwritable(folder: Path, error: OSError) -> EnvironmentMissing:
-    """The message for a cache that takes no more files: disk full, read-only, not permitted."""
+    """The error for a cache that cannot be written: disk full, read-only, not permitted."""
     return EnvironmentMissing(
         f"to be able to write to the cache folder {folder}",
         seen=error.strerror or str(error),

@@ -1,4 +1,4 @@
-"""A JDK fetched by cjdk into the cache, for machines that have none that fits."""
+"""A JDK downloaded by cjdk into the cache, for machines without a suitable one."""
 
 import sys
 from pathlib import Path
@@ -15,7 +15,7 @@ VERSION = "17"
 
 
 def fetched_home(listener: ProgressListener, why: str) -> Path:
-    """The folder of the fetched JDK, fetched now if it is not there; `why` says in words why no other would do."""
+    """The folder of the downloaded JDK, downloaded if missing; `why` says why no JDK of the machine is suitable."""
     folder = jdk_folder()
     with exclusive(folder, lambda: listener.noted("waiting: another rocketdiff is fetching a JDK")):
         kept = kept_home()

@@ -1,8 +1,8 @@
 """
-Which Java runs the servers, the clients and Spark: the machine's own JDK if it has a fitting one, else one fetched by cjdk.
+Selects the Java for servers, clients and Spark: the machine's own JDK if it is suitable, else one downloaded by cjdk.
 
-Fitting is a JDK (not a JRE: the driver is compiled here) of 17 or later with `jdk.incubator.vector`, without which Spark 4.3
-does not start. 17 and 21 come before all others, because Spark and the old clients are tried with these.
+Suitable is a JDK (not a JRE: the driver is compiled here) of 17 or later with `jdk.incubator.vector`, without which Spark 4.3
+does not start. 17 and 21 are preferred, because Spark and the old clients are tested with these.
 """
 
 import os
@@ -25,7 +25,7 @@ _MACOS_PARENT = "/Library/Java/JavaVirtualMachines"
 
 @dataclass(frozen=True, slots=True)
 class JavaHome:
-    """A usable JDK: its folder, feature version (17, 21, …) and the two programs that we call."""
+    """A usable JDK: its folder, feature version (17, 21, …) and the two programs used here."""
 
     home: Path
     version: int
@@ -35,7 +35,7 @@ class JavaHome:
 
 @dataclass(frozen=True, slots=True)
 class UnfitJava:
-    """A Java that was looked at and why it does not do."""
+    """A Java that was examined and why it is not suitable."""
 
     home: Path
     reason: str
@@ -43,14 +43,14 @@ class UnfitJava:
 
 def find_java(listener: ProgressListener | None = None) -> JavaHome:
     """
-    The JDK for everything that is started: `$ROCKETDIFF_JAVA_HOME` if set, else the best on this machine, else a fetched one.
+    The JDK to start everything with: `$ROCKETDIFF_JAVA_HOME` if set, else the best on this machine, else a downloaded one.
 
-    EnvironmentMissing when there is none and none can be fetched; the message names the candidates and what each lacks.
+    EnvironmentMissing if there is none and none can be downloaded; the message names the candidates and what each lacks.
     """
     found, unfit = local_java()
     if found is not None:
         return found
-    # Here because cjdk brings a web client, which machines with a JDK never need.
+    # Imported here because cjdk imports a web client, which machines with a JDK do not need.
     from rocketdiff.releases.fetched_jdk import fetched_home  # noqa: PLC0415
 
     fetched = judged(fetched_home(listener or PlainProgress(), in_words(unfit)))
@@ -62,7 +62,7 @@ def find_java(listener: ProgressListener | None = None) -> JavaHome:
 
 
 def local_java() -> tuple[JavaHome | None, list[UnfitJava]]:
-    """The JDK that is used without a network (None: there is no fitting one), and those that were passed over."""
+    """The JDK to use without a network (None if none is suitable), and the unsuitable ones."""
     named = os.environ.get(JAVA_VARIABLE)
     if named:
         return _as_told(Path(named).expanduser()), []
@@ -104,7 +104,7 @@ def _as_told(home: Path) -> JavaHome:
 
 
 def in_words(unfit: list[UnfitJava]) -> str:
-    """Those that do not fit and why, in one line."""
+    """The unsuitable ones and why, in one line."""
     return (
         "; ".join(f"{java.home}: {java.reason}" for java in unfit)
         or "no Java in JAVA_HOME, PATH or the standard folders"
@@ -112,7 +112,7 @@ def in_words(unfit: list[UnfitJava]) -> str:
 
 
 def _preference(java: JavaHome) -> tuple[int, int]:
-    """Preferred versions first and equal among themselves (the first found wins), then the nearest to them."""
+    """Sort key: preferred versions first, equal among themselves (the first found wins), then the nearest to them."""
     return (0, 0) if java.version in PREFERRED_VERSIONS else (1, java.version)
 
 
@@ -138,7 +138,7 @@ def _release_facts(home: Path) -> dict[str, str]:
 
 
 def _feature_version(version: str) -> int | None:
-    """`17.0.15` → 17; `1.8.0_402` → 8, the way versions were written until Java 8."""
+    """`17.0.15` → 17; `1.8.0_402` → 8, as versions were written up to Java 8."""
     parts = version.replace("-", ".").split(".")
     number = parts[1] if parts[0] == "1" and len(parts) > 1 else parts[0]
     return int(number) if number.isdigit() else None

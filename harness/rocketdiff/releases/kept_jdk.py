@@ -1,4 +1,4 @@
-"""Where a JDK that was fetched is kept; apart from the fetching, so that asking needs no web client."""
+"""The folder of a downloaded JDK; apart from the download, so that reading it needs no web client."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from rocketdiff.releases.cache import cache_dir
 
 
 def kept_home() -> Path | None:
-    """The JDK that an earlier run fetched, if it is still there."""
+    """The JDK that an earlier run downloaded, if it still exists."""
     try:
         home = jdk_folder() / _memory().read_text(encoding="utf-8")
     except OSError:
@@ -15,12 +15,12 @@ def kept_home() -> Path | None:
 
 
 def keep(home: Path) -> None:
-    """Remember the folder: cjdk asks the network again once its list of JDKs is a day old, we do not."""
+    """Store the folder, because cjdk asks the network again once its list of JDKs is a day old."""
     _memory().write_text(str(home.relative_to(jdk_folder())), encoding="utf-8")
 
 
 def jdk_folder() -> Path:
-    """The part of the cache that holds the JDK."""
+    """The folder of the JDK in the cache."""
     return cache_dir() / "jdk"
 
 

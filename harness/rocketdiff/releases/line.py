@@ -1,4 +1,4 @@
-"""The order of RocketMQ's releases: two lines, 4.x and 5.x, of which the second left the first before it ended."""
+"""The order of RocketMQ's releases: two lines, 4.x and 5.x; 5.x branched off before the end of 4.x."""
 
 import re
 
@@ -20,7 +20,7 @@ def parent_of(release: str, releases: tuple[str, ...]) -> str | None:
     """
     The release that this one was developed from, None for the first.
 
-    `releases` is in release-line order. 5.0.0 comes from 4.9.4, not from 4.9.8 that precedes it in that order and is younger.
+    `releases` is in release-line order. 5.0.0 comes from 4.9.4, not from 4.9.8, which precedes it in that order but is younger.
     """
     if release in _FORKS:
         return _FORKS[release]

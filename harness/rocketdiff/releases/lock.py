@@ -1,7 +1,7 @@
 """
-The committed list of exact artifacts: which jars, in class path order, make up each release or tool, with sha256 and size.
+The committed list of exact artifacts: the jars of each release or tool in class path order, with sha256 and size.
 
-Nothing is resolved when rocketdiff runs; `python -m rocketdiff.releases.relock` writes this file with Maven.
+No version is resolved at run time; `python -m rocketdiff.releases.relock` writes this file with Maven.
 """
 
 import json
@@ -25,7 +25,7 @@ class Artifact:
 
     @property
     def path(self) -> PurePosixPath:
-        """Where a Maven repository keeps the jar."""
+        """The jar's path in a Maven repository."""
         group, name, version, *classifier = self.coordinate.split(":")
         file = "-".join((name, version, *classifier)) + ".jar"
         return PurePosixPath(*group.split("."), name, version, file)
@@ -33,7 +33,7 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """Class paths by release, in release-line order, and our own Java tools' by name; jars that are shared are the same Artifact."""
+    """Class paths by release, in release-line order, and of our own Java tools by name; a shared jar is one Artifact."""
 
     clients: Mapping[str, tuple[Artifact, ...]]
     servers: Mapping[str, tuple[Artifact, ...]]
@@ -42,12 +42,12 @@ class Lock:
 
 @cache
 def locked() -> Lock:
-    """The lock that belongs to this version of rocketdiff."""
+    """The lock of this version of rocketdiff."""
     return read_lock(LOCK_FILE)
 
 
 def read_lock(file: Path) -> Lock:
-    """Parse a lock file; a lock of another format is a mistake of ours and stops with a ValueError."""
+    """Parse a lock file; ValueError for another format, which is our own fault."""
     document = json.loads(file.read_text(encoding="utf-8"))
     if document["format"] != LOCK_FORMAT:
         raise ValueError(f"{file.name} has format {document['format']}, this program reads {LOCK_FORMAT}")
@@ -60,7 +60,7 @@ def read_lock(file: Path) -> Lock:
 
 
 def write_lock(file: Path, lock: Lock) -> None:
-    """Write a lock so that a change of one jar or release is a change of one line."""
+    """Write a lock with one line per jar and per release, so that diffs are small."""
     sections = dict(zip(SECTIONS, (lock.clients, lock.servers, lock.tools), strict=True))
     class_paths = (jars for section in sections.values() for jars in section.values())
     table = sorted({artifact for jars in class_paths for artifact in jars}, key=_row)

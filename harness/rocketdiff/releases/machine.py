@@ -1,4 +1,4 @@
-"""What a run says about where it ran; a figure nobody can read is left empty, never guessed."""
+"""The machine a run ran on; a figure that cannot be read is left empty, never guessed."""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""Programs of the machine that single features use: a Chromium for tests of the report page, a container engine."""
+"""Programs of the machine that single features need: Chromium for tests of the report page, a container engine."""
 
 import shutil
 import subprocess
@@ -7,13 +7,13 @@ from pathlib import Path
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ENGINES = ("docker", "podman")
-# A healthy engine answers at once; one whose daemon hangs must not hang us.
+# A healthy engine answers at once; a hanging one must not block us.
 ENGINE_ANSWER_S = 5
 
 
 @dataclass(frozen=True, slots=True)
 class ContainerEngine:
-    """What is known of the engine: `version` of the running one, None when none runs; `seen` in words."""
+    """The container engine: `version` of the running one, None if none runs; `seen` in words."""
 
     version: str | None
     seen: str

@@ -1,4 +1,4 @@
-"""What happens while files are fetched, as calls to a listener; what is shown is the listener's business."""
+"""Progress of downloads, as calls to a listener."""
 
 import sys
 import threading
@@ -7,26 +7,26 @@ from typing import Protocol, TextIO
 
 
 class ProgressListener(Protocol):
-    """Told from several threads, one call at a time; must return quickly and raise nothing."""
+    """Called from several threads, one call at a time; must return quickly and raise nothing."""
 
     def started(self, what: str, files: int, size_bytes: int) -> None:
-        """Fetching of `files` files begins; nothing is said when all are there already."""
+        """The download of `files` files begins; not called if none is missing."""
 
     def received(self, size_bytes: int) -> None:
-        """So many more bytes have come in."""
+        """More bytes were received."""
 
     def file_finished(self, name: str) -> None:
-        """One file is whole and verified."""
+        """One file is complete and verified."""
 
     def noted(self, message: str) -> None:
-        """Something a person should read: a corrupted file, a wait for another process."""
+        """A message for the user: a corrupted file, a wait for another process."""
 
     def finished(self) -> None:
-        """The fetching that `started` announced is over, well or badly."""
+        """The download that `started` announced is over, successfully or not."""
 
 
 class Silent:
-    """Says nothing."""
+    """Shows nothing."""
 
     def started(self, what: str, files: int, size_bytes: int) -> None:
         """Nothing to show."""
@@ -45,9 +45,9 @@ class Silent:
 
 
 class PlainProgress:
-    """One line at the start and at the end on stderr, and one every few seconds between: fit for logs and terminals."""
+    """Lines on stderr at the start, every few seconds and at the end; suitable for logs and terminals."""
 
-    # Often enough to show life, seldom enough that a log of a slow download stays short.
+    # Often enough to show progress, seldom enough for a short log of a slow download.
     LINE_EVERY_S = 3.0
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -58,14 +58,14 @@ class PlainProgress:
         self._last_line_s = 0.0
 
     def started(self, what: str, files: int, size_bytes: int) -> None:
-        """Announce the whole size."""
+        """Print number and size of the files."""
         self._what, self._files, self._size = what, files, size_bytes
         self._done = self._received = 0
         self._last_line_s = time.monotonic()
         self._say(f"fetching {what}: {files} files, {_mebibytes(size_bytes)} MiB")
 
     def received(self, size_bytes: int) -> None:
-        """Count, and show the sum now and then."""
+        """Count, and print the sum every few seconds."""
         self._received += size_bytes
         if time.monotonic() - self._last_line_s >= self.LINE_EVERY_S:
             self._last_line_s = time.monotonic()
@@ -77,11 +77,11 @@ class PlainProgress:
         self._done += 1
 
     def noted(self, message: str) -> None:
-        """Show at once."""
+        """Print at once."""
         self._say(message)
 
     def finished(self) -> None:
-        """Say how much of it is there now."""
+        """Print how many files are complete."""
         self._say(f"  {self._what}: {self._done} of {self._files} files are there")
 
     def _say(self, line: str) -> None:
@@ -89,34 +89,34 @@ class PlainProgress:
 
 
 class OneAtATime:
-    """Hands calls of many threads on to one listener, one after the other, so that listeners need no lock."""
+    """Serialises calls of many threads to one listener, so that listeners need no lock."""
 
     def __init__(self, listener: ProgressListener) -> None:
         self._listener = listener
         self._lock = threading.Lock()
 
     def started(self, what: str, files: int, size_bytes: int) -> None:
-        """Hand on."""
+        """Forward."""
         with self._lock:
             self._listener.started(what, files, size_bytes)
 
     def received(self, size_bytes: int) -> None:
-        """Hand on."""
+        """Forward."""
         with self._lock:
             self._listener.received(size_bytes)
 
     def file_finished(self, name: str) -> None:
-        """Hand on."""
+        """Forward."""
         with self._lock:
             self._listener.file_finished(name)
 
     def noted(self, message: str) -> None:
-        """Hand on."""
+        """Forward."""
         with self._lock:
             self._listener.noted(message)
 
     def finished(self) -> None:
-        """Hand on."""
+        """Forward."""
         with self._lock:
             self._listener.finished()
 

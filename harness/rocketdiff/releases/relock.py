@@ -4,7 +4,7 @@ Maintainer command: resolve every release with Maven, once, and write the lock f
     python -m rocketdiff.releases.relock            needs `mvn` on PATH and a network; some minutes the first time
     python -m rocketdiff.releases.relock --check    says what would change and exits 1 if anything would
 
-Maven resolves because its answer is the one that users of the client get; range versions (grpc's `[1.53.0]`) trip other resolvers.
+Maven resolves because users of the client get its class path; range versions (grpc's `[1.53.0]`) break other resolvers.
 """
 
 import argparse
@@ -31,7 +31,7 @@ MAVEN_OPTIONS = (
     *("-B", "-q", "-ntp", "-C", "-U", "-DincludeScope=runtime"),
     *(f"-Dmdep.pathSeparator={SEPARATOR}", "-Dmdep.localRepoProperty=@"),
 )
-# Metadata of single modules was seen to leave out releases that are there (client: 4.3.1, 4.9.7), so several modules are asked.
+# The metadata of one module can lack releases that exist (client: 4.3.1, 4.9.7), so several modules are asked.
 ASKED_MODULES = ("rocketmq-client", "rocketmq-common", "rocketmq-remoting", "rocketmq-broker", "rocketmq-namesrv")
 SERVER_RELEASES = ("4.9.7", "5.3.3", "5.5.0")
 # Libraries of our own Java programs, which know no release.
@@ -95,7 +95,7 @@ def resolve(release: str, modules: Iterable[str], group: str = GROUP) -> tuple[A
     maven = shutil.which("mvn")
     if maven is None:
         raise EnvironmentMissing("mvn on PATH", seen="none", hint="install Maven 3.8 or later")
-    # A local repository of its own, so that neither the maintainer's settings nor builds installed by hand have a say.
+    # A local repository of its own, so that neither the maintainer's settings nor locally installed builds matter.
     repository = cache_dir() / "relock"
     with tempfile.TemporaryDirectory() as name:
         pom, listing = Path(name) / "pom.xml", Path(name) / "class-path"

@@ -26,7 +26,7 @@ SIMULATOR_JVM_OPTIONS = (
 
 
 def simulator_class_path(listener: ProgressListener | None = None) -> list[Path]:
-    """The host's classes and its libraries; releases are told to it by their own class paths."""
+    """The host's classes and libraries; it is given the class path of each release at run time."""
     libraries = ensure("simulation host", locked().tools["asm"], listener)
     return [compiled("simulation", resource(SOURCES), libraries, find_java(listener)), *libraries]
 
@@ -35,7 +35,7 @@ def fetch_simulation(releases: Sequence[str], listener: ProgressListener | None 
     """
     Everything that a host needs to run these releases: Java, its own classes and theirs.
 
-    For whoever starts several hosts: each would look for all of it, and wait for the others to fetch or compile the same.
+    Call it before starting several hosts: otherwise they wait for each other to download or compile the same files.
     """
     simulator_class_path(listener)
     fetch_clients(releases, listener)

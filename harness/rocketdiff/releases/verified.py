@@ -1,8 +1,8 @@
 """
-Whether a file in the cache is the artifact it claims to be: its content is hashed whenever it is put on a class path.
+Verification of cached files: their content is hashed on each use.
 
-Size and time of change prove nothing (a restored cache keeps both), so no note of an earlier look is kept on disk. The 120 jars of
-a broker have 60 MB and take some 0.1 s. Within a process a file is hashed again only when its inode says that it was touched.
+Size and modification time prove nothing (a restored cache keeps both), so no earlier result is kept on disk. The 120 jars of a
+broker have 60 MB and take some 0.1 s. Within a process a file is hashed again only if its inode was changed.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from rocketdiff.releases.lock import Artifact
 
 
 class Condition(Enum):
-    """What was found at an artifact's place in the cache."""
+    """State of an artifact in the cache."""
 
     ABSENT = auto()
     WHOLE = auto()
@@ -22,7 +22,7 @@ class Condition(Enum):
 
 
 def condition_of(file: Path, artifact: Artifact) -> Condition:
-    """Look at the content."""
+    """Compare the content with the artifact's sha256."""
     try:
         status = file.stat()
     except OSError:
