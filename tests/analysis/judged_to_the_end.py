@@ -27,8 +27,7 @@ from rocketdiff.report.document import Document, build
 from rocketdiff.report.summary import print_summary
 from rocketdiff.report.words import plural
 from rocketdiff.traces.run_directory import RunDirectory
-from rocketdiff.verdict.judge import judge
-from rocketdiff.verdict.judgement import Judgement
+from rocketdiff.verdict.judge import Judgement, judge
 
 NOTHING_SEEN = re.compile(
     r"never came|no attempt of either arm|no attempt failed|no send failed|nearly any choice|no client had|was slow enough"

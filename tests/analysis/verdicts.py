@@ -5,8 +5,7 @@ from rocketdiff.core.events import Arm
 from rocketdiff.core.run_info import CaseInfo, RunInfo, SubjectInfo
 from rocketdiff.traces.manifest import RunManifest
 from rocketdiff.traces.run_directory import RunDirectory
-from rocketdiff.verdict.judge import judge
-from rocketdiff.verdict.judgement import Judgement
+from rocketdiff.verdict.judge import Judgement, judge
 
 
 def judged(run: RunDirectory) -> Judgement:

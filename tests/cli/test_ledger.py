@@ -13,8 +13,8 @@ from rocketdiff.core.errors import ExitCode
 from rocketdiff.judging.ledger_upkeep import prune, trace_digest
 from rocketdiff.judging.ledgers import LedgerChoice, load, read
 from rocketdiff.ledger.apply import apply_ledger
-from rocketdiff.report.json_document import load as load_document
-from rocketdiff.report.json_document import write
+from rocketdiff.report.document import load as load_document
+from rocketdiff.report.document import write
 from rocketdiff.run.command_line import command_line
 from rocketdiff.run.manifest import manifest_of
 from rocketdiff.run.request import Judging, RunRequest, Selection

@@ -9,7 +9,7 @@ from rocketdiff.analysis.checks.registry import ANSWERS
 from rocketdiff.core.checks import ASKED, CHECKS, IMPLICIT, REPORT_ORDER, CheckKind
 from rocketdiff.core.knowable import Sending, unanswerable
 from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.report.sarif_rules import rules_of
+from rocketdiff.report.sarif import rules_of
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "reports" / "README.md").read_text().partition("| Check | Asks")[2].partition("\n\n")[0]

@@ -20,8 +20,7 @@ from rocketdiff.scenario import Case, Scenario, expand
 from rocketdiff.simulation.script.model import Script
 from rocketdiff.traces.manifest import ClockAnchor
 from rocketdiff.traces.run_directory import RunDirectory
-from rocketdiff.verdict.judge import judge
-from rocketdiff.verdict.judgement import Judgement
+from rocketdiff.verdict.judge import Judgement, judge
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.async_rules import AsyncThread
 from tests.analysis.synthetic import MANIFEST, MS, ORIGIN_NS, Told

@@ -15,8 +15,8 @@ from rocketdiff.core.resources import resource
 from rocketdiff.core.run_info import Machine
 from rocketdiff.judging import gate_rates, ledgers
 from rocketdiff.judging.run_info import describe
-from rocketdiff.report import json_document
-from rocketdiff.report.document import build
+from rocketdiff.report.document import build, encode
+from rocketdiff.report.document import load as load_document
 from rocketdiff.scenario import loading
 from rocketdiff.simulation.script.files import load_scripts
 from rocketdiff.traces.journal import read_arm_journal, read_fault_journal, read_plan_file
@@ -94,7 +94,7 @@ def kinds() -> tuple[Kind, ...]:
         Kind("cluster file", "c.yaml", tuple(clusters), mutated_yaml, external.read),
         Kind("script", "s.json", tuple(text for text in scripts if len(text) < 20_000), mutated_json, _scripts),
         Kind("calibration", "c.json", (resource(gate_rates.FILE).read_text(),), mutated_json, _calibration),
-        Kind("report.json", "report.json", (_report(),), mutated_json, json_document.load),
+        Kind("report.json", "report.json", (_report(),), mutated_json, load_document),
         Kind("run.json", "run.json", (run,), mutated_json, lambda path: RunDirectory.open(path.parent)),
         Kind("journal", "01-baseline.ndjson", (JOURNAL,), mutated_json, read_arm_journal),
         Kind("plan", "01-plan.ndjson", (PLAN,), mutated_json, read_plan_file),
@@ -130,4 +130,4 @@ def _report() -> str:
     run = RunDirectory.open(Path(__file__).parents[1] / "older_run")
     analysis, info = analyze_here(run), describe([run], took_s=0.0)
     document = build(info, judge(analysis.evidence, info, Policy()), analysis.plots, analysis.counts, None)
-    return json_document.encode(document).decode()
+    return encode(document).decode()

@@ -17,7 +17,7 @@ from rocketdiff.ledger.apply import apply_ledger
 from rocketdiff.ledger.lint import lint
 from rocketdiff.ledger.matching import check_path
 from rocketdiff.report.document import Document
-from rocketdiff.report.json_document import load as load_document
+from rocketdiff.report.document import load as load_document
 from rocketdiff.scenario import load_all
 from rocketdiff.scenario.checks_asked import TOLD_UNPLANNED
 from rocketdiff.subjects.registry import known_subjects

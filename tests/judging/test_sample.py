@@ -7,8 +7,7 @@ import pytest
 
 from rocketdiff.cli.app import guarded
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.report.document import SCHEMA_VERSION
-from rocketdiff.report.json_document import load
+from rocketdiff.report.document import SCHEMA_VERSION, load
 from rocketdiff.report.words import explain_command
 
 ROOT = Path(__file__).parents[2]

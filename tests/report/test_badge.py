@@ -9,7 +9,7 @@ import pytest
 
 from rocketdiff.report import badge
 from rocketdiff.report.document import Document
-from rocketdiff.verdict.judgement import Counts, RunVerdict
+from rocketdiff.verdict.judge import Counts, RunVerdict
 
 COUNTS = Counts(new=3, declared=0, stale=1, inconclusive=2, checks=48)
 

@@ -14,9 +14,8 @@ from rich.console import Console
 from rocketdiff.core.events import Arm, ArmLost
 from rocketdiff.core.plain_text import UNPRINTABLE
 from rocketdiff.report.cleaning import cleaned
-from rocketdiff.report.document import Document
+from rocketdiff.report.document import Document, decode, encode
 from rocketdiff.report.html import LIMIT_BYTES
-from rocketdiff.report.json_document import decode, encode
 from rocketdiff.report.summary import print_summary
 from rocketdiff.report.terminal import TerminalListener
 from rocketdiff.report.write import write_reports

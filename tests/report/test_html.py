@@ -9,10 +9,9 @@ import msgspec
 from rocketdiff.core.plots import Plots
 from rocketdiff.core.verdict import Verdict
 from rocketdiff.report import html, pictures
-from rocketdiff.report.document import Document
-from rocketdiff.report.json_document import decode, encode
+from rocketdiff.report.document import Document, decode, encode
 from rocketdiff.report.page import anchors_of, subjects_of
-from rocketdiff.verdict.judgement import RunVerdict
+from rocketdiff.verdict.judge import RunVerdict
 
 
 def test_nothing_in_the_page_points_outside(page_text: str) -> None:

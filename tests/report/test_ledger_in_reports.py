@@ -19,8 +19,7 @@ from rocketdiff.core.verdict import Severity
 from rocketdiff.ledger.model import Conditions, Confirmation, Entry, Ledger, Party
 from rocketdiff.report import html, junit, markdown
 from rocketdiff.report.clusters import Weight
-from rocketdiff.report.document import Document, build
-from rocketdiff.report.json_document import decode, encode
+from rocketdiff.report.document import Document, build, decode, encode
 from rocketdiff.report.ledger_words import ledger_parts, to_look_at
 from rocketdiff.report.summary import print_summary
 from rocketdiff.verdict.judge import judge

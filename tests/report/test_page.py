@@ -15,7 +15,7 @@ from rocketdiff.report.measure_words import measure_lines, measure_text
 from rocketdiff.report.page import case_views, guards_of, pool_views
 from rocketdiff.report.pictures import CasePictures, endings_text
 from rocketdiff.report.words import headline, moment, number, subline
-from rocketdiff.verdict.judgement import Counts
+from rocketdiff.verdict.judge import Counts
 
 
 def with_guards(document: Document, *guards: Guard) -> Document:

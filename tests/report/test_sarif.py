@@ -15,7 +15,7 @@ from rocketdiff.ledger.model import EntryState
 from rocketdiff.report import sarif
 from rocketdiff.report.context import ExampleContext, KnownEntry
 from rocketdiff.report.document import Document
-from rocketdiff.report.sarif_results import GITHUBS, SIGNATURE, results_of
+from rocketdiff.report.sarif import GITHUBS, SIGNATURE, results_of
 
 LEVELS = {"none", "note", "warning", "error"}
 BASELINE_STATES = {"new", "unchanged", "updated", "absent"}

@@ -14,7 +14,7 @@ from rocketdiff.core.verdict import Verdict
 from rocketdiff.report.context import ExampleContext, KnownEntry
 from rocketdiff.report.document import Document
 from rocketdiff.report.summary import print_summary
-from rocketdiff.verdict.judgement import RunVerdict
+from rocketdiff.verdict.judge import RunVerdict
 
 
 def printed(document: Document, width: int = 100, *, colour: bool = False, files: dict[str, Path] | None = None) -> str:

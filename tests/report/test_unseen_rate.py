@@ -9,7 +9,7 @@ from rocketdiff.core.evidence import SpellCount
 from rocketdiff.report.calibration_words import unseen_rate
 from rocketdiff.report.clusters import Weight
 from rocketdiff.report.document import Document
-from rocketdiff.verdict.judgement import RunVerdict
+from rocketdiff.verdict.judge import RunVerdict
 
 SPELLS = (
     SpellCount("fault latency off, one of several brokers", 10),

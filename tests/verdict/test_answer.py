@@ -7,7 +7,7 @@ import pytest
 from rocketdiff.core.evidence import Ending, EpisodePair, Evidence, Margin, PairedSample, Standing
 from rocketdiff.core.verdict import CheckResult, Divergence, Example, Measure, Severity, Verdict
 from rocketdiff.verdict.answer import NO_SINGLE_SEND, answer
-from rocketdiff.verdict.samples import decide_samples
+from rocketdiff.verdict.decide_samples import decide_samples
 
 OLD, NEW = "java:4.7.1", "java:5.3.3"
 

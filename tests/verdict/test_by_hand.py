@@ -16,9 +16,9 @@ from rocketdiff.ledger.model import EntryState, Range
 from rocketdiff.ledger.model import Rate as DeclaredRate
 from rocketdiff.statistics.significance import MOST_PAIRS, Decision, excluded_rate, paired_ratio, pairs_needed
 from rocketdiff.verdict.calibration import Rate
-from rocketdiff.verdict.calibration_sums import Answer, ControlOutcome, summed
 from rocketdiff.verdict.counts import p_of, with_counts_told
-from rocketdiff.verdict.samples import SampleAnswer
+from rocketdiff.verdict.decide_samples import SampleAnswer
+from rocketdiff.verdict.gate_rate_tally import Answer, ControlOutcome, summed
 from tests.ledger.ledger_entries import BOTH, ENTRY, ONE, RUN, divergence, entry, result
 from tests.verdict.test_answer import answered, evidence, sample
 from tests.verdict.test_counts import NEW, OLD, paired, shares, told

@@ -4,7 +4,7 @@ import pytest
 
 from rocketdiff.core.verdict import CheckResult, Divergence, Example, Severity, Verdict
 from rocketdiff.verdict.calibration import Rate
-from rocketdiff.verdict.calibration_sums import Answer, ControlOutcome, KnownOutcome, found, summed
+from rocketdiff.verdict.gate_rate_tally import Answer, ControlOutcome, KnownOutcome, found, summed
 
 QUIET = (
     Answer("queue-choice", Verdict.CONFORMS, Severity.MUST),

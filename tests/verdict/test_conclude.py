@@ -4,8 +4,7 @@ import pytest
 
 from rocketdiff.core.policy import Inconclusive, Policy
 from rocketdiff.core.verdict import CheckResult, Severity, Verdict
-from rocketdiff.verdict.conclude import conclude
-from rocketdiff.verdict.judgement import EXIT_CODE, RunVerdict
+from rocketdiff.verdict.judge import EXIT_CODE, RunVerdict, conclude
 
 FAIL, WARN, PASS = (Policy(inconclusive) for inconclusive in Inconclusive)
 STRICT = Policy(strict=True)

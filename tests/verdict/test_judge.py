@@ -9,8 +9,7 @@ from rocketdiff.core.evidence import Evidence, Standing
 from rocketdiff.core.run_info import CaseInfo, Machine, RunInfo, SubjectInfo
 from rocketdiff.core.verdict import Divergence, Example, Verdict
 from rocketdiff.ledger.model import Conditions, Ledger, Party
-from rocketdiff.verdict.judge import judge
-from rocketdiff.verdict.judgement import Counts, RunVerdict, machine_line
+from rocketdiff.verdict.judge import Counts, RunVerdict, judge, machine_line
 from tests.ledger.ledger_entries import entry
 
 RUN = RunInfo(

@@ -9,7 +9,7 @@ from rocketdiff.core.verdict import Verdict
 from rocketdiff.ledger.matching import frequency_of
 from rocketdiff.ledger.model import EntryState, Rate
 from rocketdiff.statistics.significance import benjamini_hochberg, clopper_pearson, exact_mcnemar, holm, pairs_needed
-from rocketdiff.verdict.samples import decide_samples
+from rocketdiff.verdict.decide_samples import decide_samples
 from tests.verdict.test_by_hand import by_integration
 from tests.verdict.test_counts import evidence, told
 

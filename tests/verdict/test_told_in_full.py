@@ -11,8 +11,8 @@ from rocketdiff.core.verdict import Severity
 from rocketdiff.ledger.apply import examine
 from rocketdiff.statistics.significance import pairs_needed
 from rocketdiff.verdict.counts import p_of, with_counts_told
+from rocketdiff.verdict.decide_samples import decide_samples
 from rocketdiff.verdict.judge import judge
-from rocketdiff.verdict.samples import decide_samples
 from tests.ledger.ledger_entries import ENTRY, ONE, divergence, entry, result
 from tests.ledger.ledger_entries import RUN as LEDGER_RUN
 from tests.verdict.test_answer import answered, evidence, sample

@@ -8,10 +8,8 @@ import pytest
 from rocketdiff.core.evidence import Ending, EpisodePair, PairedCounts, PairedSample, Standing
 from rocketdiff.core.policy import Policy
 from rocketdiff.core.verdict import CheckResult, Measure, Severity, Verdict
-from rocketdiff.verdict.conclude import conclude
 from rocketdiff.verdict.counts import with_counts_told
-from rocketdiff.verdict.judge import judge
-from rocketdiff.verdict.judgement import Counts
+from rocketdiff.verdict.judge import Counts, conclude, judge
 from tests.verdict.test_answer import NEW, OLD, answered, divergence, evidence, sample
 from tests.verdict.test_counts import drawn, shares
 from tests.verdict.test_counts import evidence as counted

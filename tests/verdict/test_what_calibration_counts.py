@@ -14,7 +14,7 @@ from rocketdiff.ledger.model import Rate as Share
 from rocketdiff.ledger.proposal import proposed_file
 from rocketdiff.verdict import calibration, defects_found
 from rocketdiff.verdict.calibration import Rate
-from rocketdiff.verdict.calibration_sums import Answer, ControlOutcome, KnownOutcome, found, summed
+from rocketdiff.verdict.gate_rate_tally import Answer, ControlOutcome, KnownOutcome, found, summed
 from tests.ledger.ledger_entries import ENTRY, OLD, ONE, RUN, divergence, entry, result
 from tests.ledger.test_lint import KNOWN
 from tests.ledger.test_lint import found as noted

@@ -28,7 +28,7 @@ from rocketdiff.subjects.registry import program_of
 from rocketdiff.traces.reader import read_table
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
-from rocketdiff.verdict.judgement import Judgement
+from rocketdiff.verdict.judge import Judgement
 from tests.analysis.judged_to_the_end import require_consistent
 from tests.live import PATIENCE_S, TRIES, tell_repeat
 

@@ -15,7 +15,7 @@ from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.verdict import Verdict
 from rocketdiff.traces.run_directory import RunDirectory
-from rocketdiff.verdict.judgement import Judgement
+from rocketdiff.verdict.judge import Judgement
 from tests.whole.stage import (
     LIMIT_S,
     await_no_process_of,

@@ -34,7 +34,7 @@ from rocketdiff.run.execute import fetched
 from rocketdiff.run.request import UNEXCUSED, RunRequest
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.calibration import SCHEMA_VERSION, Calibration
-from rocketdiff.verdict.calibration_sums import Answer, ControlOutcome, found, summed
+from rocketdiff.verdict.gate_rate_tally import Answer, ControlOutcome, found, summed
 from rocketdiff.verdict.judge import judge
 
 DEFAULT_BACKEND = "processes"

@@ -16,7 +16,7 @@ from rocketdiff.core.errors import EnvironmentMissing, TraceError, UsageError
 from rocketdiff.core.files import read_bytes
 from rocketdiff.core.run_info import Machine
 from rocketdiff.judging.gate_rates import MOST_BYTES, UNREADABLE
-from rocketdiff.verdict.calibration_sums import ControlOutcome, KnownOutcome
+from rocketdiff.verdict.gate_rate_tally import ControlOutcome, KnownOutcome
 
 JOURNAL = "journal.ndjson"
 

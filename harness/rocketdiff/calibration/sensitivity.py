@@ -32,7 +32,7 @@ from rocketdiff.run.execute import fetched
 from rocketdiff.run.request import UNEXCUSED, RunRequest
 from rocketdiff.scenario import Scenario, expand, load_all
 from rocketdiff.scenario.checks_asked import checks_planned
-from rocketdiff.verdict.calibration_sums import KnownOutcome
+from rocketdiff.verdict.gate_rate_tally import KnownOutcome
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,13 +17,11 @@ from rocketdiff.judging.gate_rates import shipped, shipped_defects
 from rocketdiff.judging.run_info import describe
 from rocketdiff.ledger.model import Ledger
 from rocketdiff.releases.jvm import find_java
-from rocketdiff.report.document import Document, build
-from rocketdiff.report.json_document import load
+from rocketdiff.report.document import Document, build, load
 from rocketdiff.report.write import render_all, write_reports
 from rocketdiff.traces.manifest import CaseStatus
 from rocketdiff.traces.run_directory import RunDirectory
-from rocketdiff.verdict.judge import judge
-from rocketdiff.verdict.judgement import Counts, Judgement, RunVerdict, machine_line
+from rocketdiff.verdict.judge import Counts, Judgement, RunVerdict, judge, machine_line
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from rocketdiff.ledger.lint import Finding, Level, lint
 from rocketdiff.ledger.model import Confirmation, EntryState
 from rocketdiff.ledger.proposal import proposed_file
 from rocketdiff.ledger.pruning import without
-from rocketdiff.report.json_document import load as load_document
+from rocketdiff.report.document import load as load_document
 from rocketdiff.scenario import load_all
 from rocketdiff.subjects.registry import known_subjects
 from rocketdiff.traces.schema import TableName

@@ -27,8 +27,7 @@ from rocketdiff.report.write import write_reports
 from rocketdiff.simulation.comparison import Difference, difference_data
 from rocketdiff.simulation.script import to_dict
 from rocketdiff.verdict.answer import NO_SINGLE_SEND
-from rocketdiff.verdict.judge import judge
-from rocketdiff.verdict.judgement import Judgement
+from rocketdiff.verdict.judge import Judgement, judge
 
 CHECK = "simulation"
 """The one question: is every answer, step by step, the same?"""

@@ -27,7 +27,7 @@ from rocketdiff.run.execute import require_possible
 from rocketdiff.run.options import pair_of, policy_of, suite_of
 from rocketdiff.run.request import Judging, RunRequest, Selection
 from rocketdiff.scenario import Scenario, load_all, select
-from rocketdiff.verdict.judgement import Counts, RunVerdict, machine_line
+from rocketdiff.verdict.judge import Counts, RunVerdict, machine_line
 
 _TO_WORKER = "rocketdiff"
 _OF_SCENARIO = "rocketdiff_scenario"

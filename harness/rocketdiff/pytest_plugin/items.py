@@ -13,7 +13,7 @@ from rocketdiff.pytest_plugin.markers import grouped
 from rocketdiff.report.junit import outcome_of
 from rocketdiff.report.words import answer_sign, phase_word
 from rocketdiff.scenario import Scenario, load
-from rocketdiff.verdict.judgement import RunVerdict
+from rocketdiff.verdict.judge import RunVerdict
 
 if TYPE_CHECKING:
     from rocketdiff.pytest_plugin.cases import Cases, PlannedCase

@@ -6,7 +6,7 @@ import sys
 from rich.console import Console
 
 from rocketdiff.core import events
-from rocketdiff.report.json_document import load
+from rocketdiff.report.document import load
 from rocketdiff.report.summary import print_summary
 
 

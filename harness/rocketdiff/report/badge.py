@@ -6,7 +6,7 @@ from pathlib import Path
 from rocketdiff.documents.files import replace_file
 from rocketdiff.report.document import Document
 from rocketdiff.report.words import plural
-from rocketdiff.verdict.judgement import RunVerdict
+from rocketdiff.verdict.judge import RunVerdict
 
 FILE_NAME = "badge.json"
 

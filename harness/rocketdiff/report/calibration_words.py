@@ -10,7 +10,7 @@ from rocketdiff.report.document import Document
 from rocketdiff.report.words import plural
 from rocketdiff.statistics.significance import excluded_rate
 from rocketdiff.verdict.calibration import CONFIDENCE, Calibration, Controls, Found, Rate
-from rocketdiff.verdict.judgement import RunVerdict
+from rocketdiff.verdict.judge import RunVerdict
 
 OLD_AFTER_DAYS = 365
 """A figure about a program of last year is a figure about another program; an entry of a ledger expires after half of it."""

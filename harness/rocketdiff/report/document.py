@@ -2,25 +2,32 @@
 The report document: everything a report says, as one value; JSON is its stored form and the source of every other format.
 
 schemaVersion is semantic: a new field is a new minor version, anything that an older reader would misread is a new major.
+``python -m rocketdiff.report.document`` prints the JSON Schema, generated from the types; fixtures/schema/report-1.json is its
+committed form, and a test refuses a difference between the two.
 """
 
+import sys
+from pathlib import Path
 from typing import Annotated
 
 import msgspec
 
-from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.errors import ExitCode, TraceError
 from rocketdiff.core.evidence import TraceCounts
+from rocketdiff.core.files import read_bytes
+from rocketdiff.core.plain import plain, shown
 from rocketdiff.core.plots import Plots
 from rocketdiff.core.policy import Policy
 from rocketdiff.core.run_info import RunInfo
 from rocketdiff.core.verdict import CheckResult
+from rocketdiff.documents.files import replace_file
 from rocketdiff.ledger.apply import EntryOutcome
 from rocketdiff.report.cleaning import cleaned
 from rocketdiff.report.clusters import Cluster, clusters_of
 from rocketdiff.report.context import ExampleContext
 from rocketdiff.verdict.calibration import Calibration
 from rocketdiff.verdict.defects_found import DefectsFound
-from rocketdiff.verdict.judgement import Counts, Judgement, RunVerdict
+from rocketdiff.verdict.judge import Counts, Judgement, RunVerdict
 
 SCHEMA_VERSION = "1.8.0"
 
@@ -80,3 +87,90 @@ def build(
         defects=defects,
     )
     return cleaned(document)
+
+
+FILE_NAME = "report.json"
+
+_MOST_BYTES = 1 << 30
+"""A run of some hundred cases has a document of a few MiB."""
+
+
+def encode(document: Document) -> bytes:
+    """One line of JSON (most of it is lanes, which no person reads) and a line feed; same document, same bytes."""
+    return msgspec.json.encode(document) + b"\n"
+
+
+def write(document: Document, folder: Path) -> Path:
+    """Store the document in ``folder`` and return its path."""
+    path = folder / FILE_NAME
+    replace_file(path, encode(document))
+    return path
+
+
+def load(path: Path) -> Document:
+    """
+    Read a stored document; ``path`` is the file or the folder that holds it.
+
+    Raises TraceError when there is none, when it is no report, or when its major version is newer than this reader.
+    """
+    file = path / FILE_NAME if path.is_dir() else path
+    hint = "name a run directory, or run `rocketdiff analyze` on it first"
+    content = read_bytes(file, "report document", most=_MOST_BYTES, hint=hint, error=TraceError)
+    return decode(content, where=str(file))
+
+
+def decode(content: bytes, *, where: str) -> Document:
+    """Read a document; fields of newer minor versions are ignored. Raises TraceError, as ``load`` does."""
+    try:
+        raw = msgspec.json.decode(content)
+        _require_known_version(raw, where=where)
+        return cleaned(msgspec.convert(raw, Document))
+    except (
+        msgspec.MsgspecError,
+        ValueError,
+        RecursionError,
+    ) as problem:  # not UTF-8, too deep, a number of thousands of digits
+        raise TraceError(
+            f"a rocketdiff report in {where}",
+            seen=str(problem),
+            hint="judge the run again with `rocketdiff analyze`; the traces are enough",
+        ) from problem
+
+
+def _require_known_version(raw: object, *, where: str) -> None:
+    version = raw.get("schemaVersion") if isinstance(raw, dict) else None
+    known = SCHEMA_VERSION.partition(".")[0]
+    major = version.partition(".")[0] if isinstance(version, str) else ""
+    if not (major.isascii() and major.isdecimal() and len(major) < 6):
+        raise TraceError(
+            f"a rocketdiff report in {where}, with its schemaVersion",
+            seen="none" if version is None else shown(version),
+            hint="the file is report.json of a run directory",
+        )
+    if major != known:
+        raise TraceError(
+            f"a report of schema version {known}.x in {where}",
+            seen=f"version {plain(str(version), 60)}",
+            hint="read it with a newer rocketdiff" if int(major) > int(known) else "judge the run again",
+        )
+
+
+def schema() -> bytes:
+    """JSON Schema (2020-12) of report documents of the current major version."""
+    body = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"rocketdiff report document {SCHEMA_VERSION}",
+        **msgspec.json.schema(Document, schema_hook=_anything),
+    }
+    return msgspec.json.format(msgspec.json.encode(body), indent=1) + b"\n"
+
+
+def _anything(kind: type) -> dict[str, object]:
+    """``object`` in the types means any JSON value: the details of an example belong to its check."""
+    if kind is object:
+        return {"description": "Any JSON value."}
+    raise NotImplementedError(kind)
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(schema())

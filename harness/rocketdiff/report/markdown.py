@@ -33,7 +33,7 @@ from rocketdiff.report.words import (
     subline,
     where_in,
 )
-from rocketdiff.verdict.judgement import RunVerdict
+from rocketdiff.verdict.judge import RunVerdict
 
 SUMMARY_FILE, COMMENT_FILE = "summary.md", "comment.md"
 SUMMARY_BYTES = 1_000_000

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from rocketdiff.report.document import Document
 from rocketdiff.report.page import AnswerView, unanswered
 from rocketdiff.report.words import plural
-from rocketdiff.verdict.judgement import RunVerdict
+from rocketdiff.verdict.judge import RunVerdict
 
 _OPEN = (RunVerdict.INCONCLUSIVE, RunVerdict.INVALID, RunVerdict.NOTHING_DECISIVE)
 

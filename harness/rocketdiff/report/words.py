@@ -11,7 +11,7 @@ from rocketdiff.core.run_info import RunInfo
 from rocketdiff.core.verdict import CheckResult, Severity, Verdict
 from rocketdiff.report.clusters import Cluster, Weight
 from rocketdiff.report.document import Document
-from rocketdiff.verdict.judgement import RunVerdict
+from rocketdiff.verdict.judge import RunVerdict
 
 PHASES = ("calm", "paused", "after")
 """In the order of time."""

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from rocketdiff.report import badge, html, json_document, junit, markdown, sarif
-from rocketdiff.report.document import Document
+from rocketdiff.report import badge, html, junit, markdown, sarif
+from rocketdiff.report.document import Document, write
 
 
 def _nobody_listens(_case: str) -> None:
@@ -19,7 +19,7 @@ def write_reports(
 
     JSON is written first: whatever happens to the others, it can be rendered again.
     """
-    written = [("json", json_document.write(document, folder))]
+    written = [("json", write(document, folder))]
     return (*written, *render_all(document, folder, note))
 
 

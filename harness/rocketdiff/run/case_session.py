@@ -20,8 +20,7 @@ from rocketdiff.scenario import Case
 from rocketdiff.subjects.registry import program_of
 from rocketdiff.traces.case_directory import CaseDirectory
 from rocketdiff.traces.run_directory import RunDirectory
-from rocketdiff.verdict.conclude import conclude
-from rocketdiff.verdict.judgement import RunVerdict
+from rocketdiff.verdict.judge import RunVerdict, conclude
 
 
 class Clusters(Protocol):

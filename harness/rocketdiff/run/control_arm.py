@@ -23,7 +23,7 @@ from rocketdiff.scenario import Case
 from rocketdiff.traces.case_directory import CaseDirectory
 from rocketdiff.traces.manifest import CaseEntry
 from rocketdiff.traces.run_directory import RunDirectory
-from rocketdiff.verdict.calibration_sums import Answer, ControlOutcome
+from rocketdiff.verdict.gate_rate_tally import Answer, ControlOutcome
 
 FOLDER = "control"
 GUARD = "control"

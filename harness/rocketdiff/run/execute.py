@@ -38,7 +38,7 @@ from rocketdiff.scenario import Case, expand
 from rocketdiff.scenario.checks_asked import count_planned
 from rocketdiff.subjects.kinds import cpp, java
 from rocketdiff.traces.run_directory import RunDirectory
-from rocketdiff.verdict.judgement import Counts, RunVerdict, machine_line
+from rocketdiff.verdict.judge import Counts, RunVerdict, machine_line
 
 
 def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:

@@ -6,7 +6,7 @@ from operator import itemgetter
 
 from rocketdiff.core.evidence import EpisodePair, Evidence, Standing
 from rocketdiff.core.verdict import CheckResult, Divergence, Example, Measure, Severity, Verdict, dominant
-from rocketdiff.verdict.samples import SampleAnswer
+from rocketdiff.verdict.decide_samples import SampleAnswer
 
 NO_SINGLE_SEND = -1
 """``send`` of an example that is a statistic over episodes rather than one call."""

@@ -1,19 +1,160 @@
-"""The judge: all evidence of a run in, every answer and the one verdict out. Pure: no clock, no files."""
+"""
+The judge: all evidence of a run in, every answer and the one verdict out. Pure: no clock, no files.
 
-from collections.abc import Sequence
+Executed checks must equal planned checks: what was planned and never answered is INVALID, by name. Of many answers one
+verdict is made: which of them gate, what dominates, and when there was nothing to go by.
+"""
 
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rocketdiff.core.checks import ABOUT_THE_RUN
+from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.evidence import Evidence
-from rocketdiff.core.policy import Policy
+from rocketdiff.core.policy import Inconclusive, Policy
 from rocketdiff.core.run_info import RunInfo
-from rocketdiff.core.verdict import CheckResult
-from rocketdiff.ledger.apply import Applied, apply_ledger
+from rocketdiff.core.verdict import DECISIVE, CheckResult, Severity, Verdict
+from rocketdiff.ledger.apply import Applied, EntryOutcome, apply_ledger
 from rocketdiff.ledger.model import Ledger
 from rocketdiff.verdict.answer import answer
-from rocketdiff.verdict.completeness import unanswered
-from rocketdiff.verdict.conclude import conclude
 from rocketdiff.verdict.counts import with_counts_told
-from rocketdiff.verdict.judgement import EXIT_CODE, Judgement, machine_line
-from rocketdiff.verdict.samples import decide_samples
+from rocketdiff.verdict.decide_samples import decide_samples
+
+
+class RunVerdict(StrEnum):
+    """The word of the machine line."""
+
+    CONFORMS = "conforms"
+    DIVERGES = "diverges"
+    INCONCLUSIVE = "inconclusive"
+    INVALID = "invalid"
+    STALE = "stale"
+    NOTHING_DECISIVE = "nothing-decisive"
+    ERROR = "error"
+
+
+EXIT_CODE = {
+    RunVerdict.CONFORMS: ExitCode.CONFORMS,
+    RunVerdict.DIVERGES: ExitCode.DIVERGES,
+    RunVerdict.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
+    RunVerdict.INVALID: ExitCode.INCONCLUSIVE,
+    RunVerdict.STALE: ExitCode.STALE_LEDGER,
+    RunVerdict.NOTHING_DECISIVE: ExitCode.NOTHING_DECISIVE,
+    RunVerdict.ERROR: ExitCode.INTERNAL,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """
+    Checks by answer: new, declared, stale and inconclusive are of gating checks only, so that ``new=0`` means no failure.
+
+    inconclusive: gating checks without an answer, INVALID ones included. ungated: checks without an answer that would have
+    gated had they been answered (``should``). gating: every check whose answer can gate, ``info`` ones left out; answered:
+    those of them with a decisive answer. checks: all that were executed, gating or not and planned or not. planned: all
+    that had to be; unanswered: those of them that never were.
+    """
+
+    new: int = 0
+    declared: int = 0
+    stale: int = 0
+    inconclusive: int = 0
+    checks: int = 0
+    planned: int = 0
+    unanswered: int = 0
+    answered: int = 0
+    gating: int = 0
+    ungated: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Every answer of a run and what they add up to under a policy; ledger: its entries that speak about the run."""
+
+    results: tuple[CheckResult, ...]
+    verdict: RunVerdict
+    exit_code: ExitCode
+    counts: Counts
+    policy: Policy
+    machine_line: str
+    ledger: tuple[EntryOutcome, ...] = ()
+
+
+def machine_line(verdict: RunVerdict, counts: Counts, *, seed: int | None, run: str) -> str:
+    """
+    Last line of every run's output, also of one that ended in an error of ours (then with the counts so far).
+
+    Values never contain a blank: a run id that does is written with underscores.
+    """
+    return (
+        f"VERDICT {verdict} new={counts.new} declared={counts.declared} stale={counts.stale}"
+        f" inconclusive={counts.inconclusive} answered={counts.answered}/{counts.gating} checks={counts.checks}"
+        f" seed={'-' if seed is None else seed} run={'_'.join(run.split()) or '-'}"
+    )
+
+
+def unanswered(planned: Iterable[tuple[str, str]], results: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
+    """One INVALID ``must`` result for every planned (case, check) without a result, in the order of the plan."""
+    answered = Counter((result.case, result.check) for result in results)
+    missing = Counter(planned) - answered
+    return tuple(
+        CheckResult(
+            case=case,
+            check=check,
+            verdict=Verdict.INVALID,
+            severity=Severity.MUST,
+            reason="planned but never answered: the run or its analysis ended before this check",
+        )
+        for (case, check), times in missing.items()
+        for _ in range(times)
+    )
+
+
+WITHOUT_ANSWER = frozenset({Verdict.INCONCLUSIVE, Verdict.INVALID})
+"""Verdicts that leave a question open."""
+
+
+def conclude(
+    results: Sequence[CheckResult], policy: Policy, *, planned: int = 0, unanswered: int = 0
+) -> tuple[RunVerdict, Counts]:
+    """
+    Verdict and counts of a run; ``unanswered`` of the results stand for planned checks that never ran.
+
+    ERROR, then DIVERGES, dominate. STALE names the run only when nothing gating is left without an answer: its exit
+    code promises that repairing the ledger is enough.
+    """
+    gating = [result for result in results if policy.gates(result)]
+    seen = Counter(result.verdict for result in gating)
+    asked = [result for result in results if result.severity is not Severity.INFO or policy.gates(result)]
+    counts = Counts(
+        new=seen[Verdict.DIVERGES],
+        declared=seen[Verdict.DECLARED],
+        stale=seen[Verdict.STALE],
+        inconclusive=seen[Verdict.INCONCLUSIVE] + seen[Verdict.INVALID],
+        checks=len(results) - unanswered,
+        planned=planned,
+        unanswered=unanswered,
+        answered=sum(result.verdict in DECISIVE for result in asked),
+        gating=len(asked),
+        ungated=sum(result.verdict in WITHOUT_ANSWER and not policy.gates(result) for result in asked),
+    )
+    return _word(gating, seen, policy), counts
+
+
+def _word(gating: Sequence[CheckResult], seen: Counter[Verdict], policy: Policy) -> RunVerdict:
+    inconclusive_fails = policy.inconclusive is Inconclusive.FAIL
+    decisive = any(result.verdict in DECISIVE and result.check not in ABOUT_THE_RUN for result in gating)
+    reasons = (
+        (bool(seen[Verdict.ERROR]), RunVerdict.ERROR),
+        (bool(seen[Verdict.DIVERGES]), RunVerdict.DIVERGES),
+        (bool(seen[Verdict.INVALID]), RunVerdict.INVALID),
+        (bool(seen[Verdict.INCONCLUSIVE]) and inconclusive_fails, RunVerdict.INCONCLUSIVE),
+        (bool(seen[Verdict.STALE]), RunVerdict.STALE),
+        (not decisive, RunVerdict.NOTHING_DECISIVE),
+    )
+    return next((word for holds, word in reasons if holds), RunVerdict.CONFORMS)
 
 
 def judge(

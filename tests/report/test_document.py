@@ -7,9 +7,7 @@ import jsonschema
 import pytest
 
 from rocketdiff.core.errors import ExitCode, TraceError
-from rocketdiff.report.document import SCHEMA_VERSION, Document
-from rocketdiff.report.json_document import decode, encode, load, write
-from rocketdiff.report.schema import schema
+from rocketdiff.report.document import SCHEMA_VERSION, Document, decode, encode, load, schema, write
 
 COMMITTED = Path(__file__).parents[2] / "fixtures" / "schema" / "report-1.json"
 
@@ -27,7 +25,7 @@ def test_a_document_satisfies_the_committed_schema(document: Document) -> None:
 
 
 def test_the_committed_schema_is_the_one_of_the_types() -> None:
-    """After a change: ``python -m rocketdiff.report.schema > fixtures/schema/report-1.json``."""
+    """After a change: ``python -m rocketdiff.report.document > fixtures/schema/report-1.json``."""
     assert COMMITTED.read_bytes() == schema()
 
 

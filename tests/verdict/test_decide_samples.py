@@ -7,7 +7,7 @@ import pytest
 from rocketdiff.core.evidence import Ending, EpisodePair, Evidence, Margin, PairedSample, Standing
 from rocketdiff.core.verdict import Severity, Verdict
 from rocketdiff.verdict.answer import answer
-from rocketdiff.verdict.samples import decide_samples
+from rocketdiff.verdict.decide_samples import decide_samples
 
 
 def evidence(ratio: float, severity: Severity = Severity.MUST, spread: float = 0.02) -> Evidence:
