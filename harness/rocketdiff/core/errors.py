@@ -5,6 +5,7 @@ Every error says what was expected, what was seen and what to do, and knows the 
 """
 
 from enum import IntEnum
+from typing import Any
 
 from rocketdiff.core.plain import plain
 
@@ -33,12 +34,22 @@ class HarnessError(Exception):
         self.seen = seen
         self.hint = hint
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As pickle shall make it again: it would call the class with ``args`` alone, which none of these takes."""
+        return _made_again, (type(self), self.args, self.__dict__)
+
     def __str__(self) -> str:
         """One sentence; what others have put into it is cut and has no control characters."""
         parts = [f"expected {plain(self.expected)}", f"saw {plain(self.seen)}"]
         if self.hint:
             parts.append(f"try: {plain(self.hint)}")
         return "; ".join(parts)
+
+
+def _made_again(kind: type[HarnessError], args: tuple[Any, ...], fields: dict[str, Any]) -> HarnessError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(fields)
+    return error
 
 
 class UsageError(HarnessError):

@@ -5,15 +5,27 @@ Which scripts are run depends on the seed and the budget alone, not on the machi
 tells the two apart is found again under its number.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from itertools import islice
+from typing import Any, TypeVar
 
-from rocketdiff.lab.fuzz.crew import Crew
+from rocketdiff.core.errors import HarnessError
 from rocketdiff.lab.fuzz.differences import Behaviour, Difference, behaviours, differences
 from rocketdiff.simulation.generators import generate
 from rocketdiff.simulation.java_host import JavaHost
 from rocketdiff.simulation.script import Depth, parse_script
+
+Piece = TypeVar("Piece")
+Result = TypeVar("Result")
 
 SCRIPTS_OF_A_SEED = 1_000_000
 """Seeds are this far apart in the numbers of scripts, so that two seeds share none."""
@@ -88,8 +100,8 @@ class Outcome:
         return f"FUZZ {verdict} releases={len(self.releases)} decisions={decisions} sends={sends} seed={self.seed}"
 
 
-class Checker:
-    """Runs chunks on a Java host of its own; one a worker."""
+class _Checker:
+    """Runs chunks on a Java host of its own, which ends with the process; one a worker."""
 
     def __init__(self, releases: Sequence[str]) -> None:
         self._releases = releases
@@ -102,9 +114,16 @@ class Checker:
         )
         return Checked(chunk, tuple(differences(self._host, scripts, self._groups[chunk.depth])))
 
-    def close(self) -> None:
-        """End the host."""
-        self._host.close()
+
+@cache
+def _checker(releases: tuple[str, ...]) -> _Checker:
+    return _Checker(releases)
+
+
+def _checked(work: tuple[tuple[str, ...], Chunk]) -> Checked:
+    """What a worker does."""
+    releases, chunk = work
+    return _checker(releases)(chunk)
 
 
 def name_of(depth: Depth, number: int) -> str:
@@ -123,14 +142,59 @@ def fuzz(
 ) -> Outcome:
     """Do it, with so many processes; progress is told after every chunk."""
     outcome = Outcome(tuple(releases), seed)
-    with Crew(workers, Checker, tuple(releases)) as crew:
-        for checked in crew.map(chunks(effort, seed)):
+    work = ((outcome.releases, chunk) for chunk in chunks(effort, seed))
+    with pool(workers) as executor:
+        for checked in as_they_come(executor, _checked, work, workers):
             outcome.done[checked.chunk.depth] += checked.chunk.weight
             outcome.found += checked.found
             progress(outcome)
             if len(distinct(outcome.found)) >= MOST_DIFFERENCES:
                 break
     return outcome
+
+
+@contextmanager
+def pool(workers: int) -> Iterator[Executor]:
+    """So many worker processes. None outlives this process, and after an error none finishes what it is at."""
+    # Spawned, not forked: a fork would copy the locks of threads that the caller may have.
+    executor = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin)
+    try:
+        yield executor
+    except BaseException:
+        for process in multiprocessing.active_children():
+            process.kill()
+        raise
+    finally:
+        executor.shutdown(cancel_futures=True)
+
+
+def _begin() -> None:
+    """Ctrl-C reaches the whole group and is heeded by the other side; of a killed owner a worker would learn nothing."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_owner, daemon=True).start()
+
+
+def _end_with_owner() -> None:
+    owner = multiprocessing.parent_process()
+    assert owner is not None
+    owner.join()
+    os._exit(1)
+
+
+def as_they_come(
+    executor: Executor, work: Callable[[Piece], Result], pieces: Iterable[Piece], workers: int
+) -> Iterator[Result]:
+    """Results in no order, each worker at one piece; pieces are made as they are needed. Raises what a worker raised."""
+    rest = iter(pieces)
+    waiting = {executor.submit(work, piece) for piece in islice(rest, workers)}
+    while waiting:
+        done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+        waiting |= {executor.submit(work, piece) for piece in islice(rest, len(done))}
+        for future in done:
+            try:
+                yield future.result()
+            except BrokenProcessPool as error:
+                raise HarnessError("a worker process to finish its work", seen="one that died") from error
 
 
 def distinct(found: Sequence[Difference]) -> list[Difference]:
