@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 
 from rocketdiff.core.message import DELAY, KEYS, properties_text
-from rocketdiff.core.records import SendEnded
+from rocketdiff.core.records import Send
 from rocketdiff.subjects.lies import Kind, strikes
 from tests.analysis.synthetic import MS, ORIGIN_NS, Brokers, Stored, Told, play
 from tests.analysis.synthetic_modes import ModeStory, carrying
@@ -140,7 +140,7 @@ def shares_a_counter(told: Told, story: ModeStory) -> None:
 def swaps_results(told: Told, _: ModeStory) -> None:
     """What the broker said of one send is told of the next, and the other way round."""
 
-    def of(one: SendEnded, other: SendEnded) -> SendEnded:
+    def of(one: Send, other: Send) -> Send:
         return replace(one, broker=other.broker, queue_id=other.queue_id, queue_offset=other.queue_offset)
 
     for place in range(9, len(told.sends) - 1, 10):

@@ -4,29 +4,27 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rocketdiff.analysis.case_trace import TracedSend
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.scene import Scene, Watcher
 from rocketdiff.analysis.conclusions import case_facts
 from rocketdiff.analysis.facts import CaseFact
 from rocketdiff.analysis.notebook import Notebook
+from rocketdiff.analysis.send_view import Copy, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.analysis.steps.attempts_in_context import FaultTimes, attempts_in_context
-from rocketdiff.analysis.steps.reconciled import Copy, ReconciledSend, fate_of
-from rocketdiff.analysis.steps.replayed import JudgedSend
+from rocketdiff.analysis.steps.reconciled import fate_of
 from rocketdiff.analysis.summaries import summarise
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import Evidence
 from rocketdiff.core.fault import FaultKind, FaultRecord
-from rocketdiff.core.outcome import Outcome, outcome_of_attempt, reason_of
-from rocketdiff.core.plan import SendKind
+from rocketdiff.core.outcome import Outcome
+from rocketdiff.core.records import Attempt, Send
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.core.verdict import CheckResult
 from rocketdiff.oracle.async_habits import NO_HABITS, AsyncHabits
 from rocketdiff.oracle.judgement import Judgement
 from rocketdiff.traces.manifest import CaseEntry, CaseStatus, ClockAnchor
-from rocketdiff.traces.rows import AttemptRow, SendRow
 from rocketdiff.verdict.judge import answers, judge
 from tests.analysis.synthetic import MANIFEST
 from tests.verdict.test_judge import COMPLETE, RUN
@@ -62,26 +60,22 @@ def fault(
     return FaultRecord(episode, kind, node, from_ns, from_ns, from_ns, to_ns, to_ns, to_ns)
 
 
-def tried(start_ns: int, end_ns: int, error: str | None = None, *, broker: str = "broker-b", **more: Any) -> AttemptRow:
+def tried(start_ns: int, end_ns: int, error: str | None = None, *, broker: str = "broker-b", **more: Any) -> Attempt:
     """An attempt at queue 0; more: status, code, attempt."""
-    told = {"attempt": 0, "queue_id": 0, "code": None, "status": None if error else "SEND_OK"} | more
-    reason = reason_of(error, told["code"], told["status"])
-    outcome = outcome_of_attempt(error, told["code"])
-    return AttemptRow(
-        broker=broker, start_ns=start_ns, end_ns=end_ns, outcome=outcome, reason=reason, error=error, **told
-    )
+    told = {"send": 0, "thread": 0, "attempt": 0, "queue_id": 0, "status": None if error else "SEND_OK"} | more
+    return Attempt(broker=broker, start_ns=start_ns, end_ns=end_ns, error=error, **told)
 
 
 def made(
     arm: Arm,
     send: int,
-    *attempts: AttemptRow,
+    *attempts: Attempt,
     copies: Sequence[Copy] | None = (),
     faults: Sequence[FaultRecord] = (),
     judgement: Judgement | None = None,
     thread: int = 0,
     **row: Any,
-) -> ReconciledSend:
+) -> SendView:
     """A send of one arm, which ends as its last attempt did; row: what of it is otherwise."""
     last = attempts[-1] if attempts else tried(0, 0)
     told = {
@@ -94,22 +88,19 @@ def made(
         "broker": last.broker,
         "queue_id": last.queue_id,
         "queue_offset": None if last.error else send,
-        "cause": None,
         "route": 1,
         "route_after": 1,
-        "kind": SendKind.PLAIN,
-        "argument": 0,
         "body_bytes": 32,
     } | row
-    outcome = outcome_of_attempt(told["error"], told["code"])
-    reason = reason_of(told["error"], told["code"], told["status"])
-    whole = SendRow(send=send, outcome=outcome, reason=reason, attempts=attempts, **told)
-    (context,) = attempts_in_context([TracedSend(arm, thread, send, whole, attempts)], FaultTimes(faults))
-    fate = None if copies is None else fate_of(outcome is Outcome.OK, bool(copies))
-    return ReconciledSend(JudgedSend(context, judgement), None if copies is None else tuple(copies), fate)
+    attempts = tuple(replace(one, send=send, thread=thread) for one in attempts)
+    whole = Send(send=send, thread=thread, attempts=attempts, **told)
+    traced = SendView(arm, thread, send, whole, attempts)
+    (view,) = attempts_in_context([traced], FaultTimes(faults))
+    fate = None if copies is None else fate_of(whole.outcome is Outcome.OK, bool(copies))
+    return replace(view, judgement=judgement, copies=None if copies is None else tuple(copies), fate=fate)
 
 
-def pair(baseline: ReconciledSend | None, candidate: ReconciledSend | None) -> AlignedSend:
+def pair(baseline: SendView | None, candidate: SendView | None) -> AlignedSend:
     """The same send of both arms, or of one."""
     one = baseline or candidate
     assert one is not None

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from rocketdiff.core.evidence import Evidence
 from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.records import SendEnded
+from rocketdiff.core.records import Send
 from rocketdiff.core.settings import ClientSettings
 from tests.analysis.synthetic import MS, ORIGIN_NS, Pause, Stored, Told
 from tests.analysis.synthetic_modes import ModeStory, carrying
@@ -42,7 +42,7 @@ def sends_to(told: Told, broker: str, story: ModeStory) -> list[int]:
     return [one.send for one in told.sends if from_ns < one.start_ns < to_ns and first[one.send] == broker]
 
 
-def change_send(told: Told, number: int, change: Callable[[SendEnded], SendEnded]) -> None:
+def change_send(told: Told, number: int, change: Callable[[Send], Send]) -> None:
     told.sends = [change(one) if one.send == number else one for one in told.sends]
 
 

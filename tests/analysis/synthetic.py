@@ -15,7 +15,7 @@ import msgspec
 from rocketdiff.core.events import Arm
 from rocketdiff.core.fault import FaultKind, FaultRecord
 from rocketdiff.core.plan import Plan, PlannedSend, SendKind
-from rocketdiff.core.records import AttemptEnded, CalledBackAgain, Done, Hello, RouteSeen, SendEnded
+from rocketdiff.core.records import Attempt, CalledBackAgain, Done, Hello, RouteSeen, Send
 from rocketdiff.core.run_info import Machine
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.traces.manifest import CaseEntry, ClockAnchor, RunManifest
@@ -77,8 +77,8 @@ class Stored:
 class Told:
     """Everything one arm said and left behind; tests change it."""
 
-    attempts: list[AttemptEnded] = field(default_factory=list)
-    sends: list[SendEnded] = field(default_factory=list)
+    attempts: list[Attempt] = field(default_factory=list)
+    sends: list[Send] = field(default_factory=list)
     stored: list[Stored] = field(default_factory=list)
     routes: list[RouteSeen] = field(default_factory=list)
     again: list[CalledBackAgain] = field(default_factory=list)
@@ -169,7 +169,7 @@ def _one_send(planned: PlannedSend, loop: SendLoop, brokers: Brokers, start_ns: 
         now_ns, offset = brokers.ask(*place, now_ns, step.timeout_ms, planned.send)
         error = "RemotingTimeoutException" if offset is None else None
         status = None if offset is None else "SEND_OK"
-        ended = AttemptEnded(planned.send, planned.thread, number, *place, began_ns, now_ns, error, None, status)
+        ended = Attempt(planned.send, planned.thread, number, *place, began_ns, now_ns, error, None, status)
         told.attempts.append(ended)
         offsets[number] = (*place, offset)
         number += 1
@@ -186,8 +186,8 @@ def _ended(
     end_ns: int,
     finish: Finish,
     offsets: dict[int, tuple[str, int, int | None]],
-) -> SendEnded:
-    ended = SendEnded(planned.send, planned.thread, start_ns, end_ns, route=1, route_after=1)
+) -> Send:
+    ended = Send(planned.send, planned.thread, start_ns, end_ns, route=1, route_after=1)
     if finish.error is not None:
         return replace(ended, error=finish.error, code=finish.code, cause=finish.cause)
     broker, queue, offset = offsets[finish.attempt or 0]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from rocketdiff.core.message import DELAY, ID_PROPERTY, KEYS, body_digest, delay_s, padded, properties_text
 from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
-from rocketdiff.core.records import UNSEEN_END, AttemptEnded, RouteSeen, SendEnded
+from rocketdiff.core.records import UNSEEN_END, Attempt, RouteSeen, Send
 from rocketdiff.core.settings import ClientSettings
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.async_rules import AsyncThread
@@ -116,7 +116,7 @@ class _Player:
             if form is Form.SELECTED
             else rules.begin_at(self._given(planned), now_ns // MS)
         )
-        attempts: list[AttemptEnded] = []
+        attempts: list[Attempt] = []
         while isinstance(step, Invoke):
             if step.attempt == 0:
                 step = rules.addressed(step, now_ns // MS, known=True)
@@ -127,7 +127,7 @@ class _Player:
             now_ns, offset = self.brokers.ask(*place, began_ns, patience_ms, planned.send)
             error, status = (UNSEEN_END, None) if offset is None else (None, "SEND_OK")
             attempts.append(
-                AttemptEnded(
+                Attempt(
                     planned.send, 0, step.attempt, *place, began_ns, now_ns, error, None, status, self._chooser(step)
                 )
             )
@@ -154,9 +154,9 @@ class _Player:
         assert isinstance(step, Try)
         end_ns, (broker, queue) = start_ns + 100_000, step.queue
         self.brokers.ask(broker, queue, start_ns, FOR_EVER_MS, planned.send)
-        self.told.attempts.append(AttemptEnded(planned.send, 0, 0, broker, queue, start_ns, end_ns))
+        self.told.attempts.append(Attempt(planned.send, 0, 0, broker, queue, start_ns, end_ns))
         assert isinstance(loop.attempt_ended(end_ns // MS, AttemptResult()), Finish)
-        self.told.sends.append(SendEnded(planned.send, 0, start_ns, end_ns + 20_000, route=1, route_after=1))
+        self.told.sends.append(Send(planned.send, 0, start_ns, end_ns + 20_000, route=1, route_after=1))
         return end_ns + 20_000
 
     def _to_queue(self, planned: PlannedSend, start_ns: int) -> int:
@@ -166,7 +166,7 @@ class _Player:
         place = (step.queue.broker, step.queue.queue_id)
         now_ns, offset = self.brokers.ask(*place, start_ns, step.timeout_ms, planned.send)
         error, status = ("RemotingTimeoutException", None) if offset is None else (None, "SEND_OK")
-        attempt = AttemptEnded(planned.send, 0, 0, *place, start_ns, now_ns, error, None, status)
+        attempt = Attempt(planned.send, 0, 0, *place, start_ns, now_ns, error, None, status)
         self.told.attempts.append(attempt)
         finish = direct_send_ended(AttemptResult.ok() if error is None else AttemptResult.failed(error))
         self.told.sends.append(self._ended(planned, start_ns, now_ns + 20_000, finish, offset, attempt))
@@ -182,9 +182,9 @@ class _Player:
         end_ns: int,
         finish: Finish,
         offset: int | None,
-        last: AttemptEnded,
-    ) -> SendEnded:
-        ended = SendEnded(planned.send, 0, start_ns, end_ns, route=1, route_after=1)
+        last: Attempt,
+    ) -> Send:
+        ended = Send(planned.send, 0, start_ns, end_ns, route=1, route_after=1)
         if finish.error is not None:
             return replace(ended, error=finish.error, code=finish.code, cause=finish.cause)
         return replace(ended, status=finish.status, broker=last.broker, queue_id=last.queue_id, queue_offset=offset)

@@ -85,7 +85,7 @@ def test_sends_are_streamed_with_their_attempts(batch_rows: int) -> None:
 
 def test_words_become_members_of_their_enumerations() -> None:
     """A send without a mode, as before schema 1.2, is synchronous."""
-    row = {"send": 0, "outcome": "unknown", "reason": "timeout", "kind": "selector", "error": SLOW, "status": None}
+    row = {"send": 0, "outcome": "failed", "reason": "timeout", "kind": "selector", "error": SLOW, "status": None}
     attempt = {
         "send": 0,
         "outcome": "failed",
@@ -96,7 +96,7 @@ def test_words_become_members_of_their_enumerations() -> None:
     }
     (one,) = trace(sends=[row], attempts=[attempt]).sends(BASELINE)
     assert one.row is not None
-    assert (one.row.outcome, one.row.reason, one.row.kind) == (Outcome.UNKNOWN, Reason.TIMEOUT, SendKind.SELECTOR)
+    assert (one.row.outcome, one.row.reason, one.row.kind) == (Outcome.FAILED, Reason.TIMEOUT, SendKind.SELECTOR)
     assert (one.row.mode, one.row.error, one.row.body_bytes, one.row.status) == (SendMode.SYNC, SLOW, 64, None)
     (only,) = one.attempts
     assert (only.outcome, only.reason, only.code, only.chooser) == (Outcome.FAILED, Reason.BROKER, 2, 5)

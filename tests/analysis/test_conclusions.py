@@ -11,9 +11,9 @@ from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.conclusions import all_evidence, case_facts, trace_counts
 from rocketdiff.analysis.facts import CaseFact, Difference, EpisodeValue, Tally, Trouble, batches
 from rocketdiff.analysis.notebook import Notebook
+from rocketdiff.analysis.send_view import Copy
 from rocketdiff.analysis.spark.source import CasesPartition, RunReader, RunSource, dealt
 from rocketdiff.analysis.steps.aligned import AlignedSend
-from rocketdiff.analysis.steps.reconciled import Copy
 from rocketdiff.analysis.summaries import summarise
 from rocketdiff.core.errors import ExitCode, TraceError
 from rocketdiff.core.events import Arm
@@ -186,8 +186,7 @@ def test_a_difference_shows_what_both_arms_did() -> None:
     slow = [tried(n * MS, (n + 1) * MS, "RemotingTimeoutException", attempt=n) for n in (0, 1)]
     side = made(Arm.CANDIDATE, 4, *slow, copies=[Copy("broker-b", 0, 7, 0, True)], cause="c", code=6)
     theirs = made(Arm.BASELINE, 4, slow[0], copies=None)
-    traced = replace(theirs.judged.context.traced, row=None)
-    gone = replace(theirs, judged=replace(theirs.judged, context=replace(theirs.judged.context, traced=traced)))
+    gone = replace(theirs, row=None)
     call = {
         "outcome": "unknown", "reason": "timeout", "error": "RemotingTimeoutException", "cause": "c", "code": 6,
         "status": None, "broker": "broker-b", "queue_id": 0, "queue_offset": None, "elapsed_ms": 2.0,

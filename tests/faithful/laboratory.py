@@ -16,7 +16,7 @@ from typing import Any
 
 from rocketdiff.core.fault import FaultKind, FaultSpec, Frames
 from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
-from rocketdiff.core.records import NEVER_CALLED_BACK, UNSEEN_END, AttemptEnded, CalledBackAgain, RouteSeen, SendEnded
+from rocketdiff.core.records import NEVER_CALLED_BACK, UNSEEN_END, Attempt, CalledBackAgain, RouteSeen, Send
 from rocketdiff.core.topology import TOPOLOGIES
 from rocketdiff.lab.scenario_faults import fault_entries
 from rocketdiff.lab.scenario_scripts import simulated
@@ -181,7 +181,7 @@ class _Teller:
             other.send for other in self.plan.sends if other.thread == planned.thread and other.send > planned.send
         )
         end_ns = clock.ended(end_ms, next_ms=starts_ms.get(next(after, -1)))
-        ended = SendEnded(
+        ended = Send(
             planned.send,
             planned.thread,
             ORIGIN_NS + start_ns,
@@ -210,10 +210,10 @@ class _Teller:
         end_ms: int,
         attempts: list[dict[str, Any]],
         answer: dict[str, Any],
-    ) -> list[AttemptEnded]:
+    ) -> list[Attempt]:
         is_async = planned.mode is SendMode.ASYNC
         at_ms = start_ms
-        seen: list[AttemptEnded] = []
+        seen: list[Attempt] = []
         if is_async and attempts and answer.get("elapsed_ms") is not None:
             at_ms = max(start_ms, end_ms - sum(one["elapsed_ms"] or 0 for one in attempts))
         for number, one in enumerate(attempts):
@@ -225,7 +225,7 @@ class _Teller:
             start_ns = clock.decided(began_ms)
             end_ns = clock.heard(at_ms, is_answer=one["outcome"] in ("ok", "code", *STATUSES) and took_ms > 1)
             error, code, status = _ending(one)
-            attempt = AttemptEnded(
+            attempt = Attempt(
                 planned.send, planned.thread, len(seen), one["broker"], one["queue_id"],
                 ORIGIN_NS + start_ns, ORIGIN_NS + end_ns, error, code, status,
             )  # fmt: skip
@@ -411,7 +411,7 @@ def _ending(one: dict[str, Any]) -> tuple[str | None, int | None, str | None]:
     return ERRORS.get(outcome, outcome or UNSEEN_END), one.get("code"), None
 
 
-def _with_end(ended: SendEnded, answer: dict[str, Any], attempts: list[AttemptEnded]) -> SendEnded:
+def _with_end(ended: Send, answer: dict[str, Any], attempts: list[Attempt]) -> Send:
     if answer["result"] == "pending":
         return replace(ended, error=NEVER_CALLED_BACK)
     if "exception" in answer:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from rocketdiff.core.plan import SendKind
+from rocketdiff.core.records import Attempt, Send
 from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle.trace import AttemptTrace, SendTrace
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import PublishInfo, Queue
 from rocketmq_reference.rules.producer.attempt import AttemptResult, Finish, Try
@@ -22,6 +22,7 @@ from rocketmq_reference.rules.queue_choice.index import ThreadIndex
 from rocketmq_reference.rules.queue_choice.selection import Selector
 from rocketmq_reference.rules.settings import SendSettings
 from rocketmq_reference.rules.tape import RandomTape
+from tests.oracle.histories import attempt_of, send_of
 
 MS = 1_000_000
 START_NS = 1_000 * MS
@@ -85,7 +86,7 @@ def random_world(seed: int, release: str, *, threads: int = 1, sends: int = 150)
     return World(release, queues, settings, tuple(troubles), sends, threads, draw.choice([0.001, 1, 15]), seed)
 
 
-def generated(world: World) -> list[SendTrace]:
+def generated(world: World) -> list[Send]:
     """The trace, in order of the starts of its sends."""
     run = _Run(world)
     threads = [run.thread(number) for number in range(world.threads)]
@@ -108,7 +109,7 @@ class _Run:
         self.dialect = dialect_of(world.release)
         self.info = PublishInfo.of(world.queues)
         self.faults = FaultTable(self.dialect.fault_table)
-        self.seen: list[SendTrace] = []
+        self.seen: list[Send] = []
         self.begun = 0
         settings = world.settings
         self.settings = SendSettings(
@@ -133,7 +134,7 @@ class _Run:
             yield (now_ns := now_ns + self._pause())
             loop = SendLoop(self.dialect, self.settings, selector)
             step = loop.begin(began_ms, self._clock(now_ns))
-            attempts: list[AttemptTrace] = []
+            attempts: list[Attempt] = []
             while isinstance(step, Try):
                 now_ns += self._pause()
                 result, took_ns = self._attempt(step.queue, step.timeout_ms, now_ns)
@@ -180,16 +181,12 @@ class _Run:
         return results[kind], quick_ns
 
 
-def _seen(number: int, queue: Queue, start_ns: int, end_ns: int, result: AttemptResult) -> AttemptTrace:
-    return AttemptTrace(
-        number, queue.broker, queue.queue_id, start_ns, end_ns, result.error, result.code, result.status
-    )
+def _seen(number: int, queue: Queue, start_ns: int, end_ns: int, result: AttemptResult) -> Attempt:
+    return attempt_of(number, queue.broker, queue.queue_id, start_ns, end_ns, result.error, result.code, result.status)
 
 
-def _ended(
-    send: int, thread: int, start_ns: int, end_ns: int, finish: Finish, attempts: tuple[AttemptTrace, ...]
-) -> SendTrace:
-    return SendTrace(
+def _ended(send: int, thread: int, start_ns: int, end_ns: int, finish: Finish, attempts: tuple[Attempt, ...]) -> Send:
+    return send_of(
         send=send,
         thread=thread,
         kind=SendKind.PLAIN,
@@ -206,6 +203,6 @@ def _ended(
     )
 
 
-def changed(sends: list[SendTrace], number: int, change: Callable[[SendTrace], SendTrace]) -> list[SendTrace]:
+def changed(sends: list[Send], number: int, change: Callable[[Send], Send]) -> list[Send]:
     """The trace with one of its sends changed."""
     return [change(send) if place == number else send for place, send in enumerate(sends)]

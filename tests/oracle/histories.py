@@ -11,8 +11,10 @@ thread, "r2" or "r1-2" the route (version, or versions before and after; 1 if no
 a selector argument.
 """
 
+from typing import Any
+
 from rocketdiff.core.plan import SendKind
-from rocketdiff.oracle.trace import AttemptTrace, SendTrace
+from rocketdiff.core.records import Attempt, Send
 
 MS = 1_000_000
 STEP_NS = MS // 10
@@ -39,6 +41,39 @@ NO_ADDRESS = 10003
 Routes = dict[int, tuple[tuple[str, int], ...]]
 
 
+def attempt_of(
+    attempt: int,
+    broker: str,
+    queue_id: int,
+    start_ns: int,
+    end_ns: int,
+    error: str | None = None,
+    code: int | None = None,
+    status: str | None = None,
+    chooser: int | None = None,
+) -> Attempt:
+    """An attempt, of whatever send; the oracle finds it in its send."""
+    return Attempt(0, 0, attempt, broker, queue_id, start_ns, end_ns, error, code, status, chooser)
+
+
+def send_of(
+    send: int,
+    thread: int,
+    kind: SendKind,
+    argument: int,
+    start_ns: int,
+    end_ns: int,
+    error: str | None = None,
+    cause: str | None = None,
+    code: int | None = None,
+    status: str | None = None,
+    **more: Any,
+) -> Send:
+    """A send as the oracle reads it; more: the rest of its fields by name."""
+    more |= {"kind": kind, "argument": argument, "status": status}
+    return Send(send, thread, start_ns, end_ns, error, cause, code, **more)
+
+
 def routes(*lists: str) -> Routes:
     """Versions 1, 2, … of a publish list, each written "a4 b4"."""
     return {
@@ -47,12 +82,12 @@ def routes(*lists: str) -> Routes:
     }
 
 
-def history(text: str) -> list[SendTrace]:
+def history(text: str) -> list[Send]:
     """The sends of a line, numbered from 0."""
     return [_send(number, part.strip()) for number, part in enumerate(text.split("|"))]
 
 
-def _send(number: int, text: str) -> SendTrace:
+def _send(number: int, text: str) -> Send:
     text, _, thrown = (part.strip() for part in text.partition("!"))
     head, *rest = text.split(">")
     words = head.split()
@@ -66,7 +101,7 @@ def _send(number: int, text: str) -> SendTrace:
     if words and words[0].startswith("="):
         word = words.pop(0)
         kind, argument = {"q": SendKind.QUEUE, "s": SendKind.SELECTOR}[word[1]], int(word[2:])
-    attempts: list[AttemptTrace] = []
+    attempts: list[Attempt] = []
     now_ns = start_ns
     for part in [words, *(attempt.split() for attempt in rest)] if words else []:
         attempts.append(_attempt(len(attempts), now_ns + STEP_NS, part))
@@ -79,7 +114,7 @@ def _send(number: int, text: str) -> SendTrace:
     cause = last.error if last and error == "MQClientException" else None
     if code == NO_ADDRESS:
         cause = "MQClientException"
-    return SendTrace(
+    return send_of(
         send=number,
         thread=thread,
         kind=kind,
@@ -98,14 +133,14 @@ def _send(number: int, text: str) -> SendTrace:
     )
 
 
-def _attempt(number: int, start_ns: int, words: list[str]) -> AttemptTrace:
+def _attempt(number: int, start_ns: int, words: list[str]) -> Attempt:
     queue, duration, *how = words
     error, code, status = None, None, "SEND_OK"
     if how and how[0].isupper():
         status = how[0]
     elif how:
         error, code = ENDS[how[0]]
-    return AttemptTrace(
+    return attempt_of(
         attempt=number,
         broker=queue[0],
         queue_id=int(queue[1:]),

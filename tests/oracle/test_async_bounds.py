@@ -5,17 +5,18 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.plan import SendKind
+from rocketdiff.core.records import Send
 from rocketdiff.oracle.async_ends import async_difference
 from rocketdiff.oracle.judgement import Difference, DifferenceKind
-from rocketdiff.oracle.trace import AttemptTrace, SendTrace
 from rocketmq_reference.dialects import dialect_of
+from tests.oracle.histories import attempt_of
 from tests.oracle.test_async_ends import MS, SETTINGS, TIMED_OUT, because_of, faulty, signature, trace
 
 TIMEOUT, LOST = "RemotingTimeoutException", "RemotingSendRequestException"
 TOO_MUCH, CLIENT = "RemotingTooMuchRequestException", "MQClientException"
 
 
-def told(release: str, send: SendTrace) -> Difference:
+def told(release: str, send: Send) -> Difference:
     """What differs in calm."""
     found = async_difference(dialect_of(release), SETTINGS, send, lambda *_: False)
     assert found is not None
@@ -24,14 +25,14 @@ def told(release: str, send: SendTrace) -> Difference:
 
 def test_a_timeout_takes_its_time_and_a_second() -> None:
     """500 ms, the second of grace, and five milliseconds for two clocks: 1,495 at least."""
-    assert signature("5.3.3", because_of(TIMEOUT, 1_495)) is None
-    assert signature("5.3.3", because_of(TIMEOUT, 1_494)) is not None
+    assert signature("5.3.3", because_of(TIMEOUT, 1_495), causes_told=True) is None
+    assert signature("5.3.3", because_of(TIMEOUT, 1_494), causes_told=True) is not None
 
 
 def test_a_connection_that_came_too_late_takes_as_long_as_the_timeout() -> None:
     """500 ms but for five, and a millisecond more than all of it: 496 at least."""
-    assert signature("5.3.3", because_of(TOO_MUCH, 496)) is None
-    assert signature("5.3.3", because_of(TOO_MUCH, 495)) is not None
+    assert signature("5.3.3", because_of(TOO_MUCH, 496), causes_told=True) is None
+    assert signature("5.3.3", because_of(TOO_MUCH, 495), causes_told=True) is not None
 
 
 @pytest.mark.parametrize(("waited_ms", "least_ms"), [(300, 1_195), (1, 1_494), (0, 1_495), (-1, 1_495)])
@@ -68,7 +69,7 @@ def test_attempts_after_the_callback_are_no_part_of_the_send() -> None:
     """From its instant on; the message was answered in 10 ms."""
     send = trace(10)
     for start_ns, found in ((10 * MS, None), (10 * MS - 1, "attempts.went-on/retry")):
-        late = AttemptTrace(1, "broker-a", 0, start_ns, 30 * MS)
+        late = attempt_of(1, "broker-a", 0, start_ns, 30 * MS)
         assert signature("5.3.3", replace(send, attempts=(*send.attempts, late))) == found
 
 
@@ -163,4 +164,4 @@ def test_another_cause_than_the_rules_name(cause: str | None, seen: str, observe
 def test_no_cause_where_the_rules_name_none() -> None:
     """To 5.1.4 MQClientException of an asynchronous send wraps nothing; three connections were lost."""
     lost = because_of(LOST, 10, 10, 10)
-    assert signature("5.1.4", lost, faulty) == f"error.other-cause/expected=none/seen={LOST}/retry"
+    assert signature("5.1.4", lost, faulty, causes_told=True) == f"error.other-cause/expected=none/seen={LOST}/retry"

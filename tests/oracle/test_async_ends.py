@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.records import NEVER_CALLED_BACK, UNSEEN_END
+from rocketdiff.core.records import NEVER_CALLED_BACK, UNSEEN_END, Send
 from rocketdiff.oracle.async_ends import Troubled, async_difference
-from rocketdiff.oracle.trace import AttemptTrace, SendTrace
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.settings import SendSettings
+from tests.oracle.histories import attempt_of, send_of
 
 MS = 1_000_000
 TIMED_OUT = 1_700
@@ -18,16 +18,16 @@ TIMED_OUT = 1_700
 SETTINGS = SendSettings(send_msg_timeout_ms=500)
 
 
-def trace(*took_ms: int, error: str | None = None, code: int | None = None) -> SendTrace:
-    """A send of attempts that lasted so long, one after the other; the last ended with the send. Its client tells no causes."""
+def trace(*took_ms: int, error: str | None = None, code: int | None = None) -> Send:
+    """A send of attempts that lasted so long, one after the other; the last ended with the send."""
     attempts, at_ns = [], 0
     for number, lasted in enumerate(took_ms):
         failed = UNSEEN_END if number + 1 < len(took_ms) else error
-        attempts.append(AttemptTrace(number, "broker-b", 0, at_ns, at_ns + lasted * MS, failed))
+        attempts.append(attempt_of(number, "broker-b", 0, at_ns, at_ns + lasted * MS, failed))
         at_ns += lasted * MS
     status = "SEND_OK" if error is None else None
     seen = tuple(attempts)
-    return SendTrace(
+    return send_of(
         0,
         0,
         SendKind.PLAIN,
@@ -40,18 +40,19 @@ def trace(*took_ms: int, error: str | None = None, code: int | None = None) -> S
         status,
         attempts=seen,
         mode=SendMode.ASYNC,
-        tells_cause=False,
     )
 
 
-def because_of(cause: str | None, *took_ms: int, error: str = "MQClientException") -> SendTrace:
-    """One that failed, of a client that tells causes."""
-    return replace(trace(*took_ms, error=error), cause=cause, tells_cause=True)
+def because_of(cause: str | None, *took_ms: int, error: str = "MQClientException") -> Send:
+    """One that failed, and names a cause."""
+    return replace(trace(*took_ms, error=error), cause=cause)
 
 
-def signature(release: str, send: SendTrace, troubled: Troubled = lambda *_: False) -> str | None:
-    """What is wrong with it by the rules of a release; by default nothing ails any broker."""
-    found = async_difference(dialect_of(release), SETTINGS, send, troubled)
+def signature(
+    release: str, send: Send, troubled: Troubled = lambda *_: False, *, causes_told: bool = False
+) -> str | None:
+    """What is wrong with it by the rules of a release; by default nothing ails any broker, and its client tells no causes."""
+    found = async_difference(dialect_of(release), SETTINGS, send, troubled, causes_told=causes_told)
     return None if found is None else found.signature
 
 
@@ -131,7 +132,7 @@ def test_a_retry_nobody_saw_needs_a_faulty_broker_somewhere() -> None:
     """Two losses that follow a first attempt unseen: any broker may have had no connection for them."""
     refused = replace(trace(10, error="MQClientException"), cause="RemotingConnectException")
     assert signature("5.3.3", refused, faulty) is None
-    assert signature("5.3.3", refused) is not None
+    assert signature("5.3.3", refused, causes_told=True) is not None
 
 
 def test_a_refused_first_attempt_is_retried_from_4_9_3_on() -> None:
@@ -151,9 +152,9 @@ def test_a_callback_that_never_came_is_not_judged_here() -> None:
 )
 def test_an_exception_names_the_cause_of_its_release(release: str, cause: str | None) -> None:
     """Three connections lost: no cause until requests were futures (5.2.0), what wraps it then, itself from 5.3.2 on."""
-    assert signature(release, because_of(cause, 10, 10, 10), faulty) is None
+    assert signature(release, because_of(cause, 10, 10, 10), faulty, causes_told=True) is None
     for other in {None, "CompletionException", "RemotingSendRequestException"} - {cause}:
-        found = signature(release, because_of(other, 10, 10, 10), faulty)
+        found = signature(release, because_of(other, 10, 10, 10), faulty, causes_told=True)
         assert found is not None
         assert found.startswith("error.other-cause/expected=")
         assert found.endswith(f"/seen={other or 'none'}/retry")
@@ -161,22 +162,22 @@ def test_an_exception_names_the_cause_of_its_release(release: str, cause: str | 
 
 def test_a_timeout_is_named_as_one() -> None:
     """In calm nothing else can have been the cause; at a faulty broker a connection may have been lost just then."""
-    assert signature("5.3.3", because_of("RemotingTimeoutException", TIMED_OUT)) is None
+    assert signature("5.3.3", because_of("RemotingTimeoutException", TIMED_OUT), causes_told=True) is None
     lost = because_of("RemotingSendRequestException", TIMED_OUT)
     wrong = "error.other-cause/expected=RemotingTimeoutException/seen=RemotingSendRequestException/first"
-    assert signature("5.3.3", lost) == wrong
-    assert signature("5.3.3", lost, faulty) is None
+    assert signature("5.3.3", lost, causes_told=True) == wrong
+    assert signature("5.3.3", lost, faulty, causes_told=True) is None
 
 
 def test_the_cause_of_what_the_broker_said_is_nobodys_rule() -> None:
     """An exception that is thrown as it came has whatever cause the network library gave it."""
     refused = replace(because_of("Anything", 10, error="MQBrokerException"), code=13)
-    assert signature("5.3.3", refused) is None
+    assert signature("5.3.3", refused, causes_told=True) is None
 
 
 def test_a_client_that_tells_no_causes_is_not_asked() -> None:
     """Exceptions of some languages have none."""
-    assert signature("5.3.3", replace(because_of(None, TIMED_OUT), tells_cause=False)) is None
+    assert signature("5.3.3", because_of(None, TIMED_OUT)) is None
 
 
 @pytest.mark.parametrize(

@@ -6,18 +6,17 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.records import NEVER_CALLED_BACK, UNSEEN_END, UNSEEN_ROUTE
+from rocketdiff.core.records import NEVER_CALLED_BACK, UNSEEN_END, UNSEEN_ROUTE, Send
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.oracle.async_ends import Troubled
 from rocketdiff.oracle.asynchronous import judge_asynchronous
 from rocketdiff.oracle.judgement import Decision, Difference, DifferenceKind, Judgement
 from rocketdiff.oracle.replay import replay_for
-from rocketdiff.oracle.trace import AttemptTrace, SendTrace
-from tests.oracle.histories import routes
+from tests.oracle.histories import attempt_of, routes, send_of
 
 MS = 1_000_000
 CLIENT, TOO_MUCH = "MQClientException", "RemotingTooMuchRequestException"
-WITHOUT_ATTEMPT = SendTrace(7, 2, SendKind.PLAIN, 0, 0, 3 * MS, CLIENT, route=1, route_after=1, mode=SendMode.ASYNC)
+WITHOUT_ATTEMPT = send_of(7, 2, SendKind.PLAIN, 0, 0, 3 * MS, CLIENT, route=1, route_after=1, mode=SendMode.ASYNC)
 
 
 def calm(*_: object) -> bool:
@@ -29,7 +28,7 @@ def faulty(*_: object) -> bool:
 
 
 def judged(
-    sends: Sequence[SendTrace],
+    sends: Sequence[Send],
     *,
     release: str = "5.3.3",
     troubled: Troubled = calm,
@@ -39,18 +38,18 @@ def judged(
 ) -> list[Judgement]:
     """By one list of two brokers with four queues each, and a timeout of 500 ms."""
     settings = ClientSettings(send_msg_timeout_ms=500, send_latency_fault_enable=latency)
-    replay = replay_for(release, settings, routes("a4 b4"), witnessed=witnessed)
+    replay = replay_for(release, settings, routes("a4 b4"), witnessed=witnessed, causes_told=False)
     return list(judge_asynchronous(replay, sends, troubled, choosers_told=choosers_told))
 
 
-def send(number: int, *queues: str, chooser: int | None = 3, thread: int = 0, took_ms: int = 2) -> SendTrace:
+def send(number: int, *queues: str, chooser: int | None = 3, thread: int = 0, took_ms: int = 2) -> Send:
     """Begun at 1,000 ms times its number, answered at the last of these queues; attempts before it ended unseen."""
     attempts, at_ns = [], number * 1_000 * MS + 100_000
     for place, queue in enumerate(queues):
         error = UNSEEN_END if place + 1 < len(queues) else None
         took_ns = took_ms * MS
         attempts.append(
-            AttemptTrace(
+            attempt_of(
                 place,
                 queue[0],
                 int(queue[1:]),
@@ -64,9 +63,9 @@ def send(number: int, *queues: str, chooser: int | None = 3, thread: int = 0, to
         )
         at_ns += took_ns
     start_ns = number * 1_000 * MS
-    return SendTrace(
+    return send_of(
         number, thread, SendKind.PLAIN, 0, start_ns, at_ns, status="SEND_OK", route=1, route_after=1,
-        attempts=tuple(attempts), mode=SendMode.ASYNC, tells_cause=False,
+        attempts=tuple(attempts), mode=SendMode.ASYNC,
     )  # fmt: skip
 
 

@@ -134,6 +134,14 @@ def test_another_cause_than_the_rules_name(cause: str | None, seen: str, observe
     )
 
 
+def test_a_client_that_tells_no_causes_is_not_asked_for_them() -> None:
+    """The exceptions of some languages have none."""
+    for causes_told, is_found in ((True, True), (False, False)):
+        replay = replay_for("5.3.3", ClientSettings(), routes("a4 b4"), causes_told=causes_told)
+        (send,) = history(f"{REFUSED_THRICE} ! client/10001")
+        assert (replay.judge(replace(send, cause=None)).difference is not None) is is_found
+
+
 def test_a_cause_where_the_rules_have_none() -> None:
     """The call's own timeout wraps nothing."""
     found = told_of({"cause": "IOException"}, "0 a1 3002 timeout ! too-much")

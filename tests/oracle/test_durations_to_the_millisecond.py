@@ -16,7 +16,7 @@ from rocketdiff.oracle.durations import (
     waiting_difference,
 )
 from rocketdiff.oracle.judgement import Difference
-from rocketdiff.oracle.trace import AttemptTrace, SendTrace
+from tests.oracle.histories import attempt_of, send_of
 
 MS = 1_000_000
 TIMED_OUT, REFUSED, LOST = "RemotingTimeoutException", "RemotingConnectException", "RemotingSendRequestException"
@@ -26,7 +26,7 @@ HALF = Allowance(490, 500, 0)
 
 def found(took_ms: int, error: str | None, allowed: Allowance = HALF, *, counts: bool = True) -> Difference | None:
     """What is wrong with a second attempt of that duration."""
-    attempt = AttemptTrace(1, "broker-b", 0, 0, took_ms * MS, error, None, None if error else "SEND_OK")
+    attempt = attempt_of(1, "broker-b", 0, 0, took_ms * MS, error, None, None if error else "SEND_OK")
     return duration_difference(attempt, allowed, connecting_counts=counts)
 
 
@@ -105,8 +105,8 @@ def test_both_are_told_in_full() -> None:
     }  # fmt: skip
 
 
-ONE_WAY = SendTrace(
-    0, 0, SendKind.PLAIN, 0, 0, 1_010 * MS, attempts=(AttemptTrace(0, "a", 0, 10 * MS, 20 * MS),), mode=SendMode.ONEWAY
+ONE_WAY = send_of(
+    0, 0, SendKind.PLAIN, 0, 0, 1_010 * MS, attempts=(attempt_of(0, "a", 0, 10 * MS, 20 * MS),), mode=SendMode.ONEWAY
 )
 
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from rocketdiff.core.records import Send
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.oracle.judgement import DifferenceKind, Judgement
 from rocketdiff.oracle.replay import replay_for
-from rocketdiff.oracle.trace import SendTrace
 from rocketmq_reference.dialects import DIALECTS
 from tests.oracle.generated import Trouble, World, changed, generated, random_world
 
@@ -32,7 +32,7 @@ PAUSES = (
 """One broker after the other, both at once, and later a slow one; avoidance of ten seconds ends in between."""
 
 
-def judge(world: World, trace: list[SendTrace], release: str | None = None) -> list[Judgement]:
+def judge(world: World, trace: list[Send], release: str | None = None) -> list[Judgement]:
     replay = replay_for(release or world.release, world.settings, {1: world.queues})
     return list(replay.judge_all(trace))
 
@@ -72,7 +72,7 @@ def test_a_queue_taken_out_of_turn_is_noticed(seed: int, release: str, place: in
     world = World(release, TWO_BROKERS, made, (), 100, 1, 15, seed)
     trace = generated(world)
 
-    def elsewhere(send: SendTrace) -> SendTrace:
+    def elsewhere(send: Send) -> Send:
         seen = send.attempts[0]
         at = TWO_BROKERS.index((seen.broker, seen.queue_id))
         broker, number = TWO_BROKERS[(at + step) % 8]
@@ -92,7 +92,7 @@ def test_a_missing_last_attempt_is_noticed(seed: int, release: str, on: bool) ->
     trace = generated(world)
     place = next(place for place, send in enumerate(trace) if len(send.attempts) > 1)
 
-    def cut(send: SendTrace) -> SendTrace:
+    def cut(send: Send) -> Send:
         first = send.attempts[0]
         return replace(send, attempts=(first,), error=first.error, status=first.status, end_ns=first.end_ns + 1_000)
 

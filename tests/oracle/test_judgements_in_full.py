@@ -11,9 +11,8 @@ from rocketdiff.oracle import stepper
 from rocketdiff.oracle.judgement import Decision, Judgement
 from rocketdiff.oracle.observation import Observation
 from rocketdiff.oracle.replay import Replay, replay_for
-from rocketdiff.oracle.trace import AttemptTrace, SendTrace
 from rocketmq_reference.dialects import dialect_of
-from tests.oracle.histories import MS, history, routes
+from tests.oracle.histories import MS, attempt_of, history, routes, send_of
 from tests.oracle.judging import judged, signatures
 
 EITHER = Decision(0, queues_total=8, queues_legal=8, brokers_total=2, brokers_legal=("a", "b"), avoided=0)
@@ -127,9 +126,9 @@ def test_subjects_show_their_attempts_if_not_said_otherwise() -> None:
     assert replay.judge(history("0")[0]).difference is not None
 
 
-ONE_WAY = SendTrace(
+ONE_WAY = send_of(
     0, 0, SendKind.PLAIN, 0, 0, 2_000 * MS, route=1, route_after=1,
-    attempts=(AttemptTrace(0, "a", 0, MS, 2 * MS),), mode=SendMode.ONEWAY,
+    attempts=(attempt_of(0, "a", 0, MS, 2 * MS),), mode=SendMode.ONEWAY,
 )  # fmt: skip
 
 

@@ -5,14 +5,15 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.records import Send
 from rocketdiff.oracle.async_ends import async_difference
 from rocketdiff.oracle.demon import Demon
 from rocketdiff.oracle.difference import ends_alike
 from rocketdiff.oracle.interval import Interval
 from rocketdiff.oracle.judgement import DifferenceKind
-from rocketdiff.oracle.trace import SendTrace
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.producer.attempt import Ending, Finish
+from tests.oracle.histories import send_of
 from tests.oracle.judging import judged
 from tests.oracle.test_async_ends import SETTINGS, TIMED_OUT, faulty, trace
 
@@ -30,7 +31,7 @@ from tests.oracle.test_async_ends import SETTINGS, TIMED_OUT, faulty, trace
     ],
 )
 def test_an_asynchronous_send_differs_in_attempts_or_in_its_error(
-    send: SendTrace, signature: str, kind: DifferenceKind
+    send: Send, signature: str, kind: DifferenceKind
 ) -> None:
     """As many as the rules say, or the exception that they say."""
     troubled = faulty if signature.startswith("attempts") else (lambda *_: False)
@@ -59,7 +60,7 @@ def test_a_synchronous_send_differs_in_its_queue_or_its_attempts(text: str, kind
     assert [one.difference and one.difference.kind for one in judged("5.3.3", text)][-1] is kind
 
 
-CALL = SendTrace(0, 0, SendKind.PLAIN, 0, 0, 1, status="SEND_OK")
+CALL = send_of(0, 0, SendKind.PLAIN, 0, 0, 1, status="SEND_OK")
 OK, SILENT = Finish(Ending.RESULT, status="SEND_OK"), Finish(Ending.RESULT)
 
 
@@ -78,7 +79,7 @@ OK, SILENT = Finish(Ending.RESULT, status="SEND_OK"), Finish(Ending.RESULT)
         (Finish(Ending.GAVE_UP, error="E"), replace(CALL, error="F", status=None), False),
     ],
 )
-def test_when_two_ends_are_alike(finish: Finish, send: SendTrace, alike: bool) -> None:
+def test_when_two_ends_are_alike(finish: Finish, send: Send, alike: bool) -> None:
     """A status that one of them does not say is no difference, but of a one-way call; −1 is no code."""
     assert ends_alike(finish, send) is alike
 

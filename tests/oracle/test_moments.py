@@ -3,22 +3,23 @@
 from dataclasses import replace
 
 from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.records import Attempt, Send
 from rocketdiff.oracle.moment import Moment, moments_of
-from rocketdiff.oracle.trace import AttemptTrace, SendTrace
+from tests.oracle.histories import attempt_of, send_of
 
-FIRST, SECOND = AttemptTrace(0, "a", 0, 20, 30), AttemptTrace(1, "b", 0, 40, 50)
-SEND = SendTrace(0, 0, SendKind.PLAIN, 0, 10, 60, attempts=(FIRST, SECOND))
+FIRST, SECOND = attempt_of(0, "a", 0, 20, 30), attempt_of(1, "b", 0, 40, 50)
+SEND = send_of(0, 0, SendKind.PLAIN, 0, 10, 60, attempts=(FIRST, SECOND))
 
 
 def moment(
     number: int,
     from_ns: int,
     to_ns: int,
-    settled: AttemptTrace | None,
-    followed_by: AttemptTrace | None,
+    settled: Attempt | None,
+    followed_by: Attempt | None,
     *,
     chooses: bool = True,
-    send: SendTrace = SEND,
+    send: Send = SEND,
 ) -> Moment:
     return Moment(send, number, from_ns, to_ns, settled, chooses, followed_by)
 

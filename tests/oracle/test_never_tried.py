@@ -5,20 +5,18 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.records import NEVER_CALLED_BACK
+from rocketdiff.core.records import NEVER_CALLED_BACK, Send
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.oracle.asynchronous import judge_asynchronous
 from rocketdiff.oracle.judgement import Judgement
 from rocketdiff.oracle.replay import Replay, replay_for
-from rocketdiff.oracle.trace import AttemptTrace, SendTrace
+from tests.oracle.histories import attempt_of, send_of
 
 MS = 1_000_000
-REFUSED = SendTrace(
-    0, 0, SendKind.PLAIN, 0, 0, 3 * MS, "MQClientException", route=1, route_after=1, mode=SendMode.ASYNC
-)
+REFUSED = send_of(0, 0, SendKind.PLAIN, 0, 0, 3 * MS, "MQClientException", route=1, route_after=1, mode=SendMode.ASYNC)
 
 
-def judged(send: SendTrace, *, faulty: bool = False, witnessed: bool = True) -> Judgement:
+def judged(send: Send, *, faulty: bool = False, witnessed: bool = True) -> Judgement:
     """What the rules of 5.3.3 say, with a timeout of 500 ms and one list of a queue."""
     settings = ClientSettings(send_msg_timeout_ms=500)
     replay = replay_for("5.3.3", settings, {1: (("broker-a", 0),)}, witnessed=witnessed)
@@ -50,7 +48,7 @@ def test_time_and_addresses_may_be_lacking() -> None:
         replace(REFUSED, error=None, status="SEND_OK"),
     ],
 )
-def test_what_was_not_seen_stays_open(send: SendTrace) -> None:
+def test_what_was_not_seen_stays_open(send: Send) -> None:
     """A route that was never told of, a callback that never came, and a result that somebody must have tried for."""
     judgement = judged(send)
     assert judgement.difference is None and judgement.undecided is not None
@@ -79,10 +77,10 @@ def fresh(release: str, queues: tuple[tuple[str, int], ...]) -> Replay:
     return replay_for(release, ClientSettings(send_msg_timeout_ms=500), {1: queues})
 
 
-def chosen_by(chooser: int | None, number: int, queue: tuple[str, int]) -> SendTrace:
+def chosen_by(chooser: int | None, number: int, queue: tuple[str, int]) -> Send:
     """A send answered within 2 ms, its queue chosen by a thread of the client's, or by the application's own."""
     start_ns = number * 10 * MS
-    attempt = AttemptTrace(0, *queue, start_ns + 100_000, start_ns + 2 * MS, None, None, "SEND_OK", chooser)
+    attempt = attempt_of(0, *queue, start_ns + 100_000, start_ns + 2 * MS, None, None, "SEND_OK", chooser)
     return replace(
         REFUSED,
         send=number,

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from rocketdiff.core.plan import SendKind
+from rocketdiff.core.records import Attempt
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.oracle import interleave
 from rocketdiff.oracle.belief import Belief
@@ -23,16 +24,15 @@ from rocketdiff.oracle.interleave import (
 from rocketdiff.oracle.moment import Moment
 from rocketdiff.oracle.observation import Observation
 from rocketdiff.oracle.replay import replay_for
-from rocketdiff.oracle.trace import AttemptTrace, SendTrace
 from rocketdiff.oracle.uncertain_list import UncertainPublishInfo
 from rocketdiff.oracle.world import World
 from rocketmq_reference.dialects import dialect_of
-from tests.oracle.histories import MS, history, routes
+from tests.oracle.histories import MS, attempt_of, history, routes, send_of
 from tests.oracle.judging import judged
 
 CALM = Belief([World(dialect_of("5.3.3"), Demon(), latency_on=True)])
-QUICK, SLOW = AttemptTrace(0, "a", 0, 0, MS), AttemptTrace(0, "a", 0, 0, 600 * MS)
-FAILED = AttemptTrace(0, "a", 0, 0, MS, "RemotingConnectException")
+QUICK, SLOW = attempt_of(0, "a", 0, 0, MS), attempt_of(0, "a", 0, 0, 600 * MS)
+FAILED = attempt_of(0, "a", 0, 0, MS, "RemotingConnectException")
 
 
 def avoiding(until_ms: int) -> Belief:
@@ -43,12 +43,12 @@ def avoiding(until_ms: int) -> Belief:
 
 
 def choice(from_ns: int, to_ns: int) -> Moment:
-    send = SendTrace(0, 0, SendKind.PLAIN, 0, from_ns, to_ns)
+    send = send_of(0, 0, SendKind.PLAIN, 0, from_ns, to_ns)
     return Moment(send, 0, from_ns, to_ns, None, chooses=True, followed_by=QUICK)
 
 
-def note(from_ns: int, to_ns: int, settled: AttemptTrace = FAILED) -> Moment:
-    send = SendTrace(0, 0, SendKind.PLAIN, 0, 0, to_ns, attempts=(settled,))
+def note(from_ns: int, to_ns: int, settled: Attempt = FAILED) -> Moment:
+    send = send_of(0, 0, SendKind.PLAIN, 0, 0, to_ns, attempts=(settled,))
     return Moment(send, 1, from_ns, to_ns, settled, chooses=False, followed_by=None)
 
 
@@ -91,7 +91,7 @@ def test_an_avoidance_that_is_over_is_calm() -> None:
 @pytest.mark.parametrize("settled", [FAILED, SLOW])
 @pytest.mark.parametrize(("from_ns", "expected"), [(20, [1]), (21, [0])])
 def test_what_may_earn_an_avoidance_meanwhile_comes_into_question_first(
-    settled: AttemptTrace, from_ns: int, expected: list[int]
+    settled: Attempt, from_ns: int, expected: list[int]
 ) -> None:
     """Thread 1 chooses, and notes a failure or a slow answer before thread 0's choice is over, or just after it."""
     assert enabled(lane(choice(10, 20)), lane(choice(10, 20), note(from_ns, 700 * MS, settled))) == expected
@@ -121,16 +121,16 @@ def test_a_note_is_never_passed_over() -> None:
 
 
 ATTEMPTS = (
-    AttemptTrace(0, "a", 0, 10 * MS, 20 * MS),
-    AttemptTrace(1, "b", 0, 30 * MS, 40 * MS),
-    AttemptTrace(2, "a", 1, 50 * MS, 60 * MS),
+    attempt_of(0, "a", 0, 10 * MS, 20 * MS),
+    attempt_of(1, "b", 0, 30 * MS, 40 * MS),
+    attempt_of(2, "a", 1, 50 * MS, 60 * MS),
 )
 
 
 @pytest.mark.parametrize(("number", "chosen_after_ms"), [(1, 5), (2, 20), (3, 40)])
 def test_an_answer_within_half_a_second_of_its_choice_is_harmless(number: int, chosen_after_ms: int) -> None:
     """The choice is after the call, or after the end of the attempt before; what failed never is, nor what is no note."""
-    send = SendTrace(0, 0, SendKind.PLAIN, 0, 5 * MS, 900 * MS, attempts=ATTEMPTS)
+    send = send_of(0, 0, SendKind.PLAIN, 0, 5 * MS, 900 * MS, attempts=ATTEMPTS)
     for to_ns, harmless in (((chosen_after_ms + 500) * MS - 1, True), ((chosen_after_ms + 500) * MS, False)):
         settled = ATTEMPTS[number - 1]
         moment = Moment(send, number, settled.end_ns, to_ns, settled, chooses=False, followed_by=None)

@@ -5,24 +5,24 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.records import Send
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.oracle.async_ends import Troubled
 from rocketdiff.oracle.judgement import Difference, DifferenceKind
 from rocketdiff.oracle.replay import replay_for
 from rocketdiff.oracle.retry_brokers import retry_broker_difference
-from rocketdiff.oracle.trace import AttemptTrace, SendTrace
-from tests.oracle.histories import routes
+from tests.oracle.histories import attempt_of, routes, send_of
 
 RETURNED, LEFT = "retry.returned-to-failed-broker/retry", "retry.left-its-queue/retry"
 
 
-def tried(*queues: str, kind: SendKind = SendKind.PLAIN, route: int = 1, route_after: int = 1) -> SendTrace:
+def tried(*queues: str, kind: SendKind = SendKind.PLAIN, route: int = 1, route_after: int = 1) -> Send:
     """A send whose attempts were at these queues, at 10 to 19 ns, 20 to 29 ns and so on; called back at 99."""
     attempts = tuple(
-        AttemptTrace(number, queue[0], int(queue[1:]), 10 * (number + 1), 10 * (number + 1) + 9)
+        attempt_of(number, queue[0], int(queue[1:]), 10 * (number + 1), 10 * (number + 1) + 9)
         for number, queue in enumerate(queues)
     )
-    return SendTrace(
+    return send_of(
         0,
         0,
         kind,
@@ -38,14 +38,14 @@ def tried(*queues: str, kind: SendKind = SendKind.PLAIN, route: int = 1, route_a
 
 
 def difference(
-    send: SendTrace, *lists: str, troubled: Troubled = lambda *_: False, latency: bool = False
+    send: Send, *lists: str, troubled: Troubled = lambda *_: False, latency: bool = False
 ) -> Difference | None:
     """By the rules of 5.3.3, which are those of every release; one list of two brokers, "a2 b2", if not said otherwise."""
     settings = ClientSettings(send_latency_fault_enable=latency)
     return retry_broker_difference(replay_for("5.3.3", settings, routes(*(lists or ("a2 b2",)))), send, troubled)
 
 
-def name(send: SendTrace, *lists: str, troubled: Troubled = lambda *_: False) -> str | None:
+def name(send: Send, *lists: str, troubled: Troubled = lambda *_: False) -> str | None:
     found = difference(send, *lists, troubled=troubled)
     return None if found is None else found.signature
 

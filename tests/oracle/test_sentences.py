@@ -3,6 +3,7 @@
 import pytest
 
 from rocketdiff.core.plan import SendKind
+from rocketdiff.core.records import Send
 from rocketdiff.oracle.demon import Demon
 from rocketdiff.oracle.interval import Interval
 from rocketdiff.oracle.sentences import (
@@ -15,9 +16,9 @@ from rocketdiff.oracle.sentences import (
     remaining_ms,
     try_text,
 )
-from rocketdiff.oracle.trace import AttemptTrace, SendTrace
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.producer.attempt import Ending, Finish, Try
+from tests.oracle.histories import attempt_of, send_of
 from tests.oracle.test_belief import world
 
 QUEUES = [Queue(broker, queue) for broker in ("b", "a") for queue in range(4)]
@@ -88,10 +89,10 @@ def test_another_attempt_is_told_with_its_time() -> None:
     assert try_text(Try(Queue("b", 3), 2_400)) == "another attempt, on queue 3 of b, with 2,400 ms to wait"
 
 
-def ended(attempts: int, error: str | None = None, code: int | None = None, status: str | None = None) -> SendTrace:
+def ended(attempts: int, error: str | None = None, code: int | None = None, status: str | None = None) -> Send:
     """A call of so many attempts."""
-    each = tuple(AttemptTrace(number, "a", 0, 0, 1) for number in range(attempts))
-    return SendTrace(0, 0, SendKind.PLAIN, 0, 0, 1, error, None, code, status, attempts=each)
+    each = tuple(attempt_of(number, "a", 0, 0, 1) for number in range(attempts))
+    return send_of(0, 0, SendKind.PLAIN, 0, 0, 1, error, None, code, status, attempts=each)
 
 
 def test_how_a_call_was_seen_to_end() -> None:

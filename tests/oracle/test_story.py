@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from rocketdiff.core.plan import SendKind
+from rocketdiff.core.records import Attempt
 from rocketdiff.oracle.story import attempt_lines, story_lines
-from rocketdiff.oracle.trace import AttemptTrace, SendTrace
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.events import (
     BudgetChecked,
@@ -21,14 +21,15 @@ from rocketmq_reference.rules.events import (
     Swallowed,
     Tier,
 )
+from tests.oracle.histories import attempt_of, send_of
 
 MS = 1_000_000
 A0, A1, B0, B1 = Queue("a", 0), Queue("a", 1), Queue("b", 0), Queue("b", 1)
 ATTEMPTS = (
-    AttemptTrace(0, "a", 0, 0, 1_500_000, "MQBrokerException", 2),
-    AttemptTrace(1, "b", 1, 2 * MS, 1_236 * MS, "RemotingTimeoutException"),
-    AttemptTrace(2, "a", 1, 9 * MS, 10 * MS, None, None, "FLUSH_DISK_TIMEOUT"),
-    AttemptTrace(3, "b", 0, 9 * MS, 10 * MS),
+    attempt_of(0, "a", 0, 0, 1_500_000, "MQBrokerException", 2),
+    attempt_of(1, "b", 1, 2 * MS, 1_236 * MS, "RemotingTimeoutException"),
+    attempt_of(2, "a", 1, 9 * MS, 10 * MS, None, None, "FLUSH_DISK_TIMEOUT"),
+    attempt_of(3, "b", 0, 9 * MS, 10 * MS),
 )
 SEEN = [
     "seen: attempt 1 on queue 0 of a, 1.5 ms, MQBrokerException (2)",
@@ -38,15 +39,15 @@ SEEN = [
 ]
 
 
-def told(*story: Event, attempts: Sequence[AttemptTrace] = (), queues: int = 8) -> list[str]:
+def told(*story: Event, attempts: Sequence[Attempt] = (), queues: int = 8) -> list[str]:
     """Lines of a story beside these attempts."""
-    send = SendTrace(0, 0, SendKind.PLAIN, 0, 0, 9 * MS, attempts=tuple(attempts))
+    send = send_of(0, 0, SendKind.PLAIN, 0, 0, 9 * MS, attempts=tuple(attempts))
     return list(story_lines(story, send, queues))
 
 
 def test_attempts_are_told_as_they_were_seen() -> None:
     """With how long they took, and their code or status."""
-    send = SendTrace(0, 0, SendKind.PLAIN, 0, 0, 9 * MS, attempts=ATTEMPTS)
+    send = send_of(0, 0, SendKind.PLAIN, 0, 0, 9 * MS, attempts=ATTEMPTS)
     assert list(attempt_lines(send, 0, 4)) == SEEN
     assert list(attempt_lines(send, 1, 3)) == SEEN[1:3]
 

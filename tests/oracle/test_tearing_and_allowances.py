@@ -8,10 +8,10 @@ from rocketdiff.oracle.demon import Demon
 from rocketdiff.oracle.durations import Allowance, Tearing, allowance_of, duration_difference, waiting_difference
 from rocketdiff.oracle.interval import Interval, as_ms
 from rocketdiff.oracle.judgement import Difference, DifferenceKind
-from rocketdiff.oracle.trace import AttemptTrace
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.producer.attempt import Try
+from tests.oracle.histories import attempt_of
 from tests.oracle.test_durations_to_the_millisecond import MS, ONE_WAY
 
 
@@ -50,7 +50,7 @@ def test_an_attempt_is_allowed_what_any_hidden_state_allows() -> None:
 
 def test_a_timeout_before_its_time_is_told_in_full() -> None:
     """After 300 of 490–500 ms."""
-    attempt = AttemptTrace(0, "a", 0, 0, 300 * MS, "RemotingTimeoutException")
+    attempt = attempt_of(0, "a", 0, 0, 300 * MS, "RemotingTimeoutException")
     assert duration_difference(attempt, Allowance(490, 500, 0), connecting_counts=True) == Difference(
         DifferenceKind.ATTEMPTS,
         "attempts.gave-up-before-timeout",
@@ -63,14 +63,14 @@ def test_a_timeout_before_its_time_is_told_in_full() -> None:
 
 def test_an_answer_without_a_status_is_told_as_one() -> None:
     """Two seconds after a timeout of half a second."""
-    found = duration_difference(AttemptTrace(0, "a", 0, 0, 2_000 * MS), Allowance(500, 500, 0), connecting_counts=True)
+    found = duration_difference(attempt_of(0, "a", 0, 0, 2_000 * MS), Allowance(500, 500, 0), connecting_counts=True)
     assert found is not None
     assert (found.kind, found.observed) == (DifferenceKind.ATTEMPTS, "attempt 1 ended after 2,000 ms with an answer")
 
 
 def test_a_one_way_call_waits_from_its_last_request_on() -> None:
     """Two were made: the second at 900 ms, 1,100 before the end."""
-    second = AttemptTrace(1, "b", 0, 900 * MS, 910 * MS, None, None, "SEND_OK")
+    second = attempt_of(1, "b", 0, 900 * MS, 910 * MS, None, None, "SEND_OK")
     called = replace(ONE_WAY, end_ns=2_000 * MS, attempts=(*ONE_WAY.attempts, second))
     assert waiting_difference(called) == Difference(
         DifferenceKind.ATTEMPTS,

@@ -7,12 +7,12 @@ from rocketdiff.oracle.demon import Demon
 from rocketdiff.oracle.difference import explained_difference
 from rocketdiff.oracle.judgement import Difference, DifferenceKind
 from rocketdiff.oracle.moment import Moment
-from rocketdiff.oracle.trace import AttemptTrace, SendTrace
 from rocketdiff.oracle.uncertain_list import UncertainPublishInfo
 from rocketdiff.oracle.world import World
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.producer.attempt import Ending, Finish, Step, Try
+from tests.oracle.histories import attempt_of, send_of
 
 MS = 1_000_000
 LIST = (("a", 0), ("a", 1), ("b", 0), ("b", 1), ("c", 0))
@@ -49,9 +49,9 @@ def state(
 
 def found(seen: Queue, *outcomes: tuple[World, Step], last_broker: str = "") -> Difference:
     """The difference at 100 ms, in a first attempt or after one at another broker."""
-    before = (AttemptTrace(0, last_broker, 0, 0, MS),) if last_broker else ()
-    attempt = AttemptTrace(len(before), *seen, NOW_MS * MS, (NOW_MS + 1) * MS)
-    send = SendTrace(0, 0, SendKind.PLAIN, 0, 0, 200 * MS, attempts=(*before, attempt))
+    before = (attempt_of(0, last_broker, 0, 0, MS),) if last_broker else ()
+    attempt = attempt_of(len(before), *seen, NOW_MS * MS, (NOW_MS + 1) * MS)
+    send = send_of(0, 0, SendKind.PLAIN, 0, 0, 200 * MS, attempts=(*before, attempt))
     moment = Moment(send, len(before), NOW_MS * MS, NOW_MS * MS, None, chooses=True, followed_by=attempt)
     return explained_difference(outcomes, moment, LIST)
 
@@ -180,9 +180,9 @@ def test_where_some_states_go_on_their_queues_are_expected() -> None:
 
 def ended(error: str | None, code: int | None, *finishes: Finish) -> Difference:
     """The difference of a call that ended so after one attempt, where it may have ended otherwise."""
-    attempt = AttemptTrace(0, "a", 0, 0, MS)
+    attempt = attempt_of(0, "a", 0, 0, MS)
     status = "FLUSH_DISK_TIMEOUT" if error is None else None
-    send = SendTrace(0, 0, SendKind.PLAIN, 0, 0, 2 * MS, error, None, code, status, attempts=(attempt,))
+    send = send_of(0, 0, SendKind.PLAIN, 0, 0, 2 * MS, error, None, code, status, attempts=(attempt,))
     moment = Moment(send, 1, MS, 2 * MS, attempt, chooses=True, followed_by=None)
     return explained_difference([(state(), finish) for finish in finishes], moment, LIST)
 

@@ -1,18 +1,21 @@
 """Records as lines: every kind there and back, unknown fields kept, everything else refused."""
 
+import json
+
 import pytest
 
 from rocketdiff.core.errors import SubjectBroken
-from rocketdiff.core.records import AttemptEnded, Done, Hello, Ready, Record, RouteSeen, SendEnded, SubjectFailed
+from rocketdiff.core.plan import SendMode
+from rocketdiff.core.records import Attempt, Done, Hello, Ready, Record, RouteSeen, Send, SubjectFailed
 from rocketdiff.protocol.records import decode_record, encode_record
 
 EVERY_KIND: list[Record] = [
     Hello(1, "java", "5.3.3", ("plain", "batch"), 17, 2**62),
     Ready(5),
     RouteSeen(1, 7, (("broker-a", 0), ("broker-b", 3))),
-    AttemptEnded(3, 0, 1, "broker-a", 2, 10, 20, error="MQBrokerException", code=2),
-    SendEnded(3, 0, 9, 21, error="MQClientException", cause="RemotingTimeoutException", code=10002, message='a "b"\n'),
-    SendEnded(4, 1, 9, 21, status="SEND_OK", broker="broker-b", queue_id=1, queue_offset=77, route=1, route_after=2),
+    Attempt(3, 0, 1, "broker-a", 2, 10, 20, error="MQBrokerException", code=2),
+    Send(3, 0, 9, 21, error="MQClientException", cause="RemotingTimeoutException", code=10002, message='a "b"\n'),
+    Send(4, 1, 9, 21, status="SEND_OK", broker="broker-b", queue_id=1, queue_offset=77, route=1, route_after=2),
     Done(5),
     SubjectFailed("setup", "no route"),
 ]  # fmt: skip
@@ -29,7 +32,7 @@ def test_a_record_comes_back_as_it_went(record: Record) -> None:
 def test_absent_fields_are_not_written() -> None:
     """None says nothing, so a line does not say it."""
     assert encode_record(Done(5)) == b'{"type":"done","sends":5}\n'
-    assert b"error" not in encode_record(AttemptEnded(0, 0, 0, "b", 0, 1, 2))
+    assert b"error" not in encode_record(Attempt(0, 0, 0, "b", 0, 1, 2))
 
 
 def test_unknown_fields_are_kept() -> None:
@@ -37,6 +40,34 @@ def test_unknown_fields_are_kept() -> None:
     received = decode_record(b'{"type":"done","sends":5,"mood":"fine","at":[1]}')
     assert received.record == Done(5)
     assert received.extra == {"mood": "fine", "at": [1]}
+
+
+def test_what_the_plan_says_is_not_a_subjects_to_tell() -> None:
+    """A field of that name is one this version does not know, and none is written."""
+    line = b'{"type":"send","send":0,"thread":0,"start_ns":1,"end_ns":2,"mode":"oneway","attempts":[]}'
+    received = decode_record(line)
+    assert received.record == Send(0, 0, 1, 2)
+    assert received.extra == {"mode": "oneway", "attempts": []}
+    told = Send(0, 0, 1, 2, mode=SendMode.ONEWAY, attempts=(Attempt(0, 0, 0, "b", 0, 1, 2, oneway=True),))
+    assert encode_record(told) == encode_record(Send(0, 0, 1, 2))
+
+
+@pytest.mark.parametrize("number", ["thread", "attempt", "queue_id", "code", "chooser"])
+def test_a_number_too_large_for_its_column_is_a_bad_line(number: str) -> None:
+    """Told to the runner at once, and not only when the journal is sealed."""
+    told = {
+        "send": 0,
+        "thread": 0,
+        "attempt": 0,
+        "queue_id": 0,
+        "start_ns": 1,
+        "end_ns": 2,
+        "broker": "b",
+        number: 2**31,
+    }
+    with pytest.raises(SubjectBroken, match=f"{number} is too large") as raised:
+        decode_record(json.dumps({"type": "attempt", **told}).encode())
+    assert raised.value.signature == "protocol.bad-line"
 
 
 @pytest.mark.parametrize("line", [b"hello?", b"", b"[]", b'{"type":"done"}', b'{"type":"done","sends":"5"}', b"\xff"])

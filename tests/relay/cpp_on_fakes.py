@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rocketdiff.core.events import Arm
 from rocketdiff.core.plan import Plan
-from rocketdiff.core.records import SendEnded
+from rocketdiff.core.records import Send
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.protocol.commands import SubjectSetup
@@ -36,7 +36,7 @@ def leave_alone(_cluster: FakeCluster, _relay: Relay) -> None:
 class Told:
     """One case: what the client said of its sends, and what was on the wire."""
 
-    sends: list[SendEnded]
+    sends: list[Send]
     exchanges: list[Exchange]
 
     @property
@@ -104,7 +104,7 @@ def exchanges_on(relay: Relay) -> list[Exchange]:
     return [one for one in exchanges_of(read_wire(relay.journal)) if one.identity.startswith("run/T/")]
 
 
-def assert_hidden(send: SendEnded) -> None:
+def assert_hidden(send: Send) -> None:
     """K55: whatever happened, the words are about a route."""
     assert (send.error, send.code) == ("ProducerSendSyncFailed", None)
     assert send.message is not None and send.message.startswith("No route info of this topic: T")

@@ -9,7 +9,7 @@ from pathlib import Path
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.events import Arm
 from rocketdiff.core.plan import Plan, PlannedSend, SendKind
-from rocketdiff.core.records import AttemptEnded
+from rocketdiff.core.records import Attempt
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.protocol.commands import SubjectSetup
@@ -42,7 +42,7 @@ class Stage:
     plan: Plan
     timeout_ms: int
 
-    def wire(self, transcript: Transcript) -> list[AttemptEnded]:
+    def wire(self, transcript: Transcript) -> list[Attempt]:
         """Attempts as the wire saw them; ends client and relay."""
         self.subject.close()
         self.relay.close()

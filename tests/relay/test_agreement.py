@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.records import UNSEEN_END, AttemptEnded
+from rocketdiff.core.records import UNSEEN_END, Attempt
 from rocketdiff.relay.remoting.agreement import disagreements, other_statuses
 from rocketdiff.relay.remoting.blind_spots import BlindSpot, losses_of
 from rocketdiff.relay.remoting.wire import Closed, Opened, Shut
@@ -13,9 +13,9 @@ MS = 1_000_000
 TIMEOUT, LOST = "RemotingTimeoutException", "RemotingSendRequestException"
 
 
-def attempt(broker: str, queue: int = 0, error: str | None = None, at: int = 0) -> AttemptEnded:
+def attempt(broker: str, queue: int = 0, error: str | None = None, at: int = 0) -> Attempt:
     end = at + (300 * MS if error == TIMEOUT else 1 * MS)
-    return AttemptEnded(0, 0, 0, broker, queue, at, end, error, status=None if error else "SEND_OK")
+    return Attempt(0, 0, 0, broker, queue, at, end, error, status=None if error else "SEND_OK")
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def attempt(broker: str, queue: int = 0, error: str | None = None, at: int = 0) 
         [attempt("a", 1, TIMEOUT), attempt("b"), replace(attempt("b", 1, TIMEOUT), end_ns=1)],
     ],
 )
-def test_what_never_left_may_be_told_beside_what_was_seen(told: list[AttemptEnded]) -> None:
+def test_what_never_left_may_be_told_beside_what_was_seen(told: list[Attempt]) -> None:
     """A lost connection before, a spent budget after, or hardly any; errors may have other names, as the wire does not see their class."""
     assert disagreements(told, [attempt("a", 1, LOST, at=1), attempt("b", at=1)], {}, 300 * MS) == []
 
@@ -53,7 +53,7 @@ def test_an_answer_may_cross_with_a_client_that_gives_up() -> None:
         [attempt("a", 1, TIMEOUT, at=5), attempt("b")],
     ],
 )
-def test_anything_else_is_a_disagreement(told: list[AttemptEnded]) -> None:
+def test_anything_else_is_a_disagreement(told: list[Attempt]) -> None:
     """Hidden, in another order, misplaced, ended otherwise, invented, or begun after it was seen."""
     (sentence,) = disagreements(told, [attempt("a", 1, TIMEOUT, at=1), attempt("b", at=1)], {}, 300 * MS)
     assert sentence.startswith("send 0: told ")
@@ -65,7 +65,7 @@ SILENT = [attempt("a", error=UNSEEN_END), attempt("a", error=TIMEOUT), replace(a
 
 
 @pytest.mark.parametrize("told", SILENT)
-def test_what_went_into_a_lost_connection_is_told_alone(told: AttemptEnded) -> None:
+def test_what_went_into_a_lost_connection_is_told_alone(told: Attempt) -> None:
     """Handed over within 250 ms of the loss of a connection to its broker that the client did not close itself."""
     told = replace(told, start_ns=1_000 * MS, end_ns=1_001 * MS + told.end_ns)
     for closed_ms, agree in ((750, True), (1_250, True), (749, False), (1_251, False)):
@@ -122,6 +122,6 @@ def test_another_status_than_the_wire_saw_is_told_as_the_wire_saw_it() -> None:
         pytest.param(attempt("b"), attempt("b", 0, TIMEOUT, at=1), id="no-answer-was-seen"),
     ],
 )
-def test_nothing_else_is_another_status(told: AttemptEnded, seen: AttemptEnded) -> None:
+def test_nothing_else_is_another_status(told: Attempt, seen: Attempt) -> None:
     """It is in doubt which of the two is right; where it is a disagreement, it stays one."""
     assert other_statuses([told], [seen]) == []

@@ -10,14 +10,14 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.records import AttemptEnded, SendEnded
+from rocketdiff.core.records import Attempt, Send
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.oracle.replay import replay_for
-from rocketdiff.oracle.trace import AttemptTrace, SendTrace
 from rocketdiff.relay.remoting.attempts import attempts_of
 from rocketdiff.relay.remoting.exchanges import Exchange
 from rocketdiff.relay.remoting.wire import Passed
 from tests.oracle.generated import MS, Trouble, World, changed, generated
+from tests.oracle.histories import attempt_of
 
 TIMEOUT_MS = 500
 QUEUES = tuple((broker, number) for broker in ("broker-a", "broker-b") for number in range(4))
@@ -28,13 +28,13 @@ ON_ITS_LAST_WAY_NS = 18 * MS
 WENT_ON = "attempts.went-on/retry"
 
 
-def patient(seed: int, late_ms: int = 0) -> list[SendTrace]:
+def patient(seed: int, late_ms: int = 0) -> list[Send]:
     """A client that gives every attempt the whole timeout, as Java to 4.2.0, through six pauses; it may notice late."""
     settings = ClientSettings(send_msg_timeout_ms=TIMEOUT_MS + late_ms)
     return generated(World("4.2.0", QUEUES, settings, PAUSES, 300, 1, 15, seed))
 
 
-def on_the_wire(trace: list[SendTrace], seed: int) -> list[Exchange]:
+def on_the_wire(trace: list[Send], seed: int) -> list[Exchange]:
     """
     Every request, a little after it was made, and its answer, a little before it was heard.
 
@@ -65,20 +65,18 @@ def on_the_wire(trace: list[SendTrace], seed: int) -> list[Exchange]:
     return exchanges
 
 
-def read_off(trace: list[SendTrace], exchanges: list[Exchange]) -> list[SendTrace]:
+def read_off(trace: list[Send], exchanges: list[Exchange]) -> list[Send]:
     """The trace as the wire tells it: the client's calls, the relay's attempts."""
-    sends = {one.send: SendEnded(one.send, 0, one.start_ns, one.end_ns, one.error) for one in trace}
+    sends = {one.send: Send(one.send, 0, one.start_ns, one.end_ns, one.error) for one in trace}
     told = attempts_of(exchanges, "T", sends, dict.fromkeys(sends, 0), TIMEOUT_MS)
     return [replace(send, attempts=tuple(_trace(one) for one in told if one.send == send.send)) for send in trace]
 
 
-def _trace(one: AttemptEnded) -> AttemptTrace:
-    return AttemptTrace(
-        one.attempt, one.broker, one.queue_id, one.start_ns, one.end_ns, one.error, one.code, one.status
-    )
+def _trace(one: Attempt) -> Attempt:
+    return attempt_of(one.attempt, one.broker, one.queue_id, one.start_ns, one.end_ns, one.error, one.code, one.status)
 
 
-def differences(trace: list[SendTrace], release: str) -> list[tuple[int, str]]:
+def differences(trace: list[Send], release: str) -> list[tuple[int, str]]:
     """Sends that the rules of a release do not explain, with what is wrong."""
     replay = replay_for(release, ClientSettings(send_msg_timeout_ms=TIMEOUT_MS), {1: QUEUES})
     judgements = list(replay.judge_all(trace))
@@ -112,7 +110,7 @@ def test_a_client_that_goes_on_after_an_answer_is_found(took_ms: int, pause_ms: 
     trace = patient(0)
     place = 9
 
-    def insists(send: SendTrace) -> SendTrace:
+    def insists(send: Send) -> Send:
         (first,) = send.attempts
         ended_ns = first.start_ns + took_ms * MS
         again_ns = ended_ns + round(pause_ms * MS)
@@ -148,7 +146,7 @@ def test_a_call_that_failed_had_not_heard_of_its_last_answer() -> None:
     """It was at the relay 10 ms before the call was over with an exception: given up; in time, it was heeded."""
     request = Passed(1, "broker-a", "server", 1, 310, 99, MS, queue_id=0, identity="r/T/0")
     answer = replace(request, to="client", code=0, in_ns=491 * MS, response=True)
-    call = {0: SendEnded(0, 0, 0, 501 * MS, "ProducerSendSyncFailed")}
+    call = {0: Send(0, 0, 0, 501 * MS, "ProducerSendSyncFailed")}
     for answered_ms, error in ((491, "RemotingTimeoutException"), (300, None)):
         exchange = Exchange(request, replace(answer, in_ns=answered_ms * MS))
         (attempt,) = attempts_of([exchange], "T", call, {0: 0}, TIMEOUT_MS)
@@ -158,14 +156,14 @@ def test_a_call_that_failed_had_not_heard_of_its_last_answer() -> None:
     assert (attempt.error, attempt.status) == (None, "SEND_OK")
 
 
-def first_of_two(late_ms: int, code: int, took_ms: int, went_on_ms: float) -> AttemptEnded:
+def first_of_two(late_ms: int, code: int, took_ms: int, went_on_ms: float) -> Attempt:
     """An attempt whose request was late, its answer, and the next attempt; the last two in ms from the request."""
     begin_ns = late_ms * MS
     request = Passed(1, "broker-a", "server", 1, 310, 99, begin_ns, queue_id=0, identity="r/T/0")
     answer = replace(request, to="client", code=code, in_ns=begin_ns + took_ms * MS, response=True)
     again = replace(request, opaque=2, node="broker-b", in_ns=begin_ns + round(went_on_ms * MS))
     stored = replace(again, to="client", code=0, in_ns=again.in_ns + MS, response=True)
-    call = {0: SendEnded(0, 0, 0, stored.in_ns + MS, status="SEND_OK")}
+    call = {0: Send(0, 0, 0, stored.in_ns + MS, status="SEND_OK")}
     return attempts_of([Exchange(request, answer), Exchange(again, stored)], "T", call, {0: 0}, TIMEOUT_MS)[0]
 
 
@@ -199,7 +197,7 @@ def test_an_answer_crosses_with_a_budget_that_ends_soon_after_a_late_request(cod
     """Counted from the call, 100 ms were left; the call failed then."""
     request = Passed(1, "broker-a", "server", 1, 310, 99, 400 * MS, queue_id=0, identity="r/T/0")
     answer = replace(request, to="client", code=code, in_ns=490 * MS, response=True)
-    call = {0: SendEnded(0, 0, 0, 501 * MS, "RemotingTooMuchRequestException")}
+    call = {0: Send(0, 0, 0, 501 * MS, "RemotingTooMuchRequestException")}
     (attempt,) = attempts_of([Exchange(request, answer)], "T", call, {0: 0}, TIMEOUT_MS)
     assert attempt.error == "RemotingTimeoutException"
 

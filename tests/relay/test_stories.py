@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from rocketdiff.core.records import AttemptEnded, RouteSeen, SendEnded
+from rocketdiff.core.records import Attempt, RouteSeen, Send
 from rocketdiff.relay.proxy.switches import Action, Switch, Switchboard
 from rocketdiff.relay.remoting.attempts import attempts_of
 from rocketdiff.relay.remoting.blind_spots import END_OF_TIME_NS, BlindSpot, blind_spots_of, with_routes
@@ -39,8 +39,8 @@ def answer(at: int, opaque: int, code: int = 0, node: str = "broker-a", connecti
     return Passed(connection, node, "client", opaque, code, 99, at, at + 1, response=True, queue_id=0, queue_offset=5)
 
 
-def sends(*told: tuple[int, int, int]) -> dict[int, SendEnded]:
-    return {send: SendEnded(send, 2, start, end) for send, start, end in told}
+def sends(*told: tuple[int, int, int]) -> dict[int, Send]:
+    return {send: Send(send, 2, start, end) for send, start, end in told}
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_an_answered_request_is_an_attempt() -> None:
     """From the relay's having the request to its having the answer."""
     exchanges = [Exchange(request(10, 0, queue=3), answer(20, 10))]
     assert attempts_of(exchanges, "T", sends((0, 5, 30)), {0: 2}, TIMEOUT_MS) == [
-        AttemptEnded(0, 2, 0, "broker-a", 3, 10, 20, status="SEND_OK")
+        Attempt(0, 2, 0, "broker-a", 3, 10, 20, status="SEND_OK")
     ]
 
 

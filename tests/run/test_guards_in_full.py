@@ -8,7 +8,7 @@ import pytest
 from rocketdiff.core.events import Arm
 from rocketdiff.core.fault import FaultKind, FaultRecord
 from rocketdiff.core.plan import Plan, PlannedSend, SendKind
-from rocketdiff.core.records import SendEnded
+from rocketdiff.core.records import Send
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.run.guards import CaseFacts, guards_of, median_lateness_ns
@@ -195,13 +195,13 @@ def test_lateness_is_the_median_of_sends_whose_thread_was_free() -> None:
     """
     starts = {0: 10_010, 1: 11_020, 2: 12_400, 3: 13_040, 4: 19_000}
     ends = {0: 10_500, 1: 13_000, 2: 14_001, 3: 13_100, 4: 19_100}
-    told = [SendEnded(n, n % 2, starts[n], ends[n]) for n in (4, 2, 0, 1, 3)]
+    told = [Send(n, n % 2, starts[n], ends[n]) for n in (4, 2, 0, 1, 3)]
     assert median_lateness_ns(PLAN, {Arm.BASELINE: told, Arm.CANDIDATE: []}, 10_000) == {Arm.BASELINE: 30}
 
 
 def test_who_never_had_a_free_thread_is_not_late() -> None:
     """Its first send was due before the clock's zero."""
-    told = {Arm.CANDIDATE: [SendEnded(0, 0, 70, 80)]}
+    told = {Arm.CANDIDATE: [Send(0, 0, 70, 80)]}
     assert median_lateness_ns(PLAN, told, -1) == {Arm.CANDIDATE: 0}
     assert median_lateness_ns(PLAN, told, 0) == {Arm.CANDIDATE: 70}
 

@@ -12,7 +12,7 @@ import pytest
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.events import Arm
 from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
-from rocketdiff.core.records import AttemptEnded, SendEnded
+from rocketdiff.core.records import Attempt, Send
 from rocketdiff.run.wire_witness import WireStory, Witness, Work
 from rocketdiff.traces.case_directory import CaseDirectory
 from rocketdiff.traces.recorder import Recorder
@@ -24,7 +24,7 @@ from tests.reference_impl.fake_broker import FakeCluster
 from tests.reference_impl.producers import StartAt
 from tests.relay.servers import Servers
 
-ATTEMPTS = (AttemptEnded(0, 0, 0, "broker-a", 0, 0, 9, status="SEND_OK"),)
+ATTEMPTS = (Attempt(0, 0, 0, "broker-a", 0, 0, 9, status="SEND_OK"),)
 
 
 @dataclass
@@ -51,12 +51,12 @@ def witness_of(servers: Servers, folder: Path, *silent: Arm, is_wanted: bool = F
     return Witness(cast("Cluster", servers), folders, silent, is_wanted=is_wanted)
 
 
-def send_through(name_servers: tuple[str, ...]) -> SendEnded:
+def send_through(name_servers: tuple[str, ...]) -> Send:
     identity = "run/T/0"
     start_ns = time.monotonic_ns()
     with Producer(name_servers, "G", dialect_of("5.3.3"), ProducerSettings(), tapes=lambda: StartAt(-1)) as producer:
         producer.send(Message("T", identity.encode(), {"rocketdiff.id": identity}))
-        return SendEnded(0, 0, start_ns, time.monotonic_ns(), status="SEND_OK")
+        return Send(0, 0, start_ns, time.monotonic_ns(), status="SEND_OK")
 
 
 def test_clients_that_tell_everything_meet_the_cluster_itself(servers: Servers, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
-from rocketdiff.core.records import Done, Ready, Record, RouteSeen, SendEnded
+from rocketdiff.core.records import Done, Ready, Record, RouteSeen, Send
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.subjects.claims import unclaimed, why_not_claimed
 from rocketdiff.subjects.conversation import Conversation
@@ -41,8 +41,8 @@ def test_the_reason_names_client_call_and_claims() -> None:
     assert why_not_claimed(plan_of((PLAIN, SYNC)), hello()) == ""
 
 
-def oneway(**result: str) -> SendEnded:
-    return SendEnded(0, 0, START, START + 1, **result)  # type: ignore[arg-type]  # words of a result only
+def oneway(**result: str) -> Send:
+    return Send(0, 0, START, START + 1, **result)  # type: ignore[arg-type]  # words of a result only
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def oneway(**result: str) -> SendEnded:
         pytest.param(ONEWAY, oneway(status="SEND_OK"), "protocol.other-mode", id="one-way, told with a result"),
     ],
 )
-def test_an_answer_of_another_mode_breaks_the_subject(mode: SendMode, answer: SendEnded, signature: str) -> None:
+def test_an_answer_of_another_mode_breaks_the_subject(mode: SendMode, answer: Send, signature: str) -> None:
     """A client that ignores the mode and sends synchronously is no asynchronous client that conforms."""
     assert violation(running(mode, "plain", mode.value), answer) == signature
 
@@ -80,5 +80,5 @@ def test_whoever_claims_attempts_tells_some() -> None:
 def test_a_send_that_failed_before_any_attempt_needs_none() -> None:
     """No route: nothing was sent to anybody."""
     talk = running(SYNC, "plain", "attempts")
-    for record in (SendEnded(0, 0, START, START + 1, error="MQClientException"), Done(1)):
+    for record in (Send(0, 0, START, START + 1, error="MQClientException"), Done(1)):
         talk.take(record, START + 2)

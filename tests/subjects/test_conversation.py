@@ -8,14 +8,14 @@ import pytest
 from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
 from rocketdiff.core.records import (
-    AttemptEnded,
+    Attempt,
     CalledBackAgain,
     Done,
     Hello,
     Ready,
     Record,
     RouteSeen,
-    SendEnded,
+    Send,
     SubjectFailed,
 )
 from rocketdiff.core.subject import SubjectId
@@ -34,15 +34,15 @@ def hello(**changes: Any) -> Hello:
     return Hello(**{**told, **changes})
 
 
-def attempt(send: int, number: int = 0, thread: int = 0, at: int = START, took: int = 1) -> AttemptEnded:
-    return AttemptEnded(send, thread, number, "broker-a", 0, at, at + took, status="SEND_OK")
+def attempt(send: int, number: int = 0, thread: int = 0, at: int = START, took: int = 1) -> Attempt:
+    return Attempt(send, thread, number, "broker-a", 0, at, at + took, status="SEND_OK")
 
 
-def sent(send: int, thread: int = 0, at: int = START, took: int = 1, route: int = 0) -> SendEnded:
-    return SendEnded(send, thread, at, at + took, status="SEND_OK", route=route, route_after=route)
+def sent(send: int, thread: int = 0, at: int = START, took: int = 1, route: int = 0) -> Send:
+    return Send(send, thread, at, at + took, status="SEND_OK", route=route, route_after=route)
 
 
-def called_back(send: int, at: int = START, took: int = 1) -> SendEnded:
+def called_back(send: int, at: int = START, took: int = 1) -> Send:
     return replace(sent(send, at=at, took=took), returned_ns=at)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
-from rocketdiff.core.records import AttemptEnded, CalledBackAgain, Record, RouteSeen, SendEnded
+from rocketdiff.core.records import Attempt, CalledBackAgain, Record, RouteSeen, Send
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.subjects.bounds import Bounds, bounds_of
 from rocketdiff.subjects.conversation import Conversation
@@ -40,9 +40,9 @@ def asynchronous() -> Conversation:
         attempt(0, at=NOW + 2 * MS),
         attempt(0, took=HOUR_NS),
         sent(0, at=NOW + HOUR_NS),
-        SendEnded(0, 0, START, 2**63 - 1, status="SEND_OK"),
-        SendEnded(0, 0, START, START, status="SEND_OK", returned_ns=2**62),
-        SendEnded(0, 0, START, START, status="SEND_OK", returned_ns=START - 1),
+        Send(0, 0, START, 2**63 - 1, status="SEND_OK"),
+        Send(0, 0, START, START, status="SEND_OK", returned_ns=2**62),
+        Send(0, 0, START, START, status="SEND_OK", returned_ns=START - 1),
         RouteSeen(1, -(2**62), (("broker-a", 0),)),
         RouteSeen(1, NOW + HOUR_NS, (("broker-a", 0),)),
     ],
@@ -111,5 +111,5 @@ def test_bounds_grow_with_plan_and_settings() -> None:
 
 def test_attempts_of_an_asynchronous_send_are_bounded_after_its_answer() -> None:
     """They may follow it, but not for ever."""
-    late = [AttemptEnded(0, 0, number, "broker-a", 0, START, START) for number in range(29)]
+    late = [Attempt(0, 0, number, "broker-a", 0, START, START) for number in range(29)]
     assert violation(asynchronous(), *late) == "protocol.too-much"

@@ -22,7 +22,7 @@ from rocketdiff.cluster.operations.stored import read_stored
 from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.events import Arm
 from rocketdiff.core.plan import Plan, PlannedSend, SendKind
-from rocketdiff.core.records import AttemptEnded
+from rocketdiff.core.records import Attempt
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.protocol.commands import SubjectSetup
@@ -99,8 +99,8 @@ def plan_of(sends: int, *kinds: SendKind, threads: int = 1, every_ms: int = 10) 
     return Plan(1, threads, tuple(planned))
 
 
-def attempts_of(transcript: Transcript) -> dict[int, list[AttemptEnded]]:
-    attempts: dict[int, list[AttemptEnded]] = {send.send: [] for send in transcript.sends}
+def attempts_of(transcript: Transcript) -> dict[int, list[Attempt]]:
+    attempts: dict[int, list[Attempt]] = {send.send: [] for send in transcript.sends}
     for attempt in transcript.attempts:
         attempts[attempt.send].append(attempt)
     return attempts

@@ -11,13 +11,14 @@ from typing import Any
 
 import pyarrow as pa
 
+from rocketdiff.analysis.send_view import SendView
 from rocketdiff.core.events import Arm
 from rocketdiff.core.fault import FaultKind, FaultRecord
-from rocketdiff.core.outcome import Outcome, Reason
+from rocketdiff.core.outcome import Outcome
 from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.records import Attempt, Send
 from rocketdiff.traces.manifest import CaseEntry
 from rocketdiff.traces.reader import has_table, read_table
-from rocketdiff.traces.rows import AttemptRow, SendRow
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import SCHEMAS, TableName
 
@@ -27,26 +28,6 @@ BATCH_ROWS = 65_536
 TableKey = tuple[TableName, Arm | None]
 Row = tuple[Any, ...]
 """Values as Arrow gives them; the reader has checked the columns."""
-
-
-@dataclass(frozen=True, slots=True)
-class TracedSend:
-    """
-    One send of one arm with all its attempts in order.
-
-    row is None when the call never returned (the subject died in it), though it had begun attempts.
-    """
-
-    arm: Arm
-    thread: int
-    send: int
-    row: SendRow | None
-    attempts: tuple[AttemptRow, ...]
-
-    @property
-    def order(self) -> tuple[int, int]:
-        """Place of the send in a file."""
-        return self.thread, self.send
 
 
 @dataclass(frozen=True)
@@ -84,26 +65,26 @@ class CaseTrace:
         """What the brokers keep, or have kept, back of an arm's delayed messages; None when that was not read."""
         return self.tables.get((TableName.SCHEDULED, arm))
 
-    def sends(self, arm: Arm, batch_rows: int = BATCH_ROWS) -> Iterator[TracedSend]:
+    def sends(self, arm: Arm, batch_rows: int = BATCH_ROWS) -> Iterator[SendView]:
         """
         Every send of an arm by (thread, send), each with its attempts; state is carried over the edges of batches.
 
         Both tables rise strictly by (thread, send): the reader has checked it.
         """
-        sends = _rows(self._table(TableName.SENDS, arm), batch_rows)
-        attempts = _rows(self._table(TableName.ATTEMPTS, arm), batch_rows)
+        sends = _rows(self._table(TableName.SENDS, arm), _SEND_COLUMNS, batch_rows)
+        attempts = _rows(self._table(TableName.ATTEMPTS, arm), _ATTEMPT_COLUMNS, batch_rows)
         send, attempt = next(sends, None), next(attempts, None)
         while send is not None or attempt is not None:
             order = min(_order(row) for row in (send, attempt) if row is not None)
-            tried: list[AttemptRow] = []
+            tried: list[Attempt] = []
             while attempt is not None and _order(attempt) == order:
-                tried.append(_attempt_row(attempt))
+                tried.append(_attempt(attempt))
                 attempt = next(attempts, None)
             row = None
             if send is not None and _order(send) == order:
-                row = _send_row(send, tuple(tried))
+                row = _send(send, tuple(tried))
                 send = next(sends, None)
-            yield TracedSend(arm, order[0], order[1], row, tuple(tried))
+            yield SendView(arm, order[0], order[1], row, tuple(tried))
 
     def _table(self, table: TableName, arm: Arm) -> pa.Table:
         return self.tables.get((table, arm), SCHEMAS[table].empty_table())
@@ -121,9 +102,9 @@ def read_case(run: RunDirectory, number: int) -> CaseTrace:
     return CaseTrace(run.run, run.manifest.subjects, run.entry(number), tables)
 
 
-def _rows(table: pa.Table, batch_rows: int) -> Iterator[Row]:
-    """Values of a table row by row, without case and arm, (thread, send) first."""
-    for batch in table.drop_columns(["case", "arm"]).to_batches(max_chunksize=batch_rows):
+def _rows(table: pa.Table, columns: list[str], batch_rows: int) -> Iterator[Row]:
+    """Values of a table row by row, (thread, send) first."""
+    for batch in table.select(columns).to_batches(max_chunksize=batch_rows):
         yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
@@ -131,21 +112,18 @@ def _order(row: Row) -> tuple[int, int]:
     return row[0], row[1]
 
 
-_ATTEMPT_NAMES = SCHEMAS[TableName.ATTEMPTS].names[4:]
-_SEND_NAMES = SCHEMAS[TableName.SENDS].names[3:]
+_ATTEMPT_COLUMNS = ["thread", "send", *(name for name in SCHEMAS[TableName.ATTEMPTS].names[4:] if name != "reason")]
+_SEND_COLUMNS = ["thread", *(name for name in SCHEMAS[TableName.SENDS].names[3:] if name not in ("outcome", "reason"))]
+"""What is read: outcome and reason follow from the rest, but that a request without an answer was one-way."""
 
 
-def _attempt_row(row: Row) -> AttemptRow:
-    values = dict(zip(_ATTEMPT_NAMES, row[2:], strict=True))
-    return AttemptRow(**values | {"outcome": Outcome(values["outcome"]), "reason": Reason(values["reason"])})
+def _attempt(row: Row) -> Attempt:
+    values = dict(zip(_ATTEMPT_COLUMNS, row, strict=True))
+    oneway = values.pop("outcome") == Outcome.UNKNOWN and values["error"] is None
+    return Attempt(**values, oneway=oneway)
 
 
-def _send_row(row: Row, attempts: tuple[AttemptRow, ...]) -> SendRow:
-    values = dict(zip(_SEND_NAMES, row[1:], strict=True))
-    words = {
-        "outcome": Outcome(values["outcome"]),
-        "reason": Reason(values["reason"]),
-        "kind": SendKind(values["kind"]),
-        "mode": SendMode(values["mode"] or SendMode.SYNC),
-    }
-    return SendRow(**values | words, attempts=attempts)
+def _send(row: Row, attempts: tuple[Attempt, ...]) -> Send:
+    values = dict(zip(_SEND_COLUMNS, row, strict=True))
+    words = {"kind": SendKind(values["kind"]), "mode": SendMode(values["mode"] or SendMode.SYNC)}
+    return Send(**values | words, attempts=attempts)

@@ -33,9 +33,10 @@ from rocketdiff.analysis.facts import CaseFact
 from rocketdiff.analysis.lanes import lane_bars
 from rocketdiff.analysis.notebook import Notebook
 from rocketdiff.analysis.pictures import Pictures
+from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import aligned
 from rocketdiff.analysis.steps.attempts_in_context import FaultTimes, attempts_in_context
-from rocketdiff.analysis.steps.reconciled import ReconciledSend, StoredCopies, reconciled
+from rocketdiff.analysis.steps.reconciled import StoredCopies, reconciled
 from rocketdiff.analysis.steps.replayed import replayed
 from rocketdiff.analysis.steps.rulebook import Rulebook, rulebook_for
 from rocketdiff.core.events import Arm
@@ -93,7 +94,7 @@ def _note_limits(rulebook: Rulebook, notebook: Notebook) -> None:
             notebook.count(f"{UNKNOWABLE}{check}", str(arm), "", why)
 
 
-def _arm(trace: CaseTrace, arm: Arm, scene: Scene, rulebook: Rulebook, batch_rows: int) -> Iterator[ReconciledSend]:
+def _arm(trace: CaseTrace, arm: Arm, scene: Scene, rulebook: Rulebook, batch_rows: int) -> Iterator[SendView]:
     """One arm's sends through all steps that look at one arm only."""
     stored = all_stored(trace, arm)
     if stored is None:

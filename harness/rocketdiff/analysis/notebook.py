@@ -7,8 +7,8 @@ from dataclasses import asdict
 import msgspec
 
 from rocketdiff.analysis.facts import CaseFact, Difference, Fact, Tally
+from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
-from rocketdiff.analysis.steps.reconciled import ReconciledSend
 from rocketdiff.core.plots import LaneAttempt
 
 NS_PER_MS = 1_000_000
@@ -39,7 +39,7 @@ class Notebook:
         check: str,
         signature: str,
         send: AlignedSend,
-        side: ReconciledSend,
+        side: SendView,
         *,
         expected: str,
         observed: str,
@@ -83,7 +83,7 @@ class Notebook:
         """Every difference noted so far."""
         return tuple(fact for fact in self._facts if isinstance(fact, Difference))
 
-    def _bars(self, side: ReconciledSend) -> Iterator[LaneAttempt]:
+    def _bars(self, side: SendView) -> Iterator[LaneAttempt]:
         for attempt in side.attempts:
             yield LaneAttempt(
                 arm=str(side.arm),
@@ -99,7 +99,7 @@ class Notebook:
             )
 
 
-def _call(side: ReconciledSend | None) -> dict[str, object] | None:
+def _call(side: SendView | None) -> dict[str, object] | None:
     if side is None or side.row is None:
         return None
     row = side.row
@@ -107,7 +107,7 @@ def _call(side: ReconciledSend | None) -> dict[str, object] | None:
     return {name: getattr(row, name) for name in shown} | {"elapsed_ms": (row.end_ns - row.start_ns) / NS_PER_MS}
 
 
-def _copies(side: ReconciledSend | None) -> list[tuple[str, int, int]]:
+def _copies(side: SendView | None) -> list[tuple[str, int, int]]:
     if side is None or side.copies is None:
         return []
     return [(copy.broker, copy.queue_id, copy.queue_offset) for copy in side.copies]

@@ -9,12 +9,11 @@ from math import floor, log
 
 from rocketdiff.analysis.checks.scene import Scene
 from rocketdiff.analysis.checks.sending.by_rules import JUDGED, RULES
+from rocketdiff.analysis.send_view import Context, SendView
 from rocketdiff.analysis.spells import MET
 from rocketdiff.analysis.steps.aligned import AlignedSend
-from rocketdiff.analysis.steps.attempts_in_context import Context
-from rocketdiff.analysis.steps.reconciled import ReconciledSend
 from rocketdiff.core.outcome import Outcome
-from rocketdiff.traces.rows import AttemptRow
+from rocketdiff.core.records import Attempt
 
 BUCKET_RATIO = 1.02
 BIN_NS = 250_000_000
@@ -41,7 +40,7 @@ class Pictures:
     def end(self) -> None:
         """Everything has been written down."""
 
-    def _count_send(self, side: ReconciledSend) -> None:
+    def _count_send(self, side: SendView) -> None:
         arm, phase, row = str(side.arm), str(side.phase), side.row
         if row is None:
             self._notebook.count("unfinished", arm, phase, "send")
@@ -49,8 +48,8 @@ class Pictures:
         self._notebook.count("sends", arm, phase, str(row.outcome))
         self._notebook.count("elapsed", arm, phase, str(bucket_of(row.end_ns - row.start_ns)))
 
-    def _count_ambiguity(self, side: ReconciledSend) -> None:
-        judgement, arm = side.judged.judgement, str(side.arm)
+    def _count_ambiguity(self, side: SendView) -> None:
+        judgement, arm = side.judgement, str(side.arm)
         if judgement is None:
             return
         self._notebook.count(RULES, arm, "", JUDGED if judgement.undecided is None else judgement.undecided)
@@ -59,7 +58,7 @@ class Pictures:
             legal = decision.queues_legal / decision.queues_total
             self._notebook.count("ambiguity", arm, "", str(at_bin), total=legal)
 
-    def _count_attempt(self, side: ReconciledSend, attempt: AttemptRow, context: Context) -> None:
+    def _count_attempt(self, side: SendView, attempt: Attempt, context: Context) -> None:
         arm, phase = str(side.arm), str(context.phase)
         self._notebook.count("attempt", arm, phase, attempt.broker)
         if context.blocked:

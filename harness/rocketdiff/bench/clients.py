@@ -23,7 +23,7 @@ from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.start import start_cluster
 from rocketdiff.core.errors import HarnessError
 from rocketdiff.core.plan import Plan, PlannedSend, SendKind
-from rocketdiff.core.records import SendEnded
+from rocketdiff.core.records import Send
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.protocol.commands import SubjectSetup, encode_go, encode_plan, encode_setup
@@ -134,7 +134,7 @@ def _driven(cluster: Cluster, subject: SubjectId, sends: int, topic: str, folder
     return len(told) * 1e9 / (told[-1].end_ns - told[0].start_ns)
 
 
-def _records(launch: Launch, plan: Plan, setup: SubjectSetup, folder: Path) -> list[SendEnded]:
+def _records(launch: Launch, plan: Plan, setup: SubjectSetup, folder: Path) -> list[Send]:
     """
     What a subject says when nobody listens: its output goes to a file that is read afterwards.
 
@@ -158,7 +158,7 @@ def _records(launch: Launch, plan: Plan, setup: SubjectSetup, folder: Path) -> l
             subject.kill()
             subject.communicate()
     records = [decode_record(line).record for line in output.read_bytes().splitlines()]
-    return [record for record in records if isinstance(record, SendEnded)]
+    return [record for record in records if isinstance(record, Send)]
 
 
 def _await_line(output: Path, marker: bytes) -> None:

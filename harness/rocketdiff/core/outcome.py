@@ -4,6 +4,7 @@ How a send or an attempt ended, as three values, and why, as a closed set of cau
 A request that got no answer is ``unknown``, never ``failed``: a paused broker stores it after it is resumed.
 """
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 
@@ -85,3 +86,20 @@ def outcome_of_attempt(error: str | None, code: int | None = None) -> Outcome:
     if reason is Reason.BROKER or reason in _NOTHING_WAS_WRITTEN:
         return Outcome.FAILED
     return Outcome.UNKNOWN
+
+
+def outcome_of_send(
+    error: str | None, code: int | None, attempts: Sequence[Outcome], *, is_acknowledged: bool = True
+) -> Outcome:
+    """
+    What is known about a message after its send returned.
+
+    A failed send is only certainly not stored when every one of its attempts certainly was not; the exception alone
+    cannot say that (it names the last cause, and an earlier attempt may have timed out). Without a witness of the
+    attempts the exception has to do. That a one-way call returned says nothing about its message.
+    """
+    if error is None:
+        return Outcome.OK if is_acknowledged else Outcome.UNKNOWN
+    if not attempts:
+        return outcome_of_attempt(error, code)
+    return Outcome.FAILED if all(attempt is Outcome.FAILED for attempt in attempts) else Outcome.UNKNOWN

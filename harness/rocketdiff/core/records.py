@@ -1,11 +1,14 @@
 """
 What a subject tells: one frozen record a line of its output, in one closed union.
 
-All times are nanoseconds of the host's monotonic clock (Java ``nanoTime``, Python ``monotonic_ns``), which the
-processes of one host share.
+An attempt and a send stay the same values from that line, over the tables of a run, to the oracle. All times are nanoseconds
+of the host's monotonic clock (Java ``nanoTime``, Python ``monotonic_ns``), which the processes of one host share.
 """
 
 from dataclasses import dataclass, field
+
+from rocketdiff.core.outcome import Outcome, Reason, outcome_of_attempt, outcome_of_send, reason_of
+from rocketdiff.core.plan import SendKind, SendMode
 
 PROTOCOL = 1
 
@@ -50,13 +53,18 @@ class RouteSeen:
     queues: tuple[tuple[str, int], ...]
 
 
+NOT_TOLD = {"not told": True}
+"""Marks a field that no subject tells: it comes from the plan, or from the arm's other records, when the arm is sealed."""
+
+
 @dataclass(frozen=True, slots=True)
-class AttemptEnded:
+class Attempt:
     """
-    One request of a send to one broker, as seen by a hook inside the client; ``attempt`` counts from 0.
+    One request of a send to one broker, as seen by a hook inside the client or by the wire; ``attempt`` counts from 0.
 
     chooser: of an asynchronous send, which thread of the client chose the broker, counted from 0 as they are met (each has
     a counter of its own); None for the calling thread. UNSEEN_END as error: the client went on without saying why.
+    oneway: its call waits for no answer.
     """
 
     send: int
@@ -70,10 +78,23 @@ class AttemptEnded:
     code: int | None = None
     status: str | None = None
     chooser: int | None = None
+    oneway: bool = field(default=False, metadata=NOT_TOLD)
+
+    @property
+    def outcome(self) -> Outcome:
+        """What is known about the message after this attempt; of a one-way request nothing unless it failed."""
+        if self.error is None:
+            return Outcome.UNKNOWN if self.oneway else Outcome.OK
+        return outcome_of_attempt(self.error, self.code)
+
+    @property
+    def reason(self) -> Reason:
+        """Cause of the outcome."""
+        return reason_of(self.error, self.code, self.status)
 
 
 @dataclass(frozen=True, slots=True)
-class SendEnded:
+class Send:
     """
     One call by the application, from entry to return; of an asynchronous one to the first call of its callback.
 
@@ -82,6 +103,10 @@ class SendEnded:
     error: simple class name of what was thrown; cause: simple class name of its cause. broker, queue_id and
     queue_offset are what the result said. route and route_after: version of the publish list before and after the call
     (0: not known to this subject).
+
+    Not told by a subject: attempts, in their order; callbacks: how often an asynchronous call was called back. Of the plan:
+    due_ns (here on the monotonic clock) and whatever else was asked for; properties: what the message is to carry besides
+    our id, as canonical text (``core.message``), None for nothing.
     """
 
     send: int
@@ -99,6 +124,26 @@ class SendEnded:
     route: int = 0
     route_after: int = 0
     returned_ns: int | None = None
+    due_ns: int = field(default=0, metadata=NOT_TOLD)
+    kind: SendKind = field(default=SendKind.PLAIN, metadata=NOT_TOLD)
+    argument: int = field(default=0, metadata=NOT_TOLD)
+    body_bytes: int = field(default=0, metadata=NOT_TOLD)
+    mode: SendMode = field(default=SendMode.SYNC, metadata=NOT_TOLD)
+    callbacks: int | None = field(default=None, metadata=NOT_TOLD)
+    delay_level: int | None = field(default=None, metadata=NOT_TOLD)
+    properties: str | None = field(default=None, metadata=NOT_TOLD)
+    attempts: tuple[Attempt, ...] = field(default=(), metadata=NOT_TOLD)
+
+    @property
+    def outcome(self) -> Outcome:
+        """What is known about the message after the call."""
+        attempts = () if self.error is None else tuple(attempt.outcome for attempt in self.attempts)
+        return outcome_of_send(self.error, self.code, attempts, is_acknowledged=self.mode is not SendMode.ONEWAY)
+
+    @property
+    def reason(self) -> Reason:
+        """Cause of the outcome."""
+        return reason_of(self.error, self.code, self.status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +172,7 @@ class SubjectFailed:
     message: str
 
 
-Record = Hello | Ready | RouteSeen | AttemptEnded | SendEnded | CalledBackAgain | Done | SubjectFailed
+Record = Hello | Ready | RouteSeen | Attempt | Send | CalledBackAgain | Done | SubjectFailed
 
 
 @dataclass(frozen=True, slots=True)

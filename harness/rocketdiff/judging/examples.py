@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 
 from rocketdiff.analysis.case_trace import CaseTrace, read_case
-from rocketdiff.analysis.steps.replayed import trace_of
 from rocketdiff.analysis.steps.rulebook import RULED_CLIENTS, ArmRules, is_asynchronous
 from rocketdiff.core.errors import HarnessError
 from rocketdiff.core.events import Arm
 from rocketdiff.core.plots import LaneAttempt
 from rocketdiff.core.policy import Policy
+from rocketdiff.core.records import Send
 from rocketdiff.core.run_info import RunInfo
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.verdict import CheckResult
@@ -17,7 +17,6 @@ from rocketdiff.judging.ledgers import LedgerChoice
 from rocketdiff.judging.ledgers import load as load_ledgers
 from rocketdiff.ledger.apply import apply_ledger
 from rocketdiff.ledger.model import Entry
-from rocketdiff.oracle.trace import SendTrace
 from rocketdiff.releases.catalogue import client_releases
 from rocketdiff.report.clusters import Cluster, clusters_of
 from rocketdiff.report.context import ExampleContext, KnownEntry
@@ -126,7 +125,7 @@ def _boundary(trace: CaseTrace, arm: Arm, run: RunDirectory, cluster: Cluster) -
     if arm is not Arm.CANDIDATE or not ruled or is_asynchronous(trace):
         return "", ""
     between = _between(baseline.release, candidate.release)
-    sends = tuple(trace_of(one.thread, one.row) for one in trace.sends(arm) if one.row is not None)
+    sends = tuple(one.row for one in trace.sends(arm) if one.row is not None)
     wanted = (cluster.example.thread, cluster.example.send)
     upto = next((one for one in sends if (one.thread, one.send) == wanted), None)
     if len(between) < 2 or upto is None:
@@ -152,7 +151,7 @@ def _between(older: str, newer: str) -> tuple[str, ...]:
     return tuple(releases[releases.index(older) : releases.index(newer) + 1])
 
 
-def _explains(trace: CaseTrace, arm: Arm, release: str, sends: Sequence[SendTrace], wanted: tuple[int, int]) -> bool:
+def _explains(trace: CaseTrace, arm: Arm, release: str, sends: Sequence[Send], wanted: tuple[int, int]) -> bool:
     shared = trace.entry.threads > 1 and trace.entry.settings.send_latency_fault_enable
     judgements = ArmRules(trace, arm, release, shared).judge_together(sends)
     found = next((one for one in judgements if (one.thread, one.send) == wanted), None)

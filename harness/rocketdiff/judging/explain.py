@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from rocketdiff.analysis.case_trace import CaseTrace, TracedSend, read_case
-from rocketdiff.analysis.steps.replayed import trace_of
+from rocketdiff.analysis.case_trace import CaseTrace, read_case
+from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.rulebook import tells_causes
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.events import Arm
@@ -51,9 +51,11 @@ def explain_traced(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> 
         yield from _other_arm(trace, run, arm, send)
         return
     settings, routes = trace.entry.settings, trace.routes(arm)
-    tells_cause = tells_causes(trace, arm)
-    told = (trace_of(one.thread, one.row, tells_cause=tells_cause) for one in sends if one.row is not None)
-    yield from explain(baseline.release, settings, routes, told, send=send, thread=wanted.thread)
+    told = (one.row for one in sends if one.row is not None)
+    causes_told = tells_causes(trace, arm)
+    yield from explain(
+        baseline.release, settings, routes, told, send=send, thread=wanted.thread, causes_told=causes_told
+    )
     yield from _other_arm(trace, run, arm, send)
 
 
@@ -87,7 +89,7 @@ def _other_arm(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> Iter
     yield from _what_it_did(same)
 
 
-def _what_it_did(send: TracedSend) -> Iterator[str]:
+def _what_it_did(send: SendView) -> Iterator[str]:
     for attempt in send.attempts:
         took_ms = (attempt.end_ns - attempt.start_ns) / _NS_PER_MS
         ended = attempt.error or attempt.status or "no status"

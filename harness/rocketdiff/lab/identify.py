@@ -5,18 +5,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocketdiff.analysis.case_trace import CaseTrace, read_case
-from rocketdiff.analysis.steps.replayed import trace_of
-from rocketdiff.analysis.steps.rulebook import ArmRules, is_asynchronous, tells_causes
+from rocketdiff.analysis.steps.rulebook import ArmRules, is_asynchronous
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.core.events import Arm
 from rocketdiff.core.files import read_text
 from rocketdiff.core.plan import SendMode
+from rocketdiff.core.records import Send
 from rocketdiff.lab.history.exercised import Exercised
 from rocketdiff.lab.history.identify import Identified, Known, Rejected, identify, read_observed, separators
 from rocketdiff.lab.upgrade_report import executions
 from rocketdiff.oracle.durations import IS_CERTAIN
 from rocketdiff.oracle.judgement import Judgement
-from rocketdiff.oracle.trace import SendTrace
 from rocketdiff.releases.catalogue import client_releases
 from rocketdiff.simulation.golden.files import load_golden
 from rocketdiff.simulation.golden.standard import load_standard
@@ -39,7 +38,7 @@ class Trial:
 
     case: CaseTrace
     arm: Arm
-    sends: tuple[SendTrace, ...]
+    sends: tuple[Send, ...]
 
     def judged_by(self, release: str) -> Iterator[Judgement]:
         """Every send against the rules of a release."""
@@ -144,10 +143,7 @@ def _trials(run: RunDirectory, arm: Arm, case: str | None) -> Iterator[Trial]:
         raise UsageError("--case with a case of the run", seen=case or "none", hint=known)
     for number in chosen:
         trace = read_case(run, number)
-        tells_cause = tells_causes(trace, arm)
-        rows = ((one.thread, one.row) for one in trace.sends(arm) if one.row is not None)
-        sends = tuple(trace_of(thread, row, tells_cause=tells_cause) for thread, row in rows)
-        yield Trial(trace, arm, sends)
+        yield Trial(trace, arm, tuple(one.row for one in trace.sends(arm) if one.row is not None))
 
 
 def _arm(run: RunDirectory, subject: str | None, arm: str | None) -> Arm:

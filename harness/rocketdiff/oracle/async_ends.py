@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rocketdiff.core.plan import SendKind
-from rocketdiff.core.records import NEVER_CALLED_BACK
+from rocketdiff.core.records import NEVER_CALLED_BACK, Attempt, Send
 from rocketdiff.oracle.difference import causes_alike, ends_alike
 from rocketdiff.oracle.judgement import Difference, DifferenceKind
 from rocketdiff.oracle.sentences import end_text, finish_text
-from rocketdiff.oracle.trace import AttemptTrace, SendTrace
 from rocketmq_reference.rules.client.publish import PublishInfo, Queue
 from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.producer.async_send import AsyncSend, Form
@@ -61,7 +60,7 @@ class _End:
     finish: Finish | None
     is_half_seen: bool = False
 
-    def explains(self, send: SendTrace, seen: int) -> bool:
+    def explains(self, send: Send, seen: int) -> bool:
         """
         Whether the send was seen to end so.
 
@@ -86,7 +85,7 @@ class _Cause:
 
 
 def async_difference(
-    dialect: Dialect, settings: SendSettings, send: SendTrace, troubled: Troubled
+    dialect: Dialect, settings: SendSettings, send: Send, troubled: Troubled, *, causes_told: bool = True
 ) -> Difference | None:
     """What is wrong with the number of attempts or the end of a send, None where the rules may have it so."""
     if send.error == NEVER_CALLED_BACK:
@@ -97,7 +96,7 @@ def async_difference(
         return lie
     ends: dict[_End, None] = {}  # in the order found, so that what is said of a send is always the same
     for end in _Explorer(dialect, settings, send, attempts, troubled).ends():
-        if end.explains(send, seen) and end.finish is not None and causes_alike(end.finish, send):
+        if end.explains(send, seen) and end.finish is not None and (not causes_told or causes_alike(end.finish, send)):
             return None
         ends[end] = None
     but_for_causes = [end.finish for end in ends if end.finish is not None and end.explains(send, seen)]
@@ -131,8 +130,8 @@ class _Explorer:
         self,
         dialect: Dialect,
         settings: SendSettings,
-        send: SendTrace,
-        attempts: tuple[AttemptTrace, ...],
+        send: Send,
+        attempts: tuple[Attempt, ...],
         troubled: Troubled,
     ) -> None:
         self._dialect = dialect
@@ -260,7 +259,7 @@ def _failed(rules: AsyncSend, invoke: Invoke, now_ms: int, cause: _Cause) -> Asy
     return rules.ended(invoke, None, now_ms, result, direct=cause.direct, written_ms=invoke.began_ms)
 
 
-def _other_status(dialect: Dialect, send: SendTrace, attempts: Sequence[AttemptTrace]) -> Difference | None:
+def _other_status(dialect: Dialect, send: Send, attempts: Sequence[Attempt]) -> Difference | None:
     """A result with a status that no answer of the send had; where requests get each other's answers it may be another's."""
     answered = [one.status for one in attempts if one.status is not None]
     if not answered or send.status is None or send.status in answered or dialect.remoting.retry_takes_next_number:
@@ -275,7 +274,7 @@ def _other_status(dialect: Dialect, send: SendTrace, attempts: Sequence[AttemptT
     )
 
 
-def _other_cause(send: SendTrace, seen: int, finishes: Sequence[Finish]) -> Difference:
+def _other_cause(send: Send, seen: int, finishes: Sequence[Finish]) -> Difference:
     """All is as the rules have it but for what the exception names as its cause."""
     causes = sorted({finish.cause or "none" for finish in finishes})
     return Difference(
@@ -288,7 +287,7 @@ def _other_cause(send: SendTrace, seen: int, finishes: Sequence[Finish]) -> Diff
     )
 
 
-def _difference(send: SendTrace, seen: int, ends: tuple[_End, ...]) -> Difference:
+def _difference(send: Send, seen: int, ends: tuple[_End, ...]) -> Difference:
     place = "first" if seen <= 1 else "retry"
     here = [end for end in ends if end.attempts == seen]
     others = [end.finish for end in here if end.finish is not None and not end.is_half_seen]

@@ -13,14 +13,13 @@ from dataclasses import dataclass, replace
 
 from rocketdiff.core.checks import Aspect
 from rocketdiff.core.knowable import Sending, unknown
-from rocketdiff.core.records import NEVER_CALLED_BACK
+from rocketdiff.core.records import NEVER_CALLED_BACK, Send
 from rocketdiff.oracle.async_ends import Troubled, async_difference
 from rocketdiff.oracle.judgement import Difference, DifferenceKind, Judgement
 from rocketdiff.oracle.observation import Observation
 from rocketdiff.oracle.replay import Replay
 from rocketdiff.oracle.retry_brokers import retry_broker_difference
 from rocketdiff.oracle.sentences import end_text
-from rocketdiff.oracle.trace import SendTrace
 from rocketmq_reference.rules.async_rules import AsyncThread
 
 _POOL = 1_000_000
@@ -42,12 +41,12 @@ class _Choice:
 
     at_ns: int
     thread: int
-    send: SendTrace
+    send: Send
     is_retry: bool
 
 
 def judge_asynchronous(
-    replay: Replay, sends: Iterable[SendTrace], troubled: Troubled, *, choosers_told: bool = True
+    replay: Replay, sends: Iterable[Send], troubled: Troubled, *, choosers_told: bool = True
 ) -> Iterator[Judgement]:
     """
     Judgements of all sends of an arm, in the order in which their queues were chosen; those never chosen come first.
@@ -55,7 +54,7 @@ def judge_asynchronous(
     choosers_told: the witness tells of each attempt which thread of the client's chose, if one did.
     """
     choices: list[_Choice] = []
-    unseen: list[SendTrace] = []
+    unseen: list[Send] = []
     for send in sends:
         if not send.attempts:
             yield _never_tried(replay, send, troubled)
@@ -72,7 +71,7 @@ def judge_asynchronous(
             yield _judged(replay, choice, troubled, is_chooser_unseen=not (choosers_told or replay.calls_itself))
 
 
-def _unseen_choices(replay: Replay, unseen: Iterable[SendTrace], threads: set[int]) -> Iterator[_Choice]:
+def _unseen_choices(replay: Replay, unseen: Iterable[Send], threads: set[int]) -> Iterator[_Choice]:
     """
     What sends without an attempt may have moved: they may have chosen before whatever ended them, in any thread that chooses.
 
@@ -83,7 +82,7 @@ def _unseen_choices(replay: Replay, unseen: Iterable[SendTrace], threads: set[in
             yield _Choice(send.start_ns, thread, send, is_retry=True)
 
 
-def _never_tried(replay: Replay, send: SendTrace, troubled: Troubled) -> Judgement:
+def _never_tried(replay: Replay, send: Send, troubled: Troubled) -> Judgement:
     """
     A send without an attempt.
 
@@ -108,7 +107,8 @@ def _judged(replay: Replay, choice: _Choice, troubled: Troubled, *, is_chooser_u
     send = choice.send
     judgement = _first_choice(replay, choice, is_chooser_unseen=is_chooser_unseen)
     if judgement.difference is None and judgement.undecided is None:
-        found = async_difference(replay.dialect, replay.settings, send, troubled)
+        causes_told = replay.stepper.causes_told
+        found = async_difference(replay.dialect, replay.settings, send, troubled, causes_told=causes_told)
         found = found or retry_broker_difference(replay, send, troubled)
         return replace(judgement, difference=found)
     return judgement
@@ -128,7 +128,7 @@ def _first_choice(replay: Replay, choice: _Choice, *, is_chooser_unseen: bool) -
     return replace(judgement, thread=send.thread)
 
 
-def _may_have_chosen_again(replay: Replay, send: SendTrace) -> bool:
+def _may_have_chosen_again(replay: Replay, send: Send) -> bool:
     """
     Whether the thread of the first choice may have chosen once more without being seen.
 

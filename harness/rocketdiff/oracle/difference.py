@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from rocketdiff.core.plan import SendMode
+from rocketdiff.core.records import Send
 from rocketdiff.oracle.interval import wall_ms
 from rocketdiff.oracle.judgement import Difference, DifferenceKind
 from rocketdiff.oracle.moment import Moment
@@ -15,7 +16,6 @@ from rocketdiff.oracle.sentences import (
     remaining_ms,
     try_text,
 )
-from rocketdiff.oracle.trace import SendTrace
 from rocketdiff.oracle.world import World
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.producer.attempt import Ending, Finish, Step, Try
@@ -23,12 +23,12 @@ from rocketmq_reference.rules.producer.attempt import Ending, Finish, Step, Try
 Outcomes = Sequence[tuple[World, Step]]
 
 
-def agrees(step: Step, moment: Moment) -> bool:
-    """Whether a step by the rules is the one that was seen."""
+def agrees(step: Step, moment: Moment, *, causes_told: bool = True) -> bool:
+    """Whether a step by the rules is the one that was seen; causes_told: the client can tell the cause of an exception."""
     seen = moment.followed_by
     if isinstance(step, Try):
         return seen is not None and step.queue == (seen.broker, seen.queue_id)
-    return seen is None and ends_alike(step, moment.send) and causes_alike(step, moment.send)
+    return seen is None and ends_alike(step, moment.send) and (not causes_told or causes_alike(step, moment.send))
 
 
 def explained_difference(outcomes: Outcomes, moment: Moment, pristine: Sequence[tuple[str, int]]) -> Difference:
@@ -44,7 +44,7 @@ def explained_difference(outcomes: Outcomes, moment: Moment, pristine: Sequence[
     return _wrong_queue(tries, moment, pristine) if tries else _went_on(finishes[0], moment)
 
 
-def result_difference(send: SendTrace) -> Difference | None:
+def result_difference(send: Send) -> Difference | None:
     """A returned result that names another queue than the attempt it came from."""
     answered = [attempt for attempt in send.attempts if attempt.error is None]
     if send.error is not None or send.broker is None or not answered:
@@ -62,7 +62,7 @@ def result_difference(send: SendTrace) -> Difference | None:
     )
 
 
-def incomplete_difference(send: SendTrace) -> Difference | None:
+def incomplete_difference(send: Send) -> Difference | None:
     """A call that returned a result without a status, though its client shows its attempts."""
     if send.error is not None or send.status is not None or send.mode is not SendMode.SYNC:
         return None
@@ -76,7 +76,7 @@ def incomplete_difference(send: SendTrace) -> Difference | None:
     )
 
 
-def route_difference(send: SendTrace, legal: Sequence[Finish]) -> Difference | None:
+def route_difference(send: Send, legal: Sequence[Finish]) -> Difference | None:
     """A call whose topic had no queues, and that ended otherwise than without a route."""
     if any(ends_alike(finish, send) for finish in legal):
         return None
@@ -186,12 +186,12 @@ def _stopped_early(step: Try, moment: Moment) -> Difference:
     )
 
 
-def _nearest(finishes: Sequence[Finish], send: SendTrace) -> Finish:
+def _nearest(finishes: Sequence[Finish], send: Send) -> Finish:
     """Of several legal ends the one that shares most with what was seen."""
     return max(finishes, key=lambda one: (one.error == send.error, _code(one.code) == _code(send.code)))
 
 
-def _wrong_end(finish: Finish, send: SendTrace) -> Difference:
+def _wrong_end(finish: Finish, send: Send) -> Difference:
     expected, seen = finish.error or "none", send.error or "none"
     observed = end_text(send)
     if expected != seen:
@@ -223,12 +223,12 @@ that is thrown as it came has whatever cause the network library gave it.
 """
 
 
-def causes_alike(finish: Finish, send: SendTrace) -> bool:
-    """Whether a synchronous call that failed names the cause that the rules name, if its client tells causes at all."""
-    return not send.tells_cause or finish.ending not in CAUSE_IS_RULED or finish.cause == send.cause
+def causes_alike(finish: Finish, send: Send) -> bool:
+    """Whether a call that failed names the cause that the rules name."""
+    return finish.ending not in CAUSE_IS_RULED or finish.cause == send.cause
 
 
-def ends_alike(finish: Finish, send: SendTrace) -> bool:
+def ends_alike(finish: Finish, send: Send) -> bool:
     """
     Whether a call was seen to end as the rules end it.
 

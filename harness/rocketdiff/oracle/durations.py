@@ -8,10 +8,10 @@ machine, is a difference. Finer ones are left to statistics.
 from dataclasses import dataclass, replace
 
 from rocketdiff.core.plan import SendMode
+from rocketdiff.core.records import Attempt, Send
 from rocketdiff.oracle.interval import NANOSECONDS, bounds
 from rocketdiff.oracle.judgement import Difference, DifferenceKind
 from rocketdiff.oracle.sentences import duration_text
-from rocketdiff.oracle.trace import AttemptTrace, SendTrace
 from rocketmq_reference.rules.client.remoting_rules import CloseOnTimeout, RemotingRules
 from rocketmq_reference.rules.producer.attempt import Try
 
@@ -102,7 +102,7 @@ def allowance_of(step: Try, chosen_ns: int) -> Allowance:
     return Allowance(*bounds(step.timeout_ms), chosen_ns)
 
 
-def duration_difference(attempt: AttemptTrace, allowed: Allowance, *, connecting_counts: bool) -> Difference | None:
+def duration_difference(attempt: Attempt, allowed: Allowance, *, connecting_counts: bool) -> Difference | None:
     """
     An attempt that certainly did not keep its timeout.
 
@@ -122,7 +122,7 @@ def duration_difference(attempt: AttemptTrace, allowed: Allowance, *, connecting
     return None
 
 
-def waiting_difference(send: SendTrace) -> Difference | None:
+def waiting_difference(send: Send) -> Difference | None:
     """
     A one-way call that was not over when its request was written, but long after.
 
@@ -144,7 +144,7 @@ def waiting_difference(send: SendTrace) -> Difference | None:
     )
 
 
-def _difference(signature: str, attempt: AttemptTrace, timeout_ms: tuple[int, int], took_ms: int) -> Difference:
+def _difference(signature: str, attempt: Attempt, timeout_ms: tuple[int, int], took_ms: int) -> Difference:
     return Difference(
         DifferenceKind.ATTEMPTS,
         signature,

@@ -8,6 +8,7 @@ was seen, it is the story of what the rules would have done.
 from collections.abc import Iterable
 
 from rocketdiff.core.errors import UsageError
+from rocketdiff.core.records import Send
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.oracle.interval import NANOSECONDS
 from rocketdiff.oracle.judgement import Judgement
@@ -16,18 +17,24 @@ from rocketdiff.oracle.replay import replay_for
 from rocketdiff.oracle.sentences import end_text
 from rocketdiff.oracle.stepper import Routes
 from rocketdiff.oracle.story import story_lines
-from rocketdiff.oracle.trace import SendTrace
 
 
 def explain(
-    release: str, settings: ClientSettings, routes: Routes, sends: Iterable[SendTrace], *, send: int, thread: int = 0
+    release: str,
+    settings: ClientSettings,
+    routes: Routes,
+    sends: Iterable[Send],
+    *,
+    send: int,
+    thread: int = 0,
+    causes_told: bool = True,
 ) -> list[str]:
     """
     Lines for a terminal about one send, given all sends of its arm (later ones are not needed).
 
     Raises UsageError for a send that is not there.
     """
-    replay = replay_for(release, settings, routes)
+    replay = replay_for(release, settings, routes, causes_told=causes_told)
     observations = [
         Observation(replay.stepper, trace, narrated=(trace.send, trace.thread) == (send, thread)) for trace in sends
     ]

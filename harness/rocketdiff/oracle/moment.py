@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rocketdiff.core.plan import SendMode
-from rocketdiff.oracle.trace import AttemptTrace, SendTrace
+from rocketdiff.core.records import Attempt, Send
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,16 +22,16 @@ class Moment:
     end of the call, is decided here. followed_by: the attempt that was seen next, None for the end of the call.
     """
 
-    send: SendTrace
+    send: Send
     number: int
     from_ns: int
     to_ns: int
-    settled: AttemptTrace | None
+    settled: Attempt | None
     chooses: bool
-    followed_by: AttemptTrace | None
+    followed_by: Attempt | None
 
 
-def moments_of(send: SendTrace, *, split: bool) -> Iterator[Moment]:
+def moments_of(send: Send, *, split: bool) -> Iterator[Moment]:
     """
     The moments of a send in order.
 
@@ -43,7 +43,7 @@ def moments_of(send: SendTrace, *, split: bool) -> Iterator[Moment]:
         to_ns = max(first.start_ns, send.start_ns)
         yield Moment(send, 0, send.start_ns, to_ns, None, chooses=True, followed_by=first)
         return
-    ended: AttemptTrace | None = None
+    ended: Attempt | None = None
     from_ns = send.start_ns
     for number, followed_by in enumerate((*send.attempts, None)):
         to_ns = max(send.end_ns if followed_by is None else followed_by.start_ns, from_ns)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.records import UNSEEN_ROUTE
+from rocketdiff.core.records import UNSEEN_ROUTE, Send
 from rocketdiff.oracle.belief import Belief
 from rocketdiff.oracle.difference import (
     agrees,
@@ -18,7 +18,6 @@ from rocketdiff.oracle.interval import wall_ms
 from rocketdiff.oracle.judgement import Decision, Difference, Judgement
 from rocketdiff.oracle.moment import Moment
 from rocketdiff.oracle.stepper import Stepper
-from rocketdiff.oracle.trace import SendTrace
 from rocketdiff.oracle.world import World
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.events import Event
@@ -29,7 +28,7 @@ from rocketmq_reference.rules.producer.direct_send import no_route
 class Observation:
     """Filters beliefs by what was seen of one send; narrated: collect in ``story`` what the rules tell meanwhile."""
 
-    def __init__(self, stepper: Stepper, send: SendTrace, *, narrated: bool = False) -> None:
+    def __init__(self, stepper: Stepper, send: Send, *, narrated: bool = False) -> None:
         self.stepper = stepper
         self.narrated = narrated
         self.story: list[Event] = []
@@ -95,13 +94,16 @@ class Observation:
         every = self.stepper.every_outcome(worlds, moment)
         if not moment.chooses:
             return [world for world, _ in every]
-        agreeing = [(world, step) for world, step in every if step is not None and agrees(step, moment)]
+        agreeing = [(world, step) for world, step in every if step is not None and self._agrees(step, moment)]
         survivors = [world for world, _ in agreeing]
         self._note_allowance([step for _, step in agreeing if isinstance(step, Try)], moment)
         if moment.followed_by is not None and survivors:
             self._note_decision(every, survivors, moment)
         self._note_story(survivors)
         return survivors
+
+    def _agrees(self, step: Step, moment: Moment) -> bool:
+        return agrees(step, moment, causes_told=self.stepper.causes_told)
 
     def note_difference(self, belief: Belief, moment: Moment) -> None:
         """Remember why no world explains a moment; only the first such moment of a send counts."""

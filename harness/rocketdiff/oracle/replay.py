@@ -11,6 +11,7 @@ from dataclasses import fields
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.plan import SendMode
+from rocketdiff.core.records import Send
 from rocketdiff.core.settings import CLIENT_SETTINGS, ClientSettings
 from rocketdiff.oracle.belief import Belief, settle_belief
 from rocketdiff.oracle.interleave import judge_interleaved
@@ -18,7 +19,6 @@ from rocketdiff.oracle.judgement import Judgement
 from rocketdiff.oracle.moment import moments_of
 from rocketdiff.oracle.observation import Observation
 from rocketdiff.oracle.stepper import Routes, Stepper
-from rocketdiff.oracle.trace import SendTrace
 from rocketdiff.oracle.world import World
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.async_rules import AsyncThread
@@ -29,17 +29,26 @@ from rocketmq_reference.rules.settings import SendSettings
 class Replay:
     """Judges the sends of one thread of one arm; remembers what its hidden state may be."""
 
-    def __init__(self, dialect: Dialect, settings: ClientSettings, routes: Routes, *, witnessed: bool = True) -> None:
+    def __init__(
+        self,
+        dialect: Dialect,
+        settings: ClientSettings,
+        routes: Routes,
+        *,
+        witnessed: bool = True,
+        causes_told: bool = True,
+    ) -> None:
         """
         routes: queues of each version of the publish list, in the order of the list.
 
         witnessed: the subject shows its attempts. If not, only a result that contradicts itself is a difference.
+        causes_told: its client can tell the cause of an exception.
         """
         self.dialect = dialect
         self.settings = _send_settings(settings)
         self.routes = routes
         self.witnessed = witnessed
-        self.stepper = Stepper(dialect, self.settings, routes)
+        self.stepper = Stepper(dialect, self.settings, routes, causes_told=causes_told)
         self.belief = Belief([self._unborn()])
 
     @property
@@ -47,7 +56,7 @@ class Replay:
         """Whether the application's own thread chooses for its asynchronous sends (to 4.2.0)."""
         return self.dialect.asynchronous.runs_on is AsyncThread.CALLER
 
-    def judge(self, send: SendTrace) -> Judgement:
+    def judge(self, send: Send) -> Judgement:
         """The next send of the thread."""
         return self.judge_observation(Observation(self.stepper, send))
 
@@ -68,7 +77,7 @@ class Replay:
             self.belief = settle_belief(worlds, self.stepper.demon, now_ms, complete=self.belief.complete)
         return observation.judgement(self.belief)
 
-    def judge_all(self, sends: Iterable[SendTrace]) -> Iterator[Judgement]:
+    def judge_all(self, sends: Iterable[Send]) -> Iterator[Judgement]:
         """
         All sends of an arm, in order of their start; the sends of each thread must follow one another.
 
@@ -108,7 +117,9 @@ class Replay:
         return World(self.dialect, self.stepper.demon, latency_on=self.settings.send_latency_fault_enable)
 
 
-def replay_for(release: str, settings: ClientSettings, routes: Routes, *, witnessed: bool = True) -> Replay:
+def replay_for(
+    release: str, settings: ClientSettings, routes: Routes, *, witnessed: bool = True, causes_told: bool = True
+) -> Replay:
     """
     A replay against the dialect of a release.
 
@@ -118,7 +129,7 @@ def replay_for(release: str, settings: ClientSettings, routes: Routes, *, witnes
         dialect = dialect_of(release)
     except ValueError as error:
         raise UsageError("a release whose rules are known", seen=repr(release), hint=str(error)) from error
-    return Replay(dialect, settings, routes, witnessed=witnessed)
+    return Replay(dialect, settings, routes, witnessed=witnessed, causes_told=causes_told)
 
 
 def _send_settings(settings: ClientSettings) -> SendSettings:

@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from rocketdiff.core.plan import SendKind
+from rocketdiff.core.records import Attempt, Send
 from rocketdiff.oracle.async_ends import Troubled
 from rocketdiff.oracle.judgement import Difference, DifferenceKind
 from rocketdiff.oracle.replay import Replay
-from rocketdiff.oracle.trace import AttemptTrace, SendTrace
 
 RETURNED = "retry.returned-to-failed-broker/retry"
 LEFT = "retry.left-its-queue/retry"
 
 
-def retry_broker_difference(replay: Replay, send: SendTrace, troubled: Troubled) -> Difference | None:
+def retry_broker_difference(replay: Replay, send: Send, troubled: Troubled) -> Difference | None:
     """The first retry of a send at a broker where the rules cannot have sent it."""
     if replay.settings.send_latency_fault_enable:
         return None
@@ -27,7 +27,7 @@ def retry_broker_difference(replay: Replay, send: SendTrace, troubled: Troubled)
     return next(find(replay, send, troubled), None)
 
 
-def _returned(replay: Replay, send: SendTrace, troubled: Troubled) -> Iterator[Difference]:
+def _returned(replay: Replay, send: Send, troubled: Troubled) -> Iterator[Difference]:
     """
     Retries at the broker that had just failed.
 
@@ -46,7 +46,7 @@ def _returned(replay: Replay, send: SendTrace, troubled: Troubled) -> Iterator[D
             yield _difference(RETURNED, retry, expected)
 
 
-def _left(_replay: Replay, send: SendTrace, _troubled: Troubled) -> Iterator[Difference]:
+def _left(_replay: Replay, send: Send, _troubled: Troubled) -> Iterator[Difference]:
     """Retries in another queue than the one that the application named."""
     for failed, retry in _retries(send):
         if (retry.broker, retry.queue_id) != (failed.broker, failed.queue_id):
@@ -56,12 +56,12 @@ def _left(_replay: Replay, send: SendTrace, _troubled: Troubled) -> Iterator[Dif
             yield _difference(LEFT, retry, expected)
 
 
-def _retries(send: SendTrace) -> Iterator[tuple[AttemptTrace, AttemptTrace]]:
+def _retries(send: Send) -> Iterator[tuple[Attempt, Attempt]]:
     """Every attempt that was followed by another, and the other; what is seen after the callback is no retry."""
     made = [one for one in send.attempts if one.attempt == 0 or one.start_ns < send.end_ns]
     return pairwise(made)
 
 
-def _difference(signature: str, retry: AttemptTrace, expected: str) -> Difference:
+def _difference(signature: str, retry: Attempt, expected: str) -> Difference:
     seen = f"attempt {retry.attempt} went to {retry.broker} queue {retry.queue_id}"
     return Difference(DifferenceKind.QUEUE, signature, retry.attempt, expected, seen, {"broker": retry.broker})

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+from rocketdiff.core.records import Send
 from rocketdiff.oracle.interval import Interval, bounds
-from rocketdiff.oracle.trace import SendTrace
 from rocketdiff.oracle.world import World
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.producer.attempt import Ending, Finish, Try
@@ -86,7 +86,7 @@ def try_text(step: Try) -> str:
     return f"another attempt, on {queue_text(step.queue)}, with {ms_text(step.timeout_ms)} to wait"
 
 
-def end_text(send: SendTrace) -> str:
+def end_text(send: Send) -> str:
     """How a call was seen to end."""
     attempts = f"{len(send.attempts)} attempt{'' if len(send.attempts) == 1 else 's'}"
     if send.error is None:

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from math import lcm
 
 from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.records import Attempt, Send
 from rocketdiff.oracle.demon import INDEX_BASE, Demon, DemonTape
 from rocketdiff.oracle.interval import Interval, Reading, as_ms, wall_ms
 from rocketdiff.oracle.moment import Moment
-from rocketdiff.oracle.trace import AttemptTrace, SendTrace
 from rocketdiff.oracle.uncertain_list import UncertainPublishInfo, write_queues_in
 from rocketdiff.oracle.world import Mind, World
 from rocketmq_reference.rules.client.publish import Queue
@@ -50,10 +50,12 @@ _UNSEEN = AttemptResult.failed("MQClientException")
 class Stepper:
     """Runs moments in worlds of one arm."""
 
-    def __init__(self, dialect: Dialect, settings: SendSettings, routes: Routes) -> None:
+    def __init__(self, dialect: Dialect, settings: SendSettings, routes: Routes, *, causes_told: bool = True) -> None:
+        """causes_told: the client can tell the cause of an exception."""
         self.dialect = dialect
         self.settings = settings
         self.routes = routes
+        self.causes_told = causes_told
         self.left_out = False
         self.demon = Demon()
         self.tape = DemonTape(self.demon)
@@ -115,7 +117,7 @@ class Stepper:
         mind = world.mind(thread)
         mind.loop = mind.finish = None
 
-    def versions_of(self, send: SendTrace) -> list[int]:
+    def versions_of(self, send: Send) -> list[int]:
         """Versions of the publish list the call may have used, of those whose queues are known."""
         return [version for version in dict.fromkeys((send.route, send.route_after)) if self.routes.get(version)]
 
@@ -172,7 +174,7 @@ class Stepper:
             return direct_send_ended(_UNSEEN)
         return step
 
-    def _enter(self, world: World, send: SendTrace) -> Mind:
+    def _enter(self, world: World, send: Send) -> Mind:
         """The thread's mind with a publish list the call may have used; a new list has a counter of its own."""
         versions = self.versions_of(send)
         version = versions[self.demon.choose(len(versions)) if len(versions) > 1 else 0]
@@ -211,7 +213,7 @@ class Stepper:
             loop.pick = queues.index(queue) if queue in queues else queue
             loop.attempt_began_ms = +now_ms
 
-    def _new_loop(self, send: SendTrace, mind: Mind, world: World) -> SendLoop:
+    def _new_loop(self, send: Send, mind: Mind, world: World) -> SendLoop:
         loop = SendLoop if send.mode is SendMode.SYNC else OneWaySend
         mind.loop = loop(self.dialect, self.settings, world.selector(send.thread, mind, self.tape))
         return mind.loop
@@ -219,7 +221,7 @@ class Stepper:
     def _now(self, moment: Moment) -> int:
         return as_ms(Reading(*wall_ms(moment.from_ns, moment.to_ns), self.demon))
 
-    def _may_be_unseen(self, send: SendTrace, queue: Queue) -> bool:
+    def _may_be_unseen(self, send: Send, queue: Queue) -> bool:
         """
         Whether an attempt at this queue can have failed for want of an address.
 
@@ -243,7 +245,7 @@ def _loop(mind: Mind) -> SendLoop:
     return mind.loop
 
 
-def _result_of(attempt: AttemptTrace, mode: SendMode) -> AttemptResult:
+def _result_of(attempt: Attempt, mode: SendMode) -> AttemptResult:
     if attempt.error is not None:
         return AttemptResult.failed(attempt.error, attempt.code)
     if mode is SendMode.ONEWAY:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
+from rocketdiff.core.records import Send
 from rocketdiff.oracle.interval import NANOSECONDS
 from rocketdiff.oracle.sentences import duration_text, ms_text, queue_text
-from rocketdiff.oracle.trace import SendTrace
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.events import (
     BudgetChecked,
@@ -37,7 +37,7 @@ _TAKEN = {
 }
 
 
-def story_lines(story: Sequence[Event], send: SendTrace, queues: int) -> Iterator[str]:
+def story_lines(story: Sequence[Event], send: Send, queues: int) -> Iterator[str]:
     """
     The chain of rules with what was seen of each attempt in its place.
 
@@ -65,7 +65,7 @@ def story_lines(story: Sequence[Event], send: SendTrace, queues: int) -> Iterato
     yield from attempt_lines(send, attempt, len(send.attempts))
 
 
-def attempt_lines(send: SendTrace, first: int, end: int) -> Iterator[str]:
+def attempt_lines(send: Send, first: int, end: int) -> Iterator[str]:
     """What was seen of the attempts from first up to, but not including, end."""
     for seen in send.attempts[first:end]:
         took_ms = (seen.end_ns - seen.start_ns) / NANOSECONDS

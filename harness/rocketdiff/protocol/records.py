@@ -14,7 +14,7 @@ import msgspec
 from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.plain_text import UNPRINTABLE, plain_line
 from rocketdiff.core.records import (
-    AttemptEnded,
+    Attempt,
     CalledBackAgain,
     Done,
     Hello,
@@ -22,7 +22,7 @@ from rocketdiff.core.records import (
     ReceivedLine,
     Record,
     RouteSeen,
-    SendEnded,
+    Send,
     SubjectFailed,
 )
 
@@ -69,7 +69,7 @@ class _Kind:
 
     @classmethod
     def of(cls, name: str, record: type[Record]) -> "_Kind":
-        written = tuple(each.name for each in fields(record))
+        written = tuple(each.name for each in fields(record) if not each.metadata)
         limits = {name: _INT32 if name in _SMALL else _INT64 for name in written if name in _SMALL | _LARGE}
         return cls(
             name=name,
@@ -88,8 +88,8 @@ _KINDS = {
         "hello": Hello,
         "ready": Ready,
         "route": RouteSeen,
-        "attempt": AttemptEnded,
-        "send": SendEnded,
+        "attempt": Attempt,
+        "send": Send,
         "callback": CalledBackAgain,
         "done": Done,
         "failed": SubjectFailed,

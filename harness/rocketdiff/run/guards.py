@@ -8,7 +8,7 @@ from statistics import median
 from rocketdiff.core.events import Arm
 from rocketdiff.core.fault import KILLS, FaultKind, FaultRecord, FaultSpec
 from rocketdiff.core.plan import Plan
-from rocketdiff.core.records import SendEnded
+from rocketdiff.core.records import Send
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.run.stall_watch import Stalls
@@ -93,7 +93,7 @@ class CaseFacts:
         return numbers
 
 
-def median_lateness_ns(plan: Plan, told: Mapping[Arm, Sequence[SendEnded]], origin_ns: int) -> dict[Arm, int]:
+def median_lateness_ns(plan: Plan, told: Mapping[Arm, Sequence[Send]], origin_ns: int) -> dict[Arm, int]:
     """
     Of each arm that sent, the median of how late sends began, counting those whose thread was free when they were due.
 
@@ -103,7 +103,7 @@ def median_lateness_ns(plan: Plan, told: Mapping[Arm, Sequence[SendEnded]], orig
     return {arm: _median_lateness_ns(due, sends) for arm, sends in told.items() if sends}
 
 
-def _median_lateness_ns(due: Mapping[int, int], sends: Iterable[SendEnded]) -> int:
+def _median_lateness_ns(due: Mapping[int, int], sends: Iterable[Send]) -> int:
     free: dict[int, int] = {}
     late = []
     for send in sorted(sends, key=lambda told: told.start_ns):

@@ -15,7 +15,7 @@ from typing import Self
 from rocketdiff.cluster.interface import Cluster, Role, nodes_of
 from rocketdiff.core.events import Arm
 from rocketdiff.core.plan import Plan, SendMode
-from rocketdiff.core.records import UNSEEN_ROUTE, AttemptEnded, Record, SendEnded
+from rocketdiff.core.records import UNSEEN_ROUTE, Attempt, Record, Send
 from rocketdiff.protocol.records import encode_record
 from rocketdiff.relay.proxy.gate import Upstream
 from rocketdiff.relay.proxy.process import Relay
@@ -39,8 +39,8 @@ class Work:
 
     topic: str
     plan: Plan
-    sends: Sequence[SendEnded]
-    attempts: Sequence[AttemptEnded]
+    sends: Sequence[Send]
+    attempts: Sequence[Attempt]
     timeout_ms: int
     confuses_answers: bool = False
 
@@ -129,7 +129,7 @@ class Witness:
         words = f"the wire: {len(attempts)} attempts, {len(routes)} routes; {half_seen} sends half seen"
         return WireStory(words, unseen)
 
-    def _other_statuses(self, arm: Arm, work: Work, seen: Sequence[AttemptEnded]) -> list[AttemptEnded]:
+    def _other_statuses(self, arm: Arm, work: Work, seen: Sequence[Attempt]) -> list[Attempt]:
         """
         Attempts of a client that tells another status of them than the broker gave; put down as the broker gave it.
 

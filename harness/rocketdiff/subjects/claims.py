@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.plan import Plan, PlannedSend, SendMode
-from rocketdiff.core.records import AttemptEnded, Hello, SendEnded
+from rocketdiff.core.records import Attempt, Hello, Send
 
 ATTEMPTS = "attempts"
 """The subject tells every attempt; of one that does not claim this the recording relay does."""
@@ -40,7 +40,7 @@ def require_claim(hello: Hello | None, claim: str, what: str) -> None:
         raise SubjectBroken("protocol.not-claimed", expected=expected, seen=what)
 
 
-def require_mode(planned: PlannedSend, send: SendEnded) -> None:
+def require_mode(planned: PlannedSend, send: Send) -> None:
     """
     SubjectBroken for an answer that a call of the planned mode does not have.
 
@@ -55,7 +55,7 @@ def require_mode(planned: PlannedSend, send: SendEnded) -> None:
         raise _other_mode(f"{what}, a one-way call, without a status", f"{send.status}: was it sent synchronously?")
 
 
-def require_attempts(hello: Hello | None, sends: Sequence[SendEnded], attempts: Sequence[AttemptEnded]) -> None:
+def require_attempts(hello: Hello | None, sends: Sequence[Send], attempts: Sequence[Attempt]) -> None:
     """SubjectBroken for a claim of attempts of which none was told: a send that was answered with a status has made at least one."""
     answered = sum(send.status is not None for send in sends)
     if hello is not None and ATTEMPTS in hello.capabilities and answered and not attempts:

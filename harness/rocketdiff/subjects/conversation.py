@@ -15,14 +15,14 @@ from rocketdiff.core.plain_text import plain_line
 from rocketdiff.core.plan import Plan, PlannedSend, SendMode
 from rocketdiff.core.records import (
     PROTOCOL,
-    AttemptEnded,
+    Attempt,
     CalledBackAgain,
     Done,
     Hello,
     Ready,
     Record,
     RouteSeen,
-    SendEnded,
+    Send,
     SubjectFailed,
 )
 from rocketdiff.core.subject import SubjectId
@@ -115,9 +115,9 @@ class Conversation:
                 self._require_stage(Stage.PREPARING, "ready")
                 self.transcript.ready = record
                 self.stage = Stage.READY
-            case AttemptEnded():
+            case Attempt():
                 self._take_attempt(record, now_ns)
-            case SendEnded():
+            case Send():
                 self._take_send(record, now_ns)
             case CalledBackAgain():
                 self._take_again(record, now_ns)
@@ -168,7 +168,7 @@ class Conversation:
         self._require_bound(self._route_queues, self._bounds.route_queues, "queues in all routes")
         self.transcript.routes.append(route)
 
-    def _take_attempt(self, attempt: AttemptEnded, now_ns: int) -> None:
+    def _take_attempt(self, attempt: Attempt, now_ns: int) -> None:
         thread = self._open_send(attempt.send, attempt.thread, f"attempt {attempt.attempt}", "attempt-after-send")
         require_claim(self.transcript.hello, ATTEMPTS, f"attempt {attempt.attempt} of send {attempt.send}")
         number = self._attempts.get(attempt.send, 0)
@@ -182,7 +182,7 @@ class Conversation:
             thread.progress_ns = now_ns  # of a synchronous send the limit covers all attempts
         self.transcript.attempts.append(attempt)
 
-    def _take_send(self, send: SendEnded, now_ns: int) -> None:
+    def _take_send(self, send: Send, now_ns: int) -> None:
         thread = self._open_send(send.send, send.thread, "the answer", "answered-twice")
         self._require_times(send, now_ns)
         if send.returned_ns is not None:
@@ -246,8 +246,8 @@ class Conversation:
             raise _broken("out-of-order", f"{turn} next on thread {thread_number}", f"{what} of send {number}")
         return thread
 
-    def _require_times(self, record: AttemptEnded | SendEnded, now_ns: int) -> None:
-        what = f"{type(record).__name__} of send {record.send}"
+    def _require_times(self, record: Attempt | Send, now_ns: int) -> None:
+        what = f"{'the answer to' if isinstance(record, Send) else 'an attempt of'} send {record.send}"
         if record.end_ns < record.start_ns:
             raise _broken(
                 "impossible-times", "an end after its beginning", f"{what}: {record.start_ns} to {record.end_ns}"

@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from rocketdiff.core.records import AttemptEnded, Record, SendEnded
+from rocketdiff.core.records import Attempt, Record, Send
 
 PERIOD = 10
 _MS = 1_000_000
 _LOST, _TIMEOUT, _BROKER = "RemotingSendRequestException", "RemotingTimeoutException", "MQBrokerException"
 
-Change = Callable[[AttemptEnded | SendEnded], Record | None]
+Change = Callable[[Attempt | Send], Record | None]
 """What is told instead of a record; None: nothing."""
 
 
@@ -54,16 +54,16 @@ def strikes(send: int) -> bool:
 
 def told(lie: Lie, record: Record) -> Record | None:
     """What a client with this defect says where another says ``record``."""
-    if isinstance(record, AttemptEnded | SendEnded) and record.send % lie.every == lie.every - 1:
+    if isinstance(record, Attempt | Send) and record.send % lie.every == lie.every - 1:
         return lie.change(record)
     return record
 
 
 def _fails(error: str, code: int | None = None) -> Change:
-    def change(one: AttemptEnded | SendEnded) -> Record:
+    def change(one: Attempt | Send) -> Record:
         if one.error is not None:
             return one
-        if isinstance(one, SendEnded):
+        if isinstance(one, Send):
             return replace(one, error=error, code=code, status=None, broker=None, queue_id=None, queue_offset=None)
         return replace(one, error=error, code=code, status=None)
 
@@ -71,25 +71,25 @@ def _fails(error: str, code: int | None = None) -> Change:
 
 
 def _status(status: str | None, *, in_attempts: bool = True, in_results: bool = True) -> Change:
-    def change(one: AttemptEnded | SendEnded) -> Record:
-        wanted = in_results if isinstance(one, SendEnded) else in_attempts
+    def change(one: Attempt | Send) -> Record:
+        wanted = in_results if isinstance(one, Send) else in_attempts
         return replace(one, status=status) if wanted and one.status is not None else one
 
     return change
 
 
-def _result(change: Callable[[SendEnded], SendEnded]) -> Change:
+def _result(change: Callable[[Send], Send]) -> Change:
     """Of a call that returned a result."""
-    return lambda one: change(one) if isinstance(one, SendEnded) and one.error is None else one
+    return lambda one: change(one) if isinstance(one, Send) and one.error is None else one
 
 
-def _raised(change: Callable[[SendEnded], SendEnded]) -> Change:
+def _raised(change: Callable[[Send], Send]) -> Change:
     """Of a call that threw."""
-    return lambda one: change(one) if isinstance(one, SendEnded) and one.error is not None else one
+    return lambda one: change(one) if isinstance(one, Send) and one.error is not None else one
 
 
-def _attempt(change: Callable[[AttemptEnded], AttemptEnded | None]) -> Change:
-    return lambda one: change(one) if isinstance(one, AttemptEnded) else one
+def _attempt(change: Callable[[Attempt], Attempt | None]) -> Change:
+    return lambda one: change(one) if isinstance(one, Attempt) else one
 
 
 def _other(broker: str | None) -> str | None:
@@ -100,18 +100,18 @@ def _next(queue_id: int | None) -> int | None:
     return None if queue_id is None else (queue_id + 1) % 4
 
 
-def _moved(one: AttemptEnded | SendEnded) -> Record:
+def _moved(one: Attempt | Send) -> Record:
     return (
         replace(one, broker=_other(one.broker))
-        if isinstance(one, SendEnded)
+        if isinstance(one, Send)
         else replace(one, broker=_other(one.broker) or "")
     )
 
 
-def _lasting(share: float) -> Callable[[AttemptEnded], AttemptEnded]:
+def _lasting(share: float) -> Callable[[Attempt], Attempt]:
     """Attempts that timed out are told to have taken this share of their time."""
 
-    def change(one: AttemptEnded) -> AttemptEnded:
+    def change(one: Attempt) -> Attempt:
         took_ns = round((one.end_ns - one.start_ns) * share)
         return replace(one, end_ns=one.start_ns + took_ns) if one.error else one
 

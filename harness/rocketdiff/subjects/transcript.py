@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from rocketdiff.core.records import AttemptEnded, CalledBackAgain, Done, Hello, Ready, RouteSeen, SendEnded
+from rocketdiff.core.records import Attempt, CalledBackAgain, Done, Hello, Ready, RouteSeen, Send
 
 FAILED_SHOWN = 5
 """Failed sends that a transcript names in a message."""
@@ -15,13 +15,13 @@ class Transcript:
     hello: Hello | None = None
     ready: Ready | None = None
     routes: list[RouteSeen] = field(default_factory=list)
-    attempts: list[AttemptEnded] = field(default_factory=list)
-    sends: list[SendEnded] = field(default_factory=list)
+    attempts: list[Attempt] = field(default_factory=list)
+    sends: list[Send] = field(default_factory=list)
     again: list[CalledBackAgain] = field(default_factory=list)
     done: Done | None = None
 
     @property
-    def failed(self) -> tuple[SendEnded, ...]:
+    def failed(self) -> tuple[Send, ...]:
         """The sends that ended with an error."""
         return tuple(send for send in self.sends if send.error is not None)
 

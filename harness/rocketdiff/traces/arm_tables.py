@@ -7,18 +7,18 @@ thread, is a trouble and leaves the table as it was. Planned sends without an an
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import TypeVar
 
 from rocketdiff.core.events import Arm
 from rocketdiff.core.message import carried_text
-from rocketdiff.core.outcome import Outcome, outcome_of_attempt, reason_of
 from rocketdiff.core.plan import PlannedSend, SendMode
-from rocketdiff.core.records import NEVER_CALLED_BACK, AttemptEnded, RouteSeen, SendEnded
+from rocketdiff.core.records import NEVER_CALLED_BACK, Attempt, RouteSeen, Send
 from rocketdiff.traces.journal import ArmJournal
 from rocketdiff.traces.schema import ARM_CODES, SCHEMAS, TableName
 
-Told = TypeVar("Told", AttemptEnded, SendEnded)
+Told = TypeVar("Told", Attempt, Send)
 
 _TROUBLES_TOLD = 20
 """A broken subject can be wrong a million times; twenty sentences are enough to understand how."""
@@ -42,10 +42,10 @@ class _Span:
     def of(cls, plan: Sequence[PlannedSend], origin_ns: int) -> "_Span":
         return cls(origin_ns, origin_ns + max((send.due_ns for send in plan), default=0) + _DAY_NS)
 
-    def holds(self, told: AttemptEnded | SendEnded, asked: PlannedSend) -> bool:
+    def holds(self, told: Attempt | Send, asked: PlannedSend) -> bool:
         """Whether a record begins not before its send was due, ends after that, and returned in between or later."""
         due_ns = self.origin_ns + asked.due_ns - _EARLY_TOLERANCE_NS
-        returned_ns = told.returned_ns if isinstance(told, SendEnded) else None
+        returned_ns = told.returned_ns if isinstance(told, Send) else None
         return due_ns <= told.start_ns <= told.end_ns <= self.last_ns and (
             returned_ns is None or told.start_ns <= returned_ns <= self.last_ns
         )
@@ -72,43 +72,20 @@ def arm_rows(case: int, arm: Arm, plan: Sequence[PlannedSend], origin_ns: int, j
     sends = _once(journal.sends, lambda told: told.send, planned, span, troubles)
     routes = _first_of_each_route(journal.routes, span, troubles)
     again = Counter(told.send for told in journal.again)
-    outcomes: dict[int, list[Outcome]] = defaultdict(list)
+    attempts = [replace(one, oneway=planned[one.send].mode is SendMode.ONEWAY) for one in attempts]
+    made: defaultdict[int, list[Attempt]] = defaultdict(list)
     for attempt in attempts:
-        outcomes[attempt.send].append(_attempt_outcome(attempt, planned[attempt.send]))
+        made[attempt.send].append(attempt)
+    sends = [_with_plan(send, planned[send.send], origin_ns, made[send.send], again[send.send]) for send in sends]
     group = (case, ARM_CODES[arm])
     return ArmRows(
-        sends=_columns(
-            TableName.SENDS,
-            (
-                (*group, *_send_row(send, planned[send.send], origin_ns, outcomes[send.send], again[send.send]))
-                for send in sends
-            ),
-        ),
-        attempts=_columns(
-            TableName.ATTEMPTS, ((*group, *_attempt_row(attempt, planned[attempt.send])) for attempt in attempts)
-        ),
+        sends=_columns(TableName.SENDS, (_row(TableName.SENDS, group, send) for send in sends)),
+        attempts=_columns(TableName.ATTEMPTS, (_row(TableName.ATTEMPTS, group, attempt) for attempt in attempts)),
         routes=_columns(TableName.ROUTES, ((*group, *_route_row(route)) for route in routes)),
         unanswered=len(planned) - len(sends),
         trouble_count=len(troubles),
         troubles=tuple(troubles[:_TROUBLES_TOLD]),
     )
-
-
-def send_outcome(
-    error: str | None, code: int | None, attempts: Sequence[Outcome], *, is_acknowledged: bool = True
-) -> Outcome:
-    """
-    What is known about a message after its send returned.
-
-    A failed send is only certainly not stored when every one of its attempts certainly was not; the exception alone
-    cannot say that (it names the last cause, and an earlier attempt may have timed out). Without a witness of the
-    attempts the exception has to do. That a one-way call returned says nothing about its message.
-    """
-    if error is None:
-        return Outcome.OK if is_acknowledged else Outcome.UNKNOWN
-    if not attempts:
-        return outcome_of_attempt(error, code)
-    return Outcome.FAILED if all(attempt is Outcome.FAILED for attempt in attempts) else Outcome.UNKNOWN
 
 
 def _once(
@@ -122,7 +99,7 @@ def _once(
     seen: set[object] = set()
     kept: list[Told] = []
     for record in records:
-        what = f"{type(record).__name__} of send {record.send} in thread {record.thread}"
+        what = f"{_named(record)} send {record.send} in thread {record.thread}"
         asked = planned.get(record.send)
         if asked is None:
             troubles.append(f"{what}: no such send was planned")
@@ -138,6 +115,10 @@ def _once(
     return kept
 
 
+def _named(record: Attempt | Send) -> str:
+    return "the answer to" if isinstance(record, Send) else f"attempt {record.attempt} of"
+
+
 def _first_of_each_route(routes: Sequence[RouteSeen], span: _Span, troubles: list[str]) -> list[RouteSeen]:
     first: dict[int, RouteSeen] = {}
     possible = [route for route in routes if span.origin_ns - _DAY_NS <= route.at_ns <= span.last_ns]
@@ -148,70 +129,32 @@ def _first_of_each_route(routes: Sequence[RouteSeen], span: _Span, troubles: lis
     return list(first.values())
 
 
-def _send_row(
-    told: SendEnded, asked: PlannedSend, origin_ns: int, attempts: Sequence[Outcome], again: int
-) -> tuple[object, ...]:
-    """Values of a row of ``sends`` after case and arm, in the order of the schema."""
-    outcome = send_outcome(told.error, told.code, attempts, is_acknowledged=asked.mode is not SendMode.ONEWAY)
-    callbacks = None
-    if asked.mode is SendMode.ASYNC:
-        callbacks = again + (told.error != NEVER_CALLED_BACK)
-    return (
-        told.thread,
-        told.send,
-        origin_ns + asked.due_ns,
-        told.start_ns,
-        told.end_ns,
-        str(outcome),
-        str(reason_of(told.error, told.code, told.status)),
-        told.error,
-        told.cause,
-        told.code,
-        told.status,
-        told.broker,
-        told.queue_id,
-        told.queue_offset,
-        told.route,
-        told.route_after,
-        str(asked.kind),
-        asked.argument,
-        asked.body_bytes,
-        str(asked.mode),
-        told.returned_ns,
-        callbacks,
-        asked.delay_level,
-        carried_text(asked),
-    )
-
-
-def _attempt_outcome(told: AttemptEnded, asked: PlannedSend) -> Outcome:
-    if asked.mode is SendMode.ONEWAY and told.error is None:
-        return Outcome.UNKNOWN
-    return outcome_of_attempt(told.error, told.code)
-
-
-def _attempt_row(told: AttemptEnded, asked: PlannedSend) -> tuple[object, ...]:
-    """Values of a row of ``attempts`` after case and arm, in the order of the schema."""
-    return (
-        told.thread,
-        told.send,
-        told.attempt,
-        told.broker,
-        told.queue_id,
-        told.start_ns,
-        told.end_ns,
-        str(_attempt_outcome(told, asked)),
-        str(reason_of(told.error, told.code, told.status)),
-        told.error,
-        told.code,
-        told.status,
-        told.chooser,
+def _with_plan(told: Send, asked: PlannedSend, origin_ns: int, attempts: Sequence[Attempt], again: int) -> Send:
+    """What was told of a send, with what was asked for and what else was told of it."""
+    callbacks = again + (told.error != NEVER_CALLED_BACK) if asked.mode is SendMode.ASYNC else None
+    return replace(
+        told,
+        due_ns=origin_ns + asked.due_ns,
+        kind=asked.kind,
+        argument=asked.argument,
+        body_bytes=asked.body_bytes,
+        mode=asked.mode,
+        callbacks=callbacks,
+        delay_level=asked.delay_level,
+        properties=carried_text(asked),
+        attempts=tuple(attempts),
     )
 
 
 def _route_row(told: RouteSeen) -> tuple[object, ...]:
     """Values of a row of ``routes`` after case and arm, in the order of the schema."""
     return (told.route, told.at_ns, [{"broker": broker, "queue_id": queue} for broker, queue in told.queues])
+
+
+def _row(table: TableName, group: tuple[int, int], record: Attempt | Send) -> tuple[object, ...]:
+    """Values of a row in the order of the schema, whose columns after case and arm are named as the record's fields."""
+    values = (getattr(record, name) for name in SCHEMAS[table].names[2:])
+    return (*group, *(value.value if isinstance(value, StrEnum) else value for value in values))
 
 
 def _columns(table: TableName, rows: Iterable[tuple[object, ...]]) -> dict[str, list[object]]:

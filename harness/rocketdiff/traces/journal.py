@@ -17,14 +17,14 @@ from rocketdiff.core.fault import FaultRecord
 from rocketdiff.core.plain_text import plain_line
 from rocketdiff.core.plan import PlannedSend
 from rocketdiff.core.records import (
-    AttemptEnded,
+    Attempt,
     CalledBackAgain,
     Done,
     Hello,
     Ready,
     Record,
     RouteSeen,
-    SendEnded,
+    Send,
     SubjectFailed,
 )
 from rocketdiff.protocol.records import decode_record
@@ -44,8 +44,8 @@ class ArmJournal:
 
     hello: Hello | None = None
     routes: list[RouteSeen] = field(default_factory=list)
-    attempts: list[AttemptEnded] = field(default_factory=list)
-    sends: list[SendEnded] = field(default_factory=list)
+    attempts: list[Attempt] = field(default_factory=list)
+    sends: list[Send] = field(default_factory=list)
     again: list[CalledBackAgain] = field(default_factory=list)
     done: bool = False
     failure: str | None = None
@@ -59,9 +59,9 @@ class ArmJournal:
                 self.hello = self.hello or record
             case RouteSeen():
                 self.routes.append(record)
-            case AttemptEnded():
+            case Attempt():
                 self.attempts.append(record)
-            case SendEnded():
+            case Send():
                 self.sends.append(record)
             case CalledBackAgain():
                 self.again.append(record)
@@ -118,7 +118,7 @@ def read_witnessed_journal(path: Path, witnessed: Path) -> ArmJournal:
     return journal
 
 
-def with_statuses(told: Iterable[AttemptEnded], seen: Iterable[AttemptEnded]) -> list[AttemptEnded]:
+def with_statuses(told: Iterable[Attempt], seen: Iterable[Attempt]) -> list[Attempt]:
     """What a client told, with the statuses that were seen in place of its own where both have one of the same attempt."""
     statuses = {_place_of(one): one.status for one in seen if one.status is not None}
     return [
@@ -126,7 +126,7 @@ def with_statuses(told: Iterable[AttemptEnded], seen: Iterable[AttemptEnded]) ->
     ]
 
 
-def _place_of(one: AttemptEnded) -> tuple[int, int, str, int]:
+def _place_of(one: Attempt) -> tuple[int, int, str, int]:
     return one.send, one.attempt, one.broker, one.queue_id
 
 

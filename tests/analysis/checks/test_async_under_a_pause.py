@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.evidence import Standing
-from rocketdiff.core.records import NEVER_CALLED_BACK, CalledBackAgain, SendEnded
+from rocketdiff.core.records import NEVER_CALLED_BACK, CalledBackAgain, Send
 from tests.analysis.planting import ASYNC, HEALTHY, PAUSED, Found, change_send, go_elsewhere, sends_to, signatures
 from tests.analysis.synthetic import MS, Change, Told
 
@@ -21,7 +21,7 @@ def test_a_callback_lost_in_a_pause(broker: str, found: Found) -> None:
     assert signatures(found(ASYNC, lose)) == {"callbacks callbacks.never-called"}
 
 
-def never_called_back(one: SendEnded) -> SendEnded:
+def never_called_back(one: Send) -> Send:
     nothing = replace(one, error=NEVER_CALLED_BACK, cause=None, code=None, status=None, broker=None)
     return replace(nothing, queue_id=None, queue_offset=None, end_ns=one.start_ns + 12_000 * MS)
 

@@ -6,7 +6,6 @@ from typing import Any, cast
 
 import pytest
 
-from rocketdiff.analysis.case_trace import TracedSend
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.sending.callbacks import EXCUSED, NEVER, TWICE, Callbacks, answer
 from rocketdiff.analysis.checks.sending.queue_choice import WRONG_WITNESS, QueueChoice
@@ -14,13 +13,11 @@ from rocketdiff.analysis.steps.attempts_in_context import FaultTimes
 from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import Standing
 from rocketdiff.core.fault import FaultKind, FaultRecord
-from rocketdiff.core.outcome import Outcome, Reason
 from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.records import NEVER_CALLED_BACK
+from rocketdiff.core.records import NEVER_CALLED_BACK, Attempt, Send
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.oracle.async_habits import AsyncHabits
 from rocketdiff.traces.manifest import CaseEntry, CaseStatus
-from rocketdiff.traces.rows import AttemptRow, SendRow
 from rocketmq_reference.dialects import dialect_of
 from tests.analysis.by_hand import facts_of, made, pair, tried
 from tests.analysis.checks.test_mode_checks import ROW, alone, copy, seen, side
@@ -72,16 +69,15 @@ def test_a_callback_after_the_limit_is_none(times: int) -> None:
 PAUSE = FaultRecord(1, FaultKind.PAUSE, "broker-a", 100 * S, 100 * S, None, 104 * S, 104 * S, None)
 
 
-def unheard(make: Any, habits: AsyncHabits, row: SendRow, start_s: float, broker: str = "broker-a") -> list[str]:
+def unheard(make: Any, habits: AsyncHabits, row: Send, start_s: float, broker: str = "broker-a") -> list[str]:
     """Signatures for a send without a callback that began then, beside a pause from second 100 to 104."""
     start_ns, end_ns = int(start_s * S), int(start_s * S) + 60 * S
     row = replace(row, mode=SendMode.ASYNC, start_ns=start_ns, end_ns=end_ns)
-    attempt = AttemptRow(0, broker, 0, start_ns, end_ns, Outcome.UNKNOWN, Reason.NONE, None, None, None)
+    attempt = Attempt(0, 0, 0, broker, 0, start_ns, end_ns)
     settings = ClientSettings(send_msg_timeout_ms=1_000, retry_times_when_send_async_failed=2)
     entry = cast(CaseEntry, SimpleNamespace(settings=settings))
     one = side(Arm.CANDIDATE, row, copy(Arm.CANDIDATE, 7))
-    context = replace(one.judged.context, traced=TracedSend(Arm.CANDIDATE, 0, 0, row, (attempt,)))
-    one = replace(one, judged=replace(one.judged, context=context))
+    one = replace(one, attempts=(attempt,))
     return seen(lambda s: make(replace(s, habits=habits, entry=entry, times=FaultTimes((PAUSE,)))), alone(one))
 
 

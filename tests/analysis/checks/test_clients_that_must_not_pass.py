@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.records import AttemptEnded, SendEnded
+from rocketdiff.core.records import Attempt, Send
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.judged_to_the_end import Ended
@@ -65,7 +65,7 @@ def later(by_ms: int) -> Callable[[Told], None]:
 def nothing_failed(told: Told) -> None:
     """It says SEND_OK of every attempt and send, as if the healthy broker had answered at once."""
 
-    def ok(one: AttemptEnded | SendEnded) -> dict[str, object]:
+    def ok(one: Attempt | Send) -> dict[str, object]:
         return {"error": None, "status": "SEND_OK", "end_ns": one.start_ns + MS}
 
     told.attempts = [replace(one, **ok(one)) if one.error else one for one in told.attempts]  # type: ignore[arg-type]  # names of fields

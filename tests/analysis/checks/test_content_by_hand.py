@@ -8,7 +8,7 @@ import pytest
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.storage.content import Content
 from rocketdiff.analysis.checks.storage.order import Order
-from rocketdiff.analysis.steps.reconciled import Copy, ReconciledSend
+from rocketdiff.analysis.send_view import Copy, SendView
 from rocketdiff.core.events import Arm
 from rocketdiff.core.message import body_digest, padded, properties_text
 from rocketdiff.core.plan import SendKind, SendMode
@@ -27,11 +27,11 @@ def copy(send: int = 0, *, broker: str = "broker-b", queue_id: int = 0, offset: 
     return Copy(broker, queue_id, offset, at_ms, True, 0, carried, digest, 0, born_ms)
 
 
-def send(arm: Arm, *copies: Copy, number: int = 0, kept: tuple[Copy, ...] = (), **row: Any) -> ReconciledSend:
+def send(arm: Arm, *copies: Copy, number: int = 0, kept: tuple[Copy, ...] = (), **row: Any) -> SendView:
     return replace(made(arm, number, tried(S, S + 10 * MS), copies=copies, **row), kept=kept)
 
 
-def facts(make: Any, *sides: ReconciledSend, **named: Any) -> CaseFacts:
+def facts(make: Any, *sides: SendView, **named: Any) -> CaseFacts:
     alone = [pair(one, None) if one.arm is BASELINE else pair(None, one) for one in sides]
     return facts_of(alone, make, **named)
 
@@ -60,7 +60,7 @@ OLD = replace(copy(), properties=None)
         (replace(send(CANDIDATE, copy()), copies=None), 0),
     ],
 )
-def test_messages_that_tell_what_they_carry_are_counted(side: ReconciledSend, counts: int) -> None:
+def test_messages_that_tell_what_they_carry_are_counted(side: SendView, counts: int) -> None:
     """Once a send; those of traces before schema 1.2 tell nothing."""
     assert facts(Content, side).n("content", "copy", arm=CANDIDATE, phase="calm") == counts
 
@@ -91,7 +91,7 @@ def test_messages_that_tell_what_they_carry_are_counted(side: ReconciledSend, co
         ),
     ],
 )
-def test_keys_are_a_messages_own(sides: list[ReconciledSend], wanted: list[str]) -> None:
+def test_keys_are_a_messages_own(sides: list[SendView], wanted: list[str]) -> None:
     """No other send of its arm has it, and all its copies have the same; told once a send."""
     assert signatures(facts(Content, *sides)) == wanted
 
@@ -131,7 +131,7 @@ def test_a_call_is_as_long_as_its_last_attempt() -> None:
     assert signatures(facts(Content, late)) == []
 
 
-def compared(ours: ReconciledSend | None, theirs: ReconciledSend | None) -> dict[str, tuple[str, str]]:
+def compared(ours: SendView | None, theirs: SendView | None) -> dict[str, tuple[str, str]]:
     return examples(facts_of([pair(ours, theirs)], Content))
 
 
@@ -191,7 +191,7 @@ def test_the_body_is_the_id_made_as_long_as_planned(body_bytes: int, wanted: dic
     assert compared(None, send(CANDIDATE, nameless, body_bytes=body_bytes)) == {}
 
 
-def keyed(number: int, offset: int, *, arm: Arm = CANDIDATE, queue_id: int = 0, argument: int = 3, thread: int = 0, **row: Any) -> ReconciledSend:  # fmt: skip
+def keyed(number: int, offset: int, *, arm: Arm = CANDIDATE, queue_id: int = 0, argument: int = 3, thread: int = 0, **row: Any) -> SendView:  # fmt: skip
     """A send by a selector's argument, stored at an offset."""
     told: dict[str, Any] = {"kind": SendKind.SELECTOR, "argument": argument, "thread": thread} | row
     return send(arm, copy(number, offset=offset, queue_id=queue_id), number=number, **told)
@@ -217,7 +217,7 @@ REORDERED = ["order.stored-before-an-earlier-message 1"]
         (keyed(1, 4, delay_level=1), 0, []),
     ],
 )
-def test_messages_of_one_key_lie_in_order(later: ReconciledSend, pairs: int, wanted: list[str]) -> None:
+def test_messages_of_one_key_lie_in_order(later: SendView, pairs: int, wanted: list[str]) -> None:
     """Send 0 of key 3 has offset 5: whoever else of the thread's names that queue comes behind it."""
     found = facts(Order, keyed(0, 5), later)
     assert (signatures(found), found.n("order", "pair")) == (wanted, pairs)

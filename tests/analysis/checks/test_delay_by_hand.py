@@ -7,7 +7,7 @@ import pytest
 
 from rocketdiff.analysis.checks.storage import delay
 from rocketdiff.analysis.checks.storage.delay import Delay
-from rocketdiff.analysis.steps.reconciled import Copy
+from rocketdiff.analysis.send_view import Copy
 from rocketdiff.core.errors import ExitCode
 from tests.analysis.by_hand import ended, signatures
 from tests.analysis.checks.test_content_by_hand import CANDIDATE, SLOW, copy, examples, facts, send

@@ -7,7 +7,7 @@ import pytest
 
 from rocketdiff.analysis.checks.sending.held_up import tail
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.records import SendEnded
+from rocketdiff.core.records import Send
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.planting import ASYNC, ONEWAY
 from tests.analysis.synthetic import MS, Told
@@ -15,7 +15,7 @@ from tests.analysis.synthetic_modes import ModeStory
 from tests.analysis.verdicts import judged
 
 NewRun = Callable[..., RunDirectory]
-Hold = Callable[[SendEnded], int]
+Hold = Callable[[Send], int]
 
 ONEWAY_CALM = replace(ONEWAY, pauses=(), every_ms=700, sends=100, checks=("attempts", "loss"))
 ASYNC_CALM = replace(ASYNC, pauses=(), every_ms=700, sends=100, checks=("attempts", "loss", "callbacks"))
@@ -25,7 +25,7 @@ STORIES = pytest.mark.parametrize("story", [ONEWAY_CALM, ASYNC_CALM], ids=["onew
 def held(by_ms: Hold) -> Callable[[Told], None]:
     """A client whose calls return later, each by so many ms, and that does everything else as it should."""
 
-    def longer(one: SendEnded) -> SendEnded:
+    def longer(one: Send) -> Send:
         more_ns = by_ms(one) * MS
         if one.returned_ns is None:
             return replace(one, end_ns=one.end_ns + more_ns)
@@ -37,17 +37,17 @@ def held(by_ms: Hold) -> Callable[[Told], None]:
     return change
 
 
-def waits_for_every_second(one: SendEnded) -> int:
+def waits_for_every_second(one: Send) -> int:
     """Half of the calls wait for half a second."""
     return 517 * (one.send % 2)
 
 
-def waits_for_an_answer(_one: SendEnded) -> int:
+def waits_for_an_answer(_one: Send) -> int:
     """Every call waits as long as a slow broker would."""
     return 150
 
 
-def waits_for_every_eighth(one: SendEnded) -> int:
+def waits_for_every_eighth(one: Send) -> int:
     """A client that flushes a buffer of eight."""
     return 300 * (one.send % 8 == 7)
 

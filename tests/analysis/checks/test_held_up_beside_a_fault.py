@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.records import AttemptEnded
+from rocketdiff.core.records import Attempt
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.judged_to_the_end import Ended
 from tests.analysis.planting import BESIDE_A_PAUSE, HEALTHY, PAUSED
@@ -12,7 +12,7 @@ from tests.analysis.synthetic import MS, ORIGIN_NS, Change, Pause, Told
 
 NewRun = Callable[..., RunDirectory]
 EndingOf = Callable[[RunDirectory], Ended]
-Late = Callable[[AttemptEnded], int]
+Late = Callable[[Attempt], int]
 
 ONE_PAUSE = replace(
     BESIDE_A_PAUSE, name="round-robin/pause-and-threads", pauses=(Pause(PAUSED, 1_500, 1_300),), threads=4, every_ms=130
@@ -44,7 +44,7 @@ def locked(told: Told) -> Late:
     """Until the attempt of another thread, under way as this one begins, has timed out."""
     blocked = [one for one in told.attempts if one.error is not None]
 
-    def ends(mine: AttemptEnded) -> Iterator[int]:
+    def ends(mine: Attempt) -> Iterator[int]:
         for one in blocked:
             if one.thread != mine.thread and one.start_ns < mine.start_ns < one.end_ns:
                 yield one.end_ns

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.records import SendEnded
+from rocketdiff.core.records import Send
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.judged_to_the_end import Ended
 from tests.analysis.planting import ASYNC, CALM, HEALTHY, ONEWAY, PAUSED
@@ -15,7 +15,7 @@ from tests.analysis.synthetic_modes import ModeStory
 
 NewRun = Callable[..., RunDirectory]
 EndingOf = Callable[[RunDirectory], Ended]
-By = Callable[[SendEnded], int]
+By = Callable[[Send], int]
 
 ASYNC_CALM = replace(ASYNC, name="async/calm", pauses=())
 SLOW_CALM = replace(CALM, name="round-robin/slow-calm", every_ms=700)

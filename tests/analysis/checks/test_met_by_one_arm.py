@@ -8,7 +8,7 @@ import pytest
 from rocketdiff.analysis.checks.sending.by_rules import chance_of_one_arm_only
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.evidence import Evidence
-from rocketdiff.core.records import AttemptEnded, SendEnded
+from rocketdiff.core.records import Attempt, Send
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.core.verdict import Severity, Verdict
 from rocketdiff.traces.run_directory import RunDirectory
@@ -37,12 +37,12 @@ def stored_with_reserve(baseline: int, candidate_says: str) -> Callable[[Told, s
     """So many sends were stored with reserve in both arms; the candidate says of each what it is told to say."""
 
     def change(told: Told, arm: str) -> None:
-        def say(one: AttemptEnded | SendEnded) -> AttemptEnded | SendEnded:
+        def say(one: Attempt | Send) -> Attempt | Send:
             status = RESERVE if arm == "baseline" else candidate_says
             return replace(one, status=status) if one.send < baseline else one
 
-        told.attempts = [one for each in told.attempts if isinstance(one := say(each), AttemptEnded)]
-        told.sends = [one for each in told.sends if isinstance(one := say(each), SendEnded)]
+        told.attempts = [one for each in told.attempts if isinstance(one := say(each), Attempt)]
+        told.sends = [one for each in told.sends if isinstance(one := say(each), Send)]
 
     return change
 

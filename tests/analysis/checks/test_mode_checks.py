@@ -7,7 +7,7 @@ from typing import Any, cast
 import pyarrow as pa
 import pytest
 
-from rocketdiff.analysis.case_trace import CaseTrace, TableKey, TracedSend
+from rocketdiff.analysis.case_trace import CaseTrace, TableKey
 from rocketdiff.analysis.checks.scene import Scene, Watcher
 from rocketdiff.analysis.checks.storage.content import Content
 from rocketdiff.analysis.checks.storage.delay import EARLY, ELSEWHERE, NOT_DELIVERED, NOT_KEPT, OTHER_LEVEL, Delay
@@ -16,39 +16,29 @@ from rocketdiff.analysis.checks.storage.order import REORDERED, Order
 from rocketdiff.analysis.facts import Difference
 from rocketdiff.analysis.judged_case import all_stored
 from rocketdiff.analysis.notebook import Notebook
+from rocketdiff.analysis.send_view import Copy, Fate, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
-from rocketdiff.analysis.steps.attempts_in_context import FaultTimes, Phase, SendInContext
-from rocketdiff.analysis.steps.reconciled import Copy, Fate, ReconciledSend
-from rocketdiff.analysis.steps.replayed import JudgedSend
+from rocketdiff.analysis.steps.attempts_in_context import FaultTimes
 from rocketdiff.core.events import Arm
 from rocketdiff.core.fault import FaultKind, FaultRecord
 from rocketdiff.core.message import body_digest, padded, properties_text
-from rocketdiff.core.outcome import Outcome, Reason
 from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.records import Send
 from rocketdiff.traces.manifest import CaseEntry
-from rocketdiff.traces.rows import SendRow
 from rocketdiff.traces.schema import SCHEMAS, TableName
 
-ROW = SendRow(
+ROW = Send(
     send=0,
-    due_ns=0,
+    thread=0,
     start_ns=0,
     end_ns=1,
-    outcome=Outcome.OK,
-    reason=Reason.NONE,
-    error=None,
-    cause=None,
-    code=None,
     status="SEND_OK",
     broker="broker-a",
     queue_id=0,
     queue_offset=0,
     route=1,
     route_after=1,
-    kind=SendKind.PLAIN,
-    argument=0,
     body_bytes=32,
-    attempts=(),
 )
 
 
@@ -63,10 +53,9 @@ def copy(arm: Arm, queue_offset: int = 0, *, queue_id: int = 0, at_ms: int = 0, 
     return Copy("broker-a", queue_id, queue_offset, at_ms, True, 0, carried(arm, **properties), digest)
 
 
-def side(arm: Arm, row: SendRow, *copies: Copy, kept: tuple[Copy, ...] = ()) -> ReconciledSend:
+def side(arm: Arm, row: Send, *copies: Copy, kept: tuple[Copy, ...] = ()) -> SendView:
     """One arm's part of a send, in calm, without rules."""
-    traced = TracedSend(arm, 0, row.send, row, ())
-    return ReconciledSend(JudgedSend(SendInContext(traced, Phase.CALM, ()), None), copies, Fate.STORED, kept)
+    return SendView(arm, 0, row.send, row, copies=copies, fate=Fate.STORED, kept=kept)
 
 
 def seen(make: Any, *sends: AlignedSend) -> list[str]:
@@ -80,12 +69,12 @@ def seen(make: Any, *sends: AlignedSend) -> list[str]:
     return [fact.fact.signature for fact in notebook.facts() if isinstance(fact.fact, Difference)]
 
 
-def alone(candidate: ReconciledSend) -> AlignedSend:
+def alone(candidate: SendView) -> AlignedSend:
     """A send that only the candidate made."""
     return AlignedSend(0, candidate.send, None, candidate)
 
 
-def both(baseline: ReconciledSend, candidate: ReconciledSend) -> AlignedSend:
+def both(baseline: SendView, candidate: SendView) -> AlignedSend:
     """A send of both arms."""
     return AlignedSend(0, candidate.send, baseline, candidate)
 
@@ -105,7 +94,7 @@ def test_messages_of_one_key_rise() -> None:
 def test_other_keys_and_unacknowledged_sends_have_no_order() -> None:
     """Another key may overtake, and so may a message that a paused broker stores late."""
     assert seen(Order, ordered(0, 4), ordered(1, 2, argument=5)) == []
-    assert seen(Order, ordered(0, 4, outcome=Outcome.UNKNOWN), ordered(1, 2)) == []
+    assert seen(Order, ordered(0, 4, error="RemotingTimeoutException"), ordered(1, 2)) == []
 
 
 def test_what_the_plan_wants_must_be_there() -> None:

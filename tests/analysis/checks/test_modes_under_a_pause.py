@@ -13,7 +13,7 @@ from rocketdiff.core.evidence import Standing
 from rocketdiff.core.fault import FaultKind
 from rocketdiff.core.message import KEYS, body_digest
 from rocketdiff.core.plan import SendKind
-from rocketdiff.core.records import AttemptEnded, SendEnded
+from rocketdiff.core.records import Attempt, Send
 from rocketdiff.core.settings import ClientSettings
 from tests.analysis import synthetic
 from tests.analysis.planting import (
@@ -148,7 +148,7 @@ def test_a_one_way_call_that_took_long_beside_another_fault(
     assert signatures(found(story, wait)) == noted
 
 
-Timed = TypeVar("Timed", AttemptEnded, SendEnded)
+Timed = TypeVar("Timed", Attempt, Send)
 
 
 def hold_up(told: Told, number: int) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from rocketdiff.analysis.analyze import WITHOUT_SPARK, analyze
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.records import AttemptEnded, SendEnded
+from rocketdiff.core.records import Attempt, Send
 from rocketdiff.core.run_info import CaseInfo, Machine, RunInfo, SubjectInfo
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.core.verdict import CheckResult, Severity, Verdict
@@ -56,7 +56,7 @@ def ended(new_run: NewRun) -> Callable[..., Ended]:
 def failing(told: Told, number: int, error: str, code: int | None = None) -> None:
     """A send that fails with its only attempt, and is stored nowhere."""
 
-    def fail(one: AttemptEnded) -> AttemptEnded:
+    def fail(one: Attempt) -> Attempt:
         return replace(one, error=error, code=code, status=None) if one.send == number else one
 
     told.attempts = [fail(one) for one in told.attempts]
@@ -204,7 +204,7 @@ def test_a_send_that_fails_without_having_tried_diverges(ended: Callable[..., En
     assert names(result) == {"outcomes.failed-without-cause/MQClientException"}
 
 
-def say_ok(told: Told, send: SendEnded, after_ms: int = 200) -> None:
+def say_ok(told: Told, send: Send, after_ms: int = 200) -> None:
     """The send's first attempt, at a stopped broker, is told as answered."""
     place, one = next((n, each) for n, each in enumerate(told.attempts) if each.send == send.send)
     end_ns = one.start_ns + after_ms * MS

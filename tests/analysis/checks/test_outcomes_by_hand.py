@@ -11,14 +11,13 @@ from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.scene import Scene
 from rocketdiff.analysis.checks.sending import outcomes_answer
 from rocketdiff.analysis.checks.sending.outcomes import Outcomes
+from rocketdiff.analysis.send_view import Copy
 from rocketdiff.analysis.steps.causes import Causes
-from rocketdiff.analysis.steps.reconciled import Copy
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.events import Arm
 from rocketdiff.core.fault import FaultKind, FaultRecord
-from rocketdiff.core.records import NEVER_CALLED_BACK
+from rocketdiff.core.records import NEVER_CALLED_BACK, Attempt
 from rocketdiff.oracle.async_habits import AsyncHabits
-from rocketdiff.traces.rows import AttemptRow
 from tests.analysis.by_hand import ENTRY, MS, S, ended, facts_of, fault, made, pair, tried
 
 BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
@@ -107,7 +106,7 @@ def copies(number: int) -> list[Copy]:
         ([tried(0, MS, status="FLUSH_DISK_TIMEOUT")], {"error": "MQClientException"}, ["failed"]),
     ],
 )
-def test_what_may_befall_a_send(attempts: list[AttemptRow], row: dict[str, Any], what: list[str]) -> None:
+def test_what_may_befall_a_send(attempts: list[Attempt], row: dict[str, Any], what: list[str]) -> None:
     """One of four things, or two at once."""
     found = facts(pair(made(BASELINE, 0, tried(0, MS)), made(CANDIDATE, 0, *attempts, **row)))
     assert [key for key in found.keys("outcomes", "candidate") if key != "sends"] == what
@@ -183,7 +182,7 @@ MET = "failed/after-a-failed-attempt/pause"
     ],
 )
 def test_situations_and_how_they_ended(
-    attempts: list[AttemptRow],
+    attempts: list[Attempt],
     faults: list[FaultRecord],
     row: dict[str, Any],
     counted: dict[str, tuple[int, int]] | None,

@@ -8,9 +8,8 @@ import pytest
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.fault import FaultKind, FaultRecord
 from rocketdiff.core.plan import SendMode
-from rocketdiff.core.records import NEVER_CALLED_BACK, UNSEEN_ROUTE
+from rocketdiff.core.records import NEVER_CALLED_BACK, UNSEEN_ROUTE, Attempt
 from rocketdiff.oracle.async_habits import AsyncHabits
-from rocketdiff.traces.rows import AttemptRow
 from tests.analysis.by_hand import ENTRY, MS, S, fault, made, pair, signatures, tried
 from tests.analysis.checks.test_outcomes_by_hand import (
     BASELINE,
@@ -68,7 +67,7 @@ def test_a_stopped_broker_acknowledges_nothing(start_ns: int, end_ns: int, found
     ],
 )
 def test_what_is_no_acknowledgement_by_a_stopped_broker(
-    stopped: FaultRecord, attempt: AttemptRow, row: dict[str, Any], found: list[str] | None
+    stopped: FaultRecord, attempt: Attempt, row: dict[str, Any], found: list[str] | None
 ) -> None:
     """A killed one that holds the message was started again by somebody; a call without an answer says nothing."""
     seen = signatures(facts(pair(None, made(CANDIDATE, 0, attempt, **row)), faults=[stopped]))
@@ -120,7 +119,7 @@ WITHOUT_SLAVE = ["outcomes.acknowledged-without-its-slave 1"]
     ],
 )
 def test_a_broker_that_waits_for_its_slave_says_so(
-    attempt: AttemptRow, topology: str, found: list[str] | None, kind: FaultKind
+    attempt: Attempt, topology: str, found: list[str] | None, kind: FaultKind
 ) -> None:
     """From the instant at which it was shown to be out of order until it is back."""
     slave = fault(10 * S, 12 * S, kind, "broker-b-slave-1")
@@ -161,9 +160,7 @@ def test_a_broker_that_waits_for_its_slave_says_so(
         ),
     ],
 )
-def test_what_needs_a_cause_and_has_none(
-    row: dict[str, Any], attempts: list[AttemptRow], signature: str | None
-) -> None:
+def test_what_needs_a_cause_and_has_none(row: dict[str, Any], attempts: list[Attempt], signature: str | None) -> None:
     """In calm time may be up and a thread of the client's may hide an end; all else is a difference, told once a send."""
     found = facts(pair(None, made(CANDIDATE, 0, *attempts, **row)))
     wanted = [] if signature is None else [f"outcomes.failed-without-cause/{signature}"]
@@ -181,7 +178,7 @@ def test_what_needs_a_cause_and_has_none(
         ([tried(0, MS)], True),
     ],
 )
-def test_what_ends_so_in_both_arms_is_the_message(other: list[AttemptRow], is_told: bool) -> None:
+def test_what_ends_so_in_both_arms_is_the_message(other: list[Attempt], is_told: bool) -> None:
     """Whichever attempt of the other's it was; then neither is told."""
     found = facts(pair(made(BASELINE, 0, *other), made(CANDIDATE, 0, tried(0, MS, LOST))))
     assert [one for one in signatures(found) if not one.startswith("rules/")] == (
@@ -197,7 +194,7 @@ def test_what_ends_so_in_both_arms_is_the_message(other: list[AttemptRow], is_to
         ((tried(0, MS, SLOW),), "MQClientException", True),
     ],
 )
-def test_a_send_that_neither_tried_is_the_message(attempts: tuple[AttemptRow, ...], error: str, is_told: bool) -> None:
+def test_a_send_that_neither_tried_is_the_message(attempts: tuple[Attempt, ...], error: str, is_told: bool) -> None:
     """Both refused it themselves, with the same exception; one that had tried ended otherwise."""
     found = facts(pair(made(BASELINE, 0, *attempts, error=error), made(CANDIDATE, 0, error="MQClientException")))
     told = [one for one in signatures(found) if not one.startswith("rules/")]

@@ -11,13 +11,12 @@ from rocketdiff.analysis.checks.sending.attempts import Attempts
 from rocketdiff.analysis.checks.sending.avoidance import Avoidance
 from rocketdiff.analysis.checks.sending.error_kind import ErrorKind
 from rocketdiff.analysis.checks.sending.queue_choice import QueueChoice
-from rocketdiff.analysis.steps.attempts_in_context import Phase
-from rocketdiff.analysis.steps.reconciled import Copy
+from rocketdiff.analysis.send_view import Copy, Phase
 from rocketdiff.core.events import Arm
 from rocketdiff.core.fault import FaultRecord
+from rocketdiff.core.records import Attempt
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.oracle.judgement import Decision, Difference, DifferenceKind, Judgement
-from rocketdiff.traces.rows import AttemptRow
 from tests.analysis.by_hand import ENTRY, MS, S, facts_of, fault, made, pair, signatures, tried
 
 BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
@@ -45,7 +44,7 @@ def facts(make: Any, *sides: Any, faults: tuple[FaultRecord, ...] = (), entry: A
     return facts_of(alone, make, faults=faults, entry=entry)
 
 
-def send(judgement: Judgement | None, *each: AttemptRow, arm: Arm = CANDIDATE, **row: Any) -> Any:
+def send(judgement: Judgement | None, *each: Attempt, arm: Arm = CANDIDATE, **row: Any) -> Any:
     return made(arm, 0, *each, judgement=judgement, faults=(PAUSE,), **row)
 
 
@@ -106,7 +105,7 @@ STORED = tried(10 * S, 11 * S, status=RESERVE)
     ],
 )
 def test_which_attempts_are_decisions(
-    each: tuple[AttemptRow, ...], judgement: Judgement | None, seen: dict[str, int], bound: dict[str, int]
+    each: tuple[Attempt, ...], judgement: Judgement | None, seen: dict[str, int], bound: dict[str, int]
 ) -> None:
     """All are told; those before a wrong queue or attempt are decisions, and each situation is met once a send."""
     found = facts(Attempts, send(judgement, *each))

@@ -14,8 +14,8 @@ from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import Standing
 from rocketdiff.core.fault import FaultKind, FaultRecord
 from rocketdiff.core.plan import SendKind
+from rocketdiff.core.records import Attempt
 from rocketdiff.core.verdict import Severity
-from rocketdiff.traces.rows import AttemptRow
 from tests.analysis.by_hand import MS, S, facts_of, fault, made, pair, tried
 
 SLOW = "RemotingTimeoutException"
@@ -23,7 +23,7 @@ PAUSE = fault(10 * S, 12 * S)
 AT = 10 * S + 100 * MS
 
 
-def facts(*attempts: Sequence[AttemptRow], faults: Sequence[FaultRecord] = (PAUSE,), **row: Any) -> CaseFacts:
+def facts(*attempts: Sequence[Attempt], faults: Sequence[FaultRecord] = (PAUSE,), **row: Any) -> CaseFacts:
     """Sends of the candidate's one thread."""
     sends = [pair(None, made(Arm.CANDIDATE, n, *each, faults=faults, **row)) for n, each in enumerate(attempts)]
     return facts_of(sends, Timing, FailoverTime, faults=faults)
@@ -34,7 +34,7 @@ def values(facts: CaseFacts, sample: str) -> list[tuple[int, float, int, str]]:
     return [(one.episode, one.value_ns / MS, one.n, one.ended) for one in facts.episodes if one.sample == sample]
 
 
-def blocked(start_ns: int, for_ns: int = 500 * MS, **named: Any) -> AttemptRow:
+def blocked(start_ns: int, for_ns: int = 500 * MS, **named: Any) -> Attempt:
     return tried(start_ns, start_ns + for_ns, SLOW, **named)
 
 
@@ -123,7 +123,7 @@ def test_two_blocked_attempts_are_waited_for_together() -> None:
         ),
     ],
 )
-def test_how_a_failover_ended(success: AttemptRow, faults: list[FaultRecord], ending: str) -> None:
+def test_how_a_failover_ended(success: Attempt, faults: list[FaultRecord], ending: str) -> None:
     """The success came while the spell lasted, from a broker that had not just been resumed; or the pause was over first."""
     ((_, _, _, ended),) = values(facts([blocked(AT)], [success], faults=faults), WHOLE.sample)
     assert ended == ending

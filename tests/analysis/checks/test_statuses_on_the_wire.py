@@ -7,7 +7,7 @@ import pytest
 
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.events import Arm
-from rocketdiff.core.records import AttemptEnded
+from rocketdiff.core.records import Attempt
 from rocketdiff.core.run_info import Guard
 from rocketdiff.protocol.records import encode_record
 from rocketdiff.traces.run_directory import RunDirectory
@@ -29,7 +29,7 @@ def with_wire(new_run: NewRun, story: ModeStory, release: str, *, heard: bool = 
 
     heard: the candidate returns what its hook does not tell.
     """
-    seen: list[AttemptEnded] = []
+    seen: list[Attempt] = []
 
     def look(told: Told) -> None:
         answered = [one for one in told.attempts if one.send in SENDS and one.status is not None]

@@ -10,14 +10,15 @@ from rocketdiff.analysis.checks.scene import Scene
 from rocketdiff.analysis.checks.storage import loss
 from rocketdiff.analysis.checks.storage.duplication import Duplication
 from rocketdiff.analysis.checks.storage.loss import Loss, note_strays
-from rocketdiff.analysis.steps.reconciled import Copy, Fate, Stray
+from rocketdiff.analysis.send_view import Copy, Fate
+from rocketdiff.analysis.steps.reconciled import Stray
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.events import Arm
 from rocketdiff.core.fault import FaultRecord
 from rocketdiff.core.plan import SendMode
+from rocketdiff.core.records import Attempt
 from rocketdiff.oracle.async_habits import AsyncHabits
 from rocketdiff.traces.manifest import ClockAnchor
-from rocketdiff.traces.rows import AttemptRow
 from tests.analysis.by_hand import ENTRY, MS, S, ended, facts_of, fault, made, pair, signatures, tried
 
 BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
@@ -61,9 +62,7 @@ FAILED_THERE = tried(0, 1, SLOW, broker="broker-a")
         ([], [tried(0, 1)], []),
     ],
 )
-def test_copies_are_accounted_for_by_attempts(
-    copies: list[Copy], attempts: list[AttemptRow], wanted: list[str]
-) -> None:
+def test_copies_are_accounted_for_by_attempts(copies: list[Copy], attempts: list[Attempt], wanted: list[str]) -> None:
     """One an attempt that did not certainly fail, in its queue; without a witness of attempts nothing is known."""
     found = facts(Duplication, made(CANDIDATE, 0, *attempts, copies=copies))
     assert signatures(found) == wanted
@@ -79,9 +78,7 @@ def test_copies_are_accounted_for_by_attempts(
 def test_a_call_that_never_returned_is_accounted_for_too() -> None:
     """Its only attempt found no connection, and there is a copy."""
     side = made(CANDIDATE, 0, tried(0, 1, CONNECT), copies=[HERE], mode=ASYNC)
-    traced = replace(side.judged.context.traced, row=None)
-    gone = replace(side, judged=replace(side.judged, context=replace(side.judged.context, traced=traced)))
-    assert signatures(facts(Duplication, gone)) == TOO_MANY
+    assert signatures(facts(Duplication, replace(side, row=None))) == TOO_MANY
 
 
 def test_what_is_said_of_copies_too_many() -> None:
@@ -117,7 +114,7 @@ NO_CONNECTION = tried(11 * S, 11 * S + 1, CONNECT)
     ],
 )
 def test_the_last_of_an_asynchronous_sends_attempts_may_hide_a_retry(
-    mode: SendMode, attempts: list[AttemptRow], wanted: list[str]
+    mode: SendMode, attempts: list[Attempt], wanted: list[str]
 ) -> None:
     """Of three attempts at the most, the third hides none; nor is one hidden by an answer of the broker."""
     told = [replace(one, attempt=n) for n, one in enumerate(attempts)]

@@ -1,16 +1,12 @@
 """The merge of both arms, on literal rows."""
 
-from rocketdiff.analysis.case_trace import TracedSend
+from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import aligned
-from rocketdiff.analysis.steps.attempts_in_context import Phase, SendInContext
-from rocketdiff.analysis.steps.reconciled import ReconciledSend
-from rocketdiff.analysis.steps.replayed import JudgedSend
 from rocketdiff.core.events import Arm
 
 
-def side(arm: Arm, thread: int, send: int) -> ReconciledSend:
-    traced = TracedSend(arm, thread, send, None, ())
-    return ReconciledSend(JudgedSend(SendInContext(traced, Phase.CALM, ()), None), None, None)
+def side(arm: Arm, thread: int, send: int) -> SendView:
+    return SendView(arm, thread, send, None)
 
 
 def test_every_send_appears_once_with_whoever_began_it() -> None:

@@ -2,19 +2,20 @@
 
 import pytest
 
-from rocketdiff.analysis.case_trace import TracedSend
-from rocketdiff.analysis.steps.attempts_in_context import Context, FaultTimes, Phase, attempts_in_context
+from rocketdiff.analysis.send_view import Context, Phase, SendView
+from rocketdiff.analysis.steps.attempts_in_context import FaultTimes, attempts_in_context
 from rocketdiff.core.events import Arm
 from rocketdiff.core.fault import FaultKind, FaultRecord
-from rocketdiff.core.outcome import Outcome, Reason
-from rocketdiff.traces.rows import AttemptRow
+from rocketdiff.core.outcome import Outcome
+from rocketdiff.core.records import Attempt
 
 PAUSE = FaultRecord(1, FaultKind.PAUSE, "broker-b", 100, 110, 120, 200, 210, 220)
 AGAIN = FaultRecord(2, FaultKind.PAUSE, "broker-b", 500, 510, 520, 600, 610, 620)
 
 
-def attempt(broker: str, start_ns: int, end_ns: int, outcome: Outcome = Outcome.OK) -> AttemptRow:
-    return AttemptRow(0, broker, 0, start_ns, end_ns, outcome, Reason.NONE, None, None, None)
+def attempt(broker: str, start_ns: int, end_ns: int, outcome: Outcome = Outcome.OK) -> Attempt:
+    error = None if outcome is Outcome.OK else "RemotingTimeoutException"
+    return Attempt(0, 0, 0, broker, 0, start_ns, end_ns, error)
 
 
 @pytest.mark.parametrize(
@@ -84,6 +85,6 @@ def test_overlapping_pauses_are_one_spell() -> None:
 def test_a_send_has_the_phase_of_its_first_attempt() -> None:
     """A retry may come after the pause, the send still belongs to it."""
     attempts = (attempt("broker-b", 150, 205, Outcome.UNKNOWN), attempt("broker-a", 300, 301))
-    sends = [TracedSend(Arm.BASELINE, 0, 7, None, attempts)]
+    sends = [SendView(Arm.BASELINE, 0, 7, None, attempts)]
     (send,) = attempts_in_context(sends, FaultTimes([PAUSE]))
     assert (send.phase, [context.phase for context in send.contexts]) == (Phase.PAUSED, [Phase.PAUSED, Phase.AFTER])

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from rocketdiff.analysis.steps.reconciled import Copy, Fate, StoredCopies, Stray, fate_of
+from rocketdiff.analysis.send_view import Copy, Fate
+from rocketdiff.analysis.steps.reconciled import StoredCopies, Stray, fate_of
 from rocketdiff.traces.schema import TableName
 from rocketdiff.traces.sealed_file import sorted_table
 

@@ -1,24 +1,25 @@
 """The steps as streams, on literal sends: context, judgement, copies; and whatever a send lacks."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import count
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
-from rocketdiff.analysis.case_trace import TracedSend
-from rocketdiff.analysis.steps.attempts_in_context import Context, FaultTimes, Phase, SendInContext, attempts_in_context
+from rocketdiff.analysis.send_view import Context, Copy, Fate, Phase, SendView
+from rocketdiff.analysis.steps.attempts_in_context import FaultTimes, attempts_in_context
 from rocketdiff.analysis.steps.excuses import Excuses, HeldConnections
-from rocketdiff.analysis.steps.reconciled import Copy, Fate, ReconciledSend, StoredCopies, reconciled
-from rocketdiff.analysis.steps.replayed import JudgedSend, forgiven, replayed, trace_of
+from rocketdiff.analysis.steps.reconciled import StoredCopies, reconciled
+from rocketdiff.analysis.steps.replayed import forgiven, replayed
 from rocketdiff.analysis.steps.rulebook import ArmRules
 from rocketdiff.analysis.steps.torn_connections import TornConnections
 from rocketdiff.core.events import Arm
 from rocketdiff.core.fault import FaultKind
+from rocketdiff.core.records import Send
 from rocketdiff.oracle.durations import GAVE_UP_EARLY, OUTLASTED, WAITED, Tearing
 from rocketdiff.oracle.judgement import Difference, DifferenceKind, Judgement
-from rocketdiff.oracle.trace import AttemptTrace, SendTrace
 from tests.analysis.by_hand import MS, S, fault, made, tried
 
 PAUSE = fault(10 * S, 12 * S)
@@ -38,7 +39,7 @@ NO_EXCUSE = Excuses(HeldConnections(None, ()))
 def test_the_phase_of_a_send(row: dict[str, Any] | None, attempts: tuple[Any, ...], phase: Phase) -> None:
     """That of its first attempt; without one that in which it began, if it returned."""
     whole = None if row is None else made(Arm.CANDIDATE, 0, *attempts, **row).row
-    (one,) = attempts_in_context([TracedSend(Arm.CANDIDATE, 0, 0, whole, attempts)], FaultTimes([PAUSE]))
+    (one,) = attempts_in_context([SendView(Arm.CANDIDATE, 0, 0, whole, attempts)], FaultTimes([PAUSE]))
     assert (one.phase, len(one.contexts)) == (phase, len(attempts))
 
 
@@ -66,11 +67,11 @@ def test_a_pause_without_an_end_takes_all_that_follow() -> None:
     assert times.spell_of(kill) is None
 
 
-def rules(*, shared: bool = False, asynchronous: bool = False, tells_cause: bool = True) -> Any:
+def rules(*, shared: bool = False, asynchronous: bool = False) -> Any:
     """Rules that judge every send by saying who judged it, and that it gave up early."""
 
-    def judged(by: str, trace: SendTrace) -> Judgement:
-        found = Difference(DifferenceKind.ATTEMPTS, by, 0, "", str(trace.tells_cause))
+    def judged(by: str, trace: Send) -> Judgement:
+        found = Difference(DifferenceKind.ATTEMPTS, by, 0, "", "")
         return Judgement(trace.send, trace.thread, (), found, 1)
 
     numbers = count(1)
@@ -82,7 +83,6 @@ def rules(*, shared: bool = False, asynchronous: bool = False, tells_cause: bool
     return SimpleNamespace(
         shared=shared,
         asynchronous=asynchronous,
-        tells_cause=tells_cause,
         fresh=fresh,
         judge_together=lambda traces: [judged("together", trace) for trace in reversed(list(traces))],
         torn_connections=lambda: TornConnections(None, (), Tearing(True, True)),
@@ -90,16 +90,13 @@ def rules(*, shared: bool = False, asynchronous: bool = False, tells_cause: bool
     )
 
 
-def in_context(*threads: int) -> list[SendInContext]:
+def in_context(*threads: int) -> list[SendView]:
     """Sends 0, 1, 2 … of these threads; the last never returned."""
     sides = [made(Arm.CANDIDATE, n, tried(n, n + 1), thread=thread) for n, thread in enumerate(threads)]
-    contexts = [one.judged.context for one in sides]
-    last = contexts[-1].traced
-    gone = TracedSend(last.arm, last.thread, last.send, None, last.attempts)
-    return [*contexts[:-1], SendInContext(gone, Phase.CALM, contexts[-1].contexts)]
+    return [*sides[:-1], replace(sides[-1], row=None)]
 
 
-def said(sends: Iterable[JudgedSend]) -> list[str | None]:
+def said(sends: Iterable[SendView]) -> list[str | None]:
     return [
         None if one.judgement is None or one.judgement.difference is None else one.judgement.difference.signature
         for one in sends
@@ -121,36 +118,6 @@ def test_threads_that_share_state_are_judged_together(how: dict[str, bool]) -> N
     assert [one.judgement and one.judgement.send for one in judged] == [0, 1, None]
 
 
-@pytest.mark.parametrize("tells", [True, False])
-@pytest.mark.parametrize("shared", [True, False])
-def test_whether_causes_are_told_reaches_the_oracle(tells: bool, shared: bool) -> None:
-    """By thread or together."""
-    first = next(iter(replayed(in_context(0, 0), cast(ArmRules, rules(shared=shared, tells_cause=tells)))))
-    assert first.judgement is not None and first.judgement.difference is not None
-    assert first.judgement.difference.observed == str(tells)
-
-
-def test_the_oracle_reads_every_field() -> None:
-    """Of a send and of its attempts."""
-    attempt = tried(3, 4, "MQBrokerException", code=5, status="s", attempt=1, queue_id=6, chooser=7)
-    row: dict[str, Any] = {
-        "start_ns": 1, "end_ns": 2, "error": "e", "cause": "c", "code": 8, "status": "t", "broker": "b", "queue_id": 9,
-        "route": 10, "route_after": 11, "argument": 12,
-    }  # fmt: skip
-    side = made(Arm.CANDIDATE, 13, attempt, **row)
-    assert side.row is not None
-    assert trace_of(14, side.row, tells_cause=False) == SendTrace(
-        send=13,
-        thread=14,
-        kind=side.row.kind,
-        attempts=(AttemptTrace(1, "broker-b", 6, 3, 4, "MQBrokerException", 5, "s", 7),),
-        mode=side.row.mode,
-        tells_cause=False,
-        **row,
-    )
-    assert trace_of(0, side.row).tells_cause
-
-
 def found_so(signature: str, *further: str, attempt: int | None = 0) -> Judgement:
     each = [Difference(DifferenceKind.ATTEMPTS, one, attempt, "500 ms", "60 ms") for one in (signature, *further)]
     return Judgement(0, 0, (), each[0], 1, further=tuple(each[1:]))
@@ -160,9 +127,9 @@ def left(judgement: Judgement | None, *, torn: bool = False, hit: Any = None) ->
     """What is left of a judgement of a send of two attempts, the second at broker-b."""
     attempts = tried(0, MS, broker="broker-a"), tried(10 * S, 10 * S + 60 * MS, attempt=1)
     side = made(Arm.CANDIDATE, 0, *attempts)
-    context = SendInContext(side.judged.context.traced, Phase.CALM, (Context(Phase.CALM), Context(Phase.CALM, hit)))
+    view = replace(side, contexts=(Context(Phase.CALM), Context(Phase.CALM, hit)), judgement=judgement)
     kills = [fault(10 * S, None, FaultKind.KILL)] if torn else []
-    (one,) = forgiven([JudgedSend(context, judgement)], TornConnections(None, kills, Tearing(True, True)), NO_EXCUSE)
+    (one,) = forgiven([view], TornConnections(None, kills, Tearing(True, True)), NO_EXCUSE)
     assert (one.judgement is None) == (judgement is None)
     return said([one])[0]
 
@@ -229,23 +196,22 @@ HERE = Copy("broker-a", 0, 7, 0, True)
         (made(Arm.CANDIDATE, 0, tried(0, 1, "MQBrokerException")), [], [HERE], Fate.GHOST),
     ],
 )
-def test_what_the_brokers_hold_makes_the_fate(
-    side: ReconciledSend, copies: list[Copy], kept: list[Copy], fate: Fate
-) -> None:
+def test_what_the_brokers_hold_makes_the_fate(side: SendView, copies: list[Copy], kept: list[Copy], fate: Fate) -> None:
     """In the topic, or kept back; and what was not read back makes none."""
-    (one,) = reconciled([side.judged], stored(send0=copies), stored(send0=kept))
+    (one,) = reconciled([replace(side, copies=None, fate=None)], stored(send0=copies), stored(send0=kept))
     assert (one.copies, one.kept, one.fate) == (tuple(copies), tuple(kept), fate)
-    (one,) = reconciled([side.judged], stored(send0=copies))
+    (one,) = reconciled([replace(side, copies=None, fate=None)], stored(send0=copies))
     assert (one.copies, one.kept) == (tuple(copies), ())
-    (one,) = reconciled([side.judged], None, stored(send0=kept))
+    (one,) = reconciled([replace(side, copies=None, fate=None)], None, stored(send0=kept))
     assert (one.copies, one.kept, one.fate) == (None, (), None)
 
 
 def test_a_call_that_never_returned_cannot_be_lost() -> None:
     """It began with its first attempt; of another attempt than it has it knows its own phase."""
     contexts = (Context(Phase.PAUSED), Context(Phase.AFTER))
-    traced = TracedSend(Arm.CANDIDATE, 3, 4, None, (tried(5, 6), tried(7, 8, attempt=1)))
-    (one,) = reconciled([JudgedSend(SendInContext(traced, Phase.CALM, contexts), None)], stored(send4=[HERE]))
+    attempts = (tried(5, 6), tried(7, 8, attempt=1))
+    traced = SendView(Arm.CANDIDATE, 3, 4, None, attempts, contexts=contexts)
+    (one,) = reconciled([traced], stored(send4=[HERE]))
     assert (one.fate, one.began_ns, one.arm, one.thread, one.send) == (Fate.GHOST, 5, Arm.CANDIDATE, 3, 4)
     assert [one.phase_of(n) for n in (None, 0, 1, 2)] == [Phase.CALM, Phase.PAUSED, Phase.AFTER, Phase.CALM]
     assert made(Arm.CANDIDATE, 0, tried(5, 6), start_ns=1).began_ns == 1

@@ -2,24 +2,21 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import cast
 
 import pyarrow as pa
 import pytest
 
-from rocketdiff.analysis.case_trace import TracedSend
-from rocketdiff.analysis.steps.attempts_in_context import Context, Phase, SendInContext
+from rocketdiff.analysis.send_view import Context, Phase, SendView
 from rocketdiff.analysis.steps.excuses import Excuses, HeldConnections
-from rocketdiff.analysis.steps.replayed import JudgedSend, forgiven
+from rocketdiff.analysis.steps.replayed import forgiven
 from rocketdiff.analysis.steps.torn_connections import TornConnections
 from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import Evidence
 from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.core.records import Attempt
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.oracle.durations import GAVE_UP_EARLY, WAITED, Tearing
 from rocketdiff.oracle.judgement import Difference, DifferenceKind, Judgement
-from rocketdiff.traces.rows import AttemptRow
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketmq_reference.dialects import dialect_of
 from tests.analysis.synthetic import MS, Pause, Story, Told
@@ -140,10 +137,9 @@ def test_a_send_whose_early_end_is_forgiven_still_answers_for_the_rest(
     thread: int, further: tuple[Difference, ...], left: Difference | None
 ) -> None:
     """Thread 1's timeout tore the connection of thread 0; that a result names another queue is its own doing."""
-    attempt = SimpleNamespace(broker="broker-b", start_ns=10 * S, end_ns=10 * S + 50 * MS)
-    traced = TracedSend(Arm.CANDIDATE, thread, 0, None, cast("tuple[AttemptRow, ...]", (attempt,)))
+    attempt = Attempt(0, thread, 0, "broker-b", 0, 10 * S, 10 * S + 50 * MS)
     judgement = Judgement(0, thread, (), EARLY, 1, further=further)
-    sends = [JudgedSend(SendInContext(traced, Phase.CALM, ()), judgement)]
+    sends = [SendView(Arm.CANDIDATE, thread, 0, None, (attempt,), judgement=judgement)]
     rows = attempts(("broker-b", 9 * S, None), ("broker-b", 10 * S + 20 * MS, TIMED_OUT))
     (one,) = forgiven(sends, TornConnections(rows, (), Tearing.of(dialect_of("5.3.3").remoting)), NONE)
     assert one.judgement is not None
@@ -166,11 +162,10 @@ def test_a_one_way_call_may_wait_for_a_connection(
 ) -> None:
     """A killed broker's has to be made again; a paused one keeps it, so that the call can only have waited for the answer."""
     faults = [fault(kind) for kind in kinds]
-    attempt = SimpleNamespace(broker="broker-b", start_ns=10 * S, end_ns=10 * S)
-    traced = TracedSend(Arm.CANDIDATE, 0, 0, None, cast("tuple[AttemptRow, ...]", (attempt,)))
+    attempt = Attempt(0, 0, 0, "broker-b", 0, 10 * S, 10 * S)
     context = Context(Phase.PAUSED, faults[-1] if is_hit else None)
     judgement = Judgement(0, 0, (), replace(EARLY, signature=WAITED), 1)
-    judged = JudgedSend(SendInContext(traced, Phase.PAUSED, (context,)), judgement)
+    judged = SendView(Arm.CANDIDATE, 0, 0, None, (attempt,), Phase.PAUSED, contexts=(context,), judgement=judgement)
     (one,) = forgiven([judged], TornConnections(None, faults, Tearing.of(dialect_of(release).remoting)), NONE)
     assert one.judgement is not None
     assert (one.judgement.difference is not None) is is_found

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from rocketdiff.core.plan import PlannedSend, SendKind, SendMode
-from rocketdiff.core.records import NEVER_CALLED_BACK, CalledBackAgain, Record, SendEnded
+from rocketdiff.core.records import NEVER_CALLED_BACK, CalledBackAgain, Record, Send
 from rocketdiff.drivers.python.async_sends import AsyncSends, Told
 from rocketdiff.drivers.python.client import Answer
 from rocketdiff.drivers.python.sender import Sender
@@ -58,13 +58,13 @@ class Fake:
         """Nothing to end."""
 
 
-def told(*sends: PlannedSend, start_ns: int = 0) -> list[SendEnded]:
+def told(*sends: PlannedSend, start_ns: int = 0) -> list[Send]:
     """Records of a sender that has sent these."""
     records: list[Record] = []
     under_way = AsyncSends(records.append, limit_s=0.05)
     Sender(0, sends, start_ns, Fake(), records.append, under_way).run()
     under_way.await_all()
-    return [record for record in records if isinstance(record, SendEnded)]
+    return [record for record in records if isinstance(record, Send)]
 
 
 def planned(send: int, argument: int = 0, due_ns: int = 0) -> PlannedSend:
@@ -112,7 +112,7 @@ def test_the_first_callback_is_the_answer_and_a_second_is_told_too() -> None:
     under_way = AsyncSends(records.append, limit_s=0.05)
     Sender(0, [asynchronous(0, 2)], 0, Fake(), records.append, under_way).run()
     answer, again = records
-    assert isinstance(answer, SendEnded)
+    assert isinstance(answer, Send)
     assert isinstance(again, CalledBackAgain)
     assert (answer.status, answer.error) == ("SEND_OK", None)
     assert answer.returned_ns is not None

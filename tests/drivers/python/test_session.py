@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rocketdiff.core.plan import PlannedSend
-from rocketdiff.core.records import Done, Ready, Record, SendEnded, SubjectFailed
+from rocketdiff.core.records import Done, Ready, Record, Send, SubjectFailed
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.drivers.python.async_sends import Told
 from rocketdiff.drivers.python.client import Answer, Client, Speak
@@ -78,7 +78,7 @@ def test_a_session_from_plan_to_done() -> None:
     heard.await_kind(Ready)
     obey([encode_go(0)], session)
     assert heard.await_kind(Done) == Done(3)
-    sent = [(record.thread, record.send) for record in heard.records if isinstance(record, SendEnded)]
+    sent = [(record.thread, record.send) for record in heard.records if isinstance(record, Send)]
     assert sorted(sent) == [(0, 0), (0, 2), (1, 1)]
 
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 
-from rocketdiff.core.records import AttemptEnded, Record, RouteSeen, SendEnded
+from rocketdiff.core.records import Attempt, Record, RouteSeen, Send
 from rocketdiff.drivers.python.client import Speak
 from rocketdiff.drivers.python.toy import (
     BEHAVIOURS,
@@ -31,8 +31,8 @@ def said(make_speech: Callable[[RecordWriter], Speak], *records: Record) -> list
         return lines.read().splitlines()
 
 
-def sent(send: int, queue_id: int = 0) -> SendEnded:
-    return SendEnded(send, 0, 1, 2, status="SEND_OK", broker="broker-a", queue_id=queue_id)
+def sent(send: int, queue_id: int = 0) -> Send:
+    return Send(send, 0, 1, 2, status="SEND_OK", broker="broker-a", queue_id=queue_id)
 
 
 def test_every_defect_has_a_behaviour() -> None:
@@ -62,11 +62,11 @@ def test_one_answers_twice() -> None:
 def test_one_lies_about_its_queue() -> None:
     """The next of the same broker's two queues, in attempt and answer alike; failed sends have no queue to lie about."""
     route = RouteSeen(1, 1, (("broker-a", 0), ("broker-a", 1), ("broker-b", 0)))
-    attempt = AttemptEnded(9, 0, 0, "broker-a", 1, 1, 2)
-    failed = SendEnded(19, 0, 1, 2, error="MQClientException")
+    attempt = Attempt(9, 0, 0, "broker-a", 1, 1, 2)
+    failed = Send(19, 0, 1, 2, error="MQClientException")
     lines = said(lying_about_queues, route, sent(8, 1), attempt, sent(9, 1), failed)
     told = [decode_record(line).record for line in lines]
-    assert told == [route, sent(8, 1), AttemptEnded(9, 0, 0, "broker-a", 0, 1, 2), sent(9, 0), failed]
+    assert told == [route, sent(8, 1), Attempt(9, 0, 0, "broker-a", 0, 1, 2), sent(9, 0), failed]
 
 
 def test_one_speaks_nonsense() -> None:

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rocketdiff.analysis.notebook import Notebook
+from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.analysis.steps.attempts_in_context import FaultTimes
 from rocketdiff.analysis.steps.fault_reach import FaultReach
-from rocketdiff.analysis.steps.reconciled import ReconciledSend
 from rocketdiff.core.plan import SendKind, SendMode
 from rocketdiff.oracle.async_habits import NO_HABITS, AsyncHabits
 from rocketdiff.traces.manifest import CaseEntry
@@ -22,7 +22,7 @@ class Scene:
     notebook: Notebook
     habits: AsyncHabits = NO_HABITS
 
-    def confuses_answers(self, side: ReconciledSend) -> bool:
+    def confuses_answers(self, side: SendView) -> bool:
         """
         Whether an asynchronous send may get another one's answer, or none: by rule, while requests are made again.
 
@@ -33,7 +33,7 @@ class Scene:
         reach = FaultReach.of_sends(self.times.faults, self.entry.settings)
         return reach.meets(side.row.start_ns, side.row.end_ns)
 
-    def loses_callback(self, side: ReconciledSend) -> bool:
+    def loses_callback(self, side: SendView) -> bool:
         """Whether a send's callback may be lost by rule: its queue was given, and an attempt met its broker's fault."""
         if not self.habits.loses_callbacks or side.row is None or side.row.kind is SendKind.PLAIN:
             return False

@@ -7,7 +7,7 @@ In: the two arms' streams, each rising by (thread, send). Out: one row a planned
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from rocketdiff.analysis.steps.reconciled import ReconciledSend
+from rocketdiff.analysis.send_view import SendView
 from rocketdiff.core.events import Arm
 
 
@@ -17,27 +17,27 @@ class AlignedSend:
 
     thread: int
     send: int
-    baseline: ReconciledSend | None
-    candidate: ReconciledSend | None
+    baseline: SendView | None
+    candidate: SendView | None
 
     @property
-    def sides(self) -> tuple[ReconciledSend, ...]:
+    def sides(self) -> tuple[SendView, ...]:
         """The arms that began it, baseline first."""
         return tuple(side for side in (self.baseline, self.candidate) if side is not None)
 
-    def side(self, arm: Arm) -> ReconciledSend | None:
+    def side(self, arm: Arm) -> SendView | None:
         """One arm's part."""
         return self.baseline if arm is Arm.BASELINE else self.candidate
 
 
-def aligned(baseline: Iterable[ReconciledSend], candidate: Iterable[ReconciledSend]) -> Iterator[AlignedSend]:
+def aligned(baseline: Iterable[SendView], candidate: Iterable[SendView]) -> Iterator[AlignedSend]:
     """Full outer merge of two sorted streams on (thread, send)."""
     first, second = iter(baseline), iter(candidate)
     left, right = next(first, None), next(second, None)
     while left is not None or right is not None:
-        order = min(side.judged.context.traced.order for side in (left, right) if side is not None)
-        here = left if left is not None and left.judged.context.traced.order == order else None
-        there = right if right is not None and right.judged.context.traced.order == order else None
+        order = min(side.order for side in (left, right) if side is not None)
+        here = left if left is not None and left.order == order else None
+        there = right if right is not None and right.order == order else None
         yield AlignedSend(order[0], order[1], here, there)
         left = next(first, None) if here is not None else left
         right = next(second, None) if there is not None else right

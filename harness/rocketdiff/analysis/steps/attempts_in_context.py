@@ -6,21 +6,12 @@ belongs to, and the fault that hit it. A case has a handful of faults, so the jo
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, replace
 
-from rocketdiff.analysis.case_trace import TracedSend
+from rocketdiff.analysis.send_view import Context, Phase, SendView
 from rocketdiff.core.fault import FaultKind, FaultRecord
 from rocketdiff.core.outcome import Outcome
-from rocketdiff.traces.rows import AttemptRow
-
-
-class Phase(StrEnum):
-    """Where the case stood when something began; PAUSED covers every kind of fault, from its first doubtful instant."""
-
-    CALM = "calm"
-    PAUSED = "paused"
-    AFTER = "after"
+from rocketdiff.core.records import Attempt
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,29 +27,6 @@ class Spell:
     start_ns: int
     end_ns: int | None
     pauses: tuple[FaultRecord, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """
-    Fault context of one attempt.
-
-    hit: the fault of its own broker that may have been in force during part of it. blocked: it was hit and got no answer
-    before that fault was being healed (an answer already under way may still arrive in the first instant).
-    """
-
-    phase: Phase
-    hit: FaultRecord | None = None
-    blocked: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SendInContext:
-    """A send with the context of each of its attempts, in their order."""
-
-    traced: TracedSend
-    phase: Phase
-    contexts: tuple[Context, ...]
 
 
 class FaultTimes:
@@ -78,7 +46,7 @@ class FaultTimes:
                 phase = Phase.AFTER
         return phase
 
-    def context_of(self, attempt: AttemptRow) -> Context:
+    def context_of(self, attempt: Attempt) -> Context:
         """Context of one attempt."""
         hit = next((fault for fault in self.faults if _hits(fault, attempt)), None)
         unanswered = attempt.outcome is not Outcome.OK
@@ -90,18 +58,16 @@ class FaultTimes:
         return next((spell for spell in self.spells if fault in spell.pauses), None)
 
 
-def attempts_in_context(sends: Iterable[TracedSend], times: FaultTimes) -> Iterator[SendInContext]:
+def attempts_in_context(sends: Iterable[SendView], times: FaultTimes) -> Iterator[SendView]:
     """Every send with the fault context of its attempts; a send without attempts has the phase of its own start."""
-    for traced in sends:
-        contexts = tuple(times.context_of(attempt) for attempt in traced.attempts)
-        if contexts:
-            phase = contexts[0].phase
-        else:
-            phase = Phase.CALM if traced.row is None else times.phase_at(traced.row.start_ns)
-        yield SendInContext(traced, phase, contexts)
+    for send in sends:
+        contexts = tuple(times.context_of(attempt) for attempt in send.attempts)
+        begun = Phase.CALM if send.row is None else times.phase_at(send.row.start_ns)
+        phase = contexts[0].phase if contexts else begun
+        yield replace(send, phase=phase, contexts=contexts)
 
 
-def _hits(fault: FaultRecord, attempt: AttemptRow) -> bool:
+def _hits(fault: FaultRecord, attempt: Attempt) -> bool:
     if fault.kind is FaultKind.PAUSE_NAME_SERVER or fault.node != attempt.broker:
         return False
     return attempt.end_ns > fault.inject_ns and (fault.heal_ns is None or attempt.start_ns < fault.heal_ns)

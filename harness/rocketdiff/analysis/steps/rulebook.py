@@ -17,6 +17,7 @@ from rocketdiff.core.events import Arm
 from rocketdiff.core.fault import CLOSE_NO_CONNECTION
 from rocketdiff.core.knowable import Sending
 from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.records import Send
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.oracle.async_ends import Troubled
 from rocketdiff.oracle.async_habits import NO_HABITS, AsyncHabits
@@ -24,7 +25,6 @@ from rocketdiff.oracle.asynchronous import judge_asynchronous
 from rocketdiff.oracle.durations import Tearing
 from rocketdiff.oracle.judgement import Judgement
 from rocketdiff.oracle.replay import Replay, replay_for
-from rocketdiff.oracle.trace import SendTrace
 from rocketdiff.traces.journal import CLIENT
 from rocketdiff.traces.schema import TableName
 
@@ -58,7 +58,7 @@ class ArmRules:
         attempts = self.trace.tables.get((TableName.ATTEMPTS, self.arm))
         witnessed = attempts is not None and attempts.num_rows > 0
         settings, routes = self.trace.entry.settings, self.trace.routes(self.arm)
-        return replay_for(self.release, settings, routes, witnessed=witnessed)
+        return replay_for(self.release, settings, routes, witnessed=witnessed, causes_told=self.causes_told)
 
     @property
     def choosers_told(self) -> bool:
@@ -79,7 +79,7 @@ class ArmRules:
         )
 
     @property
-    def tells_cause(self) -> bool:
+    def causes_told(self) -> bool:
         """Whether the arm's client can tell the cause of an exception."""
         return tells_causes(self.trace, self.arm)
 
@@ -96,7 +96,7 @@ class ArmRules:
         late_ms = max(latest_timeout_ms(table, timeout_ms) for table in others)
         return Excuses(HeldConnections(attempts[self.arm], self.trace.faults), late_ms)
 
-    def judge_together(self, sends: Iterable[SendTrace]) -> Iterator[Judgement]:
+    def judge_together(self, sends: Iterable[Send]) -> Iterator[Judgement]:
         """Judgements of all sends of the arm, in order of their start."""
         if self.asynchronous:
             return judge_asynchronous(self.fresh(), sends, self._troubled(), choosers_told=self.choosers_told)

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from rocketdiff.core.plan import PlannedSend
-from rocketdiff.core.records import NEVER_CALLED_BACK, CalledBackAgain, SendEnded
+from rocketdiff.core.records import NEVER_CALLED_BACK, CalledBackAgain, Send
 from rocketdiff.drivers.python.client import Answer, Speak
 
 Told = Callable[[Answer | Exception], None]
 """What a client's callback tells; may be called by any thread, and more than once."""
 
-RecordOf = Callable[[int, Answer | None, Exception | None], SendEnded]
+RecordOf = Callable[[int, Answer | None, Exception | None], Send]
 """The record of a send from when it ended and what it came to."""
 
 
@@ -28,7 +28,7 @@ class _Open:
     record_of: RecordOf
     called_ns: int
     returned_ns: int | None = None
-    answer: SendEnded | None = None
+    answer: Send | None = None
     again: list[CalledBackAgain] = field(default_factory=list)
     is_told: bool = False
 

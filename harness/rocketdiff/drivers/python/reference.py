@@ -13,7 +13,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from rocketdiff.core.plan import PlannedSend, SendKind, SendMode
-from rocketdiff.core.records import AttemptEnded, RouteSeen
+from rocketdiff.core.records import Attempt, RouteSeen
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.drivers.python.async_sends import Told
 from rocketdiff.drivers.python.choosers import Choosers
@@ -165,7 +165,7 @@ class ReferenceClient:
     def _tell_attempt(self, event: heard.AttemptEnded, send: PlannedSend, number: int, chooser: int | None) -> None:
         error = event.error
         self._speak(
-            AttemptEnded(
+            Attempt(
                 send.send,
                 send.thread,
                 number,

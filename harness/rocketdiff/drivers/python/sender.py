@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 
 from rocketdiff.core.plan import PlannedSend, SendMode
-from rocketdiff.core.records import SendEnded
+from rocketdiff.core.records import Send
 from rocketdiff.drivers.python.async_sends import AsyncSends
 from rocketdiff.drivers.python.client import Answer, Client, Speak
 
@@ -51,7 +51,7 @@ class Sender(threading.Thread):
         route = client.route()
         start_ns = time.monotonic_ns()
 
-        def record_of(end_ns: int, answer: Answer | None, error: Exception | None) -> SendEnded:
+        def record_of(end_ns: int, answer: Answer | None, error: Exception | None) -> Send:
             return _record(send, start_ns, end_ns, answer, error, route, client.route())
 
         told = self._under_way.begin(send, record_of)
@@ -94,10 +94,10 @@ def _record(
     error: Exception | None,
     route: int,
     route_after: int,
-) -> SendEnded:
+) -> Send:
     if error is not None:
         cause = error.__cause__
-        return SendEnded(
+        return Send(
             send.send,
             send.thread,
             start_ns,
@@ -110,8 +110,8 @@ def _record(
             route_after=route_after,
         )
     if answer is None:  # of a one-way send, or of one whose callback never came
-        return SendEnded(send.send, send.thread, start_ns, end_ns, route=route, route_after=route_after)
-    return SendEnded(
+        return Send(send.send, send.thread, start_ns, end_ns, route=route, route_after=route_after)
+    return Send(
         send.send,
         send.thread,
         start_ns,

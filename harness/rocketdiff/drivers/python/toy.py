@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from rocketdiff.core.plan import PlannedSend
-from rocketdiff.core.records import AttemptEnded, Record, RouteSeen, SendEnded
+from rocketdiff.core.records import Attempt, Record, RouteSeen, Send
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.drivers.python.async_sends import Told
 from rocketdiff.drivers.python.client import Answer, Client, Speak
@@ -188,7 +188,7 @@ class LosesAnswers(Honest):
 
     def _told(self, record: Record) -> Record:
         number = getattr(self._try, "number", None)
-        if number is None or not isinstance(record, AttemptEnded):
+        if number is None or not isinstance(record, Attempt):
             return record
         lost = replace(record, error="RemotingSendRequestException", status=None)
         return replace(record, attempt=record.attempt + 1) if number else lost
@@ -231,7 +231,7 @@ class OkWithoutAnswer(Honest):
         return Answer("SEND_OK", broker, queue_id, None)
 
     def _say(self, record: Record) -> None:
-        if isinstance(record, AttemptEnded):
+        if isinstance(record, Attempt):
             self._written.place = (record.broker, record.queue_id)
             record = replace(record, status="SEND_OK") if record.error is None else record
         self._speak_of(record)
@@ -270,7 +270,7 @@ def telling_send_ok(writer: RecordWriter) -> Speak:
     """Says SEND_OK of every attempt that was acknowledged."""
 
     def speak(record: Record) -> None:
-        if isinstance(record, AttemptEnded) and record.status is not None:
+        if isinstance(record, Attempt) and record.status is not None:
             record = replace(record, status="SEND_OK")
         writer.put(record)
 
@@ -287,7 +287,7 @@ def answering_twice(writer: RecordWriter) -> Speak:
 
     def speak(record: Record) -> None:
         writer.put(record)
-        if isinstance(record, SendEnded) and strikes(record.send):
+        if isinstance(record, Send) and strikes(record.send):
             writer.put(record)
 
     return speak
@@ -311,7 +311,7 @@ def speaking_nonsense(writer: RecordWriter) -> Speak:
 
     def speak(record: Record) -> None:
         writer.put(record)
-        if isinstance(record, SendEnded) and strikes(record.send):
+        if isinstance(record, Send) and strikes(record.send):
             writer.put(b"Exception in thread main: who is there?\n")
 
     return speak
@@ -321,7 +321,7 @@ def as_if_synchronous(writer: RecordWriter) -> Speak:
     """Tells some asynchronous sends as a client does that has no such call: without the time at which the call returned."""
 
     def speak(record: Record) -> None:
-        if isinstance(record, SendEnded) and strikes(record.send):
+        if isinstance(record, Send) and strikes(record.send):
             record = replace(record, returned_ns=None)
         writer.put(record)
 
@@ -332,9 +332,9 @@ def without_attempts(writer: RecordWriter) -> Speak:
     """Tells neither attempts nor routes, as a client without hooks."""
 
     def speak(record: Record) -> None:
-        if isinstance(record, SendEnded):
+        if isinstance(record, Send):
             record = replace(record, route=0, route_after=0)
-        if not isinstance(record, AttemptEnded | RouteSeen):
+        if not isinstance(record, Attempt | RouteSeen):
             writer.put(record)
 
     return speak
@@ -355,7 +355,7 @@ def lying(lie: Lie) -> Callable[[RecordWriter], Speak]:
 
 
 def _on_next_queue(record: Record, queues: Mapping[str, int]) -> Record:
-    if isinstance(record, AttemptEnded | SendEnded) and strikes(record.send) and record.broker is not None:
+    if isinstance(record, Attempt | Send) and strikes(record.send) and record.broker is not None:
         assert record.queue_id is not None
         return replace(record, queue_id=(record.queue_id + 1) % queues[record.broker])
     return record

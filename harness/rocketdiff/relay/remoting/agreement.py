@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from rocketdiff.core.records import UNSEEN_END, AttemptEnded
+from rocketdiff.core.records import UNSEEN_END, Attempt
 from rocketdiff.relay.remoting.blind_spots import BlindSpot
 
 NEVER_LEFT = frozenset(
@@ -54,11 +54,9 @@ Losses = Mapping[str, Sequence[BlindSpot]]
 """By broker: times at which it refused connections or lost one."""
 
 
-def disagreements(
-    told: Iterable[AttemptEnded], seen: Iterable[AttemptEnded], losses: Losses, timeout_ns: int
-) -> list[str]:
+def disagreements(told: Iterable[Attempt], seen: Iterable[Attempt], losses: Losses, timeout_ns: int) -> list[str]:
     """One sentence per send on which the two witnesses disagree, ordered by send."""
-    by_send: tuple[dict[int, list[AttemptEnded]], ...] = (defaultdict(list), defaultdict(list))
+    by_send: tuple[dict[int, list[Attempt]], ...] = (defaultdict(list), defaultdict(list))
     for each, attempts in zip(by_send, (told, seen), strict=True):
         for attempt in attempts:
             each[attempt.send].append(attempt)
@@ -71,14 +69,14 @@ def disagreements(
     ]
 
 
-def other_statuses(told: Iterable[AttemptEnded], seen: Iterable[AttemptEnded]) -> list[AttemptEnded]:
+def other_statuses(told: Iterable[Attempt], seen: Iterable[Attempt]) -> list[Attempt]:
     """
     Reported attempts whose status differs from the broker's response on the wire, with the status of the response.
 
     Both witnesses must have the same request, with a response before the reported end. A status is in the bytes that the client
     received, so the wire is right about it; any other disagreement leaves open which witness is wrong.
     """
-    on_wire: dict[int, list[AttemptEnded]] = defaultdict(list)
+    on_wire: dict[int, list[Attempt]] = defaultdict(list)
     for attempt in seen:
         on_wire[attempt.send].append(attempt)
     others = []
@@ -91,12 +89,12 @@ def other_statuses(told: Iterable[AttemptEnded], seen: Iterable[AttemptEnded]) -
     return others
 
 
-def _is_answered_otherwise(told: AttemptEnded, seen: AttemptEnded) -> bool:
+def _is_answered_otherwise(told: Attempt, seen: Attempt) -> bool:
     are_stored = told.status is not None and seen.status is not None
     return are_stored and told.status != seen.status and seen.end_ns <= told.end_ns
 
 
-def _agree(told: list[AttemptEnded], seen: list[AttemptEnded], losses: Losses, timeout_ns: int) -> bool:
+def _agree(told: list[Attempt], seen: list[Attempt], losses: Losses, timeout_ns: int) -> bool:
     left = list(seen)
     for attempt in told:
         if left and _is_same(attempt, left[0]):
@@ -110,12 +108,12 @@ def _agree(told: list[AttemptEnded], seen: list[AttemptEnded], losses: Losses, t
     return not left
 
 
-def _may_never_have_left(told: AttemptEnded) -> bool:
+def _may_never_have_left(told: Attempt) -> bool:
     had_no_time = told.error == "RemotingTimeoutException" and told.end_ns - told.start_ns < NO_TIME_NS
     return told.error in NEVER_LEFT or had_no_time
 
 
-def _may_be_lost(told: AttemptEnded, losses: Losses) -> bool:
+def _may_be_lost(told: Attempt, losses: Losses) -> bool:
     """
     Whether a request was written to a connection that was just lost, without an exception.
 
@@ -127,28 +125,28 @@ def _may_be_lost(told: AttemptEnded, losses: Losses) -> bool:
     return is_silent and any(loss.meets(handed_over, LOSS_NOTICED_NS) for loss in losses.get(told.broker, ()))
 
 
-def _had_no_time_left(told: AttemptEnded, first: AttemptEnded, timeout_ns: int) -> bool:
+def _had_no_time_left(told: Attempt, first: Attempt, timeout_ns: int) -> bool:
     """Whether this is a retry of an asynchronous send whose time was up: chosen, not written, and without a reported end."""
     return told.error == UNSEEN_END and told.start_ns >= first.start_ns + timeout_ns - NO_TIME_NS
 
 
-def _is_same(told: AttemptEnded, seen: AttemptEnded) -> bool:
+def _is_same(told: Attempt, seen: Attempt) -> bool:
     """Whether both are one request with one end: a status must be equal, an error may have another name."""
     if not _is_one_request(told, seen):
         return False
     return told.status == seen.status or told.error == UNSEEN_END or _crossed(told, seen)
 
 
-def _is_one_request(told: AttemptEnded, seen: AttemptEnded) -> bool:
+def _is_one_request(told: Attempt, seen: Attempt) -> bool:
     return (told.broker, told.queue_id) == (seen.broker, seen.queue_id) and told.start_ns <= seen.start_ns
 
 
-def _crossed(told: AttemptEnded, seen: AttemptEnded) -> bool:
+def _crossed(told: Attempt, seen: Attempt) -> bool:
     """Whether the response arrived at the relay just before a client that had waited long gave up."""
     is_timeout = told.error == "RemotingTimeoutException" and told.end_ns - told.start_ns >= WAITED_LONG_NS
     return is_timeout and seen.end_ns >= told.end_ns - CROSSED_NS
 
 
-def _words(attempts: list[AttemptEnded]) -> str:
+def _words(attempts: list[Attempt]) -> str:
     words = (f"{one.broker} queue {one.queue_id} {one.status or one.error}" for one in attempts)
     return ", ".join(words) or "nothing"

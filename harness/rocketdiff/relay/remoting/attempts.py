@@ -36,7 +36,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from rocketdiff.core.records import AttemptEnded, SendEnded
+from rocketdiff.core.records import Attempt, Send
 from rocketdiff.relay.remoting.agreement import CROSSED_NS
 from rocketdiff.relay.remoting.exchanges import Exchange
 from rocketdiff.relay.remoting.wire import Passed
@@ -63,11 +63,11 @@ LOST, SILENT, REFUSED = "RemotingSendRequestException", "RemotingTimeoutExceptio
 def attempts_of(
     exchanges: Iterable[Exchange],
     topic: str,
-    sends: Mapping[int, SendEnded],
+    sends: Mapping[int, Send],
     threads: Mapping[int, int],
     timeout_ms: int,
     oneway: Collection[int] = (),
-) -> list[AttemptEnded]:
+) -> list[Attempt]:
     """
     One attempt per request with a message of the topic, by send and time; sends that never returned have attempts too.
 
@@ -90,8 +90,8 @@ def attempts_of(
 
 
 def _attempts_of_send(
-    send: int, thread: int, made: Sequence[Exchange], told: SendEnded | None, timeout_ns: int
-) -> list[AttemptEnded]:
+    send: int, thread: int, made: Sequence[Exchange], told: Send | None, timeout_ns: int
+) -> list[Attempt]:
     attempts = []
     for number, exchange in enumerate(made):
         following = made[number + 1].request if number + 1 < len(made) else None
@@ -108,25 +108,25 @@ def _attempts_of_send(
             end_ns, error, code, status = _unanswered(exchange, limit_ns) if answer is None else _answered(answer)
         queue_id = request.queue_id or 0
         attempts.append(
-            AttemptEnded(send, thread, number, request.node, queue_id, request.in_ns, end_ns, error, code, status)
+            Attempt(send, thread, number, request.node, queue_id, request.in_ns, end_ns, error, code, status)
         )
     return attempts
 
 
-def _unwaited(exchange: Exchange, told: SendEnded | None) -> Exchange:
+def _unwaited(exchange: Exchange, told: Send | None) -> Exchange:
     """A one-way request, whatever its flag says. It was sent before its call returned, though the relay may read it later."""
     request = exchange.request
     made_ns = min(request.in_ns, told.end_ns) if told else request.in_ns
     return Exchange(replace(request, oneway=True, in_ns=made_ns))
 
 
-def _failed_all_the_same(exchange: Exchange, told: SendEnded | None) -> bool:
+def _failed_all_the_same(exchange: Exchange, told: Send | None) -> bool:
     """Whether the call failed although this response says stored: the client did not get it in time."""
     is_stored = exchange.answer is not None and exchange.answer.code in STATUS_OF_CODE
     return is_stored and told is not None and told.error is not None
 
 
-def _began_ns(exchange: Exchange, told: SendEnded, timeout_ns: int, following: Passed | None) -> int:
+def _began_ns(exchange: Exchange, told: Send, timeout_ns: int, following: Passed | None) -> int:
     """
     The earliest instant at which the client can have started the timeout of a first attempt, in ns.
 

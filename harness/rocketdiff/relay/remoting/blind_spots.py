@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from rocketdiff.core.records import UNSEEN_ROUTE, AttemptEnded, RouteSeen, SendEnded
+from rocketdiff.core.records import UNSEEN_ROUTE, Attempt, RouteSeen, Send
 from rocketdiff.relay.remoting.wire import Closed, Opened, Refused, Shut, WireRecord
 
 END_OF_TIME_NS = (1 << 63) - 1
@@ -22,7 +22,7 @@ class BlindSpot:
     begin_ns: int
     end_ns: int
 
-    def meets(self, told: SendEnded | AttemptEnded, within_ns: int = 0) -> bool:
+    def meets(self, told: Send | Attempt, within_ns: int = 0) -> bool:
         """Whether it overlaps a call or an attempt, extended by ``within_ns`` at both ends."""
         return told.start_ns - within_ns <= self.end_ns and self.begin_ns <= told.end_ns + within_ns
 
@@ -59,7 +59,7 @@ def _refusing(records: Iterable[WireRecord]) -> Iterator[tuple[str, BlindSpot]]:
         yield node, BlindSpot(begin_ns, END_OF_TIME_NS)
 
 
-def with_routes(sends: Iterable[SendEnded], routes: Sequence[RouteSeen], spots: Sequence[BlindSpot]) -> list[SendEnded]:
+def with_routes(sends: Iterable[Send], routes: Sequence[RouteSeen], spots: Sequence[BlindSpot]) -> list[Send]:
     """
     The sends with the number of the publish list before and after the call.
 

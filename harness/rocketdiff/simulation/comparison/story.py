@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from rocketdiff.core.plan import SendKind
+from rocketdiff.core.records import Attempt, Send
 from rocketdiff.oracle.story import story_lines
-from rocketdiff.oracle.trace import AttemptTrace, SendTrace
 from rocketdiff.simulation.comparison.answers import AnswerLine, answer_line
 from rocketdiff.simulation.script.model import NamedScript
 from rocketdiff.simulation.virtual import run_reference
@@ -36,7 +35,7 @@ def story(one: NamedScript, release: str, wanted: AnswerLine) -> tuple[str, ...]
     number, answer = found
     events = [event for line, event in told if line == number]
     queues = len(answer.state["queues"]) if answer.state else 0
-    return tuple(story_lines(events, _as_trace(answer), queues))[:_MOST_LINES] if events else ()
+    return tuple(story_lines(events, _as_send(answer), queues))[:_MOST_LINES] if events else ()
 
 
 def _matching(lines: list[str], wanted: AnswerLine) -> Iterator[tuple[int, AnswerLine]]:
@@ -46,18 +45,18 @@ def _matching(lines: list[str], wanted: AnswerLine) -> Iterator[tuple[int, Answe
             yield number, answer
 
 
-def _as_trace(answer: AnswerLine) -> SendTrace:
+def _as_send(answer: AnswerLine) -> Send:
     """The send of the answer, as the oracle's words expect it; a selection is one without attempts."""
     attempts = answer.content.get("attempts", ()) if answer.kind == "send" else ()
-    return SendTrace(
+    return Send(
         send=0,
         thread=0,
-        kind=SendKind.PLAIN,
-        argument=0,
         start_ns=0,
         end_ns=0,
         attempts=tuple(
-            AttemptTrace(
+            Attempt(
+                send=0,
+                thread=0,
                 attempt=number,
                 broker=attempt["broker"] or "a name server",
                 queue_id=attempt["queue_id"],

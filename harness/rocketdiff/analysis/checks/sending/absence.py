@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.notebook import Notebook
-from rocketdiff.analysis.steps.reconciled import ReconciledSend
+from rocketdiff.analysis.send_view import SendView
 from rocketdiff.core.events import Arm
 from rocketdiff.core.verdict import Measure
 
@@ -30,7 +30,7 @@ class Absences:
     failed: dict[tuple[str, int, str], int] = field(default_factory=dict)
     latest: dict[tuple[str, int], int] = field(default_factory=dict)
 
-    def see(self, side: ReconciledSend) -> None:
+    def see(self, side: SendView) -> None:
         """Take note of the attempts of one send; a retry within it is no return."""
         arm = str(side.arm)
         failed_here: dict[tuple[str, int, str], int] = {}
@@ -45,7 +45,7 @@ class Absences:
             self.latest[arm, side.thread] = attempt.start_ns
         self.failed |= failed_here
 
-    def remark(self, side: ReconciledSend, attempt: int | None) -> str:
+    def remark(self, side: SendView, attempt: int | None) -> str:
         """How long after its last failure a broker is used again; for a sentence about a send not seen yet."""
         tried = next((one for one in side.attempts if one.attempt == attempt), None)
         if tried is None:

@@ -20,7 +20,7 @@ from rocketdiff.analysis.checks.sending.by_rules import (
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.evidence import Evidence
 from rocketdiff.core.outcome import is_stored_with_reserve
-from rocketdiff.traces.rows import AttemptRow
+from rocketdiff.core.records import Attempt
 
 NAME = "attempts"
 SEEN = "attempts.seen"
@@ -54,7 +54,7 @@ class Attempts:
         """Nothing is kept from send to send."""
 
 
-def _situations(attempt: AttemptRow) -> Iterator[str]:
+def _situations(attempt: Attempt) -> Iterator[str]:
     if attempt.error is not None:
         yield "failed"
     elif is_stored_with_reserve(attempt.status):

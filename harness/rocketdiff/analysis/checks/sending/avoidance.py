@@ -27,9 +27,9 @@ class Avoidance:
         note_differences(NAME, send, self._notebook, self._absences.remark)
         for side in send.sides:
             self._absences.see(side)
-            if side.judged.judgement is None:
+            if side.judgement is None:
                 continue
-            for decision in side.judged.judgement.decisions:
+            for decision in side.judgement.decisions:
                 if decision.avoided:
                     phase = str(side.phase_of(decision.attempt))
                     legal = decision.queues_legal / decision.queues_total

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 from rocketdiff.analysis.checks.case_facts import LEGAL_SHARE_BOUND, CaseFacts
 from rocketdiff.analysis.notebook import Notebook
+from rocketdiff.analysis.send_view import Phase, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
-from rocketdiff.analysis.steps.attempts_in_context import Phase
-from rocketdiff.analysis.steps.reconciled import ReconciledSend
 from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import Evidence, Standing
 from rocketdiff.core.fault import NOT_MET_BY_SENDS
@@ -22,7 +21,7 @@ JUDGED = "judged"
 UNAVAILABLE = "unavailable: "
 
 
-Remark = Callable[[ReconciledSend, int | None], str]
+Remark = Callable[[SendView, int | None], str]
 """What a check adds to the sentence about what was seen, given the side and the attempt."""
 
 
@@ -34,7 +33,7 @@ def note_differences(check: str, send: AlignedSend, notebook: Notebook, remark: 
     wrong about it, and the signature says so.
     """
     for side in send.sides:
-        judgement = side.judged.judgement
+        judgement = side.judgement
         if judgement is None or judgement.difference is None or judgement.difference.kind != KIND_OF_CHECK[check]:
             continue
         found = judgement.difference
@@ -62,13 +61,13 @@ what a route change or two costs; more, and a client could be wrong most of the 
 """
 
 
-def is_judged(side: ReconciledSend) -> bool:
+def is_judged(side: SendView) -> bool:
     """Whether the rules said anything about a send; one they could not judge shows nothing by having no difference."""
-    judgement = side.judged.judgement
+    judgement = side.judgement
     return judgement is not None and judgement.undecided is None
 
 
-def judged_before(side: ReconciledSend) -> float:
+def judged_before(side: SendView) -> float:
     """
     Attempts of a send with a smaller number were held against the rules to their end; infinity when all were, and its result too.
 
@@ -76,7 +75,7 @@ def judged_before(side: ReconciledSend) -> float:
     """
     if not is_judged(side):
         return 0
-    judgement = side.judged.judgement
+    judgement = side.judgement
     found = None if judgement is None else judgement.difference
     if found is None or found.kind is DifferenceKind.ERROR:
         return math.inf
@@ -144,7 +143,7 @@ nil. A run asks some fifty such questions, and sends of one spell share their ca
 """
 
 
-def note_met(check: str, side: ReconciledSend, notebook: Notebook, situation: str) -> None:
+def note_met(check: str, side: SendView, notebook: Notebook, situation: str) -> None:
     """Count that a send came into a situation that the check asks about, once a send; the other arm may never have."""
     notebook.count(f"{check}.met", str(side.arm), str(side.phase), situation)
 

@@ -13,13 +13,12 @@ from collections.abc import Mapping
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted
 from rocketdiff.analysis.checks.scene import Scene
+from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
-from rocketdiff.analysis.steps.reconciled import ReconciledSend
 from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import Evidence, Standing
-from rocketdiff.core.records import NEVER_CALLED_BACK
+from rocketdiff.core.records import NEVER_CALLED_BACK, Send
 from rocketdiff.core.verdict import Measure
-from rocketdiff.traces.rows import SendRow
 
 NAME = "callbacks"
 NEVER = "callbacks.never-called"
@@ -55,7 +54,7 @@ class Callbacks:
     def end(self) -> None:
         """Nothing is kept from send to send."""
 
-    def _count(self, send: AlignedSend, side: ReconciledSend, row: SendRow, callbacks: int) -> None:
+    def _count(self, send: AlignedSend, side: SendView, row: Send, callbacks: int) -> None:
         is_given_up = row.error == NEVER_CALLED_BACK  # calls after the limit are counted, but nobody waits for them
         key = "never" if is_given_up else {0: "never", 1: "once"}.get(callbacks, "more")
         self._notebook.count(NAME, str(side.arm), str(side.phase), key)
@@ -68,7 +67,7 @@ class Callbacks:
         if key == "more" and callbacks > (self._habits.most_callbacks if _came_too_late(row) else 1):
             self._note(TWICE, send, side, f"the callback was called {callbacks} times")
 
-    def _note(self, signature: str, send: AlignedSend, side: ReconciledSend, observed: str) -> None:
+    def _note(self, signature: str, send: AlignedSend, side: SendView, observed: str) -> None:
         self._notebook.differ(NAME, signature, send, side, expected="one call of the callback", observed=observed)
 
 
@@ -95,7 +94,7 @@ def answer(facts: CaseFacts) -> Evidence:
     return facts.evidence(NAME, standing, reason, decisions=sum(seen.values()), measures=measures)
 
 
-def _came_too_late(row: SendRow) -> bool:
+def _came_too_late(row: Send) -> bool:
     return _TOO_LATE in (row.error, row.cause)
 
 

@@ -20,8 +20,8 @@ from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import Evidence
 from rocketdiff.core.outcome import is_stored_with_reserve
+from rocketdiff.core.records import Send
 from rocketdiff.core.verdict import Measure
-from rocketdiff.traces.rows import SendRow
 
 NAME = "error-kind"
 SEEN = "error-kind.seen"
@@ -50,7 +50,7 @@ class ErrorKind:
         """Nothing is kept from send to send."""
 
 
-def _went_well(row: SendRow) -> bool:
+def _went_well(row: Send) -> bool:
     return row.error is None and not is_stored_with_reserve(row.status)
 
 

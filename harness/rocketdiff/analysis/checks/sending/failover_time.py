@@ -28,9 +28,9 @@ from rocketdiff.analysis.checks.pairing import (
 )
 from rocketdiff.analysis.checks.scene import Scene
 from rocketdiff.analysis.facts import EpisodeValue
+from rocketdiff.analysis.send_view import Context, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
-from rocketdiff.analysis.steps.attempts_in_context import Context, Spell
-from rocketdiff.analysis.steps.reconciled import ReconciledSend
+from rocketdiff.analysis.steps.attempts_in_context import Spell
 from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import Ending, EpisodePair, Evidence, Margin
 from rocketdiff.core.outcome import Outcome
@@ -109,7 +109,7 @@ class FailoverTime:
                 per_timeout_ns = busy_ns / waited_ns * self._timeout_ns
                 note(EpisodeValue(NAME, PER_TIMEOUT.sample, arm, episode, per_timeout_ns, len(ended), worst))
 
-    def _follow(self, side: ReconciledSend) -> None:
+    def _follow(self, side: SendView) -> None:
         row, key = side.row, (str(side.arm), side.thread)
         assert row is not None, "asked of sends that returned"
         failover = self._open.get(key)
@@ -136,7 +136,7 @@ class FailoverTime:
         self._ended.setdefault((arm, failover.spell.episode), {}).setdefault(thread, _Ended(failover, ending))
 
 
-def _how(spell: Spell, side: ReconciledSend) -> Ending:
+def _how(spell: Spell, side: SendView) -> Ending:
     """Success while the spell lasted and not on a broker that had been resumed is a failover."""
     last = side.attempts[-1]
     resumed = any(

@@ -11,8 +11,8 @@ from math import comb
 
 from rocketdiff.analysis.checks.scene import Scene
 from rocketdiff.analysis.checks.sending.attempts import NAME
+from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
-from rocketdiff.analysis.steps.reconciled import ReconciledSend
 from rocketdiff.core.plan import SendMode
 
 HELD_UP = "attempts.call-held-up"
@@ -43,7 +43,7 @@ class HeldUp:
         self._pairs = 0
         self._quicker = 0
         self._held_up = 0
-        self._longest: tuple[float, AlignedSend, ReconciledSend] | None = None
+        self._longest: tuple[float, AlignedSend, SendView] | None = None
 
     def see(self, send: AlignedSend) -> None:
         """Both sides of one call."""
@@ -79,7 +79,7 @@ class HeldUp:
         )
 
 
-def call_ms(side: ReconciledSend) -> float | None:
+def call_ms(side: SendView) -> float | None:
     """How long a call that waits for no answer kept its thread; None for others, and for those that threw."""
     row = side.row
     if row is None:

@@ -17,17 +17,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rocketdiff.analysis.checks.scene import Scene
 from rocketdiff.analysis.checks.sending.slower_sends import SlowerSends
+from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.analysis.steps.causes import Cause, Causes
 from rocketdiff.analysis.steps.fault_spells import FaultSpells
-from rocketdiff.analysis.steps.reconciled import ReconciledSend
 from rocketdiff.core.events import Arm
 from rocketdiff.core.fault import OF_SLAVES, FaultKind, FaultRecord
 from rocketdiff.core.outcome import Outcome, is_stored_with_reserve
 from rocketdiff.core.plan import SendMode
-from rocketdiff.core.records import NEVER_CALLED_BACK, UNSEEN_ROUTE
+from rocketdiff.core.records import NEVER_CALLED_BACK, UNSEEN_ROUTE, Attempt, Send
 from rocketdiff.core.topology import master_of, topology_named
-from rocketdiff.traces.rows import AttemptRow, SendRow
 
 NAME = "outcomes"
 WITHOUT_CAUSE = "outcomes.failed-without-cause"
@@ -96,7 +95,7 @@ class Outcomes:
         for (name, arm), due in self._calm.items():
             self._notebook.count(MORE, str(arm), CALM, name, n=_moments(due))
 
-    def _require_cause(self, send: AlignedSend, side: ReconciledSend, row: SendRow) -> None:
+    def _require_cause(self, send: AlignedSend, side: SendView, row: Send) -> None:
         if row.error == NEVER_CALLED_BACK or self._scene.confuses_answers(side):
             return
         causes = list(self._causes_of(side, row))
@@ -117,7 +116,7 @@ class Outcomes:
                 )
                 return
 
-    def _causes_of(self, side: ReconciledSend, row: SendRow) -> Iterator[tuple[Cause, int | None, str]]:
+    def _causes_of(self, side: SendView, row: Send) -> Iterator[tuple[Cause, int | None, str]]:
         """Of every attempt that did not end in SEND_OK, and of a send without any that failed: cause, number, end."""
         causes = self._causes[side.arm]
         if not row.attempts and row.error is not None:
@@ -140,7 +139,7 @@ class Outcomes:
                 )
                 yield cause, one.attempt, _end_of(error, code, one.status)
 
-    def _require_running(self, send: AlignedSend, side: ReconciledSend) -> None:
+    def _require_running(self, send: AlignedSend, side: SendView) -> None:
         """An acknowledgement needs a broker that runs at some time between the request and the answer."""
         row = side.row
         if row is not None and row.mode is SendMode.ONEWAY:
@@ -165,7 +164,7 @@ class Outcomes:
             )
             return
 
-    def _require_copied(self, send: AlignedSend, side: ReconciledSend) -> None:
+    def _require_copied(self, send: AlignedSend, side: SendView) -> None:
         """A broker with one slave, for which it waits, says SEND_OK of nothing that the slave cannot have."""
         if not topology_named(self._scene.entry.topology).waits_for_slave or self._scene.confuses_answers(side):
             return
@@ -182,7 +181,7 @@ class Outcomes:
                 )
                 return
 
-    def _count_situations(self, side: ReconciledSend) -> None:
+    def _count_situations(self, side: SendView) -> None:
         row = side.row
         if row is None or not row.attempts:
             return
@@ -220,7 +219,7 @@ class Outcomes:
                     self._calm[what, arm].append(row.due_ns)
 
     def _differ(
-        self, signature: str, send: AlignedSend, side: ReconciledSend, expected: str, observed: str, attempt: int | None
+        self, signature: str, send: AlignedSend, side: SendView, expected: str, observed: str, attempt: int | None
     ) -> None:
         prefix = "rules/" if side.arm is Arm.BASELINE else ""
         self._notebook.differ(
@@ -246,7 +245,7 @@ def _end_of(error: str | None, code: int | None, status: str | None) -> str:
     return error if code is None else f"{error}/code={code}"
 
 
-def _ended_so(other: ReconciledSend | None, attempt: int | None, end: str) -> bool:
+def _ended_so(other: SendView | None, attempt: int | None, end: str) -> bool:
     """Whether the other arm's attempt at the same message ended alike: then it is the message (too long, say) that is refused."""
     if other is None or other.row is None:
         return False
@@ -255,14 +254,14 @@ def _ended_so(other: ReconciledSend | None, attempt: int | None, end: str) -> bo
     return any(_end_of(one.error, one.code, one.status) == end for one in other.attempts)
 
 
-def _was_down(fault: FaultRecord, attempt: AttemptRow) -> bool:
+def _was_down(fault: FaultRecord, attempt: Attempt) -> bool:
     if fault.kind not in (FaultKind.PAUSE, FaultKind.KILL) or fault.node != attempt.broker or fault.proven_ns is None:
         return False
     is_begun = attempt.start_ns >= fault.injected_ns + SETTLED_NS
     return is_begun and (fault.heal_ns is None or attempt.end_ns <= fault.heal_ns)
 
 
-def _keeps_waiting(fault: FaultRecord, attempt: AttemptRow) -> bool:
+def _keeps_waiting(fault: FaultRecord, attempt: Attempt) -> bool:
     """Whether an attempt was made while its broker waited for a slave, or a disk, in vain."""
     if fault.kind not in OF_SLAVES | {FaultKind.FLUSH_TIMEOUT} or master_of(fault.node) != attempt.broker:
         return False
@@ -270,7 +269,7 @@ def _keeps_waiting(fault: FaultRecord, attempt: AttemptRow) -> bool:
     return is_shown and (fault.heal_ns is None or attempt.end_ns <= fault.heal_ns)
 
 
-def _befell(side: ReconciledSend, row: SendRow) -> Iterator[str]:
+def _befell(side: SendView, row: Send) -> Iterator[str]:
     if row.error is not None and row.error != NEVER_CALLED_BACK:
         yield FAILED
     if len(side.copies or ()) > 1:

@@ -9,8 +9,8 @@ of one fact, so a disagreement is an error of one of them, never a tolerance).
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.scene import Scene
 from rocketdiff.analysis.checks.sending.by_rules import judged_evidence, note_differences, note_met
+from rocketdiff.analysis.send_view import Fate, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
-from rocketdiff.analysis.steps.reconciled import Fate, ReconciledSend
 from rocketdiff.core.evidence import Evidence
 
 NAME = "queue-choice"
@@ -37,19 +37,19 @@ class QueueChoice:
     def end(self) -> None:
         """Nothing is kept from send to send."""
 
-    def _count(self, side: ReconciledSend) -> None:
-        if side.judged.judgement is None:
+    def _count(self, side: SendView) -> None:
+        if side.judgement is None:
             return
-        if any(decision.queues_total > 1 for decision in side.judged.judgement.decisions):
+        if any(decision.queues_total > 1 for decision in side.judgement.decisions):
             note_met(NAME, side, self._notebook, "choice")
-        for decision in side.judged.judgement.decisions:
+        for decision in side.judgement.decisions:
             if decision.queues_total > 1:
                 phase = str(side.phase_of(decision.attempt))
                 legal = decision.queues_legal / decision.queues_total
                 self._notebook.count(NAME, str(side.arm), phase, "decision")
                 self._notebook.count(f"{NAME}.legal", str(side.arm), phase, "decision", total=legal)
 
-    def _compare_witnesses(self, send: AlignedSend, side: ReconciledSend) -> None:
+    def _compare_witnesses(self, send: AlignedSend, side: SendView) -> None:
         row = side.row
         if row is None or row.queue_offset is None or side.fate is not Fate.STORED:
             return

@@ -17,8 +17,8 @@ from rocketdiff.analysis.steps.fault_reach import FaultReach
 from rocketdiff.core.events import Arm
 from rocketdiff.core.fault import FaultKind
 from rocketdiff.core.plan import SendMode
+from rocketdiff.core.records import Send
 from rocketdiff.core.topology import master_of
-from rocketdiff.traces.rows import SendRow
 
 HELD_UP_NS = 250_000_000
 """What a send that succeeded at once takes longer than the other arm's: the bound of ``lateness-*``."""
@@ -47,7 +47,7 @@ class SlowerSends:
             FaultReach(tuple(one for one in faults if one.kind is FaultKind.PAUSE_NAME_SERVER), lasting_ns),
         )
 
-    def held_up(self, send: AlignedSend, rows: Mapping[Arm, SendRow], *, is_calm: bool) -> list[Arm]:
+    def held_up(self, send: AlignedSend, rows: Mapping[Arm, Send], *, is_calm: bool) -> list[Arm]:
         """The arm whose send was held up, if one was; one-way calls are the business of ``held_up``."""
         if not all(_succeeded_at_once(row) for row in rows.values()):
             return []
@@ -58,12 +58,12 @@ class SlowerSends:
         took_ns = {arm: row.end_ns - row.start_ns for arm, row in rows.items()}
         return [arm for arm in Arm if took_ns[arm] - min(took_ns.values()) > HELD_UP_NS]
 
-    def _is_beside(self, row: SendRow) -> bool:
+    def _is_beside(self, row: Send) -> bool:
         """Whether no fault touches the brokers of a send from its start to its end."""
         brokers = {one.broker for one in row.attempts}
         touched = any(self.brokers.meets(row.start_ns, row.end_ns, broker) for broker in brokers)
         return bool(brokers) and not touched and not self.clients.meets(row.start_ns, row.end_ns)
 
 
-def _succeeded_at_once(row: SendRow) -> bool:
+def _succeeded_at_once(row: Send) -> bool:
     return row.mode is not SendMode.ONEWAY and not row.error and not any(one.error for one in row.attempts)

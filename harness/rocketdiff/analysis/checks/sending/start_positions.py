@@ -15,8 +15,8 @@ from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.pairing import is_sound
 from rocketdiff.analysis.checks.scene import Scene
 from rocketdiff.analysis.checks.sending.queue_choice import NAME
+from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
-from rocketdiff.analysis.steps.reconciled import ReconciledSend
 from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import Concentration, Evidence, Standing
 from rocketdiff.core.plan import SendKind, SendMode
@@ -63,7 +63,7 @@ class StartPositions:
                 self._notebook.count(TOGETHER, str(arm), "", layout)
                 self._notebook.count(TOGETHER, str(arm), "", f"{layout}/together", n=int(place == places[0]))
 
-    def _start(self, side: ReconciledSend) -> tuple[str, int] | None:
+    def _start(self, side: SendView) -> tuple[str, int] | None:
         row = side.row
         assert row is not None, "asked of sends that returned"
         is_chosen = row.kind in (SendKind.PLAIN, SendKind.BATCH) and row.mode is not SendMode.ASYNC

@@ -16,9 +16,9 @@ from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.pairing import Question, case_evidence, pooled_evidence, pools_of
 from rocketdiff.analysis.checks.scene import Scene
 from rocketdiff.analysis.facts import EpisodeValue
+from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.analysis.steps.attempts_in_context import Spell
-from rocketdiff.analysis.steps.reconciled import ReconciledSend
 from rocketdiff.core.evidence import Ending, Evidence, Margin
 
 NAME = "timing"
@@ -58,7 +58,7 @@ class Timing:
                 EpisodeValue(NAME, BLOCKED_SEND.sample, arm, episode, usual_ns, len(durations), Ending.FAILOVER)
             )
 
-    def _blocking_spell(self, side: ReconciledSend) -> Spell | None:
+    def _blocking_spell(self, side: SendView) -> Spell | None:
         """The spell whose pause the first attempt ran into with a whole timeout left of it."""
         if not side.contexts or not side.contexts[0].blocked:
             return None

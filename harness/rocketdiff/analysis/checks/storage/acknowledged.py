@@ -8,7 +8,7 @@ at the most, every acknowledged send of the baseline bounds, which was not store
 
 from collections.abc import Iterator
 
-from rocketdiff.analysis.steps.reconciled import Copy, ReconciledSend
+from rocketdiff.analysis.send_view import Copy, SendView
 from rocketdiff.core.events import Arm
 from rocketdiff.traces.manifest import ClockAnchor
 
@@ -28,7 +28,7 @@ class Acknowledged:
         self._clock = clock
         self._ahead_ms: dict[str, float] = {}
 
-    def of(self, side: ReconciledSend) -> Iterator[tuple[Copy, float]]:
+    def of(self, side: SendView) -> Iterator[tuple[Copy, float]]:
         """The copy that a result names, and by how many ms it was stored too late for it; nothing where it was not."""
         row, copy = side.row, _named(side)
         if row is None or copy is None or self._clock is None:
@@ -46,7 +46,7 @@ class Acknowledged:
         return self._clock.wall_ms + (at_ns - self._clock.monotonic_ns) / NS_PER_MS
 
 
-def _named(side: ReconciledSend) -> Copy | None:
+def _named(side: SendView) -> Copy | None:
     row = side.row
     if row is None or row.error is not None or row.delay_level:
         return None

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted
 from rocketdiff.analysis.checks.scene import Scene
 from rocketdiff.analysis.checks.storage.loss import unread
+from rocketdiff.analysis.send_view import Copy, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
-from rocketdiff.analysis.steps.reconciled import Copy, ReconciledSend
 from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import Evidence, Standing
 from rocketdiff.core.message import ID_PROPERTY, body_digest, padded
@@ -69,7 +69,7 @@ class Content:
     def end(self) -> None:
         """Nothing is kept from send to send."""
 
-    def _hold_against_plan(self, send: AlignedSend, side: ReconciledSend, copies: Sequence[Copy]) -> None:
+    def _hold_against_plan(self, send: AlignedSend, side: SendView, copies: Sequence[Copy]) -> None:
         """Note every way in which a copy is not as planned, once a send."""
         noted: set[str] = set()
         for copy in copies:
@@ -78,7 +78,7 @@ class Content:
                     noted.add(signature)
                     self._note(signature, send, side, expected, observed)
 
-    def _require_own_key(self, send: AlignedSend, side: ReconciledSend, copies: Sequence[Copy]) -> None:
+    def _require_own_key(self, send: AlignedSend, side: SendView, copies: Sequence[Copy]) -> None:
         """No other send of the arm has this message's key, and all copies of one message share theirs: by it they are told to be one."""
         keys = [key for key in dict.fromkeys(copy.carried().get(UNIQ_KEY) for copy in copies) if key is not None]
         if len(keys) > 1:
@@ -89,7 +89,7 @@ class Content:
                 self._note(KEY_USED, send, side, "a UNIQ_KEY of its own", f"{key!r}, as send {first}")
                 return
 
-    def _require_born_in_call(self, send: AlignedSend, side: ReconciledSend, copies: Sequence[Copy]) -> None:
+    def _require_born_in_call(self, send: AlignedSend, side: SendView, copies: Sequence[Copy]) -> None:
         """A message is born when its request is made: not before the call, and not after its last attempt."""
         if self._clock is None or side.row is None:
             return
@@ -110,7 +110,7 @@ class Content:
             )
             return
 
-    def _hold_against_each_other(self, send: AlignedSend, side: ReconciledSend, ours: Copy, theirs: Copy) -> None:
+    def _hold_against_each_other(self, send: AlignedSend, side: SendView, ours: Copy, theirs: Copy) -> None:
         assert side.row is not None
         planned = json.loads(side.row.properties or "{}").keys()
         expected, seen = ours.carried(), theirs.carried()
@@ -129,7 +129,7 @@ class Content:
             expected_text = f"system flag {ours.sys_flag} as baseline"
             self._note("content.sys-flag-differs", send, side, expected_text, f"system flag {theirs.sys_flag}")
 
-    def _note(self, signature: str, send: AlignedSend, side: ReconciledSend, expected: str, observed: str) -> None:
+    def _note(self, signature: str, send: AlignedSend, side: SendView, expected: str, observed: str) -> None:
         self._notebook.differ(NAME, signature, send, side, expected=expected, observed=observed)
 
 
@@ -144,7 +144,7 @@ def answer(facts: CaseFacts) -> Evidence:
     return facts.evidence(NAME, standing, reason, decisions=sum(looked.values()), measures=measures)
 
 
-def _held_against_plan(side: ReconciledSend, copy: Copy) -> Iterator[tuple[str, str, str]]:
+def _held_against_plan(side: SendView, copy: Copy) -> Iterator[tuple[str, str, str]]:
     """Signature, expected and observed of everything that the plan wants of a message and its copy does not have."""
     assert side.row is not None
     found = copy.carried()

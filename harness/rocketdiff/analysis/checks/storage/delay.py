@@ -10,8 +10,8 @@ after it was kept back than its level says. How late is the broker's doing, and 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted
 from rocketdiff.analysis.checks.scene import Scene
 from rocketdiff.analysis.checks.storage.loss import unread
+from rocketdiff.analysis.send_view import Copy, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
-from rocketdiff.analysis.steps.reconciled import Copy, ReconciledSend
 from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import Evidence, Standing
 from rocketdiff.core.message import AWAITED_S, DELAY, delay_s
@@ -57,14 +57,14 @@ class Delay:
     def end(self) -> None:
         """Nothing is kept from send to send."""
 
-    def _look_at_kept(self, send: AlignedSend, side: ReconciledSend, kept: Copy, level: int) -> None:
+    def _look_at_kept(self, send: AlignedSend, side: SendView, kept: Copy, level: int) -> None:
         told = kept.carried().get(DELAY)
         if kept.queue_id != level - 1 or told != str(level):
             self._note(
                 OTHER_LEVEL, send, side, f"kept back under level {level}", f"level {kept.queue_id + 1}, DELAY {told}"
             )
 
-    def _look_at_delivery(self, send: AlignedSend, side: ReconciledSend, level: int) -> None:
+    def _look_at_delivery(self, send: AlignedSend, side: SendView, level: int) -> None:
         if not side.copies:
             if delay_s(level) <= AWAITED_S:
                 self._note(
@@ -84,13 +84,13 @@ class Delay:
                 self._note(ELSEWHERE, send, side, f"delivered to queue {queue} of {broker}", observed)
                 return
 
-    def _look_at_time(self, send: AlignedSend, side: ReconciledSend, kept: Copy, delivered: Copy, level: int) -> None:
+    def _look_at_time(self, send: AlignedSend, side: SendView, kept: Copy, delivered: Copy, level: int) -> None:
         late_ms = delivered.store_timestamp_ms - kept.store_timestamp_ms - delay_s(level) * _MS_PER_S
         self._notebook.count(LATENESS, str(side.arm), str(side.phase), "delivered", total=late_ms)
         if late_ms < -CLOCK_MS:
             self._note(EARLY, send, side, f"not before {delay_s(level)} s have passed", f"{-late_ms} ms too early")
 
-    def _note(self, signature: str, send: AlignedSend, side: ReconciledSend, expected: str, observed: str) -> None:
+    def _note(self, signature: str, send: AlignedSend, side: SendView, expected: str, observed: str) -> None:
         self._notebook.differ(NAME, signature, send, side, expected=expected, observed=observed)
 
 

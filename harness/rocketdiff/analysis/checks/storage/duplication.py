@@ -13,13 +13,13 @@ from collections import Counter
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted
 from rocketdiff.analysis.checks.scene import Scene
 from rocketdiff.analysis.checks.storage.loss import unread
+from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
-from rocketdiff.analysis.steps.reconciled import ReconciledSend
 from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import Evidence, Standing
 from rocketdiff.core.outcome import Outcome, Reason
 from rocketdiff.core.plan import SendMode
-from rocketdiff.traces.rows import AttemptRow
+from rocketdiff.core.records import Attempt
 
 NAME = "duplication"
 TOO_MANY = "duplication.stored-more-than-attempted"
@@ -51,7 +51,7 @@ class Duplication:
     def end(self) -> None:
         """Nothing is kept from send to send."""
 
-    def _account(self, send: AlignedSend, side: ReconciledSend) -> None:
+    def _account(self, send: AlignedSend, side: SendView) -> None:
         copies, attempts = side.copies or (), side.attempts
         self._notebook.count(NAME, str(side.arm), str(side.phase), "accounted")
         stored = Counter((copy.broker, copy.queue_id) for copy in copies)
@@ -78,7 +78,7 @@ class Duplication:
             observed = ", ".join(_copies(stored[place], place) for place in astray)
             self._notebook.differ(NAME, ELSEWHERE, send, side, expected=expected, observed=observed)
 
-    def _certainly_failed(self, side: ReconciledSend, attempt: AttemptRow) -> bool:
+    def _certainly_failed(self, side: SendView, attempt: Attempt) -> bool:
         """
         Whether an attempt left nothing behind.
 
@@ -91,7 +91,7 @@ class Duplication:
         return attempt.outcome is Outcome.FAILED and not (may_hide_a_retry and attempt.reason is Reason.CONNECT)
 
 
-def _was_refused(attempt: AttemptRow) -> bool:
+def _was_refused(attempt: Attempt) -> bool:
     """Whether a broker's answer, and nothing else, says that it was not stored."""
     return attempt.outcome is Outcome.FAILED and attempt.reason is Reason.BROKER
 

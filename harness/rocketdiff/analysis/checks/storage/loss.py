@@ -14,9 +14,9 @@ from rocketdiff.analysis.checks.case_facts import CaseFacts, counted
 from rocketdiff.analysis.checks.scene import Scene
 from rocketdiff.analysis.checks.storage.acknowledged import Acknowledged
 from rocketdiff.analysis.facts import Difference
+from rocketdiff.analysis.send_view import Fate, Phase, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
-from rocketdiff.analysis.steps.attempts_in_context import Phase
-from rocketdiff.analysis.steps.reconciled import Fate, ReconciledSend, Stray
+from rocketdiff.analysis.steps.reconciled import Stray
 from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import Evidence, Standing
 from rocketdiff.core.fault import FaultKind
@@ -74,13 +74,13 @@ class Loss:
     def end(self) -> None:
         """Nothing is left open."""
 
-    def _see_acknowledgement(self, send: AlignedSend, side: ReconciledSend) -> None:
+    def _see_acknowledgement(self, send: AlignedSend, side: SendView) -> None:
         for copy, late_ms in () if self._confuses(side) else self._acknowledged.of(side):
             place = f"{copy.broker} queue {copy.queue_id} offset {copy.queue_offset}"
             expected = "a message in its queue when its call says so"
             self._note(EARLY, send, side, expected, f"stored at {place} {late_ms:.0f} ms after the call had ended")
 
-    def _see_oneway(self, send: AlignedSend, side: ReconciledSend) -> None:
+    def _see_oneway(self, send: AlignedSend, side: SendView) -> None:
         """Nobody acknowledges such a message; where nothing was wrong with the cluster it must be there all the same."""
         is_stored = side.fate is Fate.GHOST
         self._notebook.count(NAME, str(side.arm), str(side.phase), ONEWAY_STORED if is_stored else ONEWAY_ABSENT)
@@ -90,7 +90,7 @@ class Loss:
         if not is_stored:
             self._note(UNSTORED, send, side, "a one-way message in its queue", "no queue of the topic holds it")
 
-    def _was_well(self, side: ReconciledSend, ended_ns: int) -> bool:
+    def _was_well(self, side: SendView, ended_ns: int) -> bool:
         """
         Whether the call was over well before anything happened to the cluster, or went to a broker to which nothing did.
 
@@ -102,14 +102,14 @@ class Loss:
         others = all(fault.kind is FaultKind.PAUSE and fault.node not in brokers for fault in self._faults)
         return bool(brokers) and others
 
-    def _late(self, side: ReconciledSend) -> int:
+    def _late(self, side: SendView) -> int:
         """Copies the broker stored after the call had ended, by the one instant known on both clocks."""
         if self._clock is None or side.row is None or side.row.delay_level:
             return 0
         ended_ms = self._clock.wall_ms + (side.row.end_ns - self._clock.monotonic_ns) / NS_PER_MS
         return sum(copy.store_timestamp_ms > ended_ms + LATE_MS for copy in side.copies or ())
 
-    def _note(self, signature: str, send: AlignedSend, side: ReconciledSend, expected: str, observed: str) -> None:
+    def _note(self, signature: str, send: AlignedSend, side: SendView, expected: str, observed: str) -> None:
         self._notebook.differ(NAME, signature, send, side, expected=expected, observed=observed)
 
 

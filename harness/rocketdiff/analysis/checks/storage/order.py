@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted
 from rocketdiff.analysis.checks.scene import Scene
 from rocketdiff.analysis.checks.storage.loss import unread
+from rocketdiff.analysis.send_view import Copy, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
-from rocketdiff.analysis.steps.reconciled import Copy, ReconciledSend
 from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import Evidence, Standing
 from rocketdiff.core.outcome import Outcome
@@ -54,7 +54,7 @@ class Order:
     def end(self) -> None:
         """Nothing is left open."""
 
-    def _see(self, send: AlignedSend, side: ReconciledSend, key: int, copy: Copy) -> None:
+    def _see(self, send: AlignedSend, side: SendView, key: int, copy: Copy) -> None:
         lane = (str(side.arm), side.thread, key, copy.broker, copy.queue_id)
         last = self._last.get(lane)
         if last is not None:
@@ -84,7 +84,7 @@ def answer(facts: CaseFacts) -> Evidence:
     return facts.evidence(NAME, standing, reason, decisions=sum(pairs.values()), measures=measures)
 
 
-def _first_in_each_queue(side: ReconciledSend) -> tuple[Copy, ...]:
+def _first_in_each_queue(side: SendView) -> tuple[Copy, ...]:
     """The first copy of a message in each queue that holds it; a second is duplication's business."""
     first: dict[tuple[str, int], Copy] = {}
     for copy in side.copies or ():

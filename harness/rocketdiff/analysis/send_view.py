@@ -1,0 +1,109 @@
+"""
+One send of one arm as the checks see it: what was traced, and what each step has found out about it.
+
+Every step takes a stream of views and gives the same views with its own fields filled in (``steps``).
+"""
+
+import json
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rocketdiff.core.events import Arm
+from rocketdiff.core.fault import FaultRecord
+from rocketdiff.core.records import Attempt, Send
+from rocketdiff.oracle.judgement import Judgement
+
+
+class Phase(StrEnum):
+    """Where the case stood when something began; PAUSED covers every kind of fault, from its first doubtful instant."""
+
+    CALM = "calm"
+    PAUSED = "paused"
+    AFTER = "after"
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """
+    Fault context of one attempt.
+
+    hit: the fault of its own broker that may have been in force during part of it. blocked: it was hit and got no answer
+    before that fault was being healed (an answer already under way may still arrive in the first instant).
+    """
+
+    phase: Phase
+    hit: FaultRecord | None = None
+    blocked: bool = False
+
+
+class Fate(StrEnum):
+    """What became of a message; GHOST is one that is there although its send did not succeed."""
+
+    STORED = "stored"
+    LOST = "lost"
+    GHOST = "ghost"
+    ABSENT = "absent"
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """
+    One stored message of a send, in queue order.
+
+    properties: all of them as text, body_digest of its body, sys_flag; None in traces before schema 1.2.
+    """
+
+    broker: str
+    queue_id: int
+    queue_offset: int
+    store_timestamp_ms: int
+    body_ok: bool
+    flag: int | None = None
+    properties: str | None = None
+    body_digest: str | None = None
+    sys_flag: int | None = None
+    born_timestamp_ms: int | None = None
+
+    def carried(self) -> dict[str, str]:
+        """Its properties by name; none in traces that do not tell them."""
+        return dict(json.loads(self.properties or "{}"))
+
+
+@dataclass(frozen=True, slots=True)
+class SendView:
+    """
+    One planned send of one arm.
+
+    Traced: row, None when the call never returned (the subject died in it), though it had begun attempts; attempts in
+    order. In context: phase in which it began, and the fault context of each attempt. Replayed: judgement, None where
+    there are no rules to judge by, or it never returned. Reconciled: copies and fate, None where the queues of its arm were
+    not read back; kept: copies of a delayed message that its brokers keep back, or kept until they delivered it, whose queue_id
+    is the delay level less one.
+    """
+
+    arm: Arm
+    thread: int
+    send: int
+    row: Send | None
+    attempts: tuple[Attempt, ...] = ()
+    phase: Phase = Phase.CALM
+    contexts: tuple[Context, ...] = ()
+    judgement: Judgement | None = None
+    copies: tuple[Copy, ...] | None = None
+    fate: Fate | None = None
+    kept: tuple[Copy, ...] = ()
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """Place of the send in a file."""
+        return self.thread, self.send
+
+    @property
+    def began_ns(self) -> int:
+        """When the call began, or its first attempt if it never returned."""
+        return self.attempts[0].start_ns if self.row is None else self.row.start_ns
+
+    def phase_of(self, attempt: int | None) -> Phase:
+        """Phase of one attempt, of the send where there is no such attempt."""
+        known = attempt is not None and attempt < len(self.contexts)
+        return self.contexts[attempt].phase if known and attempt is not None else self.phase

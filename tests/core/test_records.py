@@ -1,0 +1,67 @@
+"""What follows from an attempt or a send that is told: its outcome and the reason of it."""
+
+import pytest
+
+from rocketdiff.core.outcome import Outcome, Reason, outcome_of_send
+from rocketdiff.core.plan import SendMode
+from rocketdiff.core.records import Attempt, Send
+
+OK, FAILED, UNKNOWN = Outcome.OK, Outcome.FAILED, Outcome.UNKNOWN
+TIMEOUT, REFUSED = "RemotingTimeoutException", "RemotingConnectException"
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "attempts", "known"),
+    [
+        (None, None, [UNKNOWN, OK], OK),
+        ("MQClientException", 10001, [FAILED, FAILED, FAILED], FAILED),
+        ("MQClientException", 10001, [UNKNOWN, FAILED, FAILED], UNKNOWN),
+        ("RemotingTooMuchRequestException", None, [UNKNOWN], UNKNOWN),
+        ("RemotingTooMuchRequestException", None, [], UNKNOWN),
+        ("MQClientException", 10005, [], FAILED),
+    ],
+)
+def test_failed_send_is_certain_only_when_every_attempt_was(
+    error: str | None, code: int | None, attempts: list[Outcome], known: Outcome
+) -> None:
+    """The exception names the last cause only; an earlier attempt that timed out may be stored."""
+    assert outcome_of_send(error, code, attempts) is known
+
+
+@pytest.mark.parametrize(
+    ("error", "oneway", "known"),
+    [
+        (None, False, OK),
+        (None, True, UNKNOWN),
+        (TIMEOUT, False, UNKNOWN),
+        (REFUSED, False, FAILED),
+        (REFUSED, True, FAILED),
+    ],
+)
+def test_what_an_attempt_says_of_its_message(error: str | None, oneway: bool, known: Outcome) -> None:
+    """That a one-way request was written says nothing; that none was written is certain in any mode."""
+    assert Attempt(0, 0, 0, "broker-a", 0, 1, 2, error, oneway=oneway).outcome is known
+
+
+@pytest.mark.parametrize(
+    ("mode", "error", "attempts", "known"),
+    [
+        (SendMode.SYNC, None, (), OK),
+        (SendMode.ONEWAY, None, (), UNKNOWN),
+        (SendMode.SYNC, REFUSED, (), FAILED),
+        (SendMode.SYNC, REFUSED, (TIMEOUT, REFUSED), UNKNOWN),
+        (SendMode.SYNC, TIMEOUT, (REFUSED, REFUSED), FAILED),
+    ],
+)
+def test_what_a_send_says_of_its_message(
+    mode: SendMode, error: str | None, attempts: tuple[str, ...], known: Outcome
+) -> None:
+    """An error says what its attempts say; without one the mode decides."""
+    made = tuple(Attempt(0, 0, number, "broker-a", 0, 1, 2, one) for number, one in enumerate(attempts))
+    assert Send(0, 0, 1, 2, error, mode=mode, attempts=made).outcome is known
+
+
+def test_a_reason_takes_the_status_into_account() -> None:
+    """Stored with a reserve is a reason without an error."""
+    assert Send(0, 0, 1, 2, status="FLUSH_DISK_TIMEOUT").reason is Reason.NOT_STORE_OK
+    assert Attempt(0, 0, 0, "broker-a", 0, 1, 2, TIMEOUT).reason is Reason.TIMEOUT
