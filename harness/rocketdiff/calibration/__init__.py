@@ -1,1 +1,1 @@
-"""How often is the gate wrong: control cases by the hundred, counted into rates."""
+"""How often the gate is wrong: hundreds of control cases, counted into rates."""

@@ -1,8 +1,8 @@
 """
-How often is the gate wrong? A client against itself, many times: every alarm is a false one.
+Measures how often the gate is wrong: runs a client against itself many times; every alarm is a false alarm.
 
-Everything goes into a journal as soon as it is known, so a calibration that was stopped goes on, and nothing that was
-counted is lost or left out. A case that alarmed keeps its run directory.
+Each result goes into a journal at once, so a stopped calibration resumes and no counted result is lost or left out. A case
+that alarmed keeps its run directory.
 """
 
 import os
@@ -39,20 +39,20 @@ from rocketdiff.verdict.judge import judge
 
 DEFAULT_BACKEND = "processes"
 CASES_A_CLUSTER = 100
-"""Then a new cluster: every case leaves three topics behind, and brokers that carry thousands become slow."""
+"""Cases per cluster: every case leaves three topics, and brokers with thousands of topics become slow."""
 
 BREAKS_IN_A_ROW = 3
-"""So many cases broken off one after another are a machine that does not work, not a rate worth counting."""
+"""After this many aborted cases in a row the campaign stops: the machine does not work, and the rate would mean nothing."""
 
 JUDGING_SOURCE = judging_digest()
-"""Of the program as it was when this process began, which is the one that judges."""
+"""Digest of the judging code at the start of this process, because the loaded code judges."""
 
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationRequest:
-    """What the user asked for; ``out`` is the folder that holds the journal."""
+    """The user's request; ``out`` is the folder of the journal."""
 
     cases: int
     out: Path
@@ -67,13 +67,13 @@ class CalibrationRequest:
 
 
 def require_possible(request: CalibrationRequest) -> None:
-    """UsageError for whatever can be known to be wrong before anything is fetched or started; EnvironmentMissing for no folder."""
+    """Check the request before anything is downloaded or started: UsageError for a wrong value, EnvironmentMissing if the folder is unusable."""
     _ = request.servers
     require_folder(request.out, "--out")
 
 
 def journal_of(request: CalibrationRequest) -> CalibrationJournal:
-    """The journal of a request's folder, begun or gone on with."""
+    """The journal in the request's folder, created or resumed."""
     machine = this_machine(f"JDK {find_java().version}")
     header = Header(request.seed, request.server_release, request.backend, __version__, machine, plan_digest())
     return CalibrationJournal.open(request.out.resolve(), header)
@@ -81,10 +81,10 @@ def journal_of(request: CalibrationRequest) -> CalibrationJournal:
 
 def run_controls(request: CalibrationRequest, journal: CalibrationJournal, say: Say) -> None:
     """
-    Run whatever of the plan the journal does not hold yet.
+    Run the cases of the plan that are not in the journal.
 
-    A case that breaks off (a cluster that died) is counted as such, and the next one gets a new cluster. Raises HarnessError
-    when several in a row do, and at once when a cluster does not start.
+    An aborted case (a cluster that died) is counted as such, and the next one gets a new cluster. Raises HarnessError after
+    several in a row, and at once if a cluster does not start.
     """
     done = {outcome.number for outcome in journal.cases}
     judged = {outcome.number for outcome in journal.runs}
@@ -98,7 +98,7 @@ def run_controls(request: CalibrationRequest, journal: CalibrationJournal, say: 
 
 
 def clusters_of(request: CalibrationRequest, folder: Path) -> ClusterPool:
-    """The clusters that cases share, below a folder."""
+    """The pool of clusters that cases share, below a folder."""
     return ClusterPool(request.servers, folder / "cluster", max_cases=CASES_A_CLUSTER)
 
 
@@ -109,7 +109,7 @@ def _gate_run(
     cases: Sequence[ControlCase],
     say: Say,
 ) -> None:
-    """Cases of one client in one run directory; each is judged and counted as soon as it has run."""
+    """Run the cases of one client in one run directory; judge and count each as soon as it has ended."""
     session = _session(request, cases, clusters, journal.folder / _run_folder(cases[0].run))
     folder = session.directory.path.relative_to(journal.folder)
     for place, control in enumerate(cases, start=1):
@@ -136,7 +136,7 @@ def _session(
 
 
 def command_of(seed: int, server_release: str, backend: str) -> str:
-    """What draws and runs these very cases again."""
+    """The command that draws and runs the same cases again."""
     words = ["rocketdiff", "calibrate", "--seed", str(seed), "--server", server_release]
     return shlex.join([*words, *(("--cluster", backend) if backend != DEFAULT_BACKEND else ())])
 
@@ -165,9 +165,9 @@ def line_now(
     took_s: float, folder: Path, *, case: ControlOutcome | None = None, run: ControlOutcome | None = None
 ) -> Line:
     """
-    A line of the journal: what was counted, when, how busy the machine was, and by which program.
+    A line of the journal: the result, the time, the machine's load, and the digest of the program.
 
-    The program as it lies on disk by now: subjects are started from there for every case, whatever this process has loaded.
+    Of the program on disk now, because the subjects of every case are started from there, whatever this process has loaded.
     """
     load = round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else 0.0
     at = datetime.now(UTC).isoformat(timespec="seconds")
@@ -176,7 +176,7 @@ def line_now(
 
 
 def told(outcome: ControlOutcome) -> str:
-    """One outcome for people."""
+    """One outcome in words."""
     if outcome.trouble:
         return f"broke off: {outcome.trouble}"
     if outcome.has_alarm:
@@ -194,9 +194,9 @@ def _require_working(journal: CalibrationJournal) -> None:
 
 def _judge_together(journal: CalibrationJournal, run: int, cases: Sequence[ControlCase], say: Say) -> None:
     """
-    The gate run as one: its pooled checks, all of its samples being one family.
+    Judge a gate run as a whole: its pooled checks, with all of its samples as one family.
 
-    It has several run directories when it was interrupted. They are removed unless somebody will want to look at them.
+    It has several run directories if it was interrupted. They are removed unless they are needed to explain an alarm.
     """
     began, folder = time.monotonic(), journal.folder / _run_folder(run)
     directories = sorted(path.parent for path in folder.glob("*/run.json"))
@@ -226,7 +226,7 @@ def run_one(request: CalibrationRequest, number: int, say: Say) -> Path:
 
 
 def calibration_of(journal: CalibrationJournal) -> Calibration:
-    """Everything counted so far, as it ships; HarnessError when nothing was."""
+    """Everything counted so far, in the form that ships; HarnessError if there is nothing."""
     if not journal.lines:
         raise HarnessError("at least one counted case", seen="none", hint="run `make calibrate`")
     header, moments = journal.header, sorted(line.at for line in journal.lines)
@@ -248,7 +248,7 @@ def calibration_of(journal: CalibrationJournal) -> Calibration:
 
 
 def write_calibration(journal: CalibrationJournal, path: Path) -> Calibration:
-    """Put what was counted so far into a file, in one step."""
+    """Write everything counted so far to a file, atomically."""
     calibration = calibration_of(journal)
     replace_file(path, encode(calibration))
     return calibration

@@ -1,7 +1,7 @@
 """
-Calibration on disk: a journal that grows by a line a case, so that nothing counted is lost, and the file that ships.
+Calibration on disk: a journal with a line per case, so that no counted result is lost, and the file that ships.
 
-The journal belongs to one way of drawing cases (seed, server release); the file is made of it, at any time.
+A journal belongs to one plan of cases (seed, server release); the file can be made from it at any time.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ _ANEW = "--fresh begins anew"
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What all cases of a journal have in common. plan: digest of what draws them from the seed."""
+    """What all cases of a journal have in common. plan: digest of the code that draws them from the seed."""
 
     seed: int
     server_release: str
@@ -38,9 +38,9 @@ class Header:
 @dataclass(frozen=True, slots=True)
 class Line:
     """
-    One thing that was counted: a control case, a gate run (several cases judged together), or a repeat of a known divergence.
+    One counted result: a control case, a gate run (several cases judged together), or a repeat of a known divergence.
 
-    at: ISO 8601. load: the machine's load average then. source: digest of the program; judging_source: of the part that
+    at: ISO 8601. load: the machine's load average. source: digest of the program; judging_source: of the part that
     judges. folder: the run directory, below the journal's.
     """
 
@@ -67,10 +67,10 @@ class CalibrationJournal:
     @classmethod
     def open(cls, folder: Path, header: Header) -> "CalibrationJournal":
         """
-        Go on with what the folder holds, or begin.
+        Resume the journal of a folder, or create it.
 
-        Raises UsageError when it was begun with another seed, server, backend or version, because two ways of drawing cases
-        are not one measurement, and on another machine. A last line that was cut off is dropped; its case runs again.
+        Raises UsageError if it has another seed, server, backend or version, because two plans are not one measurement, or
+        belongs to another machine. An unfinished last line is dropped; its case runs again.
         """
         journal = cls(folder, header)
         path = folder / JOURNAL
@@ -86,7 +86,7 @@ class CalibrationJournal:
         return journal
 
     def add(self, line: Line) -> None:
-        """Count something; it is on disk when this returns."""
+        """Append a result; it is on disk when this returns."""
         self._append(line)
         self.lines.append(line)
 
@@ -97,7 +97,7 @@ class CalibrationJournal:
 
     @property
     def runs(self) -> tuple[ControlOutcome, ...]:
-        """Every gate run that came to its end."""
+        """Every completed gate run."""
         return tuple(line.run for line in self.lines if line.run is not None)
 
     @property
@@ -142,9 +142,9 @@ def _cut(path: Path, count: int) -> None:
 
 def _require_same(begun: Header, header: Header, folder: Path) -> None:
     """
-    The machine is the same when a report's caveat would call it the same: processor and cores.
+    The machine must be the same as a report's caveat means it: processor and cores.
 
-    The file that is made of the journal names one machine, so that cases of two would be told as one's.
+    The calibration file names one machine, so cases of another one would be attributed to it.
     """
     before, now = _terms(begun), _terms(header)
     for name, term in before.items():
@@ -158,9 +158,9 @@ def _require_same(begun: Header, header: Header, folder: Path) -> None:
 
 def begin_anew(folder: Path) -> None:
     """
-    Throw away the calibration that a folder holds.
+    Delete the calibration in a folder.
 
-    Raises UsageError for a folder of something else, which is left as it is.
+    Raises UsageError for a folder with other content, which stays unchanged.
     """
     if not folder.exists():
         return
@@ -191,7 +191,7 @@ def _terms(header: Header) -> dict[str, str]:
 
 
 def plan_digest() -> str:
-    """Of what draws control cases from a seed: under another one the same numbers mean other cases."""
+    """Digest of the code that draws control cases from a seed: with another digest the same numbers are other cases."""
     here = Path(__file__).parent
     content = b"".join((here / name).read_bytes() for name in ("plan.py", "shapes.py"))
     return hashlib.sha256(content).hexdigest()[:12]

@@ -1,7 +1,7 @@
 """
-Which control cases there are: a pure function of a seed, so that any of them can be repeated by its number.
+The plan of control cases: a pure function of a seed, so that each can be repeated by its number.
 
-Sixteen cases of one client, one of each shape, make a gate run; the next gate run is of another client and another release.
+Sixteen cases of one client, one of each shape, are a gate run; the next gate run has another client and another release.
 """
 
 from collections.abc import Iterator
@@ -17,12 +17,12 @@ from rocketdiff.subjects.registry import offers
 CASES_A_RUN = len(SHAPES)
 
 RELEASE_STRIDE = 7
-"""From one Java gate run to the next, in the list of releases: prime, and no divisor of its length, so all get their turn."""
+"""Step in the list of releases between Java gate runs: prime, and no divisor of the list's length, so every release is used."""
 
 
 @dataclass(frozen=True, slots=True)
 class ControlCase:
-    """One case of the plan: its number from 1, the gate run it belongs to (from 1), and what runs in it."""
+    """One case of the plan: its number from 1, its gate run (from 1), subject and scenario."""
 
     number: int
     run: int
@@ -32,7 +32,7 @@ class ControlCase:
 
 
 def control_case(seed: int, number: int) -> ControlCase:
-    """The case with this number; a gate run has a seed of its own. A client without the call of a shape has another shape's."""
+    """The case with this number; each gate run has its own seed. If a client lacks the call of a shape, another shape takes its place."""
     run = (number - 1) // CASES_A_RUN + 1
     subject, own_seed = subject_of(run), seed + run
     scenario = control_scenario(number - 1, own_seed)
@@ -43,7 +43,7 @@ def control_case(seed: int, number: int) -> ControlCase:
 
 
 def subject_of(run: int) -> SubjectId:
-    """Java and the reference in turn; each two gate runs have the next release."""
+    """Java and the reference alternate; every two gate runs use the next release."""
     releases = client_releases()
     release = releases[((run - 1) // 2 * RELEASE_STRIDE - 1) % len(releases)]
     return SubjectId("java" if run % 2 else "python", release)

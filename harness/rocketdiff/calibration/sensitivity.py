@@ -1,7 +1,7 @@
 """
-Does the gate see what it should? Every divergence that the shipped ledgers declare, looked for again and again.
+Measures whether the gate finds known divergences: repeats every divergence that the shipped ledgers declare.
 
-One case can show several entries. Which two releases are run comes from the command that an entry gives as its evidence.
+One case can show several entries. The two releases come from the command that an entry gives as its evidence.
 """
 
 import shlex
@@ -37,7 +37,7 @@ from rocketdiff.verdict.gate_rate_tally import KnownOutcome
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """One entry of a ledger and the check of the scenario in which it is looked for."""
+    """One ledger entry and the check that is expected to show it."""
 
     entry: Entry
     check: str
@@ -45,7 +45,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class KnownCase:
-    """One scenario for one pair of clients, and every entry that it can show."""
+    """One scenario with one pair of clients, and all entries it can show."""
 
     scenario: Scenario
     baseline: SubjectId
@@ -54,15 +54,15 @@ class KnownCase:
 
     @property
     def name(self) -> str:
-        """Of the case, without its seed."""
+        """Name of the case, without its seed."""
         return f"{self.scenario.name}/{self.baseline}~{self.candidate}"
 
 
 def known_cases() -> tuple[KnownCase, ...]:
     """
-    Every shipped entry in the shortest scenario it speaks about; UsageError for one that no scenario can show.
+    Every shipped entry with the shortest scenario it covers; UsageError for one that no scenario can show.
 
-    Entries about whole runs (``pooled/…``) are not looked for: one case has not the episodes that those checks count.
+    Entries about whole runs (``pooled/…``) are left out, because one case has too few episodes for those checks.
     """
     scenarios = load_all(resource("fixtures/scenarios"))
     cases: defaultdict[tuple[SubjectId, SubjectId, str], list[Known]] = defaultdict(list)
@@ -79,7 +79,7 @@ def known_cases() -> tuple[KnownCase, ...]:
 
 
 def pair_of_entry(entry: Entry) -> tuple[SubjectId, SubjectId]:
-    """Baseline and candidate of the run that showed an entry, from the command it gives."""
+    """Baseline and candidate of an entry, from the command in its evidence."""
     words = shlex.split(entry.evidence.reproduce) if entry.evidence else []
     found = [subject for word in words if (subject := _subject(word)) is not None]
     if len(found) != 2:
@@ -103,7 +103,7 @@ def _is_of_whole_runs(entry: Entry) -> bool:
 
 
 def _shortest(entry: Entry, scenarios: Sequence[Scenario]) -> tuple[Scenario, str]:
-    """Of the scenarios that an entry covers the one that takes the least time, and the check it speaks about there."""
+    """The shortest scenario that an entry covers, and the check it covers there."""
     glob = path_glob(entry.check)
     shown = [
         (scenario, check)
@@ -118,7 +118,7 @@ def _shortest(entry: Entry, scenarios: Sequence[Scenario]) -> tuple[Scenario, st
 
 
 def run_known(request: CalibrationRequest, journal: CalibrationJournal, repeats: int, say: Say) -> None:
-    """Run every known case as often as asked, less what the journal holds already; another seed every time."""
+    """Run every known case the requested number of times, less those in the journal; another seed each time."""
     done: defaultdict[str, int] = defaultdict(int)
     for line in journal.lines:
         done[line.known_case] += 1
@@ -137,7 +137,7 @@ def _repeat(
     repeat: int,
     say: Say,
 ) -> None:
-    """One repeat; its run directory stays when a divergence was missed or nothing was decided."""
+    """One repeat; its run directory is kept if a divergence was missed or nothing was decided."""
     began, seed = time.monotonic(), request.seed + 1_000 + repeat
     case = expand(known.scenario, known.baseline, known.candidate, seed)
     wanted = RunRequest(known.baseline, known.candidate, backend=request.servers, judging=UNEXCUSED, seed=seed)
@@ -162,7 +162,7 @@ def _repeat(
 
 
 def looked_for(known: KnownCase, results: Sequence[CheckResult], run: RunInfo) -> Iterable[KnownOutcome]:
-    """Whether each entry's divergence is among the answers; None where its check was not decided."""
+    """By entry, whether its divergence is among the answers; None if its check was not decided."""
     by_check = {result.check: result for result in results}
     for one in known.known:
         result = by_check.get(one.check)

@@ -1,9 +1,9 @@
 """
-Scenarios of control cases: sixteen shapes, each drawn anew for every gate run, so that no two cases are the same.
+Scenarios of control cases: sixteen shapes, each drawn anew for every gate run, so that no two cases are equal.
 
 Timeouts are short and pauses many, because the unit of every statistic is the pause episode: a case of four seconds has as
-many as a shipped scenario of fifteen. All three sending modes have their turn: a rate says nothing about a mode that nobody
-tried. Every draw comes from the seed; the text is kept in the run like any other's.
+many as a shipped scenario of fifteen. All three sending modes occur, because a rate says nothing about an untested mode. Every
+draw comes from the seed; the run keeps the scenario's text.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ measure the machine.
 """
 
 FIRST_FAULT_S = 0.8
-"""Enough calm before it for both arms to have sent to every queue a few times."""
+"""Time of the first fault: both arms have sent to every queue a few times before."""
 
 EXACT = ("queue-choice", "attempts", "error-kind", "duplication", "loss")
 
@@ -45,7 +45,7 @@ def _scenario(
     duration_s: float = 4,
     mode: str = "sync",
 ) -> str:
-    """The fields every control scenario has; the parts with a shape of their own come as lines of YAML."""
+    """The common fields of all control scenarios; what differs between shapes is passed as lines of YAML."""
     return (
         f"establishes: >\n  {says}\n"
         "topology: two-masters\n"
@@ -58,7 +58,7 @@ def _scenario(
 
 
 def _pauses(random: Random, timeout_ms: int, *, brokers: str) -> str:
-    """The same broker (or all of ``brokers`` together) paused for two to three timeouts, as often as four seconds allow."""
+    """Pauses of one broker (or all of ``brokers`` together) for two to three timeouts, as many as fit into four seconds."""
     repeat = 3 if timeout_ms < 300 else 2
     for_s = round(timeout_ms * random.uniform(2.0, 3.0) / 1_000, 2)
     at_s = round(FIRST_FAULT_S + random.uniform(0, 0.3), 2)
@@ -171,7 +171,7 @@ _batch = _chosen("A batch of one message goes the way of a single message in bot
 _plain = _chosen("A client that cannot send batches sends single messages, alike in both arms.", "")
 
 STAND_IN = -1
-"""Number of the shape that takes the place of one whose call a client does not have: every client sends single messages."""
+"""Number of the shape that replaces one whose call a client lacks: every client can send single messages."""
 
 
 def _slow(random: Random) -> str:
@@ -186,7 +186,7 @@ def _slow(random: Random) -> str:
 
 
 def _asynchronous(random: Random) -> str:
-    """One thread, as wherever asynchronous sends meet a fault; the longer pause outlasts the scan for timeouts, the other does not."""
+    """One thread, as in every scenario with asynchronous sends and faults; the longer pause outlasts the client's scan for timeouts, the other does not."""
     return _scenario(
         random,
         "Asynchronous sends that meet a paused broker end alike in both clients, and are called back as often.",
@@ -201,7 +201,7 @@ def _asynchronous(random: Random) -> str:
 
 
 def _one_way(random: Random) -> str:
-    """Loss is not asked: nobody acknowledges such a send, so that none can be called lost."""
+    """`loss` is not asked: one-way sends are not acknowledged, so none can be called lost."""
     timeout_ms = random.choice(TIMEOUTS_MS)
     return _scenario(
         random,
@@ -216,7 +216,7 @@ def _one_way(random: Random) -> str:
 
 
 def _asynchronous_avoided(random: Random) -> str:
-    """Where its sends go cannot be known (``core.knowable``), so that is not asked; whatever is told of it is a false alarm."""
+    """The queues of its sends cannot be known (``core.knowable``), so they are not asked; any difference reported there is a false alarm."""
     return _scenario(
         random,
         "Asynchronous sends whose callbacks write the fault table end alike in both clients beside a paused broker.",
@@ -243,7 +243,7 @@ def _shared_table(random: Random) -> str:
 
 
 def _not_waited_for(mode: str, *more: str) -> Draw:
-    """Faults other than a pause; the kill is for good, because a broker's start would be most of the case."""
+    """Faults other than a pause; the killed broker is not restarted, because its start would take most of the case."""
 
     def draw(random: Random) -> str:
         broker = random.choice("ab")
@@ -282,4 +282,4 @@ SHAPES: tuple[tuple[str, Draw], ...] = (
     ("async-beside-other-faults", _not_waited_for("async", "loss", "callbacks")),
     ("one-way-beside-other-faults", _not_waited_for("oneway")),
 )
-"""Also the order of cases in a gate run."""
+"""Their order is the order of cases in a gate run."""
