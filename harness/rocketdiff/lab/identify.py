@@ -1,4 +1,4 @@
-"""`rocketdiff identify`: from a stored run, or from answers of scripts, to the releases that explain them."""
+"""`rocketdiff identify`: finds the releases that explain a stored run or the answers to scripts."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,26 +29,26 @@ ERROR_ANSWER = "MQBrokerException"
 
 
 _MOST_BYTES = 1 << 28
-"""Answers of the longest script that is read have some 100 MB."""
+"""Answers to the longest accepted script have some 100 MB."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One arm of one case: what was seen, and what may be asked of the rules of any release."""
+    """One arm of one case: what was observed, to be judged by the rules of any release."""
 
     case: CaseTrace
     arm: Arm
     sends: tuple[Send, ...]
 
     def judged_by(self, release: str) -> Iterator[Judgement]:
-        """Every send against the rules of a release."""
+        """Judge every send by the rules of a release."""
         shared = self.case.entry.threads > 1 and self.case.entry.settings.send_latency_fault_enable
         asynchronous = is_asynchronous(self.case)
         return ArmRules(self.case, self.arm, release, shared, asynchronous).judge_together(self.sends)
 
 
 def identify_answers(file: Path, scripts: list[str]) -> Identified:
-    """Which releases answer so; UsageError when the file is not what simulate prints."""
+    """The releases with these answers; UsageError if the file is not output of simulate."""
     if not file.exists():
         raise UsageError("a run directory, or a file of answers", seen=f"no {file}", hint="check the path")
     if not scripts:
@@ -61,7 +61,7 @@ def identify_answers(file: Path, scripts: list[str]) -> Identified:
 
 
 def identify_run(path: Path, subject: str | None, arm: str | None, case: str | None) -> Identified:
-    """Which releases' rules explain an arm of a run, in all its cases or in one."""
+    """The releases whose rules explain an arm of a run, in all its cases or in one."""
     run = RunDirectory.open(path)
     trials = tuple(_trials(run, _arm(run, subject, arm), case))
     contradictions: dict[str, tuple[str, str, str] | None] = {}
@@ -88,20 +88,20 @@ def identify_run(path: Path, subject: str | None, arm: str | None, case: str | N
 
 
 def require_of_run(scripts: list[str]) -> None:
-    """UsageError for what only answers of scripts have."""
+    """UsageError for options that apply to answers of scripts only."""
     if scripts:
         raise UsageError("--script with a file of answers only", seen="a run directory")
 
 
 def require_of_answers(subject: str | None, arm: str | None, case: str | None) -> None:
-    """UsageError for what only a run directory has."""
+    """UsageError for options that apply to a run directory only."""
     given = [f"--{name}" for name, value in (("subject", subject), ("arm", arm), ("case", case)) if value is not None]
     if given:
         raise UsageError(f"{' '.join(given)} with a run directory only", seen="no run directory")
 
 
 def exit_code(found: Identified) -> ExitCode:
-    """Nobody explains it; nothing that was seen could have told releases apart; or some releases remain."""
+    """DIVERGES if no release explains it, NOTHING_DECISIVE if no observation distinguishes releases, else CONFORMS."""
     if not found.releases:
         return ExitCode.DIVERGES
     return ExitCode.CONFORMS if found.rejected else ExitCode.NOTHING_DECISIVE
@@ -113,7 +113,7 @@ def _contradiction(
     telling: set[tuple[int, int, int]],
     undecided: set[tuple[int, int, int]],
 ) -> tuple[str, str, str] | None:
-    """Where the rules of a release are first contradicted, what they expect, and what was seen; None if nowhere."""
+    """The first contradiction of a release's rules: where, what they expect, and what was observed; None without one."""
     first: tuple[str, str, str] | None = None
     for trial in trials:
         for judgement in trial.judged_by(release):
@@ -147,7 +147,7 @@ def _trials(run: RunDirectory, arm: Arm, case: str | None) -> Iterator[Trial]:
 
 
 def _arm(run: RunDirectory, subject: str | None, arm: str | None) -> Arm:
-    """The arm asked for; the candidate's when nothing is."""
+    """The requested arm; the candidate by default."""
     if arm is not None and arm not in list(Arm):
         raise UsageError("--arm baseline or candidate", seen=arm)
     fitting = [one for one in Arm if arm in (None, one) and subject in (None, run.subject(one))]

@@ -1,4 +1,4 @@
-"""A report of scenarios that were simulated: the same judge, the same formats, the same last line as of a run on a cluster."""
+"""The report of simulated scenarios: same judge, formats and last line as for a run on a cluster."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -30,12 +30,12 @@ from rocketdiff.verdict.answer import NO_SINGLE_SEND
 from rocketdiff.verdict.judge import Judgement, judge
 
 CHECK = "simulation"
-"""The one question: is every answer, step by step, the same?"""
+"""The only check: is every answer equal, step by step?"""
 
 
 @dataclass(frozen=True, slots=True)
 class SimulatedRun:
-    """What was simulated; results: of the scenarios that have a script. reproduce: the command that does it again."""
+    """A simulated run. results: of the scenarios that have a script. reproduce: the command that repeats it."""
 
     subjects: tuple[SubjectId, SubjectId]
     scenarios: Sequence[Simulated]
@@ -51,7 +51,7 @@ def report(run: SimulatedRun, out: Path, *, quiet: bool) -> Judgement:
     """
     Judge, write the report and the scripts into a folder of its own below ``out``, and print the summary.
 
-    quiet: without the summary, for a program that reads something else. Raises EnvironmentMissing if it cannot be written.
+    quiet: do not print the summary. Raises EnvironmentMissing if the folder cannot be written.
     """
     info = _run_info(run)
     evidence = tuple(_evidence(run, info.run))
@@ -69,7 +69,7 @@ def report(run: SimulatedRun, out: Path, *, quiet: bool) -> Judgement:
 
 
 def _write_scripts(scenarios: Sequence[Simulated], folder: Path) -> None:
-    """Each as a file that ``simulate --script`` runs again."""
+    """Write each script as a file for ``simulate --script``."""
     for one in scenarios:
         if one.script is not None:
             file = folder / f"{one.name}.json"
@@ -78,7 +78,7 @@ def _write_scripts(scenarios: Sequence[Simulated], folder: Path) -> None:
 
 
 def _evidence(run: SimulatedRun, name: str) -> Iterator[Evidence]:
-    """One answer a scenario; what only a cluster can do is not applicable here, with the reason."""
+    """One answer per scenario; what only a cluster can do is not applicable, with the reason."""
     compared = {result.script.name: result for result in run.results}
     for one in run.scenarios:
         case = str(_case(one, run))
@@ -159,7 +159,7 @@ def _case(one: Simulated, run: SimulatedRun) -> CaseId:
 
 
 def _counts(run: SimulatedRun) -> TraceCounts:
-    """Both arms together; nothing is stored in virtual time, and of answers that are the same nobody counts the attempts."""
+    """Counts of both arms together; nothing is stored in virtual time, and the attempts of equal answers are not counted."""
     simulated = [one for one in run.scenarios if one.script is not None]
     sends = 2 * sum(one.scenario.sends for one in simulated)
     faults = sum(len(one.scenario.faults) for one in simulated)

@@ -1,8 +1,8 @@
 """
-A scenario's faults as what happens to a script's servers, by time.
+Translates a scenario's faults into timed actions on a script's servers.
 
-Slaves are not in a script: clients feel them only through what their master answers. The route is what name servers tell
-while a fault lasts, so that a poll of it finds what it would find on a cluster.
+A script has no slaves: they affect clients only through their master's responses. The route changes with a fault as name servers
+would change it, so that a route poll gets the same answer as on a cluster.
 """
 
 from collections.abc import Iterator
@@ -33,10 +33,10 @@ _READ_ONLY = 4
 
 def fault_entries(scenario: Scenario, route: tuple[BrokerRoute, ...]) -> Iterator[Entry]:
     """
-    What happens to the servers, by time.
+    The actions on the servers, ordered by time.
 
-    A killed broker leaves the route at once, because name servers see its connection close, and is back in it when it is;
-    one with a slave stays in it without a master.
+    A killed broker leaves the route at once, because name servers see its connection close, and returns when it restarts; a
+    broker with a slave stays in the route without a master.
     """
     moments = [(fault.at_s, fault, True) for fault in scenario.faults]
     moments += [(fault.at_s + fault.for_s, fault, False) for fault in scenario.faults if fault.for_s is not None]
@@ -48,17 +48,17 @@ def fault_entries(scenario: Scenario, route: tuple[BrokerRoute, ...]) -> Iterato
 
 @dataclass(slots=True)
 class _Stage:
-    """The servers as they are at a moment."""
+    """The state of the servers at one time."""
 
     scenario: Scenario
     route: tuple[BrokerRoute, ...]
     dead: set[str] = field(default_factory=set)
     read_only: set[str] = field(default_factory=set)
     answers: dict[int, tuple[str, Answer]] = field(default_factory=dict)
-    """By episode: the broker, and what it answers under that fault."""
+    """By episode: the broker, and its response under that fault."""
 
     def actions(self, fault: FaultSpec, *, begins: bool) -> Iterator[Action]:
-        """What the beginning or the end of a fault is to the clients."""
+        """The actions at the beginning or the end of a fault, as far as clients notice it."""
         match fault.kind:
             case FaultKind.PAUSE:
                 yield Pause(fault.node) if begins else Resume(fault.node)
@@ -76,7 +76,7 @@ class _Stage:
                 yield from self._answers_now(fault, begins=begins)
 
     def _answers_now(self, fault: FaultSpec, *, begins: bool) -> Iterator[Action]:
-        """What its broker answers from then on, other faults of which may last."""
+        """The broker's responses from then on; other faults of it may still be in effect."""
         answer = self._answer_under(fault)
         if answer is None:
             return
@@ -88,7 +88,7 @@ class _Stage:
         yield BrokerAnswers(broker, (max(standing, key=_refuses, default=Answer()),))
 
     def _answer_under(self, fault: FaultSpec) -> Answer | None:
-        """None if clients do not feel it in an answer."""
+        """The response of a broker under a fault; None if the fault does not change responses."""
         match fault.kind:
             case FaultKind.PAUSE_SLAVE | FaultKind.KILL_SLAVE if TOPOLOGIES[self.scenario.topology].waits_for_slave:
                 return Answer(latency_ms=SLAVE_TIMEOUT_MS, code=int(ResponseCode.FLUSH_SLAVE_TIMEOUT))
@@ -121,5 +121,5 @@ def _enter(names: set[str], name: str, *, begins: bool) -> None:
 
 
 def _refuses(answer: Answer) -> bool:
-    """A broker refuses before it waits for its disk or its slave."""
+    """Whether the fault makes the broker refuse; refusal comes before waiting for disk or slave."""
     return answer.code in (ResponseCode.SYSTEM_BUSY, ResponseCode.NO_PERMISSION)

@@ -1,7 +1,7 @@
 """
-From a scenario and a seed to a script: the sends a cluster would be given, at their times, and its faults at theirs.
+Translates a scenario and a seed into a script: the same sends as on a cluster, at the same times, and its faults.
 
-What only a cluster can show is named, never left out silently; a scenario that cannot be run at all says why.
+What only a cluster can show is named, never left out silently; a scenario that cannot be simulated says why.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ from rocketdiff.simulation.script.vocabulary import BrokerRoute, Depth, Mode, Sc
 _NS_PER_MS = 1_000_000
 
 EXPIRED_WAIT_EXTRA_MS = 1
-"""On real machines a wait that expires ends a little after its deadline; exactly at it is a race that is hardly ever seen."""
+"""On real machines an expired wait ends a little after its deadline; exactly at the deadline is a rare race."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Simulated:
     """
     A scenario as a script; without one, ``live_only`` says what only a cluster can do.
 
-    checks: those of the scenario that need a cluster. notes: what else the script leaves out.
+    checks: the checks that need a cluster. notes: what else the script leaves out.
     """
 
     scenario: Scenario
@@ -48,7 +48,7 @@ class Simulated:
 def simulated_scenarios(
     patterns: Sequence[str], suite: str | None, folder: Path | None, seed: int
 ) -> tuple[Simulated, ...]:
-    """Scenarios chosen as `run` chooses them, as scripts; UsageError when nothing matches."""
+    """The scenarios that `run` would select, as scripts; UsageError if none matches."""
     scenarios = load_all(folder or resource("fixtures/scenarios"))
     return tuple(simulated(scenario, seed) for scenario in select(scenarios, suite=suite, patterns=patterns))
 
@@ -78,7 +78,7 @@ def _script(scenario: Scenario, seed: int) -> Script:
 
 
 def _send_entry(send: PlannedSend, route: Sequence[BrokerRoute], settings: ClientSettings) -> Entry:
-    """One call of the plan; those that name their queue pass the timeout, as the drivers do."""
+    """One call of the plan; calls with an explicit queue pass the timeout, as in the drivers."""
     queue = selector = timeout_ms = None
     if send.kind is SendKind.QUEUE:
         queue = _queue_at(send.argument, route)
@@ -93,7 +93,7 @@ def _send_entry(send: PlannedSend, route: Sequence[BrokerRoute], settings: Clien
 
 
 def _queue_at(argument: int, route: Sequence[BrokerRoute]) -> QueueOf:
-    """The queue of that number in publish order, which goes by broker and then by queue."""
+    """The queue with this number in publish order: by broker, then by queue."""
     queues = [(broker.name, queue_id) for broker in route for queue_id in range(broker.queues)]
     return QueueOf(*queues[argument % len(queues)])
 

@@ -1,4 +1,4 @@
-"""`rocketdiff simulate`: scripts and scenarios into the simulation, answers, differences and a report out of it."""
+"""`rocketdiff simulate`: runs scripts and scenarios in virtual time; prints answers or differences, writes a report."""
 
 import json
 import os
@@ -27,9 +27,9 @@ from rocketdiff.simulation.script.files import load_scripts
 @dataclass(frozen=True, slots=True)
 class SimulateRequest:
     """
-    What the user asked for.
+    The user's request.
 
-    suite: of scenarios, None for all; has_scenarios: whether any are wanted. depth None: the script's own.
+    suite: of scenarios, None for all; has_scenarios: whether scenarios are requested. depth None: the script's own.
     """
 
     subjects: tuple[SubjectId, ...]
@@ -50,7 +50,7 @@ def execute(request: SimulateRequest) -> int:
     """
     Run everything, print, and return the exit code.
 
-    Raises UsageError for what cannot be run as asked; a scenario that only a cluster can do is named on standard error.
+    Raises UsageError for a request that cannot be run; a scenario that needs a cluster is named on standard error.
     """
     _require_sense(request)
     scenarios = _scenarios(request)
@@ -92,7 +92,7 @@ def _compare(
 
 
 def _require_sense(request: SimulateRequest) -> None:
-    """UsageError for a subject without virtual time, and for an option that would do nothing."""
+    """UsageError for a subject that cannot be simulated, and for an option without effect."""
     for subject in request.subjects:
         require_simulated(subject)
     two = len(request.subjects) == 2
@@ -106,7 +106,7 @@ def _require_sense(request: SimulateRequest) -> None:
 
 
 def command_line(request: SimulateRequest) -> str:
-    """What to type to repeat it: everything that decides what is run and compared."""
+    """The command that repeats it, with every option that decides what is run and compared."""
     words = ["rocketdiff", "simulate", *(word for one in request.subjects for word in ("--subject", str(one)))]
     words += [word for file in request.files for word in ("--script", file)]
     if request.has_scenarios:
@@ -138,7 +138,7 @@ def _at_depth(one: NamedScript, depth: str | None) -> NamedScript:
 
 
 def _show(result: Compared, subjects: Sequence[SubjectId], notes: Sequence[str], *, as_json: bool) -> None:
-    """Print what came of one script."""
+    """Print the result of one script."""
     difference, name = result.difference, result.script.name
     left, right = map(str, subjects)
     if as_json:
@@ -162,7 +162,7 @@ def _show(result: Compared, subjects: Sequence[SubjectId], notes: Sequence[str],
 
 @contextmanager
 def _until_nobody_reads() -> Iterator[None]:
-    """A reader that has seen enough (`| head`) is no fault of ours."""
+    """Stop quietly when the reader closes the pipe (`| head`)."""
     try:
         yield
         sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""What `simulate` does: scripts through one subject for its answers, or through two for their first difference."""
+"""Runs scripts on one subject for its answers, or on two for their first difference."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +20,7 @@ JAVA, REFERENCE = "java", "python"
 
 
 class Host(Protocol):
-    """The part of the Java host that is needed here."""
+    """The part of the Java host that this module uses."""
 
     def run_all(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, list[str]]]:
         """The answer lines of every job, in the order of the jobs."""
@@ -29,7 +29,7 @@ class Host(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The answers of two subjects to one script: how many the left gave, and the first difference if there is one."""
+    """Two subjects' answers to one script: the number of the left one's answers, and the first difference if there is one."""
 
     script: NamedScript
     answers: int
@@ -48,7 +48,7 @@ def answers(
     subjects: Sequence[SubjectId], scripts: Iterable[NamedScript], host: Host, *, trace: bool
 ) -> Iterator[tuple[NamedScript, list[list[str]]]]:
     """
-    What each subject answers to each script; the Java classes run ahead while the reference works.
+    The answers of each subject to each script; the Java host runs ahead while the reference works.
 
     Raises UsageError for a script that cannot be run.
     """
@@ -77,7 +77,7 @@ def compared(
     """
     The first difference of each script, if there is one.
 
-    states: the clients' inner states are compared too, step by step, and not only what an application can see.
+    states: compare the clients' inner states too, step by step, not only what an application can see.
     """
     left, right = subjects
     view: View = list if states else visible

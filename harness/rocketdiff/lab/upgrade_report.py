@@ -1,4 +1,4 @@
-"""What changes for whom: the stages behind bisect, changelog, groups and identify, with the hosts and the progress they need."""
+"""The stages behind bisect, changelog, groups and identify, with the hosts and the progress display they need."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ JAVA, REFERENCE = "java", "python"
 
 @contextmanager
 def executions(kind: str = JAVA, *, fresh: bool = False) -> Iterator[Executions]:
-    """Whoever executes scripts; fresh: what was executed before is executed again."""
+    """Yields an `Executions` backed by the Java host or the reference. fresh: ignore the digest cache."""
     store = DigestStore(fresh=fresh)
     with _progress() as told:
         if kind == REFERENCE:
@@ -50,12 +50,12 @@ def depth_named(text: str) -> Depth:
 
 
 def corpus(depth: Depth) -> Corpus:
-    """Everything releases are asked down to a depth."""
+    """All scripts for a depth and those above it."""
     return corpus_up_to(depth, load_standard(), load_golden())
 
 
 def changes_between(before: str, after: str, depth: Depth, *, fresh: bool) -> tuple[Way, tuple[EdgeChanges, ...]]:
-    """The way between two releases and what changes on it."""
+    """The way between two releases and the changes on it."""
     path = way(before, after)
     if before == after:
         raise UsageError("two releases", seen=f"the same release, {before}")
@@ -64,7 +64,7 @@ def changes_between(before: str, after: str, depth: Depth, *, fresh: bool) -> tu
 
 
 def all_groups(depths: Sequence[Depth], *, fresh: bool) -> tuple[GroupsReport, tuple[RuleRow, ...]]:
-    """Groups at every depth asked for, what tells them apart, and the rule in one table."""
+    """Groups at every requested depth, the changes between them, and the retry and avoidance rules in one table."""
     asked, releases = corpus(depths[-1]), client_releases()
     with executions(fresh=fresh) as executed:
         report = groups_report(executed, asked, depths, releases)
@@ -88,7 +88,7 @@ def one_script(file: str | None, scenario: str | None, folder: Path | None, seed
 
 
 def require_writable(path: Path) -> None:
-    """EnvironmentMissing, before minutes are spent on it, if a page cannot be written there."""
+    """EnvironmentMissing if a page cannot be written there; checked before minutes of work."""
     if path.is_dir():
         raise EnvironmentMissing(f"to be able to write {path}", seen="a folder")
     if not os.access(path.parent, os.W_OK | os.X_OK):
@@ -97,7 +97,7 @@ def require_writable(path: Path) -> None:
 
 
 def write_page(path: Path, text: str) -> None:
-    """Write it; EnvironmentMissing if that is not possible after all."""
+    """Write the page; EnvironmentMissing if that fails."""
     try:
         path.write_text(text, "utf-8")
     except OSError as problem:
@@ -106,7 +106,7 @@ def write_page(path: Path, text: str) -> None:
 
 @contextmanager
 def _progress() -> Iterator["_Told"]:
-    """A bar on standard error while scripts are executed, where that is a terminal."""
+    """A progress bar on standard error, if that is a terminal."""
     console = Console(stderr=True)
     bar = Progress(
         TextColumn("executing scripts"),
@@ -122,7 +122,7 @@ def _progress() -> Iterator["_Told"]:
 
 
 class _Told:
-    """Draws how far the execution has come."""
+    """Draws the progress of the execution."""
 
     def __init__(self, bar: Progress) -> None:
         self._bar = bar

@@ -1,1 +1,1 @@
-"""Lock step: the Java classes and the reference at the same scripts, and what is made of a difference between them."""
+"""Differential fuzzing: the Java classes and the reference run the same random scripts, compared step by step."""

@@ -1,4 +1,4 @@
-"""A fuzz campaign from beginning to end: do it, make what was found readable, print it, say whether it is clean."""
+"""A fuzz campaign: run it, shrink and print what was found, and say whether it is clean."""
 
 import json
 import os
@@ -19,19 +19,19 @@ from rocketdiff.simulation.java_host import JavaHost, require_release
 from rocketdiff.simulation.script import Depth
 
 WORKERS = 2
-"""Each drives a Java host of its own and runs the reference beside it; more would only compete for two cores."""
+"""Worker processes; each drives a Java host and runs the reference beside it. More would only compete for two cores."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What to print, and the exit code."""
+    """Lines to print, and the exit code."""
 
     code: ExitCode
     text: str
 
 
 def campaign(releases: tuple[str, ...], effort: Effort, seed: int, save: Path, *, as_json: bool) -> Report:
-    """Fuzz the releases; the summary is the last line, and anything found above it means DIVERGES and is saved."""
+    """Fuzz the releases. The summary is the last line; anything found is listed above it, saved, and means DIVERGES."""
     require_effort(effort)
     require_writable(save)
     fetch_simulation(releases)
@@ -47,7 +47,7 @@ def campaign(releases: tuple[str, ...], effort: Effort, seed: int, save: Path, *
 
 
 def read_evidence(outcome: Outcome) -> list[Evidence]:
-    """One piece of evidence for each dialect and depth with a difference."""
+    """One piece of evidence per dialect and depth with a difference."""
     if outcome.is_clean:
         return []
     shown = distinct(outcome.found)
@@ -56,7 +56,7 @@ def read_evidence(outcome: Outcome) -> list[Evidence]:
 
 
 def as_data(outcome: Outcome, found: list[Evidence]) -> dict[str, object]:
-    """For a program; done: decisions or sends of each release."""
+    """The result for programs; done: decisions or sends of each release."""
     return {
         "clean": outcome.is_clean,
         "summary": outcome.summary,
@@ -68,7 +68,7 @@ def as_data(outcome: Outcome, found: list[Evidence]) -> dict[str, object]:
 
 
 def require_effort(effort: Effort) -> None:
-    """UsageError for a campaign that would do nothing, and so find nothing."""
+    """UsageError for a campaign without work, which could find nothing."""
     if not any(effort.of(depth) for depth in effort.depths):
         depths = ", ".join(effort.depths)
         raise UsageError(
@@ -77,7 +77,7 @@ def require_effort(effort: Effort) -> None:
 
 
 def require_writable(folder: Path) -> None:
-    """UsageError, before the work and not after it, when what is found could not be saved there."""
+    """UsageError if findings could not be saved there; checked before the work."""
     existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
         seen = f"{existing}, which is {'not writable' if existing.is_dir() else 'a file'}"
@@ -85,7 +85,7 @@ def require_writable(folder: Path) -> None:
 
 
 def releases_named(text: str) -> tuple[str, ...]:
-    """``all``, or releases with commas between them; UsageError names the nearest for one that does not exist."""
+    """``all``, or releases separated by commas; UsageError names the nearest to an unknown one."""
     if text == "all":
         return client_releases()
     releases = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
@@ -108,7 +108,7 @@ def depths_named(text: str) -> tuple[Depth, ...]:
 
 @contextmanager
 def shown_progress(effort: Effort) -> Iterator[Callable[[Outcome], None]]:
-    """A bar on standard error, where that is a terminal: thousands of decisions and sends of each release."""
+    """A progress bar on standard error, if that is a terminal: thousands of decisions and sends of each release."""
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),

@@ -1,7 +1,7 @@
 """
-Lock step: the same script through the Java classes of many releases and through the reference, every line held against the other.
+Runs one script on the Java classes of many releases and on the reference, and compares every line.
 
-Releases whose dialects do the same at a depth are one behaviour: the reference answers once for all of them.
+Releases whose dialects are equal at a depth are one behaviour: the reference answers once for all of them.
 """
 
 from collections import deque
@@ -23,22 +23,22 @@ _ONLY_REMOTING = ("asynchronous.", "remoting.")
 _DECIDES_SEND_LOOP = ("remoting.vip_channel", "remoting.name_server_failure_is_illegal_state")
 
 FAILED, RAISED = "failed: ", "raised "
-"""How the last line begins when the Java host could not run a script, and when the reference could not."""
+"""Prefixes of the last line if the Java host could not run a script, and if the reference could not."""
 
 Reference = Callable[[Dialect, str, Script], list[str]]
 
 
 class Host(Protocol):
-    """The part of the Java host that is needed here."""
+    """The part of the Java host that this module uses."""
 
     def finish_all(self, jobs: Iterable[Job]) -> Iterator[Finished]:
-        """What came of every job, in order."""
+        """The result of every job, in order."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """Releases that one dialect speaks for at some depth."""
+    """Releases that one dialect represents at some depth."""
 
     dialect: Dialect
     releases: tuple[str, ...]
@@ -46,7 +46,7 @@ class Behaviour:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The first line in which a release and the reference differ; None: that side had no more to say."""
+    """The first line in which a release and the reference differ; None: that side had no further line."""
 
     script: str
     release: str
@@ -57,7 +57,7 @@ class Difference:
 
 
 def behaviours(releases: Iterable[str], depth: Depth) -> tuple[Behaviour, ...]:
-    """The releases by what their dialects do at that depth, in the order in which each first occurs."""
+    """The releases grouped by what their dialects do at that depth, in the order of first occurrence."""
     found: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for release in releases:
         found.setdefault(_at_depth(dialect_of(release), depth), []).append(release)
@@ -67,7 +67,7 @@ def behaviours(releases: Iterable[str], depth: Depth) -> tuple[Behaviour, ...]:
 def differences(
     host: Host, scripts: Iterable[tuple[str, Script]], groups: Sequence[Behaviour], reference: Reference | None = None
 ) -> Iterator[Difference]:
-    """Every difference, at most one for a script and release."""
+    """All differences, at most one per script and release."""
     ahead: deque[tuple[str, Script, Behaviour]] = deque()
 
     def jobs() -> Iterator[Job]:
@@ -86,7 +86,7 @@ def differences(
 
 
 def reference_lines(dialect: Dialect, name: str, script: Script, reference: Reference | None = None) -> list[str]:
-    """What the reference answers; what it stumbles over is its last line, and so a difference."""
+    """The reference's answers; an exception becomes its last line, and so a difference."""
     try:
         return (
             run_reference(dialect, name, script, trace=True) if reference is None else reference(dialect, name, script)
@@ -102,12 +102,12 @@ def _first_difference(java: Finished, expected: list[str], dialect: Dialect) -> 
 
 
 def spoken_lines(java: Finished) -> list[str]:
-    """What the Java host answered; what it said was wrong is the last line."""
+    """The Java host's answers; its error is the last line."""
     return java.lines if java.error is None else [*java.lines, f"{FAILED}{java.error}"]
 
 
 def _at_depth(dialect: Dialect, depth: Depth) -> tuple[tuple[str, str], ...]:
-    """What decides at a depth. Were a field missing, releases that differ in it would be reported as differences."""
+    """The fields of a dialect that matter at a depth. A missing field would show as differences between releases."""
     return tuple((name, value) for name, value in flatten(dialect).items() if _decides(name, depth))
 
 

@@ -1,4 +1,4 @@
-"""A difference made fit to be read: the smallest script that shows it, its step, both answers and the rule behind them."""
+"""A difference made readable: the smallest script that shows it, its step, both answers and the rule behind them."""
 
 import json
 from collections.abc import Iterator
@@ -22,24 +22,24 @@ GONE = "the difference was not there a second time"
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The smallest script, and in words where the two part in it; found: in the random script it was made from."""
+    """The smallest script and its difference in words; found: the difference in the random script it was shrunk from."""
 
     found: Difference
     script: dict[str, Any]
     words: tuple[str, ...]
 
     def sentences(self) -> Iterator[str]:
-        """For a person."""
+        """The evidence for people."""
         yield f"java:{self.found.release} and the reference ({self.found.dialect}) part in {self.found.script}; the smallest script:"
         yield f"  {json.dumps(self.script, ensure_ascii=False)}"
         yield from (f"  {line}" for line in self.words)
 
     def as_data(self) -> dict[str, Any]:
-        """For a program."""
+        """The evidence for programs."""
         return {"found": asdict(self.found), "script": self.script, "words": self.words}
 
     def save(self, folder: Path) -> Path:
-        """Write the script as a file that ``simulate --script`` runs."""
+        """Write the script as a file for ``simulate --script``."""
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / f"{self.found.script}-{self.found.release}.json"
         file.write_text(json.dumps(self.script, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -47,7 +47,7 @@ class Evidence:
 
 
 def evidence_of(found: Difference, host: Host) -> Evidence:
-    """Shrink the script in which the difference was found; one that is not there a second time is said to be gone."""
+    """Shrink the script in which the difference was found; a difference that does not occur again is reported as gone."""
 
     def sides(script: dict[str, Any]) -> tuple[list[str], list[str]]:
         return _sides(found, NamedScript(found.script, parse_script(script, found.script)), host)
@@ -62,7 +62,7 @@ def evidence_of(found: Difference, host: Host) -> Evidence:
 
 
 def kind_of(java: list[str], reference: list[str]) -> str | None:
-    """What two answers differ in; None if they are the same, or if both sides refuse the script."""
+    """In what two answers differ; None if they are equal, or if both sides refuse the script."""
     failed = [bool(lines) and lines[-1].startswith((FAILED, RAISED)) for lines in (java, reference)]
     if java == reference or all(failed):
         return None
@@ -78,7 +78,7 @@ def _sides(found: Difference, one: NamedScript, host: Host) -> tuple[list[str], 
 
 
 def _words(found: Difference, script: dict[str, Any], java: list[str], reference: list[str]) -> Iterator[str]:
-    """As ``simulate`` tells a difference; where one side failed there are only the two last lines."""
+    """The difference as ``simulate`` prints it; if one side failed, only the two last lines."""
     one = NamedScript(found.script, parse_script(script, found.script))
     try:
         difference = comparison.first_difference(found.script, java, reference)

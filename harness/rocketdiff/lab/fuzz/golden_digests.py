@@ -1,5 +1,5 @@
 """
-Golden digests of random scripts: what the real classes of every release answered, too much to keep as text.
+Golden digests of random scripts: answers of the real classes of every release, which are too large to keep as text.
 
 ``python -m rocketdiff.lab.fuzz.golden_digests`` executes the classes and writes the file anew; ``--check`` only compares and
 exits 1 on drift. Every answer is traced, so that a digest covers counters, publish list and fault table after each step.
@@ -27,7 +27,7 @@ from rocketdiff.simulation.script import Depth, Script, canonical, parse_script
 GOLDEN_DIGESTS = "fixtures/simulation/golden/fuzz/digests.json"
 
 SCRIPTS_OF: Mapping[Depth, int] = {Depth.SELECTION: 48, Depth.SEND_LOOP: 48, Depth.REMOTING: 60}
-"""Chosen so that the mutants of the rules that nobody can tell apart are few (``make mutants``), and a check takes seconds."""
+"""Numbers of scripts: chosen so that few mutants of the rules survive (``make mutants``), and a check takes seconds."""
 
 ONCE_APART = (
     "fuzz-remoting-263",
@@ -37,10 +37,10 @@ ONCE_APART = (
     "fuzz-send-loop-21000090",
 )
 """
-Later ones in which the reference was wrong, and the cause hard to find: who is woken when connections end (263), who goes
-on when a timer that is behind looks for its thread (280), rounds for consumers that wake the client's timer (21000064), an
-answer without a header taken for another request's (21000238), and the empty list, with counters of its own, that a first
-send without a route leaves behind (21000090).
+Further scripts, in which the reference was wrong for a reason that was hard to find: which thread is woken when connections
+end (263), which continues when a late timer looks for its thread (280), rounds for consumers that wake the client's timer
+(21000064), an answer without a header matched to another request (21000238), and the empty list, with counters of its own,
+that a first send without a route leaves behind (21000090).
 """
 
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase
@@ -58,11 +58,11 @@ class GoldenScript:
 
     @property
     def depth(self) -> Depth:
-        """The depth it was generated for."""
+        """The depth for which it was generated."""
         return Depth(self.name.removeprefix("fuzz-").rpartition("-")[0])
 
     def script(self) -> Script:
-        """The script, made again; HarnessError if the generators make another one today."""
+        """The script, generated again; HarnessError if the generators now make another one."""
         script = parse_script(script_of(self.name), self.name)
         if digest_of_script(script) != self.script_digest:
             hint = "the generators changed: python -m rocketdiff.lab.fuzz.golden_digests"
@@ -73,7 +73,7 @@ class GoldenScript:
 
 
 def load_golden_digests(file: Path | None = None) -> tuple[GoldenScript, ...]:
-    """What is committed."""
+    """The committed digests."""
     data = json.loads((file or resource(GOLDEN_DIGESTS)).read_text(encoding="utf-8"))
     releases = list(data["releases"])
     return tuple(
@@ -87,7 +87,7 @@ def load_golden_digests(file: Path | None = None) -> tuple[GoldenScript, ...]:
 
 
 def execute(host: Host, releases: Sequence[str], names: Iterable[str]) -> Iterator[GoldenScript]:
-    """Digest of every release's answer to the scripts of those names; an error of a release is raised."""
+    """Digests of every release's answers to these scripts; raises a release's error."""
     scripts = {name: parse_script(script_of(name), name) for name in names}
     jobs = (Job(release, name, script, trace=True) for name, script in scripts.items() for release in releases)
     finished = host.finish_all(jobs)
@@ -98,13 +98,13 @@ def execute(host: Host, releases: Sequence[str], names: Iterable[str]) -> Iterat
 
 
 def corpus() -> Iterator[str]:
-    """Names of all scripts with golden digests."""
+    """The names of all scripts with golden digests."""
     yield from (name_of(depth, number) for depth, scripts in SCRIPTS_OF.items() for number in range(scripts))
     yield from ONCE_APART
 
 
 def drift(committed: Iterable[GoldenScript], executed: Iterable[GoldenScript]) -> Iterator[str]:
-    """A sentence for each script that is gone or changed, or whose answers did, naming the releases."""
+    """One sentence per script that is missing, changed, or has other answers, with the releases."""
     before = {golden.name: golden for golden in committed}
     today = list(executed)
     yield from (f"{name}: golden digests without a script" for name in before.keys() - {now.name for now in today})
@@ -121,7 +121,7 @@ def drift(committed: Iterable[GoldenScript], executed: Iterable[GoldenScript]) -
 
 
 def stale(file: Path | None = None) -> Iterator[str]:
-    """A sentence for whatever the committed digests were made with that is no longer what is there."""
+    """One sentence per input of the committed digests that has changed since."""
     data = json.loads((file or resource(GOLDEN_DIGESTS)).read_text(encoding="utf-8"))
     if data["java_host_sha256"] != java_host_fingerprint():
         yield "the sources of the Java host changed since"
@@ -142,12 +142,12 @@ def digest_of(lines: Sequence[str]) -> str:
 
 
 def digest_of_script(script: Script) -> str:
-    """Digest of a script's meaning."""
+    """Digest of a script's canonical form."""
     return sha256(canonical(script).encode()).hexdigest()[:_DIGITS]
 
 
 def text_of(scripts: Iterable[GoldenScript], releases: Mapping[str, str], made_by: str) -> str:
-    """The file: one script a line; the pattern has a letter a release, in their order, and equal letters are equal answers."""
+    """The file's text: one script per line; the pattern has one letter per release, in their order, and equal letters mean equal answers."""
     head: dict[str, Any] = {
         "format": 1,
         "made_by": "python -m rocketdiff.lab.fuzz.golden_digests",
@@ -177,7 +177,7 @@ def _digest_of_answer(finished: Finished) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write, or with --check compare; exit 1 if something changed."""
+    """Write the file, or compare it with --check; exit 1 if something changed."""
     parser = argparse.ArgumentParser(prog="python -m rocketdiff.lab.fuzz.golden_digests", description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing")
     only_checked = parser.parse_args(arguments).check

@@ -1,8 +1,8 @@
 """
-Fuzzing: as many random decisions and sends as asked for, each made by the Java classes of every release and by the reference.
+Fuzzing: the requested number of random decisions and sends, each made by the Java classes of every release and by the reference.
 
-Which scripts are run depends on the seed and the budget alone, not on the machine or the number of workers; a script that
-tells the two apart is found again under its number.
+The scripts depend on seed and budget alone, not on the machine or the number of workers; a script can be generated again from
+its number.
 """
 
 import multiprocessing
@@ -28,21 +28,21 @@ Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
 SCRIPTS_OF_A_SEED = 1_000_000
-"""Seeds are this far apart in the numbers of scripts, so that two seeds share none."""
+"""Numbers of scripts per seed, so that two seeds share none."""
 
 REMOTING_SHARE = 0.2
-"""Share of the sends that go through real connections: they cost some five times as much as others."""
+"""Share of the sends at remoting depth, each of which costs some five times as much as others."""
 
 MOST_DIFFERENCES = 5
-"""Behaviours with a difference after which no more are looked for; what is wrong in so many places is wrong in one."""
+"""Stop after this many behaviours with a difference: they most likely have one cause."""
 
 CHUNK = 8
-"""Scripts that a worker takes at a time: enough to keep its host busy, few enough for an even end."""
+"""Scripts per piece of work: enough to keep a host busy, few enough that workers end together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much to do: selections and updates at selection depth, sends at the other two."""
+    """The budget: selections and updates at selection depth, sends at the other two."""
 
     decisions: int = 1_000_000
     sends: int = 100_000
@@ -71,7 +71,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What came of a chunk."""
+    """The result of a chunk."""
 
     chunk: Chunk
     found: tuple[Difference, ...]
@@ -79,7 +79,7 @@ class Checked:
 
 @dataclass(slots=True)
 class Outcome:
-    """What has been done, for each release, and what was found."""
+    """The work done for each release, and the findings."""
 
     releases: tuple[str, ...]
     seed: int
@@ -101,7 +101,7 @@ class Outcome:
 
 
 class _Checker:
-    """Runs chunks on a Java host of its own, which ends with the process; one a worker."""
+    """Runs chunks on its own Java host, which ends with the process; one per worker."""
 
     def __init__(self, releases: Sequence[str]) -> None:
         self._releases = releases
@@ -140,7 +140,7 @@ def script_of(name: str) -> dict[str, Any]:
 def fuzz(
     releases: Sequence[str], effort: Effort, seed: int, workers: int, progress: Callable[[Outcome], None]
 ) -> Outcome:
-    """Do it, with so many processes; progress is told after every chunk."""
+    """Run the campaign with a number of processes; progress is reported after every chunk."""
     outcome = Outcome(tuple(releases), seed)
     work = ((outcome.releases, chunk) for chunk in chunks(effort, seed))
     with pool(workers) as executor:
@@ -155,7 +155,7 @@ def fuzz(
 
 @contextmanager
 def pool(workers: int) -> Iterator[Executor]:
-    """So many worker processes. None outlives this process, and after an error none finishes what it is at."""
+    """A pool of worker processes. None outlives this process, and after an error none finishes its piece."""
     # Spawned, not forked: a fork would copy the locks of threads that the caller may have.
     executor = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin)
     try:
@@ -169,7 +169,7 @@ def pool(workers: int) -> Iterator[Executor]:
 
 
 def _begin() -> None:
-    """Ctrl-C reaches the whole group and is heeded by the other side; of a killed owner a worker would learn nothing."""
+    """Start of a worker: ignore Ctrl-C, which reaches the whole group and is handled by the owner; end if the owner is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_owner, daemon=True).start()
 
@@ -184,7 +184,7 @@ def _end_with_owner() -> None:
 def as_they_come(
     executor: Executor, work: Callable[[Piece], Result], pieces: Iterable[Piece], workers: int
 ) -> Iterator[Result]:
-    """Results in no order, each worker at one piece; pieces are made as they are needed. Raises what a worker raised."""
+    """Results as they arrive, unordered, one piece per worker at a time; pieces are made when needed. Raises what a worker raised."""
     rest = iter(pieces)
     waiting = {executor.submit(work, piece) for piece in islice(rest, workers)}
     while waiting:
@@ -198,7 +198,7 @@ def as_they_come(
 
 
 def distinct(found: Sequence[Difference]) -> list[Difference]:
-    """The first difference of each dialect and depth: the others are most likely the same thing again."""
+    """The first difference of each dialect and depth; the others most likely have the same cause."""
     first: dict[tuple[str, str], Difference] = {}
     for difference in sorted(found, key=lambda one: (one.script, one.line)):
         first.setdefault((difference.dialect, difference.script.rpartition("-")[0]), difference)
@@ -206,7 +206,7 @@ def distinct(found: Sequence[Difference]) -> list[Difference]:
 
 
 def chunks(effort: Effort, seed: int) -> Iterator[Chunk]:
-    """All work in a fixed order: the expensive depth first, so that nobody waits for it at the end."""
+    """All work in a fixed order, the expensive depth first, so that it is not alone at the end."""
     for depth in reversed(Depth):
         left = effort.of(depth)
         number = seed * SCRIPTS_OF_A_SEED

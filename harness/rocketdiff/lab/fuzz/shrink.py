@@ -1,8 +1,8 @@
 """
-A script made as small as it can be while something stays true of it: delta debugging over the JSON of a script.
+Shrinks a script while a predicate holds: delta debugging over the JSON of a script.
 
-Little here knows the script format: parts are dropped, numbers lowered, names simplified, and whatever the predicate then
-refuses as no script at all (a ``UsageError``) simply does not count. The same script and predicate give the same result.
+Little here depends on the script format: parts are dropped, numbers lowered, names simplified; a candidate that is no valid
+script (``UsageError`` of the predicate) counts as false. The same script and predicate give the same result.
 """
 
 import json
@@ -18,7 +18,7 @@ PLAIN_NAMES = "abcdefgh"
 
 
 class Shrinker:
-    """Asks the predicate, never twice about the same script, and keeps the smallest script it held of."""
+    """Evaluates the predicate, once per script, and keeps the smallest script for which it held."""
 
     def __init__(self, script: Json, holds: Predicate, max_trials: int) -> None:
         self.best = deepcopy(script)
@@ -27,7 +27,7 @@ class Shrinker:
         self._known = {json.dumps(script)}
 
     def accepts(self, candidate: Json) -> bool:
-        """Whether the predicate holds of a candidate not seen before; if so, it becomes the best one."""
+        """Whether the predicate holds for a new candidate; if so, it becomes the best one."""
         text = json.dumps(candidate)
         if text in self._known or self.trials_left <= 0 or not _has_steps(candidate):
             return False
@@ -44,10 +44,10 @@ class Shrinker:
 
 def shrink(script: Json, holds: Predicate, *, max_trials: int = 4_000) -> Json:
     """
-    Smallest script found of which the predicate holds as it does of ``script``.
+    The smallest script found for which the predicate holds, as it does for ``script``.
 
-    holds: is given a copy it may change; UsageError counts as false. max_trials: how often it is asked at most.
-    Raises ValueError if it does not hold of the script to begin with.
+    holds: gets a copy it may change; UsageError counts as false. max_trials: limit of its evaluations.
+    Raises ValueError if it does not hold for the given script.
     """
     if not holds(deepcopy(script)):
         raise ValueError("the predicate does not hold of the script that is to be shrunk")
@@ -70,7 +70,7 @@ def _has_steps(candidate: Json) -> bool:
 
 
 def _drop_steps(shrinker: Shrinker) -> None:
-    """Stretches of steps, halving their length, from the end; what follows a difference goes first."""
+    """Drop runs of steps, halving their length, from the end: what follows a difference goes first."""
     length = len(shrinker.best.get("steps", ()))
     while length >= 1:
         end = len(shrinker.best["steps"])
@@ -83,20 +83,20 @@ def _drop_steps(shrinker: Shrinker) -> None:
 
 
 def _drop_brokers(shrinker: Shrinker) -> None:
-    """One broker at a time, out of every route and with all steps that name it."""
+    """Drop one broker at a time, from every route and with all steps that name it."""
     for broker in sorted(_broker_names(shrinker.best)):
         shrinker.accepts(_without_broker(shrinker.best, broker))
 
 
 def _drop_parts(shrinker: Shrinker) -> None:
-    """Any entry of any list or mapping, the last first, so that the paths still to be tried stay true."""
+    """Drop any entry of any list or mapping, the last first, so that remaining paths stay valid."""
     for path in reversed(list(paths(shrinker.best))):
         if path and exists(shrinker.best, path):
             shrinker.accepts(changed(shrinker.best, path, None, delete=True))
 
 
 def _unroll_timelines(shrinker: Shrinker) -> None:
-    """A timeline of one entry becomes that entry's step."""
+    """Replace a timeline of one entry by that entry's step."""
     for number, step in enumerate(shrinker.best["steps"]):
         entries = step.get("timeline")
         if isinstance(entries, list) and len(entries) == 1 and isinstance(entries[0], dict):
@@ -106,7 +106,7 @@ def _unroll_timelines(shrinker: Shrinker) -> None:
 
 
 def _lower_numbers(shrinker: Shrinker) -> None:
-    """Each number towards zero as far as it goes (bisecting), each true to false, each mapping of one number to that number."""
+    """Lower each number towards zero (bisecting), true to false, a mapping with one number to that number."""
     for path in list(paths(shrinker.best)):
         if not exists(shrinker.best, path):
             continue
@@ -122,7 +122,7 @@ def _lower_numbers(shrinker: Shrinker) -> None:
 
 
 def _lower(shrinker: Shrinker, path: Path, value: int) -> None:
-    """Smallest magnitude of the same sign of which it still holds, if what holds is a range; a smaller one otherwise."""
+    """The smallest magnitude of the same sign for which the predicate holds, if it holds on a range; else some smaller one."""
     sign = -1 if value < 0 else 1
     low, high = -1, abs(value)
     for guess in (0, 1):
@@ -138,7 +138,7 @@ def _lower(shrinker: Shrinker, path: Path, value: int) -> None:
 
 
 def _simplify_names(shrinker: Shrinker) -> None:
-    """Broker names a, b, c … where the names themselves (their order, their hash) do not matter."""
+    """Rename brokers to a, b, c … where the names (their order, their hash) do not matter."""
     for broker in sorted(_broker_names(shrinker.best)):
         taken = _broker_names(shrinker.best)
         for plain in PLAIN_NAMES:

@@ -1,4 +1,4 @@
-"""At which steps of the release lines one script's answer changes: every edge is tried, since an answer may change back."""
+"""Finds the edges of the release lines at which a script's answer changes; tries every edge, because an answer may change back."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Turn:
 
 
 def edges_between(first: str | None, last: str | None) -> tuple[Edge, ...]:
-    """The way from one release to another; without both, every edge of every line; without one, the oldest or the newest."""
+    """The way from one release to another; a missing end is the oldest or newest release; without both, every edge of every line."""
     if first is None and last is None:
         return every_edge()
     releases = client_releases()
@@ -30,7 +30,7 @@ def edges_between(first: str | None, last: str | None) -> tuple[Edge, ...]:
 
 
 def bisect(executions: Executions, script: NamedScript, edges: Sequence[Edge]) -> tuple[Turn, ...]:
-    """Every edge at which the answer to the script changes, in the order of the edges."""
+    """The edges at which the answer to the script changes, in order."""
     answers = executions.lines((release, script) for release in releases_on(edges))
     turns = []
     for edge in edges:

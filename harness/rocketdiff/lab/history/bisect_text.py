@@ -1,4 +1,4 @@
-"""The turns of one script's answer for people and for programs."""
+"""The changes of one script's answer, for people and for programs."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

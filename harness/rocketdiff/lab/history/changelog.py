@@ -1,8 +1,8 @@
 """
-What changes between two releases, found by executing both on every step of the way.
+The changes between two releases, found by executing every release on the way.
 
-Standard scripts name a change; where only the fixed random scripts show one, the smallest such script is made of them.
-A script that follows others is silent where a change of those accounts for its own.
+A standard script names a change; where only the fixed random scripts show one, one of them is shrunk. A script that follows
+others (``follows``) is not listed where their change explains its own.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from rocketdiff.simulation.golden.wording import change_sentence, unworded
 from rocketdiff.simulation.script import Depth, NamedScript, depth_of, parse_script, to_dict
 
 MOST_TRIALS = 1_500
-"""Runs that making one random script small may take: some ten seconds; it is small, if not the smallest, by then."""
+"""Limit of runs to shrink one random script: some ten seconds; by then it is small, if not the smallest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Change:
     """
     One behaviour that changes at an edge, and the smallest script that shows it.
 
-    standard: the script as a standard one, None if a random one had to show it. also: standard scripts that follow from it.
+    standard: the standard script, None if only a random one shows the change. also: standard scripts whose change follows from it.
     """
 
     behaviour: str
@@ -39,16 +39,16 @@ class Change:
 
     @property
     def depth(self) -> Depth:
-        """The depth at which it shows."""
+        """The depth at which the change shows."""
         return depth_of(self.script.script)
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeChanges:
     """
-    What changes at one edge; empty if nothing that was tried shows a difference.
+    The changes at one edge; empty if no script shows a difference.
 
-    random: how many random scripts, besides those told, have another answer too; whether for the same reasons nobody looked.
+    random: number of further random scripts with another answer; their reasons were not examined.
     """
 
     edge: Edge
@@ -58,7 +58,7 @@ class EdgeChanges:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """What every release is asked: standard scripts with the golden data their words hang on, and random ones."""
+    """The scripts for every release: standard ones with the golden data their words belong to, and random ones."""
 
     standard: tuple[StandardScript, ...]
     random: tuple[NamedScript, ...]
@@ -71,7 +71,7 @@ class Corpus:
 
 
 def changelog(executions: Executions, corpus: Corpus, way: Way) -> tuple[EdgeChanges, ...]:
-    """Every edge of the way with its changes, in order."""
+    """The edges of the way with their changes, in order."""
     digests = executions.digests(releases_on(way.edges), corpus.scripts)
     changed = {
         edge: tuple(one for one in corpus.scripts if digests[edge.before, one.name] != digests[edge.after, one.name])
@@ -91,7 +91,7 @@ def changelog(executions: Executions, corpus: Corpus, way: Way) -> tuple[EdgeCha
 
 
 def _named(changed: Sequence[NamedScript]) -> tuple[StandardScript, ...]:
-    """Standard scripts whose change no other one accounts for."""
+    """Standard scripts whose change no other script's change explains."""
     names = {one.name for one in changed}
     standard = (one for one in changed if isinstance(one, StandardScript))
     return tuple(one for one in standard if not names & set(one.about.follows))
@@ -113,7 +113,7 @@ def _change(
 
 
 def _only_random(executions: Executions, edge: Edge, changed: Sequence[NamedScript]) -> tuple[Change, ...]:
-    """The change that random scripts show at an edge where no standard script shows any, made small."""
+    """The shrunk change that random scripts show at an edge where no standard script shows one."""
     if not changed or any(isinstance(one, StandardScript) for one in changed):
         return ()
     order = list(Depth)
@@ -126,7 +126,7 @@ def _only_random(executions: Executions, edge: Edge, changed: Sequence[NamedScri
 
 
 def smallest(executions: Executions, edge: Edge, script: NamedScript) -> NamedScript:
-    """The smallest script found that still tells the two releases of an edge apart."""
+    """The smallest script found on which the two releases of an edge still differ."""
 
     def tells_apart(candidate: dict[str, object]) -> bool:
         one = NamedScript(script.name, parse_script(candidate, script.name))

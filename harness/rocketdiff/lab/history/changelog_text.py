@@ -42,7 +42,7 @@ def changelog_data(way: Way, found: Sequence[EdgeChanges]) -> dict[str, Any]:
 
 
 def change_data(change: Change) -> dict[str, Any]:
-    """One change; ``file`` is null for a script that was made for it."""
+    """One change; ``file`` is null for a shrunk random script."""
     standard = change.standard
     return {
         "behaviour": change.behaviour,
@@ -62,12 +62,12 @@ def change_data(change: Change) -> dict[str, Any]:
 
 
 def random_words(number: int) -> str:
-    """That random scripts differ too at an edge."""
+    """A sentence that further random scripts differ at an edge."""
     return f"{number} random script{'s differ' if number > 1 else ' differs'} as well"
 
 
 def script_file(change: Change) -> str | None:
-    """Where the script lies that shows the change."""
+    """The path of the script that shows the change."""
     return f"{SCRIPTS}/{change.script.name}.json" if change.standard else None
 
 

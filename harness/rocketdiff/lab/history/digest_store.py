@@ -1,4 +1,4 @@
-"""Digests of answers in the cache folder; a cache that cannot be used costs time and nothing else."""
+"""Digests of answers in the cache folder; an unusable cache costs only time."""
 
 import sqlite3
 from collections.abc import Iterable, Mapping
@@ -8,22 +8,22 @@ from pathlib import Path
 from rocketdiff.releases.cache import cache_dir
 
 _ASKED_AT_ONCE = 500
-"""Keys in one question; SQLite takes no more than 999 in some builds."""
+"""Keys per query; some builds of SQLite accept at most 999."""
 
 _BUSY_S = 10.0
-"""How long another rocketdiff may hold the file; it writes a few thousand rows at a time."""
+"""Timeout for another process that holds the file; it writes a few thousand rows at a time."""
 
 
 class DigestStore:
     """A mapping from keys to digests on disk, for several processes at once."""
 
     def __init__(self, file: Path | None = None, *, fresh: bool = False) -> None:
-        """By default the one of the cache folder; nothing is created before the first write. fresh: begin from nothing."""
+        """By default the store of the cache folder, which is created by the first write. fresh: ignore stored digests."""
         self._file = file or cache_dir() / "simulation" / "digests.sqlite"
         self._fresh = fresh
 
     def read(self, keys: Iterable[str]) -> dict[str, str]:
-        """The digests that are known."""
+        """The known digests of these keys."""
         if self._fresh or not self._file.exists():
             return {}
         asked, found = list(keys), dict[str, str]()
@@ -39,7 +39,7 @@ class DigestStore:
         return found
 
     def write(self, digests: Mapping[str, str]) -> None:
-        """Remember them."""
+        """Store digests."""
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             with closing(self._opened()) as database, database:

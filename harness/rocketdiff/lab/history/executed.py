@@ -1,8 +1,8 @@
 """
-Scripts executed by many releases, each pair once: what came out before is remembered in the cache by digest.
+Executes scripts on many releases, each pair once; the cache has the digests of earlier answers.
 
-The digest of an answer is remembered, not its lines: those are for the few answers somebody wants to read. They are
-executed again, or are those of the golden answer that has the digest.
+Only digests are cached, because few answers are ever read. To read one, the script is executed again, or the golden answer with
+the same digest is used.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from rocketdiff.simulation.java_host import Job
 from rocketdiff.simulation.script import NamedScript, canonical, depth_of
 
 _KEPT_AT_ONCE = 500
-"""Digests between two writes of the store: what an interruption costs."""
+"""Digests per write of the store; an interruption loses at most these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +23,8 @@ class Executions:
     """
     Answers of releases to scripts.
 
-    fingerprint: what, besides the script, decides an answer of a release (its artifacts, the host's sources). remembered:
-    answers by their digest, the golden ones. told: is called with (done, all) now and then while scripts are executed.
+    fingerprint: what, besides the script, decides a release's answer (its artifacts, the host's sources). remembered: golden
+    answers by digest. told: called with (done, all) while scripts are executed.
     """
 
     runner: Runner
@@ -34,7 +34,7 @@ class Executions:
     told: Callable[[int, int], None] = lambda _done, _all: None
 
     def digests(self, releases: Sequence[str], scripts: Sequence[NamedScript]) -> Mapping[tuple[str, str], str]:
-        """Digest of the answer of each release to each script, by (release, name)."""
+        """The digest of each release's answer to each script, by (release, name)."""
         keys = self._keys((release, one) for one in scripts for release in releases)
         known = self.store.read(keys.values())
         jobs = [
@@ -54,7 +54,7 @@ class Executions:
         return {pair: known[key] for pair, key in keys.items()}
 
     def lines(self, wanted: Iterable[tuple[str, NamedScript]]) -> Mapping[tuple[str, str], Lines]:
-        """The answers themselves, by (release, name): executed, unless the digest is known to be that of a remembered one."""
+        """The answers, by (release, name): executed, unless a golden answer has the known digest."""
         pairs = {(release, one.name): (release, one) for release, one in wanted}
         keys = self._keys(pairs.values())
         digests = self.store.read(keys.values())
@@ -64,7 +64,7 @@ class Executions:
         return {pair: lines for pair, lines in found.items() if lines is not None} | executed
 
     def _keys(self, pairs: Iterable[tuple[str, NamedScript]]) -> dict[tuple[str, str], str]:
-        """Where the digest of each pair's answer is kept; a script is written out once for all releases."""
+        """The store's key of each pair; a script is serialised once for all releases."""
         texts: dict[str, str] = {}
         keys: dict[tuple[str, str], str] = {}
         for release, one in pairs:

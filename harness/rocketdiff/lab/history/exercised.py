@@ -1,4 +1,4 @@
-"""What an observation had occasion to show: a release can only be told by what happened."""
+"""Coverage of an observation: it can distinguish releases only by situations that occurred."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ BROKEN = {"refused", "reset"}
 
 @dataclass(slots=True)
 class Exercised:
-    """What happened at least once; the words are those of a list of what did not."""
+    """Situations that occurred at least once; the field names give the words for those that did not."""
 
     retry: bool = False
     fault_latency: bool = False
@@ -27,12 +27,12 @@ class Exercised:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """What never happened, in words."""
+        """The situations that never occurred, in words."""
         return tuple(field.name.replace("_", " ") for field in fields(self) if not getattr(self, field.name))
 
 
 def exercised_by(scripts: Iterable[tuple[Script, Lines]]) -> Exercised:
-    """What happened in scripts and their answers."""
+    """The situations that occurred in scripts and their answers."""
     found = Exercised()
     for script, lines in scripts:
         found.fault_latency |= script.settings.send_latency_fault_enable

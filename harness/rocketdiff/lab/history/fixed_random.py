@@ -1,4 +1,4 @@
-"""The random scripts that are always the same: what no standard script shows is found by them."""
+"""A fixed set of random scripts, which finds changes that no standard script shows."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -7,7 +7,7 @@ from rocketdiff.simulation.generators import generate
 from rocketdiff.simulation.script import Depth, NamedScript, parse_script
 
 COUNTS: Mapping[Depth, int] = {Depth.SELECTION: 60, Depth.SEND_LOOP: 30, Depth.REMOTING: 15}
-"""Enough that each pair of neighbours that differ at all was told apart by several; few enough for a minute over all releases."""
+"""Scripts per depth: enough that several distinguish each pair of neighbours that differ at all; few enough for a minute over all releases."""
 
 
 @cache

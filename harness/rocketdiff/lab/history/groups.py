@@ -1,5 +1,5 @@
 """
-Which releases behave alike: those whose answers to everything they were asked are the same.
+Groups of releases with equal answers to all scripts.
 
 A depth includes all above it: releases that choose queues differently also send differently.
 """
@@ -22,7 +22,7 @@ LETTER: Mapping[Depth, str] = {Depth.SELECTION: "S", Depth.SEND_LOOP: "L", Depth
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Releases nobody could tell apart, in release-line order."""
+    """Releases that no script distinguishes, in release-line order."""
 
     name: str
     releases: tuple[str, ...]
@@ -30,7 +30,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """The groups at one depth, by first release, and how many scripts were tried."""
+    """The groups at one depth, by first release, and the number of scripts."""
 
     depth: Depth
     groups: tuple[Group, ...]
@@ -40,19 +40,19 @@ class Grouping:
 
 @dataclass(frozen=True, slots=True)
 class GroupsReport:
-    """Groups at every depth that was asked for, and what changes at which edge."""
+    """Groups at every requested depth, and the changes at each edge."""
 
     groupings: tuple[Grouping, ...]
     edges: tuple[EdgeChanges, ...]
 
 
 def corpus_up_to(depth: Depth, standard: Sequence[StandardScript], golden: Mapping[str, Golden]) -> Corpus:
-    """Everything that releases are asked at a depth."""
+    """All scripts for a depth."""
     return Corpus(up_to(depth, standard), fixed_random_up_to(depth), golden)
 
 
 def grouping(executions: Executions, corpus: Corpus, depth: Depth, releases: Sequence[str]) -> Grouping:
-    """Releases with the same answers to every script of the corpus."""
+    """Group the releases by their answers to every script of the corpus."""
     digests = executions.digests(releases, corpus.scripts)
     alike: dict[tuple[str, ...], list[str]] = {}
     for release in releases:
@@ -65,7 +65,7 @@ def grouping(executions: Executions, corpus: Corpus, depth: Depth, releases: Seq
 def groups_report(
     executions: Executions, corpus: Corpus, depths: Sequence[Depth], releases: Sequence[str]
 ) -> GroupsReport:
-    """Groups at each of the depths and the changes that tell them apart; corpus: of the deepest."""
+    """Groups at each of the depths and the changes between them; corpus: of the deepest."""
     groupings = tuple(grouping(executions, _part(corpus, depth), depth, releases) for depth in depths)
     edges = tuple(edge for edge in every_edge(releases) if edge.before in releases)
     return GroupsReport(groupings, changelog(executions, corpus, Way(edges)))
@@ -78,6 +78,6 @@ def _part(corpus: Corpus, depth: Depth) -> Corpus:
 
 
 def _name(depth: Depth, number: int) -> str:
-    """SA … SZ as in the notes on releases; past the alphabet SZ1, SZ2, which has not been needed yet."""
+    """SA … SZ, then SZ1, SZ2 …"""
     last = len(ascii_uppercase) - 1
     return LETTER[depth] + (ascii_uppercase[number] if number <= last else f"Z{number - last}")

@@ -1,7 +1,7 @@
 """
-Which releases explain what a client was seen to do, and how sure that is.
+Finds the releases that explain observed behaviour, and how certain that is.
 
-Observations are answer lines of scripts; every release's own answers to the same scripts are executed and held against them.
+Observations are answer lines of scripts; they are compared with every release's own answers to the same scripts.
 """
 
 import json
@@ -24,7 +24,7 @@ NOTHING = "nothing"
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """Releases that would have done otherwise: where first, what they would have done, and what was seen."""
+    """Releases that would have behaved differently: where first, what they would have done, and what was observed."""
 
     releases: tuple[str, ...]
     where: str
@@ -35,11 +35,11 @@ class Rejected:
 @dataclass(frozen=True, slots=True)
 class Identified:
     """
-    The answer for one client.
+    The result for one client.
 
-    releases: those that explain everything. telling of observations: how many could have told those from the rejected ones.
-    undecided: observations nothing could be said about. unexercised: what the observations had no occasion to show.
-    separating: scripts that tell the remaining releases apart.
+    releases: those that explain everything. telling of observations: how many could distinguish them from the rejected ones.
+    undecided: observations that could not be judged. unexercised: situations that did not occur. separating: scripts that
+    distinguish the remaining releases.
     """
 
     releases: tuple[str, ...]
@@ -53,7 +53,7 @@ class Identified:
 
 @dataclass(frozen=True, slots=True)
 class Separator:
-    """A standard script and how it divides the releases that remain."""
+    """A standard script and how it divides the remaining releases."""
 
     script: StandardScript
     parts: tuple[tuple[str, ...], ...]
@@ -61,7 +61,7 @@ class Separator:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The standard scripts and what every release answers to them: what could tell more."""
+    """The standard scripts and every release's answers to them, to suggest what would distinguish more."""
 
     standard: Sequence[StandardScript]
     golden: Mapping[str, Golden]
@@ -71,7 +71,7 @@ def read_observed(text: str, scripts: Sequence[NamedScript]) -> dict[str, Lines]
     """
     Answer lines by script, as ``simulate`` printed them.
 
-    A single script may have been called otherwise. UsageError for a line that is no answer, or of a script not given.
+    A single script may have had another name. UsageError for a line that is no answer, or of an unknown script.
     """
     seen: dict[str, list[dict[str, Any]]] = {}
     for number, line in enumerate(text.splitlines(), start=1):
@@ -98,7 +98,7 @@ def identify(
     releases: Sequence[str],
     known: Known,
 ) -> Identified:
-    """Which of the releases answer exactly what was observed."""
+    """The releases whose answers equal the observed ones."""
     answers = executions.lines((release, one) for release in releases for one in scripts)
     predicted = {release: {one.name: answers[release, one.name] for one in scripts} for release in releases}
     explaining = tuple(release for release in releases if _contradiction(predicted[release], observed) is None)
@@ -120,7 +120,7 @@ def identify(
 
 
 def separators(releases: Sequence[str], known: Known) -> tuple[Separator, ...]:
-    """The fewest, smallest standard scripts found that tell the releases apart, as far as any does."""
+    """A small set of small standard scripts that distinguishes the releases as far as any script does."""
     chosen: list[Separator] = []
     together = [tuple(releases)]
     while splits := [one for script in known.standard if (one := _split(script, together, known.golden)) is not None]:
@@ -157,7 +157,7 @@ def _rejected(
 
 
 def _contradiction(predicted: Mapping[str, Lines], observed: Mapping[str, Lines]) -> tuple[str, str, str] | None:
-    """Where a release would first have done otherwise, what, and what was seen; None if nowhere."""
+    """The first difference between a release and the observation: where, expected, observed; None without one."""
     for name, lines in observed.items():
         for number, (expected, seen) in enumerate(zip_longest(predicted[name], lines)):
             if not _is_same(expected, seen):
@@ -166,7 +166,7 @@ def _contradiction(predicted: Mapping[str, Lines], observed: Mapping[str, Lines]
 
 
 def _is_same(one: str | None, other: str | None) -> bool:
-    """Whether two lines say the same, in whatever order of keys."""
+    """Whether two lines are equal, ignoring the order of keys."""
     return one == other or (one is not None and other is not None and _meaning(one) == _meaning(other))
 
 
@@ -180,7 +180,7 @@ def _line(lines: Lines, number: int) -> str | None:
 
 
 def _answer(line: str, number: int) -> dict[str, Any] | None:
-    """What a line tells, without the state that a trace adds; None for a line that is there for its state only."""
+    """A line's answer without the state that a trace adds; None for a line with state only."""
     try:
         told = json.loads(line)
         is_answer = "script" in told and isinstance(told, dict)

@@ -1,4 +1,4 @@
-"""What identify found, for people and for programs."""
+"""The result of identify, for people and for programs."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,13 +8,13 @@ from rocketdiff.lab.history.identify import Identified, Separator
 from rocketdiff.simulation.golden.standard import SCRIPTS
 
 MOST_CHARACTERS = 300
-"""Of an answer line shown in a terminal; the JSON form has it whole."""
+"""Length of an answer line on a terminal; the JSON form has all of it."""
 
 MOST_SEPARATORS = 5
-"""Whoever has run five scripts more asks again; the JSON form has them all."""
+"""Suggested scripts on a terminal: after these the user asks again; the JSON form has all."""
 
 MOST_PARTS = 4
-"""Groups of releases, and releases of a group, that are read one by one."""
+"""Groups of releases, and releases of a group, that are listed one by one."""
 
 
 def identified_lines(found: Identified) -> Iterator[str]:
@@ -62,7 +62,7 @@ def identified_data(found: Identified) -> dict[str, Any]:
 
 
 def _parts(separator: Separator) -> str:
-    """The groups of releases by their ends; many groups by their number."""
+    """The groups of releases by first and last; many groups by their number."""
     parts = separator.parts
     if len(parts) > MOST_PARTS:
         return f"{sum(map(len, parts))} releases into {len(parts)} groups"

@@ -1,4 +1,4 @@
-"""Releases as a line with branches: each edge is one step of an upgrade, and a way leads from any release to any other."""
+"""The graph of releases, a line with branches: an edge is one step of an upgrade; a way leads from any release to any other."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from rocketdiff.releases.catalogue import client_releases, is_known_client, pare
 @dataclass(frozen=True, slots=True)
 class Edge:
     """
-    One step between a release and the one it was developed from; on a way back ``after`` is the older one.
+    One step between a release and its parent; on a way back ``after`` is the older one.
 
-    side: it lies beside a way, on a branch that ended.
+    side: it is beside a way, on a branch that ended.
     """
 
     before: str
@@ -31,7 +31,7 @@ class Way:
     """
     Edges from one release to another, and those of the branches beside it.
 
-    turns_at: the common ancestor where it turns from backward to forward, if it does.
+    turns_at: the common ancestor at which it turns from backward to forward, if it does.
     """
 
     edges: tuple[Edge, ...]
@@ -39,14 +39,14 @@ class Way:
 
 
 def every_edge(releases: Sequence[str] | None = None) -> tuple[Edge, ...]:
-    """Each release of the catalogue (or of ``releases``) with its parent, in release-line order."""
+    """One edge per release of the catalogue (or of ``releases``) and its parent, in release-line order."""
     known = client_releases() if releases is None else releases
     pairs = ((parent_of(release), release) for release in known)
     return tuple(Edge(parent, release) for parent, release in pairs if parent is not None)
 
 
 def ancestors(release: str) -> tuple[str, ...]:
-    """The release and everything it was developed from, the youngest first."""
+    """The release and its ancestors, the youngest first."""
     found = [require_client(release)]
     while (parent := parent_of(found[-1])) is not None:
         found.append(parent)
@@ -57,9 +57,9 @@ def way(before: str, after: str) -> Way:
     """
     The way from one release to another along the lines.
 
-    An ancestor is left by going forward, a descendant by going back; otherwise the way goes back to the common
-    ancestor and forward from there. A branch that leaves the way is followed beside it, as far as its releases lie
-    between the two in release-line order. UsageError for an unknown release.
+    From an ancestor it goes forward, from a descendant back; otherwise back to the common ancestor and forward from
+    there. A branch that leaves the way is included beside it, as far as its releases are between the two in release-line
+    order. UsageError for an unknown release.
     """
     back, forward = ancestors(before), ancestors(after)
     common = next(release for release in back if release in forward)
@@ -70,7 +70,7 @@ def way(before: str, after: str) -> Way:
 
 
 def _with_branches(steps: Sequence[Edge], before: str, after: str) -> tuple[Edge, ...]:
-    """Each step followed by the branches that leave from where it leads to."""
+    """Each step followed by the branches that leave its target."""
     releases = client_releases()
     first, last = sorted(map(releases.index, (before, after)))
     left = [release for release in releases[first + 1 : last] if release not in releases_on(steps)]
@@ -82,7 +82,7 @@ def _with_branches(steps: Sequence[Edge], before: str, after: str) -> tuple[Edge
 
 
 def _branches(root: str, left: Sequence[str]) -> list[Edge]:
-    """Edges from a release to those that were developed from it, and so on."""
+    """Edges from a release to its children, and so on."""
     children = [release for release in left if parent_of(release) == root]
     return [edge for child in children for edge in (Edge(root, child, side=True), *_branches(child, left))]
 
@@ -93,7 +93,7 @@ def releases_on(edges: Sequence[Edge]) -> tuple[str, ...]:
 
 
 def require_client(release: str) -> str:
-    """The release itself; UsageError when no such client was ever published."""
+    """The release; UsageError if no such client was published."""
     if not is_known_client(release):
         raise UsageError(
             "a release of the Java client", seen=word(release), hint=nearest_releases(release, client_releases())

@@ -1,4 +1,4 @@
-"""The Python reference as a runner of scripts: each release by the dialect it speaks."""
+"""Runs scripts on the Python reference, each release with its dialect."""
 
 from collections.abc import Iterable, Iterator
 
@@ -11,6 +11,6 @@ class ReferenceRunner:
     """Runs jobs one after the other in this process."""
 
     def run_all(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, list[str]]]:
-        """The answer lines of every job, in the order of the jobs."""
+        """The answer lines of each job, in the order of the jobs."""
         for job in jobs:
             yield job, run_reference(dialect_of(job.release), job.name, job.script, trace=job.trace)

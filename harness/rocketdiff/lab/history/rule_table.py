@@ -1,4 +1,4 @@
-"""The rule that users ask about in one table: where retries go and how long a broker is avoided, over all releases."""
+"""Table of the rules that users ask about most: where retries go and how long a broker is avoided, over all releases."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ COLUMNS: Mapping[str, str] = {
     "fallback-four-brokers": "Every broker avoided",
     "silent-broker": "Silent broker",
 }
-"""Standard script and the heading above what its answer means."""
+"""Standard script and column heading for the meaning of its answer."""
 
 NO_WORDS = "an answer that has no words yet"
 
 
 @dataclass(frozen=True, slots=True)
 class RuleRow:
-    """Releases that follow one another and have all cells in common."""
+    """Consecutive releases with equal cells."""
 
     releases: tuple[str, ...]
     cells: tuple[str, ...]
@@ -36,7 +36,7 @@ def rule_rows(
     golden: Mapping[str, Golden],
     releases: Sequence[str],
 ) -> tuple[RuleRow, ...]:
-    """One row for each stretch of the release lines that behaves the same in all columns."""
+    """One row per range of consecutive releases with the same behaviour in all columns."""
     by_name = {one.name: one for one in standard}
     scripts = [by_name[name] for name in COLUMNS if name in by_name]
     answers = executions.lines((release, one) for release in releases for one in scripts)
