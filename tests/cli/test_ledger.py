@@ -15,9 +15,8 @@ from rocketdiff.judging.ledgers import LedgerChoice, load, read
 from rocketdiff.ledger.apply import apply_ledger
 from rocketdiff.report.document import load as load_document
 from rocketdiff.report.document import write
-from rocketdiff.run.command_line import command_line
 from rocketdiff.run.manifest import manifest_of
-from rocketdiff.run.request import Judging, RunRequest, Selection
+from rocketdiff.run.request import Judging, RunRequest, Selection, command_line
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.judging.test_ledgers import SAMPLE, own
 from tests.run.test_run import JAVA, PYTHON

@@ -11,11 +11,10 @@ from rocketdiff.cluster.start import backend_named
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.core.fault import FaultKind
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.run.command_line import command_line
 from rocketdiff.run.dry_run import told
 from rocketdiff.run.execute import plan_cases
 from rocketdiff.run.manifest import manifest_of
-from rocketdiff.run.request import RunRequest, Selection
+from rocketdiff.run.request import RunRequest, Selection, command_line
 from rocketdiff.run.selection import Choice
 
 JAVA, PYTHON = SubjectId("java", "5.3.3"), SubjectId("python", "5.3.3")

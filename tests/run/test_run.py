@@ -10,10 +10,9 @@ from rocketdiff.core.events import RunInterrupted
 from rocketdiff.core.policy import Inconclusive, Policy
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.report.answer import AnswerListener
-from rocketdiff.run.command_line import command_line
 from rocketdiff.run.execute import chosen, plan_cases
 from rocketdiff.run.manifest import manifest_of
-from rocketdiff.run.request import Judging, RunRequest, Selection
+from rocketdiff.run.request import Judging, RunRequest, Selection, command_line
 
 JAVA, PYTHON = SubjectId("java", "5.3.3"), SubjectId("python", "5.3.3")
 

@@ -7,8 +7,9 @@ import tempfile
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -26,30 +27,19 @@ from rocketdiff.cli.history import bisect, changelog, groups, identify
 from rocketdiff.cli.inspect import doctor, scenarios
 from rocketdiff.cli.ledger import ledger_app
 from rocketdiff.cli.options import (
-    BisectOption,
-    ClusterOption,
-    ControlOption,
-    DryRunOption,
     InconclusiveOption,
     LedgerOption,
     MasterOption,
     NoLedgerOption,
-    OutOption,
-    ScenarioOption,
-    ScenariosOption,
-    SeedOption,
-    ServerOption,
     StrictOption,
-    SubjectOption,
-    SuiteOption,
-    WireOption,
     for_bisect,
+    takes,
 )
 from rocketdiff.cli.pipes import outlive_readers
 from rocketdiff.cli.simulate import simulate
 from rocketdiff.core.errors import ExitCode, HarnessError, UsageError
 from rocketdiff.core.plain import plain
-from rocketdiff.core.subject import DEFAULT_RELEASE
+from rocketdiff.core.run_options import FOR_COMPARE, RUN_OPTIONS
 
 if TYPE_CHECKING:
     from rocketdiff.core.events import Listener
@@ -68,74 +58,28 @@ app.add_typer(ledger_app, name="ledger", epilog=epilog("ledger"))
 
 
 @app.command(epilog=epilog("run"))
-def run(
-    subject: SubjectOption = None,
-    suite: SuiteOption = None,
-    scenario: ScenarioOption = None,
-    scenarios: ScenariosOption = None,
-    out: OutOption = Path("reports"),
-    seed: SeedOption = None,
-    server: ServerOption = DEFAULT_RELEASE,
-    cluster: ClusterOption = "processes",
-    master: MasterOption = None,
-    inconclusive: InconclusiveOption = "fail",
-    strict: StrictOption = False,
-    ledger: LedgerOption = None,
-    no_ledger: NoLedgerOption = False,
-    wire: WireOption = False,
-    control: ControlOption = False,
-    dry_run: DryRunOption = False,
-    as_bisect_script: BisectOption = False,  # noqa: ARG001 - main() looks for it
-) -> None:
+@takes(*RUN_OPTIONS)
+def run(**given: Any) -> None:
     """Run two clients side by side on real brokers, break the brokers under them, and judge."""
-    from rocketdiff.cluster.start import backend_named
-    from rocketdiff.judging.ledgers import LedgerChoice
     from rocketdiff.releases.progress import PlainProgress
     from rocketdiff.run.execute import execute
-    from rocketdiff.run.options import pair_of, policy_of, suite_of
-    from rocketdiff.run.request import Judging, RunRequest, Selection
+    from rocketdiff.run.request import request_of
 
-    request = RunRequest(
-        *pair_of(subject or []),
-        Selection(suite_of(suite, is_chosen=bool(scenario or scenarios)), tuple(scenario or ()), scenarios),
-        backend_named(cluster, server),
-        Judging(
-            policy_of(inconclusive, strict=strict), LedgerChoice(tuple(ledger or ()), shipped=not no_ledger), master
-        ),
-        out=out,
-        seed=seed,
-        is_wire_wanted=wire,
-        is_control_wanted=control,
-        is_dry=dry_run,
-        progress=PlainProgress(),
-    )
+    request = replace(request_of(given), progress=PlainProgress())
     with shown_on_terminal() as listeners:
         code = execute(request, listeners)
     leave(code)
 
 
 @app.command(epilog=epilog("compare"))
+@takes(*FOR_COMPARE)
 def compare(
     baseline: Annotated[str, typer.Argument(help="client:release that sets the standard.")],
     candidate: Annotated[str, typer.Argument(help="client:release that is measured against it.")],
-    suite: SuiteOption = None,
-    scenario: ScenarioOption = None,
-    scenarios: ScenariosOption = None,
-    out: OutOption = Path("reports"),
-    seed: SeedOption = None,
-    server: ServerOption = DEFAULT_RELEASE,
-    cluster: ClusterOption = "processes",
-    master: MasterOption = None,
-    inconclusive: InconclusiveOption = "fail",
-    strict: StrictOption = False,
-    ledger: LedgerOption = None,
-    wire: WireOption = False,
-    control: ControlOption = False,
-    dry_run: DryRunOption = False,
+    **given: Any,
 ) -> None:
     """What changes for us if we move from one client to the other? Known changes count too: no shipped ledger applies."""
-    subjects, judged_by = [baseline, candidate], (inconclusive, strict, ledger, True, wire, control, dry_run)
-    run(subjects, suite, scenario, scenarios, out, seed, server, cluster, master, *judged_by)
+    run(**given, subject=[baseline, candidate], no_ledger=True)
 
 
 @app.command(epilog=epilog("analyze"))

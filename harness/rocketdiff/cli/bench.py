@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from rocketdiff.cli.options import JsonOption, ServerOption
-from rocketdiff.core.subject import DEFAULT_RELEASE
+from rocketdiff.core.run_options import DEFAULT_RELEASE
 
 
 class Part(StrEnum):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rocketdiff.cli.options import OwnClusterOption, ServerOption
-from rocketdiff.core.subject import DEFAULT_RELEASE
+from rocketdiff.core.run_options import DEFAULT_RELEASE
 
 if TYPE_CHECKING:
     from rocketdiff.calibration.journal import CalibrationJournal

@@ -8,7 +8,7 @@ import typer
 
 from rocketdiff.cli.examples import epilog
 from rocketdiff.cli.options import OwnClusterOption, ServerOption
-from rocketdiff.core.subject import DEFAULT_RELEASE
+from rocketdiff.core.run_options import DEFAULT_RELEASE
 from rocketdiff.core.topology import TOPOLOGIES
 
 cluster_app = typer.Typer(help="A local RocketMQ in seconds, for anyone.", no_args_is_help=True)

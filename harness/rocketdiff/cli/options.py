@@ -1,71 +1,56 @@
-"""Arguments and options that several commands share, and what they mean."""
+"""Options that several commands share, as typer reads them, and what exit codes mean to `git bisect run`."""
 
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.run_options import RUN_OPTIONS, RunOption
 from rocketdiff.core.suites import SUITES_IN_WORDS
 
-SubjectOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--subject", help="client:release, given twice; the first is the baseline. One: against its own reference."
-    ),
-]
-SuiteOption = Annotated[str | None, typer.Option(help=f"{SUITES_IN_WORDS}; quick unless scenarios are chosen.")]
+
+def of_run(name: str) -> Any:
+    """An option of a run as typer's: its name and help, the smallest number it takes."""
+    option = RUN_OPTIONS[name]
+    return typer.Option(f"--{name}", help=option.help, min=option.least)
+
+
+SuiteOption = Annotated[str | None, of_run("suite")]
 ListedSuiteOption = Annotated[str | None, typer.Option("--suite", help=f"{SUITES_IN_WORDS}; all when not given.")]
-ScenarioOption = Annotated[
-    list[str] | None, typer.Option("--scenario", help="Only scenarios whose name matches this glob.")
-]
-ScenariosOption = Annotated[
-    Path | None, typer.Option("--scenarios", help="Folder of scenario files instead of the shipped ones.")
-]
-OutOption = Annotated[Path, typer.Option(help="Folder that receives the run directory.")]
-SeedOption = Annotated[
-    int | None, typer.Option(help="Seed of plans and phases; drawn and printed when not given.", min=0)
-]
-ServerOption = Annotated[str, typer.Option("--server", help="Release of name servers and brokers that are started.")]
-ClusterOption = Annotated[
-    str,
-    typer.Option(
-        "--cluster", help="Where brokers run: processes, containers, containers:host, or external:FILE, your own."
-    ),
-]
+ScenarioOption = Annotated[list[str] | None, of_run("scenario")]
+ScenariosOption = Annotated[Path | None, of_run("scenarios")]
+ServerOption = Annotated[str, of_run("server")]
 OwnClusterOption = Annotated[
     str, typer.Option("--cluster", help="Where brokers are started: processes, containers or containers:host.")
 ]
-DryRunOption = Annotated[
-    bool, typer.Option("--dry-run", help="Say what would be done (cases, topics, faults, commands), and do nothing.")
-]
-MasterOption = Annotated[
-    str | None, typer.Option("--master", help="Spark master, or none for this process alone; local[*] when not given.")
-]
-InconclusiveOption = Annotated[str, typer.Option(help="What an inconclusive gating check does: fail, warn or pass.")]
-StrictOption = Annotated[bool, typer.Option("--strict", help="Checks of severity 'should' gate too.")]
-LedgerOption = Annotated[
-    list[Path] | None,
-    typer.Option("--ledger", help="File of declared divergences besides the shipped ones; may be given again."),
-]
-NoLedgerOption = Annotated[
-    bool, typer.Option("--no-ledger", help="Leave the shipped ledgers out: only what --ledger names is declared.")
-]
-WireOption = Annotated[
-    bool,
-    typer.Option(
-        "--wire", help="A recording relay before both clients: the wire is a second witness of what each one tells."
-    ),
-]
-ControlOption = Annotated[
-    bool,
-    typer.Option("--control", help="After each case run it again, baseline against itself; an alarm there is exit 2."),
-]
-BisectOption = Annotated[
-    bool,
-    typer.Option("--bisect", help="Exit as `git bisect run` wants it: 125 where this revision cannot be judged."),
-]
+MasterOption = Annotated[str | None, of_run("master")]
+InconclusiveOption = Annotated[str, of_run("inconclusive")]
+StrictOption = Annotated[bool, of_run("strict")]
+LedgerOption = Annotated[list[Path] | None, of_run("ledger")]
+NoLedgerOption = Annotated[bool, of_run("no-ledger")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+
+
+def takes(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command options of a run after its own parameters; it receives them as keywords."""
+
+    def given(command: Callable[..., None]) -> Callable[..., None]:
+        own = [one for one in inspect.signature(command).parameters.values() if one.kind is not one.VAR_KEYWORD]
+        shared = [_parameter(RUN_OPTIONS[name]) for name in names]
+        command.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]  # typer reads it
+        return command
+
+    return given
+
+
+def _parameter(option: RunOption) -> inspect.Parameter:
+    kind: Any = list[option.type] if option.is_many else option.type  # type: ignore[name-defined]  # read by typer when running
+    optional = kind if option.default is not None else kind | None
+    annotation = Annotated[optional, of_run(option.name)]  # type: ignore[valid-type]  # a type when typer reads it
+    return inspect.Parameter(option.key, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=annotation)
 
 
 BISECT_SKIP = 125

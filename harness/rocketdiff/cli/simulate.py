@@ -7,7 +7,8 @@ import typer
 
 from rocketdiff.cli.options import JsonOption, ScenarioOption, ScenariosOption, SuiteOption
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.subject import DEFAULT_RELEASE, SubjectId
+from rocketdiff.core.run_options import DEFAULT_RELEASE
+from rocketdiff.core.subject import SubjectId
 from rocketdiff.run.options import subject_of, suite_of
 
 SubjectsOption = Annotated[

@@ -10,7 +10,7 @@ from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S
 from rocketdiff.cluster.processes.backend import Processes
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.subject import DEFAULT_RELEASE
+from rocketdiff.core.run_options import DEFAULT_RELEASE
 from rocketdiff.core.topology import topology_named
 from rocketdiff.releases.progress import ProgressListener
 

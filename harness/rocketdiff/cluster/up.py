@@ -21,7 +21,7 @@ from typing import Any
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.start import backend_named, start_cluster
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing, UsageError
-from rocketdiff.core.subject import DEFAULT_RELEASE
+from rocketdiff.core.run_options import DEFAULT_RELEASE
 from rocketdiff.process.liveness import is_there, started_ticks
 from rocketdiff.releases.cache import cache_dir
 from rocketdiff.releases.progress import ProgressListener

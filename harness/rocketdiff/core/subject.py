@@ -6,9 +6,6 @@ from typing import Self
 
 from rocketdiff.core.errors import UsageError
 
-DEFAULT_RELEASE = "5.3.3"
-"""Of clients and of servers, where nobody names one."""
-
 _FORM = re.compile(r"(?P<client>[a-z][a-z0-9-]*):(?P<release>[A-Za-z0-9][A-Za-z0-9.+-]*)")
 
 

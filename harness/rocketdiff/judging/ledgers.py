@@ -35,6 +35,11 @@ class LedgerChoice:
     files: tuple[Path, ...] = ()
     shipped: bool = True
 
+    @property
+    def leaves_shipped_out(self) -> bool:
+        """As an option asks for it."""
+        return not self.shipped
+
 
 def shipped_files() -> tuple[Path, ...]:
     """The ledgers that come with rocketdiff, one a client."""

@@ -1,7 +1,7 @@
 """
 The pytest plugin: scenarios as items under ``--rocketdiff``, and a real cluster and real clients for anybody's own tests.
 
-Every pytest of an environment that has rocketdiff loads this module, so it imports nothing but pytest and a table of
+Every pytest of an environment that has rocketdiff loads this module, so it imports nothing but pytest and tables of
 names; all else is imported by whoever asks for it.
 """
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketdiff.core.run_options import FOR_PYTEST, RUN_OPTIONS, RunOption
 from rocketdiff.pytest_plugin.markers import grouped, topology_of
 
 if TYPE_CHECKING:
@@ -23,35 +24,22 @@ MARKER = "rocketdiff(topology='two-masters'): set on every scenario; on a test o
 CLUSTER_FIXTURE = "rocketmq_cluster"
 OPTIONS_OF_FIXTURES = ("--rocketdiff-server", "--rocketdiff-cluster")
 """What the fixtures heed as well, with or without scenarios."""
-DEFAULT_RELEASE = "5.3.3"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options of `rocketdiff run` that make sense here, each with the plugin's name in front."""
-    from rocketdiff.core.suites import SUITES_IN_WORDS
-
     group = parser.getgroup("rocketdiff", "rocketdiff: two RocketMQ clients side by side on real brokers")
+    group.addoption("--rocketdiff", help="collect scenarios and run them", action="store_true", default=False)
+    for option in (RUN_OPTIONS[name] for name in FOR_PYTEST):
+        group.addoption(f"--rocketdiff-{option.name}", help=option.in_pytest, **_as_pytest_reads_it(option))
 
-    def add(name: str, text: str, **more: object) -> None:
-        group.addoption(f"--rocketdiff{name}", help=text, **more)
 
-    add("", "collect scenarios and run them", action="store_true", default=False)
-    add("-subject", "client:release, given twice; the first is the baseline", action="append", default=[])
-    add(
-        "-suite",
-        f"shipped scenarios of a suite: {SUITES_IN_WORDS}; quick when nothing else is chosen",
-    )
-    add("-scenario", "only scenarios whose name matches this glob; may be given again", action="append", default=[])
-    add("-scenarios", "a folder of scenario files instead of the shipped ones")
-    add("-server", "release of name servers and brokers", default=DEFAULT_RELEASE)
-    add("-cluster", "what runs them: processes, containers or containers:host", default="processes")
-    add("-wire", "relays before both clients as second witnesses", action="store_true", default=False)
-    add("-seed", "seed of plans and phases; drawn and printed when not given", type=int)
-    add("-out", "folder that receives the run directories", default="reports")
-    add("-ledger", "file of declared divergences besides the shipped ones", action="append", default=[])
-    add("-no-ledger", "leave the shipped ledgers out", action="store_true", default=False)
-    add("-inconclusive", "what an inconclusive gating check does: fail, warn or pass", default="fail")
-    add("-strict", "checks of severity 'should' gate too", action="store_true", default=False)
+def _as_pytest_reads_it(option: RunOption) -> dict[str, object]:
+    if option.type is bool:
+        return {"action": "store_true", "default": False}
+    if option.is_many:
+        return {"action": "append", "default": [], "type": option.type}
+    return {"default": option.default, "type": option.type}
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -17,15 +17,16 @@ from rocketdiff.core.case import CaseId
 from rocketdiff.core.errors import HarnessError
 from rocketdiff.core.glob import path_glob
 from rocketdiff.core.resources import resource
-from rocketdiff.judging.ledgers import LedgerChoice
+from rocketdiff.core.run_options import FOR_PYTEST, RUN_OPTIONS
+from rocketdiff.core.suites import EVERY_SUITE
 from rocketdiff.judging.ledgers import load as load_ledger
 from rocketdiff.pytest_plugin.cases import Cases, judge_all
 from rocketdiff.pytest_plugin.clusters import backend_of, pool_of
 from rocketdiff.pytest_plugin.items import CaseItem, ScenarioFile, ShippedScenarios, looks_like_scenario
 from rocketdiff.report.summary import print_summary
 from rocketdiff.run.execute import require_possible
-from rocketdiff.run.options import pair_of, policy_of, suite_of
-from rocketdiff.run.request import Judging, RunRequest, Selection
+from rocketdiff.run.options import suite_of
+from rocketdiff.run.request import RunRequest, request_of
 from rocketdiff.scenario import Scenario, load_all, select
 from rocketdiff.verdict.judge import Counts, RunVerdict, machine_line
 
@@ -201,26 +202,9 @@ def _matches(pattern: str, scenarios: Iterable[Scenario]) -> bool:
 
 def _request(config: pytest.Config, seed: int | None) -> RunRequest:
     """The same as `rocketdiff run` makes of its options."""
-    option = config.getoption
-    baseline, candidate = pair_of(option("rocketdiff_subject"))
-    folder, chosen = option("rocketdiff_scenarios"), option("rocketdiff_seed")
-    request = RunRequest(
-        baseline=baseline,
-        candidate=candidate,
-        selection=Selection(
-            suite_of(option("rocketdiff_suite"), is_chosen=True),
-            tuple(option("rocketdiff_scenario")),
-            Path(folder) if folder else None,
-        ),
-        out=Path(option("rocketdiff_out")),
-        backend=backend_of(config),
-        is_wire_wanted=option("rocketdiff_wire"),
-        judging=Judging(
-            policy_of(option("rocketdiff_inconclusive"), strict=option("rocketdiff_strict")),
-            LedgerChoice(
-                tuple(Path(file) for file in option("rocketdiff_ledger")), shipped=not option("rocketdiff_no_ledger")
-            ),
-        ),
-    )
+    given = {one.key: config.getoption(f"rocketdiff_{one.key}") for one in (RUN_OPTIONS[name] for name in FOR_PYTEST)}
+    # Which of the shipped scenarios are wanted depends on what else is collected, so of them a request says nothing.
+    request = request_of({**given, "suite": given["suite"] or EVERY_SUITE}, backend_of(config))
     require_possible(request)
-    return replace(request, seed=next((one for one in (seed, chosen) if one is not None), secrets.randbelow(1 << 31)))
+    seeds = (seed, request.seed, secrets.randbelow(1 << 31))
+    return replace(request, seed=next(one for one in seeds if one is not None))

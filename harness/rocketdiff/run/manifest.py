@@ -9,8 +9,7 @@ from rocketdiff.core.topology import topology_named
 from rocketdiff.judging.run_info import file_named
 from rocketdiff.releases.jvm import find_java
 from rocketdiff.releases.machine import this_machine
-from rocketdiff.run.command_line import command_line
-from rocketdiff.run.request import RunRequest
+from rocketdiff.run.request import RunRequest, command_line
 from rocketdiff.scenario import Case
 from rocketdiff.scenario.checks_asked import checks_planned
 from rocketdiff.traces.manifest import CaseEntry, RunManifest, Tolerance

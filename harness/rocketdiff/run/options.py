@@ -4,7 +4,8 @@ import re
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.policy import Inconclusive, Policy
-from rocketdiff.core.subject import DEFAULT_RELEASE, SubjectId
+from rocketdiff.core.run_options import DEFAULT_RELEASE
+from rocketdiff.core.subject import SubjectId
 
 _RELEASE = re.compile(r"[0-9][A-Za-z0-9.+-]*")
 

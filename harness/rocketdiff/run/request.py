@@ -1,14 +1,21 @@
-"""What a run is asked for: which scenarios, on which backend, judged by what."""
+"""What a run is asked for: which scenarios, on which backend, judged by what; made from options, and told as a command again."""
 
-from dataclasses import dataclass, field
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 from rocketdiff.cluster.backend import Backend
 from rocketdiff.cluster.processes.backend import Processes
+from rocketdiff.cluster.start import backend_named
 from rocketdiff.core.policy import Policy
+from rocketdiff.core.run_options import RUN_OPTIONS, TO_REPEAT, RunOption
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.judging.ledgers import LedgerChoice
 from rocketdiff.releases.progress import ProgressListener
+from rocketdiff.run.options import pair_of, policy_of, suite_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +71,49 @@ class RunRequest:
     def subjects(self) -> tuple[SubjectId, SubjectId]:
         """First the standard, then what is measured against it."""
         return self.baseline, self.candidate
+
+    @property
+    def server_asked(self) -> str | None:
+        """What ``--server`` says; somebody's own cluster says its release itself."""
+        return None if self.backend.is_shared else self.backend.server_release
+
+
+def request_of(given: Mapping[str, Any], backend: Backend | None = None) -> RunRequest:
+    """
+    From options by their keys; those that are left out have their defaults.
+
+    backend: None for the one that the options name. Raises UsageError for what nobody can run, with the option's value.
+    """
+    asked = {option.key: given.get(option.key, option.default) for option in RUN_OPTIONS.values()}
+    patterns, root = tuple(asked["scenario"] or ()), asked["scenarios"]
+    selection = Selection(suite_of(asked["suite"], is_chosen=bool(patterns or root)), patterns, root)
+    ledgers = LedgerChoice(tuple(asked["ledger"] or ()), shipped=not asked["no_ledger"])
+    return RunRequest(
+        *pair_of(asked["subject"] or []),
+        selection,
+        backend or backend_named(asked["cluster"], asked["server"]),
+        Judging(policy_of(asked["inconclusive"], strict=asked["strict"]), ledgers, asked["master"]),
+        out=asked["out"],
+        seed=asked["seed"],
+        is_wire_wanted=asked["wire"],
+        is_control_wanted=asked["control"],
+        is_dry=asked["dry_run"],
+    )
+
+
+def command_line(request: RunRequest, seed: int) -> str:
+    """What to type to repeat the run: everything that decides what it does and how it is judged."""
+    seeded = replace(request, seed=seed)
+    words = (word for name in TO_REPEAT for word in _words(RUN_OPTIONS[name], seeded))
+    return shlex.join(["rocketdiff", "run", *words])
+
+
+def _words(option: RunOption, request: RunRequest) -> Iterator[str]:
+    value = attrgetter(option.field)(request)
+    if value is None or (value == option.default and not option.is_always_said):
+        return
+    if option.type is bool:
+        yield f"--{option.name}"
+        return
+    for one in value if option.is_many else (value,):
+        yield from (f"--{option.name}", str(one))

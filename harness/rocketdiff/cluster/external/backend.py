@@ -13,7 +13,7 @@ from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.fault import ON_THE_WIRE, FaultKind, FaultSpec
-from rocketdiff.core.subject import DEFAULT_RELEASE
+from rocketdiff.core.run_options import DEFAULT_RELEASE
 from rocketdiff.core.topology import Topology
 from rocketdiff.documents.yaml_source import parse_yaml, read_text
 from rocketdiff.releases.progress import ProgressListener

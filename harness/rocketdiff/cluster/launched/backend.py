@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.fault import FaultSpec
-from rocketdiff.core.subject import DEFAULT_RELEASE
+from rocketdiff.core.run_options import DEFAULT_RELEASE
 from rocketdiff.core.topology import Topology
 
 
