@@ -1,1 +1,1 @@
-"""Reports: one listener or renderer a file; every stored format is rendered from the JSON document alone."""
+"""Reports: one listener or renderer per file; every stored format is rendered from the JSON document alone."""

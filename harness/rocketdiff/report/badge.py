@@ -1,4 +1,4 @@
-"""A badge: the endpoint JSON of shields.io, which a CI job publishes anywhere and an image in a README reads."""
+"""A badge: endpoint JSON of shields.io, which a CI job publishes and a README's image reads."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ from rocketdiff.verdict.judge import RunVerdict
 FILE_NAME = "badge.json"
 
 SCHEMA_VERSION = 1
-"""Of the endpoint format, not ours."""
+"""Schema version of the endpoint format, not of rocketdiff."""
 
 _COLOURS = {
     RunVerdict.CONFORMS: "brightgreen",
@@ -32,7 +32,7 @@ def write(document: Document, folder: Path) -> Path:
 
 
 def render(document: Document) -> dict[str, object]:
-    """Who is measured against whom, and the verdict with the one figure that matters."""
+    """The two subjects, and the verdict with its most important figure."""
     run = document.run
     return {
         "schemaVersion": SCHEMA_VERSION,

@@ -1,4 +1,4 @@
-"""How often the gate itself is wrong, in the words that every format uses; with the circumstances, or that nothing is known."""
+"""How often the gate itself is wrong, in the words that every format uses: figures with their circumstances, or that nothing is known."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -13,20 +13,20 @@ from rocketdiff.verdict.calibration import CONFIDENCE, Calibration, Controls, Fo
 from rocketdiff.verdict.judge import RunVerdict
 
 OLD_AFTER_DAYS = 365
-"""A figure about a program of last year is a figure about another program; an entry of a ledger expires after half of it."""
+"""A figure of last year is about another program; a ledger entry expires after half of this time."""
 
 MEASURED_FAULTS = frozenset({"paused_brokers"})
 """
-What the control cases of the shipped measurement did to their clusters, by the names of ``core.fault``.
+Faults of the control cases in the shipped measurement, by the names of ``core.fault``.
 
-Shapes drawn since also kill brokers and have them refuse; they count when the file has been measured anew.
+Newer shapes also kill brokers and make them refuse; they count once the file has been measured anew.
 """
 
 MEASURED_TOPOLOGIES = frozenset({"two-masters"})
-"""Where they run; the same test."""
+"""Topologies of those control cases."""
 
 FEW = 20
-"""Fewer cases than these without an alarm do not even exclude one in seven (0 in 20: at most 13.9 %); that is said."""
+"""Fewer quiet cases than this get a caveat: they do not even exclude one alarm in seven (0 in 20: at most 13.9 %)."""
 
 MODE_WORDS = {"sync": "synchronous", "async": "asynchronous", "oneway": "one-way"}
 
@@ -39,7 +39,7 @@ UNKNOWN = (
 
 
 def trust_lines(document: Document) -> tuple[str, ...]:
-    """What a report says about the gate itself: its measured rates, where they come from, and what they do not cover."""
+    """A report's lines about the gate itself: measured rates, their origin, and what they do not cover."""
     seen = (*unseen_rate(document), *controls_lines(document))
     if document.calibration is None:
         return (*seen, UNKNOWN, *defect_lines(document.defects))
@@ -53,7 +53,7 @@ def trust_lines(document: Document) -> tuple[str, ...]:
 
 
 def trust_briefly(document: Document) -> str:
-    """The same in one line: the rate of false alarms, and whatever is unusual about this run."""
+    """The same in one line: the rate of false alarms, and the caveats of this run."""
     if document.calibration is None:
         return UNKNOWN
     found = caveats(document.calibration, document.run)
@@ -61,7 +61,7 @@ def trust_briefly(document: Document) -> str:
 
 
 def controls_lines(document: Document) -> tuple[str, ...]:
-    """That control cases ran beside this run's, and whether they were quiet; nothing where none were asked for."""
+    """Lines about the run's own control cases and whether they were quiet; empty without control cases."""
     controls = [guard for guard in document.run.guards if guard.name in CONTROL_GUARDS]
     if not controls:
         return ()
@@ -73,9 +73,9 @@ def controls_lines(document: Document) -> tuple[str, ...]:
 
 def unseen_rate(document: Document) -> tuple[str, ...]:
     """
-    What a run without a divergence does not exclude: rare events, by the number of spells of each situation.
+    The rates that a run without a divergence does not exclude, by the number of spells of each situation.
 
-    Nothing beside a divergence that nobody declared. Situations are not added up: what shows in one need not in another.
+    Empty beside an undeclared divergence. Situations are not added up: what shows in one need not show in another.
     """
     spells = document.traces.spells
     is_clean = all(cluster.weight is Weight.DECLARED for cluster in document.clusters)
@@ -89,7 +89,7 @@ def unseen_rate(document: Document) -> tuple[str, ...]:
 
 
 def calibration_lines(calibration: Calibration) -> tuple[str, ...]:
-    """False alarms, then what was found again, then where and when; one sentence each."""
+    """False alarms, then known divergences found again, then the circumstances; one sentence each."""
     controls = calibration.controls
     lines = [_false_alarms(calibration), *_parts(controls)]
     if controls.alarms:
@@ -116,7 +116,7 @@ def _false_alarms(calibration: Calibration) -> str:
 
 
 def _parts(controls: Controls) -> Iterator[str]:
-    """The same cases by how they sent and by whom they were run, where that was counted."""
+    """The same cases by sending mode and by client, where that was counted."""
     modes = [(MODE_WORDS.get(row.mode, row.mode), row.alarms) for row in controls.modes]
     clients = [(f"{row.client} beside {row.client}", row.alarms) for row in controls.clients]
     if modes and clients:
@@ -152,7 +152,7 @@ def _not_always(one: Found) -> str:
 
 
 def circumstances(calibration: Calibration) -> str:
-    """When, with what and on what: a rate holds for these, and for little else."""
+    """When, with which versions and on which machine: a rate holds for these, and for little else."""
     machine = calibration.machine
     sources = len(calibration.sources)
     changed = f", the program changed {sources - 1} × under way" if sources > 1 else ""
@@ -164,7 +164,7 @@ def circumstances(calibration: Calibration) -> str:
 
 
 def caveats(calibration: Calibration, run: RunInfo) -> tuple[str, ...]:
-    """In what the measured circumstances differ from a run's, so that nobody reads the figures as more than they are."""
+    """The differences between the circumstances of the measurement and of a run, so that the figures are not over-read."""
     return tuple(_caveats(calibration, run))
 
 
@@ -186,7 +186,7 @@ def _caveats(calibration: Calibration, run: RunInfo) -> Iterator[str]:
 
 
 def _unmeasured(calibration: Calibration, run: RunInfo) -> Iterator[str]:
-    """What this run asks or does and no control case did: a rate says nothing about it."""
+    """Checks, faults and topologies of this run without a control case: a rate says nothing about them."""
     if foreign := sorted({check for _, check in run.planned} - {rate.check for rate in calibration.controls.checks}):
         yield f"no control case was asked for {', '.join(foreign)}"
     hit = {name for case in run.cases for name, count in case.fault_counts.items() if count}
@@ -197,7 +197,7 @@ def _unmeasured(calibration: Calibration, run: RunInfo) -> Iterator[str]:
 
 
 def _hardly_measured(controls: Controls, run: RunInfo) -> Iterator[str]:
-    """Of how this run sends, and of its clients, how few control cases there were."""
+    """Caveats for sending modes and clients of this run with too few control cases."""
     if controls.alarms_per_case.n < FEW:
         yield f"only {controls.alarms_per_case.n} of its control cases were decided"
         return
@@ -220,6 +220,6 @@ def _few(rate: Rate | None, did: str) -> Iterator[str]:
 
 
 def _age_days(calibration: Calibration, run: RunInfo) -> int:
-    """Counted to the day the run began, so that the same run gives the same report whenever it is rendered."""
+    """Age on the day the run began, so that the same run always gives the same report."""
     ended, began = datetime.fromisoformat(calibration.last_at), datetime.fromisoformat(run.started_at)
     return (began.astimezone(UTC) - ended.astimezone(UTC)).days

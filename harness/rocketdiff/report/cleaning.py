@@ -1,8 +1,8 @@
 """
-What clients, brokers and stored runs said, made fit for a report: the one place that does so, for every rendering.
+Sanitises text from clients, brokers and stored runs; the one place that does so, for every rendering.
 
-A document is cleaned when it is built and when it is read back, so terminal, page, Markdown, XML and charts only ever meet
-plain text: no control character, no command to a CI server, nothing longer than a person reads.
+A document is cleaned when it is built and when it is read back, so terminal, page, Markdown, XML and charts get only plain
+text: no control character, no command to a CI server, nothing too long to read.
 """
 
 from dataclasses import fields, is_dataclass, replace
@@ -20,7 +20,7 @@ _plain = lru_cache(maxsize=4_096)(plain)
 
 
 def cleaned(value: Value) -> Value:
-    """The same value with every text in it plain; numbers, words of ours and order stay as they are."""
+    """The same value with every text in it plain; numbers, rocketdiff's own words and order are unchanged."""
     return cast("Value", _cleaned(value))
 
 

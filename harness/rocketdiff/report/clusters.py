@@ -1,8 +1,8 @@
 """
-Divergences of a whole run gathered by signature, so that a report's length does not depend on the trace's.
+Groups the divergences of a run by signature, so that a report's length does not depend on the trace's.
 
-A signature is stable over seeds and times; each cluster shows its minimal example: the one with the fewest attempts of
-both arms together, then the earliest.
+A signature is stable over seeds and times. Each cluster has a minimal example: the one with the fewest attempts of both arms
+together, then the earliest.
 """
 
 from collections import defaultdict
@@ -57,10 +57,10 @@ class Cluster:
 
 def clusters_of(results: Sequence[CheckResult], policy: Policy) -> tuple[Cluster, ...]:
     """
-    Clusters of all results: what gates first, then by what matters to a producer's owner, then causes before consequences.
+    Clusters of all results: gating ones first, then by importance to a producer's owner, then causes before consequences.
 
-    Of the differences of one subject in one case only the first is certain to be a cause: after it the rules follow the
-    subject as well as they can.
+    Of the differences of one subject in one case only the first is certainly a cause: after it the rules follow the subject
+    only approximately.
     """
     gathered: defaultdict[tuple[Weight, str, str, str], list[tuple[CheckResult, Divergence]]] = defaultdict(list)
     for result in results:
@@ -93,17 +93,17 @@ _GRAVITY = (
     ("avoidance", "retry"),
     ("timing", "failover-time"),
 )
-"""What a producer's owner asks about first: its messages, its exceptions, its waiting, its brokers; which queue comes last."""
+"""Order of importance to a producer's owner: messages, exceptions, attempts, brokers, durations; queues come last."""
 
 
 def gravity(signature: str) -> int:
-    """Place of a signature's family in the order of what matters to a producer's owner."""
+    """Rank of a signature's family by importance to a producer's owner."""
     family = signature.removeprefix("rules/").partition(".")[0]
     return next((place for place, names in enumerate(_GRAVITY) if family in names), len(_GRAVITY))
 
 
 def _first_in_their_case(results: Sequence[CheckResult]) -> set[tuple[str, str, str]]:
-    """(check, signature, subject) of the earliest example of each subject in each case; a statistic has no place in it."""
+    """(check, signature, subject) of the earliest example of each subject in each case; statistics have none."""
     first: dict[tuple[str, str], tuple[int, tuple[str, str, str]]] = {}
     for result in results:
         for shown in result.divergences:
@@ -115,7 +115,7 @@ def _first_in_their_case(results: Sequence[CheckResult]) -> set[tuple[str, str, 
 
 
 def weight_of(result: CheckResult, divergence: Divergence, policy: Policy) -> Weight:
-    """What a divergence in this result means for the run."""
+    """The weight of a divergence in this result for the verdict."""
     if result.verdict is Verdict.INVALID:
         return Weight.VOID
     if divergence.declared_by or result.verdict is Verdict.DECLARED:
@@ -143,7 +143,7 @@ def _cluster(weight: Weight, members: Sequence[tuple[CheckResult, Divergence]]) 
 
 
 def fingerprint(check: str, signature: str, subject: str) -> str:
-    """Twelve hexadecimal digits that name a cluster in every run, whatever its seed, time or place."""
+    """Twelve hexadecimal digits that identify a cluster in every run, whatever its seed, time or place."""
     return sha256(f"{check}\n{signature}\n{subject}".encode()).hexdigest()[:12]
 
 

@@ -1,4 +1,4 @@
-"""What a report knows about an example besides the evidence: its rule chain, the sends around it, and who knew of it before."""
+"""Context of an example besides the evidence: its rule chain, the sends around it, and ledger entries that know it."""
 
 from dataclasses import dataclass
 

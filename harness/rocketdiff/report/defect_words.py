@@ -1,11 +1,11 @@
-"""What was measured with defective clients, as sentences of a report and as a table for its documentation."""
+"""Results with defective clients, as sentences of a report and as a table for its documentation."""
 
 from rocketdiff.report.words import plural
 from rocketdiff.verdict.defects_found import DefectsFound, SuiteFound
 
 
 def defect_lines(found: DefectsFound | None) -> tuple[str, ...]:
-    """One sentence a suite; nothing where nobody has measured."""
+    """One sentence per suite; empty without a measurement."""
     if found is None:
         return ()
     each = "; ".join(map(_suite, found.suites))

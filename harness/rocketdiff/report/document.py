@@ -1,9 +1,9 @@
 """
-The report document: everything a report says, as one value; JSON is its stored form and the source of every other format.
+The report document: the content of a report as one value. JSON is its stored form and the source of every other format.
 
-schemaVersion is semantic: a new field is a new minor version, anything that an older reader would misread is a new major.
+schemaVersion is semantic: a new field is a new minor version, a change that an older reader would misread a new major one.
 ``python -m rocketdiff.report.document`` prints the JSON Schema, generated from the types; fixtures/schema/report-1.json is its
-committed form, and a test refuses a difference between the two.
+committed form, and a test compares the two.
 """
 
 import sys
@@ -68,7 +68,7 @@ def build(
     contexts: tuple[ExampleContext, ...] = (),
     defects: DefectsFound | None = None,
 ) -> Document:
-    """Put a judged run together, every text of it plain; nothing is added later, by any renderer."""
+    """Build the document of a judged run, with plain text only; renderers add nothing."""
     document = Document(
         schema_version=SCHEMA_VERSION,
         verdict=judgement.verdict,
@@ -92,11 +92,11 @@ def build(
 FILE_NAME = "report.json"
 
 _MOST_BYTES = 1 << 30
-"""A run of some hundred cases has a document of a few MiB."""
+"""Limit of a document's size; a run of some hundred cases has a few MiB."""
 
 
 def encode(document: Document) -> bytes:
-    """One line of JSON (most of it is lanes, which no person reads) and a line feed; same document, same bytes."""
+    """One line of JSON (most of it is lanes, which people do not read) and a line feed; equal documents give equal bytes."""
     return msgspec.json.encode(document) + b"\n"
 
 
@@ -111,7 +111,7 @@ def load(path: Path) -> Document:
     """
     Read a stored document; ``path`` is the file or the folder that holds it.
 
-    Raises TraceError when there is none, when it is no report, or when its major version is newer than this reader.
+    Raises TraceError if there is none, if it is no report, or if its major version is newer than this reader.
     """
     file = path / FILE_NAME if path.is_dir() else path
     hint = "name a run directory, or run `rocketdiff analyze` on it first"

@@ -1,8 +1,8 @@
 """
-One example in words: each attempt, how the call ended, what the brokers hold, and the figures behind it.
+One example in words: each attempt, the end of the call, what the brokers stored, and the figures behind it.
 
-The detail of an example is a check's own; what is read here are the parts that exact checks share (``sends``,
-``stored``, ``rules``), and whatever else there is becomes name and value.
+The detail of an example belongs to its check. This module reads the parts that exact checks share (``sends``, ``stored``,
+``rules``) and shows everything else as name and value.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ def attempt_text(attempt: LaneAttempt) -> str:
 
 
 def call_text(call: object) -> str:
-    """How the call of the application ended; empty when nothing is known about it."""
+    """The end of the application's call; empty if unknown."""
     if not isinstance(call, Mapping):
         return ""
     elapsed = call.get("elapsed_ms")
@@ -36,7 +36,7 @@ def call_text(call: object) -> str:
 
 
 def stored_text(copies: object) -> str:
-    """Where the brokers hold the message; empty when that is not part of the example."""
+    """Where the brokers stored the message; empty if the example does not say."""
     if not isinstance(copies, list | tuple):
         return ""
     if not copies:
@@ -46,7 +46,7 @@ def stored_text(copies: object) -> str:
 
 
 def detail_lines(example: Example) -> tuple[tuple[str, str], ...]:
-    """Name and value of everything else the check noted, nested names joined by a dot."""
+    """Name and value of all other details, nested names joined by a dot."""
     rest = {name: value for name, value in example.detail.items() if name not in _SHOWN_ELSEWHERE}
     return tuple(_flat(rest, ""))
 
@@ -60,7 +60,7 @@ def _flat(values: Mapping[str, object], prefix: str) -> Iterator[tuple[str, str]
 
 
 def plain_text(value: object) -> str:
-    """A JSON value as people write it."""
+    """A JSON value for people."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""The page: one HTML file with everything inside, so that it opens from a CI artefact on a machine without network."""
+"""The page: one self-contained HTML file, which opens from a CI artefact on a machine without network."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -37,7 +37,7 @@ FILE_NAME = "report.html"
 LIMIT_BYTES = 5_000_000
 
 FINDINGS = 5
-"""Sentences right under the headline; each leads to its card, where the rest is as well."""
+"""Findings directly under the headline; each links to its card, which has the details."""
 
 COLOURS = (
     (palette.INK, "--ink"),
@@ -51,22 +51,22 @@ COLOURS = (
     (palette.PAUSED_LANE, "--paused-lane"),
     *((colour, f"--broker-{number}") for number, colour in enumerate(palette.BROKERS, start=1)),
 )
-"""Drawn colour and the variable of report.css that replaces it, so that pictures follow the page's scheme."""
+"""Literal colour of a picture and the variable of report.css that replaces it, so that pictures follow the page's scheme."""
 
 
 def _nobody_listens(_case: str) -> None:
-    """Take no note."""
+    """Ignore the case."""
 
 
 def write(document: Document, folder: Path, note: Callable[[str], None] = _nobody_listens) -> Path:
-    """Write the page into ``folder`` and return its path; ``note`` hears of every case that has been drawn."""
+    """Write the page into ``folder`` and return its path; ``note`` is called with every case that has been drawn."""
     path = folder / FILE_NAME
     replace_file(path, render(document, note).encode())
     return path
 
 
 def render(document: Document, note: Callable[[str], None] = _nobody_listens) -> str:
-    """The whole page; should the text leave too little room, it is rendered again without pictures of cases."""
+    """The page; if it becomes too large, it is rendered again without pictures of cases."""
     order = page.cases_by_interest(document)
     pictures = draw_cases(order, document.plots, page.subjects_of(document), note)
     text = _page(document, pictures)
@@ -148,13 +148,13 @@ def _settings_text(settings: dict[str, object]) -> str:
 
 
 def _briefly(sentences: Sequence[str]) -> str:
-    """The first two, and how many more there are."""
+    """The first two, and the number of others."""
     more = f"; and {len(sentences) - 2} more" if len(sentences) > 2 else ""
     return "; ".join(sentences[:2]) + more
 
 
 def _hint(cell: Cell) -> str:
-    """What a pointer resting on a cell of the matrix reads."""
+    """Tooltip of a cell of the matrix."""
     lines = []
     for result in cell.results:
         signatures = ", ".join(divergence.signature for divergence in result.divergences)
@@ -163,5 +163,5 @@ def _hint(cell: Cell) -> str:
 
 
 def _breakable(name: str) -> Markup:
-    """A name that may be broken after its hyphens."""
+    """A name with line breaks allowed after its hyphens."""
     return Markup("-<wbr>").join(escape(part) for part in name.split("-"))

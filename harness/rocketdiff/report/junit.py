@@ -1,9 +1,9 @@
 """
-JUnit XML: one test case a check, so that any CI server shows a run without knowing rocketdiff.
+JUnit XML: one test case per check, so that any CI server can show a run.
 
-DIVERGES (and STALE) is a failure where it gates, ERROR and a gating INVALID are errors, NOT_APPLICABLE is skipped. INCONCLUSIVE is
+DIVERGES (and STALE) is a failure if it gates, ERROR and a gating INVALID are errors, NOT_APPLICABLE is skipped. INCONCLUSIVE is
 skipped with the property ``inconclusive=true``, or a failure under ``--strict``. A divergence that does not gate is a
-pass with the property ``diverges=true``: a CI server knows no third colour. DECLARED is a pass that names the ledger's entries.
+pass with the property ``diverges=true``, because CI servers have no third state. DECLARED is a pass that names the ledger's entries.
 """
 
 import re
@@ -24,7 +24,7 @@ from rocketdiff.report.words import check_id, phase_word
 FILE_NAME = "junit.xml"
 
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 cannot hold even escaped (section 2.2, Char)."""
+"""Characters that XML 1.0 does not allow even escaped (section 2.2, Char)."""
 
 
 def write(document: Document, folder: Path) -> Path:
@@ -37,7 +37,7 @@ def write(document: Document, folder: Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class CaseTold:
-    """What viewers show of a case: its scenario's file, the line that asks, and how long its clients sent."""
+    """Attributes of a case for viewers: its scenario's file, the line of the check, and how long its clients sent."""
 
     file: str
     line: int
@@ -54,7 +54,7 @@ def _told_of(name: str, case: CaseInfo, document: Document) -> CaseTold:
 
 
 class JUnitListener:
-    """Rewrites the file after every judged check, so that a job killed half-way still reports what it knew."""
+    """Rewrites the file after every judged check, so that a killed job still reports what was known."""
 
     def __init__(self, path: Path, policy: Policy) -> None:
         self._path = path
@@ -63,7 +63,7 @@ class JUnitListener:
         self._run, self._seed = "", 0
 
     def on_event(self, event: events.Event) -> None:
-        """Take note of the run's name and of every answer."""
+        """Record the run's name and every answer."""
         match event:
             case events.RunStarted():
                 self._run, self._seed = event.run, event.seed
@@ -78,9 +78,9 @@ def render(
     run: str, seed: int, results: Sequence[CheckResult], policy: Policy, told: Mapping[str, CaseTold] | None = None
 ) -> bytes:
     """
-    The whole file: one suite a case, in the order the results come.
+    The file: one suite per case, in the order of the results.
 
-    told: of cases that are over. The time of a case stands at the first of its checks: the same sends answer all of them.
+    told: of completed cases. The time of a case is at the first of its checks, because the same sends answer all of them.
     """
     root = ET.Element("testsuites", name=_legal(f"rocketdiff {run}"))
     totals = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
@@ -98,7 +98,7 @@ def render(
 
 
 def _places(suite: ET.Element, told: CaseTold | None) -> None:
-    """File, line and time, as far as they are known."""
+    """File, line and time, if known."""
     tests = suite.findall("testcase")
     if told is None or not tests:
         return
@@ -123,7 +123,7 @@ def _counts(suite: ET.Element, outcomes: Sequence[str]) -> dict[str, int]:
 
 
 def _test_case(suite: ET.Element, result: CheckResult, policy: Policy) -> str:
-    """Add one test case; its outcome is the name of the element that tells it, or ``passed``."""
+    """Add one test case; its outcome is the name of its child element, or ``passed``."""
     scenario = result.case.rpartition("/")[0] or result.case
     test = ET.SubElement(suite, "testcase", classname=_legal(scenario.replace("/", ".")), name=_legal(check_id(result)))
     outcome = outcome_of(result, policy)

@@ -1,4 +1,4 @@
-"""What every format says about the ledger: why a divergence is declared, and what became of each entry."""
+"""Words about the ledger for all formats: why a divergence is declared, and the result of each entry."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from rocketdiff.report.document import Document
 
 @dataclass(frozen=True, slots=True)
 class StateSign:
-    """How the state of an entry is shown: mark, words, and the class that colours them."""
+    """Display of an entry's state: mark, words, and CSS class."""
 
     mark: str
     word: str
@@ -30,14 +30,14 @@ STATE_SIGNS = {
 
 @dataclass(frozen=True, slots=True)
 class LedgerPart:
-    """Entries that belong together under one title."""
+    """Entries under one title."""
 
     title: str
     entries: tuple[EntryOutcome, ...]
 
 
 def ledger_parts(document: Document) -> tuple[LedgerPart, ...]:
-    """Entries with one client at fault, then those shared by both or left open by the specification; empty parts left out."""
+    """Entries with one client at fault, then those where both are or the specification is silent; empty parts left out."""
     own = tuple(entry for entry in document.ledger if not entry.is_shared)
     shared = tuple(entry for entry in document.ledger if entry.is_shared)
     parts = (LedgerPart("One client at fault", own), LedgerPart("Both at fault, or a gap in the specification", shared))
@@ -45,7 +45,7 @@ def ledger_parts(document: Document) -> tuple[LedgerPart, ...]:
 
 
 def declarations(cluster: Cluster, document: Document) -> tuple[EntryOutcome, ...]:
-    """Entries that declare a cluster."""
+    """The entries that declare a cluster."""
     return tuple(entry for entry in document.ledger if entry.id in cluster.declared_by)
 
 
@@ -55,13 +55,13 @@ def because(entry: EntryOutcome) -> str:
 
 
 def to_look_at(document: Document) -> tuple[EntryOutcome, ...]:
-    """Entries somebody has to do something about: all but those that are as declared, not tested, and in date."""
+    """Entries that need action: all except those as declared or untested that are not ageing."""
     fine = (EntryState.DECLARED, EntryState.UNTESTED)
     return tuple(entry for entry in document.ledger if entry.state not in fine or entry.warning)
 
 
 def trouble_text(entry: EntryOutcome) -> str:
-    """What is the matter with an entry, in one line."""
+    """The problem of an entry, in one line."""
     parts = [f"{entry.id} ({entry.place}): {STATE_SIGNS[entry.state].word}"]
     if entry.state in (EntryState.STALE, EntryState.EXCEEDED):
         parts.append(f"declared {entry.occurrence}, {entry.seen_text}{_missing(entry.missing)}")
@@ -71,7 +71,7 @@ def trouble_text(entry: EntryOutcome) -> str:
 
 
 _MISSING_SHOWN = 3
-"""Names of checks in one line; the rest is in the document."""
+"""Number of checks named in one line; the document has all."""
 
 
 def _missing(names: Sequence[str]) -> str:

@@ -1,8 +1,8 @@
 """
 Markdown for a CI step summary, and a short one for a comment on a pull request.
 
-Platforms drop a summary over 1 MiB whole and refuse a comment over 64 KiB, so each has its room and gives up details
-in this order: the cases behind a cluster, clusters beyond the first ten, the matrix.
+Platforms drop a summary over 1 MiB and refuse a comment over 64 KiB, so each has a size limit and gives up details in
+this order: the cases behind a cluster, clusters beyond the first ten, the matrix.
 """
 
 import re
@@ -38,7 +38,7 @@ from rocketdiff.verdict.judge import RunVerdict
 SUMMARY_FILE, COMMENT_FILE = "summary.md", "comment.md"
 SUMMARY_BYTES = 1_000_000
 COMMENT_BYTES = 60_000
-"""Below 65,536 with room for what the platform or a wrapper adds around it."""
+"""Below 65,536, with room for what the platform or a wrapper adds."""
 
 FIRST_CLUSTERS = 10
 
@@ -59,7 +59,7 @@ _EMOJI_OF_MARK = {sign.mark: EMOJI[verdict] for verdict, sign in SIGNS.items()} 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How much is told."""
+    """How much detail is shown."""
 
     clusters: int
     folded_clusters: int
@@ -85,7 +85,7 @@ def write(document: Document, folder: Path) -> tuple[Path, Path]:
 
 
 def render(document: Document, limit_bytes: int, extents: Sequence[Extent] = _EXTENTS) -> str:
-    """The fullest text that fits; the verdict, the counts and the command always do."""
+    """The most detailed text that fits; verdict, counts and command always fit."""
     for extent in extents:
         text = _text(document, extent)
         if len(text.encode()) <= limit_bytes:
@@ -162,7 +162,7 @@ def _left_out(document: Document) -> str:
 
 
 def _ledger(document: Document) -> str:
-    """What somebody has to do about the ledger; then what it declared here and why, the shared ones apart."""
+    """Required actions on the ledger; then the declared divergences and why, those of both clients apart."""
     declared = (
         (part.title, [because(entry) for entry in part.entries if entry.seen]) for part in ledger_parts(document)
     )
@@ -179,7 +179,7 @@ def _listed(title: str, texts: Sequence[str]) -> str:
 
 
 def _trust(document: Document) -> str:
-    """What the run does not exclude, its controls, and how often the gate itself is wrong, a line each."""
+    """What the run does not exclude, its control cases, and how often the gate is wrong, a line each."""
     lines = (*unseen_rate(document), *controls_lines(document), trust_briefly(document))
     return "\n".join(f"- {_plain(line)}" for line in lines)
 
@@ -213,11 +213,11 @@ _MARKUP = str.maketrans(
     {character: f"\\{character}" for character in "\\`*_~[]|#"}
     | {character: f"&#{ord(character)};" for character in "<>@"}
 )
-"""Escapes; an at sign becomes an entity because a backslash does not stop a platform from notifying someone."""
+"""Escapes; an at sign becomes an entity, because a backslash does not stop a platform from notifying a user."""
 
 
 def _plain(text: str) -> str:
-    """Text that no Markdown reader takes for markup, a mention or an issue."""
+    """Text that no Markdown renderer takes for markup, a mention or an issue."""
     return " ".join(text.translate(_MARKUP).split())
 
 
@@ -226,6 +226,6 @@ def _code(text: str) -> str:
 
 
 def _fenced(text: str) -> str:
-    """As it is, in a fence that nothing in it closes."""
+    """The text unchanged, in a fence longer than any in it."""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence}\n{text}\n{fence}"

@@ -22,11 +22,11 @@ MEASURE_WORDS = {
     "blocked-send-duration": "duration of sends held up by the broker",
     "blocked-send-duration ratio (candidate ÷ baseline)": "the same, candidate ÷ baseline",
 }
-"""Names of figures for people; the stored ones stay what programs read."""
+"""Names of figures for people; programs read the stored names."""
 
 
 def measure_word(name: str) -> str:
-    """A figure's name in words; a class of exceptions stays as it is."""
+    """A figure's name in words; exception classes are unchanged."""
     return MEASURE_WORDS.get(name) or (
         name if name[:1].isupper() else name.replace("-", " ").removesuffix("_ns").replace("_", " ")
     )

@@ -1,4 +1,4 @@
-"""Why a run gives no answer, in one sentence: the reason that most open checks share, and what to do about it."""
+"""Why a run gives no answer, in one sentence: the most frequent reason of its open checks, and what to do about it."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -24,13 +24,13 @@ _REMEDIES = (
     ),
     ("guard", "run it again on a machine with less load; *Validity* names what did not hold"),
 )
-"""A part of a reason, and what helps against it; the first that occurs counts."""
+"""A part of a reason, and its remedy; the first match counts."""
 
 _OTHERWISE = "the reasons are listed under *Without an answer*"
 
 
 def why_open(document: Document) -> tuple[str, ...]:
-    """Sentences for a run without an answer; none for one that has one."""
+    """Sentences for a run without an answer; empty for a run with one."""
     return tuple(_why(document)) if document.verdict in _OPEN else ()
 
 

@@ -1,4 +1,4 @@
-"""What the page shows, worked out before any template sees it: views with everything decided."""
+"""Views of the page: everything the templates show, computed before rendering."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,10 +19,10 @@ from rocketdiff.report.signature_words import title_of
 from rocketdiff.report.words import PHASES, Sign, explain_command, plural, short_case, sign_of, where_in
 
 CLUSTERS_SHOWN = 60
-"""More signatures than anyone reads; the rest is in the document."""
+"""Limit of divergence cards; the document has the rest."""
 
 OPEN_CASES = 2
-"""Cases unfolded from the start where something diverged; of a run that conforms nobody needs one."""
+"""Limit of cases that are open from the start, if something diverged; a run that conforms has none."""
 
 _BADGES = {
     Weight.NEW: ("new divergence", "bad"),
@@ -34,7 +34,7 @@ _BADGES = {
 
 @dataclass(frozen=True, slots=True)
 class AnswerView:
-    """One line of a table of answers; word: of its sign, or what it means here. notes: what a picture of it adds."""
+    """One line of a table of answers; word: of its sign, or its meaning here. notes: what its picture adds."""
 
     result: CheckResult
     sign: Sign
@@ -44,7 +44,7 @@ class AnswerView:
 
     @property
     def why(self) -> str:
-        """Why there is no better answer, and that it does not gate where it does not."""
+        """The reason of an open answer, with a note if it does not gate."""
         said = self.result.reason or self.sign.word
         return said if self.gates else f"{said} (does not gate)"
 
@@ -71,7 +71,7 @@ class SideView:
 
 @dataclass(frozen=True, slots=True)
 class NeighbourView:
-    """One send around an example: what each arm did; the example's own is marked."""
+    """One send around an example: what each arm did; the example's own send is marked."""
 
     send: int
     sides: tuple[tuple[LaneAttempt, ...], ...]
@@ -83,7 +83,7 @@ class ClusterView:
     """
     One divergence card.
 
-    title: the signature in words. gutter: sends around the example, both arms side by side. context: what else is known.
+    title: the signature in words. gutter: sends around the example, both arms side by side. context: further information.
     """
 
     item: Cluster
@@ -121,13 +121,13 @@ def subjects_of(document: Document) -> dict[str, str]:
 
 
 def anchors_of(document: Document) -> dict[str, str]:
-    """Fragment identifier of every planned case: of its name, so that a link outlives another choice of cases."""
+    """Fragment identifier of every planned case, made from its name, so that links survive another selection of cases."""
     cases = dict.fromkeys(case.case for case in document.run.cases)
     return {case: "case-" + re.sub("[^A-Za-z0-9]+", "-", short_case(case, document.run)) for case in cases}
 
 
 def cases_by_interest(document: Document) -> tuple[str, ...]:
-    """Planned cases, those of the first clusters first: their pictures are drawn whatever the room."""
+    """Planned cases, those of the first clusters first, so that their pictures are drawn before the page is full."""
     divergent = (case for cluster in document.clusters for case in (cluster.example_case, *cluster.cases))
     planned = [case.case for case in document.run.cases]
     return tuple(dict.fromkeys([*(case for case in divergent if case in planned), *planned]))
@@ -141,7 +141,7 @@ def answers_of(results: Iterable[CheckResult], document: Document) -> tuple[Answ
 
 
 def _answer(result: CheckResult, document: Document) -> AnswerView:
-    """An answer; one about durations is also told how the episodes ended, for it speaks of those that both left only."""
+    """View of an answer; one about durations also says how the episodes ended, because it covers only those that both arms left."""
     sign = sign_of(result.verdict, result.severity)
     ends = [one for one in document.plots.endings if (one.pool, one.check) == (result.case, result.check)]
     few = any(2 * min(one.baseline, one.candidate) <= one.episodes for one in ends)
@@ -176,7 +176,7 @@ def cluster_views(document: Document) -> tuple[ClusterView, ...]:
 
 
 def context_of(cluster: Cluster, document: Document) -> ExampleContext:
-    """What stands beside a cluster's example; an empty one where nobody looked."""
+    """The context of a cluster's example; empty if none was computed."""
     wanted = (cluster.fingerprint, str(cluster.weight))
     found = (one for one in document.contexts if (one.fingerprint, one.weight) == wanted)
     return next(found, ExampleContext(*wanted))
@@ -195,7 +195,7 @@ def _around(cluster: Cluster, document: Document) -> tuple[NeighbourView, ...]:
 
 
 def _sides(cluster: Cluster, subjects: Mapping[str, str]) -> tuple[SideView, ...]:
-    """Both arms at the example's send; none where the example is a statistic."""
+    """Both arms at the example's send; empty if the example is a statistic."""
     if not cluster.decisions:
         return ()
     return tuple(
@@ -255,7 +255,7 @@ def pool_views(document: Document) -> tuple[PoolView, ...]:
 
 
 def unanswered(document: Document) -> tuple[AnswerView, ...]:
-    """Checks that could not be decided: those that gate, then those that would have, had they been answered."""
+    """Checks without a decision: those that gate, then those that would gate if answered."""
     open_ends = (Verdict.INCONCLUSIVE, Verdict.INVALID, Verdict.ERROR)
     rows = answers_of((r for r in document.results if r.verdict in open_ends), document)
     waived = (row for row in rows if not row.gates and row.result.severity is not Severity.INFO)
@@ -284,7 +284,7 @@ def guards_of(document: Document) -> tuple[Guard, ...]:
 
 
 def _gathered(guards: Sequence[Guard]) -> Iterator[Guard]:
-    """Broken guards one by one, then one line for all guards of a kind that held; ``fault-1``, ``fault-2`` are a kind."""
+    """Broken guards one by one, then one line per kind for guards that held; ``fault-1`` and ``fault-2`` are one kind."""
     kinds: dict[str, list[Guard]] = {}
     for guard in guards:
         kinds.setdefault(guard.name.rstrip("0123456789").rstrip("-"), []).append(guard)

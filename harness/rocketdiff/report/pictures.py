@@ -1,4 +1,4 @@
-"""Which pictures a page shows: drawn case by case, the ones with new divergences first, until the page is full."""
+"""Selects the pictures of a page: drawn case by case, those with new divergences first, until the page is full."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from rocketdiff.report.words import plural
 from rocketdiff.statistics.significance import exact_mcnemar
 
 ROOM_BYTES = 4_000_000
-"""For all pictures of a page; leaves a million bytes of its five for text and tables."""
+"""Limit for all pictures of a page; leaves one of its five million bytes for text and tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class LanesPicture:
     """
     One window of one case in one run.
 
-    number: as in the overview of the case above it. title: what it is about. sends: the examples it shows, by arm.
+    number: as in the overview of the case above it. title: its subject. sends: the examples it shows, by arm.
     """
 
     svg: str
@@ -33,7 +33,7 @@ class LanesPicture:
 
 @dataclass(frozen=True, slots=True)
 class CasePictures:
-    """Everything drawn for one case; an empty string where there was nothing to draw."""
+    """All pictures of one case; an empty string if there was nothing to draw."""
 
     overviews: tuple[str, ...] = ()
     lanes: tuple[LanesPicture, ...] = ()
@@ -42,14 +42,14 @@ class CasePictures:
     no_room: bool = False
 
     def size(self) -> int:
-        """Bytes they take in the page."""
+        """Their size in the page in bytes."""
         drawn = (*self.overviews, *(picture.svg for picture in self.lanes), self.shares, self.ambiguity)
         return sum(map(len, drawn))
 
 
 @dataclass(frozen=True, slots=True)
 class CurvesPicture:
-    """Failover curves of one sample, what they are and what they say in words."""
+    """Failover curves of one sample, with a title and a summary in words."""
 
     title: str
     text: str
@@ -58,7 +58,7 @@ class CurvesPicture:
 
 @dataclass(frozen=True, slots=True)
 class PoolPicture:
-    """Everything drawn about the ends of one pool's episodes; what is judged comes first."""
+    """All pictures of one pool's episodes; the judged one comes first."""
 
     name: str
     curves: tuple[CurvesPicture, ...]
@@ -73,7 +73,7 @@ NOT_JUDGED = (
 def draw_cases(
     cases: Iterable[str], plots: Plots, subjects: dict[str, str], note: Callable[[str], None], room: int = ROOM_BYTES
 ) -> dict[str, CasePictures]:
-    """Pictures by case, in the order given, until ``room`` bytes are used; ``note`` hears of every case done."""
+    """Pictures by case, in the given order, until ``room`` bytes are used; ``note`` is called with every finished case."""
     drawn: dict[str, CasePictures] = {}
     for case in cases:
         pictures = _draw_case(case, plots, subjects) if room > 0 else CasePictures(no_room=True)
@@ -114,7 +114,7 @@ def _windows(run: str, lanes: Iterable[SwimLanes], subjects: dict[str, str]) -> 
 
 
 def _title(sends: Iterable[tuple[str, int]], lanes: SwimLanes, subjects: dict[str, str]) -> str:
-    """What a window is about."""
+    """Title of a window."""
     around = [f"send {send} of {subjects.get(arm, arm)}" for arm, send in sends]
     if around:
         return f"Around {' and '.join(around)}"
@@ -122,7 +122,7 @@ def _title(sends: Iterable[tuple[str, int]], lanes: SwimLanes, subjects: dict[st
 
 
 def draw_pools(plots: Plots, subjects: dict[str, str]) -> tuple[PoolPicture, ...]:
-    """Pictures of each pool of episodes, in the order they come."""
+    """Pictures of each pool of episodes, in order."""
     pools: dict[str, dict[str, list[FailoverCurve]]] = {}
     for curve in plots.failover:
         pools.setdefault(curve.pool, {}).setdefault(curve.sample, []).append(curve)
@@ -150,7 +150,7 @@ def _curves_title(curves: Sequence[FailoverCurve], met: int | None) -> str:
 
 
 def endings_text(ending: FailoverEndings, subjects: dict[str, str]) -> str:
-    """How often each arm went on elsewhere, and whether the two differ in that; the test is of its own."""
+    """How often each arm moved to another broker, and whether the two differ, by a test of its own."""
     arms = ((subjects["baseline"], ending.baseline), (subjects["candidate"], ending.candidate))
     said = " : ".join(f"{subject} in {count} of {ending.episodes}" for subject, count in arms)
     p = exact_mcnemar(ending.baseline_only, ending.candidate_only)

@@ -1,10 +1,10 @@
 """
-SARIF 2.1.0: divergences beside the code in whatever shows the alerts of static analysers.
+SARIF 2.1.0: divergences as code-scanning alerts.
 
-One rule a family of signatures, in a sentence for whoever meets the alert first. One result a signature, subject and case, at
-the scenario's line that asks the question. The ledger is the baseline: a declared divergence is ``unchanged`` and suppressed, a
-stale entry is ``absent``, all else is ``new``. What a broken set-up showed is no result; it is among the notifications of the
-invocation.
+One rule per family of signatures, with a sentence for readers who do not know rocketdiff. One result per signature, subject and
+case, at the scenario's line with the check. The ledger is the baseline: a declared divergence is ``unchanged`` and suppressed, a
+stale entry is ``absent``, all else is ``new``. A divergence under a broken set-up is no result; it is among the notifications of
+the invocation.
 """
 
 import gzip
@@ -39,16 +39,16 @@ SENTENCES = {name: check.sentence for name, check in CHECKS.items()} | {
 
 
 def rule_id(check: str, signature: str) -> str:
-    """``queue-choice/queue.out-of-turn``: the check, and the signature without where it was seen and what exactly."""
+    """``queue-choice/queue.out-of-turn``: the check, and the signature without its variable end."""
     rest = signature.removeprefix("rules/")
     return f"{check}/{'' if rest == signature else 'rules/'}{rest.partition('/')[0]}"
 
 
 def rules_of(results: Iterable[dict[str, Any]], help_uris: Mapping[str, str]) -> list[dict[str, Any]]:
     """
-    A rule for each family that has a result, checks in the order of the table above; its level is its gravest result's.
+    One rule per family with a result, in the order of the checks; its level is that of its most severe result.
 
-    help_uris: by rule, where more is known about it.
+    help_uris: by rule, a page with more about it.
     """
     grave = ("none", "note", "warning", "error")
     levels: dict[str, str] = {}
@@ -87,17 +87,17 @@ _ISSUE = re.compile(r"\b([A-Za-z0-9][\w.-]*/[\w.-]+)#(\d+)\b")
 LEVELS = {Severity.MUST: "error", Severity.SHOULD: "warning", Severity.INFO: "note"}
 
 TEXT_MOST = 600
-"""Characters of an expectation or observation; a client's exception text may be of any length."""
+"""Limit of characters of an expectation or observation, because a client's exception text may have any length."""
 
 SIGNATURE = "rocketdiffSignature/v1"
-"""Check, signature and subject: the same in every case, run, seed and time."""
+"""Fingerprint of check, signature and subject: equal in every case, run, seed and time."""
 
 GITHUBS = "primaryLocationLineHash"
-"""The only fingerprint that GitHub reads: here signature and case, so that an alert outlives edits of the scenario."""
+"""The only fingerprint that GitHub reads: signature and case, so that an alert outlives edits of the scenario."""
 
 
 def results_of(document: Document) -> list[dict[str, Any]]:
-    """Every result there could be, gravest first; what was seen while the set-up was broken is none."""
+    """All results, most severe first; divergences under a broken set-up are none."""
     weighed = [
         (weight, result, divergence)
         for result in document.results
@@ -154,7 +154,7 @@ def _message(divergence: Divergence, case: str) -> str:
 
 
 def _location(name: str, case: CaseInfo | None) -> dict[str, Any]:
-    """The scenario's name, and its file where whoever reads the alert has it: of a shipped one in another repository nobody has."""
+    """The scenario's name, and its file if it is in the reader's repository (a shipped scenario elsewhere has none)."""
     place: dict[str, Any] = {"logicalLocations": [{"fullyQualifiedName": name, "kind": "module"}]}
     if case is None or not case.scenario_file:
         return place
@@ -163,7 +163,7 @@ def _location(name: str, case: CaseInfo | None) -> dict[str, Any]:
 
 
 def help_uris(document: Document) -> dict[str, str]:
-    """By rule, the upstream issue that a ledger names first for one of its signatures."""
+    """By rule, the first upstream issue that a ledger names for one of its signatures."""
     refs: dict[str, str] = {}
     entries = {entry.id: entry.ref for entry in document.ledger}
     for cluster in document.clusters:
@@ -214,13 +214,13 @@ FILE_NAME = "results.sarif"
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 RESULTS_MOST = 25_000
-"""GitHub refuses a run with more; it shows the first 5,000 by level, so the gravest stand first."""
+"""GitHub refuses a run with more; it shows the first 5,000 by level, so the most severe come first."""
 
 GZIPPED_BYTES_MOST = 10_000_000
-"""GitHub refuses a larger upload, which it wants gzipped."""
+"""GitHub refuses a larger (gzipped) upload."""
 
 NOTIFICATIONS_MOST = 100
-"""One for each check without an answer; nobody reads more, and the document has all."""
+"""Limit of notifications, one per check without an answer; the document has all."""
 
 
 def write(document: Document, folder: Path) -> Path:
@@ -231,7 +231,7 @@ def write(document: Document, folder: Path) -> Path:
 
 
 def render(document: Document, gzipped_most: int = GZIPPED_BYTES_MOST) -> bytes:
-    """As many results as the platforms take, gravest first."""
+    """The log, with as many results as platforms accept, most severe first."""
     results = results_of(document)
     shown = results[:RESULTS_MOST]
     while True:
@@ -278,7 +278,7 @@ def _invocation(document: Document) -> dict[str, Any]:
 
 
 def _notifications(document: Document) -> Iterator[dict[str, Any]]:
-    """The verdict first, then every check that has no answer."""
+    """The verdict first, then every check without an answer."""
     yield {"level": "note", "message": {"text": f"{headline(document)}. {document.machine_line}"}}
     levels = {Verdict.ERROR: "error", Verdict.INVALID: "error", Verdict.INCONCLUSIVE: "warning"}
     for result in document.results:

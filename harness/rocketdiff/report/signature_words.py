@@ -1,4 +1,4 @@
-"""A signature as a sentence for whoever runs producers; the identifier stands beside it, for ledgers and searches."""
+"""A signature as a sentence for the owner of a producer; the identifier stays beside it, for ledgers and searches."""
 
 from rocketdiff.report.clusters import Cluster
 from rocketdiff.report.document import Document
@@ -66,14 +66,14 @@ _PLACES = {"first": " at a first attempt", "retry": " at a retry"}
 
 
 def rule_title(signature: str) -> str:
-    """The same of no client in particular, for whoever meets a rule in a list of alerts; blank where nobody has written one."""
+    """The same without a client, for lists of rules; empty if there is no sentence."""
     name = signature.removeprefix("rules/").partition("/")[0]
     said = _SENTENCES.get(name, "")
     return said.format(subject="the client", baseline="the baseline")
 
 
 def title_of(cluster: Cluster, document: Document) -> str:
-    """One sentence, without a full stop; its first letter is small where it begins with a client's name."""
+    """One sentence, without a full stop; its first letter is small if it begins with a client's name."""
     baseline = document.run.baseline.subject
     signature = cluster.signature
     if signature.startswith("rules/"):
@@ -90,7 +90,7 @@ def title_of(cluster: Cluster, document: Document) -> str:
 
 
 def _other(cluster: Cluster, document: Document) -> str:
-    """Whose behaviour a client is held against; the rules of its own where it is the baseline."""
+    """What a client is compared with; for the baseline its own rules."""
     baseline = document.run.baseline.subject
     return baseline if cluster.subject != baseline else "its rules"
 

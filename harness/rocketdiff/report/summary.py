@@ -1,7 +1,7 @@
 """
-The end of a run on the terminal: what a tired person needs within ten seconds, and one last line for machines.
+The summary of a run on the terminal: what a person needs within ten seconds, and one last line for machines.
 
-Verdict first, then what diverged with one example each, then the matrix, then where to look and how to repeat it.
+Verdict first, then divergences with one example each, then the matrix, then where to look and how to repeat the run.
 """
 
 from collections import Counter
@@ -44,7 +44,7 @@ CLUSTERS_SHOWN = 6
 UNANSWERED_SHOWN = 6
 
 NAME_WIDTH = 27
-"""Characters a case's name has at the least; a longer one is folded."""
+"""Minimum width for a case's name; a longer name is folded."""
 
 
 def print_summary(
@@ -57,7 +57,7 @@ def print_summary(
     """
     Print the whole summary; the machine line is the last line and is never wrapped.
 
-    shown_before: cases whose divergences the reader has just seen; of these only the titles stand here.
+    shown_before: cases whose divergences were just printed; only their titles are repeated.
     """
     console.print()
     console.print(_verdict(document))
@@ -174,7 +174,7 @@ def _left_out(document: Document) -> RenderableType | None:
 
 
 def _ledger(document: Document) -> RenderableType | None:
-    """The counts, then what was declared and why, then each entry somebody has to do something about."""
+    """The counts, then the declared divergences and why, then each entry that needs action."""
     if not document.ledger:
         return None
     states = Counter(entry.state for entry in document.ledger)
@@ -191,7 +191,7 @@ def _ledger(document: Document) -> RenderableType | None:
 
 
 def _matrix(document: Document) -> RenderableType:
-    """The answers; a check that conforms in every case that asks it is a name in one line instead of a column."""
+    """The answers; checks that conform in every case share one line instead of a column each."""
     whole = matrix_of(document)
     told = [place for place in range(len(whole.checks)) if not _conforms_everywhere(whole, place)]
     matrix = Matrix(
@@ -216,7 +216,7 @@ def _conforms_everywhere(matrix: Matrix, place: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Signs:
-    """The matrix in as many tables, one below the other, as the width asks for: a case's name needs room too."""
+    """The matrix, split into tables one below the other if the width requires it."""
 
     matrix: Matrix
     names: tuple[str, ...]
@@ -245,7 +245,7 @@ class _Signs:
 
 
 def _width(heads: Iterable[str]) -> int:
-    """Of columns with a blank before each."""
+    """Width of columns, each with a blank before it."""
     return sum(len(head) + 1 for head in heads)
 
 

@@ -1,5 +1,5 @@
 """
-The terminal while a run goes on: a bar for whatever takes more than two seconds, one line for whatever is worth keeping.
+The terminal during a run: a bar for anything over two seconds, one line for each result.
 
 On a pipe or in a CI log there are no bars and no colour, only the lines. The final summary is another file's.
 """
@@ -16,7 +16,7 @@ from rocketdiff.report.words import plural
 
 
 class TerminalListener:
-    """Shows events on a console; make it with ``Console(stderr=True)``, so that standard output stays the summary's."""
+    """Shows events on a console; create it with ``Console(stderr=True)``, because standard output is for the summary."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -36,7 +36,7 @@ class TerminalListener:
         self._sends: dict[events.Arm, int] = {}
 
     def on_event(self, event: events.Event) -> None:
-        """Show one event; kinds this listener has nothing to say about are passed over."""
+        """Show one event; other kinds are ignored."""
         match event:
             case events.RunStarted():
                 self._run_started(event)
@@ -58,7 +58,7 @@ class TerminalListener:
                 return
 
     def close(self) -> None:
-        """Take the bars away; also when a run ended without saying so."""
+        """Remove the bars, also if the run ended without its last event."""
         self._progress.stop()
 
     def _run_started(self, event: events.RunStarted) -> None:
@@ -108,7 +108,7 @@ class TerminalListener:
                 self._line(f"[green]✓[/] {escape(self._short(event.case))}  [dim]{sends}, {event.took_s:.1f} s[/]")
 
     def _fault(self, event: events.FaultInjected | events.FaultHealed) -> None:
-        """Faults are shown beside the running bar and leave no line: the report has them with their times."""
+        """Show a fault beside the running bar, without a line: the report has faults with their times."""
         self._show(fault=event.fault, healed=isinstance(event, events.FaultHealed))
 
     def _analysis(self, event: events.AnalysisStarted | events.CheckJudged) -> None:
@@ -133,7 +133,7 @@ class TerminalListener:
         fault: FaultRecord | None = None,
         healed: bool = False,
     ) -> None:
-        """Change the running stage's bar, at once except for answers to checks, which come by the hundred."""
+        """Update the running stage's bar, at once except for answers to checks, of which there are hundreds."""
         if self._stage is None:
             return
         if fault is not None:

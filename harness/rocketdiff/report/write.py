@@ -1,4 +1,4 @@
-"""All stored formats of one document, beside each other in one folder."""
+"""Writes all formats of one document into one folder."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,16 +8,16 @@ from rocketdiff.report.document import Document, write
 
 
 def _nobody_listens(_case: str) -> None:
-    """Take no note."""
+    """Ignore the case."""
 
 
 def write_reports(
     document: Document, folder: Path, note: Callable[[str], None] = _nobody_listens
 ) -> tuple[tuple[str, Path], ...]:
     """
-    Write every format and return its name and path; ``note`` hears of every case drawn, for a progress bar.
+    Write every format and return names and paths; ``note`` is called with every case drawn, for a progress bar.
 
-    JSON is written first: whatever happens to the others, it can be rendered again.
+    JSON is written first, because the others can be rendered again from it.
     """
     written = [("json", write(document, folder))]
     return (*written, *render_all(document, folder, note))
@@ -26,7 +26,7 @@ def write_reports(
 def render_all(
     document: Document, folder: Path, note: Callable[[str], None] = _nobody_listens
 ) -> tuple[tuple[str, Path], ...]:
-    """Every format but JSON, from a document that was just built or loaded again."""
+    """Write every format except JSON, from a document that was just built or loaded."""
     summary, comment = markdown.write(document, folder)
     return (
         ("html", html.write(document, folder, note)),

@@ -1,1 +1,1 @@
-"""Pictures of a report: one question a file, each a static SVG drawn offline from finished tables."""
+"""Pictures of a report: one question per file, each a static SVG drawn offline from finished tables."""

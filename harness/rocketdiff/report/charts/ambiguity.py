@@ -12,7 +12,7 @@ WIDTH, HEIGHT = 330, 120
 
 
 def draw_ambiguity(curves: Sequence[AmbiguityCurve]) -> str:
-    """SVG of one case: the legal share of queues over time, one line an arm. Low is decisive; 1 excluded nothing."""
+    """SVG of one case: the legal share of queues over time, one line per arm. Low is decisive; at 1 nothing was excluded."""
     rows: list[dict[str, object]] = [
         {"at": at_ms / 1e3, "share": share, "arm": curve.arm} for curve in curves for at_ms, share in curve.points
     ]
@@ -37,7 +37,7 @@ def draw_ambiguity(curves: Sequence[AmbiguityCurve]) -> str:
 
 
 def mean_share(curve: AmbiguityCurve) -> float:
-    """Mean of the curve's points; 1 when it has none, because nothing was excluded."""
+    """Mean of the curve's points; 1 without points, because nothing was excluded."""
     return sum(share for _, share in curve.points) / len(curve.points) if curve.points else 1.0
 
 

@@ -1,8 +1,8 @@
 """
-From a chart to an inline SVG that follows the page: no fixed size, few bytes, colours the page's dark scheme can replace.
+Renders a chart as inline SVG for the page: no fixed size, few bytes, colours that the page's dark scheme can replace.
 
-Altair writes the Vega-Lite, vl-convert draws it without a browser or a network. Altair's own schema check is left out: it
-walks through every row (0.7 s for 6,000 rows) and every part of the chart, and vl-convert refuses a wrong chart anyway.
+Altair writes Vega-Lite; vl-convert draws it without browser or network. Altair's own schema check is off, because it visits
+every row (0.7 s for 6,000 rows) and every part of the chart, and vl-convert refuses a wrong chart anyway.
 """
 
 import re
@@ -54,7 +54,7 @@ _OPENING = re.compile(r"<svg [^>]*?viewBox=\"(?P<box>0 0 (?P<width>[\d.]+) [\d.]
 
 
 class Chart(Protocol):
-    """What this file needs of an Altair chart of any shape."""
+    """The part of an Altair chart that this module uses."""
 
     def to_dict(self, validate: bool = ...) -> dict[str, Any]:
         """Vega-Lite specification."""
@@ -64,7 +64,7 @@ def draw(chart: Chart, datasets: Mapping[str, Rows], *, label: str) -> str:
     """
     SVG of the chart with ``datasets`` (by the names its NamedData use) and ``label`` as its text alternative.
 
-    The picture is as wide as its box allows and never wider than it was drawn.
+    The picture is as wide as its box, and at most as wide as it was drawn.
     """
     specification = {**chart.to_dict(validate=False), "config": CONFIG, "datasets": datasets}
     svg = vl_convert.vegalite_to_svg(specification, allowed_base_urls=[])

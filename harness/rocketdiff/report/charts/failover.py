@@ -1,4 +1,4 @@
-"""Failover: after a pause began to hurt, what share of the episodes had gone on elsewhere by then?"""
+"""Failover: the share of episodes that had moved to another broker, by time since the pause took effect."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from rocketdiff.report.charts.palette import ARM_COLOURS
 WIDTH, HEIGHT = 420, 170
 
 AXIS = {"failover-time-per-timeout": "ms inside sends, for every timeout waited"}
-"""What a duration of a sample is, where it is not simply time."""
+"""Axis titles of samples whose durations are not simply times."""
 
 
 def draw_failover(curves: Sequence[FailoverCurve], subjects: dict[str, str]) -> str:
@@ -50,7 +50,7 @@ def draw_failover(curves: Sequence[FailoverCurve], subjects: dict[str, str]) -> 
 
 
 def _from_start_to(end_ms: float, curve: FailoverCurve) -> tuple[tuple[float, float], ...]:
-    """A curve that begins at nothing and stays where it ended until the picture ends."""
+    """The curve, extended from 0 at the start and at its last value to the end of the picture."""
     last = curve.points[-1][1] if curve.points else 0.0
     return ((0.0, 0.0), *curve.points, (end_ms, last))
 
@@ -60,7 +60,7 @@ def _name(arm: str, subjects: dict[str, str]) -> str:
 
 
 def median_ms(curve: FailoverCurve) -> float | None:
-    """Time by which half of the episodes had failed over; None when half never did."""
+    """Time by which half of the episodes had failed over; None if fewer did."""
     return next((at_ms for at_ms, share in curve.points if share >= 0.5), None)
 
 

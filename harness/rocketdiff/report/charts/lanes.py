@@ -1,8 +1,8 @@
 """
-Swim lanes: which queue of which broker did each attempt go to, how long did it last, and who was paused meanwhile?
+Swim lanes: which queue of which broker did each attempt go to, how long did it last, and which broker was paused meanwhile?
 
-One window of a case: one lane a broker and arm, one row a queue inside it, one bar an attempt, both arms on one axis. The
-examples it is about are marked.
+One window of a case: one lane per broker and arm, one row per queue inside it, one bar per attempt, both arms on one axis. Its
+examples are marked.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,26 +16,26 @@ from rocketdiff.report.example_words import attempt_text
 from rocketdiff.report.words import plural
 
 ROW, MOST_ROWS_HEIGHT = 9.0, 72.0
-"""Pixels of a queue's row; a broker with more than eight queues shares the height of eight among them."""
+"""Pixels of a queue's row; more than eight queues of a broker share the height of eight."""
 
 LEAST_ROWS = 2
-"""A broker with a single queue still has a lane that its name fits into."""
+"""Minimum rows of a lane, so that the broker's name fits into it."""
 
 NARROWEST = 1.6
-"""Pixels of an attempt that lasted a millisecond."""
+"""Minimum width of an attempt, in pixels."""
 
 TITLE, GAP, MARK = 20.0, 8.0, 15.0
-"""Pixels above an arm's lanes, below them, and of one line of marks on top."""
+"""Pixels above an arm's lanes, below them, and of one line of marks at the top."""
 
 MARK_WIDTH = 210.0
-"""Pixels of the words at a mark; nearer ones go on a line of their own."""
+"""Width of a mark's label; nearer marks go on another line."""
 
 COLOURS = {"unknown": UNKNOWN, "failed": FAILED}
 
 
 @dataclass(frozen=True, slots=True)
 class _Lane:
-    """One broker: where its lane begins and what its rows are."""
+    """One broker: top of its lane, and its rows."""
 
     broker: str
     top: float
@@ -75,7 +75,7 @@ def _axis(attempts: Sequence[LaneAttempt]) -> Axis:
 
 
 def _rows(lanes: SwimLanes, top: float) -> list[_Lane]:
-    """Lanes below each other; a broker hit by a fault has one even if nothing went there."""
+    """Lanes one below the other; a broker with a fault has one even without attempts."""
     hit = {lane for fault in lanes.faults if (lane := lane_of(fault)) is not None}
     found: list[_Lane] = []
     for broker in sorted({attempt.broker for attempt in lanes.attempts} | hit):
@@ -102,7 +102,7 @@ def _panel(lanes: SwimLanes, arm: str, rows: Sequence[_Lane], axis: Axis) -> Ite
 
 
 def _names(lane: _Lane) -> Iterator[str]:
-    """The broker, the numbers of its queues where a row is high enough for a figure, and a line under it."""
+    """The broker's name, queue numbers if rows are high enough, and a line below."""
     yield text(0, lane.top + min(lane.height, 18) / 2 + 4, lane.broker, size=11)
     if lane.row >= ROW:
         for queue in lane.queues:
@@ -124,7 +124,7 @@ def _bar(attempt: LaneAttempt, lane: _Lane, axis: Axis) -> str:
 
 
 def _is_marked(attempt: LaneAttempt, marks: Iterable[LaneMark]) -> bool:
-    """Both arms' attempts at an example's send are outlined: they are what is compared."""
+    """Whether an attempt is outlined: both arms' attempts of an example's send are, because they are compared."""
     return any((attempt.thread, attempt.send) == (mark.thread, mark.send) for mark in marks)
 
 
@@ -135,7 +135,7 @@ def _outline(attempt: LaneAttempt, lane: _Lane, axis: Axis) -> str:
 
 
 def _placed(lanes: SwimLanes, axis: Axis) -> list[tuple[LaneMark, float, int]]:
-    """Marks by time, one a send, each with its place and the lowest line on which its words have room."""
+    """Marks by time, one per send, each with its position and the lowest line on which its label fits."""
     first: dict[tuple[str, int, int], tuple[float, LaneMark]] = {}
     for mark in lanes.marks:
         own = [a.start_ms for a in lanes.attempts if (a.arm, a.thread, a.send) == (mark.arm, mark.thread, mark.send)]
@@ -154,7 +154,7 @@ def _placed(lanes: SwimLanes, axis: Axis) -> list[tuple[LaneMark, float, int]]:
 def _mark(
     axis: Axis, lanes: SwimLanes, mark: LaneMark, x: float, line: int, bottom: float, subjects: dict[str, str]
 ) -> str:
-    """A line down both arms at the example's send, with its number on top."""
+    """A vertical line through both arms at the example's send, with its number at the top."""
     top = MARK * line
     title = ", ".join(dict.fromkeys(m.signature for m in lanes.marks if (m.arm, m.send) == (mark.arm, mark.send)))
     words = f"send {mark.send} of {subjects.get(mark.arm, mark.arm)}"

@@ -1,4 +1,4 @@
-"""A whole case in small: how many attempts went to each broker over time, and which stretches are drawn in full below."""
+"""Overview of a case: attempts per broker over time, with the windows that are drawn in full below."""
 
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -8,14 +8,14 @@ from rocketdiff.report.charts.palette import ARM_COLOURS, GRID, INK, MUTED, UNKN
 from rocketdiff.report.charts.timelines import GUTTER, WIDTH, Axis, fault_text, frame, lane_of, shade, text, ticks
 
 LANE, GAP, TOP = 20.0, 4.0, 15.0
-"""Pixels of a broker's row, between two of them, and above the first, where the windows are numbered."""
+"""Pixels of a broker's row, between two rows, and above the first, for the window numbers."""
 
 LEAST = 1.5
-"""Pixels of a single attempt among many: it must not vanish."""
+"""Minimum height of a step in pixels, so that a single attempt stays visible."""
 
 
 def draw_overview(overview: Overview, windows: Sequence[SwimLanes], subjects: dict[str, str]) -> str:
-    """SVG of one case; ``windows`` are drawn in full beside it and outlined here by their numbers."""
+    """SVG of one case; ``windows``, which are drawn in full elsewhere, are outlined with their numbers."""
     steps = max((len(row.stored) for row in overview.rows), default=1)
     axis = Axis(0.0, steps * overview.step_ms)
     most = max((max(map(sum, zip(row.stored, row.other, strict=True))) for row in overview.rows), default=1) or 1
@@ -45,7 +45,7 @@ def _lane(overview: Overview, row: OverviewRow, subject: str, axis: Axis, top: f
 
 
 def _bars(counts: Sequence[int], below: Sequence[int], step_ms: float, axis: Axis, top: float, most: int) -> str:
-    """One path of all steps with a count, each on top of what is below it."""
+    """One path of all steps with a count, stacked on the series below."""
     parts = []
     for step, (count, under) in enumerate(zip(counts, below, strict=True)):
         if count:
@@ -57,7 +57,7 @@ def _bars(counts: Sequence[int], below: Sequence[int], step_ms: float, axis: Axi
 
 
 def _window(axis: Axis, lanes: SwimLanes, number: int, bottom: float) -> str:
-    """Where a window lies; a short one is still wide enough to be seen."""
+    """Outline of a window; a short one has a visible minimum width."""
     left = axis.x(min(attempt.start_ms for attempt in lanes.attempts))
     width = max(axis.x(max(attempt.end_ms for attempt in lanes.attempts)) - left, 4.0)
     return (

@@ -1,8 +1,8 @@
 """
-The colours of every picture, by what they stand for; report.css gives each a counterpart for the dark scheme.
+The colours of all pictures, by meaning; report.css has a counterpart of each for the dark scheme.
 
-Chosen to differ in lightness as well as in hue, so that they survive a grey print and the common colour deficiencies;
-nothing is told by colour alone.
+They differ in lightness as well as in hue, for grey prints and common colour deficiencies; colour alone never carries
+information.
 """
 
 INK = "#25303b"
@@ -19,6 +19,6 @@ PAUSE = "#f3d9a4"
 PAUSED_LANE = "#e8b95a"
 
 BROKERS = ("#1d7874", "#98b8c8", "#c9a227", "#7a5c8e")
-"""By the order of broker names; four masters are the most a shipped topology has."""
+"""In the order of broker names; shipped topologies have at most four masters."""
 
 ARM_COLOURS = {"baseline": BASELINE, "candidate": CANDIDATE}

@@ -1,4 +1,4 @@
-"""Shares: where did each arm's attempts go before, during and after the faults?"""
+"""Shares: which brokers did each arm's attempts go to before, during and after the faults?"""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ WIDTH, ROW_HEIGHT = 330, 17
 
 
 def draw_shares(shares: Sequence[BrokerShare]) -> str:
-    """SVG of one case: a full bar an arm and phase, divided by broker."""
+    """SVG of one case: one full bar per arm and phase, divided by broker."""
     brokers = sorted({share.broker for share in shares})
     phases = [phase_word(phase) for phase in phases_of(shares)]
     rows: list[dict[str, object]] = [
@@ -54,7 +54,7 @@ def draw_shares(shares: Sequence[BrokerShare]) -> str:
 
 
 def phases_of(shares: Sequence[BrokerShare]) -> list[str]:
-    """Phases that occur, in the order of time; ones this file does not know come last."""
+    """The phases that occur, in the order of time; unknown ones last."""
     seen = dict.fromkeys(share.phase for share in shares)
     return [*(phase for phase in PHASES if phase in seen), *(phase for phase in seen if phase not in PHASES)]
 

@@ -1,8 +1,7 @@
 """
-What pictures over time share: a frame, an axis of seconds, shaded faults. Written as SVG by hand.
+Common parts of pictures over time: a frame, an axis of seconds, shaded faults; hand-written SVG.
 
-Altair's drawing has no element of its own for a mark, so no place for the text that a pointer reads, and no rows of queues
-inside the row of a broker.
+Not Altair, because its SVG has no element per mark for a tooltip, and no rows of queues inside a broker's row.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +14,7 @@ from rocketdiff.report.charts.palette import GRID, INK, MUTED, PAUSE, PAUSED_LAN
 
 WIDTH = 940
 GUTTER = 96
-"""Left of the axis: names of brokers and numbers of queues."""
+"""Pixels left of the axis, for broker names and queue numbers."""
 
 _TICKS = 10
 
@@ -37,7 +36,7 @@ class Axis:
 
 
 def frame(parts: Sequence[str], height: float, label: str) -> str:
-    """A whole SVG with its text alternative; no wider than it was drawn, narrower where its box is."""
+    """A complete SVG with its text alternative; as wide as its box, at most as wide as it was drawn."""
     opening = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" role="img" font-size="11"'
         f' style="max-width:{WIDTH}px" aria-label="{escape(label)}">'
@@ -68,7 +67,7 @@ def ticks(axis: Axis, top: float, bottom: float) -> Iterator[str]:
 
 
 def _step(raw: float) -> float:
-    """The least of 1, 2, 5 times a power of ten that is no less than raw."""
+    """The smallest of 1, 2, 5 times a power of ten that is at least ``raw``."""
     power = 10.0 ** len(str(int(raw))) if raw >= 1 else 1.0
     while power / 10 >= raw:
         power /= 10
@@ -76,7 +75,7 @@ def _step(raw: float) -> float:
 
 
 def shade(axis: Axis, fault: FaultWindow, top: float, height: float, *, own: bool) -> str:
-    """The stretch of a fault, as far as it lies in the picture; darker in the lane of the node it hit."""
+    """Shading of a fault within the picture; darker in the lane of the node it hit."""
     until = axis.end_ms if fault.end_ms is None else fault.end_ms
     if fault.start_ms >= axis.end_ms or until <= axis.start_ms:
         return ""
@@ -89,7 +88,7 @@ def shade(axis: Axis, fault: FaultWindow, top: float, height: float, *, own: boo
 
 
 def lane_of(fault: FaultWindow) -> str | None:
-    """The broker whose lane shows a fault; a slave's is its master's, a name server has none: it shades all lanes."""
+    """The broker whose lane shows a fault: for a slave its master; None for a name server, which shades all lanes."""
     if fault.kind == FaultKind.PAUSE_NAME_SERVER:
         return None
     return fault.node.partition("-slave-")[0] if fault.kind in OF_SLAVES else fault.node
