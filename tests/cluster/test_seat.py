@@ -107,7 +107,7 @@ def test_a_disk_so_full_that_brokers_refuse_to_write_is_reported(
         require_room(tmp_path, nodes=3)
 
 
-def test_a_disk_with_room_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_with_room_is_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is raised."""
     pretend(monkeypatch, used=50 * GIB, free=50 * GIB)
     require_room(tmp_path, nodes=4)

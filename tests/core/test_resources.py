@@ -34,7 +34,7 @@ def test_a_wheel_has_what_lies_outside_under_data(tmp_path: Path) -> None:
     assert locate("fixtures/other", package) is None
 
 
-def test_another_python_finds_both_packages(tmp_path: Path) -> None:
+def test_an_import_of_both_packages_by_another_python_does_not_raise(tmp_path: Path) -> None:
     """With nothing but the import path, in a folder where neither is."""
     program = "import rocketdiff, rocketmq_reference"
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": import_path()}

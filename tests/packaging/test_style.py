@@ -5,6 +5,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
+ASSERTING = {"raises", "fail", "warns", "fnmatch_lines", "fnmatch_lines_random", "re_match_lines"}
+"""Calls of pytest that are assertions."""
+
+PREFIXES = ("assert", "await_")
+"""What calls begin with that assert: those of mocks and of our helpers, and those that wait until something holds."""
+
 
 def modules(*folders: str) -> list[Path]:
     """All Python files of these folders of the repository."""
@@ -20,6 +26,32 @@ def test_every_test_says_in_a_sentence_what_it_shows() -> None:
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_") and not ast.get_docstring(node)
     ]
     assert not silent
+
+
+def test_a_test_that_asserts_by_not_raising_says_so() -> None:
+    """By its name: something is accepted, or nothing raised. Else an assertion that got lost would look the same."""
+    silent = [
+        f"{file.relative_to(ROOT)}::{name}"
+        for file in modules("tests")
+        for name in names_without_assertion(ast.parse(file.read_text()))
+        if not ("accepted" in name or "raise" in name)
+    ]
+    assert not silent
+
+
+def names_without_assertion(tree: ast.Module) -> list[str]:
+    """Tests of a module in which neither they nor a helper that they call assert anything."""
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    helpers = {node.name for node in functions if is_asserting(node, set())}
+    return [node.name for node in functions if node.name.startswith("test_") and not is_asserting(node, helpers)]
+
+
+def is_asserting(node: ast.FunctionDef, helpers: set[str]) -> bool:
+    """Whether something in it is an assertion: the statement, or a call of pytest's or of a helper that asserts."""
+    if any(isinstance(one, ast.Assert) for one in ast.walk(node)):
+        return True
+    called = {ast.unparse(one.func).rpartition(".")[2] for one in ast.walk(node) if isinstance(one, ast.Call)}
+    return bool(called & (ASSERTING | helpers)) or any(name.startswith(PREFIXES) for name in called)
 
 
 def test_functions_stay_short() -> None:

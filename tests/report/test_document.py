@@ -19,7 +19,7 @@ def test_a_document_comes_back_as_it_was_written(document: Document, tmp_path: P
     assert load(tmp_path) == document
 
 
-def test_a_document_satisfies_the_committed_schema(document: Document) -> None:
+def test_a_document_is_accepted_by_the_committed_schema(document: Document) -> None:
     """What we publish as the format is what we write."""
     jsonschema.validate(json.loads(encode(document)), json.loads(COMMITTED.read_bytes()))
 

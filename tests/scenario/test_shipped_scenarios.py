@@ -182,7 +182,7 @@ def test_quick_suite_sees_the_end_of_ten_seconds_of_avoidance() -> None:
 
 
 @each
-def test_schema_accepts_what_is_shipped(scenario: Scenario) -> None:
+def test_what_is_shipped_is_accepted_by_the_schema(scenario: Scenario) -> None:
     """The published schema and the loader agree on every shipped file."""
     schema = json.loads((FIXTURES / "schema" / "scenario-1.json").read_text())
     jsonschema.validate(yaml.safe_load(scenario.text), schema)

@@ -58,7 +58,7 @@ def test_an_answer_of_another_mode_breaks_the_subject(mode: SendMode, answer: Se
     assert violation(running(mode, "plain", mode.value), answer) == signature
 
 
-def test_a_one_way_call_that_throws_may_say_so() -> None:
+def test_a_one_way_call_that_says_it_threw_is_accepted() -> None:
     """It has no result, and an error is none."""
     running(ONEWAY, "plain", "oneway").take(oneway(error="MQClientException"), START + 2)
 
@@ -77,7 +77,7 @@ def test_whoever_claims_attempts_tells_some() -> None:
         silent.take(record, START + 2)
 
 
-def test_a_send_that_failed_before_any_attempt_needs_none() -> None:
+def test_a_send_that_failed_before_any_attempt_is_accepted_without_one() -> None:
     """No route: nothing was sent to anybody."""
     talk = running(SYNC, "plain", "attempts")
     for record in (Send(0, 0, START, START + 1, error="MQClientException"), Done(1)):

@@ -69,7 +69,7 @@ def test_a_callback_is_of_this_run_too(at_ns: int) -> None:
     assert violation(asynchronous(), again) == "protocol.impossible-times"
 
 
-def test_a_clock_of_whole_milliseconds_may_round_up() -> None:
+def test_a_clock_of_whole_milliseconds_that_rounds_up_is_accepted() -> None:
     """A millisecond ahead is now."""
     running((0, 0)).take(sent(0, at=NOW + MS - 1), NOW)
 

@@ -105,7 +105,7 @@ def test_what_is_taken_live_is_what_the_journal_holds(tmp_path: Path, sample: Si
         assert bool(troubles) is not is_taken, line[:200]
 
 
-def test_a_conversation_takes_a_line_or_breaks(sample: SimpleNamespace) -> None:
+def test_a_conversation_raises_nothing_but_that_it_is_broken(sample: SimpleNamespace) -> None:
     """Whatever is said at whatever stage: no other error than the subject's own."""
     random, honest = Random(11), lines_of(sample)
     for _ in range(400):

@@ -16,7 +16,7 @@ def test_published_schema_is_up_to_date() -> None:
     assert SCHEMA.read_text() == rendered()
 
 
-def test_written_run_satisfies_the_published_schema(complete_run: RunDirectory) -> None:
+def test_a_written_run_is_accepted_by_the_published_schema(complete_run: RunDirectory) -> None:
     """What a run puts down is what is promised to other programs."""
     schema = json.loads(SCHEMA.read_text())
     jsonschema.Draft202012Validator.check_schema(schema)

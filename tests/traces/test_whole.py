@@ -28,7 +28,7 @@ def shortened(run: RunDirectory, table: TableName, arm: Arm | None, rows: int) -
     run.change(1, lambda entry: replace(entry, files=entry.files | {f"{table}/{path.name}": digest}))
 
 
-def test_a_sealed_run_is_whole(complete_run: RunDirectory) -> None:
+def test_a_sealed_run_is_accepted_as_whole(complete_run: RunDirectory) -> None:
     """As the recorder wrote it."""
     require_whole(complete_run)
 

@@ -40,7 +40,7 @@ def test_what_is_no_master_is_refused_before_anything_is_started(master: str) ->
 @pytest.mark.parametrize(
     "master", [None, "none", "local", "local[2]", "local[*]", "local[4,2]", "spark://a:7077,b:7077", "yarn"]
 )
-def test_masters_that_spark_knows_are_taken(master: str | None) -> None:
+def test_masters_that_spark_knows_are_accepted(master: str | None) -> None:
     """And our own word for none."""
     require_master(master)
 

@@ -111,7 +111,7 @@ def test_one_that_ended_by_itself_is_told_with_its_last_words(servers: Container
     assert "at x.y" not in str(told.value)
 
 
-def test_a_container_that_was_killed_here_is_sound(servers: ContainerServers) -> None:
+def test_a_container_that_was_killed_here_is_accepted_as_sound(servers: ContainerServers) -> None:
     """The schedule did that."""
     servers.kill("broker-a")
     servers.require_sound()

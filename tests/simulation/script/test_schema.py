@@ -26,7 +26,7 @@ def test_the_published_schema_is_the_current_one() -> None:
 
 
 @pytest.mark.parametrize("data", [json.loads(EXAMPLE), EVERYTHING], ids=["example", "everything"])
-def test_good_scripts_are_valid(data: dict[str, Any]) -> None:
+def test_good_scripts_are_accepted(data: dict[str, Any]) -> None:
     """As they are written, and in canonical form."""
     VALIDATOR.validate(data)
     VALIDATOR.validate(to_dict(parse_script(data, "S")))
@@ -38,7 +38,7 @@ def test_what_the_reader_refuses_is_invalid(data: dict[str, Any], said: str) -> 
     assert VALIDATOR.is_valid(data) == any(reason in said for reason in BEYOND_A_SCHEMA)
 
 
-def test_every_shipped_script_is_valid() -> None:
+def test_every_shipped_script_is_accepted() -> None:
     """The standard scripts, as files."""
     for file in sorted(Path(resource("fixtures/simulation/scripts")).glob("*.json")):
         VALIDATOR.validate(json.loads(file.read_text(encoding="utf-8")))
