@@ -1,7 +1,13 @@
 """For all tests: no test may fail because the machine was busy, or because a generator drew other numbers today."""
 
+import os
+import sys
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import HealthCheck, settings
+
+from rocketdiff.simulation.java_host import JavaHost
 
 pytest_plugins = [
     "pytester",  # the plugin's tests run pytest in projects of their own; it may be asked for here only
@@ -9,6 +15,10 @@ pytest_plugins = [
     "tests.untested",
     "tests.live",  # after the two that it imports
 ]
+
+# Every worker imports all tests, and hundreds of programs are started: without this each of them compiles everything anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 settings.register_profile(
     "rocketdiff",
@@ -24,3 +34,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--damages", type=int, default=200, help="how often a stored run is damaged (tests/judging/test_damage.py)"
     )
+
+
+@pytest.fixture(scope="session")
+def java_host() -> Iterator[JavaHost]:
+    """One process of the simulation for all tests of this one: the classes of all releases take it ten seconds to load."""
+    with JavaHost() as host:
+        yield host

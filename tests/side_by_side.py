@@ -24,18 +24,32 @@ LIVE_UNIT = "live:"
 LONG = ("tests/whole/", "tests/cluster/containers/")
 """Whole runs and containers take longest, so they begin before other live tests."""
 
+TOGETHER = {"java_host": "java", "spark": "spark"}
+"""Fixtures of the session that take ten seconds to start, and the unit of all tests that use one: one process starts it, once."""
+
+BEGIN_EARLY = (*TOGETHER.values(), "tests/mutants/", "tests/lab/fuzz/")
+"""Tests that only compute, for half a minute and more: begun last they would leave the other processes without work."""
+
 
 class SideBySide(LoadGroupScheduling):  # type: ignore[misc]  # xdist comes without types
     """Live units first in all workers but the last, the others first in that one."""
 
+    _is_in_order = False
+
     def _assign_work_unit(self, node: WorkerController) -> None:
+        if not self._is_in_order:
+            for unit in sorted(self.workqueue, key=_turn):
+                self.workqueue.move_to_end(unit)
+            self._is_in_order = True
         self.workqueue.move_to_end(self._next_unit(node.gateway.id), last=False)
         super()._assign_work_unit(node)
 
     def _next_unit(self, worker: str) -> str:
-        live = sorted((unit for unit in self.workqueue if unit.startswith(LIVE_UNIT)), key=_begins_late)
-        others = [unit for unit in self.workqueue if not unit.startswith(LIVE_UNIT)]
-        return str((others + live if begins_with_others(worker, self.numnodes) else live + others)[0])
+        """The queue's first, which is live while any is, or the first that is not. (There are thousands: only the live ones are passed.)"""
+        first = str(next(iter(self.workqueue)))
+        if not begins_with_others(worker, self.numnodes):
+            return first
+        return next((str(unit) for unit in self.workqueue if not unit.startswith(LIVE_UNIT)), first)
 
 
 def begins_with_others(worker: str, workers: int) -> bool:
@@ -43,8 +57,11 @@ def begins_with_others(worker: str, workers: int) -> bool:
     return workers > 1 and worker == f"gw{workers - 1}"
 
 
-def _begins_late(unit: str) -> bool:
-    return not unit.removeprefix(LIVE_UNIT).startswith(LONG)
+def _turn(unit: str) -> int:
+    """Live units before others, and of each kind the long ones first."""
+    if unit.startswith(LIVE_UNIT):
+        return 0 if unit.removeprefix(LIVE_UNIT).startswith(LONG) else 1
+    return 2 if unit.startswith(BEGIN_EARLY) else 3
 
 
 def is_live(item: pytest.Item) -> bool:
@@ -59,7 +76,8 @@ def unit_of(item: pytest.Item) -> str | None:
     if is_live(item):
         # xdist takes an @ before a closing bracket for a part of a parameter.
         return LIVE_UNIT + unit.translate(str.maketrans("[]@", "()-"))
-    return unit if _shares_a_fixture(item) else None
+    started = (one for fixture, one in TOGETHER.items() if fixture in getattr(item, "fixturenames", ()))
+    return next(started, unit if _shares_a_fixture(item) else None)
 
 
 def _shares_a_fixture(item: pytest.Item) -> bool:

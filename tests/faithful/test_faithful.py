@@ -4,7 +4,8 @@ No false alarm, whatever the format accepts: a sample of ``python -m tests.faith
 The seeds are the same in every run; a wider search is the module's.
 """
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from functools import cache
 
 import pytest
 
@@ -16,36 +17,33 @@ from tests.faithful.faithful import RELEASES
 from tests.faithful.scenarios import drawn
 from tests.faithful.trials import one_trial
 
-DRAWN = [drawn(seed).scenario for seed in range(400)]
 
-
-@pytest.fixture(scope="module")
-def host() -> Iterator[JavaHost]:
-    """One process of the laboratory for all releases."""
-    with JavaHost() as started:
-        yield started
+@cache
+def all_drawn() -> Sequence[Scenario]:
+    """Of the first 400 seeds."""
+    return [drawn(seed).scenario for seed in range(400)]
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_a_release_is_never_said_to_differ_from_itself(host: JavaHost, release: str) -> None:
+def test_a_release_is_never_said_to_differ_from_itself(java_host: JavaHost, release: str) -> None:
     """Two scenarios of its own a release, three threads at most: dozens are slow to judge and in the wider search."""
     place = RELEASES.index(release)
-    few = [seed for seed, scenario in enumerate(DRAWN) if scenario.workload.threads <= 3]
+    few = [seed for seed, scenario in enumerate(all_drawn()) if scenario.workload.threads <= 3]
     for seed in few[place * 2 : place * 2 + 2]:
-        one = one_trial(host, seed, release)
+        one = one_trial(java_host, seed, release)
         assert one.alarm is None, one.alarm
         assert one.code in (ExitCode.CONFORMS, ExitCode.INCONCLUSIVE, ExitCode.NOTHING_DECISIVE)
 
 
 def test_what_is_drawn_reaches_the_corners() -> None:
     """All modes and calls, every kind of fault, one and dozens of threads, the shortest timeout, no retry and a hundred."""
-    assert {scenario.workload.mode for scenario in DRAWN} == set(SendMode)
-    assert {scenario.workload.call for scenario in DRAWN} == set(SendKind)
-    assert {1, 64} <= {scenario.workload.threads for scenario in DRAWN}
-    assert {1, 3_000} <= {scenario.settings.send_msg_timeout_ms for scenario in DRAWN}
-    assert {0, 100} <= {scenario.settings.retry_times_when_send_failed for scenario in DRAWN}
-    assert len({fault.kind for scenario in DRAWN for fault in scenario.faults}) == 11
-    assert any(_is_unknowable(scenario) for scenario in DRAWN)
+    assert {scenario.workload.mode for scenario in all_drawn()} == set(SendMode)
+    assert {scenario.workload.call for scenario in all_drawn()} == set(SendKind)
+    assert {1, 64} <= {scenario.workload.threads for scenario in all_drawn()}
+    assert {1, 3_000} <= {scenario.settings.send_msg_timeout_ms for scenario in all_drawn()}
+    assert {0, 100} <= {scenario.settings.retry_times_when_send_failed for scenario in all_drawn()}
+    assert len({fault.kind for scenario in all_drawn() for fault in scenario.faults}) == 11
+    assert any(_is_unknowable(scenario) for scenario in all_drawn())
 
 
 def _is_unknowable(scenario: Scenario) -> bool:

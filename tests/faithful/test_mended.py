@@ -1,7 +1,7 @@
 """Seeds that once alarmed, and beside what was mended a client that must still be found: all to the exit code."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,13 +15,6 @@ from tests.faithful.scenarios import drawn
 from tests.faithful.trials import one_trial
 
 
-@pytest.fixture(scope="module")
-def host() -> Iterator[JavaHost]:
-    """One process of the laboratory for all releases."""
-    with JavaHost() as started:
-        yield started
-
-
 @pytest.mark.parametrize(
     ("seed", "release"),
     [
@@ -31,9 +24,9 @@ def host() -> Iterator[JavaHost]:
         pytest.param(91570, "4.0.0-incubating", id="a-hundred-attempts-without-an-address-in-every-way"),
     ],
 )
-def test_a_mended_seed_is_quiet(host: JavaHost, seed: int, release: str) -> None:
+def test_a_mended_seed_is_quiet(java_host: JavaHost, seed: int, release: str) -> None:
     """It was a false alarm of the judge, or cost it minutes, or was told by the generator as no client can be seen."""
-    one = one_trial(host, seed, release)
+    one = one_trial(java_host, seed, release)
     assert one.alarm is None, one.alarm
     assert one.code in (ExitCode.CONFORMS, ExitCode.INCONCLUSIVE)
 
@@ -48,21 +41,21 @@ def test_a_mended_seed_is_quiet(host: JavaHost, seed: int, release: str) -> None
     ],
 )
 def test_beside_it_a_choice_out_of_turn_is_found(
-    host: JavaHost, tmp_path: Path, seed: int, release: str, send: int, queue: int, found: str
+    java_host: JavaHost, tmp_path: Path, seed: int, release: str, send: int, queue: int, found: str
 ) -> None:
     """The candidate's answers are the release's own but for one attempt."""
     one = trial(drawn(seed).scenario, release, seed)
-    answers = [host.run(release, f"mended-{seed}", script, trace=True) for script in one.arms]
+    answers = [java_host.run(release, f"mended-{seed}", script, trace=True) for script in one.arms]
     spoilt = [answers[0], _sent_elsewhere(one, answers[1], send, queue)]
     judgement = judged(run_of(one, spoilt, tmp_path))
     assert judgement.exit_code is ExitCode.DIVERGES
     assert any(found in each.signature for result in judgement.results for each in result.divergences)
 
 
-def test_beside_it_a_counter_that_begins_anew_without_a_new_list_is_found(host: JavaHost, tmp_path: Path) -> None:
+def test_beside_it_a_counter_that_begins_anew_without_a_new_list_is_found(java_host: JavaHost, tmp_path: Path) -> None:
     """One queue a broker: of the sends well after the list has come back, one goes to the broker that was not in turn."""
     one = trial(drawn(8184).scenario, "4.7.1", 8184)
-    answers = [host.run("4.7.1", "mended-8184", script, trace=True) for script in one.arms]
+    answers = [java_host.run("4.7.1", "mended-8184", script, trace=True) for script in one.arms]
     (told,) = [json.loads(line)["send"] for line in answers[1] if _number(one, line) == 12]
     other = {"broker-a": "broker-b", "broker-b": "broker-a"}[told["attempts"][0]["broker"]]
     spoilt = [answers[0], _sent_elsewhere(one, answers[1], 12, 0, broker=other)]

@@ -16,26 +16,30 @@ ROOT = Path(__file__).parents[2]
 SAMPLE = 40
 """Spread evenly over all mutants of the rules; about half a minute, most of it the map of who reaches what."""
 
-MUTANTS = all_mutants()
+
+@pytest.fixture(scope="module")
+def mutants() -> list[Mutant]:
+    """All of the rules, a second's work."""
+    return all_mutants()
 
 
-def test_every_module_of_the_rules_has_mutants() -> None:
+def test_every_module_of_the_rules_has_mutants(mutants: list[Mutant]) -> None:
     """Names are unique, and every module with something to decide is represented."""
-    assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS)
-    assert {mutant.module for mutant in MUTANTS} == set(module_names())
+    assert len({mutant.name for mutant in mutants}) == len(mutants)
+    assert {mutant.module for mutant in mutants} == set(module_names())
 
 
-def test_a_mutant_is_one_change() -> None:
+def test_a_mutant_is_one_change(mutants: list[Mutant]) -> None:
     """Its source differs from the original's, and it can be compiled; for one mutant in fifty."""
-    for mutant in MUTANTS[::50]:
+    for mutant in mutants[::50]:
         original = ast.parse(file_of(mutant.module).read_text(encoding="utf-8"))
         assert ast.dump(mutant.tree()) != ast.dump(original)
         compile(mutant.tree(), mutant.module, "exec")
 
 
-def test_a_survivor_needs_a_reason() -> None:
+def test_a_survivor_needs_a_reason(mutants: list[Mutant]) -> None:
     """And a reason needs a survivor: one that is seen through, or gone, is a complaint."""
-    first, second = MUTANTS[:2]
+    first, second = mutants[:2]
     fates = [Fate(first, None), Fate(second, "a script")]
     known = {first.name, second.name}
     assert complaints(fates, {first.name: "equivalent"}, known) == []
@@ -46,9 +50,9 @@ def test_a_survivor_needs_a_reason() -> None:
     ]
 
 
-def test_the_summary_counts_who_noticed() -> None:
+def test_the_summary_counts_who_noticed(mutants: list[Mutant]) -> None:
     """Scripts first, then tests, then nobody."""
-    names: list[Mutant] = MUTANTS[:4]
+    names: list[Mutant] = mutants[:4]
     seen_by = ("script", "tests", "script", None)
     fates = [Fate(mutant, seen) for mutant, seen in zip(names, seen_by, strict=True)]
     assert summary(fates, {}) == "MUTANTS 4 killed=75.00% by-corpus=2 by-tests=1 survivors=1 explained=0"

@@ -134,14 +134,13 @@ def test_a_call_that_nothing_stands_for_is_named_when_it_is_reached(toy_host: Ja
     assert f"org.apache.rocketmq.client.common.ThreadLocalIndex.refused calls {call}" in str(error.value)
 
 
-def test_every_release_selects_and_sends() -> None:
+def test_every_release_selects_and_sends(java_host: JavaHost) -> None:
     """One code path for all of them: no release needs its own."""
     send = parse_script({**SELECTION, "steps": [{"send": {"mode": "sync", "count": 2}}]}, "send")
     select = parse_script(SELECTION, "select")
     releases = client_releases()
-    with JavaHost() as host:
-        selected = [lines for _, lines in host.run_all(Job(release, "select", select) for release in releases)]
-        sent = [lines for _, lines in host.run_all(Job(release, "send", send) for release in releases)]
+    selected = [lines for _, lines in java_host.run_all(Job(release, "select", select) for release in releases)]
+    sent = [lines for _, lines in java_host.run_all(Job(release, "send", send) for release in releases)]
     assert [len(lines) for lines in selected] == [3] * len(releases)
     assert all('"status": "SEND_OK"' in line for lines in sent for line in lines)
 
@@ -160,11 +159,11 @@ def test_two_hosts_print_the_same_bytes() -> None:
     assert all(forwards.values())
 
 
-def test_a_script_without_end_is_stopped() -> None:
+def test_a_script_without_end_is_stopped(java_host: JavaHost) -> None:
     """A virtual century is more than anyone waits for."""
     century = parse_script({**SELECTION, "steps": [{"advance_ms": 100_000_000_000}] * 32}, "century")
-    with JavaHost() as host, pytest.raises(UsageError, match="comes to an end"):
-        host.run("5.3.3", "century", century)
+    with pytest.raises(UsageError, match="comes to an end"):
+        java_host.run("5.3.3", "century", century)
 
 
 def test_what_is_wrong_with_a_command_is_its_answer() -> None:

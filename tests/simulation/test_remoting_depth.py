@@ -5,7 +5,6 @@ One decisive behaviour a test, on the releases to both sides of each change (`pr
 """
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,13 +16,6 @@ CALM: dict[str, object] = {"heartbeat_broker_interval_ms": 600_000, "vip_channel
 """The first heartbeat, after 1 s, remains; no later one closes a connection under a pending request."""
 
 TO_A = {"broker": "a", "queue_id": 0}
-
-
-@pytest.fixture(scope="module")
-def host() -> Iterator[JavaHost]:
-    """One for all tests of this file: a release takes half a second to load."""
-    with JavaHost() as running:
-        yield running
 
 
 def answers(host: JavaHost, release: str, *steps: object, **fields: object) -> list[dict[str, Any]]:
@@ -76,11 +68,11 @@ def whole(send: dict[str, Any]) -> tuple[str, int]:
     ],
 )
 def test_async_to_a_broker_that_falls_silent(
-    host: JavaHost, release: str, ends: list[tuple[str, int]], attempts: list[tuple[str, str]]
+    java_host: JavaHost, release: str, ends: list[tuple[str, int]], attempts: list[tuple[str, str]]
 ) -> None:
     """Retried with the full time, with none, not at all; told twice in 5.3.0 and 5.3.1; seen by a scan each 1.1 s from 5.1.1 on."""
     lines = answers(
-        host,
+        java_host,
         release,
         {"advance_ms": 1_500},
         {"broker": {"name": "a", "answers": "timeout"}},
@@ -102,10 +94,10 @@ def test_async_to_a_broker_that_falls_silent(
         ("5.5.0", ("RemotingTooMuchRequestException", 3_001)),
     ],
 )
-def test_sync_to_a_paused_broker(host: JavaHost, release: str, end: tuple[str, int]) -> None:
+def test_sync_to_a_paused_broker(java_host: JavaHost, release: str, end: tuple[str, int]) -> None:
     """From 4.3.0 on the attempts share one timeout, and the first has used it up."""
     lines = answers(
-        host,
+        java_host,
         release,
         {"advance_ms": 1_500},
         {"pause": {"broker": "a"}},
@@ -125,19 +117,19 @@ def test_sync_to_a_paused_broker(host: JavaHost, release: str, end: tuple[str, i
         ("5.3.0", [("a", "refused"), ("b", "ok")]),
     ],
 )
-def test_async_to_a_broker_that_refuses(host: JavaHost, release: str, attempts: list[tuple[str, str]]) -> None:
+def test_async_to_a_broker_that_refuses(java_host: JavaHost, release: str, attempts: list[tuple[str, str]]) -> None:
     """Up to 4.9.2 the first attempt's failure is the send's; later it is retried elsewhere."""
     refused = {"broker": {"name": "a", "answers": "refused"}}
-    lines = answers(host, release, refused, {"send": {"mode": "async", "count": 8}}, {"advance_ms": 100}, seed=5)
+    lines = answers(java_host, release, refused, {"send": {"mode": "async", "count": 8}}, {"advance_ms": 100}, seed=5)
     (send,) = first_to_a(lines)
     assert outcomes(send) == attempts
 
 
 @pytest.mark.parametrize(("release", "thrown"), [("5.2.0", "MQClientException"), ("5.3.0", None)])
-def test_one_way_to_a_broker_that_refuses(host: JavaHost, release: str, thrown: str | None) -> None:
+def test_one_way_to_a_broker_that_refuses(java_host: JavaHost, release: str, thrown: str | None) -> None:
     """Connecting is somebody else's business from 5.3.0 on, so nothing is noticed."""
     refused = {"broker": {"name": "a", "answers": "refused"}}
-    (line,) = answers(host, release, refused, {"send": {"mode": "oneway"}}, start_index=7)
+    (line,) = answers(java_host, release, refused, {"send": {"mode": "oneway"}}, start_index=7)
     assert line["send"].get("exception") == thrown
 
 
@@ -151,40 +143,40 @@ def test_one_way_to_a_broker_that_refuses(host: JavaHost, release: str, thrown: 
     ],
 )
 def test_a_connection_that_ends_under_a_request(
-    host: JavaHost, release: str, answer: str, end: tuple[str, int]
+    java_host: JavaHost, release: str, answer: str, end: tuple[str, int]
 ) -> None:
     """A reset is noticed from 4.3.0 on, a close in good order from 5.1.3 on."""
     broker = {"broker": {"name": "a", "answers": answer}}
-    (line,) = answers(host, release, broker, {"send": {"mode": "sync", "queue": TO_A}})
+    (line,) = answers(java_host, release, broker, {"send": {"mode": "sync", "queue": TO_A}})
     assert whole(line["send"]) == end
 
 
 @pytest.mark.parametrize(
     ("release", "connections"), [("4.9.0", {"a": 1, "b": 1}), ("4.9.1", {"b": 1}), ("5.5.0", {"b": 1})]
 )
-def test_a_timeout_closes_the_connection(host: JavaHost, release: str, connections: dict[str, int]) -> None:
+def test_a_timeout_closes_the_connection(java_host: JavaHost, release: str, connections: dict[str, int]) -> None:
     """From 4.9.1 on."""
     silent = {"broker": {"name": "a", "answers": "timeout"}}
     send = {"send": {"mode": "sync", "queue": TO_A}}
-    lines = answers(host, release, {"advance_ms": 1_500}, silent, send, {"dump": ["connections"]})
+    lines = answers(java_host, release, {"advance_ms": 1_500}, silent, send, {"dump": ["connections"]})
     assert lines[-1]["dump"]["connections"] == connections
 
 
 @pytest.mark.parametrize(("release", "after_ms"), [("5.1.4", 4_000), ("5.2.0", 3_000)])
-def test_a_heartbeat_that_times_out_fails_what_is_pending(host: JavaHost, release: str, after_ms: int) -> None:
+def test_a_heartbeat_that_times_out_fails_what_is_pending(java_host: JavaHost, release: str, after_ms: int) -> None:
     """The one at 1 s closes the connection at 4 s; from 5.2.0 on each new connection begins with one."""
     silent = {"broker": {"name": "a", "answers": "timeout"}}
     send = {"send": {"mode": "async", "queue": TO_A, "timeout_ms": 10_000}}
-    (line,) = answers(host, release, silent, send, {"advance_ms": 15_000})
+    (line,) = answers(java_host, release, silent, send, {"advance_ms": 15_000})
     first = line["send"]["attempts"][0]
     assert (first["outcome"], first["elapsed_ms"]) == ("reset", after_ms)
 
 
 @pytest.mark.parametrize(("release", "result"), [("4.6.1", "pending"), ("4.7.0", "exception")])
-def test_the_id_of_an_async_retry_is_given_out_again(host: JavaHost, release: str, result: str) -> None:
+def test_the_id_of_an_async_retry_is_given_out_again(java_host: JavaHost, release: str, result: str) -> None:
     """Up to 4.6.1 the next request takes the retry's place in the table of pending ones; its callback never comes."""
     lines = answers(
-        host,
+        java_host,
         release,
         {"advance_ms": 1_500},
         {"pause": {"broker": "a"}},
@@ -199,11 +191,11 @@ def test_the_id_of_an_async_retry_is_given_out_again(host: JavaHost, release: st
 
 
 @pytest.mark.parametrize(("release", "connected"), [("5.3.3", 1), ("5.4.0", 2), ("5.5.0", 2)])
-def test_a_late_close_forgets_the_next_connection(host: JavaHost, release: str, connected: int) -> None:
+def test_a_late_close_forgets_the_next_connection(java_host: JavaHost, release: str, connected: int) -> None:
     """5.4.0 and 5.5.0: who closes the old connection after another was made takes that one out of the table, open as it is."""
     send = {"send": {"mode": "sync", "queue": TO_A}}
     lines = answers(
-        host,
+        java_host,
         release,
         {"advance_ms": 1_500},
         {"pause": {"broker": "a"}},
@@ -225,17 +217,17 @@ def test_a_late_close_forgets_the_next_connection(host: JavaHost, release: str, 
     ("release", "thrown"),
     [("4.5.2", "MQClientException"), ("4.6.0", "IllegalStateException"), ("5.5.0", "IllegalStateException")],
 )
-def test_a_name_server_that_refuses(host: JavaHost, release: str, thrown: str) -> None:
+def test_a_name_server_that_refuses(java_host: JavaHost, release: str, thrown: str) -> None:
     """No route is known: from 4.6.0 on the reason comes out, unwrapped by nothing."""
     refused = {"name_server": {"answers": "refused"}}
-    (line,) = answers(host, release, refused, {"send": {"mode": "sync"}}, lookup="at-first-send")
+    (line,) = answers(java_host, release, refused, {"send": {"mode": "sync"}}, lookup="at-first-send")
     assert line["send"]["exception"] == thrown
 
 
 @pytest.mark.parametrize(("release", "vip"), [("4.5.0", True), ("4.5.1", None)])
-def test_the_vip_port(host: JavaHost, release: str, vip: bool | None) -> None:
+def test_the_vip_port(java_host: JavaHost, release: str, vip: bool | None) -> None:
     """Two below the broker's own, by default up to 4.5.0."""
-    (line,) = answers(host, release, {"send": {"mode": "sync"}}, settings={})
+    (line,) = answers(java_host, release, {"send": {"mode": "sync"}}, settings={})
     assert line["send"]["attempts"][0].get("vip") == vip
 
 
@@ -248,10 +240,10 @@ def test_the_vip_port(host: JavaHost, release: str, vip: bool | None) -> None:
         ("5.4.0", ["MQClientException"]),
     ],
 )
-def test_a_connect_that_takes_longer_than_the_send_may(host: JavaHost, release: str, ends: list[str]) -> None:
+def test_a_connect_that_takes_longer_than_the_send_may(java_host: JavaHost, release: str, ends: list[str]) -> None:
     """Of no account up to 4.2.0; 5.3.0 to 5.3.3 fail the send and go on with it, so that it fails twice."""
     lines = answers(
-        host,
+        java_host,
         release,
         {"broker": {"name": "a", "answers": "silent"}},
         {
@@ -267,10 +259,10 @@ def test_a_connect_that_takes_longer_than_the_send_may(host: JavaHost, release: 
 
 
 @pytest.mark.parametrize(("release", "reachable"), [("5.1.4", False), ("5.2.0", True)])
-def test_the_detector_finds_a_broker_again(host: JavaHost, release: str, reachable: bool) -> None:
+def test_the_detector_finds_a_broker_again(java_host: JavaHost, release: str, reachable: bool) -> None:
     """Its first round is at 3 s; in 5.1.4 the producer's setter comes too late to switch it on."""
     lines = answers(
-        host,
+        java_host,
         release,
         {"update": {"broker": "a", "latency_ms": 1, "isolation": False, "reachable": False}},
         {"advance_ms": 2_999},
@@ -282,8 +274,8 @@ def test_the_detector_finds_a_broker_again(host: JavaHost, release: str, reachab
     assert [line["dump"]["faults"]["a"]["reachable"] for line in lines] == [False, reachable]
 
 
-def test_an_unused_connection_is_closed_after_two_minutes(host: JavaHost) -> None:
+def test_an_unused_connection_is_closed_after_two_minutes(java_host: JavaHost) -> None:
     """The heartbeat at 1 s was the last that was heard on it."""
     dump = {"dump": ["connections"]}
-    lines = answers(host, "5.5.0", {"advance_ms": 120_999}, dump, {"advance_ms": 1}, dump)
+    lines = answers(java_host, "5.5.0", {"advance_ms": 120_999}, dump, {"advance_ms": 1}, dump)
     assert [line["dump"]["connections"] for line in lines] == [{"a": 1, "b": 1}, {}]

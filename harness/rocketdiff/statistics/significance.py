@@ -12,7 +12,7 @@ from enum import StrEnum
 from math import exp, inf, log, sqrt
 
 import numpy as np
-from scipy import stats
+import scipy
 
 ASSUMED_LOG_SD = 0.15
 """Spread of a log-ratio assumed when fewer than two pairs give none: the smaller of the two in the table of this room's README."""
@@ -69,7 +69,7 @@ def paired_ratio(pairs: Sequence[tuple[float, float]], *, margin_ratio: float, a
         )
     mean, deviation = float(ratios.mean()), float(ratios.std(ddof=1))
     error = deviation / sqrt(n)
-    reach = float(stats.t.ppf(1 - alpha, n - 1)) * error
+    reach = float(scipy.stats.t.ppf(1 - alpha, n - 1)) * error
     low, high = mean - reach, mean + reach
     equivalence = max(_tail(mean + margin, error, n - 1), _tail(margin - mean, error, n - 1))
     difference = _tail(abs(mean) - margin, error, n - 1)
@@ -85,7 +85,7 @@ def _tail(distance: float, error: float, freedom: int) -> float:
     """One-sided p-value of a t statistic; without any spread the sign of the distance is the whole answer."""
     if error == 0:
         return 0.0 if distance > 0 else 1.0
-    return float(stats.t.sf(distance / error, freedom))
+    return float(scipy.stats.t.sf(distance / error, freedom))
 
 
 MOST_PAIRS = 10_000
@@ -112,11 +112,11 @@ def pairs_needed(
 
 def _power(n: int, margin: float, mean: float, log_sd: float, alpha: float) -> float:
     """Chance that n pairs decide, of the two kinds of decision the one that is true."""
-    critical = float(stats.t.ppf(1 - alpha, n - 1))
+    critical = float(scipy.stats.t.ppf(1 - alpha, n - 1))
     near, far = ((margin + side * mean) * sqrt(n) / log_sd for side in (-1, 1))
     if near < 0:
-        return float(stats.nct.sf(critical, n - 1, -near))
-    return float(stats.nct.cdf(-critical, n - 1, -near)) - float(stats.nct.sf(-critical, n - 1, -far))
+        return float(scipy.stats.nct.sf(critical, n - 1, -near))
+    return float(scipy.stats.nct.cdf(-critical, n - 1, -near)) - float(scipy.stats.nct.sf(-critical, n - 1, -far))
 
 
 def clopper_pearson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
@@ -128,8 +128,8 @@ def clopper_pearson(successes: int, n: int, confidence: float = 0.95) -> tuple[f
     if not 0 <= successes <= n:
         raise ValueError("successes must lie between 0 and n")
     tail = (1 - confidence) / 2
-    low = float(stats.beta.ppf(tail, successes, n - successes + 1)) if successes else 0.0
-    high = float(stats.beta.ppf(1 - tail, successes + 1, n - successes)) if successes < n else 1.0
+    low = float(scipy.stats.beta.ppf(tail, successes, n - successes + 1)) if successes else 0.0
+    high = float(scipy.stats.beta.ppf(1 - tail, successes + 1, n - successes)) if successes < n else 1.0
     return low, high
 
 
@@ -150,7 +150,7 @@ def exact_mcnemar(only_first: int, only_second: int) -> float:
     """
     if only_first == only_second:
         return 1.0
-    return float(stats.binomtest(only_first, only_first + only_second, 0.5).pvalue)
+    return float(scipy.stats.binomtest(only_first, only_first + only_second, 0.5).pvalue)
 
 
 def holm(p_values: Sequence[float], alpha: float) -> tuple[bool, ...]:

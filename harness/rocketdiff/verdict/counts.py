@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from rocketdiff.core.evidence import ComparedShares, Concentration, Evidence, PairedCounts, Standing
 from rocketdiff.core.verdict import Divergence, Example, Severity
@@ -65,7 +65,7 @@ def p_of(count: Counts) -> float:
 
 def _piled_up(count: Concentration, most: int, total: int) -> float:
     """Chance that so many of so many fall on one place, whichever it is: at most the sum over places."""
-    return min(1.0, count.places * float(stats.binom.sf(most - 1, total, count.chance)))
+    return min(1.0, count.places * float(scipy.stats.binom.sf(most - 1, total, count.chance)))
 
 
 def _least_p(count: Counts) -> float:
@@ -80,7 +80,7 @@ def _least_p(count: Counts) -> float:
 
 def _fisher(met: tuple[int, int], ended: tuple[int, int]) -> float:
     table = np.array([[ended[0], met[0] - ended[0]], [ended[1], met[1] - ended[1]]])
-    return float(stats.fisher_exact(table).pvalue)
+    return float(scipy.stats.fisher_exact(table).pvalue)
 
 
 def _told(item: Evidence, differing: set[int], baseline: str, candidate: str) -> Evidence:

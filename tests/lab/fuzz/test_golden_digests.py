@@ -64,11 +64,10 @@ def test_the_reference_answers_as_the_classes_did(depth: Depth) -> None:
     assert not wrong, told(wrong)
 
 
-def test_the_classes_answer_as_they_did() -> None:
+def test_the_classes_answer_as_they_did(java_host: JavaHost) -> None:
     """Drift of the Java host, of the generators or of the artifacts would show here."""
     committed = load_golden_digests()[::EVERY]
-    with JavaHost() as host:
-        assert list(drift(committed, execute(host, RELEASES, [golden.name for golden in committed]))) == []
+    assert list(drift(committed, execute(java_host, RELEASES, [golden.name for golden in committed]))) == []
 
 
 def test_all_scripts_and_releases_have_digests() -> None:

@@ -1,7 +1,5 @@
 """The reference and the real Java classes of all 39 releases, step by step over random scripts: not one difference."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from rocketdiff.lab.fuzz.differences import behaviours, differences
@@ -17,21 +15,14 @@ SCRIPTS = {Depth.SELECTION: 40, Depth.SEND_LOOP: 30, Depth.REMOTING: 40}
 """Some 6,000 decisions and 5,000 sends of each release; `rocketdiff fuzz` does millions."""
 
 
-@pytest.fixture(scope="module")
-def host() -> Iterator[JavaHost]:
-    """One host for all depths."""
-    with JavaHost() as host:
-        yield host
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("depth", list(Depth))
-def test_the_reference_does_what_the_classes_do(depth: Depth, host: JavaHost) -> None:
+def test_the_reference_does_what_the_classes_do(depth: Depth, java_host: JavaHost) -> None:
     """Queue, attempts, result, exception, counters, publish list and fault table after every step of every release."""
     names = [name_of(depth, FIRST_SCRIPT + number) for number in range(SCRIPTS[depth])]
     scripts = ((name, parse_script(script_of(name), name)) for name in names)
     found = [
         f"{one.script} java:{one.release} line {one.line}"
-        for one in differences(host, scripts, behaviours(client_releases(), depth))
+        for one in differences(java_host, scripts, behaviours(client_releases(), depth))
     ]
     assert found == []

@@ -16,10 +16,9 @@ FIRST_PICK_STAYS = client_releases()[: client_releases().index("4.8.0")]
 
 
 @pytest.fixture(scope="module")
-def executed() -> Mapping[str, Golden]:
+def executed(java_host: JavaHost) -> Mapping[str, Golden]:
     """What every release answers to the whole set now."""
-    with JavaHost() as host:
-        return execute(host, client_releases(), load_standard())
+    return execute(java_host, client_releases(), load_standard())
 
 
 @pytest.mark.slow

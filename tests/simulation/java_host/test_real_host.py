@@ -1,7 +1,6 @@
 """The real Java host behind the pipe: the design's example, two releases in one process, and what it says to bad scripts."""
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
@@ -11,20 +10,13 @@ from rocketdiff.simulation.script import Script, parse_script
 from tests.simulation.script.examples import EXAMPLE
 
 
-@pytest.fixture(scope="module")
-def host() -> Iterator[JavaHost]:
-    """One for all tests of this file: it takes a second to start."""
-    with JavaHost() as running:
-        yield running
-
-
 def script(*steps: object, **fields: object) -> Script:
     return parse_script({"format": 1, "route": {"a": 4, "b": 4}, "steps": list(steps)} | fields, "S")
 
 
-def test_the_example_of_the_design_is_answered(host: JavaHost) -> None:
+def test_the_example_of_the_design_is_answered(java_host: JavaHost) -> None:
     """The isolated broker is left alone: 4 queues of b in turn, from the counter's 11 on."""
-    lines = [json.loads(line) for line in host.run("4.7.1", "S", parse_script(EXAMPLE, "S"))]
+    lines = [json.loads(line) for line in java_host.run("4.7.1", "S", parse_script(EXAMPLE, "S"))]
     assert lines[0] == {"script": "S", "step": 1, "select": {"broker": "b", "queue_id": 0}}
     assert [(line["n"], line["send"]["broker"], line["send"]["queue_id"]) for line in lines[1:4]] == [
         (0, "b", 1), (1, "b", 2), (2, "b", 3),
@@ -33,7 +25,7 @@ def test_the_example_of_the_design_is_answered(host: JavaHost) -> None:
     assert lines[4]["dump"]["faults"]["a"] == {"latency_ms": 5, "available_at_ms": 600_000, "reachable": True}
 
 
-def test_releases_of_both_lines_live_in_one_process(host: JavaHost) -> None:
+def test_releases_of_both_lines_live_in_one_process(java_host: JavaHost) -> None:
     """A failed attempt is retried elsewhere; from 4.3.0 on all attempts share the timeout, and nothing is left of it."""
     refused = script(
         {"broker": {"name": "a", "answers": "timeout"}},
@@ -43,38 +35,38 @@ def test_releases_of_both_lines_live_in_one_process(host: JavaHost) -> None:
         settings={"vip_channel_enabled": False},
     )
     jobs = [Job(release, "S", refused) for release in ("4.0.0-incubating", "5.5.0", "4.0.0-incubating")]
-    answers = [json.loads(lines[0])["send"] for _, lines in host.run_all(jobs)]
+    answers = [json.loads(lines[0])["send"] for _, lines in java_host.run_all(jobs)]
     assert answers[0] == answers[2]
     assert [attempt["outcome"] for attempt in answers[0]["attempts"]] == ["timeout", "ok"]
     assert answers[0]["elapsed_ms"] == 3_001
     assert answers[1]["exception"] == "RemotingTooMuchRequestException"
 
 
-def test_the_remoting_depth_runs(host: JavaHost) -> None:
+def test_the_remoting_depth_runs(java_host: JavaHost) -> None:
     """An asynchronous send over a scripted connection."""
-    (line,) = host.run("5.3.3", "S", script({"send": {"mode": "async"}}, {"advance_ms": 10}))
+    (line,) = java_host.run("5.3.3", "S", script({"send": {"mode": "async"}}, {"advance_ms": 10}))
     assert json.loads(line)["send"]["status"] == "SEND_OK"
 
 
-def test_a_script_without_end_is_a_usage_error(host: JavaHost) -> None:
+def test_a_script_without_end_is_a_usage_error(java_host: JavaHost) -> None:
     """More than a virtual century; the host goes on afterwards."""
     endless = script(*[{"advance_ms": 100_000_000_000}] * 40)
     with pytest.raises(UsageError, match=r"comes to an end \(script endless of java:5\.3\.3\)"):
-        host.run("5.3.3", "endless", endless)
-    assert host.run("5.3.3", "S", script({"select": {}}))
+        java_host.run("5.3.3", "endless", endless)
+    assert java_host.run("5.3.3", "S", script({"select": {}}))
 
 
 @pytest.mark.slow
-def test_a_script_that_polls_for_ever_is_a_usage_error(host: JavaHost) -> None:
+def test_a_script_that_polls_for_ever_is_a_usage_error(java_host: JavaHost) -> None:
     """A million events without an answer, before the silence of the host is taken for its death."""
     steps = ({"send": {"mode": "sync"}}, {"advance_ms": 86_400_000})
     polling = script(*steps, depth="remoting", settings={"poll_name_server_interval_ms": 1})
     with pytest.raises(UsageError, match="1000001 of them since the last answer; try: longer intervals"):
-        host.run("5.3.3", "polling", polling)
-    assert host.run("5.3.3", "S", script({"select": {}}))
+        java_host.run("5.3.3", "polling", polling)
+    assert java_host.run("5.3.3", "S", script({"select": {}}))
 
 
-def test_a_release_that_does_not_exist_is_told_before_the_host_is_asked(host: JavaHost) -> None:
+def test_a_release_that_does_not_exist_is_told_before_the_host_is_asked(java_host: JavaHost) -> None:
     """With the nearest ones."""
     with pytest.raises(HarnessError, match=r"saw 4\.7\.9; try: 4\.9\.7|4\.7\.1"):
-        host.run("4.7.9", "S", script({"select": {}}))
+        java_host.run("4.7.9", "S", script({"select": {}}))
