@@ -17,7 +17,7 @@ def test_everything_arrives() -> None:
     """Each field of the fullest file is where the rest of the harness looks for it."""
     scenario = load(VALID_PASS / "everything.yaml")
     assert scenario.establishes == "Every field of the format at once, folded into one line."
-    assert scenario.settings == ClientSettings(True, 500, 10, True, 1024, 1000, 600_000, 100)
+    assert scenario.settings == ClientSettings(True, 500, 10, 2, True, 1024, 1000, 600_000, 100)
     assert (scenario.workload.threads, scenario.workload.call, scenario.workload.body_bytes) == (
         3,
         SendKind.PLAIN,

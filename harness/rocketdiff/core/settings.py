@@ -61,6 +61,9 @@ class ClientSettings:
     send_latency_fault_enable: bool = _setting(default=False, setting=Setting("setSendLatencyFaultEnable"))
     send_msg_timeout_ms: int = _setting(3_000, Setting("setSendMsgTimeout", Unit.MS, 1, _LONGEST_MS))
     retry_times_when_send_failed: int = _setting(2, Setting("setRetryTimesWhenSendFailed", Unit.TIMES, 0, 100))
+    retry_times_when_send_async_failed: int = _setting(
+        2, Setting("setRetryTimesWhenSendAsyncFailed", Unit.TIMES, 0, 100)
+    )
     retry_another_broker_when_not_store_ok: bool = _setting(
         default=False, setting=Setting("setRetryAnotherBrokerWhenNotStoreOK")
     )
@@ -75,9 +78,6 @@ class ClientSettings:
     )
     send_msg_max_timeout_per_request_ms: int = _setting(
         -1, Setting("setSendMsgMaxTimeoutPerRequest", Unit.MS_OR_OFF, -1, _LONGEST_MS, since="5.3.3")
-    )
-    retry_times_when_send_async_failed: int = _setting(
-        2, Setting("setRetryTimesWhenSendAsyncFailed", Unit.TIMES, 0, 100)
     )
 
 
