@@ -6,7 +6,7 @@ simulation leaves to a cluster are made from it. ``analysis.checks.registry`` ha
 """
 
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
 
 class Aspect(StrEnum):
@@ -40,12 +40,23 @@ class CheckKind(StrEnum):
     STATISTICAL = "statistical"
 
 
+class Concern(IntEnum):
+    """What a difference costs a producer's owner, gravest first; which queue was used comes last."""
+
+    MESSAGES = 0
+    EXCEPTIONS = 1
+    WAITING = 2
+    BROKERS = 3
+    DURATIONS = 4
+    QUEUES = 5
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
     """
     One question.
 
-    sentence: what holds where the answer is that both clients conform. needs: in the order in which an obstacle is reported.
+    sentence: what holds where the answer is that both clients conform. concern: of its differences. needs: in the order in which an obstacle is reported.
     rests_on: what of the rules it holds against what was seen; None for a check that asks no rules, or only where all is known.
     reads_attempts: it compares what a client says about its attempts, so it is void where the wire contradicts the client.
     cluster_only: why the simulation cannot answer it; empty where it can. is_implicit: asked of every case, never written in a scenario.
@@ -54,6 +65,7 @@ class Check:
 
     name: str
     sentence: str
+    concern: Concern
     kind: CheckKind = CheckKind.EXACT
     needs: tuple[Need, ...] = ()
     rests_on: Aspect | None = None
@@ -75,30 +87,35 @@ CHECKS = {
         Check(
             "queue-choice",
             "Every attempt goes to a queue that the rules of the client's release allow there.",
+            Concern.QUEUES,
             rests_on=Aspect.FIRST_QUEUE,
             reads_attempts=True,
         ),
         Check(
             "attempts",
             "A send makes as many attempts, and after the same failures, as the rules of its release say.",
+            Concern.WAITING,
             rests_on=Aspect.END,
             reads_attempts=True,
         ),
         Check(
             "avoidance",
             "A slow or failed broker is avoided for as long as the rules of the release say.",
+            Concern.BROKERS,
             needs=(Need.FAULT_LATENCY, Need.CHOSEN_QUEUE, Need.SYNCHRONOUS),
             reads_attempts=True,
         ),
         Check(
             "error-kind",
             "A send that fails does so with the exception and code that the rules of the release say.",
+            Concern.EXCEPTIONS,
             rests_on=Aspect.END,
             reads_attempts=True,
         ),
         Check(
             "timing",
             "Sends in calm take as long as the other client's, within the scenario's margin.",
+            Concern.DURATIONS,
             CheckKind.STATISTICAL,
             needs=(Need.SYNCHRONOUS,),
             cluster_only=_NO_SCATTER,
@@ -106,55 +123,64 @@ CHECKS = {
         Check(
             "failover-time",
             "The first success after a fault comes as soon as the other client's, within the margin.",
+            Concern.DURATIONS,
             CheckKind.STATISTICAL,
             needs=(Need.LOST_BROKER, Need.CHOSEN_QUEUE, Need.SYNCHRONOUS),
             cluster_only=_NO_SCATTER,
         ),
-        Check("loss", "What the client was told is stored is stored.", cluster_only=_NOTHING_STORED),
+        Check("loss", "What the client was told is stored is stored.", Concern.MESSAGES, cluster_only=_NOTHING_STORED),
         Check(
             "duplication",
             "A message is stored more than once only where an attempt of it had no answer.",
+            Concern.MESSAGES,
             reads_attempts=True,
             cluster_only=_NOTHING_STORED,
         ),
         Check(
             "content",
             "A message is stored with the body, keys, tags and properties that it was sent with.",
+            Concern.MESSAGES,
             cluster_only=_NOTHING_STORED,
         ),
         Check(
             "order",
             "Messages of a key are stored in the order in which they were sent.",
+            Concern.MESSAGES,
             needs=(Need.KEPT_ORDER,),
             cluster_only=_NOTHING_STORED,
         ),
         Check(
             "callbacks",
             "The callback of an asynchronous send is called, and once.",
+            Concern.MESSAGES,
             needs=(Need.CALLBACK,),
             cluster_only="a script tells of the first callback only",
         ),
         Check(
             "delay",
             "A delayed message is kept back under its level, and delivered when it is due.",
+            Concern.MESSAGES,
             needs=(Need.DELAYED_MESSAGE,),
             cluster_only=_NOTHING_STORED,
         ),
         Check(
             "outcomes",
             "Sends fail, are stored twice and are acknowledged as those of the other client, and never without a cause.",
+            Concern.MESSAGES,
             reads_attempts=True,
             is_implicit=True,
         ),
         Check(
             "protocol",
             "The subject tells about its sends in time, in order and without contradiction.",
+            Concern.MESSAGES,
             is_implicit=True,
             is_about_the_run=True,
         ),
         Check(
             VALIDITY,
             "The set-up of the case held: faults proven, both clients in time, everything read back.",
+            Concern.QUEUES,
             is_implicit=True,
             is_about_the_run=True,
         ),

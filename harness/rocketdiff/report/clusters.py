@@ -13,6 +13,7 @@ from hashlib import sha256
 
 import msgspec
 
+from rocketdiff.core.checks import CHECKS, Concern
 from rocketdiff.core.plots import LaneAttempt
 from rocketdiff.core.policy import Policy
 from rocketdiff.core.verdict import CheckResult, Divergence, Example, Severity, Verdict
@@ -86,20 +87,16 @@ def clusters_of(results: Sequence[CheckResult], policy: Policy) -> tuple[Cluster
     return tuple(sorted(clusters, key=place))
 
 
-_GRAVITY = (
-    ("loss", "duplication", "outcomes", "content", "callbacks", "order", "delay", "protocol"),
-    ("error", "error-kind"),
-    ("attempts",),
-    ("avoidance", "retry"),
-    ("timing", "failover-time"),
-)
-"""Order of importance to a producer's owner: messages, exceptions, attempts, brokers, durations; queues come last."""
+_CONCERNS = {name: check.concern for name, check in CHECKS.items()} | {
+    "error": Concern.EXCEPTIONS,
+    "retry": Concern.BROKERS,
+}
+"""By family of signatures; most are called as their check is."""
 
 
 def gravity(signature: str) -> int:
     """Rank of a signature's family by importance to a producer's owner."""
-    family = signature.removeprefix("rules/").partition(".")[0]
-    return next((place for place, names in enumerate(_GRAVITY) if family in names), len(_GRAVITY))
+    return _CONCERNS.get(signature.removeprefix("rules/").partition(".")[0], Concern.QUEUES)
 
 
 def _first_in_their_case(results: Sequence[CheckResult]) -> set[tuple[str, str, str]]:
