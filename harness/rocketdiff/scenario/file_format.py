@@ -17,6 +17,9 @@ from rocketdiff.core.suites import SUITES
 from rocketdiff.core.topology import TOPOLOGIES, Role
 from rocketdiff.documents.part import Part
 
+FORMAT = 1
+"""Version of the file format; another number is another format and is refused."""
+
 Unique = Field(json_schema_extra={"uniqueItems": True})
 
 

@@ -8,8 +8,8 @@ from rocketdiff.core.plain import shown
 from rocketdiff.core.plan import SendKind, SendMode
 from rocketdiff.documents.refusal import Words, read_part, refused
 from rocketdiff.documents.yaml_source import YamlSource, parse_yaml, read_text
-from rocketdiff.scenario.file_format import ScenarioFile, WireDelayPart, WirePart, WorkloadPart
-from rocketdiff.scenario.model import FORMAT, Scenario, Tolerance, Workload
+from rocketdiff.scenario.file_format import FORMAT, ScenarioFile, WireDelayPart, WirePart, WorkloadPart
+from rocketdiff.scenario.model import Scenario, Tolerance, Workload
 from rocketdiff.scenario.rules import require_consistent
 from rocketdiff.scenario.schedule import scheduled
 

@@ -7,9 +7,6 @@ from rocketdiff.core.fault import FaultKind, FaultSpec
 from rocketdiff.core.plan import Plan, SendKind, SendMode
 from rocketdiff.core.settings import ClientSettings
 
-FORMAT = 1
-"""Version of the file format; another number is another format and is refused."""
-
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:

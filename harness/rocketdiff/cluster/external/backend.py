@@ -12,16 +12,22 @@ from rocketdiff.cluster.external.parsing import parse
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.fault import ON_THE_WIRE, FaultKind, FaultSpec
+from rocketdiff.core.fault import ON_THE_WIRE, FaultKind, FaultSpec, Means
 from rocketdiff.core.run_options import DEFAULT_RELEASE
-from rocketdiff.core.topology import Topology
+from rocketdiff.core.topology import Role, Topology
 from rocketdiff.documents.yaml_source import parse_yaml, read_text
 from rocketdiff.releases.progress import ProgressListener
 
 NAME = "external"
 FORM = f"--cluster {NAME}:cluster.yaml"
 
-_ACTS = {FaultKind.PAUSE: Verb.PAUSE, FaultKind.KILL: Verb.KILL, FaultKind.PAUSE_NAME_SERVER: Verb.PAUSE}
+_VERBS = {Means.PAUSE: Verb.PAUSE, Means.KILL: Verb.KILL}
+
+_ACTS = {
+    kind: _VERBS[kind.traits.means]
+    for kind in FaultKind
+    if kind.traits.means in _VERBS and kind.traits.role is not Role.SLAVE
+}
 """Kinds of fault that an owner can give commands for; any other would change what is not ours to change."""
 
 
@@ -175,6 +181,4 @@ def read(path: Path) -> DescribedCluster:
 
 
 def _node_name(fault: FaultSpec, here: NamedTopology) -> str:
-    if fault.kind is FaultKind.PAUSE_NAME_SERVER:
-        return here.name_server_named(fault.node)
-    return here.broker_named(fault.node)
+    return here.node_named(fault.kind.traits.role, fault.node)
