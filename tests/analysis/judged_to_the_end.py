@@ -27,7 +27,7 @@ from rocketdiff.report.document import Document, build
 from rocketdiff.report.summary import print_summary
 from rocketdiff.report.words import plural
 from rocketdiff.traces.run_directory import RunDirectory
-from rocketdiff.verdict.judge import Judgement, judge
+from rocketdiff.verdict.judge import RunJudgement, judge
 
 NOTHING_SEEN = re.compile(
     r"never came|no attempt of either arm|no attempt failed|no send failed|nearly any choice|no client had|was slow enough"
@@ -43,7 +43,7 @@ ALL_IS_WELL = re.compile(r"behaves like|No divergence in|differs from \S+ only a
 class Ended:
     """A judgement, its document and everything a person reads of it."""
 
-    judgement: Judgement
+    judgement: RunJudgement
     document: Document
     text: str
 
@@ -83,7 +83,7 @@ def described(run: RunDirectory, evidence: Sequence[Evidence]) -> RunInfo:
     )
 
 
-def require_certain_gates(evidence: Sequence[Evidence], judgement: Judgement) -> None:
+def require_certain_gates(evidence: Sequence[Evidence], judgement: RunJudgement) -> None:
     """What was found in a sound case is DIVERGES, must, and exit 1."""
     for item, result in zip(evidence, judgement.results, strict=False):
         if item.divergences and item.standing is not Standing.INVALID:

@@ -5,10 +5,10 @@ from rocketdiff.core.events import Arm
 from rocketdiff.core.run_info import CaseInfo, RunInfo, SubjectInfo
 from rocketdiff.traces.manifest import RunManifest
 from rocketdiff.traces.run_directory import RunDirectory
-from rocketdiff.verdict.judge import Judgement, judge
+from rocketdiff.verdict.judge import RunJudgement, judge
 
 
-def judged(run: RunDirectory) -> Judgement:
+def judged(run: RunDirectory) -> RunJudgement:
     """What `rocketdiff analyze` says of a run, without the ledger."""
     return judge(analyze([run.path], master=WITHOUT_SPARK).evidence, _info(run.manifest))
 

@@ -20,7 +20,7 @@ from rocketdiff.scenario import Case, Scenario, expand
 from rocketdiff.simulation.script.model import Script
 from rocketdiff.traces.manifest import ClockAnchor
 from rocketdiff.traces.run_directory import RunDirectory
-from rocketdiff.verdict.judge import Judgement, judge
+from rocketdiff.verdict.judge import RunJudgement, judge
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.async_rules import AsyncThread
 from tests.analysis.synthetic import MANIFEST, MS, ORIGIN_NS, Told
@@ -87,12 +87,12 @@ def _calls_itself(release: str) -> bool:
     return dialect_of(release).asynchronous.runs_on is AsyncThread.CALLER
 
 
-def judged(run: RunDirectory) -> Judgement:
+def judged(run: RunDirectory) -> RunJudgement:
     """To the exit code."""
     return judge(analyze([run.path], master=WITHOUT_SPARK).evidence, describe([run], took_s=0.0))
 
 
-def alarm_of(trial: Trial, judgement: Judgement) -> str | None:
+def alarm_of(trial: Trial, judgement: RunJudgement) -> str | None:
     """Whatever diverged between a release and itself, in words; None when nothing did."""
     found = [
         f"  {result.check} {one.signature} × {one.count}, send {one.example.send}: {one.example.expected} | {one.example.observed}"

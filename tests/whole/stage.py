@@ -28,7 +28,7 @@ from rocketdiff.subjects.registry import program_of
 from rocketdiff.traces.reader import read_table
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
-from rocketdiff.verdict.judge import Judgement
+from rocketdiff.verdict.judge import RunJudgement
 from tests.analysis.judged_to_the_end import require_consistent
 from tests.live import PATIENCE_S, TRIES, tell_repeat
 
@@ -49,7 +49,7 @@ def decided(
     *,
     root: Path | None = SCENARIOS,
     is_wire_wanted: bool = False,
-) -> tuple[Path, Judgement]:
+) -> tuple[Path, RunJudgement]:
     """
     A run as of run_pair, and its judgement.
 
@@ -68,7 +68,7 @@ def decided(
     return run, judgement
 
 
-def why_undecided(judgement: Judgement) -> str:
+def why_undecided(judgement: RunJudgement) -> str:
     """The reasons of what has no answer, each once."""
     return "; ".join(sorted({result.reason for result in judgement.results if result.reason}))
 
@@ -101,7 +101,7 @@ def run_pair(
     return directory.path
 
 
-def judge(run: Path, ledger: Ledger | None = None) -> Judgement:
+def judge(run: Path, ledger: Ledger | None = None) -> RunJudgement:
     """
     Judge a stored run in this process, without a ledger if none is given; the evidence is the same as Spark's.
 
@@ -112,7 +112,7 @@ def judge(run: Path, ledger: Ledger | None = None) -> Judgement:
     return judged.judgement
 
 
-def signatures(judgement: Judgement) -> set[str]:
+def signatures(judgement: RunJudgement) -> set[str]:
     """Every signature that was found."""
     return {divergence.signature for result in judgement.results for divergence in result.divergences}
 

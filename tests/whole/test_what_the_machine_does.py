@@ -15,7 +15,7 @@ from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.verdict import Verdict
 from rocketdiff.traces.run_directory import RunDirectory
-from rocketdiff.verdict.judge import Judgement
+from rocketdiff.verdict.judge import RunJudgement
 from tests.whole.stage import (
     LIMIT_S,
     await_no_process_of,
@@ -39,7 +39,7 @@ def broken_guards(run: Path) -> dict[str, str]:
     return {guard.name: guard.seen for guard in RunDirectory.open(run).entry(1).guards if not guard.held}
 
 
-def verdicts(judgement: Judgement) -> set[Verdict]:
+def verdicts(judgement: RunJudgement) -> set[Verdict]:
     return {result.verdict for result in judgement.results}
 
 

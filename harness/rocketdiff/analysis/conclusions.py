@@ -11,7 +11,7 @@ from rocketdiff.analysis.checks.case_facts import UNKNOWABLE, CaseFacts, TallyKe
 from rocketdiff.analysis.checks.registry import ANSWERS, POOLED
 from rocketdiff.analysis.facts import CaseFact, Difference, EpisodeValue, Tally
 from rocketdiff.analysis.spells import spell_counts
-from rocketdiff.analysis.summaries import CaseKey, Cluster, Summaries
+from rocketdiff.analysis.summaries import CaseKey, DifferenceCluster, Summaries
 from rocketdiff.core.checks import IMPLICIT
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.events import Arm
@@ -25,7 +25,9 @@ Kind = TypeVar("Kind", EpisodeValue, FaultRecord)
 
 def case_facts(manifests: Sequence[RunManifest], summaries: Summaries) -> tuple[CaseFacts, ...]:
     """Everything known about each planned case of each run, in the order of the runs and their plans."""
-    divergences: defaultdict[CaseKey, defaultdict[str, list[Cluster]]] = defaultdict(lambda: defaultdict(list))
+    divergences: defaultdict[CaseKey, defaultdict[str, list[DifferenceCluster]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
     for cluster in summaries.clusters:
         divergences[cluster.run, cluster.number][cluster.example.check].append(cluster)
     tallies: defaultdict[CaseKey, dict[TallyKey, tuple[int, float]]] = defaultdict(dict)
@@ -113,7 +115,7 @@ def _by_case(rows: Iterable[CaseFact], kind: type[Kind]) -> defaultdict[CaseKey,
     return found
 
 
-def _divergence(cluster: Cluster, subjects: dict[Arm, str]) -> Divergence:
+def _divergence(cluster: DifferenceCluster, subjects: dict[Arm, str]) -> Divergence:
     return Divergence(
         signature=cluster.example.signature,
         subject=subjects[Arm(cluster.example.arm)],

@@ -15,7 +15,7 @@ CaseKey = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
+class DifferenceCluster:
     """All differences of one case, check and arm that share a signature; the example is the easiest one to follow."""
 
     run: str
@@ -33,7 +33,7 @@ class Summaries:
     in an order of their own that is the same with and without Spark.
     """
 
-    clusters: tuple[Cluster, ...]
+    clusters: tuple[DifferenceCluster, ...]
     tallies: tuple[CaseFact, ...]
     episodes: tuple[CaseFact, ...]
     lanes: tuple[CaseFact, ...]
@@ -54,7 +54,7 @@ def summarise(facts: Iterable[CaseFact]) -> Summaries:
             case _:
                 loose.append(fact)
     return in_order(
-        [Cluster(*key[:2], len(members), min(members, key=ease)) for key, members in clusters.items()],
+        [DifferenceCluster(*key[:2], len(members), min(members, key=ease)) for key, members in clusters.items()],
         [
             CaseFact(*key[:2], Tally(*key[2:], sum(one.n for one in same), sum(one.total for one in same)))
             for key, same in tallies.items()
@@ -69,7 +69,9 @@ def ease(difference: Difference) -> tuple[object, ...]:
     return difference.weight, difference.at_ns, difference.thread, difference.send, attempt, difference.observed
 
 
-def in_order(clusters: Iterable[Cluster], tallies: Iterable[CaseFact], loose: Iterable[CaseFact]) -> Summaries:
+def in_order(
+    clusters: Iterable[DifferenceCluster], tallies: Iterable[CaseFact], loose: Iterable[CaseFact]
+) -> Summaries:
     """Sort what was added up, in whatever order it came."""
     rows = list(loose)
     return Summaries(
@@ -81,7 +83,7 @@ def in_order(clusters: Iterable[Cluster], tallies: Iterable[CaseFact], loose: It
     )
 
 
-def _cluster_key(cluster: Cluster) -> tuple[str, int, str, str, str]:
+def _cluster_key(cluster: DifferenceCluster) -> tuple[str, int, str, str, str]:
     return cluster.run, cluster.number, cluster.example.check, cluster.example.signature, cluster.example.arm
 
 

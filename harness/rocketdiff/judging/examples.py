@@ -18,7 +18,7 @@ from rocketdiff.judging.ledgers import load as load_ledgers
 from rocketdiff.ledger.apply import apply_ledger
 from rocketdiff.ledger.model import Entry
 from rocketdiff.releases.catalogue import client_releases
-from rocketdiff.report.clusters import Cluster, clusters_of
+from rocketdiff.report.clusters import DivergenceCluster, clusters_of
 from rocketdiff.report.context import ExampleContext, KnownEntry
 from rocketdiff.traces.run_directory import RunDirectory
 
@@ -57,7 +57,7 @@ def _known(results: Sequence[CheckResult], policy: Policy, info: RunInfo) -> dic
 
 
 def _context(
-    cluster: Cluster, runs: Sequence[RunDirectory], known: dict[tuple[str, str, str], Entry]
+    cluster: DivergenceCluster, runs: Sequence[RunDirectory], known: dict[tuple[str, str, str], Entry]
 ) -> ExampleContext:
     entry = known.get((cluster.check, cluster.signature, cluster.subject))
     said = () if entry is None or cluster.declared_by else (KnownEntry(entry.id, entry.reason, entry.ref),)
@@ -77,7 +77,7 @@ def _context(
     )
 
 
-def _place(cluster: Cluster, runs: Sequence[RunDirectory]) -> tuple[CaseTrace, Arm, RunDirectory] | None:
+def _place(cluster: DivergenceCluster, runs: Sequence[RunDirectory]) -> tuple[CaseTrace, Arm, RunDirectory] | None:
     """The example's case and arm; None for a statistic, and for an example too late in its case."""
     if not 0 <= cluster.example.send < SENDS_MOST:
         return None
@@ -90,7 +90,7 @@ def _place(cluster: Cluster, runs: Sequence[RunDirectory]) -> tuple[CaseTrace, A
     return None
 
 
-def _explanation(trace: CaseTrace, arm: Arm, run: RunDirectory, cluster: Cluster) -> tuple[str, ...]:
+def _explanation(trace: CaseTrace, arm: Arm, run: RunDirectory, cluster: DivergenceCluster) -> tuple[str, ...]:
     try:
         return tuple(explain_traced(trace, run, arm, cluster.example.send))
     except HarnessError:
@@ -98,7 +98,7 @@ def _explanation(trace: CaseTrace, arm: Arm, run: RunDirectory, cluster: Cluster
         return ()
 
 
-def _around(trace: CaseTrace, cluster: Cluster) -> Iterator[LaneAttempt]:
+def _around(trace: CaseTrace, cluster: DivergenceCluster) -> Iterator[LaneAttempt]:
     origin_ns = trace.entry.origin_ns or 0
     for arm in Arm:
         for send in trace.sends(arm):
@@ -118,7 +118,7 @@ def _around(trace: CaseTrace, cluster: Cluster) -> Iterator[LaneAttempt]:
                     )
 
 
-def _boundary(trace: CaseTrace, arm: Arm, run: RunDirectory, cluster: Cluster) -> tuple[str, str]:
+def _boundary(trace: CaseTrace, arm: Arm, run: RunDirectory, cluster: DivergenceCluster) -> tuple[str, str]:
     """Two neighbouring releases of which only the later one's rules explain the example; two blanks where there are none."""
     baseline, candidate = (SubjectId.parse(run.subject(one)) for one in Arm)
     ruled = baseline.client in RULED_CLIENTS and candidate.client in RULED_CLIENTS

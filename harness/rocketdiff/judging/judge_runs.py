@@ -21,14 +21,14 @@ from rocketdiff.report.document import Document, build, load
 from rocketdiff.report.write import render_all, write_reports
 from rocketdiff.traces.manifest import CaseStatus
 from rocketdiff.traces.run_directory import RunDirectory
-from rocketdiff.verdict.judge import Counts, Judgement, RunVerdict, judge, machine_line
+from rocketdiff.verdict.judge import Counts, RunJudgement, RunVerdict, judge, machine_line
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
     """A judgement with the document it is told in, and every file of the report by the name of its format."""
 
-    judgement: Judgement
+    judgement: RunJudgement
     document: Document
     files: tuple[tuple[str, Path], ...]
 

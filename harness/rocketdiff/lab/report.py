@@ -27,7 +27,7 @@ from rocketdiff.report.write import write_reports
 from rocketdiff.simulation.comparison import Difference, difference_data
 from rocketdiff.simulation.script import to_dict
 from rocketdiff.verdict.answer import NO_SINGLE_SEND
-from rocketdiff.verdict.judge import Judgement, judge
+from rocketdiff.verdict.judge import RunJudgement, judge
 
 CHECK = "simulation"
 """The only check: is every answer equal, step by step?"""
@@ -47,7 +47,7 @@ class SimulatedRun:
     took_s: float
 
 
-def report(run: SimulatedRun, out: Path, *, quiet: bool) -> Judgement:
+def report(run: SimulatedRun, out: Path, *, quiet: bool) -> RunJudgement:
     """
     Judge, write the report and the scripts into a folder of its own below ``out``, and print the summary.
 

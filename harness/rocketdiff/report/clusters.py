@@ -33,7 +33,7 @@ class Weight(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
+class DivergenceCluster:
     """
     All divergences of one check and subject that share a signature.
 
@@ -56,7 +56,7 @@ class Cluster:
     declared_by: tuple[str, ...] = ()
 
 
-def clusters_of(results: Sequence[CheckResult], policy: Policy) -> tuple[Cluster, ...]:
+def clusters_of(results: Sequence[CheckResult], policy: Policy) -> tuple[DivergenceCluster, ...]:
     """
     Clusters of all results: gating ones first, then by importance to a producer's owner, then causes before consequences.
 
@@ -72,7 +72,7 @@ def clusters_of(results: Sequence[CheckResult], policy: Policy) -> tuple[Cluster
     clusters = [_cluster(key[0], members) for key, members in gathered.items()]
     causes = _first_in_their_case(results)
 
-    def place(cluster: Cluster) -> tuple[int, int, bool, int, str, str, str]:
+    def place(cluster: DivergenceCluster) -> tuple[int, int, bool, int, str, str, str]:
         is_cause = (cluster.check, cluster.signature, cluster.subject) in causes
         return (
             order.index(cluster.weight),
@@ -120,10 +120,10 @@ def weight_of(result: CheckResult, divergence: Divergence, policy: Policy) -> We
     return Weight.NEW if policy.gates(result) else Weight.WARNING
 
 
-def _cluster(weight: Weight, members: Sequence[tuple[CheckResult, Divergence]]) -> Cluster:
+def _cluster(weight: Weight, members: Sequence[tuple[CheckResult, Divergence]]) -> DivergenceCluster:
     candidates = [(result, shown, _decisions(shown.example)) for result, shown in members]
     result, shown, decisions = min(candidates, key=lambda c: (not c[2], len(c[2]), c[1].example.send, c[0].case))
-    return Cluster(
+    return DivergenceCluster(
         fingerprint=fingerprint(result.check, shown.signature, shown.subject),
         check=result.check,
         signature=shown.signature,

@@ -23,11 +23,11 @@ from rocketdiff.core.verdict import CheckResult
 from rocketdiff.documents.files import replace_file
 from rocketdiff.ledger.apply import EntryOutcome
 from rocketdiff.report.cleaning import cleaned
-from rocketdiff.report.clusters import Cluster, clusters_of
+from rocketdiff.report.clusters import DivergenceCluster, clusters_of
 from rocketdiff.report.context import ExampleContext
 from rocketdiff.verdict.calibration import Calibration
 from rocketdiff.verdict.defects_found import DefectsFound
-from rocketdiff.verdict.judge import Counts, Judgement, RunVerdict
+from rocketdiff.verdict.judge import Counts, RunJudgement, RunVerdict
 
 SCHEMA_VERSION = "1.8.0"
 
@@ -51,7 +51,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, rename={"schema_versio
     run: RunInfo
     traces: TraceCounts
     results: tuple[CheckResult, ...]
-    clusters: tuple[Cluster, ...]
+    clusters: tuple[DivergenceCluster, ...]
     plots: Plots
     ledger: tuple[EntryOutcome, ...] = ()
     calibration: Calibration | None = None
@@ -61,7 +61,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, rename={"schema_versio
 
 def build(
     run_info: RunInfo,
-    judgement: Judgement,
+    judgement: RunJudgement,
     plots: Plots,
     traces: TraceCounts,
     calibration: Calibration | None = None,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rocketdiff.ledger.apply import EntryOutcome
 from rocketdiff.ledger.model import EntryState
-from rocketdiff.report.clusters import Cluster
+from rocketdiff.report.clusters import DivergenceCluster
 from rocketdiff.report.document import Document
 
 
@@ -44,7 +44,7 @@ def ledger_parts(document: Document) -> tuple[LedgerPart, ...]:
     return tuple(part for part in parts if part.entries)
 
 
-def declarations(cluster: Cluster, document: Document) -> tuple[EntryOutcome, ...]:
+def declarations(cluster: DivergenceCluster, document: Document) -> tuple[EntryOutcome, ...]:
     """The entries that declare a cluster."""
     return tuple(entry for entry in document.ledger if entry.id in cluster.declared_by)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from rocketdiff.core.verdict import Severity, Verdict
 from rocketdiff.documents.files import replace_file
 from rocketdiff.report.calibration_words import controls_lines, trust_briefly, unseen_rate
-from rocketdiff.report.clusters import Cluster, Weight
+from rocketdiff.report.clusters import DivergenceCluster, Weight
 from rocketdiff.report.document import Document
 from rocketdiff.report.ledger_words import because, ledger_parts, to_look_at, trouble_text
 from rocketdiff.report.matrix import Cell, matrix_of
@@ -120,7 +120,7 @@ def _cluster_parts(document: Document, extent: Extent) -> Iterator[str]:
         yield f"{plural(left, 'more signature')} in the report."
 
 
-def _cluster(cluster: Cluster, document: Document) -> str:
+def _cluster(cluster: DivergenceCluster, document: Document) -> str:
     mark = {Weight.NEW: "❌", Weight.WARNING: "⚠️", Weight.DECLARED: "☑️", Weight.VOID: "⚠️"}[cluster.weight]
     context = context_of(cluster, document)
     lines = [

@@ -9,7 +9,7 @@ from rocketdiff.core.plots import ElapsedQuantiles, LaneAttempt
 from rocketdiff.core.run_info import CaseInfo, Guard
 from rocketdiff.core.verdict import CheckResult, Severity, Verdict
 from rocketdiff.ledger.apply import EntryOutcome
-from rocketdiff.report.clusters import Cluster, Weight
+from rocketdiff.report.clusters import DivergenceCluster, Weight
 from rocketdiff.report.context import ExampleContext
 from rocketdiff.report.document import Document
 from rocketdiff.report.example_words import call_text, detail_lines, stored_text
@@ -86,7 +86,7 @@ class ClusterView:
     title: the signature in words. gutter: sends around the example, both arms side by side. context: further information.
     """
 
-    item: Cluster
+    item: DivergenceCluster
     title: str
     badge: str
     tone: str
@@ -175,14 +175,14 @@ def cluster_views(document: Document) -> tuple[ClusterView, ...]:
     )
 
 
-def context_of(cluster: Cluster, document: Document) -> ExampleContext:
+def context_of(cluster: DivergenceCluster, document: Document) -> ExampleContext:
     """The context of a cluster's example; empty if none was computed."""
     wanted = (cluster.fingerprint, str(cluster.weight))
     found = (one for one in document.contexts if (one.fingerprint, one.weight) == wanted)
     return next(found, ExampleContext(*wanted))
 
 
-def _around(cluster: Cluster, document: Document) -> tuple[NeighbourView, ...]:
+def _around(cluster: DivergenceCluster, document: Document) -> tuple[NeighbourView, ...]:
     attempts = context_of(cluster, document).around
     return tuple(
         NeighbourView(
@@ -194,7 +194,7 @@ def _around(cluster: Cluster, document: Document) -> tuple[NeighbourView, ...]:
     )
 
 
-def _sides(cluster: Cluster, subjects: Mapping[str, str]) -> tuple[SideView, ...]:
+def _sides(cluster: DivergenceCluster, subjects: Mapping[str, str]) -> tuple[SideView, ...]:
     """Both arms at the example's send; empty if the example is a statistic."""
     if not cluster.decisions:
         return ()

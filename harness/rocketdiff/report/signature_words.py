@@ -1,6 +1,6 @@
 """A signature as a sentence for the owner of a producer; the identifier stays beside it, for ledgers and searches."""
 
-from rocketdiff.report.clusters import Cluster
+from rocketdiff.report.clusters import DivergenceCluster
 from rocketdiff.report.document import Document
 
 _SENTENCES = {
@@ -72,7 +72,7 @@ def rule_title(signature: str) -> str:
     return said.format(subject="the client", baseline="the baseline")
 
 
-def title_of(cluster: Cluster, document: Document) -> str:
+def title_of(cluster: DivergenceCluster, document: Document) -> str:
     """One sentence, without a full stop; its first letter is small if it begins with a client's name."""
     baseline = document.run.baseline.subject
     signature = cluster.signature
@@ -89,7 +89,7 @@ def title_of(cluster: Cluster, document: Document) -> str:
     return f"{cluster.subject}: {_plain(signature)}"
 
 
-def _other(cluster: Cluster, document: Document) -> str:
+def _other(cluster: DivergenceCluster, document: Document) -> str:
     """What a client is compared with; for the baseline its own rules."""
     baseline = document.run.baseline.subject
     return baseline if cluster.subject != baseline else "its rules"

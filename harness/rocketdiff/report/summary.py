@@ -16,7 +16,7 @@ from rich.text import Text
 
 from rocketdiff.core.verdict import Verdict
 from rocketdiff.report.calibration_words import controls_lines, trust_briefly, unseen_rate
-from rocketdiff.report.clusters import Cluster, Weight
+from rocketdiff.report.clusters import DivergenceCluster, Weight
 from rocketdiff.report.document import Document
 from rocketdiff.report.ledger_words import STATE_SIGNS, because, to_look_at, trouble_text
 from rocketdiff.report.matrix import Matrix, Row, matrix_of
@@ -116,7 +116,7 @@ def _clusters(document: Document, shown_before: Collection[str]) -> RenderableTy
     return Group(*parts)
 
 
-def _title(number: int, cluster: Cluster, document: Document) -> Text:
+def _title(number: int, cluster: DivergenceCluster, document: Document) -> Text:
     style = {Weight.NEW: "red", Weight.WARNING: "yellow", Weight.DECLARED: "blue", Weight.VOID: "yellow"}[
         cluster.weight
     ]
@@ -129,7 +129,7 @@ def _title(number: int, cluster: Cluster, document: Document) -> Text:
     return Text.assemble((f"{number}. {sentence(title_of(cluster, document))}", f"bold {style}"), kind[cluster.weight])
 
 
-def _cluster(number: int, cluster: Cluster, document: Document) -> RenderableType:
+def _cluster(number: int, cluster: DivergenceCluster, document: Document) -> RenderableType:
     count = f"{cluster.check}, {cluster.subject}, {cluster.count:,} × in {plural(len(cluster.cases), 'case')}"
     lines = Table.grid(padding=(0, 1))
     lines.add_column(style="dim", no_wrap=True)

@@ -9,7 +9,7 @@ from rocketdiff.core.fault import FaultKind
 from rocketdiff.core.policy import Policy
 from rocketdiff.core.run_info import RunInfo
 from rocketdiff.core.verdict import CheckResult, Severity, Verdict
-from rocketdiff.report.clusters import Cluster, Weight
+from rocketdiff.report.clusters import DivergenceCluster, Weight
 from rocketdiff.report.document import Document
 from rocketdiff.verdict.judge import RunVerdict
 
@@ -169,7 +169,7 @@ def check_id(result: CheckResult) -> str:
     return f"{result.case}/{result.check}"
 
 
-def where_in(cluster: Cluster, run: RunInfo) -> str:
+def where_in(cluster: DivergenceCluster, run: RunInfo) -> str:
     """Where a cluster's example was seen, as far as it is a single send."""
     parts = [short_case(cluster.example_case, run)]
     if cluster.example.send >= 0:
@@ -182,7 +182,7 @@ def where_in(cluster: Cluster, run: RunInfo) -> str:
     return ", ".join(parts)
 
 
-def explain_command(cluster: Cluster, run: RunInfo) -> str:
+def explain_command(cluster: DivergenceCluster, run: RunInfo) -> str:
     """Command that prints the rule chain of a cluster's example; empty when there is no single send or no command."""
     if cluster.example.send < 0 or not run.explain:
         return ""

@@ -70,7 +70,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class RunJudgement:
     """Every answer of a run and what they add up to under a policy; ledger: its entries that speak about the run."""
 
     results: tuple[CheckResult, ...]
@@ -159,7 +159,7 @@ def _word(gating: Sequence[CheckResult], seen: Counter[Verdict], policy: Policy)
 
 def judge(
     evidence: Sequence[Evidence], run_info: RunInfo, policy: Policy | None = None, ledger: Ledger | None = None
-) -> Judgement:
+) -> RunJudgement:
     """
     Answer every check, look divergences up in the ledger, add what was planned and never answered, and conclude.
 
@@ -181,10 +181,10 @@ def answers(evidence: Sequence[Evidence], run_info: RunInfo) -> tuple[CheckResul
     )
 
 
-def judged(applied: Applied, run_info: RunInfo, policy: Policy) -> Judgement:
+def judged(applied: Applied, run_info: RunInfo, policy: Policy) -> RunJudgement:
     """What executed results, to which the ledger has been applied, add up to against the plan."""
     missing = unanswered(run_info.planned, applied.results)
     everything = (*applied.results, *missing)
     verdict, counts = conclude(everything, policy, planned=len(run_info.planned), unanswered=len(missing))
     line = machine_line(verdict, counts, seed=run_info.seed, run=run_info.run)
-    return Judgement(everything, verdict, EXIT_CODE[verdict], counts, policy, line, applied.outcomes)
+    return RunJudgement(everything, verdict, EXIT_CODE[verdict], counts, policy, line, applied.outcomes)

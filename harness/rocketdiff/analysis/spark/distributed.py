@@ -9,7 +9,7 @@ from rocketdiff.analysis.case_trace import BATCH_ROWS
 from rocketdiff.analysis.facts import ARROW_SCHEMA, KINDS, CaseFact, Difference, Tally, Trouble, columns_of
 from rocketdiff.analysis.spark.source import BATCH_ROWS_OPTION, NAME, RUNS_OPTION, SEPARATOR, TASKS_OPTION, RunSource
 from rocketdiff.analysis.spark.tables import clusters, differences, loose, tallies
-from rocketdiff.analysis.summaries import Cluster, Summaries, in_order
+from rocketdiff.analysis.summaries import DifferenceCluster, Summaries, in_order
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.fault import FaultKind, FaultRecord
 from rocketdiff.traces.reader import require_whole
@@ -47,9 +47,9 @@ def facts_table(spark: SparkSession, runs: Sequence[RunDirectory], *, batch_rows
     return reader.load().select(*ARROW_SCHEMA.names)
 
 
-def _cluster(row: dict[str, Any]) -> Cluster:
+def _cluster(row: dict[str, Any]) -> DifferenceCluster:
     example = Difference(**{name: row[name] for name in columns_of(Difference)})
-    return Cluster(str(row["run"]), row["number"], row["count"], example)
+    return DifferenceCluster(str(row["run"]), row["number"], row["count"], example)
 
 
 def _tally(row: dict[str, Any]) -> CaseFact:
