@@ -7,6 +7,7 @@ ROOT = Path(__file__).parents[2]
 IGNORED = {".venv", "dist", "build", "node_modules"}
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FENCE = re.compile(r"```.*?```", re.DOTALL)
+NAMED = re.compile(r"`((?:harness|reference_impl|tests|fixtures)/[\w./-]*\w)/?`")
 
 
 def documents() -> list[Path]:
@@ -42,6 +43,17 @@ def test_every_link_of_a_document_leads_somewhere() -> None:
         if "://" not in link and not leads_somewhere(document, link)
     ]
     assert not dead
+
+
+def test_every_file_that_a_document_names_is_there() -> None:
+    """A document that names a module by its path from the root is corrected when the module moves."""
+    gone = [
+        f"{document.relative_to(ROOT)}: {name}"
+        for document in documents()
+        for name in NAMED.findall(FENCE.sub("", document.read_text("utf-8")))
+        if not (ROOT / name).exists()
+    ]
+    assert not gone
 
 
 def test_the_picture_of_the_readme_is_one_of_the_sample_report() -> None:
