@@ -1,1 +1,1 @@
-"""Speed, measured on this machine: clients, the simulation, the relay."""
+"""Benchmarks on this machine: clients, the simulation, the relay."""

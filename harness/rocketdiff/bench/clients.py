@@ -1,7 +1,7 @@
 """
-Speed, measured on this machine at this minute: cluster start, sends a second of each client, cost of the driver.
+Benchmark of cluster start, sends per second of each client, and cost of the driver.
 
-The kinds take turns round by round, because machines are shared and noisy: figures of one run may be compared as ratios,
+The clients alternate round by round, because machines are shared and noisy: figures of one run may be compared as ratios,
 figures of two runs may not.
 """
 
@@ -40,7 +40,7 @@ TAIL_BYTES = 4_096
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One turn of every kind, in sends a second of one thread."""
+    """One round of all clients, in sends per second of one thread."""
 
     bare_per_s: float
     driver_per_s: float
@@ -48,19 +48,19 @@ class Round:
 
     @property
     def driver_cost(self) -> float:
-        """Share of the bare loop's rate that our driver takes away; below 0 is noise."""
+        """Share of the bare loop's rate that the driver costs; below 0 is noise."""
         return 1 - self.driver_per_s / self.bare_per_s
 
     @property
     def reference_ratio(self) -> float:
-        """Rate of the Python reference over that of the Java client behind the same kind of driver."""
+        """Rate of the Python reference divided by that of the Java client, both behind drivers."""
         return self.reference_per_s / self.driver_per_s
 
 
 def bench(
     release: str, server_release: str, sends: int, rounds: int, *, with_verdict: bool, as_json: bool
 ) -> dict[str, Any]:
-    """Measure, and print it or (as_json) only return it; nothing is asserted, because the machine decides as much as we do."""
+    """Measure and print the figures, or (as_json) only return them; nothing is asserted, because the machine decides as much as the code."""
     for client in ("java", "python"):
         program_of(SubjectId(client, release))
     with TemporaryDirectory(prefix="rocketdiff-bench-") as name:
@@ -84,7 +84,7 @@ def bench(
 
 
 def _seconds_to_verdict(release: str, server_release: str, folder: Path) -> float:
-    """A whole quick suite in a process of its own, warm: jars, driver and classes have just been used."""
+    """Seconds of a quick suite in a process of its own, with warm caches: jars, driver and classes were just used."""
     command = [sys.executable, "-m", "rocketdiff.cli.app", "run", "--suite", "quick", "--out", str(folder / "reports")]
     command += ["--subject", f"java:{release}", "--subject", f"python:{release}", "--server", server_release]
     began = time.monotonic()
@@ -95,7 +95,7 @@ def _seconds_to_verdict(release: str, server_release: str, folder: Path) -> floa
 
 
 def _round(cluster: Cluster, release: str, sends: int, folder: Path, number: int) -> Round:
-    """Each kind once, in an order that changes with the round, so that none always comes after the same one."""
+    """Each client once, in an order that changes with the round, so that none always follows the same one."""
     kinds: list[tuple[str, Callable[[str], float]]] = [
         ("bare", lambda topic: _bare(cluster, release, sends, topic, folder)),
         ("java", lambda topic: _driven(cluster, SubjectId("java", release), sends, topic, folder / topic)),
@@ -124,7 +124,7 @@ def _bare(cluster: Cluster, release: str, sends: int, topic: str, folder: Path) 
 
 
 def _driven(cluster: Cluster, subject: SubjectId, sends: int, topic: str, folder: Path) -> float:
-    """Rate of a subject behind the line protocol; a first part of the plan, as long as the bare loop's, is warm-up."""
+    """Rate of a subject behind the line protocol; the first part of the plan, as long as the bare loop's, is warm-up."""
     warm_up = sends // 4
     plan = Plan(0, 1, tuple(PlannedSend(n, 0, 0, SendKind.PLAIN, 0, BODY_BYTES) for n in range(warm_up + sends)))
     setup = SubjectSetup(
@@ -136,9 +136,9 @@ def _driven(cluster: Cluster, subject: SubjectId, sends: int, topic: str, folder
 
 def _records(launch: Launch, plan: Plan, setup: SubjectSetup, folder: Path) -> list[Send]:
     """
-    What a subject says when nobody listens: its output goes to a file that is read afterwards.
+    The records of a subject, whose output goes to a file that is read afterwards.
 
-    The runner's own reading would take its share of two cores, and be counted as the driver's cost.
+    Reading during the run would use part of two cores, and be counted as the driver's cost.
     """
     folder.mkdir(parents=True, exist_ok=True)
     output = folder / "records.ndjson"
@@ -162,7 +162,7 @@ def _records(launch: Launch, plan: Plan, setup: SubjectSetup, folder: Path) -> l
 
 
 def _await_line(output: Path, marker: bytes) -> None:
-    """Wait until the last lines of a growing file hold a record; looking costs next to nothing."""
+    """Wait until the last lines of a growing file hold a record; polling costs next to nothing."""
     deadline = time.monotonic() + BARE_TIMEOUT_S
     while time.monotonic() < deadline:
         with output.open("rb") as file:

@@ -1,8 +1,8 @@
 """
-What the relay costs a client: ``python -m rocketdiff.bench.relay`` prints round trips without and with it, in µs.
+Cost of the relay: ``python -m rocketdiff.bench.relay`` prints round trips without and with it, in µs.
 
-One send frame there and its answer back, alternately on a direct and on a relayed connection to the same echo, so that
-whatever else the machine does meets both alike. The bound is 500 µs added at the median.
+A round trip is one send frame and its response, alternately on a direct and on a relayed connection to the same echo server, so
+that other load affects both alike. The bound is 500 µs added at the median.
 """
 
 import json

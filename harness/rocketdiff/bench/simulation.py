@@ -1,7 +1,7 @@
 """
-Speed of the simulation, measured on this machine at this minute: decisions and sends a second, real time for virtual time.
+Benchmark of the simulation: decisions and sends per second, virtual time per real time.
 
-Nothing is asserted, because the machine decides as much as we do. One Java host, one thread; answers are taken as fast as they come.
+Nothing is asserted, because the machine decides as much as the code. One Java host, one thread; answers are read as they arrive.
 """
 
 import time
@@ -32,19 +32,19 @@ Result = TypeVar("Result")
 
 RELEASES = ("4.7.1", "4.9.8", "5.1.4", "5.3.3", "5.5.0")
 SCRIPTS = {Depth.SELECTION: 400, Depth.SEND_LOOP: 200, Depth.REMOTING: 100}
-"""Enough for a second or so each, after a first fifth that warms the classes up."""
+"""Scripts per depth: about a second each, after a first fifth that warms up the classes."""
 
 LONG_SENDS = 20_000
-"""Sends of the one script without a trace whose time is nearly all the client's own."""
+"""Sends of a script without trace, whose time is nearly all the client's own."""
 
 
 DECISIONS = 100_000
-"""Of the rules alone, without a script; a third of a second or so."""
+"""Decisions of the rules alone, without a script: about a third of a second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """Queues the reference's rules choose a second: plain rotation, and fault latency with one of two brokers avoided."""
+    """Queues chosen per second by the reference's rules: plain rotation, and fault latency with one of two brokers avoided."""
 
     rotation_per_s: float
     avoiding_per_s: float
@@ -52,7 +52,7 @@ class Decisions:
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """Decisions (selection) or sends a second, traced; virtual_ratio: virtual seconds that passed in a real one."""
+    """Decisions (selection) or sends per second, traced; virtual_ratio: virtual seconds per real second."""
 
     release: str
     depth: Depth
@@ -63,7 +63,7 @@ class Speed:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Everything; standard_s: wall time of all releases over the standard scripts, in a host that has just been started."""
+    """All figures; standard_s: wall time of all releases over the standard scripts, in a new host."""
 
     speeds: tuple[Speed, ...]
     long_sends_per_s: dict[str, float]
@@ -74,7 +74,7 @@ class Measured:
 
 
 def bench_simulation(*, as_json: bool) -> dict[str, Any]:
-    """Measure, and print it or (as_json) only return it."""
+    """Measure and print the figures, or (as_json) only return them."""
     measured = measure()
     if as_json:
         return asdict(measured)
@@ -86,7 +86,7 @@ def bench_simulation(*, as_json: bool) -> dict[str, Any]:
 
 
 def measure() -> Measured:
-    """The figures; the long sends and the standard scripts each get a host of their own. What is fetched is fetched before."""
+    """All figures; the long sends and the standard scripts each have a host of their own. Downloads happen before."""
     fetch_simulation(client_releases())
     with JavaHost() as host:
         scripts = {depth: _scripts(depth, number) for depth, number in SCRIPTS.items()}
@@ -107,7 +107,7 @@ def _scripts(depth: Depth, number: int) -> list[tuple[NamedScript, int]]:
 
 
 def _speed(host: JavaHost, release: str, depth: Depth, scripts: Sequence[tuple[NamedScript, int]]) -> Speed:
-    """The first fifth warms up; its own time is not counted."""
+    """Speed of one depth; the first fifth is warm-up and not counted."""
     warm_up, counted = scripts[: len(scripts) // 5], scripts[len(scripts) // 5 :]
     _timed(lambda: host.finish_all(_jobs(release, warm_up)))
     java_s, finished = _timed(lambda: host.finish_all(_jobs(release, counted)))
