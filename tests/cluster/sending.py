@@ -3,7 +3,7 @@
 import time
 
 from rocketdiff.cluster.interface import Node
-from rocketmq_reference.connections.channel import Channel
+from rocketmq_reference.connections.channels import Channels
 from rocketmq_reference.remoting import answers, sending
 from rocketmq_reference.remoting.errors import RemotingTimeoutException
 from rocketmq_reference.remoting.frames import Command
@@ -13,22 +13,18 @@ _TIMEOUT_MS = 10_000
 
 def send(broker: Node, topic: str, queue_id: int, body: bytes, identity: str | None) -> int:
     """Store one message; its queue offset."""
-    channel = Channel.connect(broker.address)
-    try:
-        return answers.parse_send(channel.invoke(_command(topic, queue_id, body, identity), _TIMEOUT_MS)).queue_offset
-    finally:
-        channel.close()
+    with Channels() as channels:
+        answer = channels.invoke(broker.address, _command(topic, queue_id, body, identity), _TIMEOUT_MS)
+        return answers.parse_send(answer).queue_offset
 
 
 def send_unanswered(broker: Node, topic: str, queue_id: int, body: bytes, identity: str) -> None:
     """Send to a broker that is paused, give up after 50 ms and close the connection, as clients from 4.9.1 on do."""
-    channel = Channel.connect(broker.address)
-    try:
-        channel.invoke(_command(topic, queue_id, body, identity), 50)
-    except RemotingTimeoutException:
-        return
-    finally:
-        channel.close()
+    with Channels() as channels:
+        try:
+            channels.invoke(broker.address, _command(topic, queue_id, body, identity), 50)
+        except RemotingTimeoutException:
+            return
     raise AssertionError("the broker answered")
 
 

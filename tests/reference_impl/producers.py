@@ -80,7 +80,7 @@ class CalledBack:
         """The next thing told, which must be a failure; scanning: look for expired requests until then."""
         end = time.monotonic() + _PATIENCE_S
         while scanning is not None and self.is_quiet and time.monotonic() < end:
-            scanning._client._requests.scan()
+            scan(scanning)
             time.sleep(0.01)
         told = self._told.get(timeout=_PATIENCE_S)
         assert isinstance(told, Exception), told
@@ -90,6 +90,11 @@ class CalledBack:
     def is_quiet(self) -> bool:
         """Nothing was told that nobody has asked for yet."""
         return self._told.empty()
+
+
+def scan(producer: Producer) -> None:
+    """Look for expired requests now."""
+    producer._client.host.tell(producer._client.network.remoting.scan)
 
 
 def producer_of(

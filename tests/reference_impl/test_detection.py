@@ -24,7 +24,7 @@ def test_a_broker_that_answers_is_reachable_again(cluster: FakeCluster) -> None:
     """It is asked for an offset of a topic the producer knows; one that is silent stays as it was."""
     cluster["b"].silent = True
     producer = detecting(cluster)
-    producer._client._detector.probe_all()
+    producer._client.host.run(producer._client.background.detect())
     assert {name: item.reachable for name, item in producer.faults.items.items()} == {
         "broker-a": True,
         "broker-b": False,
@@ -38,7 +38,7 @@ def test_a_broker_without_an_address_is_forgotten(cluster: FakeCluster) -> None:
     """No route names it."""
     producer = detecting(cluster)
     producer.faults.update("gone", 5, 0, reachable=False, now_ms=0)
-    producer._client._detector.probe_all()
+    producer._client.host.run(producer._client.background.detect())
     assert "gone" not in producer.faults.items
     producer.shutdown()
 

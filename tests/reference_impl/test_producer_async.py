@@ -17,7 +17,7 @@ from rocketmq_reference.remoting.errors import (
 )
 from rocketmq_reference.rules.client.publish import Queue
 from tests.reference_impl.fake_broker import Answer, FakeCluster, HangUp, Silence
-from tests.reference_impl.producers import CalledBack, Remembered, producer_of
+from tests.reference_impl.producers import CalledBack, Remembered, producer_of, scan
 
 EVERY = ("4.0.0-incubating", "4.1.0-incubating", "4.3.0", "4.4.0", "4.9.8", "5.1.4", "5.2.0", "5.3.0", "5.3.3", "5.5.0")
 
@@ -188,7 +188,7 @@ def test_a_given_queue(cluster: FakeCluster, release: str, attempts: int | None)
         producer.send_async_to_queue(Message("T", b"x"), Queue("broker-b", 3), told, 300)
         if attempts is None:
             time.sleep(1.4)
-            producer._client._requests.scan()
+            scan(producer)
             time.sleep(0.05)
             assert told.is_quiet
         else:

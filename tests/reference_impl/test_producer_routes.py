@@ -93,10 +93,9 @@ def test_the_other_name_server_is_tried(cluster: FakeCluster) -> None:
     dead.close()
     for release, failures in (("5.2.0", 0), ("5.3.3", 1)):
         with producer_of(cluster, release) as producer:
-            servers = producer._client.routes._name_servers
+            servers = producer._client.routes.name_servers
             servers.addresses = (dead.address, cluster.name_server.address)
-            servers._tries = 2 if release == "5.2.0" else 1
-            servers._index = 1  # so that the dead one is next
+            servers.index = 1  # so that the dead one is next
             failed = 0
             while failed < 2:
                 try:
@@ -185,7 +184,7 @@ def test_brokers_that_left_every_route_are_forgotten(cluster: FakeCluster) -> No
     with producer_of(cluster) as producer:
         producer.queues("T")
         cluster.set_route("T", {"broker-b": 4})
-        producer._client.routes.poll()
-        producer._client.heartbeats.beat()
+        producer._client.host.run(producer._client.routes.poll())
+        producer.heartbeat()
         assert set(producer._client.routes.known.addresses) == {"broker-b"}
     assert cluster["a"].requests == []

@@ -1,6 +1,7 @@
 """What an application hands to a producer and gets back: Message, MessageBatch and SendResult."""
 
 from dataclasses import InitVar, dataclass, field
+from typing import NamedTuple
 
 from rocketmq_reference.remoting.answers import SendStatus
 from rocketmq_reference.remoting.properties import KEYS, TAGS, UNIQ_KEY, WAIT
@@ -44,8 +45,7 @@ class MessageBatch(Message):
     messages: tuple[Message, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class SendResult:
+class SendResult(NamedTuple):  # one is made for every send, and tuples are made fastest
     """
     A message a broker has taken (SendResult).
 

@@ -1,1 +1,1 @@
-"""Connections to servers: blocking sockets and the requests that wait on them."""
+"""What runs the client for real: threads, sockets, the clock; and connections for tools."""

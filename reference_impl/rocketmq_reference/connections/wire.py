@@ -1,6 +1,7 @@
 """A socket that carries frames and never blocks: bytes go out as far as they can, commands come in as they are complete."""
 
 import contextlib
+import os
 import select
 import socket
 from collections.abc import Iterable
@@ -9,10 +10,8 @@ from typing import Self
 from rocketmq_reference.remoting.errors import RemotingConnectException
 from rocketmq_reference.remoting.frames import Command, FrameBuffer
 
-CONNECT_TIMEOUT_MS = 3_000
-"""connectTimeoutMillis of NettyClientConfig in every release."""
-
 _READ_BYTES = 65_536
+_LONG_S = 3_600.0  # waited at once at most
 _SELECT_LIMIT = 1_024  # FD_SETSIZE: select() cannot watch descriptors above it
 
 
@@ -33,7 +32,7 @@ class Wire:
         self._unsent = bytearray()
 
     @classmethod
-    def connect(cls, address: str, timeout_ms: int = CONNECT_TIMEOUT_MS) -> Self:
+    def connect(cls, address: str, timeout_ms: int) -> Self:
         """
         Connect to ``host:port`` within ``timeout_ms`` milliseconds.
 
@@ -87,16 +86,16 @@ class Wire:
         data = self._socket.recv(_READ_BYTES)
         return self._frames.feed(data) if data else None
 
-    def await_ready(self, remaining_ns: int, *, reading: bool, writing: bool) -> bool:
-        """Wait until the socket can be read from, or written to, or the time is up."""
-        seconds = max(0, remaining_ns) / 1e9
-        if self._descriptor < _SELECT_LIMIT:  # select() waits by the microsecond, poll() by the millisecond
-            watched = [self._descriptor]
-            ready = select.select(watched if reading else [], watched if writing else [], [], seconds)
-            return bool(ready[0] or ready[1])
-        poll = select.poll()
-        poll.register(self._descriptor, (select.POLLIN if reading else 0) | (select.POLLOUT if writing else 0))
-        return bool(poll.poll(seconds * 1000))
+    def await_readable(self, remaining_ns: int, alarm: int) -> bool:
+        """Wait until the socket can be read from, or the time is up, or the alarm (an event descriptor) is given."""
+        ready = _ready([self._descriptor, alarm], [], remaining_ns)
+        if alarm in ready:
+            os.eventfd_read(alarm)
+        return self._descriptor in ready
+
+    def await_writable(self, remaining_ns: int) -> None:
+        """Wait until the socket can be written to, or the time is up."""
+        _ready([], [self._descriptor], remaining_ns)
 
     def shut(self) -> None:
         """End the connection but keep the descriptor, which a reader may still be waiting on."""
@@ -108,3 +107,16 @@ class Wire:
         """End the connection and give the descriptor back."""
         self._unsent.clear()
         self._socket.close()
+
+
+def _ready(reading: list[int], writing: list[int], remaining_ns: int) -> list[int]:
+    """The descriptors that can be read from or written to, at the latest when the time is up."""
+    seconds = min(_LONG_S, max(0, remaining_ns) / 1e9)
+    watched = [*reading, *writing]
+    if max(watched) < _SELECT_LIMIT:  # select() waits by the microsecond, poll() by the millisecond
+        readable, writable, _ = select.select(reading, writing, [], seconds)
+        return readable or writable
+    poll = select.poll()
+    for descriptor in watched:
+        poll.register(descriptor, select.POLLIN if descriptor in reading else select.POLLOUT)
+    return [descriptor for descriptor, _ in poll.poll(seconds * 1000)]

@@ -1,134 +1,99 @@
 """
-What a producer has below its calls: connections, routes, background work, and what is known about brokers (MQClientInstance).
+One live client: the client's coroutines on threads, sockets and the clock (MQClientInstance).
 
-A producer's own, where Java's producers of one process share them if their client ids are equal.
+A producer's own, where Java's producers of one process share one if their client ids are equal.
 """
 
 import os
-import threading
+import random
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 from rocketmq_reference.application.listener import Listener, RouteChanged
+from rocketmq_reference.application.message import Message, SendResult
 from rocketmq_reference.application.settings import ProducerSettings
-from rocketmq_reference.connections.async_requests import AsyncRequests
-from rocketmq_reference.connections.channels import Channels
-from rocketmq_reference.live.async_calls import AsyncCalls
-from rocketmq_reference.live.calls import Calls
-from rocketmq_reference.live.detection import Detector
-from rocketmq_reference.live.heartbeat import Heartbeats
-from rocketmq_reference.live.kernel import Kernel
-from rocketmq_reference.live.name_servers import NameServers
-from rocketmq_reference.live.route_table import PublishedTopic, RouteTable
-from rocketmq_reference.live.schedule import Schedule
-from rocketmq_reference.remoting.errors import MQClientException
-from rocketmq_reference.remoting.versions import mq_version
-from rocketmq_reference.rules.client.background import DETECTION_PERIOD_MS, FIRST_DETECTION_MS
+from rocketmq_reference.client.async_sending import AsyncSender
+from rocketmq_reference.client.background import Background, Rounds
+from rocketmq_reference.client.memory import Memory
+from rocketmq_reference.client.remoting import CALLBACKS, Remoting
+from rocketmq_reference.client.routes import NameServers, Routes
+from rocketmq_reference.client.sending import Sender
+from rocketmq_reference.connections.channels import Question
+from rocketmq_reference.connections.host import LiveHost
+from rocketmq_reference.connections.network import Network
+from rocketmq_reference.live.codec import FrameCodec, HeardAttempts, vip_address
+from rocketmq_reference.remoting.frames import Command
+from rocketmq_reference.rules.async_rules import AsyncThread
 from rocketmq_reference.rules.client.publish import PublishInfo
 from rocketmq_reference.rules.dialect import Dialect
-from rocketmq_reference.rules.producer.direct_send import no_route
-from rocketmq_reference.rules.queue_choice.fault_table import FaultTable
-from rocketmq_reference.rules.queue_choice.index import ThreadIndex
-from rocketmq_reference.rules.queue_choice.selection import Selector
 from rocketmq_reference.rules.tape import Tape
 
+_FIRST_INDEX_BELOW = 999  # initValueIndex of NettyRemotingClient
+_POOLS = {CALLBACKS: "NettyClientPublicExecutor", AsyncThread.OWN: "AsyncSenderExecutor"}
+"""Pools with a thread a processor, and what Java calls them."""
 
+
+@dataclass(frozen=True, slots=True)
 class Client:
-    """One client and its threads; safe for threads. ``calls`` and ``async_calls`` carry sends out."""
+    """A client's parts; ``host.run`` runs what they give back."""
 
-    def __init__(
-        self,
-        name_servers: Sequence[str],
-        group: str,
-        dialect: Dialect,
-        settings: ProducerSettings,
-        listener: Listener | None,
-        tapes: Callable[[], Tape],
-    ) -> None:
-        self.dialect = dialect
-        self.faults = FaultTable(dialect.fault_table)
-        self._group = group
-        self._settings = settings
-        self._listener = listener
-        self._tapes = tapes
-        self._threads = threading.local()
-        self._channels = Channels(dialect.remoting, on_connected=self._connected)
-        asked = NameServers(name_servers, self._channels, dialect.remoting, settings.serialization)
-        self.routes = RouteTable(dialect, settings, asked, self._route_changed)
-        client_id = f"127.0.0.1@{os.getpid()}#{time.monotonic_ns()}"
-        version = mq_version(dialect.releases.first)
-        self.heartbeats = Heartbeats(client_id, group, settings, self._channels, self.routes, version)
-        self._callbacks = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="NettyClientPublicExecutor")
-        self._requests = AsyncRequests(dialect.remoting, self._channels, self._callbacks, group)
-        kernel = Kernel(dialect, settings, group, self._channels, self.routes, self._requests)
-        self.calls = Calls(kernel, listener)
-        self.async_calls = AsyncCalls(
-            kernel, listener, self._callbacks, self.selector, self.routes.known.master, asked.chosen
-        )
-        self._schedule = Schedule(f"scheduled-{group}")
-        self._scans = Schedule(f"scan-{group}")
-        self._detections = Schedule(f"detector-{group}")
-        topic = self.routes.known.any_topic
-        self._detector = Detector(self.faults, self._channels, kernel.known_address, topic, settings.serialization)
+    host: LiveHost
+    memory: Memory
+    network: Network
+    routes: Routes
+    sender: Sender[Message, Question, Command, SendResult]
+    async_sender: AsyncSender[Message, Question, Command, SendResult]
+    background: Background
 
-    def start(self) -> None:
-        """Begin polling routes, sending heartbeats, looking for expired requests and probing brokers; needs no server to be up."""
-        settings, scan = self._settings, self.dialect.remoting.scan
-        self._schedule.add(
-            self.routes.poll, first_ms=settings.first_poll_ms, period_ms=settings.poll_name_server_interval_ms
-        )
-        self._schedule.add(
-            self.heartbeats.beat, first_ms=settings.first_heartbeat_ms, period_ms=settings.heartbeat_broker_interval_ms
-        )
-        self._scans.add(self._requests.scan, first_ms=scan.first_ms, period_ms=scan.period_ms)
-        self._schedule.start()
-        self._scans.start()
-        if self.dialect.detects(settings):
-            self._detections.add(self._detector.probe_all, first_ms=FIRST_DETECTION_MS, period_ms=DETECTION_PERIOD_MS)
-            self._detections.start()
-        if self.dialect.remoting.heartbeat_on_connect:
-            name = f"connections-{self._group}"
-            threading.Thread(target=self.heartbeats.follow_connections, name=name, daemon=True).start()
+    def shutdown(self, *, say_goodbye: bool) -> None:
+        """Tell the brokers, if asked to, and close all connections; calls under way fail."""
+        self.host.tell(self.host.close)
+        if say_goodbye:
+            self.host.run(self.background.say_goodbye())
+        self.host.tell(self.network.shut_down)
 
-    def shutdown(self, *, was_started: bool) -> None:
-        """Say good-bye to the brokers and close all connections; calls under way fail."""
-        if was_started:
-            self._schedule.stop()
-            self._scans.stop()
-            self._detections.stop()
-            self.heartbeats.stop()
-            self.async_calls.close()
-            if self._settings.unregister_on_shutdown:
-                self.heartbeats.unregister()
-        self._channels.close()
-        self._requests.close()
-        self._callbacks.shutdown(wait=False)
 
-    def published(self, topic: str, *, by_selector: bool) -> PublishedTopic:
-        """
-        The publish list of a topic.
+def live_client(
+    name_servers: Sequence[str],
+    group: str,
+    dialect: Dialect,
+    settings: ProducerSettings,
+    listener: Listener | None,
+    tapes: Callable[[], Tape],
+) -> Client:
+    """A client that does nothing yet."""
+    host = LiveHost(group, dict.fromkeys(_POOLS, os.cpu_count() or 1), _POOLS)
+    memory = Memory(dialect, settings, tapes)
+    network = Network(host)
+    remoting: Remoting[Question, Command] = Remoting(host, dialect.remoting, network)
+    network.remoting = remoting
+    codec = FrameCodec(dialect, settings, group, f"127.0.0.1@{os.getpid()}#{time.monotonic_ns()}")
+    first = random.randrange(_FIRST_INDEX_BELOW)
+    asked = NameServers(tuple(name_servers), host, remoting, dialect.remoting, first)
+    routes = Routes(memory, host, remoting, codec, asked, settings, _route_changed(listener))
+    sender = Sender(memory, host, routes, remoting, codec, HeardAttempts(listener), vip_address)
+    workers = {
+        AsyncThread.CALLBACKS: remoting.workers[CALLBACKS],
+        AsyncThread.OWN: host.worker(AsyncThread.OWN),
+    }
+    rounds = Rounds(
+        settings.poll_name_server_interval_ms,
+        settings.heartbeat_broker_interval_ms,
+        settings.mq_client_api_timeout_ms,
+        settings.first_poll_ms,
+        settings.first_heartbeat_ms,
+    )
+    background = Background(memory, host, routes, remoting, codec, rounds, vip_address)
+    return Client(host, memory, network, routes, sender, AsyncSender(sender, workers), background)
 
-        Raises MQClientException where there is none, and IllegalStateException where no name server answers, from 4.6.0.
-        """
-        published = self.routes.find(topic)
-        if published is not None:
-            return published
-        end = no_route(self.dialect, name_servers_set=True, name_server_reached=True, by_selector=by_selector)
-        raise MQClientException(f"No route info of this topic: {topic}", -1 if end.code is None else end.code)
 
-    def selector(self, info: PublishInfo) -> Selector:
-        """A selector of the calling thread's own, whose counter has not been used."""
-        threads = self._threads
-        if not hasattr(threads, "tape"):
-            threads.tape = self._tapes()
-            threads.worst_index = ThreadIndex(self.dialect.index)
-        return Selector(info, ThreadIndex(self.dialect.index), self.faults, threads.worst_index, threads.tape)
+def _route_changed(listener: Listener | None) -> Callable[[str, int, PublishInfo], None] | None:
+    if listener is None:
+        return None
 
-    def _connected(self, address: str) -> None:
-        if self.dialect.remoting.heartbeat_on_connect:
-            self.heartbeats.connected(address)
+    def told(topic: str, version: int, info: PublishInfo) -> None:
+        queues = tuple((queue.broker, queue.queue_id) for queue in info.queues)
+        listener.route_changed(RouteChanged(topic, version, time.monotonic_ns(), queues))
 
-    def _route_changed(self, event: RouteChanged) -> None:
-        if self._listener is not None:
-            self._listener.route_changed(event)
+    return told

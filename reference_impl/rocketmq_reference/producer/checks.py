@@ -5,6 +5,7 @@ As in 4.9.8 and 5.x for every dialect; before 4.6.1 topics could have 255 charac
 """
 
 import re
+from functools import lru_cache
 
 from rocketmq_reference.application.message import Message
 from rocketmq_reference.remoting.codes import ResponseCode
@@ -38,6 +39,7 @@ def check_group(group: str) -> None:
         raise MQClientException("producerGroup can not equal DEFAULT_PRODUCER, please specify another one.")
 
 
+@lru_cache(maxsize=1_024)  # asked for every message of the few topics there are
 def check_topic(topic: str) -> None:
     """
     A topic has 1 to 127 letters, digits and ``%|_-``, and is none of the brokers' own (Validators.checkTopic, 5.3.3).

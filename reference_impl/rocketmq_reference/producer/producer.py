@@ -5,31 +5,29 @@ Every decision is the rules'; here are the calls an application makes. Read in D
 DefaultMQProducerImpl, 4.0.0-incubating to 5.3.3.
 """
 
+import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from enum import Enum
-from typing import Self
+from functools import partial
+from typing import Protocol, Self
 
 from rocketmq_reference.application.listener import Listener
 from rocketmq_reference.application.message import Message, MessageBatch, SendResult
 from rocketmq_reference.application.settings import ProducerSettings
-from rocketmq_reference.live.async_calls import AsyncTask, SendCallback
-from rocketmq_reference.live.calls import now_ms
-from rocketmq_reference.live.client import Client
-from rocketmq_reference.live.route_table import PublishedTopic
+from rocketmq_reference.client.async_sending import AsyncTask
+from rocketmq_reference.client.codec import FAILURES, Failure
+from rocketmq_reference.client.memory import Published, Thread
+from rocketmq_reference.client.sending import Choose
+from rocketmq_reference.live.client import live_client
 from rocketmq_reference.producer.checks import check_group, check_message
 from rocketmq_reference.producer.message_batch import batch_of
 from rocketmq_reference.producer.unique_key import UniqueKeys
-from rocketmq_reference.remoting.errors import IllegalStateException, MQClientException, RocketMQException
+from rocketmq_reference.remoting.errors import MQClientException
 from rocketmq_reference.remoting.properties import UNIQ_KEY
 from rocketmq_reference.remoting.versions import mq_version
+from rocketmq_reference.rules.async_rules import AsyncThread
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.dialect import Dialect
-from rocketmq_reference.rules.producer.async_send import AsyncSend, Form
-from rocketmq_reference.rules.producer.attempt import AttemptResult, Step
-from rocketmq_reference.rules.producer.direct_send import direct_send_ended, send_by_selector, send_to_queue
-from rocketmq_reference.rules.producer.one_way import OneWaySend, one_way_to_queue
-from rocketmq_reference.rules.producer.send_loop import SendLoop
 from rocketmq_reference.rules.queue_choice.fault_table import FaultTable
 from rocketmq_reference.rules.tape import RandomTape, Tape
 
@@ -37,6 +35,18 @@ QueueSelector = Callable[[list[Queue], Message, object], Queue | None]
 """Chooses from a copy of the publish list, given the message and the application's argument; None chooses nothing."""
 
 _BATCH_HAS_OWN_KEY_FROM = mq_version("5.0.0")  # seen in every tag; a wire form, not worth a dialect's field
+
+
+class SendCallback(Protocol):
+    """What an application is told by; what it raises is ignored, as in Java."""
+
+    def on_success(self, result: SendResult) -> None:
+        """A broker has taken the message."""
+        ...
+
+    def on_exception(self, error: Exception) -> None:
+        """The client has given up. In 5.3.0 and 5.3.1 that can be said twice of one send."""
+        ...
 
 
 class _State(Enum):
@@ -67,14 +77,14 @@ class Producer:
         self.group = group
         self.dialect = dialect
         self.settings = settings or ProducerSettings()
-        self._client = Client(name_servers, group, dialect, self.settings, listener, tapes)
+        self._client = live_client(name_servers, group, dialect, self.settings, listener, tapes)
         self._state = _State.CREATED
         self._keys = UniqueKeys()
 
     @property
     def faults(self) -> FaultTable:
         """What is known about slow and failing brokers."""
-        return self._client.faults
+        return self._client.memory.faults
 
     def start(self) -> Self:
         """
@@ -86,14 +96,14 @@ class Producer:
         if self._state is not _State.CREATED:
             raise MQClientException(f"The producer service state not OK, maybe started once, {self._state.value}")
         self._state = _State.RUNNING
-        self._client.start()
+        self._client.host.tell(self._client.background.start)
         return self
 
     def shutdown(self) -> None:
         """Say good-bye to the brokers and close all connections; calls under way fail. Twice does nothing."""
         was_started = self._state is _State.RUNNING
         self._state = _State.SHUT_DOWN
-        self._client.shutdown(was_started=was_started)
+        self._client.shutdown(say_goodbye=was_started and self.settings.unregister_on_shutdown)
 
     def __enter__(self) -> Self:
         return self.start()
@@ -111,10 +121,8 @@ class Producer:
         topic is new and no name server answers, from 4.6.0 on.
         """
         self._check(message)
-        began_ms = now_ms()
-        published = self._client.published(message.topic, by_selector=False)
-        loop = SendLoop(self.dialect, self._settings(timeout_ms), published.selector(self._client.selector))
-        return self._client.calls.carry_out(message, loop.begin(began_ms, now_ms()), loop.attempt_ended)
+        host = self._client.host
+        return _result(host.run(self._client.sender.send(message, host.here(), timeout_ms)))
 
     def send_batch(self, messages: Sequence[Message], timeout_ms: int | None = None) -> SendResult:
         """
@@ -133,11 +141,8 @@ class Producer:
 
         Read in DefaultMQProducerImpl.send(message, queue, timeout) of every release. Raises what the attempt raises.
         """
-        began_ms = now_ms()
         self._check(message)
-        timeout = self._settings(timeout_ms).send_msg_timeout_ms
-        step = send_to_queue(self.dialect, Queue(*queue), timeout, now_ms() - began_ms)
-        return self._client.calls.carry_out(message, step, _direct)
+        return _result(self._client.host.run(self._client.sender.send_to_queue(message, Queue(*queue), timeout_ms)))
 
     def send_by_selector(
         self, message: Message, selector: QueueSelector, argument: object, timeout_ms: int | None = None
@@ -148,7 +153,9 @@ class Producer:
         Without a timeout of its own, from 5.1.4 on, the attempt has the whole time. Raises MQClientException where the
         function raises or chooses nothing, and what the attempt raises.
         """
-        return self._client.calls.carry_out(message, self._selected(message, selector, argument, timeout_ms), _direct)
+        self._check(message)
+        choose = _chooser(message, selector, argument)
+        return _result(self._client.host.run(self._client.sender.send_by_selector(message, choose, timeout_ms)))
 
     def send_async(self, message: Message, callback: SendCallback, timeout_ms: int | None = None) -> None:
         """
@@ -157,13 +164,13 @@ class Producer:
         Whatever fails is told too, but for what prevents the first attempt to 4.2.0, which is raised. An error answer is
         never retried, a timeout is noticed one to two seconds late, and what a retry may still do differs (AsyncRules).
         """
-        self._submit(message, callback, timeout_ms, Form.SELECTED)
+        self._submit(message, callback, timeout_ms)
 
     def send_async_to_queue(
         self, message: Message, queue: Queue, callback: SendCallback, timeout_ms: int | None = None
     ) -> None:
         """As send_async(), to the given queue and, for a retry, to the same broker again."""
-        self._submit(message, callback, timeout_ms, Form.GIVEN_QUEUE, queue=Queue(*queue))
+        self._submit(message, callback, timeout_ms, queue=Queue(*queue))
 
     def send_async_by_selector(
         self,
@@ -174,19 +181,7 @@ class Producer:
         timeout_ms: int | None = None,
     ) -> None:
         """As send_async_to_queue(), the queue being what a function selects."""
-        if timeout_ms is None and self.dialect.selector_restarts_time:
-            try:
-                queue = self._choose(selector, message, argument, self._published_for_selector(message))
-            except (RocketMQException, IllegalStateException) as error:
-                callback.on_exception(error)
-                return
-            self._submit(message, callback, None, Form.GIVEN_QUEUE, queue=queue)
-            return
-
-        def choose(published: PublishedTopic) -> Queue:
-            return self._choose(selector, message, argument, published)
-
-        self._submit(message, callback, timeout_ms, Form.SELECTOR, choose=choose)
+        self._submit(message, callback, timeout_ms, choose=_chooser(message, selector, argument))
 
     def send_oneway(self, message: Message) -> None:
         """
@@ -195,21 +190,19 @@ class Producer:
         Raises what prevents the request from being written; from 5.3.0 that the broker refuses connections does not.
         """
         self._check(message)
-        began_ms = now_ms()
-        published = self._client.published(message.topic, by_selector=False)
-        loop = OneWaySend(self.dialect, self.settings, published.selector(self._client.selector))
-        self._client.calls.carry_out_oneway(message, loop.begin(began_ms, now_ms()), loop.attempt_ended)
+        host = self._client.host
+        host.run(self._client.sender.send(message, host.here(), one_way=True))
 
     def send_oneway_to_queue(self, message: Message, queue: Queue) -> None:
         """As send_oneway(), to the given queue, and without a trace in what is known about brokers."""
         self._check(message)
-        step = one_way_to_queue(Queue(*queue), self.settings.send_msg_timeout_ms)
-        self._client.calls.carry_out_oneway(message, step, _direct)
+        self._client.host.run(self._client.sender.send_to_queue(message, Queue(*queue), one_way=True))
 
     def send_oneway_by_selector(self, message: Message, selector: QueueSelector, argument: object) -> None:
         """As send_oneway_to_queue(), the queue being what a function selects."""
-        timeout_ms = self.settings.send_msg_timeout_ms
-        self._client.calls.carry_out_oneway(message, self._selected(message, selector, argument, timeout_ms), _direct)
+        self._check(message)
+        choose = _chooser(message, selector, argument)
+        self._client.host.run(self._client.sender.send_by_selector(message, choose, one_way=True))
 
     def queues(self, topic: str) -> tuple[Queue, ...]:
         """
@@ -218,7 +211,7 @@ class Producer:
         Raises MQClientException or IllegalStateException as send() does where there is none.
         """
         self._check_running()
-        return tuple(self._client.published(topic, by_selector=False).info.queues)
+        return tuple(self._client.host.run(self._client.routes.published(topic, by_selector=False)).info.queues)
 
     def heartbeat(self) -> None:
         """
@@ -227,53 +220,27 @@ class Producer:
         What a broker does not answer is forgotten, as in the rounds that come by themselves.
         """
         self._check_running()
-        self._client.heartbeats.beat()
+        self._client.host.run(self._client.background.clean_and_beat())
 
     def route_version(self, topic: str) -> int:
         """How many publish lists the topic has had, 0 for none; a new one starts every thread's counter anew."""
-        return self._client.routes.version(topic)
+        return self._client.memory.published(topic).version
 
     def _submit(
         self,
         message: Message,
         callback: SendCallback,
         timeout_ms: int | None,
-        form: Form,
         *,
         queue: Queue | None = None,
-        choose: Callable[[PublishedTopic], Queue] | None = None,
+        choose: Choose | None = None,
     ) -> None:
-        rules = AsyncSend(self.dialect, self._settings(timeout_ms), self.faults, form)
-        self._client.async_calls.submit(
-            AsyncTask(
-                message,
-                callback,
-                rules,
-                check=lambda: self._check(message),
-                find=lambda: self._client.published(message.topic, by_selector=form is Form.SELECTOR),
-                choose=choose,
-                queue=queue,
-            )
+        if self.dialect.asynchronous.runs_on is not AsyncThread.CALLER and self._client.host.is_closed:
+            raise MQClientException("executor rejected")
+        task: AsyncTask[Message, SendResult] = AsyncTask(
+            message, partial(_tell, callback), timeout_ms, queue, choose, partial(self._check, message)
         )
-
-    def _selected(self, message: Message, selector: QueueSelector, argument: object, timeout_ms: int | None) -> Step:
-        began_ms = now_ms()
-        queue = self._choose(selector, message, argument, self._published_for_selector(message))
-        timeout = self._settings(timeout_ms).send_msg_timeout_ms
-        return send_by_selector(self.dialect, queue, timeout, now_ms() - began_ms, timeout_given=timeout_ms is not None)
-
-    def _published_for_selector(self, message: Message) -> PublishedTopic:
-        self._check(message)
-        return self._client.published(message.topic, by_selector=True)
-
-    def _choose(self, selector: QueueSelector, message: Message, argument: object, published: PublishedTopic) -> Queue:
-        try:
-            chosen = selector(list(published.info.queues), message, argument)
-        except Exception as error:
-            raise MQClientException("select message queue threw exception.") from error
-        if chosen is None:
-            raise MQClientException("select message queue return null.")
-        return Queue(*chosen)
+        self._client.host.run(self._client.async_sender.send(task, self._client.host.here()))
 
     def _check(self, message: Message) -> None:
         self._check_running()
@@ -285,9 +252,28 @@ class Producer:
         if self._state is not _State.RUNNING:
             raise MQClientException(f"The producer service state not OK, {self._state.value}")
 
-    def _settings(self, timeout_ms: int | None) -> ProducerSettings:
-        return self.settings if timeout_ms is None else replace(self.settings, send_msg_timeout_ms=timeout_ms)
+
+def _chooser(message: Message, selector: QueueSelector, argument: object) -> Choose:
+    def choose(published: Published) -> Queue:
+        try:
+            chosen = selector(list(published.info.queues), message, argument)
+        except Exception as error:
+            raise MQClientException("select message queue threw exception.") from error
+        if chosen is None:
+            raise MQClientException("select message queue return null.")
+        return Queue(*chosen)
+
+    return choose
 
 
-def _direct(_now_ms: int, result: AttemptResult) -> Step:
-    return direct_send_ended(result)
+def _tell(callback: SendCallback, told: SendResult | Failure, _thread: Thread) -> None:
+    with contextlib.suppress(Exception):
+        if isinstance(told, FAILURES):
+            callback.on_exception(told)
+        else:
+            callback.on_success(told)
+
+
+def _result(result: SendResult | None) -> SendResult:
+    assert result is not None
+    return result

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from rocketmq_reference.remoting.codes import ResponseCode
 from rocketmq_reference.remoting.errors import MQBrokerException, MQClientException, RemotingCommandException
@@ -28,8 +29,7 @@ _SEND_STATUS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class SendAnswer:
+class SendAnswer(NamedTuple):  # one is made for every send, and tuples are made fastest
     """A stored send: status, the broker's message id, queue and offset (SendMessageResponseHeader)."""
 
     status: SendStatus

@@ -85,5 +85,9 @@ class IllegalStateException(RuntimeError):
     """
 
 
+class NullPointerException(RuntimeError):
+    """Java's runtime exception, met to 4.6.1 where an answer that belongs to another request has no header to read."""
+
+
 class CompletionException(RuntimeError):
     """Java's wrapping of what failed a future; an application meets it as a cause in 5.2.0 to 5.3.1 (#9119)."""

@@ -37,7 +37,7 @@ def next_opaque() -> int:
     return next(_opaques) & _OPAQUE_MASK
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, which would make the reading of every answer dearer; nobody changes one
 class Command:
     """
     One request or response (RemotingCommand, 4.0.0-incubating to 5.3.3).
@@ -88,18 +88,19 @@ def respond_to(
     )
 
 
-def encode(command: Command) -> bytes:
+def encode(command: Command, opaque: int | None = None) -> bytes:
     """
-    The frame of a command (RemotingCommand.encode, 5.3.3).
+    The frame of a command (RemotingCommand.encode, 5.3.3); opaque: another number than its own.
 
     Raises RemotingCommandException if the header cannot be written (binary keys are limited to 32767 bytes).
     """
+    number = command.opaque if opaque is None else opaque
     if command.serialization is Serialization.JSON:
         header = header_json.encode(
             command.code,
             command.language,
             command.version,
-            command.opaque,
+            number,
             command.flag,
             command.remark,
             command.ext_fields,
@@ -109,7 +110,7 @@ def encode(command: Command) -> bytes:
             command.code,
             command.language,
             command.version,
-            command.opaque,
+            number,
             command.flag,
             command.remark,
             command.ext_fields,

@@ -8,7 +8,7 @@ import struct
 from json.encoder import encode_basestring as quote
 
 from rocketmq_reference.remoting.codes import LanguageCode, RequestCode
-from rocketmq_reference.remoting.frames import ONEWAY_FLAG, Serialization, join_frame, next_opaque
+from rocketmq_reference.remoting.frames import ONEWAY_FLAG, Serialization, join_frame
 from rocketmq_reference.remoting.properties import encode_properties
 from rocketmq_reference.remoting.sending import LETTERS, SendRequest, send_fields
 
@@ -28,14 +28,13 @@ class SendEncoder:
         self._version = version
         self._constant: dict[tuple[str, bool, str, str, int], bytes | str] = {}
 
-    def encode(self, request: SendRequest, *, is_oneway: bool = False) -> tuple[int, bytes]:
-        """The request's number and its frame: SEND_MESSAGE_V2, or SEND_BATCH_MESSAGE for a batch."""
+    def encode(self, request: SendRequest, opaque: int, *, is_oneway: bool = False) -> bytes:
+        """The frame of a request under its number: SEND_MESSAGE_V2, or SEND_BATCH_MESSAGE for a batch."""
         code = RequestCode.SEND_BATCH_MESSAGE if request.is_batch else RequestCode.SEND_MESSAGE_V2
-        opaque = next_opaque()
         is_json = self._serialization is Serialization.JSON
         flag = ONEWAY_FLAG if is_oneway else 0
         header = self._json(request, code, opaque, flag) if is_json else self._binary(request, code, opaque, flag)
-        return opaque, join_frame(self._serialization, header, request.body)
+        return join_frame(self._serialization, header, request.body)
 
     def _json(self, request: SendRequest, code: int, opaque: int, flag: int) -> bytes:
         broker = "" if request.broker is None else f',"n":{quote(request.broker)}'

@@ -110,13 +110,13 @@ def answered(dialect: Dialect, code: int) -> object:
         if not any(isinstance(step, Write) for step in steps):
             made.connected(request.connection)
             made.go_on(request, now)
-        steps = made.answered(request, code)
+        steps = made.answered(request.number, code)
         if isinstance(steps[0], Redirect):
             steps = made.redirect(request, now)
             if isinstance(steps[0], Connect):
                 made.connected(request.connection)
                 made.go_on(request, now)
-                steps = made.answered(request, code)
+                steps = made.answered(request.number, code)
         told += [f"{step.error} {step.place}" for step in steps if isinstance(step, Ended)]
         told.append(str(made.open_to("a")))
     return told

@@ -31,9 +31,8 @@ _REQUESTS = st.builds(
 def test_says_what_the_plain_encoder_says(requests: list[SendRequest], serialization: Serialization) -> None:
     """Whatever the request, and whatever was encoded before it."""
     encoder = SendEncoder(serialization, language=LanguageCode.PYTHON, version=479)
-    for request in requests:
-        opaque, frame = encoder.encode(request)
-        (sent,) = FrameBuffer().feed(frame)
+    for opaque, request in enumerate(requests):
+        (sent,) = FrameBuffer().feed(encoder.encode(request, opaque))
         plain = send_message(request, serialization=serialization, version=479)
         assert sent == replace(_read(plain), opaque=opaque)
 

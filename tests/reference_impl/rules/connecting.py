@@ -49,7 +49,7 @@ def kinds(steps: Steps) -> list[type[ConnectionStep]]:
 
 def redirected(made: Connections, request: Request, now: int) -> Steps:
     """The steps after GO_AWAY, the new connection having come about."""
-    assert made.answered(request, GO_AWAY) == (Redirect(request),)
+    assert made.answered(request.number, GO_AWAY) == (Redirect(request),)
     steps = made.redirect(request, now)
     assert isinstance(steps[0], Connect)
     (step,) = made.connected(request.connection)

@@ -68,7 +68,7 @@ def test_giving_up_what_going_away_replaced_spares_its_successor() -> None:
     made = client("5.3.2")
     request = written(made, Kind.SYNC)
     redirected(made, request, 0)
-    made.answered(request, GO_AWAY)
+    made.answered(request.number, GO_AWAY)
     made.woken(request, failed=True)
     later, steps = made.invoke(Kind.SYNC, "a", 3_000, 1)
     assert steps == (Write(later, 3_000),) and later.connection is request.connection
@@ -79,7 +79,7 @@ def test_going_away_from_a_connection_that_was_replaced_and_given_up(release: st
     """To 5.3.3 it has no place any more from which to find the new one: the answer is handed up, or the request lost."""
     made = client(release)
     late, other, first = (written(made, kind) for kind in (Kind.ASYNC, Kind.SYNC, Kind.ASYNC))
-    made.answered(late, GO_AWAY)
+    made.answered(late.number, GO_AWAY)
     redirected(made, first, 0)
     made.wait_expired(other)
     steps = made.redirect(late, 3_000)
@@ -126,7 +126,7 @@ def test_who_waits_no_more() -> None:
     answered, expired = written(made, Kind.SYNC), written(made, Kind.SYNC, timeout=100)
     refused, _ = made.invoke(Kind.SYNC, "b", 3_000, 0)
     assert not (answered.is_over or expired.is_over or refused.is_over)
-    made.answered(answered)
+    made.answered(answered.number)
     made.wait_expired(expired)
     made.connect_failed(refused.connection)
     made.go_on(refused, 0)
@@ -141,19 +141,19 @@ def test_who_lost_its_patience_is_told_nothing_more(release: str, kind: Kind) ->
     assert ends(made.go_on(request, 3_000)) == [(0, REFUSED, Place.CALLER)]
     assert made.connected(request.connection) == (GoOn(request, waking=True),)
     made.go_on(request, 3_001)
-    assert made.answered(request) == ()
+    assert made.answered(request.number) == ()
 
 
 def test_an_answer_handed_up_after_going_away_is_told_once() -> None:
     """5.2.0: the thread lost its patience with the new connection; the same if it is gone on with later."""
     made = client("5.2.0")
     request = written(made, Kind.ASYNC)
-    made.answered(request, GO_AWAY)
+    made.answered(request.number, GO_AWAY)
     made.redirect(request, 0)
     assert made.go_on(request, 2_000) == (Ended(request, None, Place.HERE),)
     made.connected(request.connection)
     made.go_on(request, 2_001)
-    assert made.answered(request) == ()
+    assert made.answered(request.number) == ()
 
 
 def test_to_5_1_4_a_request_whose_time_is_up_is_taken_off_the_table() -> None:
@@ -163,7 +163,7 @@ def test_to_5_1_4_a_request_whose_time_is_up_is_taken_off_the_table() -> None:
         request = written(made, Kind.SYNC, timeout=100)
         request.left_ms = 0  # so that its timeout does not close the connection
         made.wait_expired(request)
-        assert made.addressee(request) is (request if found else None)
+        assert made.addressee(request.number) is (request if found else None)
 
 
 def test_a_timeout_takes_off_whatever_has_its_number() -> None:
@@ -175,7 +175,7 @@ def test_a_timeout_takes_off_whatever_has_its_number() -> None:
     made.connected(retry.connection)
     assert made.go_on(retry, 0) == (Write(retry, 0),) and retry.number == heartbeat.number
     assert ends(made.wait_expired(heartbeat)) == [(heartbeat.number, EXPIRED, Place.CALLER)]
-    assert made.answered(retry) == () and made.scan(1_000) == ()
+    assert made.answered(retry.number) == () and made.scan(1_000) == ()
 
 
 def test_a_command_is_no_retry_unless_that_is_said() -> None:

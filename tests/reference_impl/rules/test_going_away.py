@@ -19,7 +19,7 @@ def test_going_away_is_an_answer_to_5_1_4() -> None:
     """Like any other."""
     made = client("5.1.4")
     request = written(made, Kind.SYNC)
-    assert made.answered(request, GO_AWAY) == (Ended(request, None, Place.WAKE),)
+    assert made.answered(request.number, GO_AWAY) == (Ended(request, None, Place.WAKE),)
 
 
 @pytest.mark.parametrize("release", ["5.2.0", "5.3.0", "5.3.1", "5.3.2"])
@@ -31,7 +31,7 @@ def test_from_5_2_0_going_away_writes_the_request_again(release: str) -> None:
     assert redirected(made, request, 200) == (Write(request, 2_800),)
     assert request.number > number
     assert made.open_to("a") == 2
-    assert ends(made.answered(request)) == [(request.number, None, Place.CALLBACKS)]
+    assert ends(made.answered(request.number)) == [(request.number, None, Place.CALLBACKS)]
     assert made.peer_closed(request.made_on, reset=False) == () and made.open_to("a") == 1
 
 
@@ -41,7 +41,7 @@ def test_going_away_twice(release: str, error: str | None) -> None:
     made = client(release)
     request = written(made, Kind.ASYNC)
     redirected(made, request, 0)
-    assert made.answered(request, GO_AWAY) == (Ended(request, error, Place.CALLBACKS),)
+    assert made.answered(request.number, GO_AWAY) == (Ended(request, error, Place.CALLBACKS),)
 
 
 @pytest.mark.parametrize(("release", "again"), [("5.2.0", False), ("5.3.0", False), ("5.3.1", True), ("5.3.2", True)])
@@ -50,13 +50,13 @@ def test_going_away_again_within_a_minute(release: str, again: bool) -> None:
     made = client(release)
     redirected(made, written(made, Kind.ASYNC), 0)
     request = written(made, Kind.ASYNC, 60_000)
-    made.answered(request, GO_AWAY)
+    made.answered(request.number, GO_AWAY)
     steps = made.redirect(request, 60_000)
     assert (Connect in kinds(steps)) is again
     if not again:
         assert steps == (Ended(request, None, Place.HERE),)
         later = written(made, Kind.ASYNC, 60_001)
-        made.answered(later, GO_AWAY)
+        made.answered(later.number, GO_AWAY)
         assert Connect in kinds(made.redirect(later, 60_001))
 
 
@@ -65,7 +65,7 @@ def test_going_away_to_nowhere(release: str, error: str | None) -> None:
     """A refused reconnection: the answer is handed up in 5.2.0, then it is the failure."""
     made = client(release)
     request = written(made, Kind.ASYNC)
-    made.answered(request, GO_AWAY)
+    made.answered(request.number, GO_AWAY)
     made.redirect(request, 5)
     made.connect_failed(request.connection)
     assert made.go_on(request, 5) == (Ended(request, error, Place.HERE),)
@@ -77,7 +77,7 @@ def test_a_failed_synchronous_request_closes_the_old_connection() -> None:
     other = written(made, Kind.ASYNC)
     request = written(made, Kind.SYNC)
     redirected(made, request, 0)
-    assert ends(made.answered(request, GO_AWAY)) == [(request.number, LOST, Place.CALLBACKS)]
+    assert ends(made.answered(request.number, GO_AWAY)) == [(request.number, LOST, Place.CALLBACKS)]
     assert ends(made.woken(request, failed=True)) == [(other.number, LOST, Place.CALLBACKS)]
     assert made.open_to("a") == 1
 
@@ -87,7 +87,7 @@ def test_going_away_from_a_connection_that_was_given_up(release: str, again: boo
     """From 5.4.0 on it knows its place still, and is made anew, beside the one that has taken it."""
     made = client(release)
     one, other = written(made, Kind.SYNC), written(made, Kind.ASYNC)
-    assert made.answered(other, GO_AWAY) == (Redirect(other),)
+    assert made.answered(other.number, GO_AWAY) == (Redirect(other),)
     made.wait_expired(one)
     newer = written(made, Kind.SYNC, 3_000)
     steps = made.redirect(other, 3_000)
@@ -104,7 +104,7 @@ def test_who_comes_second_finds_the_new_connection_made(release: str, handed_on:
     made = client(release)
     one, other = written(made, Kind.ASYNC), written(made, Kind.ASYNC, 100)
     redirected(made, one, 200)
-    assert made.answered(other, GO_AWAY) == (Redirect(other),)
+    assert made.answered(other.number, GO_AWAY) == (Redirect(other),)
     expected = GoOn(other, waking=False) if handed_on else Write(other, 2_800)
     assert made.redirect(other, 300) == (expected,)
     assert other.connection is one.connection
@@ -130,5 +130,5 @@ def test_a_minute_counts_from_the_last_reconnection() -> None:
     made = client("5.2.0")
     redirected(made, written(made, Kind.ASYNC, 43_200_000), 43_200_000)
     request = written(made, Kind.ASYNC, 43_230_000)
-    made.answered(request, GO_AWAY)
+    made.answered(request.number, GO_AWAY)
     assert made.redirect(request, 43_230_000) == (Ended(request, None, Place.HERE),)

@@ -5,7 +5,9 @@ import pytest
 from rocketdiff.core.errors import UsageError
 from rocketdiff.simulation.script import parse_script
 from rocketdiff.simulation.virtual import run_reference
-from rocketdiff.simulation.virtual.kernel import Body, Kernel, Lock, Signal, Wait
+from rocketdiff.simulation.virtual.kernel import Kernel
+from rocketdiff.simulation.virtual.worker import VirtualHost
+from rocketmq_reference.client.effects import Body, Lock, Signal, Wait
 from rocketmq_reference.dialects import dialect_of
 
 POLLING = {
@@ -83,7 +85,7 @@ def test_an_actor_is_woken_after_what_is_due_already() -> None:
 
 def test_a_lock_is_had_in_turn_or_not_in_time() -> None:
     """The second actor gets the lock when the first lets go at 7; the third gives up at 5."""
-    kernel = Kernel()
+    kernel = VirtualHost()
     lock = Lock(kernel)
     seen: list[tuple[str, bool, int]] = []
 

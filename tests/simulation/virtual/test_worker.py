@@ -1,21 +1,23 @@
 """A thread of the client does its jobs one after the other."""
 
-from rocketdiff.simulation.virtual.kernel import Body, Kernel, Signal, Wait
+from rocketdiff.simulation.virtual.kernel import Kernel
 from rocketdiff.simulation.virtual.worker import Worker
+from rocketmq_reference.client.effects import Body, Signal, Wait
+from rocketmq_reference.client.memory import Thread
 
 
 def test_jobs_wait_for_the_one_before_them() -> None:
     """The first job takes 5 ms, so the second is done at 5."""
     kernel = Kernel()
-    worker = Worker(kernel)
+    worker = Worker(kernel, Thread("own"))
     done: list[tuple[str, int]] = []
 
     def job(name: str) -> Body:
         yield Wait(until_ms=kernel.now_ms + 5)
         done.append((name, kernel.now_ms))
 
-    worker.submit(lambda: job("first"))
-    worker.submit(lambda: job("second"))
+    worker.submit(lambda _own: job("first"))
+    worker.submit(lambda _own: job("second"))
     kernel.run_until_ms(20)
     assert done == [("first", 5), ("second", 10)]
 
@@ -23,9 +25,9 @@ def test_jobs_wait_for_the_one_before_them() -> None:
 def test_a_job_begins_after_what_is_due_already() -> None:
     """Handing a job over is an event at the end of the millisecond."""
     kernel = Kernel()
-    worker = Worker(kernel)
+    worker = Worker(kernel, Thread("own"))
     done: list[str] = []
-    kernel.at(1, lambda: worker.submit(lambda: done.append("job")))
+    kernel.at(1, lambda: worker.submit(lambda _own: done.append("job")))
     kernel.at(1, lambda: done.append("event"))
     kernel.run_until_ms(1)
     assert done == ["event", "job"]
@@ -34,10 +36,10 @@ def test_a_job_begins_after_what_is_due_already() -> None:
 def test_a_fixed_rate_makes_up_for_a_long_run() -> None:
     """Every 10 ms, the first run takes 25 ms: the second and third follow at once, the fourth is on time."""
     kernel = Kernel()
-    worker = Worker(kernel)
+    worker = Worker(kernel, Thread("own"))
     began: list[int] = []
 
-    def job() -> Body:
+    def job(_own: Thread) -> Body:
         began.append(kernel.now_ms)
         yield Wait(until_ms=35 if len(began) == 1 else kernel.now_ms)
 
@@ -49,10 +51,10 @@ def test_a_fixed_rate_makes_up_for_a_long_run() -> None:
 def test_timed_jobs_of_one_thread_keep_their_order() -> None:
     """What is due earlier comes first; at equal times what was scheduled first."""
     kernel = Kernel()
-    worker = Worker(kernel)
+    worker = Worker(kernel, Thread("own"))
     done: list[str] = []
     for due_ms, name in ((7, "third"), (5, "first"), (5, "second")):
-        worker.schedule(due_ms, lambda name=name: done.append(name))  # type: ignore[misc]
+        worker.schedule(due_ms, lambda _own, name=name: done.append(name))  # type: ignore[misc]
     kernel.run_until_ms(7)
     assert done == ["first", "second", "third"]
 
@@ -60,20 +62,20 @@ def test_timed_jobs_of_one_thread_keep_their_order() -> None:
 def test_a_job_that_falls_due_hurries_the_one_under_way() -> None:
     """If what that waits for has come about in the same ms, it goes on before whoever was woken first."""
     kernel = Kernel()
-    worker = Worker(kernel)
+    worker = Worker(kernel, Thread("own"))
     answer, seen = Signal(), list[str]()
 
     def other() -> Body:
         yield Wait(answer)
         seen.append("other")
 
-    def job() -> Body:
+    def job(_own: Thread) -> Body:
         yield Wait(answer)
         seen.append("job")
 
     kernel.start(other())
     worker.submit(job)
     kernel.at(5, lambda: kernel.give(answer))
-    worker.schedule(5, lambda: seen.append("due"))
+    worker.schedule(5, lambda _own: seen.append("due"))
     kernel.run_until_ms(5)
     assert seen == ["job", "due", "other"]

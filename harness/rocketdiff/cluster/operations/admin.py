@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 
 from rocketdiff.cluster.server_settings import properties_text
 from rocketdiff.core.topology import MASTER_ID
-from rocketmq_reference.connections.channel import Channel
 from rocketmq_reference.connections.channels import Channels
 from rocketmq_reference.remoting import answers, requests, sending
 from rocketmq_reference.remoting.codes import RequestCode, ResponseCode
@@ -193,11 +192,8 @@ def probe_name_server(address: str, timeout_ms: int, topic: str = PROBE_TOPIC) -
 
 
 def _probe(address: str, command: Command, timeout_ms: int) -> None:
-    channel = Channel.connect(address, timeout_ms)
-    try:
-        channel.invoke(command, timeout_ms)
-    finally:
-        channel.close()
+    with Channels(connect_timeout_ms=timeout_ms) as channels:
+        channels.invoke(address, command, timeout_ms)
 
 
 ADMIN_ERRORS = (RemotingException, MQBrokerException, MQClientException)

@@ -1,21 +1,33 @@
 """The parts of a client put together, as many as a depth needs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 from rocketdiff.simulation.script.vocabulary import ScriptSettings
-from rocketdiff.simulation.virtual.async_sending import AsyncSender
-from rocketdiff.simulation.virtual.background import Background
-from rocketdiff.simulation.virtual.client import Client
-from rocketdiff.simulation.virtual.kernel import Kernel
+from rocketdiff.simulation.virtual.codec import NAME_SERVER, NotedAttempts, ScriptCodec, vip_address
 from rocketdiff.simulation.virtual.loop_transport import LoopTransport
 from rocketdiff.simulation.virtual.network import Network
-from rocketdiff.simulation.virtual.remoting import CALLBACKS, Remoting
-from rocketdiff.simulation.virtual.remoting_transport import RemotingTransport
-from rocketdiff.simulation.virtual.routes import Routes
-from rocketdiff.simulation.virtual.sending import Sender
 from rocketdiff.simulation.virtual.servers import Servers
-from rocketdiff.simulation.virtual.worker import Worker
+from rocketdiff.simulation.virtual.worker import VirtualHost
+from rocketmq_reference.client.async_sending import AsyncSender
+from rocketmq_reference.client.background import Background, Rounds
+from rocketmq_reference.client.codec import Transport
+from rocketmq_reference.client.memory import Memory
+from rocketmq_reference.client.remoting import CALLBACKS, Remoting
+from rocketmq_reference.client.routes import NameServers, Routes
+from rocketmq_reference.client.sending import Sender
 from rocketmq_reference.rules.async_rules import AsyncThread
+from rocketmq_reference.rules.client.background import API_TIMEOUT_MS
+from rocketmq_reference.rules.settings import SendSettings
+
+
+@dataclass(frozen=True, slots=True)
+class RouteDefaults:
+    """What no script sets."""
+
+    create_topic_key: str | None = None
+    default_topic_queue_nums: int = 4
+    mq_client_api_timeout_ms: int = API_TIMEOUT_MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +35,8 @@ class Connected:
     """What only the depth "remoting" has."""
 
     network: Network
-    remoting: Remoting
     background: Background
-    async_sender: AsyncSender
+    async_sender: AsyncSender[Any, Any, Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,26 +44,40 @@ class Producer:
     """A producer that can send."""
 
     routes: Routes
-    sender: Sender
+    sender: Sender[Any, Any, Any, Any]
     connected: Connected | None = None
 
 
-def producer_without_network(client: Client, kernel: Kernel, servers: Servers) -> Producer:
+def producer_without_network(memory: Memory, host: VirtualHost, servers: Servers) -> Producer:
     """For the depths "selection" and "send-loop"."""
-    transport = LoopTransport(kernel, servers)
-    routes = Routes(client, kernel, transport)
-    return Producer(routes, Sender(client, kernel, routes, transport))
+    sender = _sender(memory, host, LoopTransport(host, servers))
+    return Producer(sender.routes, sender)
 
 
-def producer_with_network(client: Client, kernel: Kernel, servers: Servers, settings: ScriptSettings) -> Producer:
+def producer_with_network(memory: Memory, host: VirtualHost, servers: Servers, settings: ScriptSettings) -> Producer:
     """For the depth "remoting"; its timers begin now."""
-    network = Network(kernel, servers)
-    remoting = Remoting(kernel, client.dialect.remoting, network)
-    transport = RemotingTransport(remoting)
-    routes = Routes(client, kernel, transport)
-    background = Background(client, kernel, routes, remoting)
-    workers = {str(AsyncThread.CALLBACKS): remoting.workers[CALLBACKS], str(AsyncThread.OWN): Worker(kernel)}
-    async_sender = AsyncSender(client, kernel, routes, transport, workers)
-    background.start(settings)
-    connected = Connected(network, remoting, background, async_sender)
-    return Producer(routes, Sender(client, kernel, routes, transport), connected)
+    network = Network(host, servers)
+    remoting: Remoting[Any, Any] = Remoting(host, memory.dialect.remoting, network)
+    network.client = remoting
+    sender = _sender(memory, host, remoting)
+    rounds = Rounds(settings.poll_name_server_interval_ms, settings.heartbeat_broker_interval_ms, API_TIMEOUT_MS)
+    background = Background(memory, host, sender.routes, remoting, sender.codec, rounds, vip_address)
+    workers = {AsyncThread.CALLBACKS: remoting.workers[CALLBACKS], AsyncThread.OWN: host.worker(AsyncThread.OWN)}
+    async_sender = AsyncSender(sender, workers)
+    background.start()
+    return Producer(sender.routes, sender, Connected(network, background, async_sender))
+
+
+def send_settings(settings: ScriptSettings) -> SendSettings:
+    """What a script sets, as the rules know it."""
+    known = {field.name for field in fields(SendSettings)}
+    given = {field.name: getattr(settings, field.name) for field in fields(settings) if field.name in known}
+    given["added_retry_response_codes"] = frozenset(settings.added_retry_response_codes)
+    return SendSettings(**given)
+
+
+def _sender(memory: Memory, host: VirtualHost, transport: Transport[Any, Any]) -> Sender[Any, Any, Any, Any]:
+    name_servers = NameServers((NAME_SERVER,), host, transport, memory.dialect.remoting, 0)
+    codec = ScriptCodec()
+    routes = Routes(memory, host, transport, codec, name_servers, RouteDefaults())
+    return Sender(memory, host, routes, transport, codec, NotedAttempts(host), vip_address)

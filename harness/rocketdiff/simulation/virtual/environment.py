@@ -14,9 +14,9 @@ from rocketdiff.simulation.script.model import (
     RouteChange,
     Update,
 )
-from rocketdiff.simulation.virtual.kernel import Body
 from rocketdiff.simulation.virtual.servers import Servers, topic_route
 from rocketdiff.simulation.virtual.session import Session
+from rocketmq_reference.client.effects import Body
 
 
 def act(session: Session, head: str, action: Action) -> Body | None:
@@ -24,7 +24,7 @@ def act(session: Session, head: str, action: Action) -> Body | None:
     match action:
         case Update(broker, latency_ms, isolation, reachable):
             now_ms = session.kernel.now_ms
-            session.client.note(broker, latency_ms, now_ms, isolated=isolation, reachable=reachable)
+            session.memory.note(broker, latency_ms, now_ms, isolated=isolation, reachable=reachable)
             session.changed(head, "update")
         case PollRoutes():
             return _poll(session, head)
@@ -79,4 +79,4 @@ def _beat(session: Session) -> Body:
 def _hang_up(session: Session, broker: str, *, reset: bool) -> None:
     connected = session.producer.connected
     assert connected is not None
-    connected.network.close_all(broker, connected.remoting, reset=reset)
+    connected.network.close_all(broker, reset=reset)

@@ -1,18 +1,17 @@
 """
 Virtual time: events in the order of their due time, and actors that wait for them.
 
-An actor stands for one thread of the client. It is a generator that yields a Wait and is resumed with True when the
-signal was given, with False when the deadline passed. What falls due at the same millisecond runs in the order in which
+An actor stands for one thread of the client; it is a coroutine as `rocketmq_reference.client.effects` has them. What falls due at the same millisecond runs in the order in which
 it was scheduled; an actor that a signal wakes is scheduled at that moment, after whatever is due already.
 
 On most machines a wait that expires ends a little after its deadline. Whether it does, a script decides (extra_ms).
 """
 
 import heapq
-from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 
 from rocketdiff.core.errors import UsageError
+from rocketmq_reference.client.effects import Body, Result, Running, Signal, Wait
 
 Action = Callable[[], None]
 
@@ -23,27 +22,6 @@ MAX_MS = 100 * 365 * 24 * 3_600_000
 Limits of a script, the same in the Java host: a century, or a number of events no sensible script comes near, at all or
 from one answer to the next: a host that is silent for a minute is killed.
 """
-
-
-class Signal:
-    """Something that happens once, and those who wait for it."""
-
-    __slots__ = ("given", "waiting")
-
-    def __init__(self) -> None:
-        self.given = False
-        self.waiting: list[_Waiting] = []
-
-
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """Until the signal is given, but not beyond until_ms; without a signal simply until then."""
-
-    signal: Signal | None = None
-    until_ms: int | None = None
-
-
-Body = Generator[Wait, bool, None]
 
 
 class _Waiting:
@@ -80,6 +58,20 @@ class Kernel:
     def after(self, delay_ms: int, action: Action) -> None:
         """Run an action delay_ms from now."""
         self.at(self.now_ms + delay_ms, action)
+
+    def soon(self, action: Action) -> None:
+        """Run an action now, in its turn."""
+        self.at(self.now_ms, action)
+
+    def every(self, first_ms: int, period_ms: int, action: Action) -> None:
+        """Run an action first_ms from now and then again and again."""
+        self._every(self.now_ms + first_ms, period_ms, action)
+
+    def outside(self, action: Callable[[], Result]) -> Running[Result]:
+        """What is not the client's takes no time here."""
+        result = action()
+        yield from ()
+        return result
 
     def start(self, body: Body) -> None:
         """Let an actor begin, now, in its turn."""
@@ -142,17 +134,24 @@ class Kernel:
         """Whether anything is left to happen before time passes."""
         return bool(self._heap) and self._heap[0][0] <= self.now_ms
 
-    def turn(self) -> "Body":
+    def turn(self) -> Body:
         """For an actor: let what is due already go first."""
         if self.is_due:
             mine = Signal()
             self.at(self.now_ms, lambda: self.give_at_once(mine))
             yield Wait(mine)
 
-    def settle(self) -> "Body":
+    def settle(self) -> Body:
         """For an actor: let everything happen that can happen without time passing."""
         while self.is_due:
             yield from self.turn()
+
+    def _every(self, due_ms: int, period_ms: int, action: Action) -> None:
+        def tick() -> None:
+            action()
+            self._every(due_ms + period_ms, period_ms, action)
+
+        self.at(due_ms, tick)
 
     def _run_next(self) -> None:
         due_ms, _, action = heapq.heappop(self._heap)
@@ -202,28 +201,3 @@ def _number(waiting: _Waiting) -> int:
 
 def _wake(kernel: Kernel, waiting: _Waiting) -> Action:
     return lambda: kernel._end(waiting)  # noqa: SLF001 - the kernel's own, kept out of the loop above
-
-
-class Lock:
-    """A lock that actors wait for in turn."""
-
-    __slots__ = ("_free", "_held", "_kernel")
-
-    def __init__(self, kernel: Kernel) -> None:
-        self._kernel = kernel
-        self._held = False
-        self._free = Signal()
-
-    def acquire(self, until_ms: int | None) -> Generator[Wait, bool, bool]:
-        """Take the lock; False if it is not to be had by then."""
-        while self._held:
-            if not (yield Wait(self._free, until_ms)):
-                return False
-        self._held = True
-        return True
-
-    def release(self) -> None:
-        """Let the next one in."""
-        self._held = False
-        freed, self._free = self._free, Signal()
-        self._kernel.give(freed)

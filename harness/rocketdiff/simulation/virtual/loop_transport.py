@@ -1,13 +1,16 @@
 """Transport of the depth "send-loop": no connections, only answers, latencies and failures."""
 
-from collections.abc import Generator
-
-from rocketdiff.simulation.virtual.client import Thread
-from rocketdiff.simulation.virtual.kernel import Body, Kernel, Signal, Wait
+from rocketdiff.simulation.virtual.codec import NAME_SERVER, Answered, Question, broker_at
+from rocketdiff.simulation.virtual.kernel import Kernel
 from rocketdiff.simulation.virtual.servers import Server, Servers
-from rocketdiff.simulation.virtual.thrown import Thrown
-from rocketdiff.simulation.virtual.transport import Answered, OnEnd, Target, route_answered
-from rocketmq_reference.rules.client.route import TopicRoute
+from rocketmq_reference.client.codec import OnEnd
+from rocketmq_reference.client.effects import Body, Running, Signal, Wait
+from rocketmq_reference.client.memory import Thread
+from rocketmq_reference.remoting.errors import (
+    RemotingConnectException,
+    RemotingSendRequestException,
+    RemotingTimeoutException,
+)
 
 
 class LoopTransport:
@@ -19,44 +22,52 @@ class LoopTransport:
         self._kernel = kernel
         self._servers = servers
 
-    def send(self, target: Target, timeout_ms: int) -> Generator[Wait, bool, Answered]:
-        """One request; the answer counts if it comes no later than the deadline."""
-        code = yield from self._ask(self._broker(target), timeout_ms, is_send=True)
-        return Answered(code, target.queue_id)
+    def invoke(self, address: str, timeout_ms: int, question: Question) -> Running[Answered]:
+        """One request; the answer counts if it comes no later than the deadline. Without time left nobody waits for it."""
+        server = self._server(address)
+        if not server.accepts(is_send=question is not None):
+            raise RemotingConnectException(address)
+        heard = _Heard(self._kernel)
+        server.arrive(heard, is_send=question is not None)
+        if not (yield Wait(heard.over, self._kernel.now_ms + timeout_ms)):
+            raise RemotingTimeoutException(address, timeout_ms)
+        if heard.code is None:
+            raise RemotingSendRequestException(address)
+        return Answered(heard.code, question, self._servers.name_server.route)
 
-    def send_one_way(self, target: Target, _timeout_ms: int) -> Body:
+    def invoke_one_way(self, address: str, _timeout_ms: int, _question: Question) -> Body:
         """Written at once, or refused at once."""
-        server = self._broker(target)
+        server = self._server(address)
         if not server.accepts(is_send=True):
-            raise Thrown("RemotingConnectException")
+            raise RemotingConnectException(address)
         server.arrive(_Heard(self._kernel), is_send=True)
         yield from ()
 
-    def send_async(self, _target: Target, _timeout_ms: int, _on_end: OnEnd, _thread: Thread, *, is_retry: bool) -> Body:
+    def invoke_async(
+        self,
+        address: str,
+        timeout_ms: int,
+        question: Question,
+        on_end: OnEnd,
+        thread: Thread,
+        *,
+        is_retry: bool,
+    ) -> Body:
         """Scripts that send asynchronously run at the depth "remoting"."""
         raise NotImplementedError
 
-    def route(self, timeout_ms: int, *, default_topic: bool) -> Generator[Wait, bool, TopicRoute]:
-        """Asked at once; what the name server knows when the client reads its answer."""
-        name_server = self._servers.name_server
-        code = yield from self._ask(name_server.server, timeout_ms, is_send=False)
-        return route_answered(name_server.route, code, default_topic=default_topic)
+    def reach(self, address: str) -> Body:
+        """There are no connections."""
+        raise NotImplementedError
 
-    def _broker(self, target: Target) -> Server:
-        assert target.broker is not None
-        return self._servers.broker(target.broker)
+    def is_open(self, _address: str) -> bool:
+        """There are no connections."""
+        return True
 
-    def _ask(self, server: Server, timeout_ms: int, *, is_send: bool) -> Generator[Wait, bool, int]:
-        """A request; without time left it is written, and nobody waits for the answer."""
-        if not server.accepts(is_send=is_send):
-            raise Thrown("RemotingConnectException")
-        heard = _Heard(self._kernel)
-        server.arrive(heard, is_send=is_send)
-        if not (yield Wait(heard.over, self._kernel.now_ms + timeout_ms)):
-            raise Thrown("RemotingTimeoutException")
-        if heard.code is None:
-            raise Thrown("RemotingSendRequestException")
-        return heard.code
+    def _server(self, address: str) -> Server:
+        if address == NAME_SERVER:
+            return self._servers.name_server.server
+        return self._servers.broker(broker_at(address))
 
 
 class _Heard:

@@ -9,15 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from rocketdiff.simulation.virtual.codec import NAME_SERVER, Answered, broker_at
 from rocketdiff.simulation.virtual.kernel import Kernel
 from rocketdiff.simulation.virtual.servers import Server, Servers
+from rocketmq_reference.client.remoting import Call
 from rocketmq_reference.rules.client.background import CONNECT_TIMEOUT_MS, IDLE_MS
 from rocketmq_reference.rules.client.connection_steps import Connection, Request
-from rocketmq_reference.rules.client.route import TopicRoute
-
-NAME_SERVER = "the name server"
-_VIP = " at the port two below"
-"""Names of brokers have no spaces, so these are addresses of nobody else."""
 
 
 class Client(Protocol):
@@ -27,8 +24,8 @@ class Client(Protocol):
         """A connect has its result."""
         ...
 
-    def answered(self, request: Request, code: int, route: TopicRoute | None) -> None:
-        """An answer has arrived; route: what the name server knows just then."""
+    def answered(self, number: int, code: int, answer: Answered) -> None:
+        """An answer to the request of that number has arrived."""
         ...
 
     def closed(self, connection: Connection, *, reset: bool) -> None:
@@ -40,13 +37,10 @@ class Client(Protocol):
         ...
 
 
-def vip_address(broker: str) -> str:
-    """Address of the port two below a broker's."""
-    return broker + _VIP
-
-
 class Network:
-    """Carries connects, requests, answers and closes."""
+    """Carries connects, requests, answers and closes; client: who is told."""
+
+    client: Client
 
     def __init__(self, kernel: Kernel, servers: Servers) -> None:
         self._kernel = kernel
@@ -54,59 +48,64 @@ class Network:
         self._standing: list[Connection] = []
         self._used_ms: dict[int, int] = {}  # by identity of the connection
 
-    def connect(self, connection: Connection, client: Client, *, sending: bool) -> None:
+    def connect(self, connection: Connection, first: Call | None) -> None:
         """Try to connect; the result is an event."""
-        self._kernel.after(0, lambda: self._meet(connection, client, sending=sending))
+        sending = first is not None and first.question is not None
+        self._kernel.after(0, lambda: self._meet(connection, sending=sending))
+
+    def look(self, _address: str) -> None:
+        """Whatever happens is told at once."""
 
     def close(self, connection: Connection) -> None:
         """The client closes."""
         if connection in self._standing:
             self._standing.remove(connection)
 
-    def write(self, request: Request, client: Client, *, is_send: bool) -> None:
+    def write(self, request: Request, call: Call) -> None:
         """A request arrives at its server."""
         connection = request.connection
         self._use(connection)
-        self._server(connection.address).arrive(_Heard(self, request, connection, client), is_send=is_send)
+        heard = _Heard(self, request, connection, call.question)
+        self._server(connection.address).arrive(heard, is_send=call.question is not None)
 
-    def close_all(self, broker: str, client: Client, *, reset: bool) -> None:
+    def close_all(self, broker: str, *, reset: bool) -> None:
         """The broker closes or resets every connection there is to it."""
-        for connection in [one for one in self._standing if one.address in {broker, vip_address(broker)}]:
-            self._kernel.after(0, self._ending(connection, client, reset=reset))
+        for connection in [one for one in self._standing if broker_at(one.address) == broker]:
+            self._kernel.after(0, self._ending(connection, reset=reset))
 
-    def _meet(self, connection: Connection, client: Client, *, sending: bool) -> None:
+    def _meet(self, connection: Connection, *, sending: bool) -> None:
         server = self._server(connection.address)
         if server.is_silent:
-            self._hang(server, connection, client)
+            self._hang(server, connection)
             return
         accepted = server.accepts(is_send=sending)
         if accepted:
             self._standing.append(connection)
             self._use(connection)
-        client.connected(connection, accepted=accepted)
+        self.client.connected(connection, accepted=accepted)
         if accepted:
-            self._watch_idleness(connection, client)
+            self._watch_idleness(connection)
 
-    def _hang(self, server: Server, connection: Connection, client: Client) -> None:
+    def _hang(self, server: Server, connection: Connection) -> None:
         def decide() -> None:
-            self._meet(connection, client, sending=False)
+            self._meet(connection, sending=False)
 
         def fail() -> None:
             if server.give_up(decide):
-                client.connected(connection, accepted=False)
+                self.client.connected(connection, accepted=False)
 
         server.hang(decide)
         self._kernel.after(CONNECT_TIMEOUT_MS, fail)
 
-    def _ending(self, connection: Connection, client: Client, *, reset: bool) -> Callable[[], None]:
-        return lambda: self.end(connection, client, reset=reset)
+    def _ending(self, connection: Connection, *, reset: bool) -> Callable[[], None]:
+        return lambda: self.end(connection, reset=reset)
 
     def connected(self) -> dict[str, int]:
         """How many connections stand, by broker."""
         counts: dict[str, int] = {}
         for connection in self._standing:
             if connection.address != NAME_SERVER:
-                broker = connection.address.removesuffix(_VIP)
+                broker = broker_at(connection.address)
                 counts[broker] = counts.get(broker, 0) + 1
         return counts
 
@@ -117,30 +116,30 @@ class Network:
             self._use(connection)
         return stands
 
-    def end(self, connection: Connection, client: Client, *, reset: bool) -> None:
+    def end(self, connection: Connection, *, reset: bool) -> None:
         """The server's side is closed or reset."""
         if connection in self._standing:
             self._standing.remove(connection)
-            client.closed(connection, reset=reset)
+            self.client.closed(connection, reset=reset)
 
     def _use(self, connection: Connection) -> None:
         self._used_ms[id(connection)] = self._kernel.now_ms
 
-    def _watch_idleness(self, connection: Connection, client: Client) -> None:
+    def _watch_idleness(self, connection: Connection) -> None:
         def look() -> None:
             if connection not in self._standing:
                 return
             if self._kernel.now_ms - self._used_ms[id(connection)] >= IDLE_MS:
                 self._use(connection)
-                client.idle(connection)
-            self._watch_idleness(connection, client)
+                self.client.idle(connection)
+            self._watch_idleness(connection)
 
         self._kernel.at(self._used_ms[id(connection)] + IDLE_MS, look)
 
     def _server(self, address: str) -> Server:
         if address == NAME_SERVER:
             return self.servers.name_server.server
-        return self.servers.broker(address.removesuffix(_VIP))
+        return self.servers.broker(broker_at(address))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +149,12 @@ class _Heard:
     network: Network
     request: Request
     connection: Connection
-    client: Client
+    queue_id: int | None
 
     def answered(self, code: int) -> None:
         if self.network.carries(self.connection):
-            self.client.answered(self.request, code, self.network.servers.name_server.route)
+            answer = Answered(code, self.queue_id, self.network.servers.name_server.route)
+            self.network.client.answered(self.request.number, code, answer)
 
     def broken(self, *, reset: bool) -> None:
-        self.network.end(self.connection, self.client, reset=reset)
+        self.network.end(self.connection, reset=reset)

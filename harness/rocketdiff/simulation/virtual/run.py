@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from rocketdiff.simulation.script.model import Script
-from rocketdiff.simulation.virtual.kernel import Body
 from rocketdiff.simulation.virtual.session import Session
 from rocketdiff.simulation.virtual.steps import do_step
+from rocketmq_reference.client.effects import Body
 from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.events import Event, Observer
 

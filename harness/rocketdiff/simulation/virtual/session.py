@@ -3,23 +3,28 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from rocketdiff.simulation.script.depths import depth_of
 from rocketdiff.simulation.script.model import Script, Select, Send
 from rocketdiff.simulation.script.vocabulary import Depth, DumpPart, Lookup, Mode
-from rocketdiff.simulation.virtual.assembly import producer_with_network, producer_without_network
-from rocketdiff.simulation.virtual.book import Book, End
-from rocketdiff.simulation.virtual.client import Client, Thread
-from rocketdiff.simulation.virtual.kernel import Body, Kernel, Signal, Wait
+from rocketdiff.simulation.virtual.assembly import producer_with_network, producer_without_network, send_settings
+from rocketdiff.simulation.virtual.book import Book
+from rocketdiff.simulation.virtual.codec import TOPIC, Message, Result, end_of
 from rocketdiff.simulation.virtual.lines import of_repeat, selected_text
 from rocketdiff.simulation.virtual.servers import Servers
 from rocketdiff.simulation.virtual.state import dump, state
 from rocketdiff.simulation.virtual.tape import ScriptedTape
-from rocketdiff.simulation.virtual.thrown import Thrown
-from rocketdiff.simulation.virtual.worker import Worker
-from rocketmq_reference.rules.client.publish import picked_queue
+from rocketdiff.simulation.virtual.worker import VirtualHost, Worker
+from rocketmq_reference.client.async_sending import AsyncTask
+from rocketmq_reference.client.codec import FAILURES, Failure
+from rocketmq_reference.client.effects import Body, Running, Signal, Wait
+from rocketmq_reference.client.memory import Memory, Published, Thread
+from rocketmq_reference.remoting.errors import IllegalStateException
+from rocketmq_reference.rules.client.publish import Queue, picked_queue
 from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.events import Observer
+from rocketmq_reference.rules.queue_choice.selection import Selector
 
 DRAIN_MS = 120_000
 """How much longer than its last step a script runs if callbacks are still due; the same in the Java host."""
@@ -42,22 +47,25 @@ class Session:
     ) -> None:
         self.name = name
         self.lines: list[str] = []
-        self.kernel = Kernel(script.expired_wait_extra_ms)
+        self.kernel = VirtualHost(script.expired_wait_extra_ms)
         self.servers = Servers(self.kernel, script.route)
-        self.client = Client(dialect, script, ScriptedTape(script.seed), observer)
+        tape = ScriptedTape(script.seed)
+        self.memory = Memory(dialect, send_settings(script.settings), lambda: tape, observer)
         self._trace = trace
+        self._start_index = script.start_index
+        self._threads: dict[int, Thread] = {}
         self._asynchronous: list[_Open] = []
         self._senders: dict[int, Worker] = {}
         if depth_of(script) is Depth.REMOTING:
-            self.producer = producer_with_network(self.client, self.kernel, self.servers, script.settings)
+            self.producer = producer_with_network(self.memory, self.kernel, self.servers, script.settings)
         else:
-            self.producer = producer_without_network(self.client, self.kernel, self.servers)
-        settings = self.client.settings
+            self.producer = producer_without_network(self.memory, self.kernel, self.servers)
+        settings = self.memory.settings
         self._rule = dialect.select_queue if settings.send_latency_fault_enable else dialect.select_plain
 
     def select(self, head: str, select: Select) -> None:
         """Choose a queue, by the rule that the settings call for."""
-        selector = self.client.selector(select.thread)
+        selector = self.selector(select.thread)
         try:
             pick = self._rule(selector, select.last_broker, select.reset_index, self.kernel.now_ms)
         except ZeroDivisionError:
@@ -65,6 +73,18 @@ class Session:
         else:
             answer = selected_text(picked_queue(selector.info, pick))
         self.answer(head, f'"select": {answer}', select.thread)
+
+    def thread(self, number: int) -> Thread:
+        """A sender thread as the client sees it, which may have the first raw value of its counter from the script."""
+        thread = self._threads.get(number)
+        if thread is None:
+            start = self._start_index[number] if number < len(self._start_index) else None
+            thread = self._threads[number] = Thread(f"sender {number}", start)
+        return thread
+
+    def selector(self, number: int) -> Selector:
+        """What a sender thread selects with from the list that is published now."""
+        return self.memory.selector(self.thread(number), self.memory.published(TOPIC))
 
     def send(self, head: str, send: Send) -> Body:
         """Send as often as the step says, by its thread."""
@@ -78,8 +98,8 @@ class Session:
             if send.mode is Mode.ASYNC:
                 yield from self._send_async(where, send, book)
             else:
-                end = yield from self.producer.sender.send(send, book)
-                self.answer(where, book.send_text(end, self.kernel.now_ms), send.thread)
+                told = yield from self._send(send, book)
+                self.answer(where, book.send_text(end_of(told), self.kernel.now_ms), send.thread)
 
     def by_thread(self, head: str, step: Select | Send) -> Body:
         """Have the step's thread do it, and wait until it is done; thread 0 is the one that does the steps."""
@@ -89,7 +109,7 @@ class Session:
             return
         done = Signal()
 
-        def job() -> Body:
+        def job(_own: Thread) -> Body:
             yield from self.do(head, step)
             self.kernel.give(done)
 
@@ -106,7 +126,7 @@ class Session:
     def sender_thread(self, number: int) -> Worker:
         """A sender thread other than 0; begins with its first use."""
         if number not in self._senders:
-            self._senders[number] = Worker(self.kernel)
+            self._senders[number] = Worker(self.kernel, self.thread(number))
         return self._senders[number]
 
     def finish(self) -> Body:
@@ -119,11 +139,12 @@ class Session:
 
     def dump(self, head: str, parts: tuple[DumpPart, ...]) -> None:
         """Answer with the parts of the state that are asked for; counters are those of thread 0."""
-        self._line(f'{head}"dump": {dump(self.client, self.kernel, self.producer, parts)}}}')
+        self._line(f'{head}"dump": {dump(self.memory, self.kernel, self.producer, parts, self.thread(0))}}}')
 
-    def answer(self, head: str, text: str, thread: Thread) -> None:
-        """A line that answers; in a trace with the state in which it leaves the client."""
-        left = f', "state": {state(self.client, thread)}' if self._trace else ""
+    def answer(self, head: str, text: str, thread: int | Thread) -> None:
+        """A line that answers; in a trace with the state in which it leaves the client, and the thread that did it."""
+        seen_by = self.thread(thread) if isinstance(thread, int) else thread
+        left = f', "state": {state(self.memory, seen_by)}' if self._trace else ""
         self._line(f"{head}{text}{left}}}")
 
     def _line(self, text: str) -> None:
@@ -149,17 +170,46 @@ class Session:
         self.kernel.run(sender_0())
         self.kernel.run_until(over)
 
+    def _send(self, send: Send, book: Book) -> Running[Result | Failure | None]:
+        """A synchronous or one-way send, to its end."""
+        sender, message, one_way = self.producer.sender, Message(book), send.mode is Mode.ONE_WAY
+        try:
+            if send.queue is not None:
+                queue = Queue(send.queue.broker, send.queue.queue_id)
+                return (yield from sender.send_to_queue(message, queue, send.timeout_ms, one_way=one_way))
+            if send.selector is not None:
+                choose = partial(_chosen, send)
+                return (yield from sender.send_by_selector(message, choose, send.timeout_ms, one_way=one_way))
+            return (yield from sender.send(message, self.thread(send.thread), send.timeout_ms, one_way=one_way))
+        except FAILURES as error:
+            return error
+
     def _send_async(self, head: str, send: Send, book: Book) -> Body:
         assert self.producer.connected is not None
         one = _Open(head, book)
         self._asynchronous.append(one)
-        sender = self.producer.connected.async_sender
-        yield from sender.send(send, book, lambda end, thread: self._called_back(one, end, thread))
+        task: AsyncTask[Message, Result] = AsyncTask(
+            Message(book),
+            lambda told, thread: self._called_back(one, told, thread),
+            send.timeout_ms,
+            None if send.queue is None else Queue(send.queue.broker, send.queue.queue_id),
+            None if send.selector is None else partial(_chosen, send),
+        )
+        try:
+            yield from self.producer.connected.async_sender.send(task, self.thread(send.thread))
+        except FAILURES as error:
+            self._called_back(one, error, self.thread(send.thread))
 
-    def _called_back(self, one: _Open, end: End, thread: Thread) -> None:
+    def _called_back(self, one: _Open, told: Result | Failure, thread: Thread) -> None:
         one.calls += 1
-        self.answer(one.head, one.book.send_text(end, self.kernel.now_ms, one.calls), thread)
+        self.answer(one.head, one.book.send_text(end_of(told), self.kernel.now_ms, one.calls), thread)
 
     def _look_up(self) -> Body:
-        with suppress(Thrown):
-            yield from self.producer.routes.refresh()
+        with suppress(IllegalStateException):
+            yield from self.producer.routes.refresh(TOPIC)
+
+
+def _chosen(send: Send, published: Published) -> Queue:
+    assert send.selector is not None
+    queues = published.info.queues
+    return queues[send.selector % len(queues)]

@@ -4,15 +4,16 @@ from collections.abc import Iterable
 
 from rocketdiff.simulation.script.vocabulary import DumpPart
 from rocketdiff.simulation.virtual.assembly import Producer
-from rocketdiff.simulation.virtual.client import Client, Thread
+from rocketdiff.simulation.virtual.codec import TOPIC
 from rocketdiff.simulation.virtual.kernel import Kernel
 from rocketdiff.simulation.virtual.lines import dump_text, faults_text, number, queues_text, text
+from rocketmq_reference.client.memory import Memory, Thread
 
 _TRACED = (DumpPart.INDEX, DumpPart.WORST_INDEX, DumpPart.QUEUES, DumpPart.FAULTS)
 
 
-def dump(client: Client, kernel: Kernel, producer: Producer, parts: Iterable[DumpPart]) -> str:
-    """The parts that are asked for; counters are those of thread 0."""
+def dump(memory: Memory, kernel: Kernel, producer: Producer, parts: Iterable[DumpPart], thread: Thread) -> str:
+    """The parts that are asked for; counters are those of the thread."""
     texts: dict[DumpPart, str] = {}
     for part in parts:
         if part is DumpPart.CLOCK:
@@ -20,21 +21,22 @@ def dump(client: Client, kernel: Kernel, producer: Producer, parts: Iterable[Dum
         elif part is DumpPart.CONNECTIONS:
             texts[part] = _connections(producer)
         else:
-            texts[part] = _part(client, part, 0)
+            texts[part] = _part(memory, part, thread)
     return dump_text(texts)
 
 
-def state(client: Client, thread: Thread) -> str:
+def state(memory: Memory, thread: Thread) -> str:
     """What a trace tells after each step, of the thread that did it."""
-    return dump_text({part: _part(client, part, thread) for part in _TRACED})
+    return dump_text({part: _part(memory, part, thread) for part in _TRACED})
 
 
-def _part(client: Client, part: DumpPart, thread: Thread) -> str:
+def _part(memory: Memory, part: DumpPart, thread: Thread) -> str:
     if part is DumpPart.QUEUES:
-        return queues_text(client.published.info)
+        return queues_text(memory.published(TOPIC).info)
     if part is DumpPart.FAULTS:
-        return faults_text(client.faults)
-    index = client.selector(thread).index if part is DumpPart.INDEX else client.worst_index(thread)
+        return faults_text(memory.faults)
+    published = memory.published(TOPIC)
+    index = memory.selector(thread, published).index if part is DumpPart.INDEX else memory.worst_index(thread)
     return number(index.value)
 
 

@@ -11,10 +11,10 @@ from rocketdiff.simulation.script.model import (
     Timeline,
 )
 from rocketdiff.simulation.virtual.environment import act
-from rocketdiff.simulation.virtual.kernel import Body, Wait
 from rocketdiff.simulation.virtual.lines import head
 from rocketdiff.simulation.virtual.session import Session
 from rocketdiff.simulation.virtual.timeline import run_timeline
+from rocketmq_reference.client.effects import Body, Wait
 
 
 def do_step(session: Session, number: int, step: Step) -> Body | None:
@@ -28,10 +28,10 @@ def do_step(session: Session, number: int, step: Step) -> Body | None:
         case Advance(advance_ms):
             return _advance(session, advance_ms)
         case SetIndex(value, thread):
-            session.client.selector(thread).index.value = value
+            session.selector(thread).index.value = value
             session.changed(where, "index", thread)
         case SetWorstIndex(value, thread):
-            session.client.selector(thread).worst_index.value = value
+            session.selector(thread).worst_index.value = value
             session.changed(where, "worst_index", thread)
         case Dump(parts):
             session.dump(where, parts)

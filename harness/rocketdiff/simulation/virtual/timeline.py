@@ -2,9 +2,9 @@
 
 from rocketdiff.simulation.script.model import Entry, Select, Send, Timeline
 from rocketdiff.simulation.virtual.environment import act
-from rocketdiff.simulation.virtual.kernel import Body, Signal, Wait
 from rocketdiff.simulation.virtual.lines import head, of_entry
 from rocketdiff.simulation.virtual.session import Session
+from rocketmq_reference.client.effects import Body, Signal, Wait
 
 _Numbered = tuple[int, Entry]
 
@@ -69,7 +69,7 @@ def _hand_to_others(
     for thread in sorted(threads):
         entries = threads[thread]
         session.sender_thread(thread).submit(
-            lambda entries=entries: _perform(session, where, entries, began_ms, left)  # type: ignore[misc]
+            lambda _own, entries=entries: _perform(session, where, entries, began_ms, left)  # type: ignore[misc]
         )
 
 

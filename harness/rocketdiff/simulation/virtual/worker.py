@@ -2,13 +2,12 @@
 
 import heapq
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from rocketdiff.simulation.virtual.kernel import Body, Kernel, Signal, Wait
-
-Job = Callable[[], Body | None]
-"""What is to be done; what takes time is given back as an actor."""
+from rocketdiff.simulation.virtual.kernel import Kernel
+from rocketmq_reference.client.effects import Body, Job, Signal, Wait
+from rocketmq_reference.client.memory import Thread
 
 
 @dataclass(order=True, slots=True)
@@ -29,17 +28,18 @@ class Worker:
     up for what came due while the thread was busy, as Java's does.
     """
 
-    __slots__ = ("_body", "_idle", "_kernel", "_later", "_ordered", "_ready")
+    __slots__ = ("_body", "_idle", "_kernel", "_later", "_ordered", "_ready", "_thread")
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Kernel, thread: Thread) -> None:
         self._kernel = kernel
+        self._thread = thread
         self._ready: deque[Job] = deque()
         self._later: list[_Task] = []
         self._ordered = 0
         self._idle = Signal()
         self._body: Body | None = None
 
-    def submit(self, job: Job, *, together_with: Iterable[Signal] = ()) -> None:
+    def submit(self, job: Job, *, together_with: Iterable[Signal] = (), instant: bool = False) -> None:  # noqa: ARG002 - every waking counts here
         """Do a job after those that wait already; signals given at the same instant wake others together with this one."""
         self._ready.append(job)
         self._be_born()
@@ -70,7 +70,7 @@ class Worker:
     def _work(self) -> Body:
         while True:
             if self._ready:
-                actor = self._ready.popleft()()
+                actor = self._ready.popleft()(self._thread)
                 if actor is not None:
                     yield from actor
             elif self._later and self._later[0].due_ms <= self._kernel.now_ms:
@@ -80,9 +80,19 @@ class Worker:
                 yield Wait(self._idle)
 
     def _do(self, task: _Task) -> Body:
-        actor = task.job()
+        actor = task.job(self._thread)
         if actor is not None:
             yield from actor
         if task.period_ms:
             task.due_ms += task.period_ms
             self._plan(task)
+
+
+class VirtualHost(Kernel):
+    """The kernel as the client's coroutines see it: with threads of their own."""
+
+    __slots__ = ()
+
+    def worker(self, name: str) -> Worker:
+        """A pool, whatever its size in the client, is one thread."""
+        return Worker(self, Thread(name))

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any, NamedTuple
 
 
 class Kind(StrEnum):
@@ -47,7 +48,7 @@ class Connection:
     One connection to one address.
 
     slot: the table's entry it is known under, None once it is forgotten. has_handlers: closing it still goes through its
-    handlers, which outlive a close by a moment.
+    handlers, which outlive a close by a moment. channel: its socket, where the steps are carried out on one.
     """
 
     address: str
@@ -56,6 +57,7 @@ class Connection:
     has_handlers: bool = True
     slot: "Slot | None" = None
     waiting: "list[Request]" = field(default_factory=list)
+    channel: Any = None
 
 
 @dataclass(slots=True, eq=False)
@@ -72,7 +74,8 @@ class Request:
     One request; its number tells its age, and is what its answer is known by. Milliseconds.
 
     connection: where it is written, or to be written; made_on: the one the caller knows. left_ms: what it had left when it
-    was first written, at written_ms. redirected: GO_AWAY sent it elsewhere. is_over: its caller waits no more.
+    was first written, at written_ms. redirected: GO_AWAY sent it elsewhere. is_over: its caller waits no more. call: what
+    belongs to it where the steps are carried out.
     """
 
     number: int
@@ -85,24 +88,25 @@ class Request:
     written_ms: int = 0
     redirected: bool = False
     is_over: bool = False
+    call: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class Connect:
+# The steps are tuples, because several are made for every request, and tuples are made fastest.
+
+
+class Connect(NamedTuple):
     """Ask for the connection, and tell how that ended."""
 
     connection: Connection
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(NamedTuple):
     """This thread waits until there is a GoOn for its request."""
 
     request: Request
 
 
-@dataclass(frozen=True, slots=True)
-class GoOn:
+class GoOn(NamedTuple):
     """
     Go on with a request whose connection has been settled.
 
@@ -113,30 +117,26 @@ class GoOn:
     waking: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(NamedTuple):
     """The request goes out; a synchronous one's thread now waits left_ms at most."""
 
     request: Request
     left_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class Redirect:
+class Redirect(NamedTuple):
     """In a job of the callback pool: see what GO_AWAY does to the request."""
 
     request: Request
 
 
-@dataclass(frozen=True, slots=True)
-class Close:
+class Close(NamedTuple):
     """Close the connection from this side."""
 
     connection: Connection
 
 
-@dataclass(frozen=True, slots=True)
-class Noted:
+class Noted(NamedTuple):
     """
     The thread that greets new connections (from 5.2.0) is told of the end of one.
 
@@ -146,8 +146,7 @@ class Noted:
     connection: Connection
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(NamedTuple):
     """
     The request is over: answered, or failed with an exception of that simple class name.
 

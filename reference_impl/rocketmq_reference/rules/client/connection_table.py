@@ -26,6 +26,15 @@ class ConnectionTable:
         self._slots[address] = slot
         return slot.connection, True
 
+    def current(self, address: str) -> Connection | None:
+        """The connection that an address leads to, whatever its state."""
+        slot = self._slots.get(address)
+        return None if slot is None else slot.connection
+
+    def opened(self) -> tuple[Connection, ...]:
+        """The connections that are open."""
+        return tuple(self._opened)
+
     def open_to(self, address: str) -> int:
         """How many connections there are to an address; more than one after GO_AWAY, or where one lost its entry."""
         return sum(connection.address == address for connection in self._opened)

@@ -47,6 +47,18 @@ class Connections:
         self._table = ConnectionTable(rules.late_close)
         self._pending = PendingRequests(rules)
 
+    def current(self, address: str) -> Connection | None:
+        """The connection that an address leads to, whatever its state."""
+        return self._table.current(address)
+
+    def has_unattended(self, connection: Connection) -> bool:
+        """Whether an answer is awaited on a connection by no thread that would read there itself."""
+        return self._pending.has_unattended(connection)
+
+    def close_all(self) -> Steps:
+        """The client shuts down: every connection is closed from this side (NettyRemotingClient.shutdown)."""
+        return tuple(step for connection in self._table.opened() for step in self._close(connection))
+
     def open_to(self, address: str) -> int:
         """How many connections there are to an address."""
         return self._table.open_to(address)
@@ -98,18 +110,18 @@ class Connections:
         request.left_ms, request.written_ms = left_ms, now_ms
         return self._write(request, left_ms)
 
-    def addressee(self, asked: Request) -> Request | None:
-        """Whose answer the answer to a request would be taken for now; None: nobody waits for one of that number."""
-        return self._pending.known_as(asked.number)
+    def addressee(self, number: int) -> Request | None:
+        """Whose answer an answer of this number would be taken for now; None: nobody waits for one."""
+        return self._pending.known_as(number)
 
-    def answered(self, asked: Request, code: int = 0) -> Steps:
+    def answered(self, number: int, code: int = 0) -> Steps:
         """
         An answer has come; one that came too late is no more than that, but has taken a number as any command does.
 
         It is known by its request's number alone, so that to 4.6.1 it can be taken for another one's (see addressee).
         """
         self._pending.number()
-        request = self._pending.take(asked.number)
+        request = self._pending.take(number)
         if request is None:
             return ()
         if code == GO_AWAY and self.rules.go_away is not GoAway.NOTHING:
@@ -118,6 +130,10 @@ class Connections:
             if self.rules.go_away is GoAway.FAILS:
                 return self._end(request, _LOST)
         return self._end(request, None)
+
+    def write_failed(self, request: Request) -> Steps:
+        """A request could not be written, because its connection has just been lost (invokeSyncImpl's listener)."""
+        return () if self._pending.take(request.number) is None else self._end(request, _LOST)
 
     def redirect(self, request: Request, now_ms: int) -> Steps:
         """

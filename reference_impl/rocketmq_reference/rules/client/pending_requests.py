@@ -1,6 +1,6 @@
 """The requests of a client that wait for their answers, known by their numbers (responseTable, RemotingCommand.requestId)."""
 
-from rocketmq_reference.rules.client.connection_steps import Connection, Request
+from rocketmq_reference.rules.client.connection_steps import Connection, Kind, Request
 from rocketmq_reference.rules.client.remoting_rules import RemotingRules
 
 _BINS = 512
@@ -35,6 +35,13 @@ class PendingRequests:
     def take(self, number: int) -> Request | None:
         """It waits no more."""
         return self._table.pop(number, None)
+
+    def has_unattended(self, connection: Connection) -> bool:
+        """Whether one on a connection is asynchronous, or was written there by another thread than its own."""
+        return any(
+            request.connection is connection and (request.kind is Kind.ASYNC or request.redirected)
+            for request in self._table.values()
+        )
 
     def take_all(self, connection: Connection) -> list[Request]:
         """Those that were written on a connection."""

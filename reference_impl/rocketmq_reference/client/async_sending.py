@@ -1,0 +1,241 @@
+"""Asynchronous sends: their steps carried out, on the threads on which the release takes them, to the callback."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Generic
+
+from rocketmq_reference.client.codec import FAILURES, A, AsyncEnd, Failure, M, Q, R, attempt_result
+from rocketmq_reference.client.effects import Body, Running, Worker
+from rocketmq_reference.client.memory import Published, Thread
+from rocketmq_reference.client.sending import Choose, Sender
+from rocketmq_reference.remoting.errors import (
+    CompletionException,
+    MQClientException,
+    RemotingTooMuchRequestException,
+)
+from rocketmq_reference.rules.async_rules import AsyncThread
+from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.producer.async_send import AsyncSend, Form
+from rocketmq_reference.rules.producer.async_steps import AsyncStep, CallBack, Invoke, Throw
+from rocketmq_reference.rules.producer.attempt import Ending, Finish
+from rocketmq_reference.rules.producer.direct_send import send_by_selector
+from rocketmq_reference.rules.queue_choice.selection import Selector
+
+
+@dataclass(slots=True)
+class AsyncTask(Generic[M, R]):
+    """
+    One asynchronous send; tell: the application's callback, given a result or what failed, and the thread that says so.
+
+    queue: where the application gave one. choose: its function that selects one, given the publish list. check: what may
+    forbid the send, as soon as it runs. outcomes: what each attempt came to, by its number. question: what all its attempts
+    send. published: the list that the queue was selected from.
+    """
+
+    message: M
+    tell: Callable[[R | Failure, Thread], None]
+    timeout_ms: int | None = None
+    queue: Queue | None = None
+    choose: Choose | None = None
+    check: Callable[[], None] | None = None
+    outcomes: dict[int, R | Failure] = field(default_factory=dict)
+    question: Any = None
+    published: Published | None = None
+
+
+class AsyncSender(Generic[M, Q, A, R]):
+    """Does the asynchronous sends of one client; workers: its pools, by what the rules call them."""
+
+    def __init__(self, sender: Sender[M, Q, A, R], workers: dict[AsyncThread, Worker]) -> None:
+        self._sender = sender
+        self._memory = sender.memory
+        self._host = sender.host
+        self._routes = sender.routes
+        self._workers = workers
+
+    def send(self, task: AsyncTask[M, R], thread: Thread) -> Body:
+        """
+        The application's call, in its thread; what is left to do when it returns is done by threads of the client.
+
+        Raises what prevents the first attempt, to 4.2.0.
+        """
+        form = Form.SELECTED if task.choose is None else Form.SELECTOR
+        if task.queue is not None:
+            form = Form.GIVEN_QUEUE
+        dialect = self._memory.dialect
+        chooses_first = form is Form.SELECTOR and task.timeout_ms is None and dialect.selector_restarts_time
+        if chooses_first:
+            form = Form.GIVEN_QUEUE
+        settings = self._sender.settings(task.timeout_ms)
+        rules = AsyncSend(dialect, settings, self._memory.faults, form, self._memory.observer)
+        if chooses_first:
+            task.queue = yield from self._choose_first(task, rules, thread)
+            if task.queue is None:
+                return
+        called_ms = self._host.now_ms
+        if dialect.asynchronous.runs_on is AsyncThread.CALLER:
+            yield from self._run(task, rules, called_ms, thread)
+        else:
+            worker = self._workers[dialect.asynchronous.runs_on]
+            worker.submit(lambda own: self._run(task, rules, called_ms, own))
+
+    def _choose_first(self, task: AsyncTask[M, R], rules: AsyncSend, thread: Thread) -> Running[Queue | None]:
+        """A selector without a timeout, from 5.1.4 on: the caller's thread looks up the route and chooses."""
+        began_ms = self._host.now_ms
+        try:
+            queue = yield from self._chosen(task)
+        except FAILURES as error:
+            yield from self._refused(task, rules, error, thread)
+            return None
+        timeout_ms, spent_ms = rules.settings.send_msg_timeout_ms, self._host.now_ms - began_ms
+        tried = send_by_selector(self._memory.dialect, queue, timeout_ms, spent_ms, timeout_given=False)
+        if not isinstance(tried, Finish):
+            return queue
+        yield from self._follow(task, rules, rules.refused(tried), thread)
+        return None
+
+    def _chosen(self, task: AsyncTask[M, R]) -> Running[Queue]:
+        assert task.choose is not None
+        if task.check is not None:
+            task.check()
+        published = yield from self._routes.published(task.message.topic, by_selector=True)
+        return (yield from self._host.outside(partial(task.choose, published)))
+
+    def _run(self, task: AsyncTask[M, R], rules: AsyncSend, called_ms: int, thread: Thread) -> Body:
+        try:
+            if task.check is not None:
+                task.check()
+            step = rules.accepted(called_ms, self._host.now_ms)
+            if step is None:
+                step = yield from self._first(task, rules, thread)
+        except FAILURES as error:
+            yield from self._refused(task, rules, error, thread)
+            return
+        yield from self._follow(task, rules, step, thread)
+
+    def _first(self, task: AsyncTask[M, R], rules: AsyncSend, thread: Thread) -> Running[AsyncStep]:
+        """From the route to the first request."""
+        if task.queue is not None:
+            return rules.begin_at(task.queue, self._host.now_ms)
+        by_selector = task.choose is not None
+        task.published = yield from self._routes.published(task.message.topic, by_selector=by_selector)
+        if task.choose is not None:
+            queue = yield from self._host.outside(partial(task.choose, task.published))
+            return rules.begin_at(queue, self._host.now_ms)
+        return rules.begin(self._memory.selector(thread, task.published), self._host.now_ms)
+
+    def _refused(self, task: AsyncTask[M, R], rules: AsyncSend, error: Failure, thread: Thread) -> Body:
+        """It came to nothing before there was an attempt."""
+        task.outcomes[0] = error
+        finish = Finish(Ending.RETHROWN, 0, error=type(error).__name__)
+        return self._follow(task, rules, rules.refused(finish), thread)
+
+    def _follow(self, task: AsyncTask[M, R], rules: AsyncSend, step: AsyncStep | None, thread: Thread) -> Body:
+        while step is not None:
+            match step:
+                case Invoke():
+                    step = yield from self._invoke(task, rules, step, thread)
+                case CallBack(finish):
+                    yield from self._host.outside(partial(task.tell, _told(finish, task), thread))
+                    rules.called_back(step, self._host.now_ms)
+                    return
+                case Throw(finish):
+                    told = _told(finish, task)
+                    assert isinstance(told, FAILURES)
+                    raise told
+
+    def _invoke(
+        self, task: AsyncTask[M, R], rules: AsyncSend, invoke: Invoke, thread: Thread
+    ) -> Running[AsyncStep | None]:
+        """Hand the request over; a first attempt looks for its broker's address, a retry takes what there is."""
+        if invoke.attempt == 0:
+            step = yield from self._addressed(task, rules, invoke)
+            if not isinstance(step, Invoke):
+                return step
+            invoke = step
+        address = self._routes.known.master(invoke.broker)
+        attempts = self._sender.attempts
+        attempt = attempts.begun(task.message, invoke.attempt, invoke.broker, invoke.queue_id, address, vip=invoke.vip)
+        attempts.requested(attempt, invoke.timeout_ms)
+
+        def on_end(end: AsyncEnd, where: Thread) -> Body:
+            return self._ended(task, rules, invoke, attempt, address or "", end, where)
+
+        try:
+            if address is None:
+                address = yield from self._routes.name_servers.chosen()
+            target = self._sender.vip_address(address) if invoke.vip else address
+            yield from self._sender.transport.invoke_async(
+                target, invoke.timeout_ms, task.question, on_end, thread, is_retry=invoke.attempt > 0
+            )
+        except FAILURES as error:
+            task.outcomes[invoke.attempt] = error
+            attempts.ended(attempt, error, None)
+            selector = self._selector(task, thread)
+            return rules.threw(invoke, selector, self._host.now_ms, type(error).__name__)
+        rules.returned(invoke, self._host.now_ms)
+        return None
+
+    def _addressed(self, task: AsyncTask[M, R], rules: AsyncSend, invoke: Invoke) -> Running[AsyncStep]:
+        try:
+            yield from self._routes.address_of(task.message.topic, invoke.broker)
+        except FAILURES as error:
+            task.outcomes[0] = error
+            if not isinstance(error, MQClientException):
+                return rules.refused(Finish(Ending.RETHROWN, 0, error=type(error).__name__))
+            return rules.addressed(invoke, self._host.now_ms, known=False)
+        codec = self._sender.codec
+        make = partial(codec.send, task.message, invoke.broker, invoke.queue_id, one_way=False)
+        task.question = (yield from self._host.outside(make)) if codec.takes_time(task.message) else make()
+        step = rules.addressed(invoke, self._host.now_ms, known=True)
+        if not isinstance(step, Invoke):
+            task.outcomes[0] = RemotingTooMuchRequestException("sendKernelImpl call timeout")
+        return step
+
+    def _ended(
+        self,
+        task: AsyncTask[M, R],
+        rules: AsyncSend,
+        invoke: Invoke,
+        attempt: Any,
+        address: str,
+        end: AsyncEnd,
+        thread: Thread,
+    ) -> Body:
+        now_ms = self._host.now_ms
+        outcome: R | Failure
+        if end.error is not None:
+            outcome = end.error
+        else:
+            try:
+                outcome = self._sender.codec.result(task.message, invoke.broker, end.answer, address)
+            except FAILURES as error:
+                outcome = error
+        task.outcomes[invoke.attempt] = outcome
+        self._sender.attempts.ended(attempt, outcome, end.answer if end.error is None else None)
+        selector, result = self._selector(task, thread), attempt_result(outcome)
+        step = rules.ended(invoke, selector, now_ms, result, direct=end.direct, written_ms=end.written_ms)
+        yield from self._follow(task, rules, step, thread)
+
+    def _selector(self, task: AsyncTask[M, R], thread: Thread) -> Selector | None:
+        """The running thread's selector, of the list that the first choice was from."""
+        return None if task.published is None else self._memory.selector(thread, task.published)
+
+
+def _told(finish: Finish, task: AsyncTask[M, R]) -> R | Failure:
+    """What the application is to see of an end."""
+    if finish.ending is Ending.CALL_TIMEOUT:
+        return RemotingTooMuchRequestException("DEFAULT ASYNC send call timeout")
+    assert finish.attempt is not None
+    outcome = task.outcomes[finish.attempt]
+    if finish.ending is not Ending.GAVE_UP:
+        return outcome
+    assert isinstance(outcome, FAILURES)
+    error = MQClientException(f"Send {task.message.topic} failed", -1 if finish.code is None else finish.code)
+    if finish.cause == "CompletionException":
+        error.__cause__ = CompletionException(str(outcome))
+        error.__cause__.__cause__ = outcome
+    elif finish.cause is not None:
+        error.__cause__ = outcome
+    return error

@@ -1,0 +1,185 @@
+"""What the client does by itself: route polls, heartbeats, scans, probes; each on the thread it has in the client."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from rocketmq_reference.client.codec import Codec
+from rocketmq_reference.client.effects import Body, Host, Job, Running, Signal, Wait, Worker
+from rocketmq_reference.client.memory import Memory, Thread
+from rocketmq_reference.client.remoting import Remoting
+from rocketmq_reference.client.routes import Routes
+from rocketmq_reference.remoting.errors import RemotingException
+from rocketmq_reference.rules.client.background import (
+    DETECT_TIMEOUT_MS,
+    DETECTION_PERIOD_MS,
+    FIRST_DETECTION_MS,
+    FIRST_HEARTBEAT_MS,
+    FIRST_ROUTE_POLL_MS,
+)
+from rocketmq_reference.rules.client.remoting_rules import ScanTimes
+from rocketmq_reference.rules.producer.detector import DetectorRound
+
+CONSUMER_ROUNDS_MS = ((10_000, 2**31 - 1), (60_000, 60_000))
+"""
+First time and period of what the thread of polls and heartbeats does for consumers (persistAllConsumerOffset,
+adjustThreadPool). A producer has none, but the thread wakes up, and does what else is due: before a scan that was planned
+later. The Java host gives the first one the longest period there is, so that it comes once.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """How often the client polls routes and sends heartbeats, when that begins after its start, and how long it waits for either."""
+
+    poll_ms: int
+    heartbeat_ms: int
+    timeout_ms: int
+    first_poll_ms: int = FIRST_ROUTE_POLL_MS
+    first_heartbeat_ms: int = FIRST_HEARTBEAT_MS
+
+
+class Background:
+    """The client's timers; vip_address: the port two below an address."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        host: Host,
+        routes: Routes,
+        remoting: Remoting[Any, Any],
+        codec: Codec[Any, Any, Any, Any],
+        rounds: Rounds,
+        vip_address: Callable[[str], str],
+    ) -> None:
+        self._memory = memory
+        self._host = host
+        self._routes = routes
+        self._remoting = remoting
+        self._codec = codec
+        self._rounds = rounds
+        self._vip_address = vip_address
+        self._beating = False
+        self._scheduled: Worker | None = None
+
+    def start(self) -> None:
+        """Begin (MQClientInstance.start, NettyRemotingClient.start)."""
+        dialect, rounds, now_ms = self._memory.dialect, self._rounds, self._host.now_ms
+        scheduled = self._thread()
+        self._keep_house(dialect.remoting.scan, self._remoting.scan)
+        if dialect.remoting.name_server_scan.times is not None:
+            scanning = self._host.worker("name-servers")
+            self._keep_house(dialect.remoting.name_server_scan.times, lambda: scanning.submit(self._reach_name_server))
+        scheduled.schedule(now_ms + rounds.first_poll_ms, lambda _own: self._routes.poll(), rounds.poll_ms)
+        scheduled.schedule(now_ms + rounds.first_heartbeat_ms, lambda _own: self.clean_and_beat(), rounds.heartbeat_ms)
+        for first_ms, period_ms in CONSUMER_ROUNDS_MS:
+            scheduled.schedule(now_ms + first_ms, _nothing, period_ms)
+        if dialect.detects(self._memory.settings):
+            detector = self._host.worker("detector")
+            detector.schedule(now_ms + FIRST_DETECTION_MS, lambda _own: self.detect(), DETECTION_PERIOD_MS)
+        if dialect.remoting.heartbeat_on_connect:
+            events = self._host.worker("connections")
+            self._remoting.on_active = lambda address: events.submit(lambda _own: self._greet(address))
+            self._remoting.on_end = lambda: events.submit(_nothing)
+
+    def poll(self) -> Body:
+        """Have the client's thread ask for all routes now, and wait for it."""
+        return self._now(lambda _own: self._routes.poll())
+
+    def beat(self) -> Body:
+        """Have the client's thread do a round of heartbeats now, and wait for it."""
+        return self._now(lambda _own: self.clean_and_beat())
+
+    def clean_and_beat(self) -> Body:
+        """Forget offline brokers, then a heartbeat to every master, one after the other, unless such are under way elsewhere."""
+        yield from self._routes.drop_offline()
+        if self._beating:
+            return
+        self._beating = True
+        try:
+            for address in self._routes.known.masters():
+                yield from self._heartbeat(address)
+        finally:
+            self._beating = False
+
+    def detect(self) -> Body:
+        """One round of the broker detector (from 5.1.4)."""
+        detection = DetectorRound(self._memory.faults)
+        while (broker := detection.next(self._host.now_ms)) is not None:
+            address = self._routes.known.master(broker)
+            if address is None:
+                detection.no_address()
+            elif (yield from self._probe(address)):
+                detection.answered()
+
+    def say_goodbye(self) -> Body:
+        """Tell every known broker that the producer is gone; no answer is no matter (unregisterClient)."""
+        for address in self._routes.known.members():
+            yield from self._tell(address, self._codec.unregister())
+
+    def _thread(self) -> Worker:
+        if self._scheduled is None:
+            self._scheduled = self._host.worker("scheduled")
+        return self._scheduled
+
+    def _now(self, job: Job) -> Body:
+        done = Signal()
+
+        def noted(own: Thread) -> Body:
+            body = job(own)
+            if body is not None:
+                yield from body
+            self._host.give(done)
+
+        self._thread().schedule(self._host.now_ms, noted)
+        yield Wait(done)
+
+    def _keep_house(self, times: ScanTimes | None, task: Callable[[], None]) -> None:
+        """Again and again, what takes no time and so needs no thread."""
+        if times is not None:
+            self._host.every(times.first_ms, times.period_ms, task)
+
+    def _reach_name_server(self, _own: Thread) -> Body:
+        addresses = self._routes.name_servers.addresses
+        if len(addresses) == 1:
+            yield from self._remoting.reach(addresses[0])
+            return
+        try:
+            yield from self._routes.name_servers.chosen()
+        except RemotingException:
+            return
+
+    def _greet(self, address: str) -> Body:
+        """A heartbeat on a new connection to a broker, unless heartbeats are under way (from 5.2.0)."""
+        if self._routes.known.is_known(address) and not self._beating:
+            self._beating = True
+            try:
+                yield from self._heartbeat(address)
+            finally:
+                self._beating = False
+
+    def _heartbeat(self, address: str) -> Body:
+        return self._tell(address, self._codec.heartbeat())
+
+    def _tell(self, address: str, question: Any) -> Body:
+        try:
+            yield from self._remoting.invoke(address, self._rounds.timeout_ms, question)
+        except RemotingException:
+            return
+
+    def _probe(self, address: str) -> Running[bool]:
+        """Ask a broker about the first topic that the client knows; where it knows none, nothing is asked."""
+        topic = self._routes.known.any_topic()
+        if topic is None:
+            return False
+        if self._memory.dialect.uses_vip_channel(self._memory.settings):
+            address = self._vip_address(address)
+        try:
+            answer = yield from self._remoting.invoke(address, DETECT_TIMEOUT_MS, self._codec.probe(topic))
+        except RemotingException:
+            return False
+        return self._codec.is_reachable(answer)
+
+
+def _nothing(_own: Thread) -> None:
+    """Wakes the thread that does it, at the end of a connection or at a round for consumers; it may have more to do by then."""

@@ -1,0 +1,157 @@
+"""Synchronous and one-way sends: what the rules ask for is done, attempt by attempt, and the end is returned or raised."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, Generic
+
+from rocketmq_reference.client.codec import FAILURES, A, Attempts, Codec, Failure, M, Q, R, Transport, attempt_result
+from rocketmq_reference.client.effects import Host, Running
+from rocketmq_reference.client.memory import Memory, Published, Thread
+from rocketmq_reference.client.routes import Routes
+from rocketmq_reference.remoting.errors import MQClientException, RemotingTooMuchRequestException
+from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.producer.attempt import AttemptResult, Ending, Step, Try
+from rocketmq_reference.rules.producer.direct_send import direct_send_ended, send_by_selector, send_to_queue
+from rocketmq_reference.rules.producer.one_way import OneWaySend, one_way_to_queue
+from rocketmq_reference.rules.producer.send_loop import SendLoop
+from rocketmq_reference.rules.settings import SendSettings
+
+Choose = Callable[[Published], Queue]
+"""A function of the application's that selects a queue. Raises MQClientException where it selects none."""
+
+Ended = Callable[[int, AttemptResult], Step]
+
+
+class Sender(Generic[M, Q, A, R]):
+    """
+    Does synchronous and one-way sends of one client, on whatever thread; vip_address: the port two below an address.
+
+    Its calls raise what the application is to see. A one-way send returns None.
+    """
+
+    def __init__(
+        self,
+        memory: Memory,
+        host: Host,
+        routes: Routes,
+        transport: Transport[Q, A],
+        codec: Codec[M, Q, A, R],
+        attempts: Attempts[M, A, R],
+        vip_address: Callable[[str], str],
+    ) -> None:
+        self.memory = memory
+        self.host = host
+        self.routes = routes
+        self.transport = transport
+        self.codec = codec
+        self.attempts = attempts
+        self.vip_address = vip_address
+        self._vip = memory.dialect.uses_vip_channel(memory.settings)
+
+    def send(
+        self, message: M, thread: Thread, timeout_ms: int | None = None, *, one_way: bool = False
+    ) -> Running[R | None]:
+        """To a queue that the client selects, again elsewhere where that fails (sendDefaultImpl)."""
+        began_ms = self.host.now_ms
+        published = yield from self.routes.published(message.topic, by_selector=False)
+        kind = OneWaySend if one_way else SendLoop
+        loop = kind(self.memory.dialect, self.settings(timeout_ms), self.memory.selector(thread, published))
+        step = loop.begin(began_ms, self.host.now_ms)
+        return (yield from self._carry_out(message, step, loop.attempt_ended, began_ms, one_way=one_way))
+
+    def send_to_queue(
+        self, message: M, queue: Queue, timeout_ms: int | None = None, *, one_way: bool = False
+    ) -> Running[R | None]:
+        """To a given queue: one attempt, and no trace of it in what is known about brokers."""
+        timeout = self.settings(timeout_ms).send_msg_timeout_ms
+        step: Step = (
+            one_way_to_queue(queue, timeout) if one_way else send_to_queue(self.memory.dialect, queue, timeout, 0)
+        )
+        return (yield from self._carry_out(message, step, _direct, self.host.now_ms, one_way=one_way))
+
+    def send_by_selector(
+        self, message: M, choose: Choose, timeout_ms: int | None = None, *, one_way: bool = False
+    ) -> Running[R | None]:
+        """As send_to_queue, the queue being what a function of the application's selects (sendSelectImpl)."""
+        began_ms = self.host.now_ms
+        published = yield from self.routes.published(message.topic, by_selector=True)
+        queue = yield from self.host.outside(partial(choose, published))
+        timeout = self.settings(timeout_ms).send_msg_timeout_ms
+        spent_ms = self.host.now_ms - began_ms
+        dialect, given = self.memory.dialect, timeout_ms is not None
+        step = send_by_selector(dialect, queue, timeout, spent_ms, timeout_given=given)
+        return (yield from self._carry_out(message, step, _direct, began_ms, one_way=one_way))
+
+    def settings(self, timeout_ms: int | None) -> SendSettings:
+        """The client's settings, with the timeout of a call that has its own."""
+        settings = self.memory.settings
+        return settings if timeout_ms is None else replace(settings, send_msg_timeout_ms=timeout_ms)
+
+    def _carry_out(self, message: M, step: Step, ended: Ended, began_ms: int, *, one_way: bool) -> Running[R | None]:
+        outcomes: list[R | Failure | None] = []
+        brokers: list[str] = []
+        while isinstance(step, Try):
+            outcome = yield from self._attempt(message, len(outcomes), step, one_way=one_way)
+            outcomes.append(outcome)
+            brokers.append(step.queue.broker)
+            step = ended(self.host.now_ms, attempt_result(outcome))
+        outcome = None if step.attempt is None else outcomes[step.attempt]
+        if step.ending is Ending.RESULT and not isinstance(outcome, FAILURES):
+            return outcome
+        if step.ending is Ending.CALL_TIMEOUT:
+            raise RemotingTooMuchRequestException("call timeout")
+        assert isinstance(outcome, FAILURES)
+        if step.ending is Ending.RETHROWN:
+            raise outcome
+        cost_ms = self.host.now_ms - began_ms
+        story = f"Send [{len(outcomes)}] times, still failed, cost [{cost_ms}]ms, Topic: {message.topic}, BrokersSent: {brokers}"
+        raise MQClientException(story, -1 if step.code is None else step.code) from outcome
+
+    def _attempt(self, message: M, number: int, step: Try, *, one_way: bool) -> Running[R | Failure | None]:
+        """One attempt, from looking for the broker's address to the answer (sendKernelImpl)."""
+        began_ms = self.host.now_ms
+        broker, queue_id = step.queue
+        address = self.routes.known.master(broker)
+        if address is None:
+            try:
+                address = yield from self.routes.address_of(message.topic, broker)
+            except FAILURES as error:
+                return error
+        if self.codec.takes_time(message):
+            question = yield from self.host.outside(
+                partial(self.codec.send, message, broker, queue_id, one_way=one_way)
+            )
+        else:
+            question = self.codec.send(message, broker, queue_id, one_way=one_way)
+        vip = self._vip
+        attempt = self.attempts.begun(message, number, broker, queue_id, address, vip=vip)
+        outcome: R | Failure | None
+        answer: A | None = None
+        try:
+            left_ms = self._left_ms(step.timeout_ms, began_ms)
+            self.attempts.requested(attempt, left_ms)
+            target = self.vip_address(address) if vip else address
+            if one_way:
+                yield from self.transport.invoke_one_way(target, left_ms, question)
+                outcome = None
+            else:
+                answer = yield from self.transport.invoke(target, left_ms, question)
+                outcome = self.codec.result(message, broker, answer, target)
+        except FAILURES as error:
+            outcome = error
+        self.attempts.ended(attempt, outcome, answer)
+        return outcome
+
+    def _left_ms(self, timeout_ms: int, began_ms: int) -> int:
+        left_ms = self.memory.dialect.loop.left_ms(timeout_ms, self.host.now_ms - began_ms)
+        if left_ms is None:
+            raise RemotingTooMuchRequestException("sendKernelImpl call timeout")
+        return left_ms
+
+
+def _direct(_now_ms: int, result: AttemptResult) -> Step:
+    return direct_send_ended(result)
+
+
+AnySender = Sender[Any, Any, Any, Any]

@@ -1,0 +1,406 @@
+"""
+Runs the client's coroutines for real: each in a thread, with the monotonic clock.
+
+Theory of operation. A client has one lock. Whoever runs a coroutine of the client, or tells it of an event of the network,
+holds the lock; it is given back where the coroutine waits, and where something is done that is not the client's (an
+application's callback, encoding). So between two waits everything happens as in virtual time, one thing after the other,
+and no state of the client needs another lock. Nothing that blocks is ever called with the lock held.
+
+A thread that waits for an answer reads the connection on which it is to come (`Signal.source`), for itself and for all others
+that wait there: it leads. When its own answer has come, or its time is up, it wakes another that waits there, which then
+leads. A single sender thus never waits for another thread to be scheduled, which is most of the cost of a request on a fast
+network. For answers that no thread waits for, a connection has a watcher (`network.py`).
+
+| A thread that waits | is woken by |
+|---|---|
+| and leads | bytes on the connection, its deadline, a close from this side, its signal (given by what came elsewhere) |
+| and sleeps | its signal, a leader that leaves, its deadline |
+"""
+
+import heapq
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from rocketmq_reference.client.effects import Job, Result, Running, Signal, Wait
+from rocketmq_reference.client.memory import Thread
+
+_LOG = logging.getLogger(__name__)
+_NS_PER_MS = 1_000_000
+_NEVER_NS = 2**62
+_LONG_S = 3_600.0
+"""An hour: how long is slept at once at most, because the system's calls take no longer times."""
+
+
+class Source(Protocol):
+    """
+    A connection as those see it who wait for an answer there; all but await_bytes with the client's lock held.
+
+    has_reader: a thread leads. is_awaited: and it waits.
+    """
+
+    has_reader: bool
+    is_awaited: bool
+    sleepers: "list[Sleeper]"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anything can come."""
+        ...
+
+    def await_bytes(self, remaining_ns: int) -> bool:
+        """Wait until something has come, or the time is up, or the reader is roused; without the lock."""
+        ...
+
+    def rouse(self) -> None:
+        """Have the reader look around, if it waits."""
+        ...
+
+    def read(self) -> bool:
+        """Take what has come and tell the client of it; False where there was nothing."""
+        ...
+
+    def resign(self) -> None:
+        """The reader leaves: another takes over."""
+        ...
+
+
+class Outside(Wait):
+    """Something to be done without the client's lock."""
+
+    __slots__ = ("action", "result")
+
+    def __init__(self, action: Callable[[], Any]) -> None:
+        super().__init__()
+        self.action = action
+        self.result: Any = None
+
+
+class LiveHost:
+    """The threads of one client; sizes: of pools with more than one thread; names: of pools, as their threads are called."""
+
+    def __init__(self, group: str, sizes: dict[str, int] | None = None, names: dict[str, str] | None = None) -> None:
+        self._group = group
+        self._sizes = sizes or {}
+        self._names = names or {}
+        self._lock = threading.Lock()
+        self._local = threading.local()
+        self._soon: deque[Callable[[], None]] = deque()
+        self._pools: list[Pool] = []
+        self._timer: Pool | None = None
+        self.is_closed = False
+
+    @property
+    def now_ms(self) -> int:
+        """The monotonic clock in whole milliseconds, as Java clients count theirs."""
+        return time.monotonic_ns() // _NS_PER_MS
+
+    def run(self, running: Running[Result]) -> Result:
+        """Run a coroutine in the calling thread, to its end."""
+        self._lock.acquire()
+        try:
+            return self.drive(running)
+        finally:
+            self.leave()
+
+    def drive(self, running: Running[Result]) -> Result:
+        """As run, for a thread that holds the lock already."""
+        try:
+            wait = next(running)
+            while True:
+                try:
+                    answer = self._await(wait)
+                except BaseException as error:  # noqa: BLE001 - the coroutine decides, and must let go of what it holds
+                    wait = running.throw(error)
+                else:
+                    wait = running.send(answer)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+
+    def tell(self, event: Callable[[], None]) -> None:
+        """An event of the network, told by a thread that holds nothing."""
+        self._lock.acquire()
+        try:
+            event()
+        finally:
+            self.leave()
+
+    def enter(self) -> None:
+        """Take the client's lock."""
+        self._lock.acquire()
+
+    def leave(self) -> None:
+        """Do what was to be done soon, and give the client's lock back."""
+        try:
+            while self._soon:
+                self._soon.popleft()()
+        finally:
+            self._lock.release()
+
+    def here(self) -> Thread:
+        """The calling thread of the application's, as the client remembers it."""
+        try:
+            thread: Thread = self._local.thread
+        except AttributeError:
+            thread = self._local.thread = Thread("application")
+        return thread
+
+    def give(self, signal: Signal) -> None:
+        """Give a signal: everyone who waits for it goes on; once given it stays given."""
+        signal.given = True
+        for sleeper in signal.waiting:
+            sleeper.rouse()
+        if signal.leader is not None:
+            signal.leader.rouse()
+
+    def give_together(self, signals: Iterable[Signal]) -> None:
+        """Give several signals."""
+        for signal in signals:
+            self.give(signal)
+
+    def soon(self, action: Callable[[], None]) -> None:
+        """Do something before anybody else has the client's lock."""
+        self._soon.append(action)
+
+    def every(self, first_ms: int, period_ms: int, action: Callable[[], None]) -> None:
+        """Do something first_ms from now, and then again and again, in a thread of its own."""
+
+        def job(_own: Thread) -> None:
+            action()
+
+        if self._timer is None:
+            self._timer = self.worker("scan")
+        self._timer.schedule(self.now_ms + first_ms, job, period_ms)
+
+    def worker(self, name: str) -> "Pool":
+        """A pool of the client's threads; they begin with its first job."""
+        pool = Pool(self, name, self._names.get(name, f"{name}-{self._group}"), self._sizes.get(name, 1))
+        self._pools.append(pool)
+        return pool
+
+    def outside(self, action: Callable[[], Result]) -> Running[Result]:
+        """Have something done without the client's lock."""
+        outside = Outside(action)
+        yield outside
+        result: Result = outside.result
+        return result
+
+    def close(self) -> None:
+        """Begin nothing any more that is due later; what is to be done already is done."""
+        self.is_closed = True
+        for pool in self._pools:
+            pool.close()
+
+    def sleep(self, signal: Signal, deadline_ns: int, source: Source | None = None) -> None:
+        """Wait for a signal, or to be called upon to read; holds the lock before and after."""
+        sleeper = Sleeper()
+        signal.waiting.append(sleeper)
+        if source is not None:
+            source.sleepers.append(sleeper)
+        self.leave()
+        try:
+            sleeper.sleep(deadline_ns)
+        finally:
+            self._lock.acquire()
+            signal.waiting.remove(sleeper)
+            if source is not None:
+                source.sleepers.remove(sleeper)
+
+    def lead(
+        self, source: Source, signal: Signal, deadline_ns: int, is_wanted: Callable[[], bool] | None = None
+    ) -> None:
+        """
+        Read a connection for all who wait there, until the signal is given or to be given elsewhere, or nothing can come.
+
+        is_wanted: for a reader that waits for no signal, but for whoever does. Holds the lock before and after.
+        """
+        source.has_reader = True
+        signal.leader = source
+        try:
+            while source.is_open and not signal.given and signal.source is source:
+                remaining_ns = deadline_ns - time.monotonic_ns()
+                if remaining_ns <= 0 or (is_wanted is not None and not is_wanted()):
+                    break
+                source.is_awaited = True
+                self.leave()
+                try:
+                    is_ready = source.await_bytes(remaining_ns)
+                finally:
+                    self._lock.acquire()
+                    source.is_awaited = False
+                if is_ready:
+                    source.read()
+        finally:
+            source.has_reader = False
+            signal.leader = None
+            source.resign()
+
+    def _await(self, wait: Wait) -> bool:
+        if isinstance(wait, Outside):
+            self.leave()
+            try:
+                wait.result = wait.action()
+            finally:
+                self._lock.acquire()
+            return True
+        signal, until_ms = wait.signal, wait.until_ms
+        if signal is None:
+            assert until_ms is not None
+            self.sleep(Signal(), until_ms * _NS_PER_MS)
+            return False
+        if signal.given:
+            return True
+        # Time is up when the clock shows more than the timeout in whole milliseconds, as it does to a Java client.
+        return self._await_signal(signal, _NEVER_NS if until_ms is None else (until_ms + 1) * _NS_PER_MS)
+
+    def _await_signal(self, signal: Signal, deadline_ns: int) -> bool:
+        source: Source | None
+        has_slept = False
+        while not signal.given:
+            source = signal.source
+            if source is None or source.has_reader or not source.is_open:
+                has_slept = True
+                self.sleep(signal, deadline_ns, source)
+            else:
+                self.lead(source, signal, deadline_ns)
+            if not signal.given and time.monotonic_ns() >= deadline_ns:
+                break
+        source = signal.source
+        if has_slept and source is not None and not source.has_reader:
+            source.resign()  # this one may have been called upon to read when it had no need any more
+        return signal.given
+
+
+class Sleeper:
+    """A thread that sleeps until it is roused."""
+
+    __slots__ = ("_lock",)
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._lock.acquire()
+
+    def sleep(self, deadline_ns: int) -> None:
+        """Sleep; without the client's lock."""
+        self._lock.acquire(timeout=min(_LONG_S, max(0, deadline_ns - time.monotonic_ns()) / 1e9))
+
+    def rouse(self) -> None:
+        """Wake it; only ever with the client's lock held, so that a lock is not released twice."""
+        if self._lock.locked():
+            self._lock.release()
+
+
+@dataclass(order=True, slots=True)
+class _Task:
+    due_ms: int
+    order: int
+    job: Job = field(compare=False)
+    period_ms: int = field(compare=False)
+
+
+class Pool:
+    """
+    A pool of the client's threads, which come when they are needed and stay to the end.
+
+    What a job raises is logged and forgotten, as Java's threads do; a fixed rate makes up for what came due meanwhile.
+    """
+
+    def __init__(self, host: LiveHost, role: str, name: str, size: int) -> None:
+        self._host = host
+        self._role = role
+        self._name = name
+        self._size = size
+        self._threads = 0
+        self._idle = 0
+        self._ready: deque[Job] = deque()
+        self._later: list[_Task] = []
+        self._ordered = 0
+        self._wake = Signal()
+        self._is_closed = False
+
+    def submit(self, job: Job, *, together_with: Iterable[Signal] = (), instant: bool = False) -> None:  # noqa: ARG002 - they are given next
+        """Do a job in turn; an instant one at once, where a thread would be free to do it."""
+        if instant and not self._ready and (self._idle or self._threads < self._size):
+            job(_NOBODY)
+            return
+        self._ready.append(job)
+        self._call_upon_one()
+
+    def schedule(self, due_ms: int, job: Job, period_ms: int = 0) -> None:
+        """Do a job at a time, and then again every period_ms, if that is not 0."""
+        self._plan(_Task(due_ms, 0, job, period_ms))
+        self._give()
+        if not self._threads:
+            self._begin_one()
+
+    def close(self) -> None:
+        """Threads end when nothing is left to be done at once."""
+        self._is_closed = True
+        self._later.clear()
+        self._give()
+
+    def _plan(self, task: _Task) -> None:
+        task.order = self._ordered
+        self._ordered += 1
+        heapq.heappush(self._later, task)
+
+    def _call_upon_one(self) -> None:
+        if self._idle >= len(self._ready):
+            self._give()
+        elif self._threads < self._size:
+            self._begin_one()
+
+    def _begin_one(self) -> None:
+        self._threads += 1
+        number = "" if self._size == 1 else f"_{self._threads}"
+        threading.Thread(target=self._work, name=f"{self._name}{number}", daemon=True).start()
+
+    def _give(self) -> None:
+        woken, self._wake = self._wake, Signal()
+        self._host.give(woken)
+
+    def _work(self) -> None:
+        own = Thread(self._role)
+        self._host.enter()
+        try:
+            while (job := self._next()) is not None:
+                try:
+                    body = job(own)
+                    if body is not None:
+                        self._host.drive(body)
+                except Exception as error:  # noqa: BLE001 - whatever it is, the client must live on; Java catches Throwable
+                    _LOG.debug("a job of %s failed: %r", self._name, error)
+        finally:
+            self._threads -= 1
+            self._host.leave()
+
+    def _next(self) -> Job | None:
+        """The next job, waited for; None at the end."""
+        while not self._ready:
+            if self._is_closed:
+                return None
+            due_ms = self._later[0].due_ms if self._later else None
+            if due_ms is not None and due_ms <= self._host.now_ms:
+                return self._timed()
+            deadline_ns = _NEVER_NS if due_ms is None else due_ms * _NS_PER_MS
+            self._idle += 1
+            try:
+                self._host.sleep(self._wake, deadline_ns)
+            finally:
+                self._idle -= 1
+        return self._ready.popleft()
+
+    def _timed(self) -> Job:
+        task = heapq.heappop(self._later)
+        if task.period_ms:
+            task.due_ms += task.period_ms
+            self._plan(task)
+        return task.job
+
+
+_NOBODY = Thread("nobody")

@@ -1,0 +1,186 @@
+"""The client's questions as frames, and what the answers' frames say."""
+
+import time
+from functools import partial
+
+from rocketmq_reference.application.listener import AttemptEnded, AttemptStarted, Listener
+from rocketmq_reference.application.message import Message, MessageBatch, SendResult
+from rocketmq_reference.application.settings import ProducerSettings
+from rocketmq_reference.client.codec import FAILURES, Failure
+from rocketmq_reference.connections.channels import Question, question_of
+from rocketmq_reference.remoting import requests
+from rocketmq_reference.remoting.answers import parse_offset, parse_route, parse_send
+from rocketmq_reference.remoting.codes import LanguageCode, ResponseCode
+from rocketmq_reference.remoting.errors import NullPointerException, RocketMQException
+from rocketmq_reference.remoting.frames import Command
+from rocketmq_reference.remoting.messages import SysFlag, compress
+from rocketmq_reference.remoting.send_encoder import SendEncoder
+from rocketmq_reference.remoting.sending import SendRequest
+from rocketmq_reference.remoting.versions import mq_version
+from rocketmq_reference.rules.client.route import QueueData, TopicRoute
+from rocketmq_reference.rules.dialect import Dialect
+
+_NS_PER_MS = 1_000_000
+_VIP_PORT_OFFSET = 2
+
+
+def vip_address(address: str) -> str:
+    """The port two below an address."""
+    host, _, port = address.rpartition(":")
+    return f"{host}:{int(port) - _VIP_PORT_OFFSET}"
+
+
+class FrameCodec:
+    """Speaks for one client, by the wire form of a dialect."""
+
+    def __init__(self, dialect: Dialect, settings: ProducerSettings, group: str, client_id: str) -> None:
+        self._dialect = dialect
+        self._settings = settings
+        self._group = group
+        self._client_id = client_id
+        self._version = mq_version(dialect.releases.first)
+        self._encoder = SendEncoder(settings.serialization, language=LanguageCode.PYTHON, version=self._version)
+
+    def takes_time(self, message: Message) -> bool:
+        """A body that is large enough, and no batch, is compressed."""
+        is_large = len(message.body) >= self._settings.compress_msg_body_over_howmuch
+        return is_large and not isinstance(message, MessageBatch)
+
+    def send(self, message: Message, broker: str, queue_id: int, *, one_way: bool) -> Question:
+        """The request for a message that goes to a queue."""
+        settings = self._settings
+        body, sys_flag = self._compressed(message.body) if self.takes_time(message) else (message.body, 0)
+        request = SendRequest(
+            topic=message.topic,
+            queue_id=queue_id,
+            body=body,
+            group=self._group,
+            born_timestamp_ms=time.time_ns() // _NS_PER_MS,
+            properties=message.properties,
+            sys_flag=sys_flag,
+            flag=message.flag,
+            is_batch=isinstance(message, MessageBatch),
+            broker=broker,
+            default_topic=settings.create_topic_key or self._dialect.default_topic,
+            default_topic_queues=settings.default_topic_queue_nums,
+        )
+        return partial(self._encoder.encode, request, is_oneway=one_way)
+
+    def result(self, message: Message, broker: str, answer: Command, address: str) -> SendResult:
+        """
+        What a broker's answer says of a message.
+
+        Raises MQBrokerException for an error answer, NullPointerException for one without a header.
+        """
+        if answer.code == ResponseCode.SUCCESS and not answer.ext_fields:
+            raise NullPointerException("the answer has no header")
+        stored = parse_send(answer, address)
+        return SendResult(
+            status=stored.status,
+            message_id=_message_id(message),
+            offset_message_id=stored.offset_message_id,
+            topic=message.topic,
+            broker=broker,
+            queue_id=stored.queue_id,
+            queue_offset=stored.queue_offset,
+            transaction_id=stored.transaction_id,
+        )
+
+    def route(self, topic: str) -> Question:
+        """Which route does a topic have?"""
+        return question_of(requests.get_route(topic, serialization=self._settings.serialization))
+
+    def read_route(self, _topic: str, answer: Command) -> TopicRoute:
+        """Raises MQClientException with the server's code where it answers something else (17: no such topic)."""
+        told = parse_route(answer)
+        return TopicRoute(
+            queues=tuple(
+                QueueData(data.broker, data.read_queues, data.write_queues, data.perm) for data in told.queues
+            ),
+            brokers={data.broker: dict(data.addresses) for data in told.brokers},
+            order_conf=told.order_topic_conf,
+        )
+
+    def heartbeat(self) -> Question:
+        """A client with one producer and no consumer lives."""
+        serialization = self._settings.serialization
+        command = requests.heartbeat(self._client_id, [self._group], serialization=serialization, version=self._version)
+        return question_of(command)
+
+    def unregister(self) -> Question:
+        """It goes."""
+        return question_of(
+            requests.unregister(self._client_id, self._group, serialization=self._settings.serialization)
+        )
+
+    def probe(self, topic: str) -> Question:
+        """What is the largest offset of the topic's first queue?"""
+        return question_of(requests.get_max_offset(topic, 0, serialization=self._settings.serialization))
+
+    def is_reachable(self, answer: Command) -> bool:
+        """A broker without that topic is not reachable to a detector."""
+        try:
+            parse_offset(answer)
+        except RocketMQException:
+            return False
+        return True
+
+    def _compressed(self, body: bytes) -> tuple[bytes, int]:
+        """
+        The body as it travels, and the flag that tells how to read it (tryToCompressMessage); done for every attempt.
+
+        The flag also names the kind of compression from 4.9.4 on; zero there means zlib to everyone.
+        """
+        sys_flag = SysFlag.COMPRESSED | (SysFlag.COMPRESSION_ZLIB if self._dialect.remoting.names_compression else 0)
+        return compress(body, self._settings.compress_level), sys_flag
+
+
+class HeardAttempts:
+    """Tells a listener, if there is one, of every attempt."""
+
+    def __init__(self, listener: Listener | None) -> None:
+        self._listener = listener
+
+    def begun(
+        self,
+        message: Message,
+        number: int,
+        broker: str,
+        queue_id: int,
+        _address: str | None,
+        *,
+        vip: bool,  # noqa: ARG002 - a listener is not told
+    ) -> AttemptStarted | None:
+        if self._listener is None:
+            return None
+        event = AttemptStarted(message, number, broker, queue_id, time.monotonic_ns())
+        self._listener.attempt_started(event)
+        return event
+
+    def requested(self, attempt: AttemptStarted | None, timeout_ms: int) -> None:
+        """The listener knows already."""
+
+    def ended(
+        self, attempt: AttemptStarted | None, outcome: SendResult | Failure | None, _answer: Command | None
+    ) -> None:
+        if self._listener is None or attempt is None:
+            return
+        self._listener.attempt_ended(
+            AttemptEnded(
+                attempt.message,
+                attempt.attempt,
+                attempt.broker,
+                attempt.queue_id,
+                attempt.start_ns,
+                time.monotonic_ns(),
+                outcome.status if isinstance(outcome, SendResult) else None,
+                outcome if isinstance(outcome, FAILURES) else None,
+            )
+        )
+
+
+def _message_id(message: Message) -> str:
+    """The client's id; for a batch the ids of its messages, separated by commas (processSendResponse)."""
+    if isinstance(message, MessageBatch):
+        return ",".join(part.unique_key or "" for part in message.messages)
+    return message.unique_key or ""

@@ -1,0 +1,116 @@
+"""Requests of a release over real sockets, without a producer above them; and a server that echoes, or does not."""
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+
+from rocketmq_reference.client.codec import AsyncEnd
+from rocketmq_reference.client.effects import Body
+from rocketmq_reference.client.memory import Thread
+from rocketmq_reference.client.remoting import CALLBACKS, Remoting
+from rocketmq_reference.connections.channels import Question, question_of
+from rocketmq_reference.connections.host import LiveHost
+from rocketmq_reference.connections.network import Network
+from rocketmq_reference.dialects import dialect_of
+from rocketmq_reference.remoting.frames import Command, respond_to
+from tests.reference_impl.fake_broker import FakeServer, HangUp, Late, Reply, Silence
+
+LONG_MS = 10_000  # never waited for: what a test expects comes at once, and only a failure waits
+SHORT_MS = 50
+PATIENCE_S = 10
+LATE, SILENT, HANGS_UP, RESETS = 1, 2, 3, 4
+
+
+class Echo(FakeServer):
+    """Answers with the request's own fields; code 1 is answered late, 2 never, 3 hung up on, 4 with a reset."""
+
+    def __init__(self) -> None:
+        self._late: set[int] = set()
+        super().__init__()
+
+    def serve(self, request: Command) -> Command | Reply:
+        if request.opaque in self._late:
+            return respond_to(request, 0, ext_fields=request.ext_fields)
+        if request.code == LATE:
+            self._late.add(request.opaque)
+        replies: dict[int, Reply] = {
+            LATE: Late(0.2),
+            SILENT: Silence(),
+            HANGS_UP: HangUp(),
+            RESETS: HangUp(reset=True),
+        }
+        return replies.get(request.code) or respond_to(request, 0, ext_fields=request.ext_fields, body=request.body)
+
+
+class SkewedHost(LiveHost):
+    """A host whose clock a test moves."""
+
+    ahead_ms = 0
+
+    @property
+    def now_ms(self) -> int:
+        return super().now_ms + self.ahead_ms
+
+
+class Told:
+    """Keeps the ends it is told, and the names of the threads that do."""
+
+    def __init__(self) -> None:
+        self._ends: queue.Queue[tuple[AsyncEnd, str]] = queue.Queue()
+
+    def __call__(self, end: AsyncEnd, _thread: Thread) -> Body:
+        self._ends.put((end, threading.current_thread().name))
+        yield from ()
+
+    def end(self) -> tuple[AsyncEnd, str]:
+        return self._ends.get(timeout=PATIENCE_S)
+
+    @property
+    def is_quiet(self) -> bool:
+        return self._ends.empty()
+
+
+class Client:
+    """The connections of a client of a release."""
+
+    def __init__(self, release: str) -> None:
+        self.host = SkewedHost("test", {CALLBACKS: 4})
+        self._network = Network(self.host)
+        self.remoting: Remoting[Question, Command] = Remoting(self.host, dialect_of(release).remoting, self._network)
+        self._network.remoting = self.remoting
+
+    def invoke(self, server: FakeServer, command: Command, timeout_ms: int = LONG_MS) -> Command:
+        return self.host.run(self.remoting.invoke(server.address, timeout_ms, question_of(command)))
+
+    def invoke_async(self, server: FakeServer, told: Told, command: Command, timeout_ms: int = LONG_MS) -> None:
+        question = question_of(command)
+        self.host.run(
+            self.remoting.invoke_async(server.address, timeout_ms, question, told, self.host.here(), is_retry=False)
+        )
+
+    def invoke_one_way(self, server: FakeServer, command: Command) -> None:
+        self.host.run(self.remoting.invoke_one_way(server.address, LONG_MS, question_of(command)))
+
+    def scan(self) -> None:
+        self.host.tell(self.remoting.scan)
+
+    def await_close(self, server: FakeServer) -> None:
+        """Until the server's end of the connection is seen to be gone."""
+        await_that(lambda: not self.is_open(server))
+
+    def is_open(self, server: FakeServer) -> bool:
+        seen: list[bool] = []
+        self.host.tell(lambda: seen.append(self.remoting.is_open(server.address)))
+        return seen[0]
+
+    def shut_down(self) -> None:
+        self.host.tell(self.host.close)
+        self.host.tell(self._network.shut_down)
+
+
+def await_that(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
