@@ -1,18 +1,21 @@
 """What the runner decides before anything is started."""
 
+import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rocketdiff.cli.app import guarded
+from rocketdiff.cluster.start import backend_named
 from rocketdiff.core.errors import ExitCode, UsageError
-from rocketdiff.core.events import RunInterrupted
 from rocketdiff.core.policy import Inconclusive, Policy
+from rocketdiff.core.run_options import RUN_OPTIONS, TO_REPEAT
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.report.answer import AnswerListener
+from rocketdiff.judging.ledgers import LedgerChoice
 from rocketdiff.run.execute import chosen, plan_cases
 from rocketdiff.run.manifest import manifest_of
-from rocketdiff.run.request import Judging, RunRequest, Selection, command_line
+from rocketdiff.run.request import Judging, RunRequest, Selection, command_line, request_of
 
 JAVA, PYTHON = SubjectId("java", "5.3.3"), SubjectId("python", "5.3.3")
 
@@ -132,8 +135,28 @@ def test_compare_takes_bare_releases(capsys: pytest.CaptureFixture[str]) -> None
     assert "round-robin/calm/java:4.7.1~java:5.3.3" in capsys.readouterr().out
 
 
-def test_whoever_interrupts_a_run_is_told_how_to_judge_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
-    """The command as it is to be typed."""
-    AnswerListener().on_event(RunInterrupted(Path("reports/my run")))
-    said = capsys.readouterr().err
-    assert said == "what there is of the run can be judged: rocketdiff analyze 'reports/my run'\n"
+def test_every_option_that_decides_a_run_is_in_the_command_that_repeats_it() -> None:
+    """And no other: folders, progress and where Spark runs decide nothing."""
+    assert {name for name, option in RUN_OPTIONS.items() if option.field} == set(TO_REPEAT)
+    assert set(RUN_OPTIONS) - set(TO_REPEAT) == {"out", "master", "dry-run", "bisect"}
+
+
+def test_the_command_that_repeats_a_run_asks_for_the_same_run() -> None:
+    """What it says is read as it was meant."""
+    request = RunRequest(
+        JAVA,
+        SubjectId("java", "4.9.8"),
+        Selection("full", ("a/*", "b"), Path("mine")),
+        backend_named("containers:host", "4.9.7"),
+        Judging(Policy(Inconclusive.PASS, strict=True), LedgerChoice((Path("x.yaml"), Path("y.yaml")), shipped=False)),
+        seed=9,
+        is_wire_wanted=True,
+        is_control_wanted=True,
+    )
+    words = shlex.split(command_line(request, 9))[2:]
+    given: dict[str, Any] = {}
+    while words:
+        option = RUN_OPTIONS[words.pop(0).removeprefix("--")]
+        value = True if option.type is bool else option.type(words.pop(0))
+        given[option.key] = [*given.get(option.key, []), value] if option.is_many else value
+    assert request_of(given) == request

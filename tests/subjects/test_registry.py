@@ -6,7 +6,8 @@ from rocketdiff.core.errors import UsageError
 from rocketdiff.core.plan import SendKind, SendMode
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.drivers.python.reference import capabilities_of
-from rocketdiff.subjects.registry import known_subjects, offers, program_of
+from rocketdiff.subjects.kind import LabHost
+from rocketdiff.subjects.registry import KINDS, known_subjects, lab_host_of, offers, program_of
 
 
 @pytest.mark.parametrize("name", ["java:4.0.0-incubating", "java:5.5.0", "python:5.3.3", "cpp:2.1.0", "toy:drops"])
@@ -63,3 +64,18 @@ def test_a_selector_is_not_offered_for_so_many_queues_that_no_key_names_each() -
     assert offers(cpp, SendKind.SELECTOR, queue_counts=(4, 8, 12))
     assert not offers(cpp, SendKind.SELECTOR, queue_counts=(11, 22))
     assert offers(cpp, SendKind.PLAIN, queue_counts=(11, 22))
+
+
+def test_each_kind_says_where_it_runs_and_whose_rules_it_follows() -> None:
+    """Of the C++ client and the toys nobody has written the rules down; the toys are the reference with something wrong."""
+    hosts = {name: kind.lab_host for name, kind in KINDS.items()}
+    assert hosts == {"java": LabHost.CLASSES, "python": LabHost.RULES, "cpp": None, "toy": None}
+    rules = {name: kind.rules_of("5.3.3") for name, kind in KINDS.items()}
+    assert rules == {"java": "5.3.3", "python": "5.3.3", "cpp": None, "toy": None}
+
+
+def test_nothing_is_ruled_out_of_a_client_that_nobody_knows() -> None:
+    """Its hello says what it can do."""
+    stranger = SubjectId("rust", "1.0.0")
+    assert offers(stranger, SendKind.BATCH)
+    assert lab_host_of(stranger) is None

@@ -25,7 +25,7 @@ from rocketdiff.core.errors import HarnessError
 from rocketdiff.core.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.records import Send
 from rocketdiff.core.settings import ClientSettings
-from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.subject import REFERENCE, STANDARD, SubjectId
 from rocketdiff.protocol.commands import SubjectSetup, encode_go, encode_plan, encode_setup
 from rocketdiff.protocol.records import decode_record
 from rocketdiff.subjects.kinds.java import BARE_LOOP_CLASS, java_launch
@@ -61,7 +61,7 @@ def bench(
     release: str, server_release: str, sends: int, rounds: int, *, with_verdict: bool, as_json: bool
 ) -> dict[str, Any]:
     """Measure and print the figures, or (as_json) only return them; nothing is asserted, because the machine decides as much as the code."""
-    for client in ("java", "python"):
+    for client in (STANDARD, REFERENCE):
         program_of(SubjectId(client, release))
     with TemporaryDirectory(prefix="rocketdiff-bench-") as name:
         folder = Path(name)
@@ -86,7 +86,7 @@ def bench(
 def _seconds_to_verdict(release: str, server_release: str, folder: Path) -> float:
     """Seconds of a quick suite in a process of its own, with warm caches: jars, driver and classes were just used."""
     command = [sys.executable, "-m", "rocketdiff.cli.app", "run", "--suite", "quick", "--out", str(folder / "reports")]
-    command += ["--subject", f"java:{release}", "--subject", f"python:{release}", "--server", server_release]
+    command += ["--subject", f"{STANDARD}:{release}", "--subject", f"{REFERENCE}:{release}", "--server", server_release]
     began = time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True, timeout=SUITE_TIMEOUT_S, check=False)
     if "VERDICT" not in done.stdout:
@@ -98,8 +98,8 @@ def _round(cluster: Cluster, release: str, sends: int, folder: Path, number: int
     """Each client once, in an order that changes with the round, so that none always follows the same one."""
     kinds: list[tuple[str, Callable[[str], float]]] = [
         ("bare", lambda topic: _bare(cluster, release, sends, topic, folder)),
-        ("java", lambda topic: _driven(cluster, SubjectId("java", release), sends, topic, folder / topic)),
-        ("python", lambda topic: _driven(cluster, SubjectId("python", release), sends, topic, folder / topic)),
+        (STANDARD, lambda topic: _driven(cluster, SubjectId(STANDARD, release), sends, topic, folder / topic)),
+        (REFERENCE, lambda topic: _driven(cluster, SubjectId(REFERENCE, release), sends, topic, folder / topic)),
     ]
     turn = number % len(kinds)
     rates = {}
@@ -108,7 +108,7 @@ def _round(cluster: Cluster, release: str, sends: int, folder: Path, number: int
         for name in (topic, f"{topic}-warm"):
             cluster.create_topic(name, 4)
         rates[kind] = measure(topic)
-    return Round(rates["bare"], rates["java"], rates["python"])
+    return Round(rates["bare"], rates[STANDARD], rates[REFERENCE])
 
 
 def _bare(cluster: Cluster, release: str, sends: int, topic: str, folder: Path) -> float:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from rocketdiff.calibration.shapes import SHAPES, STAND_IN, control_scenario
-from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.subject import REFERENCE, STANDARD, SubjectId
 from rocketdiff.releases.catalogue import client_releases
 from rocketdiff.scenario import Case, expand
 from rocketdiff.subjects.registry import offers
@@ -46,7 +46,7 @@ def subject_of(run: int) -> SubjectId:
     """Java and the reference alternate; every two gate runs use the next release."""
     releases = client_releases()
     release = releases[((run - 1) // 2 * RELEASE_STRIDE - 1) % len(releases)]
-    return SubjectId("java" if run % 2 else "python", release)
+    return SubjectId(STANDARD if run % 2 else REFERENCE, release)
 
 
 def gate_runs(seed: int, cases: int) -> Iterator[tuple[int, list[ControlCase]]]:

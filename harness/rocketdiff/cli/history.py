@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from rocketdiff.cli.options import JsonOption, ScenariosOption
+from rocketdiff.core.subject import STANDARD
 from rocketdiff.run.options import release_of, subject_of
 
 DepthOption = Annotated[str, typer.Option(help="How deep to look: selection, send-loop or remoting.")]
@@ -19,7 +20,7 @@ def bisect(
     scenario: Annotated[str | None, typer.Option(help="Name of a scenario instead.")] = None,
     first: Annotated[str | None, typer.Option("--from", help="Release to begin with; the oldest.")] = None,
     last: Annotated[str | None, typer.Option("--to", help="Release to end with; the newest.")] = None,
-    subject_kind: Annotated[str, typer.Option(help="java, or python for the reference's dialects.")] = "java",
+    subject_kind: Annotated[str, typer.Option(help="java, or python for the reference's dialects.")] = STANDARD,
     scenarios: ScenariosOption = None,
     seed: Annotated[int, typer.Option(help="Seed of the scenario's plan.", min=0)] = 0,
     as_json: JsonOption = False,

@@ -8,7 +8,7 @@ import typer
 from rocketdiff.cli.options import JsonOption, ScenarioOption, ScenariosOption, SuiteOption
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.run_options import DEFAULT_RELEASE
-from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.subject import REFERENCE, STANDARD, SubjectId
 from rocketdiff.run.options import subject_of, suite_of
 
 SubjectsOption = Annotated[
@@ -52,7 +52,7 @@ def simulate(
     from rocketdiff.lab.simulate import SimulateRequest, execute
 
     request = SimulateRequest(
-        subjects=_subjects(subject or [f"java:{DEFAULT_RELEASE}", f"python:{DEFAULT_RELEASE}"]),
+        subjects=_subjects(subject or [f"{client}:{DEFAULT_RELEASE}" for client in (STANDARD, REFERENCE)]),
         files=tuple(script or ()),
         # Without any script or scenario it is the quick suite, as with `run`.
         has_scenarios=bool(scenario or suite or scenarios or not script),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from rocketdiff.analysis.case_trace import CaseTrace, read_case
-from rocketdiff.analysis.steps.rulebook import RULED_CLIENTS, ArmRules, is_asynchronous
+from rocketdiff.analysis.steps.rulebook import ArmRules, is_asynchronous
 from rocketdiff.core.errors import HarnessError
 from rocketdiff.core.events import Arm
 from rocketdiff.core.plots import LaneAttempt
@@ -121,10 +121,9 @@ def _around(trace: CaseTrace, cluster: DivergenceCluster) -> Iterator[LaneAttemp
 def _boundary(trace: CaseTrace, arm: Arm, run: RunDirectory, cluster: DivergenceCluster) -> tuple[str, str]:
     """Two neighbouring releases of which only the later one's rules explain the example; two blanks where there are none."""
     baseline, candidate = (SubjectId.parse(run.subject(one)) for one in Arm)
-    ruled = baseline.client in RULED_CLIENTS and candidate.client in RULED_CLIENTS
-    if arm is not Arm.CANDIDATE or not ruled or is_asynchronous(trace):
+    if arm is not Arm.CANDIDATE or baseline.rules is None or candidate.rules is None or is_asynchronous(trace):
         return "", ""
-    between = _between(baseline.release, candidate.release)
+    between = _between(baseline.rules, candidate.rules)
     sends = tuple(one.row for one in trace.sends(arm) if one.row is not None)
     wanted = (cluster.example.thread, cluster.example.send)
     upto = next((one for one in sends if (one.thread, one.send) == wanted), None)

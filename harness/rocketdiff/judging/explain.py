@@ -9,7 +9,7 @@ from rocketdiff.analysis.steps.rulebook import tells_causes
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.events import Arm
 from rocketdiff.core.plan import SendMode
-from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.subject import STANDARD, SubjectId
 from rocketdiff.oracle.explain import explain
 from rocketdiff.traces.reader import sealed_files
 from rocketdiff.traces.run_directory import RunDirectory
@@ -62,7 +62,7 @@ def explain_traced(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> 
 def _arm(run: RunDirectory, subject: str) -> Arm:
     if subject in list(Arm):
         return Arm(subject)
-    arms = [arm for arm in Arm if run.subject(arm) in (subject, f"java:{subject}")]
+    arms = [arm for arm in Arm if run.subject(arm) in (subject, f"{STANDARD}:{subject}")]
     if len(arms) != 1:
         names = ", ".join(run.subject(arm) for arm in Arm)
         raise UsageError("a subject of the run, or baseline or candidate", seen=subject, hint=f"the run has {names}")

@@ -14,9 +14,9 @@ from rocketdiff.simulation.comparison.difference import Difference, first_differ
 from rocketdiff.simulation.java_host.host import Job, require_release
 from rocketdiff.simulation.script.model import NamedScript
 from rocketdiff.simulation.virtual import run_reference
+from rocketdiff.subjects.kind import LabHost
+from rocketdiff.subjects.registry import KINDS, lab_host_of
 from rocketmq_reference.dialects import dialect_of
-
-JAVA, REFERENCE = "java", "python"
 
 
 class Host(Protocol):
@@ -38,8 +38,8 @@ class Compared:
 
 def require_simulated(subject: SubjectId) -> None:
     """UsageError for a subject that cannot be simulated: only Java's classes and the reference's rules run in virtual time."""
-    if subject.client not in (JAVA, REFERENCE):
-        hint = f"{JAVA}:… or {REFERENCE}:…"
+    if lab_host_of(subject) is None:
+        hint = " or ".join(f"{name}:…" for name, kind in KINDS.items() if kind.lab_host is not None)
         raise UsageError("a subject that runs in virtual time", seen=str(subject), hint=hint)
     require_release(subject.release)
 
@@ -52,7 +52,7 @@ def answers(
 
     Raises UsageError for a script that cannot be run.
     """
-    in_java = [subject for subject in subjects if subject.client == JAVA]
+    in_java = [subject for subject in subjects if lab_host_of(subject) is LabHost.CLASSES]
     if not in_java:
         for one in scripts:
             yield one, [_by_reference(subject, one, trace=trace) for subject in subjects]
@@ -68,7 +68,7 @@ def answers(
     for _, first in finished:
         one = ahead.popleft()
         by_java = iter([first, *(next(finished)[1] for _ in in_java[1:])])
-        yield one, [next(by_java) if s.client == JAVA else _by_reference(s, one, trace=trace) for s in subjects]
+        yield one, [next(by_java) if s in in_java else _by_reference(s, one, trace=trace) for s in subjects]
 
 
 def compared(

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
+from rocketdiff.core.subject import STANDARD
 from rocketdiff.lab.history.changelog import Corpus, EdgeChanges, changelog
 from rocketdiff.lab.history.digest_store import DigestStore
 from rocketdiff.lab.history.executed import Executions
@@ -24,20 +25,22 @@ from rocketdiff.simulation.golden.standard import load_standard
 from rocketdiff.simulation.java_host import JavaHost
 from rocketdiff.simulation.script import Depth, NamedScript
 from rocketdiff.simulation.script.files import load_scripts
-
-JAVA, REFERENCE = "java", "python"
+from rocketdiff.subjects.kind import LabHost
+from rocketdiff.subjects.registry import KINDS
 
 
 @contextmanager
-def executions(kind: str = JAVA, *, fresh: bool = False) -> Iterator[Executions]:
+def executions(kind: str = STANDARD, *, fresh: bool = False) -> Iterator[Executions]:
     """Yields an `Executions` backed by the Java host or the reference. fresh: ignore the digest cache."""
     store = DigestStore(fresh=fresh)
     with _progress() as told:
-        if kind == REFERENCE:
+        host_of_kind = KINDS[kind].lab_host if kind in KINDS else None
+        if host_of_kind is LabHost.RULES:
             yield Executions(ReferenceRunner(), store, python_fingerprint, told=told)
             return
-        if kind != JAVA:
-            raise UsageError(f"--subject-kind {JAVA} or {REFERENCE}", seen=kind)
+        if host_of_kind is not LabHost.CLASSES:
+            known = (name for name, one in KINDS.items() if one.lab_host is not None)
+            raise UsageError(f"--subject-kind {' or '.join(known)}", seen=kind)
         with JavaHost() as host:
             yield Executions(host, store, java_fingerprint, golden_lines(), told)
 

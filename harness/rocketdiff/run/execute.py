@@ -22,9 +22,6 @@ from rocketdiff.core.topology import topology_named
 from rocketdiff.judging.judge_runs import judge_runs, judge_what_is_complete
 from rocketdiff.judging.ledgers import load as load_ledger
 from rocketdiff.ledger.model import Ledger
-from rocketdiff.releases.artifacts import client_class_path
-from rocketdiff.releases.cpp_client import cpp_client
-from rocketdiff.releases.driver import driver_class_path
 from rocketdiff.report import junit
 from rocketdiff.report.junit import JUnitListener
 from rocketdiff.run.case_session import CaseSession
@@ -36,7 +33,7 @@ from rocketdiff.run.request import RunRequest
 from rocketdiff.run.selection import Choice, choose, require_pair, require_some, require_usable
 from rocketdiff.scenario import Case, expand
 from rocketdiff.scenario.checks_asked import count_planned
-from rocketdiff.subjects.kinds import cpp, java
+from rocketdiff.subjects.registry import kind_of
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.judge import Counts, RunVerdict, machine_line
 
@@ -113,11 +110,7 @@ def fetched(request: RunRequest) -> RunRequest:
     """
     backend = request.backend.fetched(request.progress)
     for subject in request.subjects:
-        if subject.client == java.CLIENT:
-            client_class_path(subject.release, request.progress)
-            driver_class_path()
-        elif subject.client == cpp.CLIENT:
-            cpp_client(request.progress)
+        kind_of(subject).fetch(subject.release, request.progress)
     return replace(request, backend=backend)
 
 

@@ -5,7 +5,7 @@ import re
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.policy import Inconclusive, Policy
 from rocketdiff.core.run_options import DEFAULT_RELEASE
-from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.subject import REFERENCE, STANDARD, SubjectId
 
 _RELEASE = re.compile(r"[0-9][A-Za-z0-9.+-]*")
 
@@ -13,7 +13,7 @@ _RELEASE = re.compile(r"[0-9][A-Za-z0-9.+-]*")
 def pair_of(subjects: list[str]) -> tuple[SubjectId, SubjectId]:
     """Both subjects; one alone is compared with the reference of its release, none at all is java:5.3.3 with its reference."""
     if not subjects:
-        subjects = [f"java:{DEFAULT_RELEASE}"]
+        subjects = [DEFAULT_RELEASE]
     parsed = [subject_of(text) for text in subjects]
     if len(parsed) > 2:
         raise UsageError("two subjects", seen=f"{len(parsed)}", hint="--subject java:5.3.3 --subject python:5.3.3")
@@ -22,12 +22,12 @@ def pair_of(subjects: list[str]) -> tuple[SubjectId, SubjectId]:
 
 def subject_of(text: str) -> SubjectId:
     """A subject; a bare release, `5.3.3`, is the Java client's."""
-    return SubjectId("java", text.strip()) if _RELEASE.fullmatch(text.strip()) else SubjectId.parse(text)
+    return SubjectId(STANDARD, text.strip()) if _RELEASE.fullmatch(text.strip()) else SubjectId.parse(text)
 
 
 def release_of(text: str) -> str:
     """A release of the Java client, written 5.3.3 or java:5.3.3."""
-    return text.strip().removeprefix("java:")
+    return text.strip().removeprefix(f"{STANDARD}:")
 
 
 def _reference_for(subject: SubjectId) -> SubjectId:
@@ -35,13 +35,13 @@ def _reference_for(subject: SubjectId) -> SubjectId:
     from rocketdiff.subjects.registry import program_of  # noqa: PLC0415 - help needs no subjects
 
     program_of(subject)
-    if subject.client not in ("java", "python"):
+    if subject.rules is None:
         raise UsageError(
             "two subjects: only a Java client can be named alone, beside the reference of its release",
             seen=f"{subject} alone",
-            hint=f"--subject java:{DEFAULT_RELEASE} --subject {subject}",
+            hint=f"--subject {SubjectId(STANDARD, DEFAULT_RELEASE)} --subject {subject}",
         )
-    return SubjectId("python", subject.release)
+    return SubjectId(REFERENCE, subject.rules)
 
 
 def suite_of(asked: str | None, *, is_chosen: bool) -> str | None:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rocketdiff.analysis.masters import require_master
-from rocketdiff.analysis.steps.rulebook import RULED_CLIENTS
 from rocketdiff.cluster.backend import Backend
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.files import require_folder, require_nameable
 from rocketdiff.core.resources import resource
-from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.run_options import DEFAULT_RELEASE
+from rocketdiff.core.subject import STANDARD, SubjectId
 from rocketdiff.core.topology import topology_named
 from rocketdiff.run.request import Selection
 from rocketdiff.scenario import Scenario, load_all, select
@@ -78,12 +78,12 @@ def require_pair(baseline: SubjectId, candidate: SubjectId) -> None:
     """UsageError for a client or a release that is not known, and for a baseline whose rules nobody has written down."""
     for subject in (baseline, candidate):
         program_of(subject)
-    if baseline.client not in RULED_CLIENTS:
-        turned = candidate.client in RULED_CLIENTS
+    if baseline.rules is None:
+        turned = f"the other way round: {candidate}, then {baseline}"
         raise UsageError(
             "a baseline whose rules are known, a Java client or the reference",
             seen=str(baseline),
-            hint=f"the other way round: {candidate}, then {baseline}" if turned else f"java:5.3.3, then {baseline}",
+            hint=turned if candidate.rules else f"{SubjectId(STANDARD, DEFAULT_RELEASE)}, then {baseline}",
         )
 
 

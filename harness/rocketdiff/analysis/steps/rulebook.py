@@ -28,9 +28,6 @@ from rocketdiff.oracle.replay import Replay, replay_for
 from rocketdiff.traces.journal import CLIENT
 from rocketdiff.traces.schema import TableName
 
-RULED_CLIENTS = ("java", "python")
-"""Kinds of client whose release names a dialect; ``python`` is our reference, speaking that of the named release."""
-
 CAUSES = "causes"
 """Capability of a client whose exceptions have causes."""
 
@@ -148,14 +145,14 @@ class Rulebook:
 def rulebook_for(trace: CaseTrace) -> Rulebook:
     """The rules of the baseline's release, or the reason why nobody knows them."""
     baseline = SubjectId.parse(trace.subjects[Arm.BASELINE])
-    if baseline.client not in RULED_CLIENTS:
+    if baseline.rules is None:
         return Rulebook(
             {}, f"no rules are known for the baseline {baseline}: name a Java client or the reference first"
         )
     settings = trace.entry.settings
     shared = trace.entry.threads > 1 and settings.send_latency_fault_enable
     asynchronous = is_asynchronous(trace)
-    rules = {arm: ArmRules(trace, arm, baseline.release, shared, asynchronous) for arm in Arm}
+    rules = {arm: ArmRules(trace, arm, baseline.rules, shared, asynchronous) for arm in Arm}
     try:
         dialect = rules[Arm.BASELINE].fresh().dialect
     except UsageError as error:
@@ -173,7 +170,7 @@ def tells_causes(trace: CaseTrace, arm: Arm) -> bool:
     """
     summary = trace.entry.arms.get(arm)
     is_said = summary is not None and CAUSES in summary.capabilities
-    return is_said or SubjectId.parse(trace.subjects[arm]).client in RULED_CLIENTS
+    return is_said or SubjectId.parse(trace.subjects[arm]).rules is not None
 
 
 def is_asynchronous(trace: CaseTrace) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rocketdiff.core.errors import HarnessError
+from rocketdiff.core.subject import REFERENCE, STANDARD, SubjectId
 from rocketdiff.lab.fuzz.differences import FAILED, RAISED, Difference, Host, reference_lines, spoken_lines
 from rocketdiff.lab.fuzz.lockstep import script_of
 from rocketdiff.lab.fuzz.shrink import shrink
@@ -30,7 +31,7 @@ class Evidence:
 
     def sentences(self) -> Iterator[str]:
         """The evidence for people."""
-        yield f"java:{self.found.release} and the reference ({self.found.dialect}) part in {self.found.script}; the smallest script:"
+        yield f"{SubjectId(STANDARD, self.found.release)} and the reference ({self.found.dialect}) part in {self.found.script}; the smallest script:"
         yield f"  {json.dumps(self.script, ensure_ascii=False)}"
         yield from (f"  {line}" for line in self.words)
 
@@ -89,4 +90,6 @@ def _words(found: Difference, script: dict[str, Any], java: list[str], reference
     assert difference is not None, "the script was shrunk while the two differed"
     rules = rules_behind(one, difference, found.release, found.release, list)
     difference = with_beginning(one, difference, found.release)
-    yield from difference_lines(replace(difference, rules=rules), f"java:{found.release}", f"python:{found.release}")
+    yield from difference_lines(
+        replace(difference, rules=rules), *(f"{client}:{found.release}" for client in (STANDARD, REFERENCE))
+    )

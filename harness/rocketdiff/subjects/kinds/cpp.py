@@ -1,5 +1,6 @@
 """The C++ client through rocketmq-client-python, in an interpreter and an environment of its own."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +9,8 @@ from rocketdiff.core.plan import SendKind, SendMode
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.releases.cpp_client import RELEASES, cpp_client
+from rocketdiff.releases.progress import ProgressListener
+from rocketdiff.subjects.kind import Kind
 from rocketdiff.subjects.program import Launch, clean_environment
 from rocketdiff.subjects.sharding_keys import MODULUS
 
@@ -57,3 +60,16 @@ class CppProgram:
         }
         module = "rocketdiff.drivers.python.cpp"
         return Launch((str(client.python), "-m", module, "--library", str(client.library)), environment)
+
+
+def fetch(_release: str, progress: ProgressListener | None) -> None:
+    """The environment with the native library."""
+    cpp_client(progress)
+
+
+def has_call(_release: str, kind: SendKind, mode: SendMode, queue_counts: Collection[int]) -> bool:
+    """Its three, where its sharding keys can name every queue."""
+    return (kind, mode) in CALLS and (kind is not SendKind.SELECTOR or all(map(can_select, queue_counts)))
+
+
+KIND = Kind(CLIENT, lambda: RELEASES, cpp_program, fetch, has_call)

@@ -1,19 +1,23 @@
 """The Java client, any release: its own jars behind our one driver."""
 
 import os
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.nearest import nearest_releases
-from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.subject import STANDARD, SubjectId
 from rocketdiff.releases.artifacts import client_class_path
 from rocketdiff.releases.catalogue import client_releases, is_known_client
 from rocketdiff.releases.driver import driver_class_path
 from rocketdiff.releases.jvm import find_java
+from rocketdiff.releases.progress import ProgressListener
+from rocketdiff.subjects.kind import Kind, LabHost
 from rocketdiff.subjects.program import Launch, clean_environment
 
-CLIENT = "java"
+CLIENT = STANDARD
 MAIN_CLASS = "rocketdiff.driver.Main"
 BARE_LOOP_CLASS = "rocketdiff.driver.BareLoop"
 
@@ -39,7 +43,7 @@ FLAGS = (
 def java_program(subject: SubjectId) -> "JavaProgram":
     """The program of ``java:<release>``; UsageError for a release that is not in the catalogue."""
     if not is_known_client(subject.release):
-        hint = nearest_releases(subject.release, client_releases(), "java:")
+        hint = nearest_releases(subject.release, client_releases(), f"{CLIENT}:")
         raise UsageError("a published release of the Java client", seen=str(subject), hint=hint)
     return JavaProgram(subject)
 
@@ -78,3 +82,17 @@ class JavaProgram:
     def launch(self, folder: Path) -> Launch:
         """The driver's main class on the jars of the release."""
         return java_launch(MAIN_CLASS, self.subject.release, folder.resolve())
+
+
+def fetch(release: str, progress: ProgressListener | None) -> None:
+    """The jars of the release, and our driver."""
+    client_class_path(release, progress)
+    driver_class_path()
+
+
+def has_call(release: str, kind: SendKind, _mode: SendMode, _queue_counts: Collection[int]) -> bool:
+    """Every one but a batch where there is none yet."""
+    return kind is not SendKind.BATCH or release not in WITHOUT_BATCH
+
+
+KIND = Kind(CLIENT, client_releases, java_program, fetch, has_call, LabHost.CLASSES)

@@ -7,10 +7,12 @@ from pathlib import Path
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.nearest import nearest_releases
 from rocketdiff.core.resources import import_path
-from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.subject import REFERENCE, SubjectId
+from rocketdiff.subjects.kind import Kind, LabHost
+from rocketdiff.subjects.kinds import java
 from rocketdiff.subjects.program import Launch, clean_environment
 
-CLIENT = "python"
+CLIENT = REFERENCE
 
 
 def python_program(subject: SubjectId) -> "ReferenceProgram":
@@ -20,7 +22,7 @@ def python_program(subject: SubjectId) -> "ReferenceProgram":
         raise UsageError(
             "a release whose dialect the reference speaks",
             seen=str(subject),
-            hint=nearest_releases(subject.release, known, "python:"),
+            hint=nearest_releases(subject.release, known, f"{CLIENT}:"),
         )
     return ReferenceProgram(subject)
 
@@ -52,3 +54,7 @@ class ReferenceProgram:
     def launch(self, folder: Path) -> Launch:
         """Needs nothing that the runner does not have."""
         return module_launch("rocketdiff.drivers.python.reference", folder, "--release", self.subject.release)
+
+
+KIND = Kind(CLIENT, known_releases, python_program, has_call=java.has_call, lab_host=LabHost.RULES)
+"""It has the calls of the release whose rules it follows."""

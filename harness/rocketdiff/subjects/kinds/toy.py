@@ -5,6 +5,7 @@ from pathlib import Path
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.subjects.kind import Kind
 from rocketdiff.subjects.kinds.python import module_launch
 from rocketdiff.subjects.lies import LIES
 from rocketdiff.subjects.program import Launch
@@ -58,3 +59,6 @@ class ToyProgram:
     def launch(self, folder: Path) -> Launch:
         """Needs nothing that the runner does not have."""
         return module_launch("rocketdiff.drivers.python.toy", folder, "--defect", self.subject.release)
+
+
+KIND = Kind(CLIENT, lambda: tuple(DEFECTS), toy_program)

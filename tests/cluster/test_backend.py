@@ -1,0 +1,50 @@
+"""What is written after --cluster and --server, and what each backend answers before anything is started."""
+
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.cluster.start import backend_named, own_backend_named
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.topology import topology_named
+
+FILE = """\
+format: 1
+name: staging
+topic_prefix: rocketdiff-team
+name_servers: [{address: "127.0.0.1:1"}]
+brokers: {a: {name: mq-red}, b: {name: mq-blue}}
+"""
+
+
+@pytest.mark.parametrize("written", ["processes", "containers", "containers:bridge", "containers:host"])
+def test_a_backend_of_ours_is_named_as_it_was_written(written: str) -> None:
+    """In run.json, in reports and in the command that repeats a run."""
+    backend = backend_named(written, "4.9.7")
+    assert (backend.name, backend.title, backend.server_release) == (written, written, "4.9.7")
+    assert not backend.is_shared
+
+
+@pytest.mark.parametrize(
+    "written", ["", "clouds", "processes:", "processes:x", "containers:x", "external", "external:"]
+)
+def test_what_there_is_not_is_refused(written: str) -> None:
+    """Before anything is fetched."""
+    with pytest.raises(UsageError):
+        backend_named(written)
+
+
+def test_somebodys_own_cluster_has_its_owners_names(tmp_path: Path) -> None:
+    """Reports name it without the path of its file; its release is the brokers' to say."""
+    (tmp_path / "cluster.yaml").write_text(FILE)
+    backend = backend_named(f"external:{tmp_path / 'cluster.yaml'}")
+    assert (backend.name, backend.title) == (f"external:{tmp_path / 'cluster.yaml'}", "external (staging)")
+    assert (backend.server_release, backend.is_shared, backend.topic_prefix) == ("", True, "rocketdiff-team")
+    assert backend.brokers(topology_named("two-masters")) == ("mq-red", "mq-blue")
+    assert backend.why_not(topology_named("three-masters"), (), delayed=False) == "no broker c"
+
+
+def test_where_clusters_are_started_somebodys_own_is_refused_unread() -> None:
+    """With what to do instead."""
+    with pytest.raises(UsageError, match=r"a backend that starts clusters; saw 'external:nowhere.yaml'; try: so"):
+        own_backend_named("external:nowhere.yaml", hint="so")

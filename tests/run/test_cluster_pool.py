@@ -1,0 +1,132 @@
+"""The cluster that cases share: when it is replaced, where its files lie, and what is told of it."""
+
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from rocketdiff.cluster.backend import Backend
+from rocketdiff.cluster.interface import Cluster
+from rocketdiff.cluster.processes.backend import Processes
+from rocketdiff.core.errors import ClusterError
+from rocketdiff.core.events import ClusterClosed, ClusterReady, ClusterStarted, Event
+from rocketdiff.core.topology import Topology
+from rocketdiff.run.cluster_pool import ClusterPool
+from tests.cluster.fakes import FakeCluster
+
+
+class Started(FakeCluster):
+    """One cluster that was started, of any topology; ill: it cannot be healed."""
+
+    def __init__(self, shape: Topology, *, ill: bool = False) -> None:
+        super().__init__()
+        self._shape = shape
+        self._ill = ill
+
+    @property
+    def topology(self) -> Topology:
+        return self._shape
+
+    def heal_all(self) -> None:
+        if self._ill:
+            raise ClusterError("every node to be as it was found", seen="broker-a paused")
+
+
+class Starts:
+    """A backend that starts nothing and keeps what it was asked for."""
+
+    name, server_release = "processes", "5.3.3"
+
+    def __init__(self, *, ill: bool = False) -> None:
+        self.started: list[Started] = []
+        self.folders: list[Path] = []
+        self._ill = ill
+
+    def start(self, topology: Topology, folder: Path, **_: object) -> Cluster:
+        folder.mkdir(parents=True)
+        self.folders.append(folder)
+        self.started.append(Started(topology, ill=self._ill))
+        return self.started[-1]
+
+
+class Heard:
+    """Every event that was told."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def on_event(self, event: Event) -> None:
+        self.events.append(event)
+
+
+def as_backend(starts: Starts) -> Backend:
+    return cast("Backend", starts)
+
+
+def test_cases_of_one_topology_share_a_cluster(tmp_path: Path) -> None:
+    """Another topology ends it: two would not fit beside each other."""
+    starts = Starts()
+    with ClusterPool(as_backend(starts), tmp_path) as pool:
+        first = pool.for_case("two-masters")
+        assert pool.for_case("two-masters") is first
+        assert pool.for_case("one-master") is not first
+        assert starts.started[0].done == ["close"]
+    assert [one.done for one in starts.started] == [["close"], ["close"]]
+
+
+def test_after_so_many_cases_comes_a_new_one(tmp_path: Path) -> None:
+    """Asking for it without a case does not count."""
+    starts = Starts()
+    with ClusterPool(as_backend(starts), tmp_path, max_cases=2) as pool:
+        for _ in range(3):
+            pool.cluster("two-masters")
+            pool.for_case("two-masters")
+    assert len(starts.started) == 2
+
+
+def test_files_are_removed_with_the_cluster_unless_they_are_kept(tmp_path: Path) -> None:
+    """A run keeps logs and settings; what a killed pool left is no hindrance to the others."""
+    (tmp_path / "pool" / "two-masters").mkdir(parents=True)
+    with ClusterPool(as_backend(starts := Starts()), tmp_path / "pool") as pool:
+        pool.cluster("two-masters")
+    assert not starts.folders[0].exists()
+    with ClusterPool(as_backend(starts := Starts()), tmp_path / "run", keeps_files=True) as pool:
+        pool.cluster("two-masters")
+    assert starts.folders == [tmp_path / "run" / "two-masters"]
+    assert starts.folders[0].exists()
+
+
+def test_without_a_folder_it_takes_a_temporary_one() -> None:
+    """And leaves nothing there."""
+    with ClusterPool(as_backend(starts := Starts())) as pool:
+        pool.cluster("one-master")
+        assert starts.folders[0].exists()
+    assert not starts.folders[0].parent.exists()
+
+
+def test_a_cluster_that_cannot_be_healed_is_given_up(tmp_path: Path) -> None:
+    """The next one who asks gets a new one."""
+    starts = Starts(ill=True)
+    pool = ClusterPool(as_backend(starts), tmp_path)
+    pool.cluster("two-masters")
+    with pytest.raises(ClusterError):
+        pool.heal()
+    assert starts.started[0].done == ["close"]
+    pool.cluster("two-masters")
+    assert len(starts.started) == 2
+
+
+def test_listeners_hear_of_every_start_and_end(tmp_path: Path) -> None:
+    """In their order, with what clients are configured with."""
+    heard = Heard()
+    with ClusterPool(as_backend(Starts()), tmp_path, listeners=[heard]) as pool:
+        pool.cluster("two-masters")
+    assert [type(event) for event in heard.events] == [ClusterStarted, ClusterReady, ClusterClosed]
+    ready = heard.events[1]
+    assert isinstance(ready, ClusterReady)
+    assert (ready.brokers, ready.name_servers) == (("broker-a", "broker-b"), ("127.0.0.1:1",))
+
+
+def test_processes_need_no_argument() -> None:
+    """The default backend is the default release's."""
+    assert Processes().server_release == "5.3.3"
