@@ -50,13 +50,15 @@ def judge_runs(
     """
     runs = tuple(RunDirectory.open(path) for path in paths)
     try:
-        return _judged(runs, _report_folder(runs, out), policy, ledger, master, listeners)
+        judged = _judged(runs, _report_folder(runs, out), policy, ledger, master, listeners)
     except Exception:
         # The reason goes up to the user; whoever reads only the last line must see that there is no verdict.
         names = "+".join(run.run for run in runs)
         line = machine_line(RunVerdict.ERROR, Counts(), seed=runs[0].manifest.seed if runs else None, run=names)
         tell(listeners, RunBrokeOff(line))
         raise
+    tell(listeners, ReportWritten(judged.files))
+    return judged
 
 
 def _judged(
@@ -80,9 +82,7 @@ def _judged(
     document = build(info, judgement, analysis.plots, analysis.counts, shipped(), contexts, shipped_defects())
     for result in document.results:
         tell(listeners, CheckJudged(result))
-    files = write_reports(document, folder)
-    tell(listeners, ReportWritten(files))
-    return Judged(judgement, document, files)
+    return Judged(judgement, document, write_reports(document, folder))
 
 
 def judge_what_is_complete(

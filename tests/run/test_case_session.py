@@ -1,0 +1,105 @@
+"""Cases one after another, without clients and brokers: what is put down, what is answered, and what a case that breaks off leaves."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rocketdiff.cluster.interface import Cluster
+from rocketdiff.core.errors import ClusterError
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.verdict import CheckResult, Divergence, Example, Verdict
+from rocketdiff.run.case_session import CaseSession
+from rocketdiff.run.execute import plan_cases
+from rocketdiff.run.request import UNEXCUSED, RunRequest, Selection
+from rocketdiff.verdict.judge import RunVerdict
+from tests.cluster.fakes import FakeCluster
+
+REQUEST = RunRequest(
+    SubjectId("java", "5.3.3"),
+    SubjectId("python", "5.3.3"),
+    Selection(patterns=("round-robin/calm",)),
+    judging=UNEXCUSED,
+    seed=7,
+)
+(CASE,) = plan_cases(REQUEST, 7)
+LOST = Divergence("loss.x", "python:5.3.3", 1, Example(7, 0, None, "calm", "it is stored", "it is not"))
+
+
+class Given:
+    """A cluster that is there, and what was asked of it."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def cluster(self, topology: str) -> Cluster:
+        self.asked.append(topology)
+        return FakeCluster()
+
+    def for_case(self, topology: str) -> Cluster:
+        self.asked.append(f"{topology} for a case")
+        return FakeCluster()
+
+    def close(self) -> None:
+        self.asked.append("close")
+
+
+Stage = Callable[..., tuple[CaseSession, Given]]
+
+
+@pytest.fixture
+def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
+    """A session whose next case gets these answers, or breaks off with an error."""
+
+    def make(*answers: CheckResult, error: Exception | None = None) -> tuple[CaseSession, Given]:
+        def run_case(*_: Any, **__: Any) -> None:
+            if error is not None:
+                raise error
+
+        monkeypatch.setattr("rocketdiff.run.case_session.run_case", run_case)
+        monkeypatch.setattr("rocketdiff.run.case_session.judge_case", lambda *_: answers)
+        clusters = Given()
+        return CaseSession.begin(REQUEST, clusters, tmp_path, [CASE], suffix="-x", suite="mine"), clusters
+
+    return make
+
+
+def test_what_is_planned_is_written_down_first(stage: Stage) -> None:
+    """With what the caller says otherwise than of a run."""
+    session, _ = stage()
+    manifest = session.directory.manifest
+    assert manifest.run.endswith("-00000007-x")
+    assert (manifest.suite, manifest.shipped_ledgers) == ("mine", False)
+    assert [entry.name for entry in manifest.cases] == ["round-robin/calm/java:5.3.3~python:5.3.3"]
+
+
+def test_a_case_may_be_added_later(stage: Stage) -> None:
+    """As pytest does with one item after another."""
+    session, _ = stage()
+    assert session.add(CASE).number == 2
+
+
+def test_a_case_is_judged_as_soon_as_it_has_run(stage: Stage) -> None:
+    """Its checks, and the word they add up to."""
+    session, clusters = stage(CheckResult(str(CASE.id), "loss", Verdict.DIVERGES, divergences=(LOST,)))
+    answer = session.run(1, CASE)
+    assert answer.verdict is RunVerdict.DIVERGES
+    assert [result.check for result in answer.results] == ["loss"]
+    assert clusters.asked == ["two-masters for a case"]
+
+
+def test_after_a_case_that_broke_off_the_next_gets_a_new_cluster(stage: Stage) -> None:
+    """Whatever broke it may have been the cluster; the error goes on."""
+    session, clusters = stage(error=ClusterError("a broker that lives", seen="none"))
+    with pytest.raises(ClusterError):
+        session.run(1, CASE)
+    assert clusters.asked == ["two-masters for a case", "close"]
+
+
+def test_a_case_that_is_only_played_is_judged_with_all_the_others(stage: Stage) -> None:
+    """By whoever has the run directory."""
+    session, clusters = stage()
+    session.play(1, CASE)
+    session.require_cluster(CASE)
+    assert clusters.asked == ["two-masters for a case", "two-masters"]
