@@ -9,14 +9,14 @@ import typer
 from rocketdiff.cli.examples import epilog
 from rocketdiff.cli.options import OwnClusterOption, ServerOption
 from rocketdiff.core.run_options import DEFAULT_RELEASE
-from rocketdiff.core.topology import TOPOLOGIES
+from rocketdiff.core.topology import DEFAULT_TOPOLOGY, TOPOLOGIES
 
 cluster_app = typer.Typer(help="A local RocketMQ in seconds, for anyone.", no_args_is_help=True)
 
 
 @cluster_app.command("up", epilog=epilog("cluster up"))
 def cluster_up(
-    topology: Annotated[str, typer.Option(help=f"{', '.join(TOPOLOGIES)}.")] = "two-masters",
+    topology: Annotated[str, typer.Option(help=f"{', '.join(TOPOLOGIES)}.")] = DEFAULT_TOPOLOGY,
     server: ServerOption = DEFAULT_RELEASE,
     port: Annotated[
         int | None, typer.Option(help="Fixed port of the (first) name server; a free one otherwise.")

@@ -11,7 +11,7 @@ from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S
 from rocketdiff.cluster.processes.backend import Processes
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.run_options import DEFAULT_RELEASE
-from rocketdiff.core.topology import topology_named
+from rocketdiff.core.topology import DEFAULT_TOPOLOGY, topology_named
 from rocketdiff.releases.progress import ProgressListener
 
 FORMS = ("processes", "containers", "containers:host", "external:FILE")
@@ -49,7 +49,7 @@ def own_backend_named(written: str, server_release: str = DEFAULT_RELEASE, *, hi
 
 def start_cluster(
     backend: str = "processes",
-    topology: str = "two-masters",
+    topology: str = DEFAULT_TOPOLOGY,
     server_release: str = DEFAULT_RELEASE,
     *,
     folder: Path,

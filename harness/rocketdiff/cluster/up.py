@@ -22,6 +22,7 @@ from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.start import backend_named, start_cluster
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing, UsageError
 from rocketdiff.core.run_options import DEFAULT_RELEASE
+from rocketdiff.core.topology import DEFAULT_TOPOLOGY
 from rocketdiff.process.liveness import is_there, started_ticks
 from rocketdiff.releases.cache import cache_dir
 from rocketdiff.releases.progress import ProgressListener
@@ -52,7 +53,7 @@ def serve(
     stop: threading.Event,
     announce: Callable[[UpState], None],
     *,
-    topology: str = "two-masters",
+    topology: str = DEFAULT_TOPOLOGY,
     server_release: str = DEFAULT_RELEASE,
     name_server_port: int | None = None,
     progress: ProgressListener | None = None,

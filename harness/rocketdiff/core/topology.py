@@ -183,6 +183,9 @@ TOPOLOGIES = {
     )
 }
 
+DEFAULT_TOPOLOGY = "two-masters"
+"""The least on which a client has somewhere else to go."""
+
 
 def topology_named(name: str) -> Topology:
     """

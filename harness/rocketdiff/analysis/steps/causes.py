@@ -19,6 +19,7 @@ from rocketdiff.analysis.steps.torn_connections import AT_ONCE_NS, LATE_NS
 from rocketdiff.core.fault import OF_SLAVES, FaultKind, FaultRecord
 from rocketdiff.core.outcome import is_stored_with_reserve
 from rocketdiff.core.records import UNSEEN_END
+from rocketdiff.core.topology import master_of
 from rocketdiff.traces.manifest import CaseEntry
 
 LOST = frozenset({"RemotingSendRequestException", "RemotingConnectException"})
@@ -55,8 +56,6 @@ afterwards, and those it fails are told of by other threads meanwhile.
 
 _BETWEEN_CLIENTS = -2
 """Asynchronous requests of every thread are in flight together: any may tear another's connection."""
-
-_SLAVE = "-slave-"
 
 
 class Cause(StrEnum):
@@ -126,14 +125,14 @@ class Causes:
 
     def _of_status(self, broker: str, start_ns: int) -> Cause:
         """A slave that was cut off comes back when it likes, so a fault of the pair counts until the case is over."""
-        pair = (fault for fault in self._faults if fault.node.partition(_SLAVE)[0] == broker)
+        pair = (fault for fault in self._faults if master_of(fault.node) == broker)
         telling = (fault for fault in pair if fault.kind not in (FaultKind.READ_ONLY, FaultKind.FLOW_CONTROL))
         if any(fault.inject_ns < start_ns + self._timeout_ns for fault in telling):
             return Cause.FAULT
         return Cause.MACHINE if self._waits else Cause.NONE
 
     def _of_code(self, broker: str, start_ns: int, end_ns: int, code: int | None) -> Cause:
-        here = [fault for fault in self._faults if fault.node.partition(_SLAVE)[0] == broker]
+        here = [fault for fault in self._faults if master_of(fault.node) == broker]
         if code in CROWDED_CODES:
             return Cause.FAULT if self._any.meets(start_ns, end_ns, broker) else Cause.MACHINE
         begun = [fault.kind for fault in here if fault.inject_ns < end_ns]

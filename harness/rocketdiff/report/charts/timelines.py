@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from rocketdiff.core.fault import OF_SLAVES, FaultKind
+from rocketdiff.core.fault import FaultKind
 from rocketdiff.core.plots import FaultWindow
+from rocketdiff.core.topology import master_of
 from rocketdiff.report.charts.palette import GRID, INK, MUTED, PAUSE, PAUSED_LANE
 
 WIDTH = 940
@@ -91,7 +92,7 @@ def lane_of(fault: FaultWindow) -> str | None:
     """The broker whose lane shows a fault: for a slave its master; None for a name server, which shades all lanes."""
     if fault.kind == FaultKind.PAUSE_NAME_SERVER:
         return None
-    return fault.node.partition("-slave-")[0] if fault.kind in OF_SLAVES else fault.node
+    return master_of(fault.node)
 
 
 def fault_text(fault: FaultWindow) -> str:

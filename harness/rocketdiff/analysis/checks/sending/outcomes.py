@@ -152,7 +152,7 @@ class Outcomes:
                 continue
             if fault.kind is FaultKind.KILL and any(copy.broker == one.broker for copy in side.copies or ()):
                 continue  # somebody else has started it again
-            word = "killed" if fault.kind is FaultKind.KILL else "paused"
+            word = fault.kind.traits.during
             took_ms = (one.end_ns - one.start_ns) // 1_000_000
             self._differ(
                 STOPPED,
