@@ -14,7 +14,7 @@ from rocketdiff.core.subject import SubjectId
 from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.remoting.exchanges import Exchange, exchanges_of
-from rocketdiff.relay.remoting.wire import read_wire
+from rocketdiff.relay.remoting.record import read_wire
 from rocketdiff.subjects.child import SubjectProcess
 from rocketdiff.subjects.registry import program_of
 from tests.reference_impl.fake_broker import FakeCluster, Reply

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocketdiff.relay.proxy.gate import Upstream
+from rocketdiff.relay.proxy.listener import Upstream
 from rocketdiff.relay.proxy.process import Relay
-from rocketdiff.relay.remoting.wire import Passed, WireRecord, read_wire
+from rocketdiff.relay.remoting.record import Passed, WireRecord, read_wire
 from rocketmq_reference.application.message import Message
 from rocketmq_reference.application.settings import ProducerSettings
 from rocketmq_reference.dialects import dialect_of

@@ -13,11 +13,11 @@ from rocketdiff.core.records import Attempt
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.protocol.commands import SubjectSetup
-from rocketdiff.relay.proxy.gate import Upstream
+from rocketdiff.relay.proxy.listener import Upstream
 from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.remoting.attempts import attempts_of
 from rocketdiff.relay.remoting.exchanges import exchanges_of, past_the_relay
-from rocketdiff.relay.remoting.wire import read_wire
+from rocketdiff.relay.remoting.record import read_wire
 from rocketdiff.subjects.child import SubjectProcess
 from rocketdiff.subjects.registry import program_of
 from rocketdiff.subjects.transcript import Transcript

@@ -33,24 +33,24 @@ def kill(letter: str, cluster: FakeCluster, relay: Relay) -> None:
 
 def test_one_thread_makes_five_attempts_while_all_answers_are_late(client: Client) -> None:
     """The rule that the next test is about the breach of."""
-    told = client.through("a", "b", plan=plan_of_threads(3, 1), once_ready=delay_answers_beyond_the_timeout)
-    assert [len(told.attempts_of(send)) for send in range(3)] == [ROUNDS] * 3
+    sent = client.through("a", "b", plan=plan_of_threads(3, 1), once_ready=delay_answers_beyond_the_timeout)
+    assert [len(sent.attempts_of(send)) for send in range(3)] == [ROUNDS] * 3
 
 
 def test_several_threads_lose_rounds_while_they_connect_again(client: Client) -> None:
     """K54: each timeout closes the connection; who meets another thread connecting gets none, and its round sends nothing."""
-    told = client.through("a", "b", plan=plan_of_threads(16, 8), once_ready=delay_answers_beyond_the_timeout)
-    attempts = [len(told.attempts_of(send)) for send in range(16)]
+    sent = client.through("a", "b", plan=plan_of_threads(16, 8), once_ready=delay_answers_beyond_the_timeout)
+    attempts = [len(sent.attempts_of(send)) for send in range(16)]
     assert max(attempts) <= ROUNDS
     assert min(attempts) < ROUNDS
-    for send in told.sends:
+    for send in sent.sends:
         assert_hidden(send)
 
 
 def test_late_answers_do_not_end_the_process(client: Client) -> None:
     """K56 (crashes while the network adds a delay of a timeout) did not happen: every send comes back, as failed."""
-    told = client.through("a", "b", plan=plan_of_threads(16, 8), once_ready=delay_answers_beyond_the_timeout)
-    assert len(told.sends) == 16
+    sent = client.through("a", "b", plan=plan_of_threads(16, 8), once_ready=delay_answers_beyond_the_timeout)
+    assert len(sent.sends) == 16
 
 
 def test_a_lost_answer_leaves_a_copy(client: Client) -> None:
@@ -62,38 +62,38 @@ def test_a_lost_answer_leaves_a_copy(client: Client) -> None:
         clusters.append(cluster)
 
     clusters: list[FakeCluster] = []
-    told = client.through("a", "b", plan=plan_of(12), once_ready=swallow_two)
-    assert {send.status for send in told.sends} == {"SEND_OK"}
+    sent = client.through("a", "b", plan=plan_of(12), once_ready=swallow_two)
+    assert {send.status for send in sent.sends} == {"SEND_OK"}
     for broker in clusters[0].brokers.values():
         stored.update(one.body.partition(b".")[0] for one in broker.stored if one.topic == "T")
     assert sorted(stored.values()) == [1] * 10 + [2] * 2
-    assert len({one.request.unique_key for one in told.exchanges}) == len(told.exchanges) == 14
+    assert len({exchange.request.unique_key for exchange in sent.exchanges}) == len(sent.exchanges) == 14
 
 
 def test_a_lost_connection_is_waited_for_like_a_lost_answer(client: Client) -> None:
-    """New here: the attempt goes on waiting for its whole timeout, where Java is told at once."""
+    """New here: the attempt goes on waiting for its whole timeout, where Java is sent at once."""
 
     def reset_one(_cluster: FakeCluster, relay: Relay) -> None:
         relay.turn_on(Switch(Action.RESET, node="broker-a", to="server", sends=True, times=1))
 
-    told = client.through("a", "b", plan=plan_of(4), once_ready=reset_one)
-    first, second = told.attempts_of(0)
+    sent = client.through("a", "b", plan=plan_of(4), once_ready=reset_one)
+    first, second = sent.attempts_of(0)
     assert first.closed is not None and first.closed.by == "relay"
     assert second.request.in_ns - first.request.in_ns >= (TIMEOUT_MS - 20) * MS
-    assert told.sends[0].status == "SEND_OK"
+    assert sent.sends[0].status == "SEND_OK"
 
 
 def test_a_dead_broker_costs_no_send_and_its_turns_go_to_the_other(client: Client) -> None:
     """Refused at once; the counter moves on by the queues passed, so the other broker's queues stay even (against K61)."""
-    told = client.through("a", "b", plan=plan_of(64), once_ready=lambda *all_: kill("a", *all_))
-    assert {send.status for send in told.sends} == {"SEND_OK"}
-    assert told.places == [("b", send % 4) for send in range(64)]
+    sent = client.through("a", "b", plan=plan_of(64), once_ready=lambda *all_: kill("a", *all_))
+    assert {send.status for send in sent.sends} == {"SEND_OK"}
+    assert sent.places == [("b", send % 4) for send in range(64)]
 
 
 def test_with_no_broker_that_answers_nearly_everything_goes_to_queue_0(client: Client) -> None:
     """K61: every retry takes the first queue of the other broker."""
-    told = client.on("a", "b", replies=[Silence()] * 40, sends=4)
-    queues = Counter(queue for _, queue in told.places)
+    sent = client.on("a", "b", replies=[Silence()] * 40, sends=4)
+    queues = Counter(queue for _, queue in sent.places)
     assert queues[0] >= 16
     assert sum(queues.values()) == 20
 
@@ -111,8 +111,8 @@ def test_it_comes_back_by_itself_after_everything_was_restarted(client: Client) 
         for server in servers:
             server.come_back()
 
-    told = client.through("a", "b", plan=plan_of(60, every_ms=PAUSE_BETWEEN_MS), meanwhile=restart)
-    by_number = sorted(told.sends, key=lambda send: send.send)
+    sent = client.through("a", "b", plan=plan_of(60, every_ms=PAUSE_BETWEEN_MS), meanwhile=restart)
+    by_number = sorted(sent.sends, key=lambda send: send.send)
     failed = [send for send in by_number if send.error]
     assert failed
     for send in failed:
@@ -122,7 +122,7 @@ def test_it_comes_back_by_itself_after_everything_was_restarted(client: Client) 
 
 def test_threads_share_one_counter_without_collisions(client: Client) -> None:
     """S06 (its counter is read and moved in two steps) was not met: eight threads at once leave the queues even."""
-    told = client.through("a", "b", plan=plan_of_threads(64, 8))
-    spread = Counter(told.places)
+    sent = client.through("a", "b", plan=plan_of_threads(64, 8))
+    spread = Counter(sent.places)
     assert len(spread) == 8
     assert max(spread.values()) - min(spread.values()) <= 2

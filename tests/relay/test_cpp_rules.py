@@ -4,7 +4,7 @@ import pytest
 
 from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
 from rocketdiff.relay.proxy.process import Relay
-from rocketdiff.relay.remoting.wire import Connected, read_wire
+from rocketdiff.relay.remoting.record import Connected, read_wire
 from tests.reference_impl.fake_broker import Answer, FakeCluster, Silence
 from tests.relay.cpp_on_fakes import Client, assert_hidden
 from tests.relay.staging import MS

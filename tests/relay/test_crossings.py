@@ -15,7 +15,7 @@ from rocketdiff.core.settings import ClientSettings
 from rocketdiff.oracle.replay import replay_for
 from rocketdiff.relay.remoting.attempts import attempts_of
 from rocketdiff.relay.remoting.exchanges import Exchange
-from rocketdiff.relay.remoting.wire import Passed
+from rocketdiff.relay.remoting.record import Passed
 from tests.oracle.generated import MS, Trouble, World, changed, generated
 from tests.oracle.histories import attempt_of
 

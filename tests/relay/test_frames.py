@@ -4,9 +4,7 @@ import json
 
 import pytest
 
-from rocketdiff.relay.remoting.frame_splitter import FrameSplitter
-from rocketdiff.relay.remoting.rerouting import rerouted
-from rocketdiff.relay.remoting.saying import Saying, saying_of
+from rocketdiff.relay.remoting.frames import FrameInfo, FrameSplitter, info_of, rerouted
 from rocketmq_reference.remoting.batch import BatchEntry, encode_batch
 from rocketmq_reference.remoting.codes import RequestCode
 from rocketmq_reference.remoting.frames import Command, Serialization, decode, encode, respond_to
@@ -42,7 +40,7 @@ def test_a_send_says_where_it_goes_and_whose_it_is(serialization: Serialization)
         send_message(REQUEST, serialization=serialization),
         Command(RequestCode.SEND_MESSAGE, send_fields(REQUEST), REQUEST.body, serialization=serialization),
     ):
-        assert saying_of(encode(command)) == Saying(
+        assert info_of(encode(command)) == FrameInfo(
             command.opaque, command.code, topic="T", queue_id=3, identity="run/T/7", unique_key="0A"
         )
 
@@ -50,15 +48,15 @@ def test_a_send_says_where_it_goes_and_whose_it_is(serialization: Serialization)
 def test_a_batch_of_one_says_the_id_of_its_message() -> None:
     """The request's own properties are empty there."""
     body = encode_batch([BatchEntry(b"body", PROPERTIES)])
-    said = saying_of(encode(send_message(SendRequest("T", 1, body, "G", 1, is_batch=True))))
-    assert (said.code, said.queue_id, said.identity, said.unique_key) == (320, 1, "run/T/7", "0A")
+    info = info_of(encode(send_message(SendRequest("T", 1, body, "G", 1, is_batch=True))))
+    assert (info.code, info.queue_id, info.identity, info.unique_key) == (320, 1, "run/T/7", "0A")
 
 
 def test_an_answer_says_its_code_and_offset() -> None:
     """The queue and offset a broker stored at."""
     command = send_message(REQUEST)
     answer = respond_to(command, 10, ext_fields={"queueId": "3", "queueOffset": "41"})
-    assert saying_of(encode(answer)) == Saying(command.opaque, 10, response=True, queue_id=3, queue_offset=41)
+    assert info_of(encode(answer)) == FrameInfo(command.opaque, 10, response=True, queue_id=3, queue_offset=41)
 
 
 def test_a_route_says_how_many_queues_can_be_written() -> None:
@@ -72,13 +70,13 @@ def test_a_route_says_how_many_queues_can_be_written() -> None:
         for name, number in (("b", "0"), ("a", "0"), ("c", "0"), ("d", "1"))
     ]
     body = json.dumps({"queueDatas": queues, "brokerDatas": brokers})
-    said = saying_of(encode(respond_to(Command(105), 0, body=body.encode())))
-    assert said.queues == (("a", 3), ("b", 2))
+    info = info_of(encode(respond_to(Command(105), 0, body=body.encode())))
+    assert info.queues == (("a", 3), ("b", 2))
 
 
 def test_what_cannot_be_read_is_said() -> None:
     """A note instead of an error."""
-    assert saying_of(b"\x00\x00\x00\x05\x09\x00\x00\x01x").note == "unreadable: expected header encoding 0 or 1, saw 9"
+    assert info_of(b"\x00\x00\x00\x05\x09\x00\x00\x01x").note == "unreadable: expected header encoding 0 or 1, saw 9"
 
 
 def test_only_known_addresses_of_a_route_change() -> None:

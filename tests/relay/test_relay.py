@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.core.errors import EnvironmentMissing
-from rocketdiff.relay.proxy.gate import Upstream
+from rocketdiff.relay.proxy.listener import Upstream
 from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.proxy.switches import Action, Switch
-from rocketdiff.relay.remoting.wire import Closed, Connected, Opened, Passed, Refused, Shut, read_wire
+from rocketdiff.relay.remoting.record import Closed, Connected, Opened, Passed, Refused, Shut, read_wire
 from rocketmq_reference.remoting.errors import RemotingTooMuchRequestException
 from tests.relay.relayed import Relayed, await_that, message, passed
 from tests.subjects.processes import only_child

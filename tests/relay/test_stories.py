@@ -9,11 +9,18 @@ import pytest
 from rocketdiff.core.records import Attempt, RouteSeen, Send
 from rocketdiff.relay.proxy.switches import Action, Switch, Switchboard
 from rocketdiff.relay.remoting.attempts import attempts_of
-from rocketdiff.relay.remoting.blind_spots import END_OF_TIME_NS, BlindSpot, blind_spots_of, with_routes
-from rocketdiff.relay.remoting.exchanges import Exchange, exchanges_of, past_the_relay
-from rocketdiff.relay.remoting.publish_lists import publish_lists_of
-from rocketdiff.relay.remoting.saying import Saying
-from rocketdiff.relay.remoting.wire import (
+from rocketdiff.relay.remoting.exchanges import (
+    END_OF_TIME_NS,
+    BlindSpot,
+    Exchange,
+    blind_spots_of,
+    exchanges_of,
+    past_the_relay,
+    publish_lists_of,
+    with_routes,
+)
+from rocketdiff.relay.remoting.frames import FrameInfo
+from rocketdiff.relay.remoting.record import (
     Closed,
     Connected,
     Opened,
@@ -223,7 +230,7 @@ def test_switches_are_used_up_and_turned_off() -> None:
     board = Switchboard()
     board.turn_on(Switch(Action.RESET, node="broker-a", to="server", times=1))
     lasting = board.turn_on(Switch(Action.SWALLOW, sends=True))
-    send, other = Saying(1, 310, identity="run/T/0"), Saying(2, 34)
+    send, other = FrameInfo(1, 310, identity="run/T/0"), FrameInfo(2, 34)
     chosen = [board.choose(node, "server", said) for node, said in (("broker-b", other), ("broker-a", other))]
     assert [None if one is None else one.action for one in chosen] == [None, Action.RESET]
     again = board.choose("broker-a", "server", send)

@@ -11,7 +11,7 @@ from collections import Counter
 import pytest
 
 from rocketdiff.core.plan import SendKind
-from rocketdiff.relay.remoting.agreement import disagreements
+from rocketdiff.relay.remoting.cross_check import disagreements
 from tests.live import PATIENCE_S, await_that
 from tests.relay.staging import MS, Staging, plan_of
 

@@ -19,7 +19,7 @@ from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.core.fault import ON_THE_WIRE, FaultKind, FaultRecord, FaultSpec, Frames
 from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.proxy.switches import Switch
-from rocketdiff.relay.remoting.wire import Passed, read_wire
+from rocketdiff.relay.remoting.record import Passed, read_wire
 from rocketdiff.run.wire_faults import needs_relays, with_relays
 from rocketmq_reference.remoting.errors import RemotingException
 from tests.reference_impl.fake_broker import FakeCluster

@@ -12,7 +12,7 @@ from rocketdiff.core.events import Arm
 from rocketdiff.judging.ledgers import LedgerChoice
 from rocketdiff.judging.ledgers import load as load_ledger
 from rocketdiff.ledger.model import Ledger
-from rocketdiff.relay.remoting.wire import Shut, read_wire
+from rocketdiff.relay.remoting.record import Shut, read_wire
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.whole.stage import decided, judge, run_pair, signatures, told_sends
 

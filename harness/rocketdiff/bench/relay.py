@@ -14,9 +14,9 @@ import threading
 import time
 from pathlib import Path
 
-from rocketdiff.relay.proxy.gate import LOOPBACK, Upstream
+from rocketdiff.relay.proxy.listener import LOOPBACK, Upstream
 from rocketdiff.relay.proxy.process import Relay
-from rocketdiff.relay.remoting.frame_splitter import FrameSplitter
+from rocketdiff.relay.remoting.frames import FrameSplitter
 from rocketmq_reference.remoting.frames import decode, encode, respond_to
 from rocketmq_reference.remoting.sending import SendRequest, send_message
 

@@ -18,7 +18,7 @@ from typing import Self
 
 from rocketdiff.cluster.interface import Cluster, Role, nodes_of
 from rocketdiff.core.events import Arm
-from rocketdiff.relay.proxy.gate import VIP_OFFSET
+from rocketdiff.relay.proxy.listener import VIP_OFFSET
 from rocketdiff.traces.connections import ConnectionSample
 
 EVERY_S = 0.5

@@ -17,14 +17,19 @@ from rocketdiff.core.events import Arm
 from rocketdiff.core.plan import Plan, SendMode
 from rocketdiff.core.records import UNSEEN_ROUTE, Attempt, Record, Send
 from rocketdiff.protocol.records import encode_record
-from rocketdiff.relay.proxy.gate import Upstream
+from rocketdiff.relay.proxy.listener import Upstream
 from rocketdiff.relay.proxy.process import Relay
-from rocketdiff.relay.remoting.agreement import disagreements, other_statuses
 from rocketdiff.relay.remoting.attempts import attempts_of
-from rocketdiff.relay.remoting.blind_spots import blind_spots_of, losses_of, with_routes
-from rocketdiff.relay.remoting.exchanges import exchanges_of, past_the_relay
-from rocketdiff.relay.remoting.publish_lists import publish_lists_of
-from rocketdiff.relay.remoting.wire import read_wire
+from rocketdiff.relay.remoting.cross_check import disagreements, other_statuses
+from rocketdiff.relay.remoting.exchanges import (
+    blind_spots_of,
+    exchanges_of,
+    losses_of,
+    past_the_relay,
+    publish_lists_of,
+    with_routes,
+)
+from rocketdiff.relay.remoting.record import read_wire
 from rocketdiff.traces.case_directory import CaseDirectory
 from rocketdiff.traces.journal import with_statuses
 

@@ -12,8 +12,8 @@ import msgspec
 
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.process.child import Child, python_environment
-from rocketdiff.relay.proxy.gate import Upstream
-from rocketdiff.relay.proxy.program import Configuration, Order, Said
+from rocketdiff.relay.proxy.listener import Upstream
+from rocketdiff.relay.proxy.program import Configuration, Order, Reply
 from rocketdiff.relay.proxy.switches import Switch
 
 _START_S = 20.0
@@ -82,11 +82,11 @@ class Relay:
             return
         self._is_closed = True
         try:
-            said = self._order(Order(stop=True))
+            reply = self._order(Order(stop=True))
         finally:
             self._process.close()
-        if said.problem:
-            raise EnvironmentMissing(f"to be able to write {self.journal.name}", seen=said.problem)
+        if reply.problem:
+            raise EnvironmentMissing(f"to be able to write {self.journal.name}", seen=reply.problem)
         if not self._log.stat().st_size:
             self._log.unlink()
 
@@ -98,18 +98,18 @@ class Relay:
     ) -> None:
         self.close()
 
-    def _order(self, order: Order) -> Said:
+    def _order(self, order: Order) -> Reply:
         with self._asking:
             self._process.write(msgspec.json.encode(order) + b"\n", _ANSWER_S)
             return self._answer(_ANSWER_S)
 
-    def _answer(self, timeout_s: float) -> Said:
+    def _answer(self, timeout_s: float) -> Reply:
         deadline = time.monotonic() + timeout_s
         seen = f"nothing for {timeout_s:g} s"
         try:
             while (lines := self._process.hear(max(0.0, deadline - time.monotonic()))) is not None:
                 if lines:
-                    return msgspec.json.decode(lines[0], type=Said)
+                    return msgspec.json.decode(lines[0], type=Reply)
         except EOFError:
             seen = self._end()
         raise EnvironmentMissing("the recording relay to answer", seen=seen, hint=f"see {self._log.name}")

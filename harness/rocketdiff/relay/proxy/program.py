@@ -14,10 +14,10 @@ from pathlib import Path
 
 import msgspec
 
-from rocketdiff.relay.proxy.gate import Upstream, gates_for
-from rocketdiff.relay.proxy.link import Surroundings
+from rocketdiff.relay.proxy.connection import RelayState
+from rocketdiff.relay.proxy.listener import Upstream, listeners_for
 from rocketdiff.relay.proxy.switches import Switch
-from rocketdiff.relay.remoting.journal import FLUSH_S, WireJournal
+from rocketdiff.relay.remoting.record import FLUSH_S, WireJournal
 
 
 class Configuration(msgspec.Struct, frozen=True):
@@ -35,7 +35,7 @@ class Order(msgspec.Struct, frozen=True):
     stop: bool = False
 
 
-class Said(msgspec.Struct, frozen=True, omit_defaults=True):
+class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
     """One answer of the relay: addresses by node at the start, the number of a switch, at the end the number of records or the write error."""
 
     addresses: dict[str, str] | None = None
@@ -47,23 +47,23 @@ class Said(msgspec.Struct, frozen=True, omit_defaults=True):
 async def relay(configuration: Configuration) -> None:
     """Relay until the order to stop."""
     journal = WireJournal(Path(configuration.journal))
-    shared = Surroundings(journal)
+    shared = RelayState(journal)
     addresses = {}
     for upstream in configuration.upstreams:
-        for gate in gates_for(upstream, shared):
-            await gate.open()
-            if not gate.is_vip:
-                addresses[upstream.name] = gate.address
-                shared.relays[upstream.address] = gate.address
-    say(Said(addresses=addresses))
+        for listener in listeners_for(upstream, shared):
+            await listener.open()
+            if not listener.is_vip:
+                addresses[upstream.name] = listener.address
+                shared.relays[upstream.address] = listener.address
+    send_reply(Reply(addresses=addresses))
     flushing = asyncio.get_running_loop().create_task(_keep_flushing(journal))
     await _obey(shared)
     flushing.cancel()
     journal.close()
-    say(Said(records=journal.records, problem=journal.problem))
+    send_reply(Reply(records=journal.records, problem=journal.problem))
 
 
-async def _obey(shared: Surroundings) -> None:
+async def _obey(shared: RelayState) -> None:
     orders = asyncio.StreamReader()
     loop = asyncio.get_running_loop()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(orders), sys.stdin)
@@ -72,10 +72,10 @@ async def _obey(shared: Surroundings) -> None:
         if order.stop:
             return
         if order.on is not None:
-            say(Said(switch=shared.switchboard.turn_on(order.on)))
+            send_reply(Reply(switch=shared.switchboard.turn_on(order.on)))
         elif order.off is not None:
             shared.switchboard.turn_off(order.off)
-            say(Said(switch=order.off))
+            send_reply(Reply(switch=order.off))
 
 
 async def _keep_flushing(journal: WireJournal) -> None:
@@ -84,10 +84,10 @@ async def _keep_flushing(journal: WireJournal) -> None:
         journal.flush()
 
 
-def say(said: Said) -> None:
+def send_reply(reply: Reply) -> None:
     """Print one line to the parent, which may have ended."""
     with contextlib.suppress(BrokenPipeError):
-        os.write(1, msgspec.json.encode(said) + b"\n")
+        os.write(1, msgspec.json.encode(reply) + b"\n")
 
 
 def main() -> None:

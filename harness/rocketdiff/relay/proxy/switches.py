@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from rocketdiff.relay.remoting.saying import Saying
+from rocketdiff.relay.remoting.frames import FrameInfo
 
 
 class Action(StrEnum):
@@ -30,9 +30,9 @@ class Switch:
     delay_ms: float = 0.0
     times: int | None = None
 
-    def meets(self, node: str, to: str, saying: Saying) -> bool:
+    def meets(self, node: str, to: str, info: FrameInfo) -> bool:
         """Whether the switch applies to this frame."""
-        is_send = saying.identity is not None or saying.queue_offset is not None
+        is_send = info.identity is not None or info.queue_offset is not None
         return self.node in ("", node) and self.to in ("", to) and (is_send or not self.sends)
 
 
@@ -64,10 +64,10 @@ class Switchboard:
         """Deactivate a switch; idempotent."""
         self._held.pop(number, None)
 
-    def choose(self, node: str, to: str, saying: Saying) -> Switch | None:
+    def choose(self, node: str, to: str, info: FrameInfo) -> Switch | None:
         """The switch that applies to this frame, if any; counts as one use of it."""
         for number, held in self._held.items():
-            if held.switch.meets(node, to, saying):
+            if held.switch.meets(node, to, info):
                 if held.left is not None:
                     held.left -= 1
                     if held.left <= 0:

@@ -37,9 +37,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from rocketdiff.core.records import Attempt, Send
-from rocketdiff.relay.remoting.agreement import CROSSED_NS
+from rocketdiff.relay.remoting.cross_check import CROSSED_NS
 from rocketdiff.relay.remoting.exchanges import Exchange
-from rocketdiff.relay.remoting.wire import Passed
+from rocketdiff.relay.remoting.record import Passed
 from rocketmq_reference.remoting.codes import ResponseCode
 
 STATUS_OF_CODE = {
@@ -90,17 +90,17 @@ def attempts_of(
 
 
 def _attempts_of_send(
-    send: int, thread: int, made: Sequence[Exchange], told: Send | None, timeout_ns: int
+    send: int, thread: int, made: Sequence[Exchange], returned: Send | None, timeout_ns: int
 ) -> list[Attempt]:
     attempts = []
     for number, exchange in enumerate(made):
         following = made[number + 1].request if number + 1 < len(made) else None
         # The client has stopped waiting at its next request, or when the call returned; None: the send never returned.
-        limit_ns = following.in_ns if following else told.end_ns if told else None
+        limit_ns = following.in_ns if following else returned.end_ns if returned else None
         request = exchange.request
-        began_ns = request.in_ns if number or told is None else _began_ns(exchange, told, timeout_ns, following)
+        began_ns = request.in_ns if number or returned is None else _began_ns(exchange, returned, timeout_ns, following)
         # Only then can a response have been too late; otherwise the client returned what the response says.
-        gave_up = following is not None or _failed_all_the_same(exchange, told)
+        gave_up = following is not None or _failed_all_the_same(exchange, returned)
         answer = _heeded(exchange, limit_ns, began_ns + timeout_ns - UNDERWAY_NS if gave_up else None)
         if request.oneway:
             end_ns, error, code, status = request.in_ns, None, None, None
@@ -113,20 +113,20 @@ def _attempts_of_send(
     return attempts
 
 
-def _unwaited(exchange: Exchange, told: Send | None) -> Exchange:
+def _unwaited(exchange: Exchange, returned: Send | None) -> Exchange:
     """A one-way request, whatever its flag says. It was sent before its call returned, though the relay may read it later."""
     request = exchange.request
-    made_ns = min(request.in_ns, told.end_ns) if told else request.in_ns
+    made_ns = min(request.in_ns, returned.end_ns) if returned else request.in_ns
     return Exchange(replace(request, oneway=True, in_ns=made_ns))
 
 
-def _failed_all_the_same(exchange: Exchange, told: Send | None) -> bool:
+def _failed_all_the_same(exchange: Exchange, returned: Send | None) -> bool:
     """Whether the call failed although this response says stored: the client did not get it in time."""
     is_stored = exchange.answer is not None and exchange.answer.code in STATUS_OF_CODE
-    return is_stored and told is not None and told.error is not None
+    return is_stored and returned is not None and returned.error is not None
 
 
-def _began_ns(exchange: Exchange, told: Send, timeout_ns: int, following: Passed | None) -> int:
+def _began_ns(exchange: Exchange, returned: Send, timeout_ns: int, following: Passed | None) -> int:
     """
     The earliest instant at which the client can have started the timeout of a first attempt, in ns.
 
@@ -137,8 +137,8 @@ def _began_ns(exchange: Exchange, told: Send, timeout_ns: int, following: Passed
     """
     request, answer = exchange.request, exchange.answer
     goes_on = following is not None and answer is not None and answer.code != ResponseCode.SUCCESS
-    was_spent = request.in_ns >= told.start_ns + timeout_ns
-    return max(told.start_ns, request.in_ns - CROSSED_NS) if goes_on or was_spent else told.start_ns
+    was_spent = request.in_ns >= returned.start_ns + timeout_ns
+    return max(returned.start_ns, request.in_ns - CROSSED_NS) if goes_on or was_spent else returned.start_ns
 
 
 def _heeded(exchange: Exchange, limit_ns: int | None, deadline_ns: int | None) -> Passed | None:

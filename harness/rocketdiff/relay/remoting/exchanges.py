@@ -1,9 +1,9 @@
 """
-Send requests with their responses.
+What the records of one relay say of a client: its requests with their responses, its publish lists, and blind spots.
 
-Theory of operation. Remoting multiplexes requests on a connection: a request carries a number (``opaque``) that its client
-chooses, and the response repeats it, in any order. Numbers are unique among the pending requests of a client, and a
-connection belongs to one client, so (connection, opaque) identifies a pending request:
+Theory of operation of the exchanges. Remoting multiplexes requests on a connection: a request carries a number (``opaque``)
+that its client chooses, and the response repeats it, in any order. Numbers are unique among the pending requests of a client,
+and a connection belongs to one client, so (connection, opaque) identifies a pending request:
 
     record                          pending request of that key
     ------------------------------  -----------------------------------------------------------------
@@ -13,15 +13,23 @@ connection belongs to one client, so (connection, opaque) identifies a pending r
     closed connection               all pending requests of the connection end without a response
     end of the records              ends without response and without close
 
-In: the records of one relay, in the order they were written. Out: one exchange per send request with our id, ordered by the
-arrival of the request. A response that came after the client stopped waiting counts here: whether the client was still
-waiting is decided in ``attempts.py``.
+A response that came after the client stopped waiting counts here: whether the client was still waiting is decided in
+``attempts.py``.
+
+Blind spots. While a server's port is shut, the kernel refuses connections without a record, so a send in that time may have
+had unseen attempts. The loss of a connection is another such time: requests that the client writes before it notices never
+arrive.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from rocketdiff.relay.remoting.wire import Closed, Passed, WireRecord
+from rocketdiff.core.records import UNSEEN_ROUTE, Attempt, RouteSeen, Send
+from rocketdiff.relay.remoting.record import Closed, Opened, Passed, Refused, Shut, WireRecord
+from rocketmq_reference.remoting.codes import RequestCode
+
+END_OF_TIME_NS = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +63,110 @@ def exchanges_of(records: Iterable[WireRecord]) -> list[Exchange]:
                 waiting[record.connection, record.opaque] = record
             case Passed(to="client", response=True) if record.has_arrived:
                 # Responses to other requests (routes, heartbeats) have no pending send request here.
-                asked = waiting.pop((record.connection, record.opaque), None)
-                if asked is not None:
-                    ended.append(Exchange(asked, record))
+                request = waiting.pop((record.connection, record.opaque), None)
+                if request is not None:
+                    ended.append(Exchange(request, record))
             case Closed():
                 # The client fails all of them at once: no later connection can deliver their responses.
                 lost = [key for key in waiting if key[0] == record.connection]
                 ended += [Exchange(waiting.pop(key), closed=record) for key in lost]
             case _:
                 pass
-    ended += [Exchange(asked) for asked in waiting.values()]
+    ended += [Exchange(request) for request in waiting.values()]
     return sorted(ended, key=lambda exchange: exchange.request.in_ns)
 
 
 def past_the_relay(records: Iterable[WireRecord]) -> list[str]:
     """Notes of frames that lead past the relay or could not be decoded; empty if the records are complete."""
     return [record.note for record in records if isinstance(record, Passed) and record.note is not None]
+
+
+def publish_lists_of(records: Iterable[WireRecord], topic: str) -> list[RouteSeen]:
+    """
+    The client's publish lists: one per route response of the topic that differs from the previous one, at its forwarding.
+
+    Every remoting client builds the same list from a route: writable brokers that have a master, by name, and the queues of each
+    from 0. That the client uses the list in this order is a rule it is judged by; the wire cannot show it.
+    """
+    asked: set[tuple[int, int]] = set()
+    seen: list[RouteSeen] = []
+    for record in records:
+        if not isinstance(record, Passed):
+            continue
+        key = record.connection, record.opaque
+        if record.to == "server" and record.code == RequestCode.GET_ROUTEINFO_BY_TOPIC and record.topic == topic:
+            asked.add(key)
+        elif record.to == "client" and record.response and record.has_arrived and key in asked:
+            asked.discard(key)
+            _append_changed(seen, record)
+    return seen
+
+
+def _append_changed(seen: list[RouteSeen], answer: Passed) -> None:
+    queues = tuple((broker, queue) for broker, count in answer.queues or () for queue in range(count))
+    if queues and (not seen or seen[-1].queues != queues):
+        seen.append(RouteSeen(len(seen) + 1, answer.out_ns or answer.in_ns, queues))
+
+
+@dataclass(frozen=True, slots=True)
+class BlindSpot:
+    """Begin and end on the monotonic clock; equal where a client was accepted and its server refused."""
+
+    begin_ns: int
+    end_ns: int
+
+    def meets(self, call: Send | Attempt, within_ns: int = 0) -> bool:
+        """Whether it overlaps a call or an attempt, extended by ``within_ns`` at both ends."""
+        return call.start_ns - within_ns <= self.end_ns and self.begin_ns <= call.end_ns + within_ns
+
+
+def blind_spots_of(records: Iterable[WireRecord]) -> list[BlindSpot]:
+    """Ordered by begin; one without an end lasts for ever."""
+    return sorted((spot for _, spot in _refusing(records)), key=lambda spot: spot.begin_ns)
+
+
+def losses_of(records: Sequence[WireRecord]) -> dict[str, list[BlindSpot]]:
+    """By server: when it refused connections, and when a connection was lost that the client did not close."""
+    losses: defaultdict[str, list[BlindSpot]] = defaultdict(list)
+    for node, spot in _refusing(records):
+        losses[node].append(spot)
+    for record in records:
+        if isinstance(record, Closed) and record.by != "client":
+            losses[record.node].append(BlindSpot(record.at_ns, record.at_ns))
+    return dict(losses)
+
+
+def _refusing(records: Iterable[WireRecord]) -> Iterator[tuple[str, BlindSpot]]:
+    shut: dict[str, int] = {}
+    for record in records:
+        match record:
+            case Refused():
+                yield record.node, BlindSpot(record.at_ns, record.at_ns)
+            case Shut():
+                shut.setdefault(record.node, record.at_ns)
+            case Opened() if record.node in shut:
+                yield record.node, BlindSpot(shut.pop(record.node), record.at_ns)
+            case _:
+                pass
+    for node, begin_ns in shut.items():
+        yield node, BlindSpot(begin_ns, END_OF_TIME_NS)
+
+
+def with_routes(sends: Iterable[Send], routes: Sequence[RouteSeen], spots: Sequence[BlindSpot]) -> list[Send]:
+    """
+    The sends with the number of the publish list before and after the call.
+
+    The first list also counts for a send that began before the route was requested. A send that overlaps a blind spot gets
+    UNSEEN_ROUTE, which the oracle leaves undecided.
+    """
+    return [
+        replace(send, route=UNSEEN_ROUTE, route_after=UNSEEN_ROUTE)
+        if any(spot.meets(send) for spot in spots)
+        else replace(send, route=_route_at(routes, send.start_ns), route_after=_route_at(routes, send.end_ns))
+        for send in sends
+    ]
+
+
+def _route_at(routes: Sequence[RouteSeen], at_ns: int) -> int:
+    by_then = [route.route for route in routes if route.at_ns <= at_ns]
+    return by_then[-1] if by_then else min((route.route for route in routes), default=0)

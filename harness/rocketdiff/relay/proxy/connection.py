@@ -16,11 +16,8 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, cast
 
 from rocketdiff.relay.proxy.switches import Action, Switch, Switchboard
-from rocketdiff.relay.remoting.frame_splitter import FrameSplitter
-from rocketdiff.relay.remoting.journal import WireJournal
-from rocketdiff.relay.remoting.rerouting import rerouted
-from rocketdiff.relay.remoting.saying import Saying, saying_of
-from rocketdiff.relay.remoting.wire import Closed, Connected, Passed, Refused
+from rocketdiff.relay.remoting.frames import FrameInfo, FrameSplitter, info_of, rerouted
+from rocketdiff.relay.remoting.record import Closed, Connected, Passed, Refused, WireJournal
 
 CLIENT, SERVER, RELAY = "client", "server", "relay"
 
@@ -31,8 +28,8 @@ _RESET = struct.pack("ii", 1, 0)
 
 
 @dataclass(slots=True)
-class Surroundings:
-    """What all links of a relay share; ``relays`` maps a broker's address to the relay's port for it."""
+class RelayState:
+    """What all connections of a relay share; ``relays`` maps a broker's address to the relay's port for it."""
 
     journal: WireJournal
     switchboard: Switchboard = field(default_factory=Switchboard)
@@ -40,8 +37,8 @@ class Surroundings:
     connections: int = 0
 
 
-class Door(Protocol):
-    """The gate that accepted the client."""
+class Endpoint(Protocol):
+    """The listener that accepted the client."""
 
     @property
     def node(self) -> str: ...
@@ -54,7 +51,7 @@ class Door(Protocol):
     @property
     def reroutes(self) -> bool: ...
 
-    def look_upstream(self) -> None:
+    def probe_server(self) -> None:
         """The server closed a connection or refused one: probe whether it still accepts."""
         ...
 
@@ -69,8 +66,8 @@ class _Delayed:
 class Side(asyncio.Protocol):
     """One of the two sockets; ``to`` is the receiver of the bytes read from it."""
 
-    def __init__(self, link: "Link", to: str) -> None:
-        self.link = link
+    def __init__(self, connection: "RelayedConnection", to: str) -> None:
+        self.connection = connection
         self.to = to
         self.splitter = FrameSplitter()
         self.delayed: deque[_Delayed] = deque()
@@ -94,18 +91,18 @@ class Side(asyncio.Protocol):
         self._transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self.to == SERVER:
             self._transport.pause_reading()
-            self.link.begin()
+            self.connection.begin()
 
     def data_received(self, data: bytes) -> None:
         in_ns = time.monotonic_ns()
         for frame in self.splitter.feed(data):
-            self.link.take(self, frame, in_ns)
+            self.connection.take(self, frame, in_ns)
 
     def pause_writing(self) -> None:
-        self.link.other(self).hold()
+        self.connection.other(self).hold()
 
     def resume_writing(self) -> None:
-        self.link.other(self).go_on()
+        self.connection.other(self).go_on()
 
     def hold(self) -> None:
         """Stop reading until the other side has room."""
@@ -119,7 +116,7 @@ class Side(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.is_over = True
-        self.link.lost(self, reset=exc is not None)
+        self.connection.lost(self, reset=exc is not None)
 
     def reset(self) -> None:
         """Close with RST: SO_LINGER with time 0 makes close() send a reset instead of a FIN."""
@@ -128,13 +125,13 @@ class Side(asyncio.Protocol):
             self.transport.abort()
 
 
-class Link:
-    """A client's connection and the one to its server, which is made when the gate accepts the client."""
+class RelayedConnection:
+    """A client's connection and the one to its server, which is made when the listener accepts the client."""
 
-    def __init__(self, door: Door, shared: Surroundings) -> None:
+    def __init__(self, endpoint: Endpoint, shared: RelayState) -> None:
         shared.connections += 1
         self.number = shared.connections
-        self._door = door
+        self._endpoint = endpoint
         self._shared = shared
         self._task: asyncio.Task[None] | None = None
         self._is_closed = False
@@ -152,16 +149,16 @@ class Link:
     def take(self, side: Side, frame: bytes, in_ns: int) -> None:
         """Forward and record one complete frame, as the switches say."""
         note = None
-        if self._door.reroutes and side is self.server:
+        if self._endpoint.reroutes and side is self.server:
             frame, unknown = rerouted(frame, self._shared.relays)
             note = f"past the relay: {' '.join(unknown)}" if unknown else None
         if self._shared.switchboard.is_idle and not side.delayed:
             out_ns = self._write(side, frame)
-            self._note(self._passed(side, frame, saying_of(frame), in_ns, note), out_ns)
+            self._note(self._passed(side, frame, info_of(frame), in_ns, note), out_ns)
             return
-        saying = saying_of(frame)
-        switch = self._shared.switchboard.choose(self._door.node, side.to, saying)
-        self._switched(side, frame, self._passed(side, frame, saying, in_ns, note), switch)
+        info = info_of(frame)
+        switch = self._shared.switchboard.choose(self._endpoint.node, side.to, info)
+        self._switched(side, frame, self._passed(side, frame, info, in_ns, note), switch)
 
     def lost(self, side: Side, *, reset: bool) -> None:
         """One side has ended; end the other too: at once after a reset, otherwise after its delayed frames."""
@@ -169,7 +166,7 @@ class Link:
         by = CLIENT if side is self.client else SERVER
         self._close(by, reset=reset)
         if side is self.server and hung_up_first:
-            self._door.look_upstream()
+            self._endpoint.probe_server()
         across = self.other(side)
         if reset:
             side.delayed.clear()
@@ -178,17 +175,17 @@ class Link:
             across.transport.close()
 
     async def _connect(self) -> None:
-        door = self._door
+        endpoint = self._endpoint
         loop = asyncio.get_running_loop()
         try:
-            await loop.create_connection(lambda: self.server, door.host, door.port)
+            await loop.create_connection(lambda: self.server, endpoint.host, endpoint.port)
         except OSError:
             self._is_closed = self.server.is_over = True
-            self._shared.journal.put(Refused(self.number, door.node, time.monotonic_ns()))
+            self._shared.journal.put(Refused(self.number, endpoint.node, time.monotonic_ns()))
             self.client.reset()
-            door.look_upstream()
+            endpoint.probe_server()
             return
-        self._shared.journal.put(Connected(self.number, door.node, time.monotonic_ns(), door.is_vip))
+        self._shared.journal.put(Connected(self.number, endpoint.node, time.monotonic_ns(), endpoint.is_vip))
         if self.client.is_over:
             self.server.transport.close()
         else:
@@ -235,24 +232,24 @@ class Link:
         across.transport.write(frame)
         return None if across.transport.get_write_buffer_size() else time.monotonic_ns()
 
-    def _passed(self, side: Side, frame: bytes, saying: Saying, in_ns: int, note: str | None) -> Passed:
+    def _passed(self, side: Side, frame: bytes, info: FrameInfo, in_ns: int, note: str | None) -> Passed:
         return Passed(
             self.number,
-            self._door.node,
+            self._endpoint.node,
             side.to,
-            saying.opaque,
-            saying.code,
+            info.opaque,
+            info.code,
             len(frame),
             in_ns,
-            response=saying.response,
-            oneway=saying.oneway,
-            topic=saying.topic,
-            queue_id=saying.queue_id,
-            queue_offset=saying.queue_offset,
-            identity=saying.identity,
-            unique_key=saying.unique_key,
-            queues=saying.queues,
-            note=note or saying.note,
+            response=info.response,
+            oneway=info.oneway,
+            topic=info.topic,
+            queue_id=info.queue_id,
+            queue_offset=info.queue_offset,
+            identity=info.identity,
+            unique_key=info.unique_key,
+            queues=info.queues,
+            note=note or info.note,
         )
 
     def _note(self, record: Passed, out_ns: int | None) -> None:
@@ -261,4 +258,4 @@ class Link:
     def _close(self, by: str, *, reset: bool) -> None:
         if not self._is_closed:
             self._is_closed = True
-            self._shared.journal.put(Closed(self.number, self._door.node, time.monotonic_ns(), by, reset))
+            self._shared.journal.put(Closed(self.number, self._endpoint.node, time.monotonic_ns(), by, reset))

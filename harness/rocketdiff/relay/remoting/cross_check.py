@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from rocketdiff.core.records import UNSEEN_END, Attempt
-from rocketdiff.relay.remoting.blind_spots import BlindSpot
+from rocketdiff.relay.remoting.exchanges import BlindSpot
 
 NEVER_LEFT = frozenset(
     {"RemotingTooMuchRequestException", "RemotingConnectException", "RemotingSendRequestException", "MQClientException"}
@@ -54,10 +54,10 @@ Losses = Mapping[str, Sequence[BlindSpot]]
 """By broker: times at which it refused connections or lost one."""
 
 
-def disagreements(told: Iterable[Attempt], seen: Iterable[Attempt], losses: Losses, timeout_ns: int) -> list[str]:
+def disagreements(reported: Iterable[Attempt], seen: Iterable[Attempt], losses: Losses, timeout_ns: int) -> list[str]:
     """One sentence per send on which the two witnesses disagree, ordered by send."""
     by_send: tuple[dict[int, list[Attempt]], ...] = (defaultdict(list), defaultdict(list))
-    for each, attempts in zip(by_send, (told, seen), strict=True):
+    for each, attempts in zip(by_send, (reported, seen), strict=True):
         for attempt in attempts:
             each[attempt.send].append(attempt)
     client, wire = by_send
@@ -69,7 +69,7 @@ def disagreements(told: Iterable[Attempt], seen: Iterable[Attempt], losses: Loss
     ]
 
 
-def other_statuses(told: Iterable[Attempt], seen: Iterable[Attempt]) -> list[Attempt]:
+def other_statuses(reported: Iterable[Attempt], seen: Iterable[Attempt]) -> list[Attempt]:
     """
     Reported attempts whose status differs from the broker's response on the wire, with the status of the response.
 
@@ -80,7 +80,7 @@ def other_statuses(told: Iterable[Attempt], seen: Iterable[Attempt]) -> list[Att
     for attempt in seen:
         on_wire[attempt.send].append(attempt)
     others = []
-    for attempt in told:
+    for attempt in reported:
         left = on_wire[attempt.send]
         if left and _is_one_request(attempt, left[0]):
             answered = left.pop(0)
@@ -89,64 +89,66 @@ def other_statuses(told: Iterable[Attempt], seen: Iterable[Attempt]) -> list[Att
     return others
 
 
-def _is_answered_otherwise(told: Attempt, seen: Attempt) -> bool:
-    are_stored = told.status is not None and seen.status is not None
-    return are_stored and told.status != seen.status and seen.end_ns <= told.end_ns
+def _is_answered_otherwise(reported: Attempt, seen: Attempt) -> bool:
+    are_stored = reported.status is not None and seen.status is not None
+    return are_stored and reported.status != seen.status and seen.end_ns <= reported.end_ns
 
 
-def _agree(told: list[Attempt], seen: list[Attempt], losses: Losses, timeout_ns: int) -> bool:
+def _agree(reported: list[Attempt], seen: list[Attempt], losses: Losses, timeout_ns: int) -> bool:
     left = list(seen)
-    for attempt in told:
+    for attempt in reported:
         if left and _is_same(attempt, left[0]):
             left.pop(0)
         elif not (
             _may_never_have_left(attempt)
             or _may_be_lost(attempt, losses)
-            or _had_no_time_left(attempt, told[0], timeout_ns)
+            or _had_no_time_left(attempt, reported[0], timeout_ns)
         ):
             return False
     return not left
 
 
-def _may_never_have_left(told: Attempt) -> bool:
-    had_no_time = told.error == "RemotingTimeoutException" and told.end_ns - told.start_ns < NO_TIME_NS
-    return told.error in NEVER_LEFT or had_no_time
+def _may_never_have_left(reported: Attempt) -> bool:
+    had_no_time = reported.error == "RemotingTimeoutException" and reported.end_ns - reported.start_ns < NO_TIME_NS
+    return reported.error in NEVER_LEFT or had_no_time
 
 
-def _may_be_lost(told: Attempt, losses: Losses) -> bool:
+def _may_be_lost(reported: Attempt, losses: Losses) -> bool:
     """
     Whether a request was written to a connection that was just lost, without an exception.
 
     A one-way request is then lost, a synchronous one ends with a timeout (Java up to 4.9.8), an asynchronous one has no reported
     end.
     """
-    is_silent = told.error in (UNSEEN_END, "RemotingTimeoutException") or (told.error is None and told.status is None)
-    handed_over = replace(told, end_ns=told.start_ns)
-    return is_silent and any(loss.meets(handed_over, LOSS_NOTICED_NS) for loss in losses.get(told.broker, ()))
+    is_silent = reported.error in (UNSEEN_END, "RemotingTimeoutException") or (
+        reported.error is None and reported.status is None
+    )
+    handed_over = replace(reported, end_ns=reported.start_ns)
+    return is_silent and any(loss.meets(handed_over, LOSS_NOTICED_NS) for loss in losses.get(reported.broker, ()))
 
 
-def _had_no_time_left(told: Attempt, first: Attempt, timeout_ns: int) -> bool:
+def _had_no_time_left(reported: Attempt, first: Attempt, timeout_ns: int) -> bool:
     """Whether this is a retry of an asynchronous send whose time was up: chosen, not written, and without a reported end."""
-    return told.error == UNSEEN_END and told.start_ns >= first.start_ns + timeout_ns - NO_TIME_NS
+    return reported.error == UNSEEN_END and reported.start_ns >= first.start_ns + timeout_ns - NO_TIME_NS
 
 
-def _is_same(told: Attempt, seen: Attempt) -> bool:
+def _is_same(reported: Attempt, seen: Attempt) -> bool:
     """Whether both are one request with one end: a status must be equal, an error may have another name."""
-    if not _is_one_request(told, seen):
+    if not _is_one_request(reported, seen):
         return False
-    return told.status == seen.status or told.error == UNSEEN_END or _crossed(told, seen)
+    return reported.status == seen.status or reported.error == UNSEEN_END or _crossed(reported, seen)
 
 
-def _is_one_request(told: Attempt, seen: Attempt) -> bool:
-    return (told.broker, told.queue_id) == (seen.broker, seen.queue_id) and told.start_ns <= seen.start_ns
+def _is_one_request(reported: Attempt, seen: Attempt) -> bool:
+    return (reported.broker, reported.queue_id) == (seen.broker, seen.queue_id) and reported.start_ns <= seen.start_ns
 
 
-def _crossed(told: Attempt, seen: Attempt) -> bool:
+def _crossed(reported: Attempt, seen: Attempt) -> bool:
     """Whether the response arrived at the relay just before a client that had waited long gave up."""
-    is_timeout = told.error == "RemotingTimeoutException" and told.end_ns - told.start_ns >= WAITED_LONG_NS
-    return is_timeout and seen.end_ns >= told.end_ns - CROSSED_NS
+    is_timeout = reported.error == "RemotingTimeoutException" and reported.end_ns - reported.start_ns >= WAITED_LONG_NS
+    return is_timeout and seen.end_ns >= reported.end_ns - CROSSED_NS
 
 
 def _words(attempts: list[Attempt]) -> str:
-    words = (f"{one.broker} queue {one.queue_id} {one.status or one.error}" for one in attempts)
+    words = (f"{attempt.broker} queue {attempt.queue_id} {attempt.status or attempt.error}" for attempt in attempts)
     return ", ".join(words) or "nothing"

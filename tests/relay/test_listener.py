@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from rocketdiff.relay.proxy.gate import beside, holding
+from rocketdiff.relay.proxy.listener import bound_socket, listening_socket
 
 
 def free_port() -> int:
@@ -16,17 +16,17 @@ def free_port() -> int:
 def test_a_port_is_held_by_one_relay_only() -> None:
     """Also by one that would share it."""
     port = free_port()
-    with holding(port), pytest.raises(OSError, match="in use"):
-        holding(port)
+    with bound_socket(port), pytest.raises(OSError, match="in use"):
+        bound_socket(port)
 
 
 def test_a_held_port_refuses_until_somebody_listens_beside() -> None:
     """And again afterwards: the kernel answers as for a dead server."""
-    with holding(free_port()) as holder:
+    with bound_socket(free_port()) as holder:
         address = holder.getsockname()
         for _ in range(2):
             with pytest.raises(ConnectionRefusedError):
                 socket.create_connection(address)
-            with beside(holder) as listener:
+            with listening_socket(holder) as listener:
                 listener.listen()
                 socket.create_connection(address).close()

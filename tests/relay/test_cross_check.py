@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.records import UNSEEN_END, Attempt
-from rocketdiff.relay.remoting.agreement import disagreements, other_statuses
-from rocketdiff.relay.remoting.blind_spots import BlindSpot, losses_of
-from rocketdiff.relay.remoting.wire import Closed, Opened, Shut
+from rocketdiff.relay.remoting.cross_check import disagreements, other_statuses
+from rocketdiff.relay.remoting.exchanges import BlindSpot, losses_of
+from rocketdiff.relay.remoting.record import Closed, Opened, Shut
 
 MS = 1_000_000
 TIMEOUT, LOST = "RemotingTimeoutException", "RemotingSendRequestException"

@@ -1,7 +1,7 @@
 """
 Listening ports of the relay: one per server, open only while that server accepts connections itself.
 
-A killed server refuses connections at once, which clients distinguish from a slow one. So the gate stops listening when its
+A killed server refuses connections at once, which clients distinguish from a slow one. So the listener stops listening when its
 server refuses, and listens again when the server accepts. In between a second socket stays bound to the port and never
 listens: the kernel refuses connections, as the server's own host would, and no other program can take the port.
 """
@@ -14,8 +14,8 @@ import time
 from dataclasses import dataclass
 
 from rocketdiff.core.errors import EnvironmentMissing
-from rocketdiff.relay.proxy.link import Link, Surroundings
-from rocketdiff.relay.remoting.wire import Opened, Shut
+from rocketdiff.relay.proxy.connection import RelayedConnection, RelayState
+from rocketdiff.relay.remoting.record import Opened, Shut
 
 LOOPBACK = "127.0.0.1"
 VIP_OFFSET = -2
@@ -24,11 +24,11 @@ VIP_OFFSET = -2
 _LOWEST, _HIGHEST = 20_000, 32_700
 """Below the kernel's range for outgoing connections, as the cluster's own ports."""
 
-_DRAWS = 500
-_LOOK_AGAIN_S = 0.02
+_TRIES = 500
+_PROBE_INTERVAL_S = 0.02
 """Polling interval while the server refuses: the relay listens again at most this much later than its server."""
 
-_LOOKS_AFTER_S = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4)
+_PROBES_AFTER_S = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4)
 """Delays before each probe of a server that closed a connection: a process that ends may lose its connections before its port."""
 
 
@@ -41,10 +41,10 @@ class Upstream:
     is_broker: bool
 
 
-class Gate:
+class Listener:
     """One listening port; it creates a link per accepted connection."""
 
-    def __init__(self, upstream: Upstream, holder: socket.socket, shared: Surroundings, *, is_vip: bool) -> None:
+    def __init__(self, upstream: Upstream, holder: socket.socket, shared: RelayState, *, is_vip: bool) -> None:
         host, _, port = upstream.address.rpartition(":")
         self.node = upstream.name
         self.host = host.strip("[]")
@@ -54,7 +54,7 @@ class Gate:
         self._holder = holder
         self._shared = shared
         self._server: asyncio.Server | None = None
-        self._looking: asyncio.Task[None] | None = None
+        self._probing: asyncio.Task[None] | None = None
 
     @property
     def address(self) -> str:
@@ -64,31 +64,31 @@ class Gate:
     async def open(self) -> None:
         """Start listening."""
         if self._server is None:
-            listener = beside(self._holder)
+            listener = listening_socket(self._holder)
             loop = asyncio.get_running_loop()
-            self._server = await loop.create_server(lambda: Link(self, self._shared).client, sock=listener)
+            self._server = await loop.create_server(lambda: RelayedConnection(self, self._shared).client, sock=listener)
 
-    def look_upstream(self) -> None:
+    def probe_server(self) -> None:
         """Probe the server in the background; stop listening while it refuses. A probe that is already running is enough."""
-        if self._looking is None or self._looking.done():
-            self._looking = asyncio.get_running_loop().create_task(self._follow())
+        if self._probing is None or self._probing.done():
+            self._probing = asyncio.get_running_loop().create_task(self._follow())
 
     async def _follow(self) -> None:
-        for after_s in _LOOKS_AFTER_S:
+        for after_s in _PROBES_AFTER_S:
             await asyncio.sleep(after_s)
-            if not await self._is_there():
+            if not await self._accepts():
                 break
-        while not await self._is_there():
+        while not await self._accepts():
             if self._server is not None:
                 self._server.close()
                 self._server = None
                 self._shared.journal.put(Shut(self.node, time.monotonic_ns()))
-            await asyncio.sleep(_LOOK_AGAIN_S)
+            await asyncio.sleep(_PROBE_INTERVAL_S)
         if self._server is None:
             await self.open()
             self._shared.journal.put(Opened(self.node, time.monotonic_ns()))
 
-    async def _is_there(self) -> bool:
+    async def _accepts(self) -> bool:
         try:
             _, writer = await asyncio.open_connection(self.host, self.port)
         except OSError:
@@ -97,27 +97,27 @@ class Gate:
         return True
 
 
-def gates_for(upstream: Upstream, shared: Surroundings) -> list[Gate]:
-    """The gate of a name server, or the two of a broker (its port and its VIP port), on free ports; EnvironmentMissing if there are none."""
+def listeners_for(upstream: Upstream, shared: RelayState) -> list[Listener]:
+    """The listener of a name server, or the two of a broker (its port and its VIP port), on free ports; EnvironmentMissing if there are none."""
     offsets = (0, VIP_OFFSET) if upstream.is_broker else (0,)
-    for _ in range(_DRAWS):
+    for _ in range(_TRIES):
         port = random.randint(_LOWEST, _HIGHEST)
         with contextlib.suppress(OSError):
-            return _gates(upstream, shared, [port + offset for offset in offsets])
-    raise EnvironmentMissing("free ports for a relay", seen=f"none in {_DRAWS} tries", hint="see what listens: ss -ltn")
+            return _listeners(upstream, shared, [port + offset for offset in offsets])
+    raise EnvironmentMissing("free ports for a relay", seen=f"none in {_TRIES} tries", hint="see what listens: ss -ltn")
 
 
-def _gates(upstream: Upstream, shared: Surroundings, ports: list[int]) -> list[Gate]:
+def _listeners(upstream: Upstream, shared: RelayState, ports: list[int]) -> list[Listener]:
     with contextlib.ExitStack() as undo:
         holders = []
         for port in ports:
-            holders.append(holding(port))
+            holders.append(bound_socket(port))
             undo.callback(holders[-1].close)
         undo.pop_all()
-    return [Gate(upstream, holder, shared, is_vip=number > 0) for number, holder in enumerate(holders)]
+    return [Listener(upstream, holder, shared, is_vip=number > 0) for number, holder in enumerate(holders)]
 
 
-def holding(port: int) -> socket.socket:
+def bound_socket(port: int) -> socket.socket:
     """
     A socket bound to a port that is free; OSError if it is not.
 
@@ -133,7 +133,7 @@ def holding(port: int) -> socket.socket:
     return holder
 
 
-def beside(holder: socket.socket) -> socket.socket:
+def listening_socket(holder: socket.socket) -> socket.socket:
     """A second socket on the port that ``holder`` keeps bound, to listen with."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
