@@ -96,6 +96,7 @@ def test_a_relay_that_dies_ends_the_run_with_the_cause(tmp_path: Path) -> None:
     assert await_no_process_of(run) == {}
     said = " ".join((tmp_path / "stderr").read_text().split())
     assert "the recording relay to answer" in said
+    assert "it ended" in said
     assert "Traceback" not in said
     assert (tmp_path / "stdout").read_text().splitlines()[-1].startswith("VERDICT error ")
     judgement = judge(run)
