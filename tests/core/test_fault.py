@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -20,6 +21,7 @@ from rocketdiff.core.fault import (
     ON_THE_WIRE,
     FaultKind,
 )
+from rocketdiff.scenario.file_format import FaultPart
 
 ROOT = Path(__file__).parents[2]
 
@@ -52,6 +54,14 @@ def test_each_kind_is_done_by_the_cluster_or_by_relays() -> None:
     assert not set(FAULTS) & ON_THE_WIRE
 
 
+def test_every_kind_can_be_stated_in_a_scenario() -> None:
+    """By one part of the format each."""
+    kinds = [
+        kind for part in get_args(get_args(FaultPart)[0]) for kind in get_args(part.model_fields["kind"].annotation)
+    ]
+    assert sorted(kinds) == sorted(FaultKind)
+
+
 def test_the_guide_to_scenarios_names_every_kind() -> None:
     """In the rows about ``kind``."""
     rows = [line for line in (ROOT / "fixtures" / "README.md").read_text().splitlines() if "`faults[].kind`" in line]
@@ -65,7 +75,7 @@ ROW = """\
         FaultTraits(
             Means.SETTING,
             Role.BROKER,
-            Felt.SILENCE,
+            Effect.SILENCE,
             "slowed_brokers",
             begins="given a slow disk",
             ends="given its disk back",

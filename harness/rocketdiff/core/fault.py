@@ -9,7 +9,7 @@ from rocketdiff.core.topology import Role
 
 
 class Means(StrEnum):
-    """What does a fault."""
+    """How a fault is done."""
 
     PAUSE = "a process is stopped, and goes on later"
     KILL = "a process is ended; without an end of the fault it stays dead for the rest of the case"
@@ -17,8 +17,8 @@ class Means(StrEnum):
     RELAY = "relays between the clients and a broker; the broker is well and knows nothing of it"
 
 
-class Felt(StrEnum):
-    """What a send to the broker meets while a fault lasts; clients feel faults of slaves through their masters only."""
+class Effect(StrEnum):
+    """What a send to the broker meets while a fault lasts. Clients notice faults of slaves through their masters only."""
 
     NOT = "nothing that fails it, as a rule"
     ANSWER = "an answer that refuses it, on a connection that stays"
@@ -33,18 +33,17 @@ BEHIND_RELAYS = "a relay interferes with frames, and a script's brokers have non
 @dataclass(frozen=True, slots=True)
 class FaultTraits:
     """
-    All that is general about a kind of fault; how it is done and proven is in ``cluster.faults``.
+    What the harness knows about a kind of fault; how it is injected, healed and proven is in ``cluster.faults``.
 
-    role: the kind of node that a scenario names. count: the ledger's name for how many nodes a case hits so. begins, ends: what was
-    done to the node, in a line while the run goes on. during: what the node is meanwhile, in pictures. sentence: what is done to it, in
-    a case's description; ``{frames}`` and ``{delay_ms}`` are the fault's own. has_delay: a scenario says how long frames are kept.
-    needs_sync_flush: only a broker that waits for its disk can have it. cluster_only: why a simulated script cannot have it; empty where
-    it can.
+    role: the kind of node that a scenario names. count: the ledger's name for the number of nodes that a case hits with it. begins,
+    ends: words for the node in the progress line of a run. during: words for its state in pictures. sentence: words in the description
+    of a case; ``{frames}`` and ``{delay_ms}`` stand for those of the fault. has_delay: a scenario states a delay. needs_sync_flush: only
+    a broker that flushes before it acknowledges can have it. cluster_only: why a simulated script cannot have it; empty if it can.
     """
 
     means: Means
     role: Role
-    felt: Felt
+    effect: Effect
     count: str
     begins: str
     ends: str
@@ -56,46 +55,47 @@ class FaultTraits:
 
     @property
     def phase(self) -> str:
-        """What the case's cluster is meanwhile: ``paused``, ``name server paused``."""
+        """Words for the time of the fault: ``paused``, ``name server paused``."""
         return self.during if self.role is Role.BROKER else f"{self.role.replace('-', ' ')} {self.during}"
 
 
-def _paused(role: Role, felt: Felt, count: str) -> FaultTraits:
-    return FaultTraits(Means.PAUSE, role, felt, count, "paused", "resumed", "paused", "paused", cluster_only="")
+def _paused(role: Role, effect: Effect, count: str) -> FaultTraits:
+    return FaultTraits(Means.PAUSE, role, effect, count, "paused", "resumed", "paused", "paused", cluster_only="")
 
 
-def _killed(role: Role, felt: Felt, count: str) -> FaultTraits:
-    return FaultTraits(Means.KILL, role, felt, count, "killed", "restarted", "killed", "killed", cluster_only="")
+def _killed(role: Role, effect: Effect, count: str) -> FaultTraits:
+    return FaultTraits(Means.KILL, role, effect, count, "killed", "restarted", "killed", "killed", cluster_only="")
 
 
 class FaultKind(StrEnum):
     """
     The kinds of faults, by the names that scenarios use, each with its traits.
 
-    A kind that pauses or kills a process needs a row here and nothing else; one of a setting a row in ``cluster.faults.setting_faults``
-    too. The scenario format, reports, the ledger and the analysis go by the traits.
+    The scenario format, reports, the ledger and the analysis are made from the traits. A kind that changes a setting also needs a row
+    in ``cluster.faults.setting_faults``; one that pauses or kills a process needs nothing else. Only a combination of means and role
+    that is new, or a new parameter, needs a part of its own in ``scenario.file_format``.
     """
 
     traits: FaultTraits
 
     def __new__(cls, name: str, *traits: FaultTraits) -> Self:
-        """One value, so that a kind is found by its name alone, and one set of traits."""
+        """The name alone is the value, so that ``FaultKind(name)`` finds the kind."""
         kind = str.__new__(cls, name)
         kind._value_ = name
         (kind.traits,) = traits
         return kind
 
-    PAUSE = "pause", _paused(Role.BROKER, Felt.SILENCE, "paused_brokers")
-    KILL = "kill", _killed(Role.BROKER, Felt.CLOSING, "killed_brokers")
-    PAUSE_NAME_SERVER = "pause-name-server", _paused(Role.NAME_SERVER, Felt.NOT, "paused_name_servers")
-    PAUSE_SLAVE = "pause-slave", _paused(Role.SLAVE, Felt.NOT, "paused_slaves")
-    KILL_SLAVE = "kill-slave", _killed(Role.SLAVE, Felt.NOT, "killed_slaves")
+    PAUSE = "pause", _paused(Role.BROKER, Effect.SILENCE, "paused_brokers")
+    KILL = "kill", _killed(Role.BROKER, Effect.CLOSING, "killed_brokers")
+    PAUSE_NAME_SERVER = "pause-name-server", _paused(Role.NAME_SERVER, Effect.NOT, "paused_name_servers")
+    PAUSE_SLAVE = "pause-slave", _paused(Role.SLAVE, Effect.NOT, "paused_slaves")
+    KILL_SLAVE = "kill-slave", _killed(Role.SLAVE, Effect.NOT, "killed_slaves")
     READ_ONLY = (
         "read-only",
         FaultTraits(
             Means.SETTING,
             Role.BROKER,
-            Felt.NOT,
+            Effect.NOT,
             "read_only_brokers",
             begins="made read-only",
             ends="writable again",
@@ -109,7 +109,7 @@ class FaultKind(StrEnum):
         FaultTraits(
             Means.SETTING,
             Role.BROKER,
-            Felt.ANSWER,
+            Effect.ANSWER,
             "flow_controlled_brokers",
             begins="made busy",
             ends="storing again",
@@ -123,7 +123,7 @@ class FaultKind(StrEnum):
         FaultTraits(
             Means.SETTING,
             Role.BROKER,
-            Felt.NOT,
+            Effect.NOT,
             "unflushed_brokers",
             begins="given no time to flush",
             ends="flushing in time again",
@@ -138,7 +138,7 @@ class FaultKind(StrEnum):
         FaultTraits(
             Means.RELAY,
             Role.BROKER,
-            Felt.SILENCE,
+            Effect.SILENCE,
             "delayed_brokers",
             begins="delayed on the wire",
             ends="passed on at once again",
@@ -153,7 +153,7 @@ class FaultKind(StrEnum):
         FaultTraits(
             Means.RELAY,
             Role.BROKER,
-            Felt.CLOSING,
+            Effect.CLOSING,
             "reset_brokers",
             begins="reset on the wire",
             ends="left alone again",
@@ -167,7 +167,7 @@ class FaultKind(StrEnum):
         FaultTraits(
             Means.RELAY,
             Role.BROKER,
-            Felt.SILENCE,
+            Effect.SILENCE,
             "swallowed_brokers",
             begins="swallowed on the wire",
             ends="passed on again",
@@ -182,8 +182,8 @@ def _by(means: Means) -> frozenset[FaultKind]:
     return frozenset(kind for kind in FaultKind if kind.traits.means is means)
 
 
-def _felt(*felt: Felt) -> frozenset[FaultKind]:
-    return frozenset(kind for kind in FaultKind if kind.traits.felt in felt)
+def _with_effect(*effects: Effect) -> frozenset[FaultKind]:
+    return frozenset(kind for kind in FaultKind if kind.traits.effect in effects)
 
 
 KILLS = _by(Means.KILL)
@@ -196,16 +196,16 @@ ON_THE_WIRE = _by(Means.RELAY)
 OF_SLAVES = frozenset(kind for kind in FaultKind if kind.traits.role is Role.SLAVE)
 """Clients do not speak to slaves: they feel these through their masters only."""
 
-NOT_MET_BY_SENDS = _felt(Felt.NOT)
+NOT_MET_BY_SENDS = _with_effect(Effect.NOT)
 """No send is failed by these as a rule; those that are meet an answer, which shows itself."""
 
-COST_NO_CONNECTION = _felt(Felt.NOT, Felt.ANSWER)
+COST_NO_CONNECTION = _with_effect(Effect.NOT, Effect.ANSWER)
 """Slaves, name servers, and what is answered with an error or a status."""
 
-HOLD_ANSWERS_BACK = _felt(Felt.SILENCE)
+HOLD_ANSWERS_BACK = _with_effect(Effect.SILENCE)
 """A client that waits for an answer waits long, and one that does not is as quick as ever."""
 
-CLOSE_NO_CONNECTION = frozenset(FaultKind) - _felt(Felt.CLOSING)
+CLOSE_NO_CONNECTION = frozenset(FaultKind) - _with_effect(Effect.CLOSING)
 """The kernel, or the relay, goes on holding connections to a master; or the broker only answers otherwise."""
 
 
