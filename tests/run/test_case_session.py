@@ -12,7 +12,7 @@ from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.verdict import CheckResult, Divergence, Example, Verdict
 from rocketdiff.run.case_session import CaseSession
 from rocketdiff.run.execute import plan_cases
-from rocketdiff.run.request import UNEXCUSED, RunRequest, Selection
+from rocketdiff.run.request import WITHOUT_LEDGERS, RunRequest, Selection
 from rocketdiff.verdict.judge import RunVerdict
 from tests.cluster.fakes import FakeCluster
 
@@ -20,7 +20,7 @@ REQUEST = RunRequest(
     SubjectId("java", "5.3.3"),
     SubjectId("python", "5.3.3"),
     Selection(patterns=("round-robin/calm",)),
-    judging=UNEXCUSED,
+    judging=WITHOUT_LEDGERS,
     seed=7,
 )
 (CASE,) = plan_cases(REQUEST, 7)

@@ -11,7 +11,7 @@ from rocketdiff.cluster.start import backend_named
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.core.fault import FaultKind
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.run.dry_run import told
+from rocketdiff.run.dry_run import describe
 from rocketdiff.run.execute import plan_cases
 from rocketdiff.run.manifest import manifest_of
 from rocketdiff.run.request import RunRequest, Selection, command_line
@@ -153,7 +153,7 @@ def test_a_dry_run_names_what_a_client_has_no_call_for() -> None:
     """As the run itself does."""
     wanted = RunRequest(JAVA, PYTHON, Selection(patterns=("round-robin/calm",)))
     choice = Choice((), ("odd/call",), (("odd/place", "no broker c"),))
-    lines = list(told(wanted, plan_cases(wanted, 1), choice))
+    lines = list(describe(wanted, plan_cases(wanted, 1), choice))
     assert "left out: odd/call: one of the two clients has no such call" in lines
     assert "left out: odd/place: no broker c" in lines
 

@@ -29,7 +29,7 @@ from rocketdiff.ledger.model import Entry
 from rocketdiff.run.case_session import CaseSession
 from rocketdiff.run.cluster_pool import ClusterPool
 from rocketdiff.run.execute import fetched
-from rocketdiff.run.request import UNEXCUSED, RunRequest
+from rocketdiff.run.request import WITHOUT_LEDGERS, RunRequest
 from rocketdiff.scenario import Scenario, expand, load_all
 from rocketdiff.scenario.checks_asked import checks_planned
 from rocketdiff.verdict.gate_rate_tally import KnownOutcome
@@ -140,7 +140,7 @@ def _repeat(
     """One repeat; its run directory is kept if a divergence was missed or nothing was decided."""
     began, seed = time.monotonic(), request.seed + 1_000 + repeat
     case = expand(known.scenario, known.baseline, known.candidate, seed)
-    wanted = RunRequest(known.baseline, known.candidate, backend=request.servers, judging=UNEXCUSED, seed=seed)
+    wanted = RunRequest(known.baseline, known.candidate, backend=request.servers, judging=WITHOUT_LEDGERS, seed=seed)
     session = CaseSession.begin(fetched(wanted), clusters, journal.folder / "known", [case])
     directory = session.directory
     try:

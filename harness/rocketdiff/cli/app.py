@@ -143,12 +143,12 @@ for command in (scenarios, doctor, simulate, fuzz, bisect, changelog, groups, id
 @contextmanager
 def shown_on_terminal() -> "Iterator[list[Listener]]":
     """Progress on standard error, the answer on standard output; the bars are gone when the block is left, however."""
-    from rocketdiff.report.answer import AnswerListener
+    from rocketdiff.report.output import OutputListener
     from rocketdiff.report.terminal import TerminalListener
 
     progress = TerminalListener(Console(stderr=True))
     try:
-        yield [progress, AnswerListener()]
+        yield [progress, OutputListener()]
     finally:
         progress.close()
 

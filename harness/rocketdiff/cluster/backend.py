@@ -1,4 +1,4 @@
-"""Where brokers run: what every backend is asked before a cluster is started, and by whom one is started."""
+"""The interface of a backend: what it supports, what it calls its nodes, and how it starts a cluster."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,9 +14,9 @@ from rocketdiff.releases.progress import ProgressListener
 
 class Backend(Protocol):
     """
-    What ``--cluster`` and ``--server`` mean, parsed and checked (``start.backend_named``).
+    The parsed and checked value of ``--cluster`` and ``--server``; ``start.backend_named`` makes it.
 
-    Nothing is fetched, started or connected to before ``fetched`` and ``start`` are called.
+    Only ``fetched``, ``start`` and ``sweep`` download, start or connect to anything.
     """
 
     @property
@@ -26,38 +26,38 @@ class Backend(Protocol):
 
     @property
     def title(self) -> str:
-        """As run.json and reports name it, without a path of this machine."""
+        """As run.json and reports name it: without paths of this machine."""
         ...
 
     @property
     def server_release(self) -> str:
-        """Release of name servers and brokers; empty where the brokers have still to be asked (``fetched``)."""
+        """Release of name servers and brokers; empty if only the brokers know it, until ``fetched`` has asked them."""
         ...
 
     @property
     def is_shared(self) -> bool:
         """
-        Whether the cluster is somebody's own, and others use it.
+        Whether the cluster exists already and has other users.
 
-        Then one run at a time works on it, a dry run tells every topic and command, and ``--server`` has no meaning.
+        If so, one run at a time may use it, a dry run lists every topic and command, and ``--server`` has no meaning.
         """
         ...
 
     @property
     def topic_prefix(self) -> str:
-        """What the name of every topic that is created there begins with."""
+        """Prefix of the name of every topic that a run creates."""
         ...
 
     def why_not(self, topology: Topology, faults: Sequence[FaultSpec], *, delayed: bool) -> str | None:
         """
-        What this backend lacks for a scenario, and what to do instead; None for nothing.
+        What this backend lacks for a scenario, and what to do instead; None if it can run the scenario.
 
         delayed: whether the scenario sends delayed messages.
         """
         ...
 
     def refused(self, scenario: str, reason: str) -> UsageError:
-        """The refusal of a scenario that was asked for by its very name; reason: from ``why_not``."""
+        """The error for a scenario that the user named and the backend cannot run; reason: from ``why_not``."""
         ...
 
     def brokers(self, topology: Topology) -> tuple[str, ...]:
@@ -65,24 +65,24 @@ class Backend(Protocol):
         ...
 
     def named(self, topology: Topology, faults: Sequence[FaultSpec]) -> tuple[FaultSpec, ...]:
-        """The faults of a scenario, each with the name that its node has here."""
+        """The faults of a scenario with the node names of this backend."""
         ...
 
     def introduction(self) -> Iterator[str]:
-        """For a dry run: the cluster, in lines."""
+        """The cluster, described in lines for a dry run."""
         ...
 
     def planned_commands(self, fault: FaultSpec) -> tuple[str, ...]:
-        """For a dry run: the commands of somebody else that a fault would run, with their times; the fault is ``named``."""
+        """Commands of the cluster's owner that a fault would run, with their times, for a dry run. The fault comes from ``named``."""
         ...
 
     def ending(self) -> str:
-        """For a dry run: in which state everything is left."""
+        """The state in which a run leaves everything, for a dry run."""
         ...
 
     def fetched(self, progress: ProgressListener | None = None) -> Self:
         """
-        The backend once ``start`` has only to start: artifacts are on this machine, and the release of servers is known.
+        Downloads or builds what ``start`` needs, and returns the backend with the release of its servers.
 
         Raises EnvironmentMissing (no jars, container engine or image; a cluster too far away) and ClusterError (one that
         does not answer).
@@ -99,7 +99,7 @@ class Backend(Protocol):
         progress: ProgressListener | None = None,
     ) -> Cluster:
         """
-        Start a cluster with its files in ``folder`` and return once it is proven to serve; close() ends it.
+        Starts a cluster with its files in ``folder`` and returns when it is proven to serve; close() ends it.
 
         name_server_port: of the first name server; all other ports are chosen free. Raises UsageError (topology, folder in
         use), EnvironmentMissing (no Java, jars, engine; port taken, folder not writable, disk full) and ClusterError (not
@@ -109,8 +109,8 @@ class Backend(Protocol):
 
     def sweep(self) -> None:
         """
-        Remove what a killed owner of a cluster has left and no supervisor ends.
+        Removes what the killed owner of a cluster left behind and no supervisor ended.
 
-        Raises EnvironmentMissing where that cannot be seen.
+        Raises EnvironmentMissing if that cannot be checked.
         """
         ...

@@ -1,4 +1,4 @@
-"""The one place that reads what is written after ``--cluster``, and the short way to a running cluster of ours."""
+"""The only parser of ``--cluster``, and a short way to a running cluster."""
 
 from pathlib import Path
 
@@ -15,15 +15,15 @@ from rocketdiff.core.topology import DEFAULT_TOPOLOGY, topology_named
 from rocketdiff.releases.progress import ProgressListener
 
 FORMS = ("processes", "containers", "containers:host", "external:FILE")
-"""What can be written after ``--cluster``."""
+"""Values of ``--cluster``."""
 
 
 def backend_named(written: str, server_release: str = DEFAULT_RELEASE) -> Backend:
     """
-    The backend that is written so, with the release of its servers.
+    Parses a value of ``--cluster``; server_release: of ``--server``.
 
-    Raises UsageError for one there is not, for a release of which there are no servers, and for a cluster file that is
-    refused; nothing is fetched, and no engine or cluster asked.
+    Raises UsageError for an unknown backend, a release without servers, or an invalid cluster file. Downloads nothing and
+    connects to nothing.
     """
     name, colon, argument = written.partition(":")
     match name:
@@ -38,9 +38,9 @@ def backend_named(written: str, server_release: str = DEFAULT_RELEASE) -> Backen
 
 def own_backend_named(written: str, server_release: str = DEFAULT_RELEASE, *, hint: str) -> Backend:
     """
-    The same where clusters are started; hint: what to do instead with somebody's own.
+    The same for commands that cannot use an existing cluster; hint: what to do instead.
 
-    Raises UsageError for that as well, before its file is read: others work on it, and each would take our pauses for its own.
+    Raises UsageError also for an existing cluster, before reading its file: several users at once would confuse each other's pauses.
     """
     if written.partition(":")[0] == EXTERNAL:
         raise UsageError("a backend that starts clusters", seen=repr(written), hint=hint)
@@ -58,9 +58,9 @@ def start_cluster(
     progress: ProgressListener | None = None,
 ) -> Cluster:
     """
-    Start a cluster of ours by the names of its backend and topology; as Backend.start.
+    Starts a cluster by the names of its backend and topology; see Backend.start.
 
-    Raises UsageError for names that there are not, too, and for somebody's own cluster.
+    Raises UsageError also for unknown names, and for an existing cluster.
     """
     own = own_backend_named(backend, server_release, hint="run and compare take --cluster external:cluster.yaml")
     return own.start(

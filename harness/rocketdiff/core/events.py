@@ -24,8 +24,8 @@ class Arm(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class DryRunTold:
-    """The only event of a dry run: what would be done, in lines for people."""
+class DryRunDescribed:
+    """The only event of a dry run: what a run would do, in lines for people."""
 
     lines: tuple[str, ...]
 
@@ -175,17 +175,17 @@ class ReportWritten:
 
 @dataclass(frozen=True, slots=True)
 class RunInterrupted:
-    """Somebody ended the run; ``folder`` is the run directory, which can be judged as far as it goes."""
+    """The user ended the run; ``folder`` is the run directory, and its complete cases can be judged."""
 
     folder: Path
 
 
 @dataclass(frozen=True, slots=True)
-class RunBrokeOff:
+class RunFailed:
     """
-    There is no verdict, and the reason is on its way to the user as an exception; ``machine_line`` is what ends the output.
+    There is no verdict; the exception with the reason follows. ``machine_line`` is what ends the output.
 
-    reports: of the cases that were complete, none where there is no such report.
+    reports: report files about the cases that were complete, by format name; empty if there is no such report.
     """
 
     machine_line: str
@@ -194,7 +194,7 @@ class RunBrokeOff:
 
 @dataclass(frozen=True, slots=True)
 class RunEnded:
-    """Last event of a run that came to its end; ``machine_line`` is what ends the output."""
+    """Last event of a run that was judged; ``machine_line`` is what ends the output."""
 
     run: str
     exit_code: int
@@ -203,7 +203,7 @@ class RunEnded:
 
 
 Event = (
-    DryRunTold
+    DryRunDescribed
     | RunStarted
     | ClusterStarted
     | ClusterReady
@@ -220,7 +220,7 @@ Event = (
     | CheckJudged
     | ReportWritten
     | RunInterrupted
-    | RunBrokeOff
+    | RunFailed
     | RunEnded
 )
 

@@ -1,7 +1,7 @@
 """
-The options of a run, in one table: `rocketdiff run`, `compare`, the pytest plugin, and the command that repeats a run are made from it.
+The options of a run in one table, from which `rocketdiff run`, `compare`, the pytest plugin's options and the command that repeats a run are made.
 
-Every pytest of an environment that has rocketdiff loads this module, so it imports nothing but names.
+The pytest plugin imports this module in every pytest session, so it must stay cheap: the standard library and the table of suites.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from pathlib import Path
 from rocketdiff.core.suites import SUITES_IN_WORDS
 
 DEFAULT_RELEASE = "5.3.3"
-"""Of clients and of servers, where nobody names one."""
+"""Default release of clients and servers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +18,10 @@ class RunOption:
     """
     One option.
 
-    name: ``--NAME`` of the command line, ``--rocketdiff-NAME`` of pytest. type: bool is a switch. is_many: it may be given again.
-    help: of the command line; in_pytest: of pytest. least: smallest number. field: of run.request.RunRequest, which holds what was asked,
-    empty for what repeating a run does without. is_always_said: the command that repeats a run names it even where it is the default.
+    name: ``--NAME`` on the command line, ``--rocketdiff-NAME`` in pytest. type: bool is a switch. is_many: may be given several times.
+    help: for the command line; in_pytest: help for pytest. least: smallest number. field: attribute of run.request.RunRequest with the
+    value; empty if the command that repeats a run does not need the option. is_always_printed: that command contains it even with its
+    default value.
     """
 
     name: str
@@ -31,11 +32,11 @@ class RunOption:
     is_many: bool = False
     least: int | None = None
     in_pytest: str = ""
-    is_always_said: bool = False
+    is_always_printed: bool = False
 
     @property
     def key(self) -> str:
-        """Its name in Python."""
+        """The name as a Python identifier."""
         return self.name.replace("-", "_")
 
 
@@ -94,7 +95,7 @@ RUN_OPTIONS = {
             "server_asked",
             default=DEFAULT_RELEASE,
             in_pytest="release of name servers and brokers",
-            is_always_said=True,
+            is_always_printed=True,
         ),
         RunOption(
             "cluster",
@@ -169,7 +170,7 @@ RUN_OPTIONS = {
 """By name, in the order of `rocketdiff run --help`."""
 
 FOR_COMPARE = tuple(name for name in RUN_OPTIONS if name not in ("subject", "no-ledger", "bisect"))
-"""Its subjects are arguments, and no shipped ledger applies."""
+"""compare takes its subjects as arguments and never applies a shipped ledger."""
 
 FOR_PYTEST = (
     "subject", "suite", "scenario", "scenarios", "server", "cluster", "wire", "seed", "out", "ledger", "no-ledger", "inconclusive",
@@ -181,4 +182,4 @@ TO_REPEAT = (
     "subject", "suite", "scenario", "scenarios", "server", "cluster", "seed", "inconclusive", "ledger", "wire", "control",
     "no-ledger", "strict",
 )  # fmt: skip
-"""What decides a run and its verdict, in the order in which the command that repeats it is printed."""
+"""Options that decide a run and its verdict, in the order in which the command that repeats it prints them."""

@@ -7,10 +7,10 @@ from typing import Self
 from rocketdiff.core.errors import UsageError
 
 STANDARD = "java"
-"""RocketMQ's own client, against which others are measured: a bare release is one of it, and rules are named by its releases."""
+"""RocketMQ's Java client. A release without a client name is a release of it, and rules are named after its releases."""
 
 REFERENCE = "python"
-"""Our reference implementation; its release is the one whose rules it follows."""
+"""The reference implementation; its release names the rules that it follows."""
 
 _FORM = re.compile(r"(?P<client>[a-z][a-z0-9-]*):(?P<release>[A-Za-z0-9][A-Za-z0-9.+-]*)")
 
@@ -40,7 +40,7 @@ class SubjectId:
 
     @property
     def rules(self) -> str | None:
-        """Release whose rules the client is known to follow; None for a client whose rules nobody has written down."""
+        """Release whose rules the client follows; None for a client without written rules."""
         return self.release if self.client in (STANDARD, REFERENCE) else None
 
     def __str__(self) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rocketdiff.analysis.analyze import analyze, analyze_here
 from rocketdiff.core.errors import HarnessError, UsageError
-from rocketdiff.core.events import AnalysisStarted, CheckJudged, Listener, ReportWritten, RunBrokeOff, tell
+from rocketdiff.core.events import AnalysisStarted, CheckJudged, Listener, ReportWritten, RunFailed, tell
 from rocketdiff.core.files import require_nameable
 from rocketdiff.core.policy import Policy
 from rocketdiff.core.verdict import CheckResult
@@ -55,7 +55,7 @@ def judge_runs(
         # The reason goes up to the user; whoever reads only the last line must see that there is no verdict.
         names = "+".join(run.run for run in runs)
         line = machine_line(RunVerdict.ERROR, Counts(), seed=runs[0].manifest.seed if runs else None, run=names)
-        tell(listeners, RunBrokeOff(line))
+        tell(listeners, RunFailed(line))
         raise
     tell(listeners, ReportWritten(judged.files))
     return judged

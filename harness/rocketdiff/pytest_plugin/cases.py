@@ -1,4 +1,4 @@
-"""Cases one by one, as pytest asks for them: put down as planned, run on the shared cluster, judged, and all together at the end."""
+"""The cases of a pytest process: planned, run and judged one by one, and all together at the end."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ from rocketdiff.traces.case_directory import CaseDirectory
 
 @dataclass(frozen=True, slots=True)
 class PlannedCase:
-    """A case that has its place in the run directory and has not begun."""
+    """A case that is recorded in the run directory and has not started."""
 
     case: Case
     directory: CaseDirectory
 
 
 class Cases:
-    """The run directory of one pytest process, and what goes into it."""
+    """The case session of one pytest process."""
 
     def __init__(self, request: RunRequest, run: str, reproduce: str, pool: ClusterPool) -> None:
         self._request = request
@@ -37,41 +37,41 @@ class Cases:
 
     @cached_property
     def _session(self) -> CaseSession:
-        """Begun with the first case; before it, whatever the pair needs is fetched."""
+        """Starts with the first case, after everything that the pair needs is fetched."""
         request, root = fetched(self._request), self._request.out.resolve()
         session = CaseSession.begin(request, self._pool, root, run=self._run, reproduce=self._reproduce)
         self._pool.evidence = session.directory.path / "cluster"
         return session
 
     def why_not(self, scenario: Scenario) -> str | None:
-        """Why a run would leave the scenario out: its topology on this backend, or a call of one of the clients; None for nothing."""
+        """Why a run would leave the scenario out (the backend, or a call that a client lacks); None if it would not."""
         return why_not_here(scenario, self._request.backend) or why_not_asked(scenario, self._request.subjects)
 
     def plan(self, scenario: Scenario) -> PlannedCase:
-        """Put a case down, so that whatever keeps it from running is missed by the judge; then see that its cluster is up."""
+        """Record the case as planned, so that a case that never runs is judged INVALID; then make sure its cluster is running."""
         assert self._request.seed is not None
         case = expand(scenario, self._request.baseline, self._request.candidate, self._request.seed)
         planned = PlannedCase(case, self._session.add(case))
         try:
             self._session.require_cluster(case)
-        except HarnessError as error:  # the report names it, too
+        except HarnessError as error:  # the report has the reason as well
             planned.directory.abort(str(error))
             raise
         return planned
 
     def run(self, planned: PlannedCase) -> CaseAnswer:
-        """Run and judge it alone; raises HarnessError for what keeps it from going on."""
+        """Runs and judges the case alone; raises HarnessError if it cannot be completed."""
         return self._session.run(planned.directory.number, planned.case)
 
     def end(self) -> None:
-        """No more cases: stop the servers."""
+        """Stops the servers."""
         if "_session" in self.__dict__:
             self._session.end()
         self._pool.close()
 
 
 def judge_all(request: RunRequest, runs: Sequence[Path], out: Path) -> Judged:
-    """All run directories of a session together: what is pooled over cases is judged here, and the report written."""
+    """Judges all run directories of a session together, with what is pooled over cases, and writes the report."""
     folder, judging = out if len(runs) > 1 else None, request.judging
     ledger = load_for(judging.ledgers, runs)
     return judge_runs(runs, policy=judging.policy, ledger=ledger, out=folder, master=WITHOUT_SPARK)

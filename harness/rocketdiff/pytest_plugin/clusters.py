@@ -13,14 +13,14 @@ def backend_of(config: pytest.Config) -> Backend:
     """
     The backend of ``--rocketdiff-cluster`` and ``--rocketdiff-server``.
 
-    Raises UsageError for one there is not, and for somebody's own cluster: workers would pause it under each other.
+    Raises UsageError for an unknown backend, and for an existing cluster, because xdist workers would disturb each other there.
     """
     written, release = str(config.getoption("rocketdiff_cluster")), str(config.getoption("rocketdiff_server"))
     return own_backend_named(written, release, hint="rocketdiff run --cluster external:FILE, without pytest")
 
 
 def pool_of(config: pytest.Config) -> ClusterPool:
-    """The pool of this process; it is closed, whatever happens, when pytest ends."""
+    """The pool of this process; it is closed when pytest ends, whatever happens."""
     if _KEY not in config.stash:
         pool = config.stash[_KEY] = ClusterPool(backend_of(config))
         config.add_cleanup(pool.close)

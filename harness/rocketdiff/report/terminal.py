@@ -52,9 +52,9 @@ class TerminalListener:
                 )
             case events.AnalysisStarted() | events.CheckJudged():
                 self._analysis(event)
-            case events.ReportWritten() | events.RunInterrupted() | events.RunBrokeOff() | events.RunEnded():
+            case events.ReportWritten() | events.RunInterrupted() | events.RunFailed() | events.RunEnded():
                 self.close()
-            case events.ArmsStarted() | events.DryRunTold():
+            case events.ArmsStarted() | events.DryRunDescribed():
                 return
 
     def close(self) -> None:

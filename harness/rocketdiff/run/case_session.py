@@ -1,4 +1,4 @@
-"""Cases one after another, in one run directory: each on a cluster of the pool, judged alone as soon as it has run."""
+"""Successive cases in one run directory: each runs on a cluster of the pool, and can be judged at once."""
 
 import time
 from collections.abc import Sequence
@@ -24,24 +24,24 @@ from rocketdiff.verdict.judge import RunVerdict, conclude
 
 
 class Clusters(Protocol):
-    """Where cases get their cluster from: cluster_pool.ClusterPool."""
+    """Source of clusters: cluster_pool.ClusterPool."""
 
     def cluster(self, topology: str) -> Cluster:
-        """One of this topology that serves."""
+        """A cluster of this topology."""
         ...
 
     def for_case(self, topology: str) -> Cluster:
-        """The same for one more case."""
+        """The same, counted as a case."""
         ...
 
     def close(self) -> None:
-        """End it."""
+        """Ends the cluster."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class CaseAnswer:
-    """Every check of one case, and the word they add up to."""
+    """The results of one case, and the verdict on them."""
 
     verdict: RunVerdict
     results: tuple[CheckResult, ...]
@@ -49,7 +49,7 @@ class CaseAnswer:
 
 
 class CaseSession:
-    """The cases of one request, with its clients, ledgers and policy; ``directory`` has an entry for each."""
+    """Runs cases with the subjects, ledgers and policy of one request; ``directory`` has an entry for each."""
 
     def __init__(
         self, request: RunRequest, directory: RunDirectory, clusters: Clusters, listeners: Sequence[Listener] = ()
@@ -72,10 +72,10 @@ class CaseSession:
         **instead: Any,
     ) -> "CaseSession":
         """
-        A session with a new run directory below ``root``, in which the cases are put down as planned.
+        Starts a session with a new run directory below ``root`` that records the cases as planned.
 
-        The request has a seed, and has been ``fetched``. suffix: of the run's name, which is otherwise made of time and seed.
-        instead: what ``run.json`` says otherwise than of a run.
+        The request must have a seed and come from ``execute.fetched``. suffix: for the run's name, which is made of time and seed.
+        instead: fields of ``run.json`` that differ from those of an ordinary run.
         """
         assert request.seed is not None
         planned = manifest_of(request, request.seed, cases)
@@ -83,24 +83,24 @@ class CaseSession:
         return cls(request, RunDirectory.create(root, manifest), clusters)
 
     def add(self, case: Case) -> CaseDirectory:
-        """Put one more case down, so that whatever keeps it from running is missed by the judge."""
+        """Records one more case as planned, so that a case that never runs is judged INVALID."""
         return self.directory.add(lambda number: entry_of(number, case))
 
     def require_cluster(self, case: Case) -> None:
-        """See that the cluster of a case is up; raises what the pool raises."""
+        """Makes sure that the cluster of a case is running; raises the errors of Backend.start."""
         self._clusters.cluster(case.scenario.topology)
 
     def play(self, number: int, case: Case) -> None:
-        """Run a case and seal it, to be judged with all the others; raises what run_case and the pool raise."""
+        """Runs and seals a case, to be judged together with the others; raises the errors of run_case and Backend.start."""
         cluster = self._clusters.for_case(case.scenario.topology)
         wanted = self._request.is_wire_wanted
         run_case(cluster, self.directory.case(number), case, self._pair, self._listeners, is_wire_wanted=wanted)
 
     def run(self, number: int, case: Case) -> CaseAnswer:
         """
-        Run a case and judge it alone.
+        Runs a case and judges it alone.
 
-        Raises HarnessError for what keeps it from going on; the next case gets a new cluster then.
+        Raises HarnessError if it cannot be completed; the next case then gets a new cluster.
         """
         judging = self._request.judging
         try:
@@ -114,5 +114,5 @@ class CaseSession:
         return CaseAnswer(verdict, results, judging.policy)
 
     def end(self) -> None:
-        """No more cases."""
+        """Records the end of the run."""
         self.directory.end(wall_ms=time.time_ns() // 1_000_000)

@@ -1,4 +1,4 @@
-"""The cluster that cases share, one after another: a run's, a calibration's, a pytest process's."""
+"""The cluster that successive cases share: in a run, a calibration or a pytest process."""
 
 import shutil
 import tempfile
@@ -17,10 +17,10 @@ from rocketdiff.releases.progress import ProgressListener
 
 class ClusterPool:
     """
-    At most one cluster, for several would not fit beside each other into the memory of a CI machine.
+    At most one cluster at a time, because several would not fit into the memory of a CI machine.
 
-    It is started when it is first asked for, and replaced when another topology is, and after ``max_cases``. Its files lie in
-    ``folder``/TOPOLOGY, for good where the pool ``keeps_files``, else until it is closed; without a folder in a temporary one.
+    The first request starts it; a request for another topology replaces it, and so does the first one after ``max_cases`` cases. Its
+    files are in ``folder``/TOPOLOGY (default: a temporary folder) and are removed with it unless the pool ``keeps_files``.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class ClusterPool:
         self._removed: Path | None = None
         self._cases = 0
         self.evidence: Path | None = None
-        """Folder that receives logs and settings of every cluster before it is gone; none when nobody wants them."""
+        """Folder for logs and settings, copied before a cluster is closed; None: not copied."""
 
     def __enter__(self) -> Self:
         return self
@@ -52,7 +52,7 @@ class ClusterPool:
         self.close()
 
     def cluster(self, topology: str) -> Cluster:
-        """The running one if it has this topology, else a new one in its place; raises what Backend.start raises."""
+        """The running cluster if it has this topology, else a new one; raises the errors of Backend.start."""
         if self._cluster is not None and (self._cluster.topology.name != topology or self._cases == self._max_cases):
             self.close()
         if self._cluster is None:
@@ -60,13 +60,13 @@ class ClusterPool:
         return self._cluster
 
     def for_case(self, topology: str) -> Cluster:
-        """The same for one more case."""
+        """The same, counted as a case."""
         cluster = self.cluster(topology)
         self._cases += 1
         return cluster
 
     def heal(self) -> None:
-        """Undo what a test did to the servers; a cluster that cannot be healed is given up, and the error goes on."""
+        """Undoes what a test did to the servers; a cluster that cannot be healed is closed, and the error is raised."""
         if self._cluster is None:
             return
         try:
@@ -77,7 +77,7 @@ class ClusterPool:
             raise
 
     def close(self) -> None:
-        """End the cluster, and remove its files where they are not kept; a second call does nothing."""
+        """Ends the cluster and removes its files unless they are kept; a second call does nothing."""
         if self._cluster is not None:
             topology = self._cluster.topology.name
             if self.evidence is not None:
@@ -100,7 +100,7 @@ class ClusterPool:
         return cluster
 
     def _place(self, topology: str) -> Path:
-        """Folder of the next cluster; what a killed pool has left there is removed."""
+        """Folder of the next cluster, without the files of a pool that was killed."""
         folder = self._folder or Path(tempfile.mkdtemp(prefix="rocketdiff-"))
         if not self._keeps_files:
             self._removed = folder

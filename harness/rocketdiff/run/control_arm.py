@@ -18,7 +18,7 @@ from rocketdiff.core.verdict import CheckResult
 from rocketdiff.judging.judge_runs import judge_runs
 from rocketdiff.ledger.model import Ledger
 from rocketdiff.run.case_session import CaseSession, Clusters
-from rocketdiff.run.request import UNEXCUSED, RunRequest
+from rocketdiff.run.request import WITHOUT_LEDGERS, RunRequest
 from rocketdiff.scenario import Case
 from rocketdiff.traces.case_directory import CaseDirectory
 from rocketdiff.traces.manifest import CaseEntry
@@ -36,7 +36,7 @@ def control_cases(cases: Sequence[Case]) -> tuple[Case, ...]:
 
 
 class ControlArm:
-    """The control cases of one run, by the same numbers, in a run directory of their own below the run's."""
+    """The control cases of one run, with the same numbers, in a run directory of their own inside the run's."""
 
     def __init__(self, session: CaseSession, cases: Sequence[Case]) -> None:
         self._session = session
@@ -45,12 +45,12 @@ class ControlArm:
 
     @classmethod
     def of(cls, request: RunRequest, cases: Sequence[Case], run: RunDirectory, clusters: Clusters) -> Self:
-        """The controls of a run's cases, on the clusters of the run."""
+        """The controls of the cases of a run, on the clusters of the run."""
         own = control_cases(cases)
         asked = replace(
             request,
             candidate=request.baseline,
-            judging=UNEXCUSED,
+            judging=WITHOUT_LEDGERS,
             seed=run.manifest.seed,
             is_control_wanted=False,
         )
@@ -63,16 +63,16 @@ class ControlArm:
         return self._session.directory.path
 
     def follow(self, case: CaseDirectory) -> None:
-        """Run the control case of a case that has just been sealed, and put its guard down there."""
+        """Runs the control case of a case that has just been sealed, and records the guard in that case."""
         answer = self._session.run(case.number, self._cases[case.number - 1])
         self._followed.append(case)
         case.guard(guard_of(GUARD, answer.results, case.entry, self._subject))
 
     def end(self) -> None:
         """
-        Judge all control cases together, pooled statistics included, and write their own report.
+        Judges all control cases together, with the pooled statistics, and writes their report.
 
-        An alarm there cannot be laid at one case's door, so every case gets the broken guard.
+        A pooled alarm cannot be attributed to one case, so every case gets the broken guard.
         """
         self._session.end()
         judged = judge_runs([self.path], policy=Policy(), ledger=Ledger(), master=WITHOUT_SPARK)

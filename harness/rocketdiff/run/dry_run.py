@@ -1,4 +1,4 @@
-"""What a run would do to a cluster, told and not done: cases, topics, faults with their times and commands, and the end."""
+"""The text of ``--dry-run``: cases, topics, faults with their times and commands, and the state at the end."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,14 +13,14 @@ from rocketdiff.scenario import Case
 from rocketdiff.scenario.checks_asked import checks_planned, count_planned
 
 _RUN = "<run>"
-"""Stands for the name of a run, which is given when it starts."""
+"""Placeholder for the name of the run."""
 
 
-def told(request: RunRequest, cases: Sequence[Case], choice: Choice) -> Iterator[str]:
+def describe(request: RunRequest, cases: Sequence[Case], choice: Choice) -> Iterator[str]:
     """
-    The lines of ``--dry-run``; nothing is asked, started or written for them.
+    The lines of ``--dry-run``; asks, starts and writes nothing.
 
-    choice: for what of it is left out.
+    choice: names the scenarios that are left out.
     """
     backend, is_control_wanted = request.backend, request.is_control_wanted
     yield "dry run: nothing is started, no connection is made, no command is run"
@@ -41,7 +41,7 @@ def told(request: RunRequest, cases: Sequence[Case], choice: Choice) -> Iterator
 
 
 def _terms(request: RunRequest) -> str:
-    """By what it would be run and judged."""
+    """Suite, backend, ledgers and policy."""
     policy, ledgers = request.judging.policy, request.judging.ledgers
     declared = [*(["the shipped ones"] if ledgers.shipped else []), *map(str, ledgers.files)]
     relays = ", relays before both clients" if request.is_wire_wanted else ""
@@ -60,7 +60,7 @@ def _case(prefix: str, case: Case, backend: Backend) -> Iterator[str]:
     """What a case does, once it is named; prefix: of its topics."""
     scenario = case.scenario
     yield f"  checks: {', '.join(checks_planned(scenario))}"
-    if backend.is_shared:  # topics of a cluster that is started for the run are nobody's concern
+    if backend.is_shared:  # topics of a cluster that exists only for the run concern nobody
         for suffix in (*map(str, Arm), "warm"):
             yield f"  topic {prefix}-{suffix}: {scenario.queues_per_broker} queues on each of {', '.join(case.brokers)}"
     for fault in scenario.faults:

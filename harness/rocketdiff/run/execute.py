@@ -1,4 +1,4 @@
-"""The main job: select cases, run every one on the cluster of its topology, judge. Only the order of stages is here; what happens is told as events."""
+"""The order of stages of a run: select, fetch, run every case, judge. It emits events and prints nothing."""
 
 import secrets
 import time
@@ -10,10 +10,10 @@ from pathlib import Path
 from rocketdiff.cluster.backend import Backend
 from rocketdiff.core.errors import ExitCode, HarnessError
 from rocketdiff.core.events import (
-    DryRunTold,
+    DryRunDescribed,
     Listener,
-    RunBrokeOff,
     RunEnded,
+    RunFailed,
     RunInterrupted,
     RunStarted,
     tell,
@@ -27,7 +27,7 @@ from rocketdiff.report.junit import JUnitListener
 from rocketdiff.run.case_session import CaseSession
 from rocketdiff.run.cluster_pool import ClusterPool
 from rocketdiff.run.control_arm import ControlArm
-from rocketdiff.run.dry_run import told
+from rocketdiff.run.dry_run import describe
 from rocketdiff.run.manifest import manifest_of
 from rocketdiff.run.request import RunRequest
 from rocketdiff.run.selection import Choice, choose, require_pair, require_some, require_usable
@@ -52,16 +52,16 @@ def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
     cases = expanded(choice, request, seed)
     ledger = load_ledger(request.judging.ledgers, [case.scenario for case in cases])
     if request.is_dry:
-        tell(listeners, DryRunTold(tuple(told(request, cases, choice))))
+        tell(listeners, DryRunDescribed(tuple(describe(request, cases, choice))))
         return int(ExitCode.CONFORMS)
     request = fetched(request)
     directory = RunDirectory.create(request.out.resolve(), manifest_of(request, seed, cases, choice.left_out))
     listeners = (*listeners, JUnitListener(directory.path / junit.FILE_NAME, request.judging.policy))
     tell(listeners, _started(request, cases, directory, choice))
-    with _ending_told(request, directory, ledger, listeners):
+    with _failure_reported(request, directory, ledger, listeners):
         run_cases(request, cases, directory, listeners)
     policy, master = request.judging.policy, request.judging.master
-    with _interruption_told(directory, listeners):
+    with _interruption_reported(directory, listeners):
         judged = judge_runs([directory.path], master=master, policy=policy, ledger=ledger, listeners=listeners)
     code = int(judged.judgement.exit_code)
     tell(listeners, RunEnded(directory.run, code, judged.judgement.machine_line, time.monotonic() - began))
@@ -69,26 +69,26 @@ def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
 
 
 @contextmanager
-def _ending_told(
+def _failure_reported(
     request: RunRequest, directory: RunDirectory, ledger: Ledger, listeners: Sequence[Listener]
 ) -> Iterator[None]:
-    """Tell of cases that could not all be run; of those that were complete there is a report, but no verdict."""
+    """If the cases cannot all run, reports on the complete ones and emits RunFailed; there is no verdict."""
     try:
-        with _interruption_told(directory, listeners):
+        with _interruption_reported(directory, listeners):
             yield
     except Exception as error:
         reports: tuple[tuple[str, Path], ...] = ()
         if isinstance(error, HarnessError):
             policy, master = request.judging.policy, request.judging.master
             reports = judge_what_is_complete(directory, policy=policy, ledger=ledger, master=master)
-        # The reason goes up to the user; whoever reads only the last line must see that there is no verdict.
+        # The user sees the exception; a program that reads only the last line must see that there is no verdict.
         line = machine_line(RunVerdict.ERROR, Counts(), seed=directory.manifest.seed, run=directory.run)
-        tell(listeners, RunBrokeOff(line, reports))
+        tell(listeners, RunFailed(line, reports))
         raise
 
 
 @contextmanager
-def _interruption_told(directory: RunDirectory, listeners: Sequence[Listener]) -> Iterator[None]:
+def _interruption_reported(directory: RunDirectory, listeners: Sequence[Listener]) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
@@ -97,16 +97,16 @@ def _interruption_told(directory: RunDirectory, listeners: Sequence[Listener]) -
 
 
 def require_possible(request: RunRequest) -> None:
-    """UsageError for whatever of a request can be known to be wrong before a scenario is read or anything is fetched or started."""
+    """UsageError for everything that can be checked before scenarios are read and anything is fetched or started."""
     require_usable(request.out, request.judging.master)
     require_pair(request.baseline, request.candidate)
 
 
 def fetched(request: RunRequest) -> RunRequest:
     """
-    The request when everything is downloaded or compiled that may have to be, before anything is started or written.
+    Downloads or compiles everything that is missing, before anything is started or written.
 
-    Its backend knows the release of its servers then.
+    Returns the request with a backend that knows the release of its servers.
     """
     backend = request.backend.fetched(request.progress)
     for subject in request.subjects:
@@ -135,7 +135,7 @@ def expanded(choice: Choice, request: RunRequest, seed: int) -> tuple[Case, ...]
 
 
 def _there(case: Case, backend: Backend) -> Case:
-    """The case with the names that nodes have on the backend."""
+    """The case with the node names of the backend."""
     topology, scenario = topology_named(case.scenario.topology), case.scenario
     faults = backend.named(topology, scenario.faults)
     return replace(case, scenario=replace(scenario, faults=faults), brokers=backend.brokers(topology))
@@ -144,7 +144,7 @@ def _there(case: Case, backend: Backend) -> Case:
 def run_cases(
     request: RunRequest, cases: Sequence[Case], directory: RunDirectory, listeners: Sequence[Listener]
 ) -> None:
-    """Run every case; each topology has its cluster, started before its first case and gone after its last."""
+    """Runs every case; the cases of a topology share one cluster."""
     folder, progress = directory.path / "cluster", request.progress
     with ClusterPool(request.backend, folder, keeps_files=True, listeners=listeners, progress=progress) as clusters:
         session = CaseSession(request, directory, clusters, listeners)

@@ -19,7 +19,7 @@ from rocketdiff.traces.plan_file import plan_digest
 def manifest_of(
     request: RunRequest, seed: int, cases: Sequence[Case], left_out: tuple[tuple[str, str], ...] = ()
 ) -> RunManifest:
-    """What is known of a run and its cases before anything happens, so that what is missing later is missed."""
+    """Everything planned is recorded before anything starts, so that a case that never runs is noticed."""
     now = datetime.now(UTC)
     return RunManifest(
         run=f"{now:%Y%m%d-%H%M%S}-{seed:08x}",
@@ -39,7 +39,7 @@ def manifest_of(
 
 
 def entry_of(number: int, case: Case) -> CaseEntry:
-    """What ``run.json`` says about a case before it began."""
+    """The entry of a planned case."""
     scenario = case.scenario
     return CaseEntry(
         number=number,

@@ -1,4 +1,4 @@
-"""What a run is asked for, as people write it: clients, suite, what gates."""
+"""Parsers of option values: subjects, suite, policy."""
 
 import re
 

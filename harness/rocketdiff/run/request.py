@@ -1,4 +1,4 @@
-"""What a run is asked for: which scenarios, on which backend, judged by what; made from options, and told as a command again."""
+"""The request for a run: scenarios, backend, judging; made from options, and printed as a command again."""
 
 import shlex
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ from rocketdiff.run.options import pair_of, policy_of, suite_of
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which scenarios: of a suite (None: of all), by globs of their names, from a folder (None: the shipped ones)."""
+    """Which scenarios: suite (None: all), globs of names, folder (None: the shipped scenarios)."""
 
     suite: str | None = None
     patterns: tuple[str, ...] = ()
@@ -28,21 +28,21 @@ class Selection:
 
     @property
     def suite_name(self) -> str:
-        """As a user writes it."""
+        """As a user writes it, ``all`` for None."""
         return self.suite or "all"
 
 
 @dataclass(frozen=True, slots=True)
 class Judging:
-    """By what a run is judged: what gates, which divergences are declared, and where Spark runs (``--master``)."""
+    """How a run is judged: what gates, which divergences are declared, and where Spark runs (``--master``)."""
 
     policy: Policy = field(default_factory=Policy)
     ledgers: LedgerChoice = field(default_factory=LedgerChoice)
     master: str | None = None
 
 
-UNEXCUSED = Judging(ledgers=LedgerChoice(shipped=False))
-"""For a client against itself: no ledger can declare what differs there."""
+WITHOUT_LEDGERS = Judging(ledgers=LedgerChoice(shipped=False))
+"""For a client compared with itself, where every divergence is a false alarm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,20 +69,20 @@ class RunRequest:
 
     @property
     def subjects(self) -> tuple[SubjectId, SubjectId]:
-        """First the standard, then what is measured against it."""
+        """Baseline and candidate."""
         return self.baseline, self.candidate
 
     @property
     def server_asked(self) -> str | None:
-        """What ``--server`` says; somebody's own cluster says its release itself."""
+        """Value of ``--server``; None for an existing cluster, which has a release of its own."""
         return None if self.backend.is_shared else self.backend.server_release
 
 
 def request_of(given: Mapping[str, Any], backend: Backend | None = None) -> RunRequest:
     """
-    From options by their keys; those that are left out have their defaults.
+    Makes a request from option values by key; missing options have their defaults.
 
-    backend: None for the one that the options name. Raises UsageError for what nobody can run, with the option's value.
+    backend: already parsed; None to parse ``cluster`` and ``server``. Raises UsageError for an invalid value.
     """
     asked = {option.key: given.get(option.key, option.default) for option in RUN_OPTIONS.values()}
     patterns, root = tuple(asked["scenario"] or ()), asked["scenarios"]
@@ -102,7 +102,7 @@ def request_of(given: Mapping[str, Any], backend: Backend | None = None) -> RunR
 
 
 def command_line(request: RunRequest, seed: int) -> str:
-    """What to type to repeat the run: everything that decides what it does and how it is judged."""
+    """The command that repeats the run, with every option that decides what it does and how it is judged."""
     seeded = replace(request, seed=seed)
     words = (word for name in TO_REPEAT for word in _words(RUN_OPTIONS[name], seeded))
     return shlex.join(["rocketdiff", "run", *words])
@@ -110,7 +110,7 @@ def command_line(request: RunRequest, seed: int) -> str:
 
 def _words(option: RunOption, request: RunRequest) -> Iterator[str]:
     value = attrgetter(option.field)(request)
-    if value is None or (value == option.default and not option.is_always_said):
+    if value is None or (value == option.default and not option.is_always_printed):
         return
     if option.type is bool:
         yield f"--{option.name}"

@@ -26,8 +26,7 @@ class Choice:
     What was chosen, and what of it can be run.
 
     without_call: scenarios that are left out for NO_CALL.
-    not_here: those that the cluster cannot be given, each with the reason: a topology that the backend cannot start, nodes or
-    commands that somebody's own cluster does not have.
+    not_here: scenarios that the backend cannot run, each with the reason.
     """
 
     scenarios: tuple[Scenario, ...]
@@ -109,6 +108,6 @@ def _can_be_asked_of(subject: SubjectId, scenario: Scenario) -> bool:
 
 
 def why_not_here(scenario: Scenario, backend: Backend) -> str | None:
-    """What the backend lacks for a scenario; None for nothing."""
+    """What the backend lacks for a scenario; None if it can run it."""
     topology, delayed = topology_named(scenario.topology), any(scenario.workload.delay_levels)
     return backend.why_not(topology, scenario.faults, delayed=delayed)

@@ -1,4 +1,4 @@
-"""A kind of client: all that the rest of the harness knows of a client before it has said hello, in one value a client."""
+"""A kind of client: everything that the harness knows about a client before its hello."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -11,31 +11,30 @@ from rocketdiff.subjects.program import SubjectProgram
 
 
 class LabHost(StrEnum):
-    """What answers for a client in virtual time."""
+    """What executes a client in virtual time."""
 
     CLASSES = "the classes of the release, in a JVM whose time is rewritten"
     RULES = "the rules of the reference"
 
 
 def _nothing(_release: str, _progress: ProgressListener | None) -> None:
-    """Nothing has to be fetched."""
+    """Needs nothing."""
 
 
 def _every_call(_release: str, _kind: SendKind, _mode: SendMode, _queue_counts: Collection[int]) -> bool:
-    """The client has every call, as far as is known."""
+    """Has every call."""
     return True
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
     """
-    One client; its file in ``kinds`` makes it.
+    One client; defined in its own file in ``kinds``.
 
-    name: before the colon of a subject. releases: those that can be named. program: of a subject, without starting or fetching
-    anything; UsageError for a release there is not. fetch: everything that starting a release needs and that may have to be
-    downloaded or compiled. has_call: whether a release has a kind of send in a mode, as far as is known before its hello, for
-    topics of so many queues (a selector that cannot be made to choose among them is none). lab_host: None for a client that
-    does not run in virtual time.
+    name: the part of a subject before the colon. releases: all known releases. program: starts nothing and fetches nothing; raises
+    UsageError for an unknown release. fetch: downloads or compiles what a start of the release needs. has_call: whether a release
+    has a kind of send in a mode, as far as known before its hello; the last argument has the numbers of queues, because a selector
+    that cannot choose among so many does not count. lab_host: None if the client cannot run in virtual time.
     """
 
     name: str
@@ -46,5 +45,5 @@ class Kind:
     lab_host: LabHost | None = None
 
     def rules_of(self, release: str) -> str | None:
-        """Release whose rules it follows; None where nobody has written them down, so that it cannot be a baseline."""
+        """Release whose rules it follows; None for a client without written rules, which cannot be a baseline."""
         return SubjectId(self.name, release).rules

@@ -1,4 +1,4 @@
-"""Every kind of client that the harness can start, by the first part of a subject's name."""
+"""All kinds of clients, by name."""
 
 from collections.abc import Collection
 
@@ -10,11 +10,11 @@ from rocketdiff.subjects.kinds import cpp, java, python, toy
 from rocketdiff.subjects.program import SubjectProgram
 
 KINDS = {kind.name: kind for kind in (java.KIND, python.KIND, cpp.KIND, toy.KIND)}
-"""A new client is a file in ``kinds`` and its name here."""
+"""A new client is one file in ``kinds`` and one name in this tuple."""
 
 
 def kind_of(subject: SubjectId) -> Kind:
-    """The kind of a subject's client; UsageError, naming those that are known, for any other."""
+    """The kind of a subject's client; UsageError, with the known names, for an unknown one."""
     kind = KINDS.get(subject.client)
     if kind is None:
         hint = ", ".join(f"{name}:…" for name in KINDS)
@@ -34,13 +34,13 @@ def program_of(subject: SubjectId) -> SubjectProgram:
 def offers(
     subject: SubjectId, kind: SendKind, mode: SendMode = SendMode.SYNC, queue_counts: Collection[int] = ()
 ) -> bool:
-    """Whether its client has this kind of send, in this mode; of a client that is not known nothing is ruled out."""
+    """Whether the subject's client has this kind of send in this mode; True for an unknown client, whose hello will tell."""
     known = KINDS.get(subject.client)
     return known is None or known.has_call(subject.release, kind, mode, queue_counts)
 
 
 def lab_host_of(subject: SubjectId) -> LabHost | None:
-    """What answers for a subject in virtual time; None for one that does not run there."""
+    """What executes a subject in virtual time; None if nothing does."""
     known = KINDS.get(subject.client)
     return None if known is None else known.lab_host
 

@@ -1,4 +1,4 @@
-"""``--cluster containers``: the same servers in containers. The engine's client is imported when it is used: half a second."""
+"""``--cluster containers``: the same servers in containers. The engine's client takes half a second to import, so only its users import it."""
 
 from collections.abc import Sequence
 from contextlib import closing
@@ -9,7 +9,7 @@ from typing import Self
 from rocketdiff.cluster.containers import shapes
 from rocketdiff.cluster.containers.shapes import Wiring, wiring_named
 from rocketdiff.cluster.interface import Cluster
-from rocketdiff.cluster.launched.backend import OwnServers
+from rocketdiff.cluster.launched.backend import LaunchedServers
 from rocketdiff.cluster.launched.ports import require_port
 from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S
 from rocketdiff.core.fault import FaultSpec
@@ -18,8 +18,8 @@ from rocketdiff.releases.progress import ProgressListener
 
 
 @dataclass(frozen=True, slots=True)
-class Containers(OwnServers):
-    """written: how the wiring was written, because ``containers`` and ``containers:bridge`` mean the same."""
+class Containers(LaunchedServers):
+    """written: the spelling, because ``containers`` and ``containers:bridge`` mean the same."""
 
     wiring: Wiring = Wiring.BRIDGE
     written: str = "containers"
@@ -27,9 +27,9 @@ class Containers(OwnServers):
     @classmethod
     def of(cls, server_release: str, argument: str) -> Self:
         """
-        What follows ``containers:``; no engine is asked.
+        argument: what follows ``containers:``. Does not connect to an engine.
 
-        Raises UsageError for a wiring there is not, and for a release of which there can be no servers.
+        Raises UsageError for an unknown wiring, and for a release without servers.
         """
         from rocketdiff.cluster.containers.images import require_release  # noqa: PLC0415  # as above
 
@@ -43,11 +43,11 @@ class Containers(OwnServers):
         return self.written
 
     def why_not(self, topology: Topology, _faults: Sequence[FaultSpec], *, delayed: bool) -> str | None:  # noqa: ARG002 - as Backend
-        """Slaves cannot be had with every wiring."""
+        """Not every wiring supports slaves."""
         return shapes.why_not(self.wiring, topology)
 
     def fetched(self, progress: ProgressListener | None = None) -> Self:
-        """An engine that answers, and the image."""
+        """Checks that the engine answers; builds or pulls the image."""
         from rocketdiff.cluster.containers.launch import fetch_image  # noqa: PLC0415  # as above
 
         fetch_image(self.server_release, progress)
@@ -62,7 +62,7 @@ class Containers(OwnServers):
         timeout_s: float = READY_TIMEOUT_S,
         progress: ProgressListener | None = None,
     ) -> Cluster:
-        """As Backend.start; what earlier runs have left behind is removed first."""
+        """As Backend.start; first removes what earlier runs left behind."""
         from rocketdiff.cluster.containers.launch import start_containers  # noqa: PLC0415  # as above
 
         if name_server_port is not None:
@@ -78,7 +78,7 @@ class Containers(OwnServers):
         )
 
     def sweep(self) -> None:
-        """Containers whose runner is gone."""
+        """Removes containers whose runner is gone."""
         from rocketdiff.cluster.containers.engine import Engine  # noqa: PLC0415  # as above
         from rocketdiff.cluster.containers.sweep import sweep  # noqa: PLC0415  # as above
 

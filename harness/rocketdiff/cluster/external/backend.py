@@ -1,4 +1,4 @@
-"""``--cluster external:FILE``: somebody's own cluster, as its file describes it; its names, and what may be done to its nodes."""
+"""``--cluster external:FILE``: an existing cluster, described by its owner: names of the nodes, and commands that may be run on them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -28,15 +28,15 @@ _ACTS = {
     for kind in FaultKind
     if kind.traits.means in _VERBS and kind.traits.role is not Role.SLAVE
 }
-"""Kinds of fault that an owner can give commands for; any other would change what is not ours to change."""
+"""Fault kinds that an owner can give commands for. Other kinds would change settings of somebody else's brokers."""
 
 
 @dataclass(frozen=True, slots=True)
 class External:
     """
-    A described cluster; see Backend for what each answer means.
+    An existing cluster; see Backend for the meaning of each method.
 
-    file: as the user wrote it. server_release: of the file, or as the brokers said; empty until they are asked.
+    file: path as the user wrote it. server_release: from the file, or as the brokers reported it; empty until they are asked.
     """
 
     file: str
@@ -46,9 +46,9 @@ class External:
     @classmethod
     def of(cls, file: str, server_release: str) -> Self:
         """
-        From what follows ``external:`` and ``--server``, of which the default cannot be told from none at all.
+        file: what follows ``external:``. server_release: of ``--server``; its default cannot be distinguished from no option.
 
-        Raises UsageError, with file and line, for a file that is refused, and for a release that the cluster would not heed.
+        Raises UsageError for an invalid file (with its line), and for a release, because the cluster has one already.
         """
         if not file:
             raise UsageError("a cluster file", seen=f"--cluster {NAME}", hint=FORM)
@@ -73,7 +73,7 @@ class External:
 
     @property
     def is_shared(self) -> bool:
-        """It was there before, and stays."""
+        """It existed before the run, and remains."""
         return True
 
     @property
@@ -83,10 +83,10 @@ class External:
 
     def why_not(self, topology: Topology, faults: Sequence[FaultSpec], *, delayed: bool) -> str | None:
         """
-        A node, a command for one of the faults, a schedule of ours.
+        It may lack a node or a command for a fault, and delayed messages are not supported.
 
-        A delayed message is also kept in a topic that all of a cluster's users share. To find ours there everybody's would
-        have to be read, and ours would stay there after its own topic is deleted.
+        Brokers keep a delayed message in a topic that all users of a cluster share. To find those of a run, the messages of all users
+        would have to be read, and they would remain there after their own topic is deleted.
         """
         if delayed:
             return "delayed messages are kept among everybody's, in a topic that is not ours to read or to clean"
@@ -97,7 +97,7 @@ class External:
         return next(filter(None, (self._lacking(fault, here) for fault in faults)), None)
 
     def refused(self, scenario: str, reason: str) -> UsageError:
-        """The file is what lacks something."""
+        """Names the file, which lacks something."""
         return UsageError(
             f"everything that {scenario} does to the cluster spelled out in {self.described.origin}",
             seen=reason,
@@ -105,16 +105,16 @@ class External:
         )
 
     def brokers(self, topology: Topology) -> tuple[str, ...]:
-        """Their own names."""
+        """Their real names."""
         return named(topology, self.described).broker_names
 
     def named(self, topology: Topology, faults: Sequence[FaultSpec]) -> tuple[FaultSpec, ...]:
-        """With the nodes' own names."""
+        """With the real names of the nodes."""
         here = named(topology, self.described)
         return tuple(replace(fault, node=_node_name(fault, here)) for fault in faults)
 
     def introduction(self) -> Iterator[str]:
-        """Nodes, who witnesses a pause of each, and the probe topic."""
+        """Nodes, the witness of a pause of each, and the probe topic."""
         one = self.described
         release = self.server_release or "as its brokers say"
         yield f"cluster {one.name} of {one.origin}, RocketMQ {release}; commands run in {one.folder}"
@@ -126,7 +126,7 @@ class External:
         yield f"topic {one.topic_prefix}-probe-<random>, 4 queues on each broker used of {names}: one message in each"
 
     def planned_commands(self, fault: FaultSpec) -> tuple[str, ...]:
-        """Of the owner."""
+        """Two lines, one per command; one line for a fault on the wire."""
         if fault.kind in ON_THE_WIRE:
             return ("by a relay on this machine; the cluster is not touched",)
         act = _ACTS[fault.kind]
@@ -136,14 +136,14 @@ class External:
         return (f"at {fault.at_s:g} s: {begin}", f"{until}: {end}")
 
     def ending(self) -> str:
-        """As its owner had it."""
+        """As the run found it."""
         topics = f"({self.topic_prefix}-…)"
         return (
             f"in the end: whatever is paused or down is resumed or restarted, and the topics above {topics} are deleted"
         )
 
     def fetched(self, _progress: ProgressListener | None = None) -> Self:
-        """Nothing but to ask the brokers of which release they are; what earlier runs owe the cluster is done first."""
+        """Asks the brokers for their release, after pending undo actions of earlier runs are done."""
         return replace(self, server_release=look(self.described)[0])
 
     def start(
@@ -155,11 +155,11 @@ class External:
         timeout_s: float = READY_TIMEOUT_S,  # noqa: ARG002 - it is up
         progress: ProgressListener | None = None,  # noqa: ARG002 - nothing is fetched
     ) -> Cluster:
-        """Find it and prove that it serves; close() leaves it as it was found."""
+        """Connects and proves that the cluster serves; close() leaves it as it was found."""
         return join(self.described, topology, folder)
 
     def sweep(self) -> None:
-        """Nothing: what is owed is written down, and paid before the next run (``joining``)."""
+        """Nothing to do: pending undo actions are on disk, and the next run performs them (``joining``)."""
 
     def _lacking(self, fault: FaultSpec, here: NamedTopology) -> str | None:
         if fault.kind in ON_THE_WIRE:

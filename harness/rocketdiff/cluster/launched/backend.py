@@ -1,4 +1,4 @@
-"""What the backends that start clusters of our own answer alike."""
+"""The answers that all backends share which start servers themselves."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,24 +10,24 @@ from rocketdiff.core.topology import Topology
 
 
 @dataclass(frozen=True, slots=True)
-class OwnServers:
-    """Servers of one release that are started for a run and gone after it; see Backend for what each answer means."""
+class LaunchedServers:
+    """Servers of one release that exist only during a run; see Backend for the meaning of each method."""
 
     server_release: str = DEFAULT_RELEASE
 
     @property
     def name(self) -> str:
-        """The common case; a backend that can be written in several ways says which."""
+        """A backend with more than one spelling overrides it."""
         return "processes"
 
     @property
     def title(self) -> str:
-        """Its name holds no path."""
+        """The name has no path."""
         return self.name
 
     @property
     def is_shared(self) -> bool:
-        """Nobody else uses them."""
+        """There are no other users."""
         return False
 
     @property
@@ -36,25 +36,25 @@ class OwnServers:
         return "rocketdiff"
 
     def refused(self, scenario: str, reason: str) -> UsageError:
-        """The backend is what cannot run it."""
+        """Names the backend."""
         return UsageError(f"scenarios that --cluster {self.name} can run", seen=scenario, hint=reason)
 
     def brokers(self, topology: Topology) -> tuple[str, ...]:
-        """The names that we give."""
+        """The names of the topology."""
         return topology.broker_names
 
     def named(self, _topology: Topology, faults: Sequence[FaultSpec]) -> tuple[FaultSpec, ...]:
-        """A scenario's names are ours."""
+        """Scenarios use the same names."""
         return tuple(faults)
 
     def introduction(self) -> Iterator[str]:
-        """Only what is started."""
+        """One line."""
         yield f"clusters of RocketMQ {self.server_release} would be started, one for each topology"
 
     def planned_commands(self, _fault: FaultSpec) -> tuple[str, ...]:
-        """Nobody's: signals and the engine's own calls."""
+        """None: faults are signals and calls of the engine."""
         return ()
 
     def ending(self) -> str:
-        """Nothing is left."""
+        """Nothing remains."""
         return "in the end: everything that was started is stopped"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Self
 
 from rocketdiff.cluster.interface import Cluster
-from rocketdiff.cluster.launched.backend import OwnServers
+from rocketdiff.cluster.launched.backend import LaunchedServers
 from rocketdiff.cluster.launched.command_line import installed
 from rocketdiff.cluster.launched.ports import require_port
 from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S
@@ -18,8 +18,8 @@ from rocketdiff.releases.progress import ProgressListener
 
 
 @dataclass(frozen=True, slots=True)
-class Processes(OwnServers):
-    """Every topology and fault can be had."""
+class Processes(LaunchedServers):
+    """The default backend; it supports every topology and fault."""
 
     @classmethod
     def of(cls, server_release: str) -> Self:
@@ -28,11 +28,11 @@ class Processes(OwnServers):
         return cls(server_release)
 
     def why_not(self, _topology: Topology, _faults: Sequence[FaultSpec], *, delayed: bool) -> str | None:  # noqa: ARG002 - as Backend
-        """Nothing is lacking."""
+        """Always None."""
         return None
 
     def fetched(self, progress: ProgressListener | None = None) -> Self:
-        """The jars of the servers."""
+        """Downloads the jars of the servers."""
         server_class_path(self.server_release, progress)
         return self
 
@@ -52,4 +52,4 @@ class Processes(OwnServers):
         return start_processes(topology, installation, folder, name_server_port=name_server_port, timeout_s=timeout_s)
 
     def sweep(self) -> None:
-        """Nothing is left: the guardian ends the servers with their owner."""
+        """Nothing to do: the guardian ends the servers when their owner dies."""

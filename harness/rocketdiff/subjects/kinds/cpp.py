@@ -63,12 +63,12 @@ class CppProgram:
 
 
 def fetch(_release: str, progress: ProgressListener | None) -> None:
-    """The environment with the native library."""
+    """Builds the environment with the native library."""
     cpp_client(progress)
 
 
 def has_call(_release: str, kind: SendKind, mode: SendMode, queue_counts: Collection[int]) -> bool:
-    """Its three, where its sharding keys can name every queue."""
+    """Only CALLS; selectors only if the sharding keys can name every queue."""
     return (kind, mode) in CALLS and (kind is not SendKind.SELECTOR or all(map(can_select, queue_counts)))
 
 

@@ -85,13 +85,13 @@ class JavaProgram:
 
 
 def fetch(release: str, progress: ProgressListener | None) -> None:
-    """The jars of the release, and our driver."""
+    """Downloads the jars of the release and compiles the driver."""
     client_class_path(release, progress)
     driver_class_path()
 
 
 def has_call(release: str, kind: SendKind, _mode: SendMode, _queue_counts: Collection[int]) -> bool:
-    """Every one but a batch where there is none yet."""
+    """Every call, except batches before they existed."""
     return kind is not SendKind.BATCH or release not in WITHOUT_BATCH
 
 

@@ -57,4 +57,4 @@ class ReferenceProgram:
 
 
 KIND = Kind(CLIENT, known_releases, python_program, has_call=java.has_call, lab_host=LabHost.RULES)
-"""It has the calls of the release whose rules it follows."""
+"""Has the calls of the Java release whose rules it follows."""

@@ -4,36 +4,36 @@ from pathlib import Path
 
 import pytest
 
-from rocketdiff.core.events import DryRunTold, ReportWritten, RunBrokeOff, RunInterrupted
-from rocketdiff.report.answer import AnswerListener
+from rocketdiff.core.events import DryRunDescribed, ReportWritten, RunFailed, RunInterrupted
 from rocketdiff.report.document import write
+from rocketdiff.report.output import OutputListener
 from tests.report.conftest import sample_document
 
 
 def test_the_summary_is_that_of_the_stored_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Its last line is for machines."""
     path = write(sample_document(), tmp_path)
-    AnswerListener().on_event(ReportWritten((("json", path),)))
+    OutputListener().on_event(ReportWritten((("json", path),)))
     assert capsys.readouterr().out.splitlines()[-1].startswith("VERDICT diverges ")
 
 
 def test_a_run_that_broke_off_names_the_report_of_what_was_complete(capsys: pytest.CaptureFixture[str]) -> None:
     """There is no verdict, which the last line says."""
-    AnswerListener().on_event(RunBrokeOff("VERDICT error run=r", (("json", Path("r/report.json")),)))
+    OutputListener().on_event(RunFailed("VERDICT error run=r", (("json", Path("r/report.json")),)))
     assert capsys.readouterr().out == "the cases that were complete are judged in r/report.json\nVERDICT error run=r\n"
-    AnswerListener().on_event(RunBrokeOff("VERDICT error run=r"))
+    OutputListener().on_event(RunFailed("VERDICT error run=r"))
     assert capsys.readouterr().out == "VERDICT error run=r\n"
 
 
 def test_a_dry_run_is_printed_as_it_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     """Line by line."""
-    AnswerListener().on_event(DryRunTold(("dry run", "case 1")))
+    OutputListener().on_event(DryRunDescribed(("dry run", "case 1")))
     assert capsys.readouterr().out == "dry run\ncase 1\n"
 
 
 def test_whoever_interrupts_a_run_is_told_how_to_judge_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
     """The command as it is to be typed, beside the answer and not in it."""
-    AnswerListener().on_event(RunInterrupted(Path("reports/my run")))
+    OutputListener().on_event(RunInterrupted(Path("reports/my run")))
     told = capsys.readouterr()
     assert told.err == "what there is of the run can be judged: rocketdiff analyze 'reports/my run'\n"
     assert told.out == ""

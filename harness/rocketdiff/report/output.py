@@ -1,4 +1,4 @@
-"""What a command answers on standard output: the summary of a report, a dry run, and a last line for machines, whatever happens."""
+"""The standard output of a run: the summary of the report, or the text of a dry run, and a last line for machines."""
 
 import shlex
 import sys
@@ -10,22 +10,22 @@ from rocketdiff.report.document import load
 from rocketdiff.report.summary import print_summary
 
 
-class AnswerListener:
+class OutputListener:
     """
-    Prints what events amount to; listens after whoever draws progress bars, so that these are gone by then.
+    Prints to standard output. Must come after the listener that draws progress bars, which removes them first.
 
-    The summary is that of the report as it was stored: what is shown is what can be rendered again.
+    The summary is made from the stored report, so it shows what can be rendered again.
     """
 
     def on_event(self, event: events.Event) -> None:
-        """Print what this event answers; most answer nothing."""
+        """Most events print nothing."""
         match event:
-            case events.DryRunTold():
+            case events.DryRunDescribed():
                 print("\n".join(event.lines))
             case events.ReportWritten():
                 files = dict(event.files)
                 print_summary(load(files["json"]), Console(), files)
-            case events.RunBrokeOff():
+            case events.RunFailed():
                 for _, file in event.reports[:1]:
                     print(f"the cases that were complete are judged in {file}")
                 print(event.machine_line)
