@@ -3,7 +3,7 @@
 import pytest
 
 from rocketmq_reference.rules.client.connection_steps import Close, Connect, Ended, GoOn, Kind, Place, Wait, Write
-from tests.reference_impl.rules.connecting import EXPIRED, LOST, REFUSED, client, ends, kinds, written
+from tests.reference_impl.rules.connecting import EXPIRED, LOST, REFUSED, client, ends, kinds, redirected, written
 
 
 @pytest.mark.parametrize(
@@ -266,3 +266,47 @@ def test_an_answer_nobody_waits_for_is_a_job_all_the_same() -> None:
         one.left_ms = 0  # so that its timeout does not close the connection
         made.wait_expired(one)
         assert ends(made.answered(one.number)) == ended
+
+
+def test_a_request_that_could_not_be_written_is_lost() -> None:
+    """Once, and not if it was over already."""
+    made = client("4.2.0")
+    one, other = written(made, Kind.SYNC), written(made, Kind.ASYNC)
+    assert made.write_failed(one) == (Ended(one, LOST, Place.WAKE),)
+    assert made.write_failed(one) == ()
+    assert made.write_failed(other) == (Ended(other, LOST, Place.CALLBACKS),)
+
+
+def test_shutting_down_closes_every_connection() -> None:
+    """And fails what waits there from 4.3.0 on; connections that did not come about have nothing to close."""
+    for release, ended in (("4.2.0", []), ("4.3.0", [(0, LOST, Place.WAKE), (1, LOST, Place.WAKE)])):
+        made = client(release)
+        one, other = written(made, Kind.SYNC), written(made, Kind.SYNC, address="b")
+        made.invoke(Kind.SYNC, "c", 3_000, 0)
+        steps = made.close_all()
+        assert [step.connection for step in steps if isinstance(step, Close)] == [one.connection, other.connection]
+        assert ends(steps) == ended
+        assert made.close_all() == ()
+
+
+def test_the_connection_of_an_address() -> None:
+    """Known as soon as it is asked for, and until it is forgotten."""
+    made = client("5.5.0")
+    assert made.current("a") is None
+    request, _ = made.invoke(Kind.SYNC, "a", 3_000, 0)
+    assert made.current("a") is request.connection
+    made.connected(request.connection)
+    made.peer_closed(request.connection, reset=True)
+    assert made.current("a") is None
+
+
+def test_answers_that_no_thread_reads_for() -> None:
+    """Those of asynchronous requests, and of such as GO_AWAY sent to another connection, while they are awaited."""
+    made = client("5.3.3")
+    one, other = written(made, Kind.SYNC), written(made, Kind.ASYNC, address="b")
+    assert not made.has_unattended(one.connection)
+    assert made.has_unattended(other.connection)
+    made.answered(other.number)
+    assert not made.has_unattended(other.connection)
+    redirected(made, one, 0)
+    assert made.has_unattended(one.connection)
