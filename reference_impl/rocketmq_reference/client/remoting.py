@@ -159,7 +159,11 @@ class Remoting(Generic[Q, A]):
         addressee = self.connections.addressee(number)
         if addressee is not None:
             addressee.call.answer = answer
-        self._happen(self.connections.answered(number, code))
+        for step in self.connections.answered(number, code):
+            if isinstance(step, Ended):
+                self._end(step, None)
+            else:
+                self._do(step, None)
 
     def write_failed(self, request: steps.Request) -> None:
         """A request could not be written, because its connection has just been lost."""

@@ -53,8 +53,7 @@ class Network:
         connection = self.remoting.connections.current(address)
         if connection is not None and connection.state is State.OPEN:
             channel: Channel = connection.channel
-            while not channel.has_reader and channel.read():
-                pass
+            channel.look()
 
     def shut_down(self) -> None:
         """Close every connection for good; connects under way come to nothing."""
@@ -129,6 +128,11 @@ class Channel:
         """Have the reader look around, if it waits."""
         if self.is_awaited:
             os.eventfd_write(self._alarm, 1)
+
+    def look(self) -> None:
+        """Read what has come already, if nobody reads."""
+        while not self.has_reader and self.is_open and self._wire.has_input():
+            self.read()
 
     def read(self) -> bool:
         """Take what has come and tell the client of it; False where there was nothing or the connection is over."""

@@ -12,7 +12,7 @@ from rocketmq_reference.remoting.frames import Command, FrameBuffer
 
 _READ_BYTES = 65_536
 _LONG_S = 3_600.0  # waited at once at most
-_SELECT_LIMIT = 1_024  # FD_SETSIZE: select() cannot watch descriptors above it
+_SELECT_LIMIT = 1_024  # FD_SETSIZE: select(), which waits by the microsecond and poll() by the millisecond, has no more
 
 
 class Wire:
@@ -22,7 +22,7 @@ class Wire:
     What the socket does not take at once is kept, as in Netty's outbound buffer, until somebody flushes.
     """
 
-    __slots__ = ("_descriptor", "_frames", "_socket", "_unsent")
+    __slots__ = ("_descriptor", "_frames", "_input", "_socket", "_unsent")
 
     def __init__(self, connection: socket.socket) -> None:
         connection.setblocking(False)
@@ -30,6 +30,8 @@ class Wire:
         self._descriptor = connection.fileno()
         self._frames = FrameBuffer()
         self._unsent = bytearray()
+        self._input = select.poll()
+        self._input.register(connection, select.POLLIN)
 
     @classmethod
     def connect(cls, address: str, timeout_ms: int) -> Self:
@@ -54,6 +56,10 @@ class Wire:
     def has_unsent(self) -> bool:
         """Whether something still waits to go out."""
         return bool(self._unsent)
+
+    def has_input(self) -> bool:
+        """Whether something has come, or the connection is over; dearer to learn from receive()."""
+        return bool(self._input.poll(0))
 
     def write(self, frame: bytes) -> None:
         """Send after all that was sent before, now or when flushed. Raises OSError where the connection is lost."""
@@ -88,14 +94,18 @@ class Wire:
 
     def await_readable(self, remaining_ns: int, alarm: int) -> bool:
         """Wait until the socket can be read from, or the time is up, or the alarm (an event descriptor) is given."""
-        ready = _ready([self._descriptor, alarm], [], remaining_ns)
+        seconds = min(_LONG_S, remaining_ns / 1e9)
+        if self._descriptor < _SELECT_LIMIT and alarm < _SELECT_LIMIT:
+            ready = select.select((self._descriptor, alarm), (), (), seconds)[0]
+        else:
+            ready = _polled({self._descriptor: select.POLLIN, alarm: select.POLLIN}, seconds)
         if alarm in ready:
             os.eventfd_read(alarm)
         return self._descriptor in ready
 
     def await_writable(self, remaining_ns: int) -> None:
         """Wait until the socket can be written to, or the time is up."""
-        _ready([], [self._descriptor], remaining_ns)
+        _polled({self._descriptor: select.POLLOUT}, remaining_ns / 1e9)
 
     def shut(self) -> None:
         """End the connection but keep the descriptor, which a reader may still be waiting on."""
@@ -109,14 +119,9 @@ class Wire:
         self._socket.close()
 
 
-def _ready(reading: list[int], writing: list[int], remaining_ns: int) -> list[int]:
-    """The descriptors that can be read from or written to, at the latest when the time is up."""
-    seconds = min(_LONG_S, max(0, remaining_ns) / 1e9)
-    watched = [*reading, *writing]
-    if max(watched) < _SELECT_LIMIT:  # select() waits by the microsecond, poll() by the millisecond
-        readable, writable, _ = select.select(reading, writing, [], seconds)
-        return readable or writable
+def _polled(events: dict[int, int], seconds: float) -> list[int]:
+    """The descriptors of which one of their events has come about, at the latest when the time is up."""
     poll = select.poll()
-    for descriptor in watched:
-        poll.register(descriptor, select.POLLIN if descriptor in reading else select.POLLOUT)
-    return [descriptor for descriptor, _ in poll.poll(seconds * 1000)]
+    for descriptor, event in events.items():
+        poll.register(descriptor, event)
+    return [descriptor for descriptor, _ in poll.poll(seconds * 1_000)]
