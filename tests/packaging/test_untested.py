@@ -57,6 +57,16 @@ def test_what_a_skip_leaves_untested_is_told(pytester: pytest.Pytester, workers:
     ]
 
 
+def test_an_area_of_which_others_passed_is_not_called_untested(pytester: pytest.Pytester) -> None:
+    """Then the test is named, since nothing but what it shows is unknown."""
+    passing = "\n@pytest.mark.container\ndef test_passes():\n    pass\n"
+    folder = "test_an_area_of_which_others_passed_is_not_called_untested.py"
+    assert ending(pytester, SKIPPING + passing) == [
+        *[f"1 skipped (no engine): {folder}::test_in_containers[{turn}] untested" for turn in range(3)],
+        f"1 skipped (too old): {folder}::test_other untested",
+    ]
+
+
 def test_that_nothing_was_skipped_is_told(pytester: pytest.Pytester) -> None:
     """Silence would look the same as an ending that was lost."""
     assert ending(pytester, "def test(): pass") == ["nothing was skipped"]
