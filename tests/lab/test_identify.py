@@ -7,7 +7,7 @@ import pytest
 
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.core.plan import SendMode
-from rocketdiff.lab.history.identify_text import identified_lines
+from rocketdiff.lab.history.identify import identified_lines
 from rocketdiff.lab.identify import exit_code, identify_run
 from tests.analysis.synthetic import Pause, Story, Told, write_run
 from tests.analysis.synthetic_modes import ModeStory

@@ -26,15 +26,14 @@ def bisect(
     as_json: JsonOption = False,
 ) -> None:
     """Every step between releases at which the answer to one script changes, with both answers."""
-    from rocketdiff.lab.history import bisect as turning
-    from rocketdiff.lab.history.bisect_text import bisect_data, bisect_lines
+    from rocketdiff.lab.history import bisect as bisecting
     from rocketdiff.lab.upgrade_report import executions, one_script
 
     chosen = one_script(script, scenario, scenarios, seed)
-    edges = turning.edges_between(first and release_of(first), last and release_of(last))
+    edges = bisecting.edges_between(first and release_of(first), last and release_of(last))
     with executions(subject_kind) as executed:
-        turns = turning.bisect(executed, chosen, edges)
-    _print(bisect_data(chosen, turns, edges) if as_json else bisect_lines(chosen, turns, edges))
+        turns = bisecting.bisect(executed, chosen, edges)
+    _print(bisecting.bisect_data(chosen, turns, edges) if as_json else bisecting.bisect_lines(chosen, turns, edges))
 
 
 def changelog(
@@ -45,7 +44,7 @@ def changelog(
     as_json: JsonOption = False,
 ) -> None:
     """What changes between two releases of the Java client, found by executing every release between them."""
-    from rocketdiff.lab.history.changelog_text import changelog_data, changelog_lines
+    from rocketdiff.lab.history.changelog import changelog_data, changelog_lines
     from rocketdiff.lab.upgrade_report import changes_between, depth_named
 
     before, after = release_of(before), release_of(after)
@@ -90,7 +89,7 @@ def identify(
     as_json: JsonOption = False,
 ) -> None:
     """Which releases explain what a client was seen to do, how sure that is, and what would tell more."""
-    from rocketdiff.lab.history.identify_text import identified_data, identified_lines
+    from rocketdiff.lab.history.identify import identified_data, identified_lines
     from rocketdiff.lab.identify import exit_code, identify_answers, identify_run, require_of_answers, require_of_run
 
     if trace.is_dir():

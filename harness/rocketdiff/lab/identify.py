@@ -11,7 +11,7 @@ from rocketdiff.core.events import Arm
 from rocketdiff.core.files import read_text
 from rocketdiff.core.plan import SendMode
 from rocketdiff.core.records import Send
-from rocketdiff.lab.history.exercised import Exercised
+from rocketdiff.lab.history.coverage import Coverage
 from rocketdiff.lab.history.identify import Identified, Known, Rejected, identify, read_observed, separators
 from rocketdiff.lab.upgrade_report import executions
 from rocketdiff.oracle.durations import IS_CERTAIN
@@ -132,7 +132,7 @@ def _rejected(contradictions: dict[str, tuple[str, str, str] | None]) -> tuple[R
     for release, contradiction in contradictions.items():
         if contradiction is not None:
             found.setdefault(contradiction, []).append(release)
-    return tuple(Rejected(tuple(releases), *told) for told, releases in found.items())
+    return tuple(Rejected(tuple(releases), *contradiction) for contradiction, releases in found.items())
 
 
 def _trials(run: RunDirectory, arm: Arm, case: str | None) -> Iterator[Trial]:
@@ -157,8 +157,8 @@ def _arm(run: RunDirectory, subject: str | None, arm: str | None) -> Arm:
     return Arm.CANDIDATE if Arm.CANDIDATE in fitting else fitting[0]
 
 
-def _exercised(trials: tuple[Trial, ...]) -> Exercised:
-    found = Exercised()
+def _exercised(trials: tuple[Trial, ...]) -> Coverage:
+    found = Coverage()
     for trial in trials:
         found.fault_latency |= trial.case.entry.settings.send_latency_fault_enable
         for send in trial.sends:

@@ -55,8 +55,8 @@ def execute(request: SimulateRequest) -> int:
     _require_sense(request)
     scenarios = _scenarios(request)
     scripts = [*load_scripts(request.files)]
-    scripts += [NamedScript(one.name, one.script) for one in scenarios if one.script is not None]
-    scripts = [_at_depth(one, request.depth) for one in scripts]
+    scripts += [NamedScript(scenario.name, scenario.script) for scenario in scenarios if scenario.script is not None]
+    scripts = [_at_depth(script, request.depth) for script in scripts]
     with JavaHost() as host, _until_nobody_reads():
         if len(request.subjects) == 1:
             for _, (lines,) in answers(request.subjects, scripts, host, trace=request.trace):
@@ -71,7 +71,7 @@ def _compare(
 ) -> int:
     began, clock = datetime.now(UTC), time.monotonic()
     left, right = request.subjects
-    notes = {one.name: one.notes for one in scenarios}
+    notes = {scenario.name: scenario.notes for scenario in scenarios}
     results: list[Compared] = []
     for result in compared((left, right), scripts, host, states=not request.visible):
         _show(result, (left, right), notes.get(result.script.name, ()), as_json=request.as_json)
@@ -107,7 +107,7 @@ def _require_sense(request: SimulateRequest) -> None:
 
 def command_line(request: SimulateRequest) -> str:
     """The command that repeats it, with every option that decides what is run and compared."""
-    words = ["rocketdiff", "simulate", *(word for one in request.subjects for word in ("--subject", str(one)))]
+    words = ["rocketdiff", "simulate", *(word for subject in request.subjects for word in ("--subject", str(subject)))]
     words += [word for file in request.files for word in ("--script", file)]
     if request.has_scenarios:
         words += ["--suite", request.suite or "all", "--seed", str(request.seed)]
@@ -121,19 +121,19 @@ def _scenarios(request: SimulateRequest) -> tuple[Simulated, ...]:
     if not request.has_scenarios:
         return ()
     found = simulated_scenarios(request.patterns, request.suite, request.scenario_root, request.seed)
-    for one in found:
-        if one.script is None:
-            typer.echo(f"{one.name}: only on a cluster: {one.live_only}", err=True)
+    for scenario in found:
+        if scenario.script is None:
+            typer.echo(f"{scenario.name}: only on a cluster: {scenario.live_only}", err=True)
     return found
 
 
-def _at_depth(one: NamedScript, depth: str | None) -> NamedScript:
+def _at_depth(script: NamedScript, depth: str | None) -> NamedScript:
     if depth is None:
-        return one
+        return script
     if depth not in list(Depth):
         raise UsageError(f"--depth {', '.join(Depth)}", seen=depth)
-    changed = replace(one, script=replace(one.script, depth=Depth(depth)))
-    require_deep_enough(changed.script, one.name)
+    changed = replace(script, script=replace(script.script, depth=Depth(depth)))
+    require_deep_enough(changed.script, script.name)
     return changed
 
 

@@ -12,7 +12,7 @@ from rocketdiff.core.errors import EnvironmentMissing, UsageError
 from rocketdiff.core.subject import STANDARD
 from rocketdiff.lab.history.changelog import Corpus, EdgeChanges, changelog
 from rocketdiff.lab.history.digest_store import DigestStore
-from rocketdiff.lab.history.executed import Executions
+from rocketdiff.lab.history.execution_cache import Executions
 from rocketdiff.lab.history.groups import GroupsReport, corpus_up_to, groups_report
 from rocketdiff.lab.history.lineage import Way, way
 from rocketdiff.lab.history.reference_runner import ReferenceRunner
@@ -33,16 +33,16 @@ from rocketdiff.subjects.registry import KINDS
 def executions(kind: str = STANDARD, *, fresh: bool = False) -> Iterator[Executions]:
     """Yields an `Executions` backed by the Java host or the reference. fresh: ignore the digest cache."""
     store = DigestStore(fresh=fresh)
-    with _progress() as told:
+    with _progress() as on_progress:
         host_of_kind = KINDS[kind].lab_host if kind in KINDS else None
         if host_of_kind is LabHost.RULES:
-            yield Executions(ReferenceRunner(), store, python_fingerprint, told=told)
+            yield Executions(ReferenceRunner(), store, python_fingerprint, on_progress=on_progress)
             return
         if host_of_kind is not LabHost.CLASSES:
             known = (name for name, one in KINDS.items() if one.lab_host is not None)
             raise UsageError(f"--subject-kind {' or '.join(known)}", seen=kind)
         with JavaHost() as host:
-            yield Executions(host, store, java_fingerprint, golden_lines(), told)
+            yield Executions(host, store, java_fingerprint, golden_lines(), on_progress)
 
 
 def depth_named(text: str) -> Depth:

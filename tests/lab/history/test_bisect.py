@@ -1,7 +1,6 @@
 """Where one script's answer changes."""
 
-from rocketdiff.lab.history.bisect import bisect, edges_between
-from rocketdiff.lab.history.bisect_text import bisect_data, bisect_lines
+from rocketdiff.lab.history.bisect import bisect, bisect_data, bisect_lines, edges_between
 from rocketdiff.lab.history.lineage import Edge, every_edge
 from rocketdiff.simulation.script import NamedScript
 from tests.lab.history.toys import SCRIPT, by_table, select_line, toy_executions

@@ -1,7 +1,6 @@
 """Changes on the way between releases: named by standard scripts, found by random ones too."""
 
-from rocketdiff.lab.history.changelog import Change, EdgeChanges, changelog
-from rocketdiff.lab.history.changelog_text import changelog_data, changelog_lines
+from rocketdiff.lab.history.changelog import Change, EdgeChanges, changelog, changelog_data, changelog_lines
 from rocketdiff.lab.history.lineage import Edge, Way, way
 from rocketdiff.simulation.script import NamedScript, Script, parse_script
 from rocketdiff.simulation.script.model import Select

@@ -6,7 +6,7 @@ import pytest
 
 from rocketdiff.core.resources import resource
 from rocketdiff.lab.fuzz.golden_digests import load_golden_digests
-from rocketdiff.lab.history.executed import Executions
+from rocketdiff.lab.history.execution_cache import Executions
 from rocketdiff.lab.history.groups import GroupsReport, corpus_up_to, groups_report
 from rocketdiff.lab.history.groups_page import markdown
 from rocketdiff.lab.history.rule_table import rule_rows

@@ -3,9 +3,16 @@
 import pytest
 
 from rocketdiff.core.errors import UsageError
-from rocketdiff.lab.history.exercised import exercised_by
-from rocketdiff.lab.history.identify import Known, Rejected, identify, read_observed, separators
-from rocketdiff.lab.history.identify_text import identified_data, identified_lines
+from rocketdiff.lab.history.coverage import coverage_of
+from rocketdiff.lab.history.identify import (
+    Known,
+    Rejected,
+    identified_data,
+    identified_lines,
+    identify,
+    read_observed,
+    separators,
+)
 from rocketdiff.simulation.script import NamedScript, parse_script
 from tests.lab.history.toys import SCRIPT, by_table, select_line, toy_corpus, toy_executions, toy_standard
 
@@ -121,4 +128,4 @@ def test_what_happened_is_noticed() -> None:
     settings = {"send_latency_fault_enable": True}
     script = parse_script({"format": 1, "route": {"a": 4}, "settings": settings, "steps": steps}, "x")
     line = '{"script": "x", "step": 1, "send": {"attempts": [{"outcome": "refused"}, {"outcome": "code", "code": 1}]}}'
-    assert exercised_by([(script, (line,))]).missing == ("silent broker", "asynchronous send")
+    assert coverage_of([(script, (line,))]).missing == ("silent broker", "asynchronous send")

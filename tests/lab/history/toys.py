@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rocketdiff.lab.history.changelog import Corpus
 from rocketdiff.lab.history.digest_store import DigestStore
-from rocketdiff.lab.history.executed import Executions
+from rocketdiff.lab.history.execution_cache import Executions
 from rocketdiff.simulation.golden.files import grouped
 from rocketdiff.simulation.golden.standard import About, StandardScript
 from rocketdiff.simulation.java_host import Job

@@ -38,11 +38,11 @@ def campaign(releases: tuple[str, ...], effort: Effort, seed: int, save: Path, *
     with shown_progress(effort) as progress:
         outcome = fuzz(releases, effort, seed, WORKERS, progress)
     found = read_evidence(outcome)
-    saved = [one.save(save) for one in found]
+    saved = [difference.save(save) for difference in found]
     code = ExitCode.CONFORMS if outcome.is_clean else ExitCode.DIVERGES
     if as_json:
         return Report(code, json.dumps(as_data(outcome, found), ensure_ascii=False, indent=1))
-    sentences = [sentence for one in found for sentence in one.sentences()]
+    sentences = [sentence for difference in found for sentence in difference.sentences()]
     return Report(code, "\n".join([*sentences, *(f"saved {file}" for file in saved), outcome.summary]))
 
 
@@ -63,7 +63,7 @@ def as_data(outcome: Outcome, found: list[Evidence]) -> dict[str, object]:
         "seed": outcome.seed,
         "releases": outcome.releases,
         "done": {str(depth): done for depth, done in outcome.done.items()},
-        "differences": [one.as_data() for one in found],
+        "differences": [difference.as_data() for difference in found],
     }
 
 

@@ -53,12 +53,12 @@ def evidence_of(found: Difference, host: Host) -> Evidence:
     def sides(script: dict[str, Any]) -> tuple[list[str], list[str]]:
         return _sides(found, NamedScript(found.script, parse_script(script, found.script)), host)
 
-    whole = script_of(found.script)
-    kind = kind_of(*sides(whole))
+    unshrunk = script_of(found.script)
+    kind = kind_of(*sides(unshrunk))
     if kind is None:
-        return Evidence(found, whole, (GONE,))
+        return Evidence(found, unshrunk, (GONE,))
     # Of the same kind: a script on its way down must not slide from one difference into another.
-    small = to_dict(parse_script(shrink(whole, lambda script: kind_of(*sides(script)) == kind), found.script))
+    small = to_dict(parse_script(shrink(unshrunk, lambda script: kind_of(*sides(script)) == kind), found.script))
     return Evidence(found, small, tuple(_words(found, small, *sides(small))))
 
 
@@ -73,9 +73,9 @@ def kind_of(java: list[str], reference: list[str]) -> str | None:
     return None if difference is None else str(difference.compared)
 
 
-def _sides(found: Difference, one: NamedScript, host: Host) -> tuple[list[str], list[str]]:
-    (finished,) = host.finish_all([Job(found.release, one.name, one.script, trace=True)])
-    return spoken_lines(finished), reference_lines(dialect_of(found.release), one.name, one.script)
+def _sides(found: Difference, script: NamedScript, host: Host) -> tuple[list[str], list[str]]:
+    (finished,) = host.finish_all([Job(found.release, script.name, script.script, trace=True)])
+    return spoken_lines(finished), reference_lines(dialect_of(found.release), script.name, script.script)
 
 
 def _words(found: Difference, script: dict[str, Any], java: list[str], reference: list[str]) -> Iterator[str]:

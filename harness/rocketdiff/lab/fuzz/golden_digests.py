@@ -153,7 +153,7 @@ def text_of(scripts: Iterable[GoldenScript], releases: Mapping[str, str], made_b
         "made_by": "python -m rocketdiff.lab.fuzz.golden_digests",
         "java_host_sha256": made_by,
     }
-    rows = ",\n".join(f"  {json.dumps(one.name)}: {json.dumps(_entry(one))}" for one in scripts)
+    rows = ",\n".join(f"  {json.dumps(script.name)}: {json.dumps(_entry(script))}" for script in scripts)
     head_text = json.dumps({**head, "releases": releases}, indent=1)[:-2]
     return f'{head_text},\n "scripts": {{\n{rows}\n }}\n}}\n'
 

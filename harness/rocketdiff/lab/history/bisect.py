@@ -1,13 +1,19 @@
-"""Finds the edges of the release lines at which a script's answer changes; tries every edge, because an answer may change back."""
+"""
+Finds the edges of the release lines at which a script's answer changes, and says so for people and for programs.
 
-from collections.abc import Sequence
+Every edge is tried, because an answer may change back.
+"""
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from rocketdiff.lab.history.executed import Executions
+from rocketdiff.lab.history.execution_cache import Executions
 from rocketdiff.lab.history.lineage import Edge, every_edge, releases_on, way
 from rocketdiff.releases.catalogue import client_releases
 from rocketdiff.simulation.comparison import Difference, first_difference
 from rocketdiff.simulation.golden.answers import Lines
+from rocketdiff.simulation.golden.wording import told
 from rocketdiff.simulation.script import NamedScript
 
 
@@ -39,3 +45,31 @@ def bisect(executions: Executions, script: NamedScript, edges: Sequence[Edge]) -
         if difference is not None:
             turns.append(Turn(edge, before, after, difference))
     return tuple(turns)
+
+
+def bisect_lines(script: NamedScript, turns: Sequence[Turn], edges: Sequence[Edge]) -> Iterator[str]:
+    """Lines for a terminal."""
+    yield f"{script.name}: {len(turns) or 'no'} change{'s' * (len(turns) != 1)} at {len(edges)} steps between releases"
+    for turn in turns:
+        yield f"{turn.edge}, {told(turn.difference)}"
+        yield f"  before: {turn.difference.lines[0] or 'no such line'}"
+        yield f"  after:  {turn.difference.lines[1] or 'no such line'}"
+
+
+def bisect_data(script: NamedScript, turns: Sequence[Turn], edges: Sequence[Edge]) -> dict[str, Any]:
+    """The same as data, with both answers whole."""
+    return {
+        "script": script.name,
+        "edges": [
+            {
+                "from": turn.edge.before,
+                "to": turn.edge.after,
+                "side": turn.edge.side,
+                "line": turn.difference.line,
+                "before": list(turn.before),
+                "after": list(turn.after),
+            }
+            for turn in turns
+        ],
+        "steps": len(edges),
+    }

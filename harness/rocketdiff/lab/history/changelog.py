@@ -1,22 +1,23 @@
 """
-The changes between two releases, found by executing every release on the way.
+The changes between two releases, found by executing every release on the way; the changelog for people and for programs.
 
 A standard script names a change; where only the fixed random scripts show one, one of them is shrunk. A script that follows
 others (``follows``) is not listed where their change explains its own.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rocketdiff.lab.fuzz.shrink import shrink
-from rocketdiff.lab.history.executed import Executions
+from rocketdiff.lab.history.execution_cache import Executions
 from rocketdiff.lab.history.lineage import Edge, Way, releases_on
 from rocketdiff.simulation.comparison import Difference, first_difference
 from rocketdiff.simulation.golden.answers import Lines
 from rocketdiff.simulation.golden.files import Golden
-from rocketdiff.simulation.golden.standard import StandardScript
-from rocketdiff.simulation.golden.wording import change_sentence, unworded
-from rocketdiff.simulation.script import Depth, NamedScript, depth_of, parse_script, to_dict
+from rocketdiff.simulation.golden.standard import SCRIPTS, StandardScript
+from rocketdiff.simulation.golden.wording import change_sentence, told, unworded
+from rocketdiff.simulation.script import Depth, NamedScript, canonical, depth_of, parse_script, to_dict
 
 MOST_TRIALS = 1_500
 """Limit of runs to shrink one random script: some ten seconds; by then it is small, if not the smallest."""
@@ -74,27 +75,32 @@ def changelog(executions: Executions, corpus: Corpus, way: Way) -> tuple[EdgeCha
     """The edges of the way with their changes, in order."""
     digests = executions.digests(releases_on(way.edges), corpus.scripts)
     changed = {
-        edge: tuple(one for one in corpus.scripts if digests[edge.before, one.name] != digests[edge.after, one.name])
+        edge: tuple(
+            script for script in corpus.scripts if digests[edge.before, script.name] != digests[edge.after, script.name]
+        )
         for edge in way.edges
     }
     named = {edge: _named(scripts) for edge, scripts in changed.items()}
     answers = executions.lines(
-        (release, one) for edge, scripts in named.items() for one in scripts for release in (edge.before, edge.after)
+        (release, script)
+        for edge, scripts in named.items()
+        for script in scripts
+        for release in (edge.before, edge.after)
     )
     found = []
     for edge in way.edges:
-        told = tuple(_change(edge, one, corpus, answers, changed[edge]) for one in named[edge])
+        named_changes = tuple(_change(edge, script, corpus, answers, changed[edge]) for script in named[edge])
         unnamed = _only_random(executions, edge, changed[edge])
-        random = sum(not isinstance(one, StandardScript) for one in changed[edge]) - len(unnamed)
-        found.append(EdgeChanges(edge, (*told, *unnamed), random))
+        random = sum(not isinstance(script, StandardScript) for script in changed[edge]) - len(unnamed)
+        found.append(EdgeChanges(edge, (*named_changes, *unnamed), random))
     return tuple(found)
 
 
 def _named(changed: Sequence[NamedScript]) -> tuple[StandardScript, ...]:
     """Standard scripts whose change no other script's change explains."""
-    names = {one.name for one in changed}
-    standard = (one for one in changed if isinstance(one, StandardScript))
-    return tuple(one for one in standard if not names & set(one.about.follows))
+    names = {script.name for script in changed}
+    standard = (script for script in changed if isinstance(script, StandardScript))
+    return tuple(script for script in standard if not names & set(script.about.follows))
 
 
 def _change(
@@ -107,17 +113,21 @@ def _change(
     before, after = answers[edge.before, script.name], answers[edge.after, script.name]
     difference = first_difference(script.name, before, after)
     assert difference is not None
-    followers = (one for one in changed if isinstance(one, StandardScript) and script.name in one.about.follows)
+    followers = (
+        follower
+        for follower in changed
+        if isinstance(follower, StandardScript) and script.name in follower.about.follows
+    )
     sentence = change_sentence(script, corpus.golden, before, after)
-    return Change(script.name, sentence, script, difference, script, tuple(one.name for one in followers))
+    return Change(script.name, sentence, script, difference, script, tuple(follower.name for follower in followers))
 
 
 def _only_random(executions: Executions, edge: Edge, changed: Sequence[NamedScript]) -> tuple[Change, ...]:
     """The shrunk change that random scripts show at an edge where no standard script shows one."""
-    if not changed or any(isinstance(one, StandardScript) for one in changed):
+    if not changed or any(isinstance(script, StandardScript) for script in changed):
         return ()
     order = list(Depth)
-    shallowest = min(changed, key=lambda one: (order.index(depth_of(one.script)), len(one.script.steps)))
+    shallowest = min(changed, key=lambda script: (order.index(depth_of(script.script)), len(script.script.steps)))
     small = smallest(executions, edge, shallowest)
     before, after = _both(executions, edge, small)
     difference = first_difference(small.name, before, after)
@@ -129,8 +139,8 @@ def smallest(executions: Executions, edge: Edge, script: NamedScript) -> NamedSc
     """The smallest script found on which the two releases of an edge still differ."""
 
     def tells_apart(candidate: dict[str, object]) -> bool:
-        one = NamedScript(script.name, parse_script(candidate, script.name))
-        before, after = _both(executions, edge, one)
+        smaller = NamedScript(script.name, parse_script(candidate, script.name))
+        before, after = _both(executions, edge, smaller)
         return before != after
 
     small = shrink(to_dict(script.script), tells_apart, max_trials=MOST_TRIALS)
@@ -140,3 +150,80 @@ def smallest(executions: Executions, edge: Edge, script: NamedScript) -> NamedSc
 def _both(executions: Executions, edge: Edge, script: NamedScript) -> tuple[Lines, Lines]:
     answers = executions.lines([(edge.before, script), (edge.after, script)])
     return answers[edge.before, script.name], answers[edge.after, script.name]
+
+
+def changelog_lines(way: Way, found: Sequence[EdgeChanges]) -> Iterator[str]:
+    """Lines for a terminal: edges with changes in order, the others in one list at the end."""
+    if way.turns_at:
+        yield f"neither release comes from the other: back to their common ancestor {way.turns_at}, forward from there"
+        yield ""
+    for step in found:
+        if step.changes:
+            yield f"{step.edge} (side line; not on the way)" if step.edge.side else str(step.edge)
+            for change in step.changes:
+                yield from _change_lines(change)
+            if step.random:
+                yield f"  {random_words(step.random)}"
+            yield ""
+    if unchanged := [step.edge for step in found if not step.changes]:
+        yield f"no observable change: {', '.join(str(edge) for edge in unchanged)}"
+
+
+def changelog_data(way: Way, found: Sequence[EdgeChanges]) -> dict[str, Any]:
+    """The same as data: ``edges`` with changes, ``unchanged`` the others."""
+    return {
+        "turns_at": way.turns_at,
+        "edges": [
+            _edge_data(step.edge)
+            | {"changes": [change_data(change) for change in step.changes], "random_scripts": step.random}
+            for step in found
+            if step.changes
+        ],
+        "unchanged": [_edge_data(step.edge) for step in found if not step.changes],
+    }
+
+
+def change_data(change: Change) -> dict[str, Any]:
+    """One change; ``file`` is null for a shrunk random script."""
+    standard = change.standard
+    return {
+        "behaviour": change.behaviour,
+        "depth": str(change.depth),
+        "sentence": change.sentence,
+        "matters": standard.about.matters if standard else None,
+        "rows": list(standard.about.rows) if standard else [],
+        "name": change.script.name,
+        "file": script_file(change),
+        "script": to_dict(change.script.script),
+        "line": change.difference.line,
+        "differs": str(change.difference.compared),
+        "before": change.difference.lines[0],
+        "after": change.difference.lines[1],
+        "also": list(change.also),
+    }
+
+
+def random_words(number: int) -> str:
+    """A sentence that further random scripts differ at an edge."""
+    return f"{number} random script{'s differ' if number > 1 else ' differs'} as well"
+
+
+def script_file(change: Change) -> str | None:
+    """The path of the script that shows the change."""
+    return f"{SCRIPTS}/{change.script.name}.json" if change.standard else None
+
+
+def _edge_data(edge: Edge) -> dict[str, Any]:
+    return {"from": edge.before, "to": edge.after, "side": edge.side}
+
+
+def _change_lines(change: Change) -> Iterator[str]:
+    rows = f"; {' '.join(change.standard.about.rows)}" if change.standard else ""
+    yield f"  {change.behaviour} ({change.depth}{rows})"
+    yield f"    {change.sentence}"
+    if change.standard:
+        yield f"    matters: {change.standard.about.matters}"
+    yield f"    script: {script_file(change) or canonical(change.script.script)}"
+    yield f"    answer: {told(change.difference)}"
+    if change.also:
+        yield f"    follows from it: {', '.join(change.also)}"

@@ -20,4 +20,4 @@ def fixed_random(depth: Depth) -> tuple[NamedScript, ...]:
 def fixed_random_up_to(depth: Depth) -> tuple[NamedScript, ...]:
     """Those of a depth and of all below it."""
     order = list(Depth)
-    return tuple(one for each in order[: order.index(depth) + 1] for one in fixed_random(each))
+    return tuple(script for each in order[: order.index(depth) + 1] for script in fixed_random(each))

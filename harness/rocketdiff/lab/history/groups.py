@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from string import ascii_uppercase
 
 from rocketdiff.lab.history.changelog import Corpus, EdgeChanges, changelog
-from rocketdiff.lab.history.executed import Executions
+from rocketdiff.lab.history.execution_cache import Executions
 from rocketdiff.lab.history.fixed_random import fixed_random_up_to
 from rocketdiff.lab.history.lineage import Way, every_edge
 from rocketdiff.simulation.golden.files import Golden
@@ -56,7 +56,7 @@ def grouping(executions: Executions, corpus: Corpus, depth: Depth, releases: Seq
     digests = executions.digests(releases, corpus.scripts)
     alike: dict[tuple[str, ...], list[str]] = {}
     for release in releases:
-        behaviour = tuple(digests[release, one.name] for one in corpus.scripts)
+        behaviour = tuple(digests[release, script.name] for script in corpus.scripts)
         alike.setdefault(behaviour, []).append(release)
     groups = tuple(Group(_name(depth, number), tuple(members)) for number, members in enumerate(alike.values()))
     return Grouping(depth, groups, len(corpus.standard), len(corpus.random))
@@ -73,7 +73,7 @@ def groups_report(
 
 def _part(corpus: Corpus, depth: Depth) -> Corpus:
     order = list(Depth)
-    shallow = tuple(one for one in corpus.random if order.index(depth_of(one.script)) <= order.index(depth))
+    shallow = tuple(script for script in corpus.random if order.index(depth_of(script.script)) <= order.index(depth))
     return Corpus(up_to(depth, corpus.standard), shallow, corpus.golden)
 
 

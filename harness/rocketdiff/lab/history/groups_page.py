@@ -5,8 +5,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from rocketdiff.lab.history.changelog import Change
-from rocketdiff.lab.history.changelog_text import changelog_data
+from rocketdiff.lab.history.changelog import Change, changelog_data
 from rocketdiff.lab.history.groups import GroupsReport
 from rocketdiff.lab.history.lineage import Way
 from rocketdiff.lab.history.rule_table import COLUMNS, RuleRow
@@ -50,22 +49,22 @@ def groups_data(report: GroupsReport) -> dict[str, Any]:
     return {
         "depths": [
             {
-                "depth": str(one.depth),
-                "standard_scripts": one.standard_scripts,
-                "random_scripts": one.random_scripts,
-                "groups": [{"name": group.name, "releases": list(group.releases)} for group in one.groups],
+                "depth": str(grouping.depth),
+                "standard_scripts": grouping.standard_scripts,
+                "random_scripts": grouping.random_scripts,
+                "groups": [{"name": group.name, "releases": list(group.releases)} for group in grouping.groups],
             }
-            for one in report.groupings
+            for grouping in report.groupings
         ],
-        **changelog_data(Way(tuple(one.edge for one in edges)), edges),
+        **changelog_data(Way(tuple(step.edge for step in edges)), edges),
     }
 
 
 def groups_lines(report: GroupsReport) -> Iterator[str]:
     """The groups alone, for a terminal."""
-    for one in report.groupings:
-        yield f"{one.depth}: {len(one.groups)} groups ({one.standard_scripts} standard and {one.random_scripts} random scripts)"
-        for group in one.groups:
+    for grouping in report.groupings:
+        yield f"{grouping.depth}: {len(grouping.groups)} groups ({grouping.standard_scripts} standard and {grouping.random_scripts} random scripts)"
+        for group in grouping.groups:
             yield f"  {group.name}  {' '.join(group.releases)}"
 
 
@@ -73,13 +72,13 @@ def _markdown_lines(report: GroupsReport, rows: Sequence[RuleRow]) -> Iterator[s
     yield f"# {TITLE}"
     yield ""
     yield ORIGIN
-    for one in report.groupings:
+    for grouping in report.groupings:
         yield ""
-        yield f"## {str(one.depth).capitalize()}: {len(one.groups)} groups"
+        yield f"## {str(grouping.depth).capitalize()}: {len(grouping.groups)} groups"
         yield ""
-        yield f"By {one.standard_scripts} standard and {one.random_scripts} random scripts."
+        yield f"By {grouping.standard_scripts} standard and {grouping.random_scripts} random scripts."
         yield ""
-        yield from _table(("Group", "Releases"), ((group.name, ", ".join(group.releases)) for group in one.groups))
+        yield from _table(("Group", "Releases"), ((group.name, ", ".join(group.releases)) for group in grouping.groups))
     yield ""
     yield "## The rule in one table"
     yield ""
@@ -87,11 +86,11 @@ def _markdown_lines(report: GroupsReport, rows: Sequence[RuleRow]) -> Iterator[s
     yield ""
     yield "## What changed between releases"
     yield ""
-    changes = ((str(one.edge), change) for one in report.edges for change in one.changes)
+    changes = ((str(step.edge), change) for step in report.edges for change in step.changes)
     headings = ("Step", "Behaviour", "Depth", "What changed", "Why it matters", "Shown by")
     yield from _table(headings, ((step, *_change_cells(change)) for step, change in changes))
     yield ""
-    quiet = ", ".join(str(one.edge) for one in report.edges if not one.changes)
+    quiet = ", ".join(str(step.edge) for step in report.edges if not step.changes)
     yield f"No observable change: {quiet}."
 
 

@@ -1,22 +1,23 @@
 """
-Finds the releases that explain observed behaviour, and how certain that is.
+Finds the releases that explain observed behaviour, and how certain that is; the result for people and for programs.
 
 Observations are answer lines of scripts; they are compared with every release's own answers to the same scripts.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import zip_longest
 from typing import Any
 
 from rocketdiff.core.errors import UsageError
-from rocketdiff.lab.history.executed import Executions
-from rocketdiff.lab.history.exercised import exercised_by
+from rocketdiff.lab.history.coverage import coverage_of
+from rocketdiff.lab.history.execution_cache import Executions
+from rocketdiff.lab.history.groups_page import span
 from rocketdiff.simulation.golden.answers import Lines
 from rocketdiff.simulation.golden.files import Golden
-from rocketdiff.simulation.golden.standard import StandardScript
+from rocketdiff.simulation.golden.standard import SCRIPTS, StandardScript
 from rocketdiff.simulation.script import NamedScript
 
 NOTHING = "nothing"
@@ -75,20 +76,20 @@ def read_observed(text: str, scripts: Sequence[NamedScript]) -> dict[str, Lines]
     """
     seen: dict[str, list[dict[str, Any]]] = {}
     for number, line in enumerate(text.splitlines(), start=1):
-        if line.strip() and (told := _answer(line, number)) is not None:
-            seen.setdefault(str(told["script"]), []).append(told)
-    names = {one.name for one in scripts}
+        if line.strip() and (answer := _answer(line, number)) is not None:
+            seen.setdefault(str(answer["script"]), []).append(answer)
+    names = {script.name for script in scripts}
     if not seen:
         raise UsageError("answer lines, as rocketdiff simulate prints them", seen="none in the file")
     if len(seen) == len(names) == 1:
         ((name, lines),) = zip(names, seen.values(), strict=True)
         # It may have come from standard input then.
-        seen = {name: [told | {"script": name} for told in lines]}
+        seen = {name: [answer | {"script": name} for answer in lines]}
     if unknown := sorted(seen.keys() - names):
         raise UsageError("the --script of every answer", seen=f"answers to {', '.join(unknown)}", hint="add it")
     if silent := sorted(names - seen.keys()):
         raise UsageError("answers to every --script", seen=f"none to {', '.join(silent)}", hint="leave it out")
-    return {name: tuple(json.dumps(told, ensure_ascii=False) for told in lines) for name, lines in seen.items()}
+    return {name: tuple(json.dumps(answer, ensure_ascii=False) for answer in lines) for name, lines in seen.items()}
 
 
 def identify(
@@ -99,8 +100,8 @@ def identify(
     known: Known,
 ) -> Identified:
     """The releases whose answers equal the observed ones."""
-    answers = executions.lines((release, one) for release in releases for one in scripts)
-    predicted = {release: {one.name: answers[release, one.name] for one in scripts} for release in releases}
+    answers = executions.lines((release, script) for release in releases for script in scripts)
+    predicted = {release: {script.name: answers[release, script.name] for script in scripts} for release in releases}
     explaining = tuple(release for release in releases if _contradiction(predicted[release], observed) is None)
     others = [release for release in releases if release not in explaining]
     telling = sum(
@@ -108,7 +109,7 @@ def identify(
         for name, lines in observed.items()
         for number, line in enumerate(lines)
     )
-    happened = exercised_by((one.script, observed[one.name]) for one in scripts)
+    happened = coverage_of((script.script, observed[script.name]) for script in scripts)
     return Identified(
         releases=explaining,
         rejected=_rejected(others, predicted, observed),
@@ -123,8 +124,10 @@ def separators(releases: Sequence[str], known: Known) -> tuple[Separator, ...]:
     """A small set of small standard scripts that distinguishes the releases as far as any script does."""
     chosen: list[Separator] = []
     together = [tuple(releases)]
-    while splits := [one for script in known.standard if (one := _split(script, together, known.golden)) is not None]:
-        best = min(splits, key=lambda one: (-len(one.parts), one.script.size))
+    while splits := [
+        split for script in known.standard if (split := _split(script, together, known.golden)) is not None
+    ]:
+        best = min(splits, key=lambda split: (-len(split.parts), split.script.size))
         chosen.append(best)
         together = [part for part in best.parts if len(part) > 1]
     return tuple(chosen)
@@ -150,10 +153,10 @@ def _rejected(
 ) -> tuple[Rejected, ...]:
     found: dict[tuple[str, str, str], list[str]] = {}
     for release in others:
-        told = _contradiction(predicted[release], observed)
-        assert told is not None
-        found.setdefault(told, []).append(release)
-    return tuple(Rejected(tuple(releases), *told) for told, releases in found.items())
+        contradiction = _contradiction(predicted[release], observed)
+        assert contradiction is not None
+        found.setdefault(contradiction, []).append(release)
+    return tuple(Rejected(tuple(releases), *contradiction) for contradiction, releases in found.items())
 
 
 def _contradiction(predicted: Mapping[str, Lines], observed: Mapping[str, Lines]) -> tuple[str, str, str] | None:
@@ -182,12 +185,78 @@ def _line(lines: Lines, number: int) -> str | None:
 def _answer(line: str, number: int) -> dict[str, Any] | None:
     """A line's answer without the state that a trace adds; None for a line with state only."""
     try:
-        told = json.loads(line)
-        is_answer = "script" in told and isinstance(told, dict)
+        answer = json.loads(line)
+        is_answer = "script" in answer and isinstance(answer, dict)
     except (ValueError, TypeError, RecursionError):
         is_answer = False
     if not is_answer:
         hint = "give a run directory, or what rocketdiff simulate printed"
         raise UsageError("an answer with its script in every line", seen=f"line {number}: {line[:80]}", hint=hint)
-    told.pop("state", None)
-    return None if any(value is True for value in told.values()) else told
+    answer.pop("state", None)
+    return None if any(value is True for value in answer.values()) else answer
+
+
+MOST_CHARACTERS = 300
+"""Length of an answer line on a terminal; the JSON form has all of it."""
+
+MOST_SEPARATORS = 5
+"""Suggested scripts on a terminal: after these the user asks again; the JSON form has all."""
+
+MOST_PARTS = 4
+"""Groups of releases, and releases of a group, that are listed one by one."""
+
+
+def identified_lines(found: Identified) -> Iterator[str]:
+    """Lines for a terminal."""
+    if found.releases and not found.rejected:
+        yield "behaves like every published release: nothing that was seen tells them apart"
+    elif found.releases:
+        yield f"behaves like {', '.join(found.releases)}"
+    else:
+        yield "behaves like no published release"
+    yield f"{found.telling} of {found.observations} observations tell releases apart"
+    if found.undecided:
+        yield f"{found.undecided} observations could not be judged"
+    if found.rejected:
+        yield "not explained by"
+    for rejected in found.rejected:
+        yield f"  {span(rejected.releases)}: {rejected.where}"
+        yield f"    expected {_short(rejected.expected)}"
+        yield f"    saw      {_short(rejected.seen)}"
+    if found.unexercised:
+        yield f"nothing was seen of: {', '.join(found.unexercised)}"
+    for separator in found.separating[:MOST_SEPARATORS]:
+        yield f"would tell more: {SCRIPTS}/{separator.script.name}.json separates {_parts(separator)}"
+    if len(found.separating) > MOST_SEPARATORS:
+        yield f"and {len(found.separating) - MOST_SEPARATORS} more scripts; --json lists them"
+
+
+def identified_data(found: Identified) -> dict[str, Any]:
+    """The same as data."""
+    return {
+        "releases": list(found.releases),
+        "telling": found.telling,
+        "observations": found.observations,
+        "undecided": found.undecided,
+        "rejected": [
+            {"releases": list(one.releases), "where": one.where, "expected": one.expected, "seen": one.seen}
+            for one in found.rejected
+        ],
+        "not_exercised": list(found.unexercised),
+        "would_separate": [
+            {"file": f"{SCRIPTS}/{one.script.name}.json", "parts": [list(part) for part in one.parts]}
+            for one in found.separating
+        ],
+    }
+
+
+def _parts(separator: Separator) -> str:
+    """The groups of releases by first and last; many groups by their number."""
+    parts = separator.parts
+    if len(parts) > MOST_PARTS:
+        return f"{sum(map(len, parts))} releases into {len(parts)} groups"
+    return " | ".join(f"{part[0]} … {part[-1]}" if len(part) > MOST_PARTS else span(part) for part in parts)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]} …"

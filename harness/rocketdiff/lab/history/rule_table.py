@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rocketdiff.lab.history.executed import Executions
+from rocketdiff.lab.history.execution_cache import Executions
 from rocketdiff.simulation.golden.answers import Lines
 from rocketdiff.simulation.golden.files import Golden
 from rocketdiff.simulation.golden.standard import StandardScript
@@ -37,12 +37,12 @@ def rule_rows(
     releases: Sequence[str],
 ) -> tuple[RuleRow, ...]:
     """One row per range of consecutive releases with the same behaviour in all columns."""
-    by_name = {one.name: one for one in standard}
+    by_name = {script.name: script for script in standard}
     scripts = [by_name[name] for name in COLUMNS if name in by_name]
-    answers = executions.lines((release, one) for release in releases for one in scripts)
+    answers = executions.lines((release, script) for release in releases for script in scripts)
     rows: list[RuleRow] = []
     for release in releases:
-        cells = tuple(_cell(one, golden, answers[release, one.name]) for one in scripts)
+        cells = tuple(_cell(script, golden, answers[release, script.name]) for script in scripts)
         if rows and rows[-1].cells == cells:
             rows[-1] = RuleRow((*rows[-1].releases, release), cells)
         else:

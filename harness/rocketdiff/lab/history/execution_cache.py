@@ -24,30 +24,30 @@ class Executions:
     Answers of releases to scripts.
 
     fingerprint: what, besides the script, decides a release's answer (its artifacts, the host's sources). remembered: golden
-    answers by digest. told: called with (done, all) while scripts are executed.
+    answers by digest. on_progress: called with (done, all) while scripts are executed.
     """
 
     runner: Runner
     store: DigestStore
     fingerprint: Callable[[str], str]
     remembered: Mapping[str, Lines] = field(default_factory=dict)
-    told: Callable[[int, int], None] = lambda _done, _all: None
+    on_progress: Callable[[int, int], None] = lambda _done, _all: None
 
     def digests(self, releases: Sequence[str], scripts: Sequence[NamedScript]) -> Mapping[tuple[str, str], str]:
         """The digest of each release's answer to each script, by (release, name)."""
-        keys = self._keys((release, one) for one in scripts for release in releases)
+        keys = self._keys((release, script) for script in scripts for release in releases)
         known = self.store.read(keys.values())
         jobs = [
-            Job(release, one.name, one.script)
-            for one in scripts
+            Job(release, script.name, script.script)
+            for script in scripts
             for release in releases
-            if keys[release, one.name] not in known
+            if keys[release, script.name] not in known
         ]
         fresh: dict[str, str] = {}
         for done, (job, lines) in enumerate(self.runner.run_all(jobs), start=1):
             fresh[keys[job.release, job.name]] = digest_of(lines)
             if done % _KEPT_AT_ONCE == 0 or done == len(jobs):
-                self.told(done, len(jobs))
+                self.on_progress(done, len(jobs))
                 self.store.write(fresh)
                 known.update(fresh)
                 fresh.clear()
@@ -55,11 +55,13 @@ class Executions:
 
     def lines(self, wanted: Iterable[tuple[str, NamedScript]]) -> Mapping[tuple[str, str], Lines]:
         """The answers, by (release, name): executed, unless a golden answer has the known digest."""
-        pairs = {(release, one.name): (release, one) for release, one in wanted}
+        pairs = {(release, script.name): (release, script) for release, script in wanted}
         keys = self._keys(pairs.values())
         digests = self.store.read(keys.values())
         found = {pair: self.remembered.get(digests.get(key, "")) for pair, key in keys.items()}
-        jobs = [Job(release, one.name, one.script) for pair, (release, one) in pairs.items() if found[pair] is None]
+        jobs = [
+            Job(release, script.name, script.script) for pair, (release, script) in pairs.items() if found[pair] is None
+        ]
         executed = {(job.release, job.name): tuple(lines) for job, lines in self.runner.run_all(jobs)}
         return {pair: lines for pair, lines in found.items() if lines is not None} | executed
 
@@ -67,10 +69,10 @@ class Executions:
         """The store's key of each pair; a script is serialised once for all releases."""
         texts: dict[str, str] = {}
         keys: dict[tuple[str, str], str] = {}
-        for release, one in pairs:
-            if one.name not in texts:
+        for release, script in pairs:
+            if script.name not in texts:
                 # A script that leaves its depth open is run at the least, which the steps decide today.
-                texts[one.name] = f"{depth_of(one.script)}\0{canonical(one.script)}"
-            parts = (self.fingerprint(release), one.name, texts[one.name])
-            keys[release, one.name] = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+                texts[script.name] = f"{depth_of(script.script)}\0{canonical(script.script)}"
+            parts = (self.fingerprint(release), script.name, texts[script.name])
+            keys[release, script.name] = hashlib.sha256("\0".join(parts).encode()).hexdigest()
         return keys

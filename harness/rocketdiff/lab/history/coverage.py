@@ -14,7 +14,7 @@ BROKEN = {"refused", "reset"}
 
 
 @dataclass(slots=True)
-class Exercised:
+class Coverage:
     """Situations that occurred at least once; the field names give the words for those that did not."""
 
     retry: bool = False
@@ -31,9 +31,9 @@ class Exercised:
         return tuple(field.name.replace("_", " ") for field in fields(self) if not getattr(self, field.name))
 
 
-def exercised_by(scripts: Iterable[tuple[Script, Lines]]) -> Exercised:
+def coverage_of(scripts: Iterable[tuple[Script, Lines]]) -> Coverage:
     """The situations that occurred in scripts and their answers."""
-    found = Exercised()
+    found = Coverage()
     for script, lines in scripts:
         found.fault_latency |= script.settings.send_latency_fault_enable
         for action in _actions(script.steps):
@@ -45,9 +45,9 @@ def exercised_by(scripts: Iterable[tuple[Script, Lines]]) -> Exercised:
     return found
 
 
-def _note_send(found: Exercised, send: object) -> None:
+def _note_send(found: Coverage, send: object) -> None:
     attempts = send.get("attempts") if isinstance(send, dict) else None
-    outcomes = [one.get("outcome") for one in attempts or () if isinstance(one, dict)]
+    outcomes = [attempt.get("outcome") for attempt in attempts or () if isinstance(attempt, dict)]
     found.retry |= len(outcomes) > 1
     found.silent_broker |= bool(SILENCE.intersection(outcomes))
     found.broken_connection |= bool(BROKEN.intersection(outcomes))

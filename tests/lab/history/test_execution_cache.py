@@ -51,7 +51,7 @@ def test_progress_is_told() -> None:
     """At the end at the latest."""
     told: list[tuple[int, int]] = []
     runner = ToyRunner(lambda *_: 0)
-    executions = dataclasses.replace(toy_executions(runner), told=lambda done, total: told.append((done, total)))
+    executions = dataclasses.replace(toy_executions(runner), on_progress=lambda done, total: told.append((done, total)))
     executions.digests(("4.7.1", "4.8.0"), (ONE,))
     assert told == [(2, 2)]
 
@@ -82,6 +82,6 @@ def test_another_depth_is_executed_again(tmp_path: Path, monkeypatch: pytest.Mon
     """A script that leaves its depth open may be run deeper tomorrow, with the same text."""
     store, runner = tmp_path / "digests.sqlite", by_table({})
     toy_executions(runner, store).digests(("4.7.1",), (ONE,))
-    monkeypatch.setattr("rocketdiff.lab.history.executed.depth_of", lambda _: Depth.REMOTING)
+    monkeypatch.setattr("rocketdiff.lab.history.execution_cache.depth_of", lambda _: Depth.REMOTING)
     toy_executions(runner, store).digests(("4.7.1",), (ONE,))
     assert len(runner.jobs) == 2
