@@ -13,6 +13,7 @@ from rocketdiff.core.events import Arm
 from rocketdiff.core.fault import FaultKind
 from rocketdiff.core.outcome import Outcome, Reason
 from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.verdict import StoredAt
 from rocketdiff.traces.manifest import CaseEntry
 from rocketdiff.traces.schema import SCHEMAS, TableName
 from tests.analysis.by_hand import ENTRY, MS, SUBJECTS, S
@@ -206,6 +207,8 @@ def test_a_difference_is_told_from_the_first_due_send_on() -> None:
     for each, start_ms in ((case, 10), (moved, 1_010)):
         (one,) = [one.fact for one in judge_case(each) if isinstance(one.fact, Difference)]
         assert (one.signature, one.send, one.at_ns, one.weight) == ("loss.acknowledged-not-stored", 1, 10 * MS, 2)
-        assert f'"start_ms":{float(start_ms)}' in one.detail
-        assert '"stored":{"baseline":[["broker-a",1,0]],"candidate":[]}' in one.detail
-        assert '"elapsed_ms":1.0' in one.detail
+        baseline, candidate = one.sides
+        assert candidate.attempts[0].start_ms == start_ms
+        assert (baseline.stored, candidate.stored) == ((StoredAt("broker-a", 1, 0),), ())
+        assert candidate.call is not None
+        assert candidate.call.elapsed_ms == 1.0

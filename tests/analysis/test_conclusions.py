@@ -4,12 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.conclusions import all_evidence, case_facts, trace_counts
-from rocketdiff.analysis.facts import CaseFact, Difference, EpisodeValue, Tally, Trouble, batches
+from rocketdiff.analysis.facts import CaseFact, Difference, EpisodeValue, Tally, Trouble, batches, difference_of
 from rocketdiff.analysis.notebook import Notebook
 from rocketdiff.analysis.send_view import Copy
 from rocketdiff.analysis.spark.source import CasesPartition, RunReader, RunSource, dealt
@@ -18,7 +17,8 @@ from rocketdiff.analysis.summaries import summarise
 from rocketdiff.core.errors import ExitCode, TraceError
 from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import Evidence, SpellCount, Standing, TraceCounts
-from rocketdiff.core.verdict import Severity
+from rocketdiff.core.plots import LaneAttempt
+from rocketdiff.core.verdict import CallEnd, Severity, SideExample, StoredAt
 from rocketdiff.traces.manifest import ArmSummary, CaseEntry, CaseStatus, RunManifest
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.by_hand import ENTRY, MS, SUBJECTS, S, ended, fault, made, tried
@@ -26,7 +26,7 @@ from tests.analysis.synthetic import MANIFEST, Story, write_run
 
 WHOLE = ArmSummary(1, 1, 0, True)
 PLANNED = replace(ENTRY, checks=("loss", "timing"), arms=dict.fromkeys(Arm, WHOLE))
-FOUND = Difference("order", "order.x", "candidate", 1, 2, 3, "calm", 4, 5, "this", "that", '{"a": [1]}')
+FOUND = Difference("order", "order.x", "candidate", 1, 2, 3, "calm", 4, 5, "this", "that", figures={"a": [1]})
 
 
 def manifest(*entries: CaseEntry, run: str = "r1") -> RunManifest:
@@ -128,7 +128,7 @@ def test_a_difference_becomes_a_divergence_with_its_example() -> None:
     assert (one.signature, one.subject, one.count) == ("order.x", "python:5.3.3", 1)
     shown = one.example
     assert (shown.send, shown.thread, shown.attempt, shown.phase) == (2, 1, 3, "calm")
-    assert (shown.expected, shown.observed, shown.detail) == ("this", "that", {"a": [1]})
+    assert (shown.expected, shown.observed, shown.figures) == ("this", "that", {"a": [1]})
     ((one,),) = case(replace(FOUND, arm="baseline")).divergences.values()
     assert one.subject == "java:5.3.3"
 
@@ -168,41 +168,38 @@ def test_a_notebook_adds_up_and_keeps_the_order() -> None:
     assert notebook.differences() == (FOUND,)
 
 
-def bar(arm: str, number: int, start_ms: float) -> dict[str, object]:
-    """An attempt of a millisecond at queue 0 of broker b, which timed out."""
-    place = {"thread": 0, "send": 4, "attempt": number, "broker": "broker-b", "queue_id": 0}
-    return {
-        "arm": arm,
-        **place,
-        "start_ms": start_ms,
-        "end_ms": start_ms + 1,
-        "outcome": "unknown",
-        "reason": "timeout",
-    }
+def bar(arm: str, attempt: int, start_ms: float) -> LaneAttempt:
+    """A millisecond of waiting for broker-b in vain."""
+    return LaneAttempt(arm, 0, 4, attempt, "broker-b", 0, start_ms, start_ms + 1, "unknown", "timeout")
 
 
 def test_a_difference_shows_what_both_arms_did() -> None:
-    """Attempts, calls and copies of each, from the first due send on; null for an arm that never returned."""
+    """Attempts, calls and copies of each, from the first due send on; no call of an arm that never returned."""
     slow = [tried(n * MS, (n + 1) * MS, "RemotingTimeoutException", attempt=n) for n in (0, 1)]
     side = made(Arm.CANDIDATE, 4, *slow, copies=[Copy("broker-b", 0, 7, 0, True)], cause="c", code=6)
-    theirs = made(Arm.BASELINE, 4, slow[0], copies=None)
-    gone = replace(theirs, row=None)
-    call = {
-        "outcome": "unknown", "reason": "timeout", "error": "RemotingTimeoutException", "cause": "c", "code": 6,
-        "status": None, "broker": "broker-b", "queue_id": 0, "queue_offset": None, "elapsed_ms": 2.0,
-    }  # fmt: skip
-    for other, bars in ((gone, [bar("baseline", 0, -5.0)]), (None, [])):
+    gone = replace(made(Arm.BASELINE, 4, slow[0], copies=None), row=None)
+    call = CallEnd("unknown", "timeout", "RemotingTimeoutException", "c", 6, None, "broker-b", 0, None, 2.0)
+    for other, bars in ((gone, (bar("baseline", 0, -5.0),)), (None, ())):
         notebook = Notebook("r1", 7, 5 * MS)
         notebook.differ("loss", "x", AlignedSend(0, 4, other, side), side, expected="a", observed="b", attempt=1)
         (found,) = notebook.differences()
         assert (found.arm, found.attempt, found.at_ns, found.weight) == ("candidate", 1, 0, len(bars) + 2)
-        assert msgspec.json.decode(found.detail) == {
-            "run": "r1",
-            "decisions": [*bars, bar("candidate", 0, -5.0), bar("candidate", 1, -4.0)],
-            "sends": {"baseline": None, "candidate": call},
-            "stored": {"baseline": [], "candidate": [["broker-b", 0, 7]]},
-            "rules": {},
-        }
+        theirs, ours = found.sides
+        assert theirs == SideExample("baseline", bars, None, ())
+        assert ours.attempts == (bar("candidate", 0, -5.0), bar("candidate", 1, -4.0))
+        assert (ours.call, ours.stored) == (call, (StoredAt("broker-b", 0, 7),))
+        assert found.figures == {"rules": {}}
+
+
+def test_a_difference_comes_back_out_of_its_row() -> None:
+    """Both sides and every figure, by way of Arrow."""
+    sides = (
+        SideExample("baseline", (bar("baseline", 0, -5.0),), CallEnd("ok", "none", elapsed_ms=2.0), ()),
+        SideExample("candidate", (), None, (StoredAt("broker-b", 0, 7),)),
+    )
+    found = replace(FOUND, sides=sides, figures={"rules": {"legal": [["broker-a", 1]], "states": 1}})
+    (batch,) = batches([CaseFact("r1", 7, found)])
+    assert difference_of(batch.to_pylist()[0]["difference"]) == found
 
 
 def test_facts_are_written_column_by_column() -> None:
@@ -210,10 +207,10 @@ def test_facts_are_written_column_by_column() -> None:
     trouble = Trouble.of(TraceError("a file", seen="none", hint="look"))
     (batch,) = batches([CaseFact("r1", 7, FOUND), CaseFact("r2", 8, trouble)])
     first, second = batch.to_pylist()
-    assert (first["run"], first["number"], first["difference"]["detail"], first["trouble"]) == (
+    assert (first["run"], first["number"], first["difference"]["figures"], first["trouble"]) == (
         "r1",
         7,
-        '{"a": [1]}',
+        '{"a":[1]}',
         None,
     )
     assert second["trouble"] == {"expected": "a file", "seen": "none", "hint": "look"}

@@ -13,6 +13,8 @@ def test_both_schemas_name_the_same_columns_with_the_same_types() -> None:
     def spelled(kind: pa.DataType) -> str:
         if isinstance(kind, pa.StructType):
             return f"struct<{', '.join(f'{field.name}: {spelled(field.type)}' for field in kind)}>"
+        if isinstance(kind, pa.ListType):
+            return f"array<{spelled(kind.value_type)}>"
         return words[kind]
 
     assert ", ".join(f"{field.name} {spelled(field.type)}" for field in ARROW_SCHEMA) == SPARK_SCHEMA

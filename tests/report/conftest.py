@@ -1,7 +1,7 @@
 """A realistic judged run, made by a small deterministic imitation of two releases under a pause; no cluster needed."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import pytest
 
@@ -28,7 +28,7 @@ from rocketdiff.core.plots import (
     SwimLanes,
 )
 from rocketdiff.core.run_info import CaseInfo, Guard, Machine, RunInfo, SubjectInfo
-from rocketdiff.core.verdict import Divergence, Example, Measure, Severity
+from rocketdiff.core.verdict import CallEnd, Divergence, Example, Measure, Severity, SideExample, StoredAt
 from rocketdiff.report import html
 from rocketdiff.report.document import Document, build
 from rocketdiff.verdict.judge import judge
@@ -110,16 +110,15 @@ def overview_rows(attempts: tuple[LaneAttempt, ...]) -> Iterator[OverviewRow]:
         yield OverviewRow(arm, broker, tuple(steps[True]), tuple(steps[False]))
 
 
-def decisions(send: int) -> dict[str, object]:
-    """What both arms did at one send of a two-broker case, in the words of the analysis."""
-    old, new = ([attempt for attempt in arm if attempt.send == send] for arm in arms(2))
-    slow = {"error": "RemotingTooMuchRequestException", "cause": "RemotingTimeoutException", "elapsed_ms": 1_500.2}
-    return {
-        "run": RUN,
-        "decisions": [asdict(attempt) for attempt in (*old, *new)],
-        "sends": {"baseline": slow, "candidate": {"error": None, "status": "SEND_OK", "elapsed_ms": 1.85}},
-        "stored": {"baseline": [["broker-b", 0, 61], ["broker-b", 1, 61]], "candidate": [["broker-a", 2, 44]]},
-    }
+def sides(send: int) -> tuple[SideExample, ...]:
+    """What both arms did at one send of a two-broker case."""
+    old, new = (tuple(attempt for attempt in arm if attempt.send == send) for arm in arms(2))
+    slow = CallEnd(error="RemotingTooMuchRequestException", cause="RemotingTimeoutException", elapsed_ms=1_500.2)
+    twice = (StoredAt("broker-b", 0, 61), StoredAt("broker-b", 1, 61))
+    return (
+        SideExample("baseline", old, slow, twice),
+        SideExample("candidate", new, CallEnd(status="SEND_OK", elapsed_ms=1.85), (StoredAt("broker-a", 2, 44),)),
+    )
 
 
 STAYS = Divergence(
@@ -133,8 +132,9 @@ STAYS = Divergence(
         phase="paused",
         expected="after the timeout on broker-b the retry stays on broker-b (java:4.7.1)",
         observed="the retry went to broker-a",
-        detail=decisions(152)
-        | {"rules": {"index": 172, "queues_total": 8, "queues_legal": 4, "last_broker": "broker-b"}},
+        figures={"rules": {"index": 172, "queues_total": 8, "queues_legal": 4, "last_broker": "broker-b"}},
+        run=RUN,
+        sides=sides(152),
     ),
 )
 AVOIDS = Divergence(
@@ -148,7 +148,9 @@ AVOIDS = Divergence(
         phase="after",
         expected="broker-b is avoided for 600 s after its failed attempt",
         observed="broker-b was chosen again 10.02 s after its failed attempt",
-        detail=decisions(420) | {"rules": {"avoided_for_ms": 10_020, "rule_avoids_ms": 600_000}},
+        figures={"rules": {"avoided_for_ms": 10_020, "rule_avoids_ms": 600_000}},
+        run=RUN,
+        sides=sides(420),
     ),
 )
 

@@ -2,20 +2,20 @@
 
 from rocketdiff.core.plots import LaneAttempt
 from rocketdiff.core.policy import Policy
-from rocketdiff.core.verdict import CheckResult, Divergence, Example, Severity, Verdict
+from rocketdiff.core.verdict import CheckResult, Divergence, Example, Severity, SideExample, Verdict
 from rocketdiff.report.clusters import Weight, clusters_of, fingerprint
 from rocketdiff.report.document import Document
 
 
-def decided(attempts: int) -> dict[str, object]:
-    bar = {"arm": "baseline", "thread": 0, "send": 1, "broker": "a", "queue_id": 0, "start_ms": 0.0, "end_ms": 1.5}
-    return {"decisions": [bar | {"attempt": n, "outcome": "ok", "reason": "none"} for n in range(attempts)]}
+def decided(attempts: int) -> tuple[SideExample, ...]:
+    bars = (LaneAttempt("baseline", 0, 1, number, "a", 0, 0.0, 1.5, "ok", "none") for number in range(attempts))
+    return (SideExample("baseline", tuple(bars)),)
 
 
 def result(
     case: str, signature: str, *, count: int = 1, send: int = 1, attempts: int = 0, **more: object
 ) -> CheckResult:
-    example = Example(send, 0, 0, "calm", "a", "b", decided(attempts) if attempts else {})
+    example = Example(send, 0, 0, "calm", "a", "b", sides=decided(attempts) if attempts else ())
     found = Divergence(signature, str(more.pop("subject", "java:1")), count, example)
     verdict = more.pop("verdict", Verdict.DIVERGES)
     return CheckResult(case, "loss", verdict, divergences=(found,), **more)  # type: ignore[arg-type]  # keywords above

@@ -7,7 +7,7 @@ import pytest
 
 from rocketdiff.core.plots import FailoverEndings
 from rocketdiff.core.run_info import Guard
-from rocketdiff.core.verdict import Measure, Verdict
+from rocketdiff.core.verdict import CallEnd, Measure, StoredAt, Verdict
 from rocketdiff.report.document import Document
 from rocketdiff.report.example_words import call_text, detail_lines, stored_text
 from rocketdiff.report.matrix import matrix_of
@@ -142,15 +142,15 @@ def test_figures_of_both_arms_share_a_line() -> None:
     ("call", "text"),
     [
         (None, ""),
-        ({"error": None, "status": "SEND_OK", "elapsed_ms": 1.64}, "returned SEND_OK after 1.64 ms"),
-        ({"error": "MQClientException", "cause": None, "code": 10005}, "threw MQClientException, code 10005"),
+        (CallEnd(status="SEND_OK", elapsed_ms=1.64), "returned SEND_OK after 1.64 ms"),
+        (CallEnd(error="MQClientException", code=10005), "threw MQClientException, code 10005"),
         (
-            {"error": "MQClientException", "cause": "RemotingTimeoutException", "code": 10002, "elapsed_ms": 3_001.2},
+            CallEnd(error="MQClientException", cause="RemotingTimeoutException", code=10002, elapsed_ms=3_001.2),
             "threw MQClientException, caused by RemotingTimeoutException, code 10002 after 3,001 ms",
         ),
     ],
 )
-def test_how_a_call_ended(call: object, text: str) -> None:
+def test_how_a_call_ended(call: CallEnd | None, text: str) -> None:
     """What the application saw."""
     assert call_text(call) == text
 
@@ -160,11 +160,11 @@ def test_how_a_call_ended(call: object, text: str) -> None:
     [
         (None, ""),
         ([], "stored nowhere"),
-        ([["broker-a", 3, 12]], "stored at broker-a queue 3 offset 12"),
-        ([["a", 0, 1], ["b", 2, 3]], "stored 2 times: a queue 0 offset 1; b queue 2 offset 3"),
+        ([StoredAt("broker-a", 3, 12)], "stored at broker-a queue 3 offset 12"),
+        ([StoredAt("a", 0, 1), StoredAt("b", 2, 3)], "stored 2 times: a queue 0 offset 1; b queue 2 offset 3"),
     ],
 )
-def test_where_a_message_is_stored(copies: object, text: str) -> None:
+def test_where_a_message_is_stored(copies: list[StoredAt] | None, text: str) -> None:
     """Nowhere, once, or more often than anyone asked for."""
     assert stored_text(copies) == text
 

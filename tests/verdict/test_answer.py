@@ -100,7 +100,7 @@ def test_durations_three_times_as_long_diverge_by_statistics() -> None:
     assert result.verdict is Verdict.DIVERGES
     assert (found.signature, found.subject, found.count) == ("failover-time.failover-differs", NEW, 12)
     assert found.example.send == NO_SINGLE_SEND
-    farthest = found.example.detail["farthest_episode"]
+    farthest = found.example.figures["farthest_episode"]
     assert isinstance(farthest, dict)
     assert farthest["episode"] == 2
 

@@ -138,7 +138,7 @@ def test_shares_are_told_with_all_four_figures(met: tuple[int, int], ended: tupl
     assert found.example.expected == "where it failed first, both clients' sends failed as often"
     observed = f"{ended[1]} of {met[1]} of {NEW}, {ended[0]} of {met[0]} of {OLD} failed (p = "
     assert found.example.observed.startswith(observed)
-    assert found.example.detail == {"p": p_of(shares(met, ended))}
+    assert found.example.figures == {"p": p_of(shares(met, ended))}
 
 
 def test_a_difference_of_pairs_counts_both_directions() -> None:
@@ -237,7 +237,7 @@ def test_a_difference_of_durations_is_told_in_full() -> None:
     assert (found.example.send, found.example.phase) == (-1, "episodes")
     assert found.example.expected == "failover within ×1.2 of the baseline's (a fifth of a timeout)"
     assert found.example.observed == "×3 of the baseline's over 12 spells (90% interval ×2.97 to ×3.03)"
-    farthest = found.example.detail["farthest_episode"]
+    farthest = found.example.figures["farthest_episode"]
     assert isinstance(farthest, dict)
     assert farthest["candidate_ns"] == pytest.approx(5e8 * 3.0 * 1.02)
 

@@ -30,7 +30,7 @@ def test_the_farthest_spell_is_one_that_both_lived_through() -> None:
     met = sample(3.0).pairs
     lone = EpisodePair("r", "c", 99, 5e8, None)
     (found,) = answered(evidence(Standing.DECISIVE, samples=(of_pairs(lone, *met),))).divergences
-    assert found.example.detail["farthest_episode"] == {
+    assert found.example.figures["farthest_episode"] == {
         "case": "c",
         "episode": 2,
         "baseline_ns": 5e8,
@@ -48,8 +48,8 @@ def test_causes_are_counted_in_both_directions() -> None:
     (found,) = answered(item).divergences
     assert (found.signature, found.count) == ("failover-time.failover-cause-differs", 18)
     assert found.example.observed == "only java:4.7.1 failed over in 17 spells, only java:5.3.3 in 1"
-    assert found.example.detail["p_mcnemar"] == pytest.approx(2 * (1 + 18) / 2**18)
-    one = found.example.detail["one_episode"]
+    assert found.example.figures["p_mcnemar"] == pytest.approx(2 * (1 + 18) / 2**18)
+    one = found.example.figures["one_episode"]
     assert isinstance(one, dict)
     assert (one["episode"], one["baseline_ended"], one["candidate_ended"]) == (0, "failover", "resumed")
 

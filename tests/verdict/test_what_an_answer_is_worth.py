@@ -102,7 +102,7 @@ def test_a_spell_that_one_arm_never_met_is_no_example_of_a_duration() -> None:
     met = sample(3.0)
     lone = EpisodePair("r", "c", 98, 5e8, None), EpisodePair("r", "c", 99, None, 5e8)
     (found,) = answered(evidence(Standing.DECISIVE, samples=(replace(met, pairs=(*lone, *met.pairs)),))).divergences
-    farthest = found.example.detail["farthest_episode"]
+    farthest = found.example.figures["farthest_episode"]
     assert isinstance(farthest, dict)
     assert farthest["episode"] == 2
 
@@ -117,7 +117,7 @@ def test_an_example_of_statistics_is_of_no_thread_and_no_send() -> None:
     examples = [one.example for one in (duration, cause, *both.divergences)]
     assert [(one.send, one.thread, one.attempt) for one in examples] == [(-1, 0, None)] * 4
     assert [one.phase for one in examples] == ["episodes", "episodes", "counts", "counts"]
-    assert [next(iter(one.detail)) for one in examples] == ["p_difference", "p_mcnemar", "p", "p"]
+    assert [next(iter(one.figures)) for one in examples] == ["p_difference", "p_mcnemar", "p", "p"]
 
 
 def test_choices_that_pile_up_are_told_in_full() -> None:
@@ -127,7 +127,7 @@ def test_choices_that_pile_up_are_told_in_full() -> None:
     assert (found.signature, found.subject, found.count) == ("queue.begins-alike/queue", NEW, 20)
     assert found.example.expected == "choices drawn at random: of 20 about 2.5 there"
     assert found.example.observed == f"20 of 20 of {NEW} at broker-a/0 (p = 6.9e-18)"
-    assert found.example.detail == {"p": pytest.approx(8.0**-19)}
+    assert found.example.figures == {"p": pytest.approx(8.0**-19)}
 
 
 def test_a_situation_that_one_arm_met_seldom_is_asked_for_what_it_could_show() -> None:

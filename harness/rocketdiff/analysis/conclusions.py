@@ -5,11 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-import msgspec
-
 from rocketdiff.analysis.checks.case_facts import UNKNOWABLE, CaseFacts, TallyKey
 from rocketdiff.analysis.checks.registry import ANSWERS, POOLED
-from rocketdiff.analysis.facts import CaseFact, Difference, EpisodeValue, Tally
+from rocketdiff.analysis.facts import CaseFact, EpisodeValue, Tally
 from rocketdiff.analysis.spells import spell_counts
 from rocketdiff.analysis.summaries import CaseKey, DifferenceCluster, Summaries
 from rocketdiff.core.checks import IMPLICIT
@@ -120,11 +118,12 @@ def _divergence(cluster: DifferenceCluster, subjects: dict[Arm, str]) -> Diverge
         signature=cluster.example.signature,
         subject=subjects[Arm(cluster.example.arm)],
         count=cluster.count,
-        example=_example(cluster.example),
+        example=_example(cluster),
     )
 
 
-def _example(difference: Difference) -> Example:
+def _example(cluster: DifferenceCluster) -> Example:
+    difference = cluster.example
     return Example(
         send=difference.send,
         thread=difference.thread,
@@ -132,5 +131,7 @@ def _example(difference: Difference) -> Example:
         phase=difference.phase,
         expected=difference.expected,
         observed=difference.observed,
-        detail=msgspec.json.decode(difference.detail, type=dict[str, object]),
+        figures=difference.figures,
+        run=cluster.run if difference.sides else "",
+        sides=difference.sides,
     )

@@ -4,13 +4,17 @@ What the pass over one case writes down: small rows of six kinds, the only thing
 A row of the table ``facts`` has the run, the case's number and exactly one of the six kinds filled in.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import astuple, dataclass, fields
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
+import msgspec
 import pyarrow as pa
 
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.fault import FaultRecord
+from rocketdiff.core.verdict import SideExample
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +23,7 @@ class Difference:
     One place where a check found something that may not be.
 
     arm: the side it is about. weight: attempts both arms made at that send (the fewer, the easier to follow). at_ns: on
-    the monotonic clock. detail: JSON.
+    the monotonic clock. sides: what each arm did there; none where it is about no send. figures: any JSON values.
     """
 
     check: str
@@ -33,7 +37,8 @@ class Difference:
     weight: int
     expected: str
     observed: str
-    detail: str
+    sides: tuple[SideExample, ...] = ()
+    figures: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +109,6 @@ class CaseFact:
     fact: Fact
 
 
-_TYPES: dict[str, pa.DataType] = {
-    "str": pa.string(),
-    "int": pa.int64(),
-    "int | None": pa.int64(),
-    "float": pa.float64(),
-    "FaultKind": pa.string(),
-}
-_DDL_TYPES = {"str": "string", "int": "bigint", "int | None": "bigint", "float": "double", "FaultKind": "string"}
-
 KINDS: dict[str, type[Fact]] = {
     "difference": Difference,
     "tally": Tally,
@@ -124,19 +120,36 @@ KINDS: dict[str, type[Fact]] = {
 """Column of ``facts`` to the kind of row in it."""
 
 
-def _written(kind: type[Fact], field: str) -> str:
-    """The type of a field as its source spells it."""
-    declared = kind.__annotations__[field]
-    return declared.__name__ if isinstance(declared, type) else str(declared)
-
-
 def columns_of(kind: type[Fact]) -> tuple[str, ...]:
     """Names of a kind's columns, in order."""
     return tuple(field.name for field in fields(kind))
 
 
-def _struct(kind: type[Fact]) -> pa.DataType:
-    return pa.struct([pa.field(column, _TYPES[_written(kind, column)]) for column in columns_of(kind)])
+def _arrow(declared: Any) -> pa.DataType:
+    """The Arrow type of a field; a dictionary of any JSON values crosses as JSON text."""
+    if get_origin(declared) in (Union, UnionType):
+        (declared,) = (one for one in get_args(declared) if one is not NoneType)
+    if get_origin(declared) is tuple:
+        return pa.list_(_arrow(get_args(declared)[0]))
+    if get_origin(declared) is dict or issubclass(declared, str):
+        return pa.string()
+    if declared is int:
+        return pa.int64()
+    return pa.float64() if declared is float else _struct(declared)
+
+
+def _struct(kind: type[Any]) -> pa.DataType:
+    hints = get_type_hints(kind)
+    return pa.struct([pa.field(field.name, _arrow(hints[field.name])) for field in fields(kind)])
+
+
+def _ddl(kind: pa.DataType) -> str:
+    """An Arrow type as Spark writes it."""
+    if isinstance(kind, pa.StructType):
+        return f"struct<{', '.join(f'{field.name}: {_ddl(field.type)}' for field in kind)}>"
+    if isinstance(kind, pa.ListType):
+        return f"array<{_ddl(kind.value_type)}>"
+    return {pa.string(): "string", pa.int64(): "bigint", pa.float64(): "double"}[kind]
 
 
 _COLUMN_TYPES: dict[str, pa.DataType] = {
@@ -148,10 +161,7 @@ _COLUMN_TYPES: dict[str, pa.DataType] = {
 ARROW_SCHEMA = pa.schema(_COLUMN_TYPES)
 """Schema of ``facts`` in Arrow."""
 
-SPARK_SCHEMA = "run string, number bigint, " + ", ".join(
-    f"{name} struct<{', '.join(f'{column}: {_DDL_TYPES[_written(kind, column)]}' for column in columns_of(kind))}>"
-    for name, kind in KINDS.items()
-)
+SPARK_SCHEMA = ", ".join(f"{field.name} {_ddl(field.type)}" for field in ARROW_SCHEMA)
 """The same schema as Spark writes it."""
 
 _COLUMN_OF_KIND = {kind: name for name, kind in KINDS.items()}
@@ -175,7 +185,20 @@ def _batch(facts: list[CaseFact]) -> pa.RecordBatch:
         columns["run"].append(fact.run)
         columns["number"].append(fact.number)
         filled = _COLUMN_OF_KIND[type(fact.fact)]
-        for name, kind in KINDS.items():
-            row = dict(zip(columns_of(kind), astuple(fact.fact), strict=True)) if name == filled else None
-            columns[name].append(row)
+        for name in KINDS:
+            columns[name].append(_row(fact.fact) if name == filled else None)
     return pa.RecordBatch.from_pydict(columns, schema=ARROW_SCHEMA)
+
+
+def _row(fact: Fact) -> dict[str, object]:
+    row = {name: getattr(fact, name) for name in columns_of(type(fact))}
+    if isinstance(fact, Difference):
+        row["sides"] = [asdict(side) for side in fact.sides]
+        row["figures"] = msgspec.json.encode(fact.figures).decode()
+    return row
+
+
+def difference_of(row: Mapping[str, Any]) -> Difference:
+    """A difference as it comes back out of such a row."""
+    members = {name: row[name] for name in columns_of(Difference)}
+    return msgspec.convert(members | {"figures": msgspec.json.decode(row["figures"])}, Difference)

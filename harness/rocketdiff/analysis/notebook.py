@@ -2,14 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 
 import msgspec
 
 from rocketdiff.analysis.facts import CaseFact, Difference, Fact, Tally
 from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.core.events import Arm
 from rocketdiff.core.plots import LaneAttempt
+from rocketdiff.core.records import Attempt
+from rocketdiff.core.verdict import CallEnd, SideExample, StoredAt
 
 NS_PER_MS = 1_000_000
 
@@ -47,14 +49,7 @@ class Notebook:
         rules: Mapping[str, object] | None = None,
     ) -> None:
         """Note a difference of one side of a send, with what both arms did at it."""
-        decisions = [bar for arm in send.sides for bar in self._bars(arm)]
-        detail = {
-            "run": self._run,
-            "decisions": [asdict(bar) for bar in decisions],
-            "sends": {"baseline": _call(send.baseline), "candidate": _call(send.candidate)},
-            "stored": {"baseline": _copies(send.baseline), "candidate": _copies(send.candidate)},
-            "rules": dict(rules or {}),
-        }
+        sides = (self._shown(Arm.BASELINE, send.baseline), self._shown(Arm.CANDIDATE, send.candidate))
         self.note(
             Difference(
                 check=check,
@@ -65,10 +60,11 @@ class Notebook:
                 attempt=attempt,
                 phase=str(side.phase_of(attempt)),
                 at_ns=side.began_ns,
-                weight=len(decisions),
+                weight=sum(len(shown.attempts) for shown in sides),
                 expected=expected,
                 observed=observed,
-                detail=msgspec.json.encode(detail, enc_hook=str).decode(),
+                sides=sides,
+                figures={"rules": msgspec.to_builtins(dict(rules or {}), enc_hook=str)},
             )
         )
 
@@ -83,31 +79,44 @@ class Notebook:
         """Every difference noted so far."""
         return tuple(fact for fact in self._facts if isinstance(fact, Difference))
 
-    def _bars(self, side: SendView) -> Iterator[LaneAttempt]:
-        for attempt in side.attempts:
-            yield LaneAttempt(
-                arm=str(side.arm),
-                thread=side.thread,
-                send=side.send,
-                attempt=attempt.attempt,
-                broker=attempt.broker,
-                queue_id=attempt.queue_id,
-                start_ms=(attempt.start_ns - self.origin_ns) / NS_PER_MS,
-                end_ms=(attempt.end_ns - self.origin_ns) / NS_PER_MS,
-                outcome=str(attempt.outcome),
-                reason=str(attempt.reason),
-            )
+    def _shown(self, arm: Arm, side: SendView | None) -> SideExample:
+        """What one arm did; nothing if it never came to this send."""
+        if side is None:
+            return SideExample(str(arm), stored=())
+        copies = tuple(StoredAt(copy.broker, copy.queue_id, copy.queue_offset) for copy in side.copies or ())
+        attempts = tuple(lane_attempt(side, attempt, self.origin_ns) for attempt in side.attempts)
+        return SideExample(str(arm), attempts, _call(side), copies)
 
 
-def _call(side: SendView | None) -> dict[str, object] | None:
-    if side is None or side.row is None:
-        return None
+def lane_attempt(side: SendView, attempt: Attempt, origin_ns: int) -> LaneAttempt:
+    """An attempt as a report shows it, in ms from when the first send of its case was due."""
+    return LaneAttempt(
+        arm=str(side.arm),
+        thread=side.thread,
+        send=side.send,
+        attempt=attempt.attempt,
+        broker=attempt.broker,
+        queue_id=attempt.queue_id,
+        start_ms=(attempt.start_ns - origin_ns) / NS_PER_MS,
+        end_ms=(attempt.end_ns - origin_ns) / NS_PER_MS,
+        outcome=str(attempt.outcome),
+        reason=str(attempt.reason),
+    )
+
+
+def _call(side: SendView) -> CallEnd | None:
     row = side.row
-    shown = ("outcome", "reason", "error", "cause", "code", "status", "broker", "queue_id", "queue_offset")
-    return {name: getattr(row, name) for name in shown} | {"elapsed_ms": (row.end_ns - row.start_ns) / NS_PER_MS}
-
-
-def _copies(side: SendView | None) -> list[tuple[str, int, int]]:
-    if side is None or side.copies is None:
-        return []
-    return [(copy.broker, copy.queue_id, copy.queue_offset) for copy in side.copies]
+    if row is None:
+        return None
+    return CallEnd(
+        outcome=str(row.outcome),
+        reason=str(row.reason),
+        error=row.error,
+        cause=row.cause,
+        code=row.code,
+        status=row.status,
+        broker=row.broker,
+        queue_id=row.queue_id,
+        queue_offset=row.queue_offset,
+        elapsed_ms=(row.end_ns - row.start_ns) / NS_PER_MS,
+    )

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from rocketdiff.core.plots import LaneAttempt
+
 
 class Verdict(StrEnum):
     """Answer to a check, in order of dominance: the first of several wins."""
@@ -37,11 +39,48 @@ class Severity(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class StoredAt:
+    """Where one copy of a message lies."""
+
+    broker: str
+    queue_id: int
+    queue_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallEnd:
+    """How the call of the application ended in one arm; None where that was not told."""
+
+    outcome: str | None = None
+    reason: str | None = None
+    error: str | None = None
+    cause: str | None = None
+    code: int | None = None
+    status: str | None = None
+    broker: str | None = None
+    queue_id: int | None = None
+    queue_offset: int | None = None
+    elapsed_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SideExample:
+    """What one arm did at an example's send; call: None if it never returned. stored: None if nobody can tell."""
+
+    arm: str
+    attempts: tuple[LaneAttempt, ...] = ()
+    call: CallEnd | None = None
+    stored: tuple[StoredAt, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Example:
     """
     One concrete place where a signature was seen.
 
-    expected and observed are sentences for people; detail is for machines (queues, states, times in ns).
+    expected and observed are sentences for people. run, sides: the run it is of and what each arm did at the send,
+    baseline first; none where it is a statistic. figures: what else the check has to say, for machines (queues, states,
+    times in ns); any JSON values.
     """
 
     send: int
@@ -50,7 +89,9 @@ class Example:
     phase: str
     expected: str
     observed: str
-    detail: dict[str, object] = field(default_factory=dict)
+    figures: dict[str, object] = field(default_factory=dict)
+    run: str = ""
+    sides: tuple[SideExample, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from rocketdiff.analysis.case_trace import CaseTrace, read_case
+from rocketdiff.analysis.notebook import lane_attempt
 from rocketdiff.analysis.steps.rulebook import ArmRules, is_asynchronous
 from rocketdiff.core.errors import HarnessError
 from rocketdiff.core.events import Arm
@@ -30,8 +31,6 @@ SENDS_MOST = 20_000
 
 NEIGHBOURS = 5
 """Sends before and after an example."""
-
-NS_PER_MS = 1_000_000
 
 
 def contexts_of(
@@ -81,7 +80,7 @@ def _place(cluster: DivergenceCluster, runs: Sequence[RunDirectory]) -> tuple[Ca
     """The example's case and arm; None for a statistic, and for an example too late in its case."""
     if not 0 <= cluster.example.send < SENDS_MOST:
         return None
-    named = cluster.example.detail.get("run")
+    named = cluster.example.run
     for run in sorted(runs, key=lambda one: one.run != named):
         for entry in run.manifest.cases:
             if entry.name == cluster.example_case:
@@ -103,19 +102,7 @@ def _around(trace: CaseTrace, cluster: DivergenceCluster) -> Iterator[LaneAttemp
     for arm in Arm:
         for send in trace.sends(arm):
             if send.thread == cluster.example.thread and abs(send.send - cluster.example.send) <= NEIGHBOURS:
-                for attempt in send.attempts:
-                    yield LaneAttempt(
-                        arm=str(arm),
-                        thread=send.thread,
-                        send=send.send,
-                        attempt=attempt.attempt,
-                        broker=attempt.broker,
-                        queue_id=attempt.queue_id,
-                        start_ms=(attempt.start_ns - origin_ns) / NS_PER_MS,
-                        end_ms=(attempt.end_ns - origin_ns) / NS_PER_MS,
-                        outcome=str(attempt.outcome),
-                        reason=str(attempt.reason),
-                    )
+                yield from (lane_attempt(send, attempt, origin_ns) for attempt in send.attempts)
 
 
 def _boundary(trace: CaseTrace, arm: Arm, run: RunDirectory, cluster: DivergenceCluster) -> tuple[str, str]:

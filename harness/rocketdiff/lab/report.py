@@ -111,7 +111,7 @@ def _divergence(difference: Difference, subjects: tuple[SubjectId, SubjectId]) -
         phase=difference.place,
         expected=f"{difference.compared} {left}, as {subjects[0]} has it",
         observed=f"{difference.compared} {right}",
-        detail=difference_data(difference),
+        figures=difference_data(difference),
     )
     return Divergence(f"{CHECK}.{kind}", str(subjects[1]), 1, example)
 

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import sha256
 
-import msgspec
-
 from rocketdiff.core.checks import CHECKS, Concern
 from rocketdiff.core.plots import LaneAttempt
 from rocketdiff.core.policy import Policy
@@ -146,5 +144,5 @@ def fingerprint(check: str, signature: str, subject: str) -> str:
 
 def _decisions(example: Example) -> tuple[LaneAttempt, ...]:
     """Attempts of both arms at the example's send, baseline first."""
-    found = msgspec.convert(example.detail.get("decisions", ()), tuple[LaneAttempt, ...])
-    return tuple(sorted(found, key=lambda attempt: (attempt.arm, attempt.attempt)))
+    made = (attempt for side in example.sides for attempt in side.attempts)
+    return tuple(sorted(made, key=lambda attempt: (attempt.arm, attempt.attempt)))

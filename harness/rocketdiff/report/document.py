@@ -25,6 +25,7 @@ from rocketdiff.ledger.apply import EntryOutcome
 from rocketdiff.report.cleaning import cleaned
 from rocketdiff.report.clusters import DivergenceCluster, clusters_of
 from rocketdiff.report.context import ExampleContext
+from rocketdiff.report.example_format import publish, publish_schema, understand
 from rocketdiff.verdict.calibration import Calibration
 from rocketdiff.verdict.defects_found import DefectsFound
 from rocketdiff.verdict.judge import Counts, RunJudgement, RunVerdict
@@ -97,7 +98,7 @@ _MOST_BYTES = 1 << 30
 
 def encode(document: Document) -> bytes:
     """One line of JSON (most of it is lanes, which people do not read) and a line feed; equal documents give equal bytes."""
-    return msgspec.json.encode(document) + b"\n"
+    return msgspec.json.encode(publish(msgspec.to_builtins(document, str_keys=True))) + b"\n"
 
 
 def write(document: Document, folder: Path) -> Path:
@@ -124,7 +125,7 @@ def decode(content: bytes, *, where: str) -> Document:
     try:
         raw = msgspec.json.decode(content)
         _require_known_version(raw, where=where)
-        return cleaned(msgspec.convert(raw, Document))
+        return cleaned(msgspec.convert(understand(raw), Document))
     except (
         msgspec.MsgspecError,
         ValueError,
@@ -157,10 +158,12 @@ def _require_known_version(raw: object, *, where: str) -> None:
 
 def schema() -> bytes:
     """JSON Schema (2020-12) of report documents of the current major version."""
+    generated = msgspec.json.schema(Document, schema_hook=_anything)
+    publish_schema(generated["$defs"])
     body = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"rocketdiff report document {SCHEMA_VERSION}",
-        **msgspec.json.schema(Document, schema_hook=_anything),
+        **generated,
     }
     return msgspec.json.format(msgspec.json.encode(body), indent=1) + b"\n"
 

@@ -1,17 +1,10 @@
-"""
-One example in words: each attempt, the end of the call, what the brokers stored, and the figures behind it.
+"""One example in words: each attempt, the end of the call, what the brokers stored, and the figures behind it."""
 
-The detail of an example belongs to its check. This module reads the parts that exact checks share (``sends``, ``stored``,
-``rules``) and shows everything else as name and value.
-"""
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from rocketdiff.core.plots import LaneAttempt
-from rocketdiff.core.verdict import Example
+from rocketdiff.core.verdict import CallEnd, Example, StoredAt
 from rocketdiff.report.words import number
-
-_SHOWN_ELSEWHERE = frozenset({"decisions", "sends", "stored", "run"})
 
 
 def attempt_text(attempt: LaneAttempt) -> str:
@@ -22,33 +15,31 @@ def attempt_text(attempt: LaneAttempt) -> str:
     return f"{attempt.broker}, queue {attempt.queue_id}: {ended}{why} after {number(took)} ms"
 
 
-def call_text(call: object) -> str:
+def call_text(call: CallEnd | None) -> str:
     """The end of the application's call; empty if unknown."""
-    if not isinstance(call, Mapping):
+    if call is None:
         return ""
-    elapsed = call.get("elapsed_ms")
-    after = f" after {number(elapsed)} ms" if isinstance(elapsed, int | float) else ""
-    if call.get("error") is None:
-        return f"returned {call.get('status') or 'without a status'}{after}"
-    cause = f", caused by {call['cause']}" if call.get("cause") else ""
-    code = "" if call.get("code") is None else f", code {call['code']}"
-    return f"threw {call['error']}{cause}{code}{after}"
+    after = "" if call.elapsed_ms is None else f" after {number(call.elapsed_ms)} ms"
+    if call.error is None:
+        return f"returned {call.status or 'without a status'}{after}"
+    cause = f", caused by {call.cause}" if call.cause else ""
+    code = "" if call.code is None else f", code {call.code}"
+    return f"threw {call.error}{cause}{code}{after}"
 
 
-def stored_text(copies: object) -> str:
+def stored_text(copies: Sequence[StoredAt] | None) -> str:
     """Where the brokers stored the message; empty if the example does not say."""
-    if not isinstance(copies, list | tuple):
+    if copies is None:
         return ""
     if not copies:
         return "stored nowhere"
-    places = "; ".join(f"{broker} queue {queue} offset {offset}" for broker, queue, offset in copies)
+    places = "; ".join(f"{copy.broker} queue {copy.queue_id} offset {copy.queue_offset}" for copy in copies)
     return f"stored {len(copies)} times: {places}" if len(copies) > 1 else f"stored at {places}"
 
 
 def detail_lines(example: Example) -> tuple[tuple[str, str], ...]:
-    """Name and value of all other details, nested names joined by a dot."""
-    rest = {name: value for name, value in example.detail.items() if name not in _SHOWN_ELSEWHERE}
-    return tuple(_flat(rest, ""))
+    """Name and value of all figures, nested names joined by a dot."""
+    return tuple(_flat(example.figures, ""))
 
 
 def _flat(values: Mapping[str, object], prefix: str) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rocketdiff.core.checks import REPORT_ORDER, VALIDITY
 from rocketdiff.core.plots import ElapsedQuantiles, LaneAttempt
 from rocketdiff.core.run_info import CaseInfo, Guard
-from rocketdiff.core.verdict import CheckResult, Severity, Verdict
+from rocketdiff.core.verdict import CheckResult, Severity, SideExample, Verdict
 from rocketdiff.ledger.apply import EntryOutcome
 from rocketdiff.report.clusters import DivergenceCluster, Weight
 from rocketdiff.report.context import ExampleContext
@@ -198,20 +198,18 @@ def _sides(cluster: DivergenceCluster, subjects: Mapping[str, str]) -> tuple[Sid
     """Both arms at the example's send; empty if the example is a statistic."""
     if not cluster.decisions:
         return ()
+    sides = {side.arm: side for side in cluster.example.sides}
+    shown = ((subject, sides.get(arm) or SideExample(arm)) for arm, subject in subjects.items())
     return tuple(
         SideView(
-            arm=arm,
+            arm=side.arm,
             subject=subject,
-            attempts=tuple(attempt for attempt in cluster.decisions if attempt.arm == arm),
-            call=call_text(_of_arm(cluster.example.detail.get("sends"), arm)),
-            stored=stored_text(_of_arm(cluster.example.detail.get("stored"), arm)),
+            attempts=tuple(attempt for attempt in cluster.decisions if attempt.arm == side.arm),
+            call=call_text(side.call),
+            stored=stored_text(side.stored),
         )
-        for arm, subject in subjects.items()
+        for subject, side in shown
     )
-
-
-def _of_arm(both: object, arm: str) -> object:
-    return both.get(arm) if isinstance(both, dict) else None
 
 
 def case_views(document: Document, pictures: Mapping[str, CasePictures]) -> tuple[CaseView, ...]:

@@ -111,7 +111,7 @@ def _duration_differs(check: str, item: SampleAnswer, candidate: str) -> Diverge
                 f"×{ratio.ratio:.3g} of the baseline's over {ratio.n} spells"
                 f" ({ratio.confidence:.0%} interval ×{ratio.low:.3g} to ×{ratio.high:.3g})"
             ),
-            detail={"p_difference": ratio.p_difference, "farthest_episode": _episode(worst)},
+            figures={"p_difference": ratio.p_difference, "farthest_episode": _episode(worst)},
         ),
     )
 
@@ -130,7 +130,7 @@ def _cause_differs(check: str, item: SampleAnswer, baseline: str, candidate: str
             phase="episodes",
             expected="both clients fail over in the same spells, or both wait for the broker",
             observed=f"only {baseline} failed over in {baseline_only} spells, only {candidate} in {candidate_only}",
-            detail={"p_mcnemar": item.p_cause, "one_episode": _episode(one)},
+            figures={"p_mcnemar": item.p_cause, "one_episode": _episode(one)},
         ),
     )
 

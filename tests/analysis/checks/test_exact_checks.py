@@ -73,9 +73,10 @@ def test_a_queue_out_of_turn_is_found_with_both_arms_side_by_side(new_run: NewRu
     assert "python:5.3.3 queue.out-of-turn/first" in signatures(evidence)
     example = next(one.example for one in evidence.divergences if one.signature == "queue.out-of-turn/first")
     assert example.send == 20 and example.phase == "calm"
-    decisions = example.detail["decisions"]
-    assert isinstance(decisions, list)
-    assert [(one["arm"], one["send"]) for one in decisions] == [("baseline", 20), ("candidate", 20)]
+    assert [(one.arm, one.send) for side in example.sides for one in side.attempts] == [
+        ("baseline", 20),
+        ("candidate", 20),
+    ]
 
 
 def test_a_result_that_points_elsewhere_is_a_wrong_witness(new_run: NewRun, evidence_of: EvidenceOf) -> None:

@@ -31,7 +31,7 @@ LOST = "loss.acknowledged-not-stored"
 
 
 def difference(send: int, *, weight: int, at_ns: int, attempt: int | None = None, arm: str = "candidate") -> Difference:
-    return Difference("loss", LOST, arm, 0, send, attempt, "calm", at_ns, weight, "a", "b", "{}")
+    return Difference("loss", LOST, arm, 0, send, attempt, "calm", at_ns, weight, "a", "b")
 
 
 def facts(spark: SparkSession, *rows: Fact, number: int = 1) -> DataFrame:

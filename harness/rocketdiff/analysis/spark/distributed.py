@@ -6,7 +6,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from rocketdiff.analysis.case_trace import BATCH_ROWS
-from rocketdiff.analysis.facts import ARROW_SCHEMA, KINDS, CaseFact, Difference, Tally, Trouble, columns_of
+from rocketdiff.analysis.facts import ARROW_SCHEMA, KINDS, CaseFact, Tally, Trouble, columns_of, difference_of
 from rocketdiff.analysis.spark.source import BATCH_ROWS_OPTION, NAME, RUNS_OPTION, SEPARATOR, TASKS_OPTION, RunSource
 from rocketdiff.analysis.spark.tables import clusters, differences, loose, tallies
 from rocketdiff.analysis.summaries import DifferenceCluster, Summaries, in_order
@@ -48,8 +48,7 @@ def facts_table(spark: SparkSession, runs: Sequence[RunDirectory], *, batch_rows
 
 
 def _cluster(row: dict[str, Any]) -> DifferenceCluster:
-    example = Difference(**{name: row[name] for name in columns_of(Difference)})
-    return DifferenceCluster(str(row["run"]), row["number"], row["count"], example)
+    return DifferenceCluster(str(row["run"]), row["number"], row["count"], difference_of(row))
 
 
 def _tally(row: dict[str, Any]) -> CaseFact:

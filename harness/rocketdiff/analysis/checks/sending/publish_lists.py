@@ -55,7 +55,6 @@ def _difference(arm: Arm, expected: PublishList, observed: PublishList, *, at_ns
         weight=0,
         expected=f"turns taken along the list {_in_words(expected)}",
         observed=f"the client's first list is {_in_words(observed)}",
-        detail="{}",
     )
 
 

@@ -131,7 +131,6 @@ def note_strays(arm: Arm, strays: Iterable[Stray], scene: Scene) -> None:
                 weight=0,
                 expected="only messages of the plan in a topic that nobody else sends to",
                 observed=f"a message with another id, or none, at {one.broker} queue {one.queue_id} offset {one.queue_offset}",
-                detail="{}",
             )
         )
 

@@ -1,0 +1,104 @@
+"""
+The published form of an example, which is older than its type: run, sides and figures are one object, its ``detail``.
+
+``{"run": …, "decisions": [attempts of both arms], "sends": {arm: call}, "stored": {arm: [[broker, queue, offset], …]}}`` with
+the figures beside them; of a statistic the figures alone.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from rocketdiff.core.plots import LaneAttempt
+from rocketdiff.core.verdict import CallEnd, SideExample, StoredAt
+
+_DESCRIPTION = (
+    "One concrete place where a signature was seen.\n\nexpected and observed are sentences for people; detail is for machines"
+    " (queues, states, times in ns)."
+)
+_DETAIL_SCHEMA = {"type": "object", "additionalProperties": {"description": "Any JSON value."}}
+_OF_A_SEND = ("run", "decisions", "sends", "stored")
+
+
+class _Detail(msgspec.Struct, frozen=True):
+    """What a detail says of a send."""
+
+    decisions: tuple[LaneAttempt, ...]
+    run: str = ""
+    sends: dict[str, CallEnd | None] = {}
+    stored: dict[str, tuple[tuple[str, int, int], ...] | None] = {}
+
+    def sides(self) -> tuple[SideExample, ...]:
+        arms = dict.fromkeys((*self.sends, *self.stored, *(attempt.arm for attempt in self.decisions)))
+        return tuple(self._side(arm) for arm in arms)
+
+    def _side(self, arm: str) -> SideExample:
+        places = self.stored.get(arm)
+        return SideExample(
+            arm=arm,
+            attempts=tuple(attempt for attempt in self.decisions if attempt.arm == arm),
+            call=self.sends.get(arm),
+            stored=None if places is None else tuple(StoredAt(*place) for place in places),
+        )
+
+
+def publish(document: dict[str, Any]) -> dict[str, Any]:
+    """Give the examples of a document, as plain values, their published form; returns the same document."""
+    for example in _examples(document):
+        run, sides, figures = (example.pop(name) for name in ("run", "sides", "figures"))
+        of_send = {
+            "run": run,
+            "decisions": [attempt for side in sides for attempt in side["attempts"]],
+            "sends": {side["arm"]: side["call"] for side in sides},
+            "stored": {side["arm"]: _places(side["stored"]) for side in sides},
+        }
+        example["detail"] = (of_send if sides else {}) | figures
+    return document
+
+
+def understand(document: object) -> object:
+    """
+    Give the examples of a published document the form of their type; returns the same document.
+
+    Raises msgspec.ValidationError for a detail that says of a send what nobody can.
+    """
+    for example in _examples(document):
+        for name in ("run", "sides", "figures"):
+            example.pop(name, None)  # a newer version's field of that name, which this one does not know
+        detail = example.pop("detail", {})
+        if isinstance(detail, dict) and "decisions" in detail:
+            told = msgspec.convert(detail, _Detail)
+            example |= {"run": told.run, "sides": msgspec.to_builtins(told.sides())}
+            detail = {name: value for name, value in detail.items() if name not in _OF_A_SEND}
+        example["figures"] = detail
+    return document
+
+
+def publish_schema(definitions: dict[str, Any]) -> None:
+    """Make the JSON Schema of the types that of the published form."""
+    example = definitions["Example"]
+    for name in ("figures", "run", "sides"):
+        del example["properties"][name]
+    example["properties"]["detail"] = _DETAIL_SCHEMA
+    example["description"] = _DESCRIPTION
+    for name in ("SideExample", "CallEnd", "StoredAt"):
+        del definitions[name]
+
+
+def _places(stored: list[dict[str, Any]] | None) -> list[list[Any]] | None:
+    return None if stored is None else [list(place.values()) for place in stored]
+
+
+def _examples(document: object) -> Iterator[dict[str, Any]]:
+    """Every example of a document that may be damaged: what is not where it should be is left to the types."""
+    found = [shown for result in _members(document, "results") for shown in _members(result, "divergences")]
+    for shown in (*found, *_members(document, "clusters")):
+        example = shown.get("example")
+        if isinstance(example, dict):
+            yield example
+
+
+def _members(holder: object, name: str) -> Iterator[dict[str, Any]]:
+    members = holder.get(name) if isinstance(holder, dict) else None
+    return (one for one in members if isinstance(one, dict)) if isinstance(members, list | tuple) else iter(())
