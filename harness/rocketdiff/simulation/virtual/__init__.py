@@ -1,4 +1,4 @@
-"""The Python reference on a script, in virtual time: the rules of reference_impl, driven by events instead of a network."""
+"""The Python reference on a script: the client that runs live, in virtual time and among scripted servers."""
 
 from rocketdiff.simulation.virtual.run import run_reference
 

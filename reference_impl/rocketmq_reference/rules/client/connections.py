@@ -1,9 +1,33 @@
 """
 The connections of one client and the requests that wait on them, as a state machine (NettyRemotingClient, N1–N10).
 
-One connection an address, made when it is needed. Events in, steps out, in the order in which Java takes them; whoever
-carries them out has the sockets and the threads. Times are milliseconds of one clock. Read in NettyRemotingClient,
-NettyRemotingAbstract and ResponseFuture of every release.
+Theory of operation. Events go in, steps come out, in the order in which Java takes them; whoever carries them out
+(`rocketmq_reference.client.remoting`) has the threads, and its network the sockets. Nothing else may happen between an event and
+its steps. Times are milliseconds of one clock. An address has one entry in a table, the entry one connection, made when it is
+needed. A request has a number; its answer is known by that number alone, on whatever connection it comes.
+
+| Connection | Event | What follows |
+|---|---|---|
+| none, or CLOSED | invoke | a new one in the entry, CONNECTING: Connect; a caller that waits for it: Wait |
+| CONNECTING | invoke | the request waits with the others |
+| | connected | OPEN; those that waited go on in their order (GoOn, then go_on): Write |
+| | connect_failed | CLOSED; those that waited go on, and end in RemotingConnectException |
+| OPEN | invoke | Write; from 5.3.0, for a caller that does not wait, by way of the event loop: GoOn |
+| | answered | the request ends: Ended; GO_AWAY from 5.2.0: Redirect, then redirect connects anew and writes again |
+| | wait_expired, woken | a synchronous request's thread goes on; what went wrong may cost the connection: Close |
+| | peer_closed | CLOSED; the entry goes and what waits fails, if reset or the rules react to an orderly close |
+| | idle, close_all | Close; what waits fails, if the rules say so |
+| any | scan | asynchronous requests end whose time was up EXPIRY_GRACE_MS ago |
+
+| Request | Ends where (Place) |
+|---|---|
+| before it was written | in the call; from 5.3.0, unless synchronous, in the event loop |
+| synchronous, answered or lost | its thread is woken, from 5.2.0 by a job of the callback pool |
+| synchronous, nothing in time | in its thread; from 5.2.0 it stays among the pending ones, for nobody |
+| asynchronous | in a job of the callback pool |
+
+A connection that lost its entry to another one lives on until somebody closes it; see LateClose for what that may cost the
+other one. Read in NettyRemotingClient, NettyRemotingAbstract and ResponseFuture of every release.
 """
 
 from rocketmq_reference.rules.client.connection_steps import (
