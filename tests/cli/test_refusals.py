@@ -170,7 +170,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     os.mkfifo(root / "pipes" / "pipe.yaml")
     for name in ("run.json", "report.json"):
         (root / "garbage" / name).write_bytes(b"\xff{")
-    (root / "script.json").write_text('{"format": 1, "route": {"a": 4}, "steps": [{"select": {}}]}')
+    (root / "script.json").write_text('{"format": 1, "route": {"a": 4}, "steps": [{"do": "select"}]}')
     shutil.copytree(OLDER_RUN, root / "run")
     shutil.copytree(OLDER_RUN, root / "lost", ignore=shutil.ignore_patterns("sends"))
     return root

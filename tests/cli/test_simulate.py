@@ -15,11 +15,11 @@ SCRIPT = {
     "format": 1,
     "route": {"a": 4, "b": 4},
     "start_index": 11,
-    "steps": [{"select": {}}, {"send": {"mode": "sync"}}],
+    "steps": [{"do": "select"}, {"do": "send", "mode": "sync"}],
 }
 RETRIED = {
     "format": 1, "route": {"a": 4, "b": 4}, "start_index": 1,
-    "steps": [{"broker": {"name": "a", "answers": "refused"}}, {"send": {"mode": "sync", "count": 2}}],
+    "steps": [{"do": "broker", "name": "a", "answers": "refused"}, {"do": "send", "mode": "sync", "count": 2}],
 }  # fmt: skip
 OLD, NEW = "python:4.7.1", "python:4.8.0"
 
@@ -114,7 +114,7 @@ def test_a_scenario_for_clusters_only_is_named_with_the_reason(capsys: pytest.Ca
 
 def test_another_depth_can_be_asked_for(tmp_path: Path) -> None:
     """If it is deep enough for every step."""
-    file = written(tmp_path / "C.json", {**SCRIPT, "steps": [{"select": {}}]})
+    file = written(tmp_path / "C.json", {**SCRIPT, "steps": [{"do": "select"}]})
     assert simulate("--subject", OLD, "--script", file, "--depth", "send-loop") == ExitCode.CONFORMS
 
 
@@ -151,14 +151,14 @@ def test_bad_input_is_one_message_with_exit_code_4(
 
 def test_a_script_that_is_none_is_named_with_its_step(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """By the file's name."""
-    file = written(tmp_path / "bad.json", {**SCRIPT, "steps": [{"select": {}}, {"sned": {}}]})
+    file = written(tmp_path / "bad.json", {**SCRIPT, "steps": [{"do": "select"}, {"do": "sned"}]})
     assert simulate("--subject", OLD, "--script", file) == ExitCode.USAGE
-    assert "steps[1] (script bad); saw 'sned'; try: send?" in capsys.readouterr().err
+    assert "steps[1].do (script bad); saw 'sned'; try: send?" in capsys.readouterr().err
 
 
 def test_a_reader_that_has_seen_enough_is_no_fault_of_ours(tmp_path: Path) -> None:
     """`| head`."""
-    file = written(tmp_path / "L.json", {**SCRIPT, "steps": [{"send": {"mode": "sync", "count": 20_000}}]})
+    file = written(tmp_path / "L.json", {**SCRIPT, "steps": [{"do": "send", "mode": "sync", "count": 20_000}]})
     command = [sys.executable, "-m", "rocketdiff.cli.app", "simulate", "--subject", OLD, "--script", file]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -169,7 +169,7 @@ def test_a_reader_that_has_seen_enough_is_no_fault_of_ours(tmp_path: Path) -> No
         assert process.stderr.read() == b""
 
 
-@pytest.mark.parametrize("steps", [[], [{"update": {"broker": "a", "latency_ms": 5, "isolation": False}}]])
+@pytest.mark.parametrize("steps", [[], [{"do": "update", "broker": "a", "latency_ms": 5, "isolation": False}]])
 def test_two_subjects_without_an_answer_decide_nothing(
     steps: list[object], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,7 +13,9 @@ from rocketdiff.simulation.script import NamedScript, parse_script
 from rocketdiff.simulation.virtual import run_reference
 from rocketmq_reference.dialects import dialect_of
 
-SCRIPT = parse_script({"format": 1, "route": {"a": 2, "b": 2}, "steps": [{"select": {}}, {"dump": ["index"]}]}, "S")
+SCRIPT = parse_script(
+    {"format": 1, "route": {"a": 2, "b": 2}, "steps": [{"do": "select"}, {"do": "dump", "parts": ["index"]}]}, "S"
+)
 SCRIPTS = [NamedScript(name, SCRIPT) for name in ("one", "two")]
 
 

@@ -40,15 +40,14 @@ def test_scripts_are_of_moderate_length(depth: str, fewest: int, most: int) -> N
 def test_every_kind_of_step_occurs() -> None:
     """Nothing the script format knows is left out by all generators."""
     kinds = {
-        key
+        part["do"]
         for depth in DEPTHS
         for seed in SEEDS
         for step in generate(depth, seed)["steps"]
-        for part in [step, *step.get("timeline", ())]
-        for key in part
+        for part in [step, *(entry["action"] for entry in step.get("entries", ()))]
     }
-    assert kinds - {"at_ms", "thread"} == {
-        *("update", "select", "advance_ms", "index", "worst_index", "dump", "route", "poll_routes"),
+    assert kinds == {
+        *("update", "select", "advance", "index", "worst_index", "dump", "route", "poll_routes"),
         *("send", "broker", "name_server", "timeline", "kill", "restart", "pause", "resume", "close", "heartbeat"),
     }
 

@@ -29,10 +29,10 @@ SELECTION = {
     "route": {"b": 3, "a": 2},
     "settings": {"send_latency_fault_enable": True},
     "steps": [
-        {"update": {"broker": "a", "latency_ms": 60_000, "isolation": False}},
-        {"select": {}},
-        {"select": {"last_broker": "b"}},
-        {"dump": ["index", "worst_index", "queues", "faults"]},
+        {"do": "update", "broker": "a", "latency_ms": 60_000, "isolation": False},
+        {"do": "select"},
+        {"do": "select", "last_broker": "b"},
+        {"do": "dump", "parts": ["index", "worst_index", "queues", "faults"]},
     ],
 }
 THREADS = {
@@ -42,17 +42,25 @@ THREADS = {
     "expired_wait_extra_ms": 1,
     "steps": [
         {
-            "timeline": [
-                {"at_ms": 0, "broker": {"name": "a", "answers": [20, "SYSTEM_BUSY", "timeout", "refused", "reset"]}},
-                {"at_ms": 0, "thread": 0, "send": {"mode": "sync", "count": 4}},
-                {"at_ms": 0, "thread": 1, "send": {"mode": "sync", "count": 4, "every_ms": 500}},
-                {"at_ms": 10, "pause": {"broker": "b"}},
-                {"at_ms": 700, "resume": {"broker": "b"}},
-                {"at_ms": 800, "thread": 2, "send": {"mode": "oneway", "count": 2}},
-            ]
+            "do": "timeline",
+            "entries": [
+                {
+                    "at_ms": 0,
+                    "action": {
+                        "do": "broker",
+                        "name": "a",
+                        "answers": [20, "SYSTEM_BUSY", "timeout", "refused", "reset"],
+                    },
+                },
+                {"at_ms": 0, "action": {"do": "send", "mode": "sync", "count": 4, "thread": 0}},
+                {"at_ms": 0, "action": {"do": "send", "mode": "sync", "count": 4, "every_ms": 500, "thread": 1}},
+                {"at_ms": 10, "action": {"do": "pause", "broker": "b"}},
+                {"at_ms": 700, "action": {"do": "resume", "broker": "b"}},
+                {"at_ms": 800, "action": {"do": "send", "mode": "oneway", "count": 2, "thread": 2}},
+            ],
         },
-        {"send": {"mode": "sync", "selector": 5, "thread": 2}},
-        {"dump": ["index", "worst_index", "queues", "faults", "clock"]},
+        {"do": "send", "mode": "sync", "selector": 5, "thread": 2},
+        {"do": "dump", "parts": ["index", "worst_index", "queues", "faults", "clock"]},
     ],
 }
 
@@ -75,7 +83,7 @@ def toy_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaHost]:
 
 def picked(host: JavaHost, number: int, **more: Any) -> int:
     """The queue id that doing this gives."""
-    steps = [{"advance_ms": 40}, {"index": {"value": number}}, {"select": {}}]
+    steps = [{"do": "advance", "ms": 40}, {"do": "index", "value": number}, {"do": "select"}]
     script = parse_script({"format": 1, "route": {"a": QUEUES}, "seed": SEED, "steps": steps, **more}, f"toy-{number}")
     (line,) = host.run(TOY_RELEASE, f"toy-{number}", script)
     return int(json.loads(line)["select"]["queue_id"])
@@ -136,7 +144,7 @@ def test_a_call_that_nothing_stands_for_is_named_when_it_is_reached(toy_host: Ja
 
 def test_every_release_selects_and_sends(java_host: JavaHost) -> None:
     """One code path for all of them: no release needs its own."""
-    send = parse_script({**SELECTION, "steps": [{"send": {"mode": "sync", "count": 2}}]}, "send")
+    send = parse_script({**SELECTION, "steps": [{"do": "send", "mode": "sync", "count": 2}]}, "send")
     select = parse_script(SELECTION, "select")
     releases = client_releases()
     selected = [lines for _, lines in java_host.run_all(Job(release, "select", select) for release in releases)]
@@ -161,7 +169,7 @@ def test_two_hosts_print_the_same_bytes() -> None:
 
 def test_a_script_without_end_is_stopped(java_host: JavaHost) -> None:
     """A virtual century is more than anyone waits for."""
-    century = parse_script({**SELECTION, "steps": [{"advance_ms": 100_000_000_000}] * 32}, "century")
+    century = parse_script({**SELECTION, "steps": [{"do": "advance", "ms": 100_000_000_000}] * 32}, "century")
     with pytest.raises(UsageError, match="comes to an end"):
         java_host.run("5.3.3", "century", century)
 
@@ -171,7 +179,7 @@ def test_what_is_wrong_with_a_command_is_its_answer() -> None:
     said = host_says(
         {"type": "release", "release": "5.3.3", "class_path": [str(path) for path in client_class_path("5.3.3")]},
         run(1, "9.9.9", SELECTION),
-        run(2, "5.3.3", {**SELECTION, "steps": [{"jump": 1}]}),
+        run(2, "5.3.3", {**SELECTION, "steps": [{"do": "jump"}]}),
         run(3, "5.3.3", SELECTION),
     )
     ends = [line for line in said if "end" in line]

@@ -74,10 +74,10 @@ def test_async_to_a_broker_that_falls_silent(
     lines = answers(
         java_host,
         release,
-        {"advance_ms": 1_500},
-        {"broker": {"name": "a", "answers": "timeout"}},
-        {"send": {"mode": "async", "count": 8}},
-        {"advance_ms": 9_000},
+        {"do": "advance", "ms": 1_500},
+        {"do": "broker", "name": "a", "answers": "timeout"},
+        {"do": "send", "mode": "async", "count": 8},
+        {"do": "advance", "ms": 9_000},
         seed=5,
         settings=CALM | {"send_latency_fault_enable": True},
     )
@@ -99,9 +99,9 @@ def test_sync_to_a_paused_broker(java_host: JavaHost, release: str, end: tuple[s
     lines = answers(
         java_host,
         release,
-        {"advance_ms": 1_500},
-        {"pause": {"broker": "a"}},
-        {"send": {"mode": "sync"}},
+        {"do": "advance", "ms": 1_500},
+        {"do": "pause", "broker": "a"},
+        {"do": "send", "mode": "sync"},
         start_index=7,
         expired_wait_extra_ms=1,
     )
@@ -119,8 +119,10 @@ def test_sync_to_a_paused_broker(java_host: JavaHost, release: str, end: tuple[s
 )
 def test_async_to_a_broker_that_refuses(java_host: JavaHost, release: str, attempts: list[tuple[str, str]]) -> None:
     """Up to 4.9.2 the first attempt's failure is the send's; later it is retried elsewhere."""
-    refused = {"broker": {"name": "a", "answers": "refused"}}
-    lines = answers(java_host, release, refused, {"send": {"mode": "async", "count": 8}}, {"advance_ms": 100}, seed=5)
+    refused = {"do": "broker", "name": "a", "answers": "refused"}
+    lines = answers(
+        java_host, release, refused, {"do": "send", "mode": "async", "count": 8}, {"do": "advance", "ms": 100}, seed=5
+    )
     (send,) = first_to_a(lines)
     assert outcomes(send) == attempts
 
@@ -128,8 +130,8 @@ def test_async_to_a_broker_that_refuses(java_host: JavaHost, release: str, attem
 @pytest.mark.parametrize(("release", "thrown"), [("5.2.0", "MQClientException"), ("5.3.0", None)])
 def test_one_way_to_a_broker_that_refuses(java_host: JavaHost, release: str, thrown: str | None) -> None:
     """Connecting is somebody else's business from 5.3.0 on, so nothing is noticed."""
-    refused = {"broker": {"name": "a", "answers": "refused"}}
-    (line,) = answers(java_host, release, refused, {"send": {"mode": "oneway"}}, start_index=7)
+    refused = {"do": "broker", "name": "a", "answers": "refused"}
+    (line,) = answers(java_host, release, refused, {"do": "send", "mode": "oneway"}, start_index=7)
     assert line["send"].get("exception") == thrown
 
 
@@ -146,8 +148,8 @@ def test_a_connection_that_ends_under_a_request(
     java_host: JavaHost, release: str, answer: str, end: tuple[str, int]
 ) -> None:
     """A reset is noticed from 4.3.0 on, a close in good order from 5.1.3 on."""
-    broker = {"broker": {"name": "a", "answers": answer}}
-    (line,) = answers(java_host, release, broker, {"send": {"mode": "sync", "queue": TO_A}})
+    broker = {"do": "broker", "name": "a", "answers": answer}
+    (line,) = answers(java_host, release, broker, {"do": "send", "mode": "sync", "queue": TO_A})
     assert whole(line["send"]) == end
 
 
@@ -156,18 +158,20 @@ def test_a_connection_that_ends_under_a_request(
 )
 def test_a_timeout_closes_the_connection(java_host: JavaHost, release: str, connections: dict[str, int]) -> None:
     """From 4.9.1 on."""
-    silent = {"broker": {"name": "a", "answers": "timeout"}}
-    send = {"send": {"mode": "sync", "queue": TO_A}}
-    lines = answers(java_host, release, {"advance_ms": 1_500}, silent, send, {"dump": ["connections"]})
+    silent = {"do": "broker", "name": "a", "answers": "timeout"}
+    send = {"do": "send", "mode": "sync", "queue": TO_A}
+    lines = answers(
+        java_host, release, {"do": "advance", "ms": 1_500}, silent, send, {"do": "dump", "parts": ["connections"]}
+    )
     assert lines[-1]["dump"]["connections"] == connections
 
 
 @pytest.mark.parametrize(("release", "after_ms"), [("5.1.4", 4_000), ("5.2.0", 3_000)])
 def test_a_heartbeat_that_times_out_fails_what_is_pending(java_host: JavaHost, release: str, after_ms: int) -> None:
     """The one at 1 s closes the connection at 4 s; from 5.2.0 on each new connection begins with one."""
-    silent = {"broker": {"name": "a", "answers": "timeout"}}
-    send = {"send": {"mode": "async", "queue": TO_A, "timeout_ms": 10_000}}
-    (line,) = answers(java_host, release, silent, send, {"advance_ms": 15_000})
+    silent = {"do": "broker", "name": "a", "answers": "timeout"}
+    send = {"do": "send", "mode": "async", "queue": TO_A, "timeout_ms": 10_000}
+    (line,) = answers(java_host, release, silent, send, {"do": "advance", "ms": 15_000})
     first = line["send"]["attempts"][0]
     assert (first["outcome"], first["elapsed_ms"]) == ("reset", after_ms)
 
@@ -178,13 +182,14 @@ def test_the_id_of_an_async_retry_is_given_out_again(java_host: JavaHost, releas
     lines = answers(
         java_host,
         release,
-        {"advance_ms": 1_500},
-        {"pause": {"broker": "a"}},
+        {"do": "advance", "ms": 1_500},
+        {"do": "pause", "broker": "a"},
         {
-            "timeline": [
-                {"at_ms": 0, "send": {"mode": "async", "queue": TO_A}},
-                {"at_ms": 4_600, "send": {"mode": "sync", "queue": TO_A}},
-            ]
+            "do": "timeline",
+            "entries": [
+                {"at_ms": 0, "action": {"do": "send", "mode": "async", "queue": TO_A}},
+                {"at_ms": 4_600, "action": {"do": "send", "mode": "sync", "queue": TO_A}},
+            ],
         },
     )
     assert [line["send"]["result"] for line in lines if line["at"] == 0] == [result]
@@ -193,22 +198,23 @@ def test_the_id_of_an_async_retry_is_given_out_again(java_host: JavaHost, releas
 @pytest.mark.parametrize(("release", "connected"), [("5.3.3", 1), ("5.4.0", 2), ("5.5.0", 2)])
 def test_a_late_close_forgets_the_next_connection(java_host: JavaHost, release: str, connected: int) -> None:
     """5.4.0 and 5.5.0: who closes the old connection after another was made takes that one out of the table, open as it is."""
-    send = {"send": {"mode": "sync", "queue": TO_A}}
+    send = {"do": "send", "mode": "sync", "queue": TO_A}
     lines = answers(
         java_host,
         release,
-        {"advance_ms": 1_500},
-        {"pause": {"broker": "a"}},
+        {"do": "advance", "ms": 1_500},
+        {"do": "pause", "broker": "a"},
         {
-            "timeline": [
+            "do": "timeline",
+            "entries": [
                 {"at_ms": 0, "thread": 0, **send},
                 {"at_ms": 0, "thread": 0, **send},
                 {"at_ms": 1, "thread": 1, **send},
-                {"at_ms": 3_000, "resume": {"broker": "a"}},
-            ]
+                {"at_ms": 3_000, "action": {"do": "resume", "broker": "a"}},
+            ],
         },
         send,
-        {"dump": ["connections"]},
+        {"do": "dump", "parts": ["connections"]},
     )
     assert lines[-1]["dump"]["connections"]["a"] == connected
 
@@ -219,15 +225,15 @@ def test_a_late_close_forgets_the_next_connection(java_host: JavaHost, release: 
 )
 def test_a_name_server_that_refuses(java_host: JavaHost, release: str, thrown: str) -> None:
     """No route is known: from 4.6.0 on the reason comes out, unwrapped by nothing."""
-    refused = {"name_server": {"answers": "refused"}}
-    (line,) = answers(java_host, release, refused, {"send": {"mode": "sync"}}, lookup="at-first-send")
+    refused = {"do": "name_server", "answer": "refused"}
+    (line,) = answers(java_host, release, refused, {"do": "send", "mode": "sync"}, lookup="at-first-send")
     assert line["send"]["exception"] == thrown
 
 
 @pytest.mark.parametrize(("release", "vip"), [("4.5.0", True), ("4.5.1", None)])
 def test_the_vip_port(java_host: JavaHost, release: str, vip: bool | None) -> None:
     """Two below the broker's own, by default up to 4.5.0."""
-    (line,) = answers(java_host, release, {"send": {"mode": "sync"}}, settings={})
+    (line,) = answers(java_host, release, {"do": "send", "mode": "sync"}, settings={})
     assert line["send"]["attempts"][0].get("vip") == vip
 
 
@@ -245,14 +251,15 @@ def test_a_connect_that_takes_longer_than_the_send_may(java_host: JavaHost, rele
     lines = answers(
         java_host,
         release,
-        {"broker": {"name": "a", "answers": "silent"}},
+        {"do": "broker", "name": "a", "answers": "silent"},
         {
-            "timeline": [
-                {"at_ms": 0, "send": {"mode": "async", "timeout_ms": 2_000, "queue": TO_A}},
-                {"at_ms": 2_500, "broker": {"name": "a", "answers": 0}},
-            ]
+            "do": "timeline",
+            "entries": [
+                {"at_ms": 0, "action": {"do": "send", "mode": "async", "timeout_ms": 2_000, "queue": TO_A}},
+                {"at_ms": 2_500, "action": {"do": "broker", "name": "a", "answers": 0}},
+            ],
         },
-        {"advance_ms": 5_000},
+        {"do": "advance", "ms": 5_000},
         settings=CALM | {"retry_times_when_send_async_failed": 0},
     )
     assert [whole(line["send"])[0] for line in lines] == ends
@@ -264,11 +271,11 @@ def test_the_detector_finds_a_broker_again(java_host: JavaHost, release: str, re
     lines = answers(
         java_host,
         release,
-        {"update": {"broker": "a", "latency_ms": 1, "isolation": False, "reachable": False}},
-        {"advance_ms": 2_999},
-        {"dump": ["faults"]},
-        {"advance_ms": 1},
-        {"dump": ["faults"]},
+        {"do": "update", "broker": "a", "latency_ms": 1, "isolation": False, "reachable": False},
+        {"do": "advance", "ms": 2_999},
+        {"do": "dump", "parts": ["faults"]},
+        {"do": "advance", "ms": 1},
+        {"do": "dump", "parts": ["faults"]},
         settings=CALM | {"send_latency_fault_enable": True, "start_detector_enable": True},
     )
     assert [line["dump"]["faults"]["a"]["reachable"] for line in lines] == [False, reachable]
@@ -276,6 +283,6 @@ def test_the_detector_finds_a_broker_again(java_host: JavaHost, release: str, re
 
 def test_an_unused_connection_is_closed_after_two_minutes(java_host: JavaHost) -> None:
     """The heartbeat at 1 s was the last that was heard on it."""
-    dump = {"dump": ["connections"]}
-    lines = answers(java_host, "5.5.0", {"advance_ms": 120_999}, dump, {"advance_ms": 1}, dump)
+    dump = {"do": "dump", "parts": ["connections"]}
+    lines = answers(java_host, "5.5.0", {"do": "advance", "ms": 120_999}, dump, {"do": "advance", "ms": 1}, dump)
     assert [line["dump"]["connections"] for line in lines] == [{"a": 1, "b": 1}, {}]

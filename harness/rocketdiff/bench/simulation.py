@@ -130,7 +130,7 @@ def _jobs(release: str, scripts: Iterable[tuple[NamedScript, int]]) -> Iterator[
 
 def _long_sends_per_s(host: JavaHost, release: str) -> float:
     """One thread, two brokers, nothing wrong, no trace."""
-    data = {"format": 1, "route": {"a": 4, "b": 4}, "steps": [{"send": {"mode": "sync", "count": LONG_SENDS}}]}
+    data = {"format": 1, "route": {"a": 4, "b": 4}, "steps": [{"do": "send", "mode": "sync", "count": LONG_SENDS}]}
     script = parse_script(data, "long")
     _timed(lambda: host.finish_all([Job(release, "long", script)]))
     seconds, _ = _timed(lambda: host.finish_all([Job(release, "long", script)]))

@@ -48,9 +48,13 @@ def test_a_name_is_a_script() -> None:
 
 def test_weights_count_decisions_and_sends() -> None:
     """Selections and updates at one depth, messages at the others, those within timelines too."""
-    steps = [{"update": {}}, {"select": {}}, {"advance_ms": 1}]
+    steps = [{"do": "update"}, {"do": "select"}, {"do": "advance", "ms": 1}]
     assert weight_of({"depth": "selection", "steps": steps}) == 2
-    sends = [{"send": {"count": 3}}, {"timeline": [{"at_ms": 0, "send": {}}, {"at_ms": 1, "kill": {}}]}, {"select": {}}]
+    sends = [
+        {"do": "send", "count": 3},
+        {"do": "timeline", "entries": [{"at_ms": 0, "action": {"do": "send"}}, {"at_ms": 1, "action": {"do": "kill"}}]},
+        {"do": "select"},
+    ]
     assert weight_of({"depth": "remoting", "steps": sends}) == 4
 
 

@@ -13,14 +13,14 @@ from rocketdiff.simulation.script import parse_script
 def _updates(script: dict[str, Any], least_ms: int) -> int:
     """How many updates of at least that latency a script that can be read has."""
     parse_script(script, "shrinking")
-    found = [step["update"] for step in script["steps"] if "update" in step]
+    found = [step for step in script["steps"] if step["do"] == "update"]
     return sum(update["latency_ms"] >= least_ms for update in found)
 
 
 def test_only_what_matters_is_left() -> None:
     """Two slow updates are wanted: two steps, the smallest latency that is slow, one broker with a plain name."""
     small = shrink(generate("selection", 5), lambda script: _updates(script, 550) >= 2)
-    assert small["steps"] == [{"update": {"broker": "a", "latency_ms": 550, "isolation": False}}] * 2
+    assert small["steps"] == [{"do": "update", "broker": "a", "latency_ms": 550, "isolation": False}] * 2
     assert list(small["route"]) == ["a"]
     assert set(small) <= {"format", "route", "steps"}
 
@@ -31,7 +31,7 @@ def test_the_result_is_the_same_every_time() -> None:
 
     def holds(candidate: dict[str, Any]) -> bool:
         parse_script(candidate, "shrinking")
-        return sum("send" in step for step in candidate["steps"]) >= 3
+        return len([step for step in candidate["steps"] if step["do"] == "send"]) >= 3
 
     assert shrink(script, holds) == shrink(script, holds)
 
@@ -50,16 +50,16 @@ def test_a_script_that_cannot_be_read_does_not_count() -> None:
 def test_timelines_and_lists_shrink_too() -> None:
     """Entries of a timeline go one by one; a list of one answer becomes that answer."""
     entries = [
-        {"at_ms": 50, "broker": {"name": "a", "answers": ["timeout", 7]}},
-        {"at_ms": 60, "send": {"mode": "sync"}},
+        {"at_ms": 50, "action": {"do": "broker", "name": "a", "answers": ["timeout", 7]}},
+        {"at_ms": 60, "action": {"do": "send", "mode": "sync"}},
     ]
-    script = {"format": 1, "route": {"a": 4, "b": {"queues": 4}}, "steps": [{"timeline": entries}]}
+    script = {"format": 1, "route": {"a": 4, "b": {"queues": 4}}, "steps": [{"do": "timeline", "entries": entries}]}
 
     def holds(candidate: dict[str, Any]) -> bool:
         parse_script(candidate, "shrinking")
         return "timeout" in repr(candidate)
 
-    assert shrink(script, holds)["steps"] == [{"broker": {"name": "a", "answers": "timeout"}}]
+    assert shrink(script, holds)["steps"] == [{"do": "broker", "name": "a", "answers": "timeout"}]
 
 
 def test_a_predicate_must_hold_to_begin_with() -> None:

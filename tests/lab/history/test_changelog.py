@@ -54,7 +54,12 @@ def test_what_only_random_scripts_show_is_made_small() -> None:
         failed = any(isinstance(step, Select) and step.last_broker for step in script.steps)
         return int(failed and release == "4.8.0")
 
-    steps = [{"select": {}}, {"advance_ms": 7}, {"select": {"last_broker": "b"}}, {"dump": ["index"]}]
+    steps = [
+        {"do": "select"},
+        {"do": "advance", "ms": 7},
+        {"do": "select", "last_broker": "b"},
+        {"do": "dump", "parts": ["index"]},
+    ]
     script = parse_script({"format": 1, "route": {"a": 4, "b": 4}, "start_index": 5, "steps": steps}, "random-1")
     (change,) = found_by(ToyRunner(queue_of), NamedScript("random-1", script))[1].changes
     assert change.behaviour == "unnamed/random-1"
@@ -80,7 +85,7 @@ def test_data_has_edges_with_and_without_changes() -> None:
     assert (edge["from"], edge["to"]) == ("4.7.1", "4.8.0")
     (change,) = edge["changes"]
     assert (change["behaviour"], change["depth"]) == ("rule", "selection")
-    assert change["script"]["steps"] == [{"select": {}}]
+    assert change["script"]["steps"] == [{"do": "select"}]
     assert change["file"] == "fixtures/simulation/scripts/rule.json"
 
 

@@ -35,7 +35,7 @@ def test_a_random_script_divides_too() -> None:
 
 def test_a_deeper_depth_includes_the_shallower_ones() -> None:
     """A send shows 4.9.0 apart at the send loop, and not at selection."""
-    sends = parse_script({"format": 1, "route": {"a": 1}, "steps": [{"send": {"mode": "sync"}}]}, "sends")
+    sends = parse_script({"format": 1, "route": {"a": 1}, "steps": [{"do": "send", "mode": "sync"}]}, "sends")
     deep = StandardScript("sends", sends, WALK.about)
     runner = by_table({"retry-walk": {"4.8.0": 1, "4.9.0": 1}, "sends": {"4.9.0": 1}})
     report = groups_report(

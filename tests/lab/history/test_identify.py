@@ -124,7 +124,7 @@ def test_what_is_no_answer_is_refused(text: str, said: str) -> None:
 
 def test_what_happened_is_noticed() -> None:
     """In the script and in the answers."""
-    steps = [{"select": {"last_broker": "a"}}, {"send": {"mode": "oneway"}}]
+    steps = [{"do": "select", "last_broker": "a"}, {"do": "send", "mode": "oneway"}]
     settings = {"send_latency_fault_enable": True}
     script = parse_script({"format": 1, "route": {"a": 4}, "settings": settings, "steps": steps}, "x")
     line = '{"script": "x", "step": 1, "send": {"attempts": [{"outcome": "refused"}, {"outcome": "code", "code": 1}]}}'

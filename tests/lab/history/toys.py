@@ -11,7 +11,7 @@ from rocketdiff.simulation.golden.standard import About, StandardScript
 from rocketdiff.simulation.java_host import Job
 from rocketdiff.simulation.script import NamedScript, Script, parse_script
 
-SCRIPT = parse_script({"format": 1, "route": {"a": 4}, "start_index": 0, "steps": [{"select": {}}]}, "toy")
+SCRIPT = parse_script({"format": 1, "route": {"a": 4}, "start_index": 0, "steps": [{"do": "select"}]}, "toy")
 
 
 def select_line(name: str, queue_id: int) -> str:

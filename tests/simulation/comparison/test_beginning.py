@@ -20,18 +20,18 @@ def before(*steps: dict[str, Any], trace: bool = True) -> dict[str, Any] | None:
 
 def test_the_first_answer_has_a_state_before_it() -> None:
     """Counter and list as they were before the first pick, when the steps before it had been done."""
-    state = before({"advance_ms": 40}, {"broker": {"name": "b", "answers": 9}}, {"select": {}})
+    state = before({"do": "advance", "ms": 40}, {"do": "broker", "name": "b", "answers": 9}, {"do": "select"})
     assert state is not None
     assert (state["index"], state["queues"]) == (7, ["a0", "b0"])
 
 
 def test_a_later_answer_has_that_of_the_one_before_it() -> None:
     """It is in the trace."""
-    state = before({"dump": ["clock"]}, {"select": {}})
+    state = before({"do": "dump", "parts": ["clock"]}, {"do": "select"})
     assert state is not None
     assert state["index"] == 7
 
 
 def test_without_states_nothing_is_added() -> None:
     """Who compares what an application sees has no states at all."""
-    assert before({"select": {}}, trace=False) is None
+    assert before({"do": "select"}, trace=False) is None

@@ -26,13 +26,17 @@ AVOIDING = {"send_latency_fault_enable": True}
 
 def test_a_single_rule_is_found_although_many_differ() -> None:
     """5.1.4 is the first whose avoidance is never shortened; that an item starts at the epoch shows it."""
-    told = rules("4.9.8", "5.1.4", {"update": {"broker": "a", "latency_ms": 5, "isolation": False}}, settings=AVOIDING)
+    told = rules(
+        "4.9.8", "5.1.4", {"do": "update", "broker": "a", "latency_ms": 5, "isolation": False}, settings=AVOIDING
+    )
     assert told == ("fault_table.extends_only: False in 4.9.8, True in 5.1.4",)
 
 
 def test_where_only_several_rules_together_explain_it_each_is_named() -> None:
     """Penalties are looked up for another latency in another table."""
-    told = rules("4.7.1", "5.3.3", {"update": {"broker": "a", "latency_ms": 5, "isolation": True}}, settings=AVOIDING)
+    told = rules(
+        "4.7.1", "5.3.3", {"do": "update", "broker": "a", "latency_ms": 5, "isolation": True}, settings=AVOIDING
+    )
     assert [sentence.split(":")[0] for sentence in told] == [
         "together with others, penalties.avoid_for_ms",
         "together with others, failure_counts_as_ms",
@@ -42,14 +46,14 @@ def test_where_only_several_rules_together_explain_it_each_is_named() -> None:
 def test_what_an_application_sees_has_its_own_causes() -> None:
     """Without the states, the fault table does not count before it decides something."""
     told = rules(
-        "4.7.1", "4.8.0", {"select": {}}, {"select": {"last_broker": "a"}}, {"select": {}}, view=visible, seed=3
+        "4.7.1", "4.8.0", {"do": "select"}, {"do": "select", "last_broker": "a"}, {"do": "select"}, view=visible, seed=3
     )
     assert told == ("select_plain: walk_past_last_broker in 4.7.1, draw_past_last_broker in 4.8.0",)
 
 
 def test_of_one_dialect_the_rule_is_quoted() -> None:
     """There is nothing to exchange: the reference is held against the classes it describes."""
-    one = NamedScript("S", parse_script({"format": 1, "route": {"a": 4}, "steps": [{"select": {}}]}, "S"))
+    one = NamedScript("S", parse_script({"format": 1, "route": {"a": 4}, "steps": [{"do": "select"}]}, "S"))
     lines = run_reference(dialect_of("5.3.3"), "S", one.script)
     difference = first_difference("S", [line.replace('"a"', '"b"') for line in lines], lines)
     assert difference is not None
@@ -59,7 +63,7 @@ def test_of_one_dialect_the_rule_is_quoted() -> None:
 
 def test_a_difference_that_the_reference_does_not_show_has_no_known_rule() -> None:
     """Then either the reference or a host is wrong about one of the releases."""
-    one = NamedScript("S", parse_script({"format": 1, "route": {"a": 4}, "steps": [{"select": {}}]}, "S"))
+    one = NamedScript("S", parse_script({"format": 1, "route": {"a": 4}, "steps": [{"do": "select"}]}, "S"))
     lines = run_reference(dialect_of("5.3.3"), "S", one.script)
     difference = first_difference("S", [line.replace('"a"', '"b"') for line in lines], lines)
     assert difference is not None
@@ -70,7 +74,9 @@ def test_a_difference_that_the_reference_does_not_show_has_no_known_rule() -> No
 
 def test_of_one_dialect_rules_within_groups_of_fields_are_quoted_too() -> None:
     """The counter's own rules stand behind a difference of the index."""
-    one = NamedScript("S", parse_script({"format": 1, "route": {"a": 4}, "steps": [{"dump": ["index"]}]}, "S"))
+    one = NamedScript(
+        "S", parse_script({"format": 1, "route": {"a": 4}, "steps": [{"do": "dump", "parts": ["index"]}]}, "S")
+    )
     lines = run_reference(dialect_of("5.3.3"), "S", one.script)
     difference = first_difference("S", [line.replace("null", "7") for line in lines], lines)
     assert difference is not None
@@ -81,6 +87,6 @@ def test_of_one_dialect_rules_within_groups_of_fields_are_quoted_too() -> None:
 def test_a_difference_never_goes_without_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where every exchange settles part of it and none is needed, that is what is said."""
     monkeypatch.setattr("rocketdiff.simulation.comparison.behind._exchanges", lambda *_: iter(()))
-    update = {"update": {"broker": "a", "latency_ms": 5, "isolation": False}}
+    update = {"do": "update", "broker": "a", "latency_ms": 5, "isolation": False}
     told = rules("4.9.8", "5.1.4", update, settings=AVOIDING)
     assert told == ("not known: none of the 0 rules in which they differ accounts for it alone",)

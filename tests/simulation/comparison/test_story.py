@@ -19,7 +19,7 @@ def told(release: str, line: int, *steps: dict[str, Any], **fields: object) -> t
 
 def test_a_selection_tells_what_it_skipped_and_took() -> None:
     """The queue after the counter's is the failed broker's."""
-    assert told("4.8.0", 0, {"select": {"last_broker": "b"}}) == (
+    assert told("4.8.0", 0, {"do": "select", "last_broker": "b"}) == (
         "index after position 0 (of 0–1)",
         "skipped queue 0 of b: the broker failed the attempt before",
         "took queue 0 of a: the first of another broker",
@@ -28,7 +28,7 @@ def test_a_selection_tells_what_it_skipped_and_took() -> None:
 
 def test_each_send_of_several_has_its_own_story() -> None:
     """With what came of its attempt in its place."""
-    first, second = (told("5.3.3", line, {"send": {"mode": "sync", "count": 2}}) for line in (0, 1))
+    first, second = (told("5.3.3", line, {"do": "send", "mode": "sync", "count": 2}) for line in (0, 1))
     assert "took queue 0 of b: next in turn" in first
     assert "took queue 0 of a: next in turn" in second
     assert any(sentence.startswith("seen: attempt 1 on queue 0 of b, 0.0 ms") for sentence in first)
@@ -36,4 +36,4 @@ def test_each_send_of_several_has_its_own_story() -> None:
 
 def test_what_no_rule_decides_has_no_story() -> None:
     """A dump only looks."""
-    assert told("5.3.3", 0, {"dump": ["index"]}) == ()
+    assert told("5.3.3", 0, {"do": "dump", "parts": ["index"]}) == ()

@@ -18,7 +18,7 @@ ROWS = (
     *(f"D{number}" for number in range(1, 4)),
 )
 CHANGES = tuple(f"C{number:02}" for number in range(1, 76))
-SCRIPT = '{"format": 1, "route": {"a": 1}, "steps": [{"select": {}}]}'
+SCRIPT = '{"format": 1, "route": {"a": 1}, "steps": [{"do": "select"}]}'
 WORDS = "one:\n  rows: [A1]\n  shows: x\n  matters: y\n  answers: {4.0.0-incubating: z}\n"
 
 

@@ -18,8 +18,8 @@ from rocketdiff.simulation.script import parse_script
 from tests.subjects.processes import gone
 
 TOY = Path(__file__).with_name("toy_host.py")
-SCRIPT = parse_script({"format": 1, "route": {"a": 1}, "steps": [{"select": {}}]}, "S")
-BIG = parse_script({"format": 1, "route": {"a": 1}, "steps": [{"select": {}}] * 2_000}, "BIG")
+SCRIPT = parse_script({"format": 1, "route": {"a": 1}, "steps": [{"do": "select"}]}, "S")
+BIG = parse_script({"format": 1, "route": {"a": 1}, "steps": [{"do": "select"}] * 2_000}, "BIG")
 PROGRAM = HostProgram(
     command=lambda: (sys.executable, "-I", "-S", str(TOY)),
     class_path=lambda: "",

@@ -28,8 +28,8 @@ def test_the_example_of_the_design_is_answered(java_host: JavaHost) -> None:
 def test_releases_of_both_lines_live_in_one_process(java_host: JavaHost) -> None:
     """A failed attempt is retried elsewhere; from 4.3.0 on all attempts share the timeout, and nothing is left of it."""
     refused = script(
-        {"broker": {"name": "a", "answers": "timeout"}},
-        {"send": {"mode": "sync"}},
+        {"do": "broker", "name": "a", "answers": "timeout"},
+        {"do": "send", "mode": "sync"},
         start_index=[7],
         expired_wait_extra_ms=1,
         settings={"vip_channel_enabled": False},
@@ -44,29 +44,29 @@ def test_releases_of_both_lines_live_in_one_process(java_host: JavaHost) -> None
 
 def test_the_remoting_depth_runs(java_host: JavaHost) -> None:
     """An asynchronous send over a scripted connection."""
-    (line,) = java_host.run("5.3.3", "S", script({"send": {"mode": "async"}}, {"advance_ms": 10}))
+    (line,) = java_host.run("5.3.3", "S", script({"do": "send", "mode": "async"}, {"do": "advance", "ms": 10}))
     assert json.loads(line)["send"]["status"] == "SEND_OK"
 
 
 def test_a_script_without_end_is_a_usage_error(java_host: JavaHost) -> None:
     """More than a virtual century; the host goes on afterwards."""
-    endless = script(*[{"advance_ms": 100_000_000_000}] * 40)
+    endless = script(*[{"do": "advance", "ms": 100_000_000_000}] * 40)
     with pytest.raises(UsageError, match=r"comes to an end \(script endless of java:5\.3\.3\)"):
         java_host.run("5.3.3", "endless", endless)
-    assert java_host.run("5.3.3", "S", script({"select": {}}))
+    assert java_host.run("5.3.3", "S", script({"do": "select"}))
 
 
 @pytest.mark.slow
 def test_a_script_that_polls_for_ever_is_a_usage_error(java_host: JavaHost) -> None:
     """A million events without an answer, before the silence of the host is taken for its death."""
-    steps = ({"send": {"mode": "sync"}}, {"advance_ms": 86_400_000})
+    steps = ({"do": "send", "mode": "sync"}, {"do": "advance", "ms": 86_400_000})
     polling = script(*steps, depth="remoting", settings={"poll_name_server_interval_ms": 1})
     with pytest.raises(UsageError, match="1000001 of them since the last answer; try: longer intervals"):
         java_host.run("5.3.3", "polling", polling)
-    assert java_host.run("5.3.3", "S", script({"select": {}}))
+    assert java_host.run("5.3.3", "S", script({"do": "select"}))
 
 
 def test_a_release_that_does_not_exist_is_told_before_the_host_is_asked(java_host: JavaHost) -> None:
     """With the nearest ones."""
     with pytest.raises(HarnessError, match=r"saw 4\.7\.9; try: 4\.9\.7|4\.7\.1"):
-        java_host.run("4.7.9", "S", script({"select": {}}))
+        java_host.run("4.7.9", "S", script({"do": "select"}))

@@ -16,30 +16,48 @@ def depths(*steps: dict[str, Any], **fields: object) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("step", "least"),
     [
-        ({"select": {}}, "selection"),
-        ({"update": {"broker": "a", "latency_ms": 5, "isolation": True}}, "selection"),
-        ({"route": None}, "selection"),
-        ({"poll_routes": True}, "selection"),
-        ({"dump": ["index", "worst_index", "queues", "faults", "clock"]}, "selection"),
-        ({"send": {"mode": "sync"}}, "send-loop"),
-        ({"send": {"mode": "oneway"}}, "send-loop"),
-        ({"broker": {"name": "a", "answers": ["timeout", "refused", "reset", 5, "SYSTEM_BUSY"]}}, "send-loop"),
-        ({"name_server": {"answers": "refused"}}, "send-loop"),
-        ({"pause": {"broker": "a"}}, "send-loop"),
-        ({"timeline": [{"at_ms": 0, "send": {"mode": "sync"}}, {"at_ms": 5, "resume": {"broker": "a"}}]}, "send-loop"),
-        ({"send": {"mode": "async"}}, "remoting"),
-        ({"broker": {"name": "a", "answers": [0, "fin"]}}, "remoting"),
-        ({"kill": {"broker": "a"}}, "remoting"),
-        ({"restart": {"broker": "a"}}, "remoting"),
-        ({"close": {"broker": "a"}}, "remoting"),
-        ({"heartbeat": True}, "remoting"),
-        ({"dump": ["connections"]}, "remoting"),
-        ({"timeline": [{"at_ms": 0, "select": {}}, {"at_ms": 0, "kill": {"broker": "a"}}]}, "remoting"),
+        ({"do": "select"}, "selection"),
+        ({"do": "update", "broker": "a", "latency_ms": 5, "isolation": True}, "selection"),
+        ({"do": "route", "route": None}, "selection"),
+        ({"do": "poll_routes"}, "selection"),
+        ({"do": "dump", "parts": ["index", "worst_index", "queues", "faults", "clock"]}, "selection"),
+        ({"do": "send", "mode": "sync"}, "send-loop"),
+        ({"do": "send", "mode": "oneway"}, "send-loop"),
+        ({"do": "broker", "name": "a", "answers": ["timeout", "refused", "reset", 5, "SYSTEM_BUSY"]}, "send-loop"),
+        ({"do": "name_server", "answer": "refused"}, "send-loop"),
+        ({"do": "pause", "broker": "a"}, "send-loop"),
+        (
+            {
+                "do": "timeline",
+                "entries": [
+                    {"at_ms": 0, "action": {"do": "send", "mode": "sync"}},
+                    {"at_ms": 5, "action": {"do": "resume", "broker": "a"}},
+                ],
+            },
+            "send-loop",
+        ),
+        ({"do": "send", "mode": "async"}, "remoting"),
+        ({"do": "broker", "name": "a", "answers": [0, "fin"]}, "remoting"),
+        ({"do": "kill", "broker": "a"}, "remoting"),
+        ({"do": "restart", "broker": "a"}, "remoting"),
+        ({"do": "close", "broker": "a"}, "remoting"),
+        ({"do": "heartbeat"}, "remoting"),
+        ({"do": "dump", "parts": ["connections"]}, "remoting"),
+        (
+            {
+                "do": "timeline",
+                "entries": [
+                    {"at_ms": 0, "action": {"do": "select"}},
+                    {"at_ms": 0, "action": {"do": "kill", "broker": "a"}},
+                ],
+            },
+            "remoting",
+        ),
     ],
 )
 def test_each_step_has_a_least_depth(step: dict[str, Any], least: str) -> None:
     """A script has that of its most demanding step."""
-    assert depths(step) == depths({"select": {}}, step, {"select": {}}) == (least, least)
+    assert depths(step) == depths({"do": "select"}, step, {"do": "select"}) == (least, least)
 
 
 def test_a_script_without_steps_needs_the_least() -> None:
@@ -49,12 +67,12 @@ def test_a_script_without_steps_needs_the_least() -> None:
 
 def test_a_script_may_ask_for_more() -> None:
     """Its own word counts."""
-    assert depths({"select": {}}, depth="remoting") == ("selection", "remoting")
+    assert depths({"do": "select"}, depth="remoting") == ("selection", "remoting")
 
 
 def test_a_working_detector_needs_something_to_probe() -> None:
     """With sends the detector's probes are part of the story; a selection only looks at what they left."""
     detector = {"start_detector_enable": True}
-    assert depths({"send": {}}, settings=detector) == ("send-loop", "remoting")
-    assert depths({"select": {}}, settings=detector) == ("selection", "selection")
-    assert depths({"send": {}}, settings=detector, depth="send-loop") == ("send-loop", "send-loop")
+    assert depths({"do": "send"}, settings=detector) == ("send-loop", "remoting")
+    assert depths({"do": "select"}, settings=detector) == ("selection", "selection")
+    assert depths({"do": "send"}, settings=detector, depth="send-loop") == ("send-loop", "send-loop")

@@ -75,8 +75,10 @@ def test_extensions_mean_what_they_say() -> None:
 
 def test_two_texts_that_mean_the_same_have_one_canonical_form() -> None:
     """Order of fields, defaults written out, and other ways to say a code are no difference."""
-    one = script_of({"broker": {"answers": "2", "name": "a"}}, {"dump": ["faults", "index"]}, seed=0)
-    other = script_of({"broker": {"name": "a", "answers": {"code": 2}}}, {"dump": ["index", "faults"]}, settings={})
+    one = script_of({"do": "broker", "answers": "2", "name": "a"}, {"do": "dump", "parts": ["faults", "index"]}, seed=0)
+    other = script_of(
+        {"do": "broker", "name": "a", "answers": {"code": 2}}, {"do": "dump", "parts": ["index", "faults"]}, settings={}
+    )
     assert canonical(parse_script(one, "1")) == canonical(parse_script(json.dumps(other), "2"))
     assert '"SYSTEM_BUSY"' in canonical(parse_script(one, "1"))
 

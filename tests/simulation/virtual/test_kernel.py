@@ -15,7 +15,7 @@ POLLING = {
     "depth": "remoting",
     "route": {"a": 2},
     "settings": {"poll_name_server_interval_ms": 1},
-    "steps": [{"send": {"mode": "sync"}}, {"advance_ms": 86_400_000}],
+    "steps": [{"do": "send", "mode": "sync"}, {"do": "advance", "ms": 86_400_000}],
 }
 
 

@@ -12,7 +12,7 @@ def remoting(*steps: object, **rest: object) -> dict[str, Any]:
 
 
 def answers(*answers: object) -> dict[str, Any]:
-    return {"broker": {"name": "a", "answers": list(answers)}}
+    return {"do": "broker", "name": "a", "answers": list(answers)}
 
 
 def dumps_of(release: str, script: dict[str, Any]) -> list[dict[str, Any]]:
@@ -22,8 +22,11 @@ def dumps_of(release: str, script: dict[str, Any]) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(("release", "attempt"), [("4.9.0", "5000 5000 timeout"), ("4.9.1", "5000 2999 reset")])
 def test_a_timeout_costs_the_connection_and_who_waits_on_it(release: str, attempt: str) -> None:
     """From 4.9.1 on: at 3,000 ms one send gives up, and the other one, begun at 1 ms, is torn down with it."""
-    timeline = [{"at_ms": 0, "send": {}}, {"at_ms": 1, "thread": 1, "send": {"timeout_ms": 5_000}}]
-    sends = sends_of(release, remoting(answers("timeout"), {"timeline": timeline}))
+    timeline = [
+        {"at_ms": 0, "action": {"do": "send"}},
+        {"at_ms": 1, "action": {"do": "send", "timeout_ms": 5_000, "thread": 1}},
+    ]
+    sends = sends_of(release, remoting(answers("timeout"), {"do": "timeline", "entries": timeline}))
     assert [attempts_of(send)[0] for send in sends] == ["3000 3000 timeout", attempt]
 
 
@@ -31,7 +34,7 @@ def test_a_timeout_costs_the_connection_and_who_waits_on_it(release: str, attemp
 def test_an_orderly_close_fails_what_waits_from_5_1_3_on(release: str, attempt: str) -> None:
     """Before, the client waits for an answer that cannot come."""
     settings = {"retry_times_when_send_failed": 0}
-    (send,) = sends_of(release, remoting(answers("fin"), {"send": {}}, settings=settings))
+    (send,) = sends_of(release, remoting(answers("fin"), {"do": "send"}, settings=settings))
     assert attempts_of(send) == [attempt]
 
 
@@ -45,13 +48,13 @@ def test_an_orderly_close_fails_what_waits_from_5_1_3_on(release: str, attempt: 
 )
 def test_an_asynchronous_send_is_given_up_by_the_scan(release: str, attempts: list[str]) -> None:
     """A second after its timeout at the earliest; by then a retry has the time that is left, unless it has a whole wait of 0."""
-    (send,) = sends_of(release, remoting(answers("timeout", 0), {"send": {"mode": "async"}}))
+    (send,) = sends_of(release, remoting(answers("timeout", 0), {"do": "send", "mode": "async"}))
     assert attempts_of(send) == attempts
 
 
 def test_a_retry_that_shares_its_number_is_never_heard_of_again() -> None:
     """To 4.6.1: the next request has the same number and takes its place; from 4.7.0 on both end."""
-    script = remoting(answers("reset", 5), {"send": {"mode": "async"}}, {"send": {}})
+    script = remoting(answers("reset", 5), {"do": "send", "mode": "async"}, {"do": "send"})
     assert [send["result"] for send in sends_of("4.6.1", script)] == ["exception", "pending"]
     assert [send["result"] for send in sends_of("4.7.0", script)] == ["exception", "exception"]
 
@@ -62,7 +65,7 @@ def test_a_retry_that_shares_its_number_is_never_heard_of_again() -> None:
 def test_a_round_for_consumers_brings_the_heartbeats_due_with_it_forward(scan_ms: int, result: str) -> None:
     """In 4.6.1, at 10,000 and 60,000 ms: they come before the scan, and the second one has the number of the retry that it makes."""
     given = {"mode": "async", "timeout_ms": 1_000, "queue": {"broker": "a", "queue_id": 0}}
-    steps = ({"advance_ms": scan_ms - 2_000}, answers("timeout", 0), {"send": given})
+    steps = ({"do": "advance", "ms": scan_ms - 2_000}, answers("timeout", 0), {"do": "send", **given})
     route, settings = {"a": 1, "b": 1}, {"heartbeat_broker_interval_ms": 1_000}
     (send,) = sends_of("4.6.1", remoting(*steps, route=route, settings=settings))
     outcome = {"ok": "0 0 ok", "pending": "0 None None"}[result]
@@ -73,9 +76,9 @@ def test_a_round_for_consumers_brings_the_heartbeats_due_with_it_forward(scan_ms
 def test_the_detector_finds_a_broker_again_at_its_round(release: str, reachable: bool) -> None:
     """At 3,000 ms; in 5.1.4 nothing can switch it on."""
     settings = {"send_latency_fault_enable": True, "start_detector_enable": True}
-    dump = {"dump": ["faults"]}
+    dump = {"do": "dump", "parts": ["faults"]}
     script = remoting(
-        answers({"code": 13}), {"send": {}}, answers(0), dump, {"advance_ms": 3_000}, dump, settings=settings
+        answers({"code": 13}), {"do": "send"}, answers(0), dump, {"do": "advance", "ms": 3_000}, dump, settings=settings
     )
     shown = [one["faults"]["a"]["reachable"] for one in dumps_of(release, script)]
     assert shown == [False, reachable]
@@ -83,8 +86,15 @@ def test_the_detector_finds_a_broker_again_at_its_round(release: str, reachable:
 
 def test_the_client_learns_a_new_route_by_itself_and_connects_for_its_heartbeat() -> None:
     """The first poll comes at 10 ms, the first heartbeat at 1,000 ms; a one-way send is over once it is written."""
-    both = {"dump": ["queues", "connections"]}
-    steps = ({"route": {"b": 1}}, {"advance_ms": 10}, both, {"advance_ms": 990}, both, {"send": {"mode": "oneway"}})
+    both = {"do": "dump", "parts": ["queues", "connections"]}
+    steps = (
+        {"do": "route", "route": {"b": 1}},
+        {"do": "advance", "ms": 10},
+        both,
+        {"do": "advance", "ms": 990},
+        both,
+        {"do": "send", "mode": "oneway"},
+    )
     assert dumps_of("5.3.3", remoting(*steps)) == [
         {"queues": ["b0"], "connections": {}},
         {"queues": ["b0"], "connections": {"b": 1}},

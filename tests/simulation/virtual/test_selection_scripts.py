@@ -9,7 +9,7 @@ TWO = {"a": 2, "b": 1}
 
 def test_rotation_goes_on_from_the_start_index() -> None:
     """After 11 come 12, 13, 14, 15; modulo three queues a0 a1 b0 that is the first, second, third and first."""
-    script = {"route": TWO, "start_index": 11, "steps": [{"select": {}}] * 4}
+    script = {"route": TWO, "start_index": 11, "steps": [{"do": "select"}] * 4}
     assert queues_of("5.3.3", script) == ["a0", "a1", "b0", "a0"]
 
 
@@ -20,29 +20,29 @@ def test_a_retry_spends_one_tick_or_one_for_each_queue_it_passes(release: str, c
 
     What is chosen next shows it: 13 is a1, 15 is a0.
     """
-    script = {"route": TWO, "start_index": 11, "steps": [{"select": {"last_broker": "a"}}, {"select": {}}]}
+    script = {"route": TWO, "start_index": 11, "steps": [{"do": "select", "last_broker": "a"}, {"do": "select"}]}
     assert queues_of(release, script) == chosen
 
 
 def test_a_counter_nobody_set_starts_where_the_tape_says() -> None:
     """Seed 0 draws 0x7B1DCDAF, 2,065,550,767; the next number, 2,065,550,768, is 2 modulo three."""
-    assert queues_of("5.3.3", {"route": TWO, "steps": [{"select": {}}]}) == ["b0"]
+    assert queues_of("5.3.3", {"route": TWO, "steps": [{"do": "select"}]}) == ["b0"]
 
 
 def test_threads_count_for_themselves() -> None:
     """Thread 0 from 11, thread 1 from 5: 12 is a0, 6 is a0, 13 is a1."""
-    steps = [{"select": {}}, {"select": {"thread": 1}}, {"select": {}}]
+    steps = [{"do": "select"}, {"do": "select", "thread": 1}, {"do": "select"}]
     assert queues_of("5.3.3", {"route": TWO, "start_index": [11, 5], "steps": steps}) == ["a0", "a0", "a1"]
 
 
 def test_an_isolated_broker_is_avoided_until_its_time_is_up() -> None:
     """From 5.1.4 on a failure costs 10 s: at 9,999 ms broker a is still avoided, at 10,000 ms it is not."""
     steps = [
-        {"update": {"broker": "a", "latency_ms": 5, "isolation": True}},
-        {"advance_ms": 9_999},
-        {"select": {}},
-        {"advance_ms": 1},
-        {"select": {}},
+        {"do": "update", "broker": "a", "latency_ms": 5, "isolation": True},
+        {"do": "advance", "ms": 9_999},
+        {"do": "select"},
+        {"do": "advance", "ms": 1},
+        {"do": "select"},
     ]
     settings = {"send_latency_fault_enable": True}
     assert queues_of("5.3.3", {"route": TWO, "settings": settings, "start_index": 11, "steps": steps}) == ["b0", "a0"]
@@ -50,17 +50,20 @@ def test_an_isolated_broker_is_avoided_until_its_time_is_up() -> None:
 
 def test_an_update_without_fault_latency_leaves_no_trace() -> None:
     """The table stays empty."""
-    steps = [{"update": {"broker": "a", "latency_ms": 9_000, "isolation": True}}, {"dump": ["faults"]}]
+    steps = [
+        {"do": "update", "broker": "a", "latency_ms": 9_000, "isolation": True},
+        {"do": "dump", "parts": ["faults"]},
+    ]
     assert state_of("4.7.1", {"route": TWO, "steps": steps}) == {"faults": {}}
 
 
 def test_the_fault_table_counts_from_the_start_of_the_script() -> None:
     """At 100 ms: 600 ms of latency cost 30 s in 4.x; 5 ms cost nothing, which 5.x never writes down as a time."""
     steps = [
-        {"advance_ms": 100},
-        {"update": {"broker": "a", "latency_ms": 600, "isolation": False}},
-        {"update": {"broker": "b", "latency_ms": 5, "isolation": False}},
-        {"dump": ["faults"]},
+        {"do": "advance", "ms": 100},
+        {"do": "update", "broker": "a", "latency_ms": 600, "isolation": False},
+        {"do": "update", "broker": "b", "latency_ms": 5, "isolation": False},
+        {"do": "dump", "parts": ["faults"]},
     ]
     script = {"route": TWO, "settings": {"send_latency_fault_enable": True}, "steps": steps}
     assert state_of("4.7.1", script)["faults"] == {
@@ -76,11 +79,11 @@ def test_the_fault_table_counts_from_the_start_of_the_script() -> None:
 def test_a_changed_route_is_learnt_at_a_poll_and_begins_with_a_new_counter() -> None:
     """Until the poll the old list stands; then c0 alone, with the counter drawn anew (0x7B1DCDAF) and moved on once."""
     steps = [
-        {"route": {"c": 1}},
-        {"select": {}},
-        {"poll_routes": True},
-        {"select": {}},
-        {"dump": ["index", "queues"]},
+        {"do": "route", "route": {"c": 1}},
+        {"do": "select"},
+        {"do": "poll_routes"},
+        {"do": "select"},
+        {"do": "dump", "parts": ["index", "queues"]},
     ]
     script = {"route": TWO, "start_index": 11, "steps": steps}
     assert queues_of("5.3.3", script) == ["a0", "c0"]
@@ -89,14 +92,14 @@ def test_a_changed_route_is_learnt_at_a_poll_and_begins_with_a_new_counter() -> 
 
 def test_without_a_route_there_is_nothing_to_choose() -> None:
     """Java divides by the length of the list."""
-    assert lines_of("5.3.3", {"route": None, "steps": [{"select": {}}]}) == [
+    assert lines_of("5.3.3", {"route": None, "steps": [{"do": "select"}]}) == [
         '{"script": "S", "step": 0, "select": {"exception": "ArithmeticException"}}'
     ]
 
 
 def test_counters_can_be_set_and_shown() -> None:
     """A counter that nobody used shows as null."""
-    steps = [{"index": {"value": -3}}, {"dump": ["index", "worst_index", "clock"]}]
+    steps = [{"do": "index", "value": -3}, {"do": "dump", "parts": ["index", "worst_index", "clock"]}]
     assert state_of("5.3.3", {"route": TWO, "steps": steps}) == {
         "index": -3,
         "worst_index": None,
@@ -107,15 +110,15 @@ def test_counters_can_be_set_and_shown() -> None:
 def test_a_timeline_runs_in_the_order_of_time_with_the_environment_first() -> None:
     """At 5 ms broker a is isolated before thread 1 selects at 5 ms; thread 0 selected at 1 ms."""
     timeline = [
-        {"at_ms": 5, "thread": 1, "select": {}},
-        {"at_ms": 1, "select": {}},
-        {"at_ms": 5, "update": {"broker": "a", "latency_ms": 1, "isolation": True}},
+        {"at_ms": 5, "action": {"do": "select", "thread": 1}},
+        {"at_ms": 1, "action": {"do": "select"}},
+        {"at_ms": 5, "action": {"do": "update", "broker": "a", "latency_ms": 1, "isolation": True}},
     ]
     script = {
         "route": TWO,
         "settings": {"send_latency_fault_enable": True},
         "start_index": [11, 11],
-        "steps": [{"timeline": timeline}],
+        "steps": [{"do": "timeline", "entries": timeline}],
     }
     assert lines_of("5.3.3", script) == [
         '{"script": "S", "step": 0, "at": 1, "select": {"broker": "a", "queue_id": 0}}',
@@ -125,7 +128,7 @@ def test_a_timeline_runs_in_the_order_of_time_with_the_environment_first() -> No
 
 def test_names_are_printed_as_json_prints_them() -> None:
     """Quotes in a name are escaped, and a queue of the list is name and number run together."""
-    script = {"route": {'a"': 1}, "start_index": 0, "steps": [{"select": {}}, {"dump": ["queues"]}]}
+    script = {"route": {'a"': 1}, "start_index": 0, "steps": [{"do": "select"}, {"do": "dump", "parts": ["queues"]}]}
     assert lines_of("5.3.3", script) == [
         '{"script": "S", "step": 0, "select": {"broker": "a\\"", "queue_id": 0}}',
         '{"script": "S", "step": 1, "dump": {"queues": ["a\\"0"]}}',

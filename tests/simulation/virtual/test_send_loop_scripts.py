@@ -2,7 +2,7 @@
 
 from tests.simulation.virtual.running import attempts_of, sends_of
 
-PAUSED = {"route": {"a": 1}, "steps": [{"broker": {"name": "a", "answers": "timeout"}}, {"send": {}}]}
+PAUSED = {"route": {"a": 1}, "steps": [{"do": "broker", "name": "a", "answers": "timeout"}, {"do": "send"}]}
 
 
 def test_attempts_share_one_timeout_from_4_3_0_on() -> None:
@@ -22,7 +22,7 @@ def test_a_busy_broker_is_worth_another_attempt_from_5_3_0_on() -> None:
     """Each answer takes 1 ms off what is left; at last the code is that of the exception."""
     script = {
         "route": {"a": 1},
-        "steps": [{"broker": {"name": "a", "answers": {"latency_ms": 1, "code": 2}}}, {"send": {}}],
+        "steps": [{"do": "broker", "name": "a", "answers": {"latency_ms": 1, "code": 2}}, {"do": "send"}],
     }
     (old,), (new,) = sends_of("5.2.0", script), sends_of("5.3.0", script)
     assert (old["exception"], attempts_of(old)) == ("MQBrokerException", ["3000 1 code"])
@@ -35,7 +35,7 @@ def test_answers_are_taken_in_turn_and_a_refused_connect_takes_one() -> None:
     script = {
         "route": {"a": 1, "b": 1},
         "start_index": 1,
-        "steps": [{"broker": {"name": "a", "answers": ["refused", 5]}}, {"send": {}}, {"send": {}}],
+        "steps": [{"do": "broker", "name": "a", "answers": ["refused", 5]}, {"do": "send"}, {"do": "send"}],
     }
     first, second = sends_of("4.9.3", script)
     assert (first["broker"], attempts_of(first)) == ("b", ["3000 0 refused", "3000 0 ok"])
@@ -44,7 +44,7 @@ def test_answers_are_taken_in_turn_and_a_refused_connect_takes_one() -> None:
 
 def test_an_unreachable_name_server_is_another_failure_than_no_route_from_4_6_0_on() -> None:
     """No route is MQClientException 10005 in every release."""
-    steps = [{"send": {}}, {"name_server": {"answers": "refused"}}, {"send": {}}]
+    steps = [{"do": "send"}, {"do": "name_server", "answer": "refused"}, {"do": "send"}]
     script = {"route": None, "steps": steps}
     assert [(send["exception"], send["code"]) for send in sends_of("4.5.2", script)] == [
         ("MQClientException", 10005)

@@ -221,6 +221,6 @@ def chunks(effort: Effort, seed: int) -> Iterator[Chunk]:
 def weight_of(script: Mapping[str, Any]) -> int:
     """Decisions of a script at selection depth, sends of another."""
     if script["depth"] == Depth.SELECTION:
-        return sum("select" in step or "update" in step for step in script["steps"])
-    parts = [part for step in script["steps"] for part in step.get("timeline", [step])]
-    return sum(part["send"].get("count", 1) for part in parts if "send" in part)
+        return sum(step["do"] in ("select", "update") for step in script["steps"])
+    entries = [entry["action"] for step in script["steps"] for entry in step.get("entries", ())]
+    return sum(step.get("count", 1) for step in (*script["steps"], *entries) if step["do"] == "send")

@@ -98,9 +98,9 @@ def _drop_parts(shrinker: Shrinker) -> None:
 def _unroll_timelines(shrinker: Shrinker) -> None:
     """Replace a timeline of one entry by that entry's step."""
     for number, step in enumerate(shrinker.best["steps"]):
-        entries = step.get("timeline")
+        entries = step.get("entries")
         if isinstance(entries, list) and len(entries) == 1 and isinstance(entries[0], dict):
-            action = {key: value for key, value in entries[0].items() if key not in {"at_ms", "thread"}}
+            action = {key: value for key, value in entries[0].get("action", {}).items() if key != "thread"}
             steps = shrinker.best["steps"]
             shrinker.accepts({**shrinker.best, "steps": [*steps[:number], action, *steps[number + 1 :]]})
 
@@ -163,8 +163,8 @@ def _without_broker(script: Json, broker: str) -> Json:
     for step in candidate["steps"]:
         if isinstance(step.get("route"), dict):
             step["route"].pop(broker, None)
-        elif isinstance(step.get("timeline"), list):
-            step["timeline"] = [entry for entry in step["timeline"] if broker not in texts(entry)]
+        elif isinstance(step.get("entries"), list):
+            step["entries"] = [entry for entry in step["entries"] if broker not in texts(entry)]
         elif broker in texts(step):
             continue
         kept.append(step)

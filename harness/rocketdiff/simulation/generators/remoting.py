@@ -37,18 +37,18 @@ class Remotings(Sends):
         return {**beginning, "steps": known_in_the_end(steps)}
 
     def send(self) -> list[Fields]:
-        return [{"send": self.on_a_thread(self.repeated(self._any_send()))}]
+        return [{"do": "send", **self.on_a_thread(self.repeated(self._any_send()))}]
 
     def outage(self) -> list[Fields]:
         """Something happens to a whole broker; what began may be ended by a later step, or never."""
         kind = self.dice.weighted({"kill": 3, "restart": 3, "pause": 3, "resume": 3, "close": 2})
-        return [{kind: {"broker": self.dice.pick(self.names)}}]
+        return [{"do": kind, "broker": self.dice.pick(self.names)}]
 
     def advance(self) -> list[Fields]:
-        return [{"advance_ms": self.dice.number(WAITS_MS, 40_000)}]
+        return [{"do": "advance", "ms": self.dice.number(WAITS_MS, 40_000)}]
 
     def heartbeat(self) -> list[Fields]:
-        return [{"heartbeat": True}]
+        return [{"do": "heartbeat"}]
 
     def timeline(self) -> list[Fields]:
         """Sends in flight while connections break and brokers freeze and thaw."""
@@ -56,15 +56,17 @@ class Remotings(Sends):
         entries: list[Fields] = []
         for thread in range(dice.between(1, 3)):
             sends = [self._any_send() for _ in range(dice.between(1, 3))]
-            entries += [{"at_ms": dice.between(0, 5_000), "thread": thread, "send": send} for send in sends]
+            entries += [
+                {"at_ms": dice.between(0, 5_000), "action": {"do": "send", **send, "thread": thread}} for send in sends
+            ]
         for _ in range(dice.between(1, 4)):
             change = self.outage()[0] if dice.chance(0.7) else self.broker()[0]
-            entries.append({"at_ms": dice.between(0, 5_000), **change})
-        return [{"timeline": sorted(entries, key=lambda entry: entry["at_ms"])}]
+            entries.append({"at_ms": dice.between(0, 5_000), "action": change})
+        return [{"do": "timeline", "entries": sorted(entries, key=lambda entry: entry["at_ms"])}]
 
     def dump(self) -> list[Fields]:
         parts = ["index", "worst_index", "queues", "faults", "clock", "connections"]
-        return [{"dump": self.dice.some(parts, self.dice.between(1, len(parts)))}]
+        return [{"do": "dump", "parts": self.dice.some(parts, self.dice.between(1, len(parts)))}]
 
     def _any_send(self) -> Fields:
         mode = self.dice.weighted({"async": 50, "sync": 38, "oneway": 12})

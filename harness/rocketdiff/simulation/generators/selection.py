@@ -62,7 +62,7 @@ class Selections:
             fields["last_broker"] = dice.pick(self.names) if last == "known" else STRANGER
             if dice.chance(0.4):
                 fields["reset_index"] = True
-        return [{"select": self._on_a_thread(fields)} for _ in range(dice.weighted({1: 8, 2: 1, 5: 1}))]
+        return [{"do": "select", **self._on_a_thread(fields)} for _ in range(dice.weighted({1: 8, 2: 1, 5: 1}))]
 
     def update(self) -> list[Step]:
         dice = self.dice
@@ -74,31 +74,31 @@ class Selections:
         return [self._update(name, isolation=True) for name in self.dice.some(self.names, len(self.names))]
 
     def advance(self) -> list[Step]:
-        return [{"advance_ms": self.dice.number(WAITS_MS, 700_000)}]
+        return [{"do": "advance", "ms": self.dice.number(WAITS_MS, 700_000)}]
 
     def index(self) -> list[Step]:
-        return [{"index": self._on_a_thread({"value": start_value(self.dice)})}]
+        return [{"do": "index", **self._on_a_thread({"value": start_value(self.dice)})}]
 
     def worst_index(self) -> list[Step]:
-        return [{"worst_index": self._on_a_thread({"value": start_value(self.dice)})}]
+        return [{"do": "worst_index", **self._on_a_thread({"value": start_value(self.dice)})}]
 
     def new_route(self) -> list[Step]:
         """The name server says something else; seen by the client at its next poll, or (without one) not at all."""
         dice = self.dice
         route = random_route(dice, dice.some(self.names, dice.between(1, len(self.names))))
-        steps: list[Step] = [{"route": None if dice.chance(0.05) else route}]
-        return [*steps, {"poll_routes": True}] if dice.chance(0.9) else steps
+        steps: list[Step] = [{"do": "route", "route": None if dice.chance(0.05) else route}]
+        return [*steps, {"do": "poll_routes"}] if dice.chance(0.9) else steps
 
     def dump(self) -> list[Step]:
         parts = ["index", "worst_index", "queues", "faults", "clock"]
-        return [{"dump": self.dice.some(parts, self.dice.between(1, len(parts)))}]
+        return [{"do": "dump", "parts": self.dice.some(parts, self.dice.between(1, len(parts)))}]
 
     def _update(self, broker: str, isolation: bool) -> Step:
         dice = self.dice
         fields = {"broker": broker, "latency_ms": dice.number(LATENCIES_MS, 20_000), "isolation": isolation}
         if dice.chance(0.3):
             fields["reachable"] = False
-        return {"update": fields}
+        return {"do": "update", **fields}
 
     def _on_a_thread(self, fields: dict[str, Any]) -> dict[str, Any]:
         thread = self.dice.between(0, self.threads - 1)

@@ -37,18 +37,18 @@ class SendLoops(Sends):
 
     def send(self) -> list[Fields]:
         send = self.sync() if self.dice.chance(0.85) else self.one_way()
-        return [{"send": self.on_a_thread(self.repeated(send))}]
+        return [{"do": "send", **self.on_a_thread(self.repeated(send))}]
 
     def advance(self) -> list[Fields]:
-        return [{"advance_ms": self.dice.number(WAITS_MS, 100_000)}]
+        return [{"do": "advance", "ms": self.dice.number(WAITS_MS, 100_000)}]
 
     def select(self) -> list[Fields]:
         """A selection between sends moves the same counters."""
         last = {"last_broker": self.dice.pick(self.names)} if self.dice.chance(0.5) else {}
-        return [{"select": self.on_a_thread(last)}]
+        return [{"do": "select", **self.on_a_thread(last)}]
 
     def name_server(self) -> list[Fields]:
-        return [{"name_server": {"answers": self.dice.pick(NAME_SERVER_ANSWERS)}}]
+        return [{"do": "name_server", "answer": self.dice.pick(NAME_SERVER_ANSWERS)}]
 
     def timeline(self) -> list[Fields]:
         """Threads that send at the same time over one list and one fault table, while brokers change under them."""
@@ -57,9 +57,9 @@ class SendLoops(Sends):
         for thread in range(dice.between(1, 3)):
             for _ in range(dice.between(1, 4)):
                 send = self.repeated(self.sync())
-                entries.append({"at_ms": dice.between(0, 6_000), "thread": thread, "send": send})
-        entries += [{"at_ms": dice.between(0, 6_000), **self.broker()[0]} for _ in range(dice.between(0, 3))]
-        return [{"timeline": sorted(entries, key=lambda entry: entry["at_ms"])}]
+                entries.append({"at_ms": dice.between(0, 6_000), "action": {"do": "send", **send, "thread": thread}})
+        entries += [{"at_ms": dice.between(0, 6_000), "action": self.broker()[0]} for _ in range(dice.between(0, 3))]
+        return [{"do": "timeline", "entries": sorted(entries, key=lambda entry: entry["at_ms"])}]
 
 
 def send_loop_script(dice: Dice) -> dict[str, Any]:

@@ -92,13 +92,13 @@ class Sends:
         answers: Any = dice.pick((0, 1, 7)) if dice.chance(0.3) else self.answer()
         if dice.chance(0.3):
             answers = [self.answer() for _ in range(dice.between(2, 5))]
-        return [{"broker": {"name": dice.pick(self.names), "answers": answers}}]
+        return [{"do": "broker", "name": dice.pick(self.names), "answers": answers}]
 
     def new_route(self) -> list[Fields]:
         dice = self.dice
         route = random_route(dice, dice.some(self.names, dice.between(1, len(self.names))), calm=dice.chance(0.7))
-        steps: list[Fields] = [{"route": None if dice.chance(0.1) else route}]
-        return [*steps, {"poll_routes": True}] if dice.chance(0.7) else steps
+        steps: list[Fields] = [{"do": "route", "route": None if dice.chance(0.1) else route}]
+        return [*steps, {"do": "poll_routes"}] if dice.chance(0.7) else steps
 
     def sync(self) -> Fields:
         dice = self.dice
@@ -133,7 +133,7 @@ class Sends:
 
     def dump(self) -> list[Fields]:
         parts = ["index", "worst_index", "queues", "faults", "clock"]
-        return [{"dump": self.dice.some(parts, self.dice.between(1, len(parts)))}]
+        return [{"do": "dump", "parts": self.dice.some(parts, self.dice.between(1, len(parts)))}]
 
     def _queue(self) -> Fields:
         name = self.dice.pick(self.names) if self.dice.chance(0.95) else STRANGER

@@ -24,7 +24,7 @@ STRANGER = "elsewhere"
 
 def known_in_the_end(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The steps, and a last one that gives the stranger a route, as the format demands of every name."""
-    return [*steps, {"route": {STRANGER: 1}}]
+    return [*steps, {"do": "route", "route": {STRANGER: 1}}]
 
 
 def broker_names(dice: Dice, most: int) -> list[str]:

@@ -21,7 +21,7 @@ _MESSAGE = re.compile(rf"Expected `(?P<type>[^`]*)`(?P<limit>.*?)(, got `[^`]*`)
 _MISSING = re.compile(rf"Object missing required field `(?P<field>[^`]*)`{_AT}")
 _ENUM = re.compile(rf"Invalid enum value .*?{_AT}")
 _PART = re.compile(r"\.(\w+)|\[(\d+)\]")
-_NAMES: Mapping[str, type[StrEnum]] = {"depth": Depth, "mode": Mode, "lookup": Lookup, "dump": DumpPart}
+_NAMES: Mapping[str, type[StrEnum]] = {"depth": Depth, "mode": Mode, "lookup": Lookup, "parts": DumpPart}
 _LIMITS = {" matching regex '^[!-~]+$'": " of visible ASCII characters", " of length >= 1": " that is not empty"}
 _WORDS = {
     "int": "a whole number",

@@ -47,7 +47,7 @@ class Select:
 class Advance:
     """Time passes; background work that falls due runs."""
 
-    advance_ms: Ms
+    ms: Ms
 
 
 @dataclass(frozen=True, slots=True)

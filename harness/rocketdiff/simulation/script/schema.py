@@ -23,18 +23,21 @@ Schema = dict[str, Any]
 _PLAIN: dict[str, type[Any]] = {
     "update": model.Update,
     "select": model.Select,
+    "poll_routes": model.PollRoutes,
     "pause": model.Pause,
     "resume": model.Resume,
     "kill": model.Kill,
     "restart": model.Restart,
     "close": model.Close,
+    "heartbeat": model.Heartbeat,
     "send": model.Send,
+    "advance": model.Advance,
     "index": model.SetIndex,
     "worst_index": model.SetWorstIndex,
 }
 """Steps that are written as their class is; the rest stand below."""
 
-_NOT_IN_TIMELINES = {"advance_ms", "index", "worst_index", "dump", "timeline"}
+_NOT_IN_TIMELINES = {"advance", "index", "worst_index", "dump", "timeline"}
 
 
 def json_schema() -> Schema:
@@ -48,8 +51,10 @@ def json_schema() -> Schema:
     parts["BrokerRoute"]["required"].remove("name")
     parts |= {"Answer": _answer(vocabulary.Fault), "NameServerAnswer": _answer(NAME_SERVER_FAULTS)}
     parts |= {"Route": _route(parts["BrokerRoute"]["properties"]["queues"])}
-    steps = _steps(parts)
-    parts |= {"Step": {"oneOf": [_object({key: step}, [key]) for key, step in steps.items()]}}
+    steps = {do: _step(do, step) for do, step in _steps(parts).items()}
+    actions = [step for do, step in steps.items() if do not in _NOT_IN_TIMELINES]
+    parts |= {"Action": {"oneOf": actions}, "Step": {"oneOf": list(steps.values())}}
+    parts = {name: part for name, part in parts.items() if name not in {kind.__name__ for kind in _PLAIN.values()}}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:rocketdiff:script:{vocabulary.FORMAT}",
@@ -80,40 +85,25 @@ def _top() -> dict[str, Schema]:
 
 
 def _steps(parts: dict[str, Schema]) -> dict[str, Schema]:
-    """What stands under the key of each step."""
+    """What stands beside ``do`` in each step."""
     answers = {"type": "array", "items": _ref("Answer"), "minItems": 1, "maxItems": MOST_ANSWERS}
     name = msgspec.json.schema(vocabulary.BrokerName)
-    steps: dict[str, Schema] = {
-        **{key: _ref(kind.__name__) for key, kind in _PLAIN.items()},
+    dump = {"type": "array", "items": {"enum": [*map(str, vocabulary.DumpPart)]}, "minItems": 1, "uniqueItems": True}
+    entry = _object({"at_ms": msgspec.json.schema(vocabulary.Ms), "action": _ref("Action")}, ["at_ms", "action"])
+    entries = {"type": "array", "items": entry, "minItems": 1, "maxItems": vocabulary.MOST_STEPS}
+    return {
+        **{do: parts[kind.__name__] for do, kind in _PLAIN.items()},
         "broker": _object({"name": name, "answers": {"anyOf": [_ref("Answer"), answers]}}, ["name", "answers"]),
-        "name_server": _object({"answers": _ref("NameServerAnswer")}, ["answers"]),
-        "route": _ref("Route"),
-        "poll_routes": {"const": True},
-        "heartbeat": {"const": True},
-        "advance_ms": msgspec.json.schema(vocabulary.Ms),
-        "dump": {
-            "type": "array",
-            "items": {"enum": [*map(str, vocabulary.DumpPart)]},
-            "minItems": 1,
-            "uniqueItems": True,
-        },
+        "name_server": _object({"answer": _ref("NameServerAnswer")}, ["answer"]),
+        "route": _object({"route": _ref("Route")}, ["route"]),
+        "dump": _object({"parts": dump}, ["parts"]),
+        "timeline": _object({"entries": entries}, ["entries"]),
     }
-    entries = [_entry(key, step, parts) for key, step in steps.items() if key not in _NOT_IN_TIMELINES]
-    steps["timeline"] = {
-        "type": "array", "items": {"oneOf": entries}, "minItems": 1, "maxItems": vocabulary.MOST_STEPS,
-    }  # fmt: skip
-    return steps
 
 
-def _entry(key: str, step: Schema, parts: dict[str, Schema]) -> Schema:
-    """An entry of a timeline: a thread stands beside the time, and only where a thread does it."""
-    properties = {"at_ms": msgspec.json.schema(vocabulary.Ms)}
-    if key in ("send", "select"):
-        whole = parts[_PLAIN[key].__name__]
-        fields = dict(whole["properties"])
-        properties["thread"] = fields.pop("thread")
-        step = {**whole, "properties": fields}
-    return _object({**properties, key: step}, ["at_ms", key])
+def _step(do: str, step: Schema) -> Schema:
+    properties = {"do": {"const": do}, **step["properties"]}
+    return {**step, "properties": properties, "required": ["do", *step["required"]]}
 
 
 def _answer(faults: Iterable[vocabulary.Fault]) -> Schema:

@@ -25,8 +25,8 @@ def do_step(session: Session, number: int, step: Step) -> Body | None:
             session.select(where, step)
         case Select() | Send():
             return session.by_thread(where, step)
-        case Advance(advance_ms):
-            return _advance(session, advance_ms)
+        case Advance(ms):
+            return _advance(session, ms)
         case SetIndex(value, thread):
             session.selector(thread).index.value = value
             session.changed(where, "index", thread)
@@ -42,6 +42,6 @@ def do_step(session: Session, number: int, step: Step) -> Body | None:
     return None
 
 
-def _advance(session: Session, advance_ms: int) -> Body:
-    yield Wait(until_ms=session.kernel.now_ms + advance_ms)
+def _advance(session: Session, ms: int) -> Body:
+    yield Wait(until_ms=session.kernel.now_ms + ms)
     yield from session.kernel.settle()

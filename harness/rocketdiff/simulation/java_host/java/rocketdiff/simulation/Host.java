@@ -19,9 +19,9 @@ import rocketdiff.simulation.world.Failure;
 
 /** The releases that this program has been told of, loaded at first use, and the depths it can run them at. */
 final class Host {
-    private static final String SELECTING = "{\"route\": {\"a\": 1}, \"steps\": [{\"update\": {\"broker\": \"a\","
-        + " \"latency_ms\": 1, \"isolation\": true}}, {\"select\": {}}]}";
-    private static final String SENDING = "{\"route\": {\"a\": 1}, \"steps\": [{\"send\": {\"mode\": \"sync\"}}]}";
+    private static final String SELECTING = "{\"route\": {\"a\": 1}, \"steps\": [{\"do\": \"update\", \"broker\": \"a\","
+        + " \"latency_ms\": 1, \"isolation\": true}, {\"do\": \"select\"}]}";
+    private static final String SENDING = "{\"route\": {\"a\": 1}, \"steps\": [{\"do\": \"send\", \"mode\": \"sync\"}]}";
 
     private final JarShelf shelf = new JarShelf();
     private final Map<String, List<String>> classPaths = new HashMap<>();

@@ -1,5 +1,6 @@
 package rocketdiff.simulation.script;
 
+import java.util.List;
 import java.util.Map;
 import rocketdiff.simulation.world.Failure;
 
@@ -18,6 +19,10 @@ final class Fields {
 
     boolean has(String name) {
         return members.get(name) != null;
+    }
+
+    List<?> list(String name) {
+        return (List<?>) required(name, List.class);
     }
 
     Object any(String name) {

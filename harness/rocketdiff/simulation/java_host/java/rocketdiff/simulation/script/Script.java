@@ -32,7 +32,7 @@ public final class Script {
             startIndex.add((Long) start);
         }
         for (Object step : (List<?>) written.get("steps")) {
-            steps.add(StepReader.step((Map<?, ?>) step));
+            steps.add(StepReader.step(step));
         }
         polls = polls((List<?>) written.get("steps"));
     }
@@ -42,11 +42,19 @@ public final class Script {
         return polls;
     }
 
+    private static List<Object> actions(List<?> entries) {
+        List<Object> actions = new ArrayList<>();
+        for (Object entry : entries) {
+            actions.add(((Map<?, ?>) entry).get("action"));
+        }
+        return actions;
+    }
+
     private static boolean polls(List<?> steps) {
         for (Object step : steps) {
             Map<?, ?> members = (Map<?, ?>) step;
-            Object timeline = members.get("timeline");
-            if (members.containsKey("poll_routes") || timeline != null && polls((List<?>) timeline)) {
+            Object entries = members.get("entries");
+            if ("poll_routes".equals(members.get("do")) || entries != null && polls(actions((List<?>) entries))) {
                 return true;
             }
         }

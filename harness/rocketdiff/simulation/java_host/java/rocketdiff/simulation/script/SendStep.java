@@ -18,8 +18,8 @@ final class SendStep implements Step {
     private final int queueId;
     private final Integer selector;
 
-    SendStep(Fields fields, int thread) {
-        this.thread = thread;
+    SendStep(Fields fields) {
+        thread = fields.integer("thread", 0);
         mode = Send.Mode.valueOf(fields.has("mode") ? fields.text("mode").toUpperCase(Locale.ROOT) : "SYNC");
         count = fields.integer("count", 1);
         everyMs = fields.number("every_ms", 0);

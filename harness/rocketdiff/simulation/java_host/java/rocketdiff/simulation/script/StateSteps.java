@@ -31,10 +31,10 @@ final class StateSteps {
         private final boolean resetIndex;
         private final int thread;
 
-        Select(Fields fields, int thread) {
+        Select(Fields fields) {
             lastBroker = fields.textOrNull("last_broker");
             resetIndex = fields.flag("reset_index", false);
-            this.thread = thread;
+            thread = fields.integer("thread", 0);
         }
 
         @Override

@@ -1,48 +1,32 @@
 package rocketdiff.simulation.script;
 
-import java.util.List;
-import java.util.Map;
 import rocketdiff.simulation.world.Failure;
 
-/** Makes steps of what is written; a step is an object of one member. */
+/** Makes steps of what is written; {@code do} says what is done, and what it takes stands beside it. */
 final class StepReader {
     private StepReader() {
     }
 
-    static Step step(Map<?, ?> written) {
-        Map.Entry<?, ?> only = written.entrySet().iterator().next();
-        Object value = only.getValue();
-        String kind = (String) only.getKey();
-        if (kind.equals("timeline")) {
-            return new Timeline((List<?>) value);
-        }
-        return action(kind, value, -1);
-    }
-
-    /** A step that may also be an entry of a timeline, where the thread stands beside it. */
-    static Step action(String kind, Object value, int thread) {
+    static Step step(Object written) {
+        Fields fields = new Fields("step", written);
+        String kind = fields.text("do");
         switch (kind) {
+            case "timeline":
+                return new Timeline(fields.list("entries"));
             case "update":
-                return StateSteps.update(new Fields(kind, value));
+                return StateSteps.update(fields);
             case "select":
-                return new StateSteps.Select(new Fields(kind, value), thread(value, thread));
+                return new StateSteps.Select(fields);
             case "send":
-                return new SendStep(new Fields(kind, value), thread(value, thread));
+                return new SendStep(fields);
             case "index":
             case "worst_index":
-                return StateSteps.index(new Fields(kind, value), kind.equals("worst_index"));
+                return StateSteps.index(fields, kind.equals("worst_index"));
             case "dump":
-                return StateSteps.dump((List<?>) value);
+                return StateSteps.dump(fields.list("parts"));
             default:
-                return WorldSteps.step(kind, value);
+                return WorldSteps.step(kind, fields);
         }
-    }
-
-    private static int thread(Object value, int beside) {
-        if (beside >= 0) {
-            return beside;
-        }
-        return value instanceof Map ? new Fields("step", value).integer("thread", 0) : 0;
     }
 
     static Failure unknown(String kind) {

@@ -27,14 +27,8 @@ final class Timeline implements Step {
     Timeline(List<?> written) {
         for (Object item : written) {
             Fields fields = new Fields("timeline entry", item);
-            for (Map.Entry<?, ?> member : ((Map<?, ?>) item).entrySet()) {
-                String kind = (String) member.getKey();
-                if (!kind.equals("at_ms") && !kind.equals("thread")) {
-                    int number = environment.size() + byThread.values().stream().mapToInt(List::size).sum();
-                    add(new Entry(fields.number("at_ms", 0),
-                        StepReader.action(kind, member.getValue(), fields.integer("thread", 0)), number));
-                }
-            }
+            int number = environment.size() + byThread.values().stream().mapToInt(List::size).sum();
+            add(new Entry(fields.number("at_ms"), StepReader.step(fields.any("action")), number));
         }
     }
 

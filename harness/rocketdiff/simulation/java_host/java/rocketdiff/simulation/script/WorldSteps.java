@@ -11,20 +11,21 @@ final class WorldSteps {
     private WorldSteps() {
     }
 
-    static Step step(String kind, Object value) {
+    static Step step(String kind, Fields fields) {
         switch (kind) {
-            case "advance_ms":
+            case "advance":
+                long ms = fields.number("ms");
                 return (run, place) -> {
-                    run.world.sleepUntil(run.world.nowMs() + (Long) value);
+                    run.world.sleepUntil(run.world.nowMs() + ms);
                     run.world.settle();
                 };
             case "broker":
-                return broker(new Fields(kind, value));
+                return broker(fields);
             case "name_server":
-                List<Answer> answer = Answer.list(new Fields(kind, value).any("answers"));
+                List<Answer> answer = Answer.list(fields.any("answer"));
                 return (run, place) -> run.network.nameServer.answer(answer);
             case "route":
-                Route route = new Route((Map<?, ?>) value);
+                Route route = new Route((Map<?, ?>) fields.any("route"));
                 return (run, place) -> run.network.setRoute(route);
             case "poll_routes":
                 return Step.waiting((run, place) -> {
@@ -34,7 +35,7 @@ final class WorldSteps {
             case "heartbeat":
                 return Step.waiting((run, place) -> run.client.heartbeat());
             default:
-                return fault(kind, value);
+                return fault(kind, fields);
         }
     }
 
@@ -44,14 +45,14 @@ final class WorldSteps {
         return (run, place) -> run.network.broker(name).answer(answers);
     }
 
-    private static Step fault(String kind, Object value) {
+    private static Step fault(String kind, Fields fields) {
         switch (kind) {
             case "pause":
             case "resume":
             case "kill":
             case "restart":
             case "close":
-                String broker = new Fields(kind, value).text("broker");
+                String broker = fields.text("broker");
                 return (run, place) -> befall(kind, run.network.broker(broker));
             default:
                 throw StepReader.unknown(kind);
