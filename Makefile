@@ -14,11 +14,15 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 ARGS ?=
 TESTS ?= tests
 
+# Processes that run tests: one more than two cores can serve, since servers are waited for; each keeps servers of its own, which
+# cost a tenth of a core while they do nothing.
+WORKERS ?= 3
+
 .PHONY: help setup run doctor image test lint format bench calibrate sensitivity mutants fuzz-inputs lock relock wheel clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
-	@echo "  ARGS='…' is handed on, as in: make run ARGS='--suite full'; TESTS='tests/core' chooses tests"
+	@echo "  ARGS='…' is handed on, as in: make run ARGS='--suite full'; TESTS='tests/core' chooses tests, WORKERS=6 suits six cores"
 
 setup: $(READY) ## Set up .venv from requirements.lock (done by the others when needed)
 
@@ -33,7 +37,7 @@ image: $(READY) ## Make the image for --cluster containers; ARGS names releases 
 	@$(BIN)/python -m rocketdiff.cluster.containers.make_images $(ARGS)
 
 test: lint ## Lint, then all tests
-	@$(BIN)/python -m pytest -n 4 --dist loadgroup $(TESTS) $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(TESTS) $(ARGS)
 
 lint: $(READY) ## ruff, mypy, the import arrows of ARCHITECTURE.md and the shipped ledgers
 	@failed=0; \
