@@ -1,10 +1,14 @@
-"""Where the cache folder is."""
+"""Where the cache folder is; a file in it is what the lock names, or it is not used."""
 
+import hashlib
+import os
 from pathlib import Path
 
 import pytest
 
-from rocketdiff.releases.cache import cache_dir
+from rocketdiff.releases import cache as cache_module
+from rocketdiff.releases.cache import Condition, cache_dir, condition_of
+from rocketdiff.releases.lock import Artifact
 
 
 def test_the_variable_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,3 +32,52 @@ def test_relative_xdg_folder_is_ignored(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("XDG_CACHE_HOME", "here")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert cache_dir() == tmp_path / ".cache" / "rocketdiff"
+
+
+CONTENT = b"the jar"
+ARTIFACT = Artifact("g:a:1", hashlib.sha256(CONTENT).hexdigest(), len(CONTENT))
+
+
+@pytest.fixture
+def jar(tmp_path: Path) -> Path:
+    file = tmp_path / "a.jar"
+    file.write_bytes(CONTENT)
+    return file
+
+
+def test_the_right_content_is_whole(jar: Path) -> None:
+    """And nothing is written beside it."""
+    assert condition_of(jar, ARTIFACT) is Condition.WHOLE
+    assert list(jar.parent.iterdir()) == [jar]
+
+
+def test_other_content_of_the_same_size_and_time_is_corrupted(jar: Path) -> None:
+    """As in a cache that was restored: neither tells anything about the content."""
+    assert condition_of(jar, ARTIFACT) is Condition.WHOLE
+    before = jar.stat()
+    jar.write_bytes(b"the far")
+    os.utime(jar, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert condition_of(jar, ARTIFACT) is Condition.CORRUPTED
+
+
+def test_a_note_of_an_earlier_version_proves_nothing(jar: Path) -> None:
+    """It was the size and time of a look long ago."""
+    jar.write_bytes(b"the far")
+    status = jar.stat()
+    note = f"{ARTIFACT.sha256} {status.st_size} {status.st_mtime_ns}"
+    jar.with_name("a.jar.verified").write_text(note)
+    assert condition_of(jar, ARTIFACT) is Condition.CORRUPTED
+
+
+def test_within_a_process_an_untouched_file_is_hashed_once(jar: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each case of a run asks for its class path anew."""
+    condition_of(jar, ARTIFACT)
+    monkeypatch.setattr(cache_module, "sha256_of", lambda _file: pytest.fail("hashed again"))
+    assert condition_of(jar, ARTIFACT) is Condition.WHOLE
+
+
+def test_what_is_not_there_is_absent_and_a_folder_in_its_place_is_corrupted(tmp_path: Path) -> None:
+    """Both are fetched; the second is first taken away."""
+    assert condition_of(tmp_path / "none.jar", ARTIFACT) is Condition.ABSENT
+    (tmp_path / "a.jar").mkdir()
+    assert condition_of(tmp_path / "a.jar", ARTIFACT) is Condition.CORRUPTED

@@ -2,8 +2,7 @@
 
 import pytest
 
-from rocketdiff.releases.catalogue import client_releases, is_known_client, parent_of
-from rocketdiff.releases.line import line_key
+from rocketdiff.releases.catalogue import client_releases, is_known_client, line_key, parent_of
 from rocketdiff.releases.lock import locked
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from rocketdiff.releases import doctor, programs
 from rocketdiff.releases.doctor import Finding, examine
-from rocketdiff.releases.jvm import UnfitJava
+from rocketdiff.releases.jdk import UnfitJava
 from rocketdiff.releases.lock import Artifact, Lock
 from rocketdiff.releases.programs import ContainerEngine
 

@@ -13,8 +13,8 @@ import pytest
 from rocketdiff.core.errors import HarnessError, UsageError
 from rocketdiff.releases.artifacts import client_class_path
 from rocketdiff.releases.catalogue import client_releases
-from rocketdiff.releases.jvm import find_java
-from rocketdiff.releases.simulator import MAIN_CLASS, SIMULATOR_JVM_OPTIONS, simulator_class_path
+from rocketdiff.releases.java_programs import MAIN_CLASS, SIMULATOR_JVM_OPTIONS, simulator_class_path
+from rocketdiff.releases.jdk import find_java
 from rocketdiff.simulation.java_host import JavaHost, Job, java_program
 from rocketdiff.simulation.script import parse_script
 from rocketdiff.simulation.virtual.tape import ScriptedTape

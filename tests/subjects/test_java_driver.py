@@ -10,9 +10,8 @@ from rocketdiff.core.subject import SubjectId
 from rocketdiff.protocol.records import decode_record
 from rocketdiff.releases.artifacts import client_class_path
 from rocketdiff.releases.catalogue import client_releases
-from rocketdiff.releases.compiled import compiled
-from rocketdiff.releases.driver import API_RELEASE, driver_class_path
-from rocketdiff.releases.jvm import find_java
+from rocketdiff.releases.java_programs import API_RELEASE, compiled, driver_class_path
+from rocketdiff.releases.jdk import find_java
 from rocketdiff.subjects.kinds.java import java_program
 from rocketdiff.subjects.registry import program_of
 

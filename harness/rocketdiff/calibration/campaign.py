@@ -26,7 +26,7 @@ from rocketdiff.core.files import require_folder
 from rocketdiff.documents.files import replace_file
 from rocketdiff.judging.gate_rates import encode, judging_digest, source_digest
 from rocketdiff.judging.run_info import describe
-from rocketdiff.releases.jvm import find_java
+from rocketdiff.releases.jdk import find_java
 from rocketdiff.releases.machine import this_machine
 from rocketdiff.run.case_session import CaseSession
 from rocketdiff.run.cluster_pool import ClusterPool

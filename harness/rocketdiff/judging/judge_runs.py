@@ -16,7 +16,7 @@ from rocketdiff.judging.examples import contexts_of
 from rocketdiff.judging.gate_rates import shipped, shipped_defects
 from rocketdiff.judging.run_info import describe
 from rocketdiff.ledger.model import Ledger
-from rocketdiff.releases.jvm import find_java
+from rocketdiff.releases.jdk import find_java
 from rocketdiff.report.document import Document, build, load
 from rocketdiff.report.write import render_all, write_reports
 from rocketdiff.traces.manifest import CaseStatus

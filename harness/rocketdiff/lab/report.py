@@ -19,7 +19,7 @@ from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.verdict import Divergence, Example, Measure
 from rocketdiff.lab.scenario_scripts import Simulated
 from rocketdiff.lab.simulating import Compared
-from rocketdiff.releases.jvm import local_java
+from rocketdiff.releases.jdk import local_java
 from rocketdiff.releases.machine import this_machine
 from rocketdiff.report.document import build
 from rocketdiff.report.summary import print_summary

@@ -12,11 +12,9 @@ from pathlib import Path
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.nearest import nearest_releases
 from rocketdiff.core.plain import word
-from rocketdiff.releases.cache import cache_dir
-from rocketdiff.releases.exclusive import exclusive, unwritable
+from rocketdiff.releases.cache import Condition, cache_dir, condition_of, exclusive, unwritable
 from rocketdiff.releases.lock import Artifact, locked
 from rocketdiff.releases.progress import OneAtATime, PlainProgress, ProgressListener
-from rocketdiff.releases.verified import Condition, condition_of
 
 # Most jars are small, so the round trip is what takes time; more at once was not faster and is impolite to a public repository.
 DOWNLOADS_AT_ONCE = 6

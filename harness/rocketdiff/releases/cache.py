@@ -1,7 +1,22 @@
-"""The cache folder of downloads and compiled classes; an environment variable moves it."""
+"""
+The cache folder of downloads and compiled classes: where it is, who may change it, and whether a file in it is the right one.
 
+One process at a time changes a folder of the cache. The content of a file is hashed on each use: size and modification time
+prove nothing (a restored cache keeps both), so no earlier result is kept on disk. The 120 jars of a broker have 60 MB and take
+some 0.1 s. Within a process a file is hashed again only if its inode was changed.
+"""
+
+import fcntl
+import hashlib
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import Enum, auto
+from functools import lru_cache
 from pathlib import Path
+
+from rocketdiff.core.errors import EnvironmentMissing
+from rocketdiff.releases.lock import Artifact
 
 CACHE_VARIABLE = "ROCKETDIFF_CACHE"
 
@@ -15,3 +30,65 @@ def cache_dir() -> Path:
     # The XDG specification: ignore a relative value.
     root = Path(xdg) if xdg and Path(xdg).is_absolute() else Path.home() / ".cache"
     return root / "rocketdiff"
+
+
+@contextmanager
+def exclusive(folder: Path, on_wait: Callable[[], None]) -> Iterator[None]:
+    """
+    Hold the folder's lock, creating the folder; `on_wait` is called once if another process has it.
+
+    The kernel releases the lock with the process, so a killed process leaves nothing to clean up.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        stream = (folder / ".lock").open("w")
+    except OSError as error:
+        raise unwritable(folder, error) from error
+    with stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            on_wait()
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
+
+
+def unwritable(folder: Path, error: OSError) -> EnvironmentMissing:
+    """The error for a cache that cannot be written: disk full, read-only, not permitted."""
+    return EnvironmentMissing(
+        f"to be able to write to the cache folder {folder}",
+        seen=error.strerror or str(error),
+        hint="free some disk space there, or set ROCKETDIFF_CACHE to a folder that can be written",
+    )
+
+
+class Condition(Enum):
+    """State of an artifact in the cache."""
+
+    ABSENT = auto()
+    WHOLE = auto()
+    CORRUPTED = auto()
+
+
+def condition_of(file: Path, artifact: Artifact) -> Condition:
+    """Compare the content with the artifact's sha256."""
+    try:
+        status = file.stat()
+    except OSError:
+        return Condition.ABSENT  # if the folder itself is unusable, the attempt to write there says why
+    try:
+        seen = _hashed(file, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    except OSError:
+        return Condition.CORRUPTED  # unreadable is as bad as wrong
+    return Condition.WHOLE if seen == artifact.sha256 else Condition.CORRUPTED
+
+
+def sha256_of(file: Path) -> str:
+    """Hex digest of the content."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@lru_cache(maxsize=4_096)
+def _hashed(file: Path, *_touched: int) -> str:
+    return sha256_of(file)

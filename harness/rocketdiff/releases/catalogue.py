@@ -1,7 +1,17 @@
-"""The known releases of RocketMQ's Java client and servers."""
+"""
+The known releases of RocketMQ's Java client, and their order: two lines, 4.x and 5.x.
 
-from rocketdiff.releases import line
+5.x branched off before the end of 4.x: the parent of 5.0.0 is 4.9.4, not 4.9.8, which precedes it in the order but is younger.
+"""
+
+import re
+
 from rocketdiff.releases.lock import locked
+
+# 5.0.0-PREVIEW left 4.9.0 and 5.0.0-ALPHA left 4.9.3; both came before 5.0.0 (dates of their tags: 2021-08, 2022-03).
+_STAGES = {"PREVIEW": 0, "ALPHA": 1, "incubating": 2, "": 3}
+# Where a release is not simply the successor of the one before it in its line (read from the history of the upstream repository).
+_FORKS = {"5.0.0-PREVIEW": "4.9.0", "5.0.0-ALPHA": "4.9.3", "5.0.0": "4.9.4"}
 
 
 def client_releases() -> tuple[str, ...]:
@@ -15,5 +25,17 @@ def is_known_client(release: str) -> bool:
 
 
 def parent_of(release: str) -> str | None:
-    """The release that this client was developed from; None for the first. The parent of 5.0.0 is 4.9.4."""
-    return line.parent_of(release, client_releases())
+    """The release that this client was developed from; None for the first."""
+    if release in _FORKS:
+        return _FORKS[release]
+    releases = client_releases()
+    position = releases.index(release)
+    return releases[position - 1] if position else None
+
+
+def line_key(release: str) -> tuple[int, int, int, int]:
+    """Sort key of the release-line order; an unknown spelling is a ValueError."""
+    match = re.fullmatch(r"(\d+)\.(\d+)\.(\d+)(?:-(\w+))?", release)
+    if match is None or (match[4] or "") not in _STAGES:
+        raise ValueError(f"not a release as RocketMQ writes them: {release!r}")
+    return (int(match[1]), int(match[2]), int(match[3]), _STAGES[match[4] or ""])

@@ -18,10 +18,8 @@ from pathlib import Path
 
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.core.resources import resource
-from rocketdiff.releases.cache import cache_dir
-from rocketdiff.releases.exclusive import exclusive, unwritable
+from rocketdiff.releases.cache import cache_dir, exclusive, sha256_of, unwritable
 from rocketdiff.releases.progress import ProgressListener, Silent
-from rocketdiff.releases.verified import sha256_of
 
 RELEASES = ("2.1.0",)
 """The library reports ``2.1.0_cvs``: a third party's build of 2.1.0, the only one in a registry."""

@@ -17,11 +17,9 @@ import psutil
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.releases import cpp_client, programs
 from rocketdiff.releases.artifacts import artifact_folder
-from rocketdiff.releases.cache import CACHE_VARIABLE, cache_dir
-from rocketdiff.releases.jvm import JavaHome, UnfitJava, in_words, judged, local_java
-from rocketdiff.releases.kept_jdk import kept_home
+from rocketdiff.releases.cache import CACHE_VARIABLE, Condition, cache_dir, condition_of
+from rocketdiff.releases.jdk import JavaHome, UnfitJava, in_words, judged, kept_home, local_java
 from rocketdiff.releases.lock import Artifact, locked
-from rocketdiff.releases.verified import Condition, condition_of
 
 # The jars of all releases take 270 MB, a fetched JDK 320 MB, and brokers write some hundred MB a run.
 FREE_DISK_BYTES = 2 * 2**30

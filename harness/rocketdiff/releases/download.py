@@ -15,10 +15,9 @@ import requests
 from jgo.maven import MavenContext, PythonResolver
 
 from rocketdiff.core.errors import EnvironmentMissing
-from rocketdiff.releases.exclusive import unwritable
+from rocketdiff.releases.cache import sha256_of, unwritable
 from rocketdiff.releases.lock import Artifact
 from rocketdiff.releases.progress import ProgressListener
-from rocketdiff.releases.verified import sha256_of
 
 REPOSITORY_VARIABLE = "ROCKETDIFF_MAVEN_REPOSITORY"
 # A jar of 60 MB takes longer than this, but no single read does unless the line is dead.

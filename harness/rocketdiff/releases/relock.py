@@ -20,7 +20,7 @@ from jgo.maven import MavenContext
 
 from rocketdiff.core.errors import EnvironmentMissing, HarnessError
 from rocketdiff.releases.cache import cache_dir
-from rocketdiff.releases.line import line_key
+from rocketdiff.releases.catalogue import line_key
 from rocketdiff.releases.lock import LOCK_FILE, Artifact, Lock, write_lock
 
 GROUP = "org.apache.rocketmq"

@@ -7,7 +7,7 @@ from rocketdiff import __version__
 from rocketdiff.core.events import Arm
 from rocketdiff.core.topology import topology_named
 from rocketdiff.judging.run_info import file_named
-from rocketdiff.releases.jvm import find_java
+from rocketdiff.releases.jdk import find_java
 from rocketdiff.releases.machine import this_machine
 from rocketdiff.run.request import RunRequest, command_line
 from rocketdiff.scenario import Case

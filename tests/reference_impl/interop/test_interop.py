@@ -9,8 +9,8 @@ import pytest
 
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.releases.artifacts import client_class_path
-from rocketdiff.releases.compiled import compiled
-from rocketdiff.releases.jvm import find_java
+from rocketdiff.releases.java_programs import compiled
+from rocketdiff.releases.jdk import find_java
 from rocketmq_reference.application.message import Message, SendResult
 from rocketmq_reference.application.settings import ProducerSettings
 from rocketmq_reference.connections.channels import Channels

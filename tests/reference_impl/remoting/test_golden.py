@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.releases.artifacts import client_class_path
-from rocketdiff.releases.compiled import compiled
-from rocketdiff.releases.jvm import find_java
+from rocketdiff.releases.java_programs import compiled
+from rocketdiff.releases.jdk import find_java
 
 
 @pytest.mark.cluster

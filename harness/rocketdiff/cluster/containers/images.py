@@ -22,8 +22,8 @@ from rocketdiff.cluster.launched.command_line import LAUNCHER_SOURCES
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing
 from rocketdiff.core.resources import resource
 from rocketdiff.releases.artifacts import require_server, server_class_path
-from rocketdiff.releases.compiled import compiled
-from rocketdiff.releases.jvm import find_java
+from rocketdiff.releases.java_programs import compiled
+from rocketdiff.releases.jdk import find_java
 from rocketdiff.releases.lock import Artifact, locked
 from rocketdiff.releases.progress import ProgressListener
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from rocketdiff.cluster.interface import Role
 from rocketdiff.core.resources import resource
 from rocketdiff.releases.artifacts import server_class_path
-from rocketdiff.releases.compiled import compiled
-from rocketdiff.releases.jvm import find_java
+from rocketdiff.releases.java_programs import compiled
+from rocketdiff.releases.jdk import find_java
 from rocketdiff.releases.progress import ProgressListener
 
 LAUNCHER_CLASS = "rocketdiff.server.Loopback"

@@ -14,7 +14,7 @@ from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.lab.fuzz.evidence import Evidence, evidence_of
 from rocketdiff.lab.fuzz.lockstep import Effort, Outcome, distinct, fuzz
 from rocketdiff.releases.catalogue import client_releases
-from rocketdiff.releases.simulator import fetch_simulation
+from rocketdiff.releases.java_programs import fetch_simulation
 from rocketdiff.simulation.java_host import JavaHost, require_release
 from rocketdiff.simulation.script import Depth
 

@@ -87,8 +87,8 @@ class HostProgram:
 def java_program() -> HostProgram:
     """The real one."""
     # Here because a toy host needs neither a JDK nor the compiled simulator.
-    from rocketdiff.releases.jvm import find_java  # noqa: PLC0415
-    from rocketdiff.releases.simulator import MAIN_CLASS, SIMULATOR_JVM_OPTIONS, simulator_class_path  # noqa: PLC0415
+    from rocketdiff.releases.java_programs import MAIN_CLASS, SIMULATOR_JVM_OPTIONS, simulator_class_path  # noqa: PLC0415
+    from rocketdiff.releases.jdk import find_java  # noqa: PLC0415
 
     return HostProgram(
         command=lambda: (str(find_java().java), *SIMULATOR_JVM_OPTIONS, MAIN_CLASS),

@@ -11,8 +11,8 @@ from rocketdiff.core.plan import SendKind, SendMode
 from rocketdiff.core.subject import STANDARD, SubjectId
 from rocketdiff.releases.artifacts import client_class_path
 from rocketdiff.releases.catalogue import client_releases, is_known_client
-from rocketdiff.releases.driver import driver_class_path
-from rocketdiff.releases.jvm import find_java
+from rocketdiff.releases.java_programs import driver_class_path
+from rocketdiff.releases.jdk import find_java
 from rocketdiff.releases.progress import ProgressListener
 from rocketdiff.subjects.kind import Kind, LabHost
 from rocketdiff.subjects.program import Launch, clean_environment

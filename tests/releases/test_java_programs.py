@@ -1,13 +1,14 @@
-"""Compiling Java sources once."""
+"""Our Java programs: sources compiled once, the driver compiled for real, and what the hosts of the simulation need."""
 
 from pathlib import Path
 
 import pytest
 
 from rocketdiff.core.errors import EnvironmentMissing, HarnessError
-from rocketdiff.releases import compiled as module
-from rocketdiff.releases.compiled import compiled
-from rocketdiff.releases.jvm import JavaHome, find_java
+from rocketdiff.releases import java_programs
+from rocketdiff.releases.java_programs import compiled, driver_class_path, fetch_simulation
+from rocketdiff.releases.jdk import JavaHome, find_java
+from rocketdiff.releases.progress import Silent
 
 JAVA_8_CLASS = 52
 
@@ -40,7 +41,7 @@ def test_classes_are_of_the_asked_level(java: JavaHome, sources: Path) -> None:
 def test_the_second_time_no_compiler_runs(java: JavaHome, sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Same sources, same compiler: same folder, found."""
     first = compiled("demo", sources, [], java)
-    monkeypatch.setattr(module, "_run_compiler", lambda _command: pytest.fail("compiled again"))
+    monkeypatch.setattr(java_programs, "_run_compiler", lambda _command: pytest.fail("compiled again"))
     assert compiled("demo", sources, [], java) == first
 
 
@@ -58,7 +59,7 @@ def test_damaged_classes_are_compiled_again(java: JavaHome, sources: Path, damag
         case "more":
             (classes / "demo" / "Other.class").write_bytes(b"x")
         case _:
-            (classes / module.DIGESTS).unlink()
+            (classes / java_programs.DIGESTS).unlink()
     again = compiled("demo", sources, [], java)
     assert {path.name: path.read_bytes() for path in again.rglob("*") if path.is_file()} == before
     assert [path.name for path in again.parent.iterdir()] == [again.name]
@@ -95,3 +96,22 @@ def test_a_cache_that_cannot_be_written_is_one_message(
     monkeypatch.setenv("ROCKETDIFF_CACHE", str(tmp_path / "file"))
     with pytest.raises(EnvironmentMissing, match="ROCKETDIFF_CACHE"):
         compiled("demo", sources, [], java)
+
+
+@pytest.mark.cluster
+def test_the_driver_compiles_against_the_oldest_client() -> None:
+    """Its main class is there, as a Java 8 class."""
+    main = driver_class_path() / "rocketdiff" / "driver" / "Main.class"
+    assert int.from_bytes(main.read_bytes()[6:8]) == JAVA_8_CLASS
+
+
+def test_the_hosts_own_classes_and_those_of_all_releases_are_brought_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By whoever starts several hosts, which then find everything."""
+    done: list[tuple[str, object]] = []
+    monkeypatch.setattr(java_programs, "simulator_class_path", lambda listener: done.append(("host", listener)))
+    monkeypatch.setattr(
+        java_programs, "fetch_clients", lambda releases, listener: done.append((" ".join(releases), listener))
+    )
+    listener = Silent()
+    fetch_simulation(("4.9.8", "5.3.3"), listener)
+    assert done == [("host", listener), ("4.9.8 5.3.3", listener)]

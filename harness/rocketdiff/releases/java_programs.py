@@ -1,4 +1,9 @@
-"""Java sources compiled once into the cache; the key is a digest of the inputs."""
+"""
+Our Java programs, compiled once into the cache: the driver of the clients and the host of the simulation.
+
+The driver is one source for all releases, compiled against the API of the oldest. The host runs in virtual time: it loads the
+real classes of any release and runs them on scripts. The key of a compiled program is a digest of its inputs.
+"""
 
 import contextlib
 import hashlib
@@ -10,16 +15,56 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rocketdiff.core.errors import EnvironmentMissing, HarnessError
-from rocketdiff.releases.cache import cache_dir
-from rocketdiff.releases.exclusive import unwritable
-from rocketdiff.releases.jvm import JavaHome
-from rocketdiff.releases.verified import sha256_of
+from rocketdiff.core.resources import resource
+from rocketdiff.releases.artifacts import client_class_path, ensure, fetch_clients
+from rocketdiff.releases.cache import cache_dir, sha256_of, unwritable
+from rocketdiff.releases.jdk import JavaHome, find_java
+from rocketdiff.releases.lock import locked
+from rocketdiff.releases.progress import ProgressListener
+
+# Code compiled against the oldest API uses only methods that every later release still has.
+API_RELEASE = "4.0.0-incubating"
+DRIVER_SOURCES = "harness/rocketdiff/drivers/java"
+
+SIMULATOR_SOURCES = "harness/rocketdiff/simulation/java_host/java"
+MAIN_CLASS = "rocketdiff.simulation.Main"
+
+SIMULATOR_JVM_OPTIONS = (
+    # C1 and the serial collector: a host lives for seconds, and on two shared cores their warm-up is what counts.
+    *("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"),
+    # 39 releases take about 50 MB of heap; the rest is room between collections.
+    *("-Xms128m", "-Xmx768m"),
+    "-XX:-UsePerfData",  # keeps the JVM out of /tmp
+    # Netty logs to java.util.logging where it finds nothing else; without a handler that is silent.
+    f"-Djava.util.logging.config.file={os.devnull}",
+)
 
 # A few hundred lines take two seconds; a machine under heavy load some more.
 COMPILER_DEADLINE_S = 120
 
 DIGESTS = "digests.txt"
 """In a class folder: sha256 and name of every file, compared on each use of the folder."""
+
+
+def driver_class_path(listener: ProgressListener | None = None) -> Path:
+    """The folder of the driver's classes, to put before a client release's jars on the class path."""
+    return compiled("driver", resource(DRIVER_SOURCES), client_class_path(API_RELEASE, listener), find_java(listener))
+
+
+def simulator_class_path(listener: ProgressListener | None = None) -> list[Path]:
+    """The host's classes and libraries; it is given the class path of each release at run time."""
+    libraries = ensure("simulation host", locked().tools["asm"], listener)
+    return [compiled("simulation", resource(SIMULATOR_SOURCES), libraries, find_java(listener)), *libraries]
+
+
+def fetch_simulation(releases: Sequence[str], listener: ProgressListener | None = None) -> None:
+    """
+    Everything that a host needs to run these releases: Java, its own classes and theirs.
+
+    Call it before starting several hosts: otherwise they wait for each other to download or compile the same files.
+    """
+    simulator_class_path(listener)
+    fetch_clients(releases, listener)
 
 
 def compiled(name: str, sources: Path, class_path: Sequence[Path], java: JavaHome, *, level: int = 8) -> Path:

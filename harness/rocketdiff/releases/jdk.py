@@ -2,22 +2,26 @@
 Selects the Java for servers, clients and Spark: the machine's own JDK if it is suitable, else one downloaded by cjdk.
 
 Suitable is a JDK (not a JRE: the driver is compiled here) of 17 or later with `jdk.incubator.vector`, without which Spark 4.3
-does not start. 17 and 21 are preferred, because Spark and the old clients are tested with these.
+does not start. 17 and 21 are preferred, because Spark and the old clients are tested with these. The folder of a downloaded
+JDK is kept in the cache, so that only the download needs the network and a web client.
 """
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from rocketdiff.core.errors import EnvironmentMissing
+from rocketdiff.releases.cache import cache_dir, exclusive, unwritable
 from rocketdiff.releases.progress import PlainProgress, ProgressListener
 
 JAVA_VARIABLE = "ROCKETDIFF_JAVA_HOME"
 PREFERRED_VERSIONS = (17, 21)
 OLDEST_VERSION = 17
 NEEDED_MODULE = "jdk.incubator.vector"
+FETCHED_VENDOR, FETCHED_VERSION = "temurin", "17"
 # Folders of package systems and of the common installers; each holds one folder a JDK.
 _STANDARD_PARENTS = ("/usr/lib/jvm", "/usr/java", "/opt", "/opt/java", "~/.jdks", "~/.sdkman/candidates/java")
 _MACOS_PARENT = "/Library/Java/JavaVirtualMachines"
@@ -50,10 +54,7 @@ def find_java(listener: ProgressListener | None = None) -> JavaHome:
     found, unfit = local_java()
     if found is not None:
         return found
-    # Imported here because cjdk imports a web client, which machines with a JDK do not need.
-    from rocketdiff.releases.fetched_jdk import fetched_home  # noqa: PLC0415
-
-    fetched = judged(fetched_home(listener or PlainProgress(), in_words(unfit)))
+    fetched = judged(_fetched_home(listener or PlainProgress(), in_words(unfit)))
     if isinstance(fetched, UnfitJava):
         raise EnvironmentMissing(
             f"a JDK of {OLDEST_VERSION} or later", seen=in_words([*unfit, fetched]), hint=f"set {JAVA_VARIABLE}"
@@ -65,10 +66,10 @@ def local_java() -> tuple[JavaHome | None, list[UnfitJava]]:
     """The JDK to use without a network (None if none is suitable), and the unsuitable ones."""
     named = os.environ.get(JAVA_VARIABLE)
     if named:
-        return _as_told(Path(named).expanduser()), []
-    looked_at = machine_javas()
-    fitting = [java for java in looked_at if isinstance(java, JavaHome)]
-    unfit = [java for java in looked_at if isinstance(java, UnfitJava)]
+        return _named_by_user(Path(named).expanduser()), []
+    examined = machine_javas()
+    fitting = [java for java in examined if isinstance(java, JavaHome)]
+    unfit = [java for java in examined if isinstance(java, UnfitJava)]
     return min(fitting, key=_preference, default=None), unfit
 
 
@@ -96,7 +97,7 @@ def judged(home: Path) -> JavaHome | UnfitJava:
     return JavaHome(home, version, java, javac)
 
 
-def _as_told(home: Path) -> JavaHome:
+def _named_by_user(home: Path) -> JavaHome:
     java = judged(home)
     if isinstance(java, UnfitJava):
         raise EnvironmentMissing(f"{JAVA_VARIABLE} to name a JDK of {OLDEST_VERSION} or later", seen=in_words([java]))
@@ -142,3 +143,60 @@ def _feature_version(version: str) -> int | None:
     parts = version.replace("-", ".").split(".")
     number = parts[1] if parts[0] == "1" and len(parts) > 1 else parts[0]
     return int(number) if number.isdigit() else None
+
+
+def _fetched_home(listener: ProgressListener, why: str) -> Path:
+    """The folder of the downloaded JDK, downloaded if missing; `why` says why no JDK of the machine is suitable."""
+    # Imported here because cjdk imports a web client, which machines with a JDK do not need.
+    import cjdk  # noqa: PLC0415
+
+    folder = _jdk_folder()
+    with exclusive(folder, lambda: listener.noted("waiting: another rocketdiff is fetching a JDK")):
+        kept = kept_home()
+        if kept is not None:
+            return kept
+        listener.noted(
+            f"no JDK here fits ({why}); fetching {FETCHED_VENDOR} {FETCHED_VERSION}, about 190 MiB, into {folder}"
+        )
+        try:
+            home = cjdk.java_home(
+                vendor=FETCHED_VENDOR, version=FETCHED_VERSION, cache_dir=folder, progress=sys.stderr.isatty()
+            )
+            _keep(home)
+        except cjdk.CjdkError as error:
+            raise _not_to_be_had(why, error) from error
+        except OSError as error:
+            raise unwritable(folder, error) from error
+    return home
+
+
+def _not_to_be_had(why: str, error: Exception) -> EnvironmentMissing:
+    return EnvironmentMissing(
+        "a JDK of 17 or later (17 or 21 preferred) on this machine, or a network to fetch one from",
+        seen=f"{why}; fetching one failed: {' '.join(str(error).split())[:200]}",
+        hint="install one (Debian, Ubuntu: apt-get install openjdk-17-jdk-headless; macOS: brew install openjdk@21) "
+        "or set ROCKETDIFF_JAVA_HOME to one that is there",
+    )
+
+
+def kept_home() -> Path | None:
+    """The JDK that an earlier run downloaded, if it still exists."""
+    try:
+        home = _jdk_folder() / _kept_file().read_text(encoding="utf-8")
+    except OSError:
+        return None
+    return home if (home / "bin" / "java").exists() else None
+
+
+def _keep(home: Path) -> None:
+    """Store the folder, because cjdk asks the network again once its list of JDKs is a day old."""
+    _kept_file().write_text(str(home.relative_to(_jdk_folder())), encoding="utf-8")
+
+
+def _jdk_folder() -> Path:
+    """The folder of the JDK in the cache."""
+    return cache_dir() / "jdk"
+
+
+def _kept_file() -> Path:
+    return _jdk_folder() / "home.txt"

@@ -6,8 +6,8 @@ import cjdk
 import pytest
 
 from rocketdiff.core.errors import EnvironmentMissing
-from rocketdiff.releases import jvm
-from rocketdiff.releases.jvm import JavaHome, UnfitJava, find_java, judged
+from rocketdiff.releases import jdk
+from rocketdiff.releases.jdk import JavaHome, UnfitJava, find_java, judged
 from tests.releases.loopback import Told
 
 MODULES = "java.base java.compiler jdk.incubator.vector"
@@ -28,8 +28,8 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> Pat
     """A machine without any Java; its standard folder is returned."""
     folder = tmp_path / "jvm"
     folder.mkdir()
-    monkeypatch.setattr(jvm, "_STANDARD_PARENTS", (str(folder),))
-    monkeypatch.setattr(jvm, "_MACOS_PARENT", str(tmp_path / "none"))
+    monkeypatch.setattr(jdk, "_STANDARD_PARENTS", (str(folder),))
+    monkeypatch.setattr(jdk, "_MACOS_PARENT", str(tmp_path / "none"))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.delenv("ROCKETDIFF_JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
