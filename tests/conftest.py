@@ -32,7 +32,7 @@ settings.load_profile("rocketdiff")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Some tests draw their cases and can draw more."""
     parser.addoption(
-        "--damages", type=int, default=200, help="how often a stored run is damaged (tests/judging/test_damage.py)"
+        "--damages", type=int, default=60, help="how often a stored run is damaged (tests/judging/test_damage.py)"
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rocketdiff.core.errors import HarnessError, UsageError
+from rocketdiff.core.errors import HarnessError
 from rocketdiff.releases.artifacts import client_class_path
 from rocketdiff.releases.catalogue import client_releases
 from rocketdiff.releases.java_programs import MAIN_CLASS, SIMULATOR_JVM_OPTIONS, simulator_class_path
@@ -165,13 +165,6 @@ def test_two_hosts_print_the_same_bytes() -> None:
         backwards = dict(second.run_all(reversed(jobs)))
     assert forwards == backwards
     assert all(forwards.values())
-
-
-def test_a_script_without_end_is_stopped(java_host: JavaHost) -> None:
-    """A virtual century is more than anyone waits for."""
-    century = parse_script({**SELECTION, "steps": [{"do": "advance", "ms": 100_000_000_000}] * 32}, "century")
-    with pytest.raises(UsageError, match="comes to an end"):
-        java_host.run("5.3.3", "century", century)
 
 
 def test_what_is_wrong_with_a_command_is_its_answer() -> None:

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import altair as alt
-
 from rocketdiff.core.plots import AmbiguityCurve
 from rocketdiff.report.charts.drawing import draw
 from rocketdiff.report.charts.palette import ARM_COLOURS
@@ -13,6 +11,8 @@ WIDTH, HEIGHT = 330, 120
 
 def draw_ambiguity(curves: Sequence[AmbiguityCurve]) -> str:
     """SVG of one case: the legal share of queues over time, one line per arm. Low is decisive; at 1 nothing was excluded."""
+    import altair as alt
+
     rows: list[dict[str, object]] = [
         {"at": at_ms / 1e3, "share": share, "arm": curve.arm} for curve in curves for at_ms, share in curve.points
     ]

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import altair as alt
-
 from rocketdiff.core.plots import FailoverCurve
 from rocketdiff.report.charts.drawing import draw
 from rocketdiff.report.charts.palette import ARM_COLOURS
@@ -16,6 +14,8 @@ AXIS = {"failover-time-per-timeout": "ms inside sends, for every timeout waited"
 
 def draw_failover(curves: Sequence[FailoverCurve], subjects: dict[str, str]) -> str:
     """SVG of one pool's curves, one an arm (solid: baseline; dashed: candidate), from Kaplan–Meier points."""
+    import altair as alt
+
     end_ms = 1.04 * max((at_ms for curve in curves for at_ms, _ in curve.points), default=0.0)
     rows: list[dict[str, object]] = [
         {"after": at_ms, "share": share, "subject": _name(curve.arm, subjects), "rank": rank}

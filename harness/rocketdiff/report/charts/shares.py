@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import altair as alt
-
 from rocketdiff.core.plots import BrokerShare
 from rocketdiff.report.charts.drawing import draw
 from rocketdiff.report.charts.palette import BROKERS
@@ -14,6 +12,8 @@ WIDTH, ROW_HEIGHT = 330, 17
 
 def draw_shares(shares: Sequence[BrokerShare]) -> str:
     """SVG of one case: one full bar per arm and phase, divided by broker."""
+    import altair as alt
+
     brokers = sorted({share.broker for share in shares})
     phases = [phase_word(phase) for phase in phases_of(shares)]
     rows: list[dict[str, object]] = [
