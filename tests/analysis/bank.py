@@ -254,7 +254,7 @@ STORED: Mapping[str, Defect] = {
         "returns from some one-way calls after most of a second",
         "modes",
         ("attempts", "timing", "outcomes", "error-kind"),
-        ONEWAY,
+        replace(ONEWAY, sends=300, every_ms=20),
         _blocks,
     ),
     "one-way-content": _of(

@@ -220,7 +220,7 @@ ACTING: Mapping[str, Defect] = {
         "returns from some asynchronous calls after most of a second",
         "modes",
         ("attempts", "outcomes", "timing", "error-kind", "callbacks"),
-        CALM_ASYNC,
+        replace(CALM_ASYNC, sends=300, every_ms=20),
         returns_late,
     ),
     "one-way-answers": Defect(

@@ -41,7 +41,8 @@ class ModeStory(Story):
     name: str = "mode"
     settings: ClientSettings = HALF_A_SECOND
     pauses: tuple[Pause, ...] = (Pause("broker-b", 1_000, 3_000),)
-    sends: int = 300
+    sends: int = 150
+    every_ms: int = 40
     mode: SendMode = SendMode.SYNC
     delay_level: int = 0
     keys: str = ""

@@ -21,7 +21,7 @@ STORIES: Mapping[str, ModeStory] = {
     "async": replace(ASYNC, pauses=(), sends=60),
     "to a queue": replace(TO_QUEUE, pauses=(), sends=60),
     "delayed": replace(DELAYED, pauses=(), sends=60),
-    "one-way": replace(ONEWAY, sends=200),
+    "one-way": replace(ONEWAY, sends=200, every_ms=20),
 }
 
 CALM = {

@@ -17,8 +17,8 @@ NewRun = Callable[..., RunDirectory]
 EndingOf = Callable[[RunDirectory], Ended]
 By = Callable[[Send], int]
 
-ASYNC_CALM = replace(ASYNC, name="async/calm", pauses=())
-SLOW_CALM = replace(CALM, name="round-robin/slow-calm", every_ms=700)
+ASYNC_CALM = replace(ASYNC, name="async/calm", pauses=(), sends=300, every_ms=20)
+SLOW_CALM = replace(CALM, name="round-robin/slow-calm", sends=300, every_ms=700)
 HELD_UP = "outcomes.more-often/held-up/calm"
 
 

@@ -256,6 +256,7 @@ MANY_PAUSES = replace(
     settings=ClientSettings(send_msg_timeout_ms=500),
     pauses=tuple(Pause(PAUSED, 1_000 + 9_000 * number, 1_200) for number in range(12)),
     sends=5_600,
+    every_ms=20,
 )
 
 
