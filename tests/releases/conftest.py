@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.releases import download
-from tests.releases.loopback import Repository, Told, answer
+from tests.releases.loopback import RecordingListener, Repository, answer
 
 
 @pytest.fixture
-def told() -> Told:
-    return Told()
+def progress() -> RecordingListener:
+    return RecordingListener()
 
 
 @pytest.fixture

@@ -7,6 +7,14 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 
 from rocketdiff.releases.lock import Artifact
+from rocketdiff.releases.progress import (
+    BytesReceived,
+    FetchFinished,
+    FetchStarted,
+    FileFinished,
+    Noted,
+    ProgressEvent,
+)
 
 
 @dataclass
@@ -30,8 +38,8 @@ class Repository:
 
 
 @dataclass
-class Told:
-    """A listener that writes down what it is told."""
+class RecordingListener:
+    """A listener that writes every event down."""
 
     starts: list[tuple[str, int, int]] = field(default_factory=list)
     received_bytes: int = 0
@@ -39,25 +47,19 @@ class Told:
     notes: list[str] = field(default_factory=list)
     ends: int = 0
 
-    def started(self, what: str, files: int, size_bytes: int) -> None:
-        """Write down."""
-        self.starts.append((what, files, size_bytes))
-
-    def received(self, size_bytes: int) -> None:
-        """Add up."""
-        self.received_bytes += size_bytes
-
-    def file_finished(self, name: str) -> None:
-        """Write down."""
-        self.names.append(name)
-
-    def noted(self, message: str) -> None:
-        """Write down."""
-        self.notes.append(message)
-
-    def finished(self) -> None:
-        """Count."""
-        self.ends += 1
+    def __call__(self, event: ProgressEvent) -> None:
+        """Write the event down."""
+        match event:
+            case FetchStarted(what, files, size_bytes):
+                self.starts.append((what, files, size_bytes))
+            case BytesReceived(size_bytes):
+                self.received_bytes += size_bytes
+            case FileFinished(name):
+                self.names.append(name)
+            case Noted(message):
+                self.notes.append(message)
+            case FetchFinished():
+                self.ends += 1
 
 
 def answer(request: BaseHTTPRequestHandler, served: Repository) -> None:

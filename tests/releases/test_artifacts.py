@@ -14,47 +14,47 @@ from rocketdiff.core.errors import EnvironmentMissing, UsageError
 from rocketdiff.releases import artifacts
 from rocketdiff.releases.artifacts import client_class_path, ensure, fetch_clients, server_class_path
 from rocketdiff.releases.lock import Artifact, Lock
-from tests.releases.loopback import Repository, Told
+from tests.releases.loopback import RecordingListener, Repository
 
 
-def test_fetches_in_the_given_order_and_tells(cache: Path, repository: Repository, told: Told) -> None:
+def test_fetches_in_the_given_order_and_tells(cache: Path, repository: Repository, progress: RecordingListener) -> None:
     """Paths come back in class path order, under the cache, and the listener hears of sizes and names."""
     jars = [repository.publish("org.z:last:1.0", b"zz" * 50), repository.publish("org.a:first:2.0:linux", b"a" * 40)]
-    paths = ensure("client 9.9.9", jars, told)
+    paths = ensure("client 9.9.9", jars, progress)
     assert paths == [
         cache / "artifacts/org/z/last/1.0/last-1.0.jar",
         cache / "artifacts/org/a/first/2.0/first-2.0-linux.jar",
     ]
     assert [path.read_bytes() for path in paths] == [b"zz" * 50, b"a" * 40]
-    assert told.starts == [("client 9.9.9", 2, 140)]
-    assert told.received_bytes == 140
-    assert sorted(told.names) == ["first-2.0-linux.jar", "last-1.0.jar"]
-    assert told.ends == 1
+    assert progress.starts == [("client 9.9.9", 2, 140)]
+    assert progress.received_bytes == 140
+    assert sorted(progress.names) == ["first-2.0-linux.jar", "last-1.0.jar"]
+    assert progress.ends == 1
 
 
-def test_second_time_asks_nobody(cache: Path, repository: Repository, told: Told) -> None:
+def test_second_time_asks_nobody(cache: Path, repository: Repository, progress: RecordingListener) -> None:
     """What is in the cache needs no network and is not announced."""
     jars = [repository.publish("org.z:last:1.0", b"zz")]
-    ensure("x", jars, told)
+    ensure("x", jars, progress)
     repository.requests.clear()
-    assert ensure("x", jars, told) == [cache / "artifacts" / jars[0].path]
+    assert ensure("x", jars, progress) == [cache / "artifacts" / jars[0].path]
     assert not repository.requests
-    assert len(told.starts) == 1
+    assert len(progress.starts) == 1
 
 
 @pytest.mark.usefixtures("cache")
-def test_only_missing_files_are_fetched(repository: Repository, told: Told) -> None:
+def test_only_missing_files_are_fetched(repository: Repository, progress: RecordingListener) -> None:
     """A file that releases share is fetched once."""
     shared, own = repository.publish("g:shared:1", b"shared"), repository.publish("g:own:1", b"own")
-    ensure("one", [shared], told)
-    ensure("two", [shared, own], told)
+    ensure("one", [shared], progress)
+    ensure("two", [shared, own], progress)
     assert repository.requests == {"shared-1.jar": 1, "own-1.jar": 1}
-    assert told.starts == [("one", 1, 6), ("two", 1, 3)]
+    assert progress.starts == [("one", 1, 6), ("two", 1, 3)]
 
 
 @pytest.mark.usefixtures("cache")
 def test_several_releases_are_fetched_as_one(
-    repository: Repository, told: Told, monkeypatch: pytest.MonkeyPatch
+    repository: Repository, progress: RecordingListener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A jar that they share is fetched once, and afterwards each of them finds its own without a word."""
     shared, old, new = (repository.publish(f"g:{name}:1", name.encode()) for name in ("shared", "old", "new"))
@@ -63,87 +63,95 @@ def test_several_releases_are_fetched_as_one(
         servers={},
     )
     monkeypatch.setattr(artifacts, "locked", lambda: lock)
-    fetch_clients(("1.0", "2.0"), told)
+    fetch_clients(("1.0", "2.0"), progress)
     assert repository.requests == {"shared-1.jar": 1, "old-1.jar": 1, "new-1.jar": 1}
-    assert told.starts == [("2 releases of the Java client", 3, 12)]
-    assert [path.name for path in client_class_path("2.0", told)] == ["new-1.jar", "shared-1.jar"]
-    fetch_clients(("1.0",), told)
-    assert (len(told.starts), told.notes) == (1, [])
+    assert progress.starts == [("2 releases of the Java client", 3, 12)]
+    assert [path.name for path in client_class_path("2.0", progress)] == ["new-1.jar", "shared-1.jar"]
+    fetch_clients(("1.0",), progress)
+    assert (len(progress.starts), progress.notes) == (1, [])
 
 
 def test_nothing_is_fetched_where_one_of_several_releases_is_unknown(
-    cache: Path, repository: Repository, told: Told, monkeypatch: pytest.MonkeyPatch
+    cache: Path, repository: Repository, progress: RecordingListener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A typing error is found before the minutes that a download takes."""
     lock = Lock(clients={"1.0": (repository.publish("g:a:1", b"a"),)}, servers={})
     monkeypatch.setattr(artifacts, "locked", lambda: lock)
     with pytest.raises(UsageError, match=r"a known client release; saw 9\.9\.9"):
-        fetch_clients(("1.0", "9.9.9"), told)
+        fetch_clients(("1.0", "9.9.9"), progress)
     assert not repository.requests
     assert not cache.exists()
 
 
 @pytest.mark.usefixtures("cache")
-def test_corrupted_file_in_the_cache_is_told_and_replaced(repository: Repository, told: Told) -> None:
+def test_corrupted_file_in_the_cache_is_told_and_replaced(repository: Repository, progress: RecordingListener) -> None:
     """A jar that changed on disk is noticed by its content, named, and fetched again."""
     jar = repository.publish("g:a:1", b"right content")
-    (path,) = ensure("x", [jar], told)
+    (path,) = ensure("x", [jar], progress)
     path.write_bytes(b"wrong content")
     os.utime(path, ns=(1, 1))
-    assert ensure("x", [jar], told) == [path]
+    assert ensure("x", [jar], progress) == [path]
     assert path.read_bytes() == b"right content"
-    assert told.notes == [
+    assert progress.notes == [
         f"{path} is corrupted: its sha256 is not the one in the lock; fetching it again ({artifacts.OWN_JARS})"
     ]
 
 
 @pytest.mark.usefixtures("cache")
-def test_a_file_that_arrives_corrupted_is_fetched_once_more(repository: Repository, told: Told) -> None:
+def test_a_file_that_arrives_corrupted_is_fetched_once_more(
+    repository: Repository, progress: RecordingListener
+) -> None:
     """One bad transfer is repaired and mentioned."""
     jar = repository.publish("g:a:1", b"right content")
     repository.misbehave(jar, "corrupt")
-    (path,) = ensure("x", [jar], told)
+    (path,) = ensure("x", [jar], progress)
     assert path.read_bytes() == b"right content"
     assert repository.requests["a-1.jar"] == 2
-    assert len(told.notes) == 1
-    assert told.notes[0].startswith("a-1.jar arrived with sha256")
+    assert len(progress.notes) == 1
+    assert progress.notes[0].startswith("a-1.jar arrived with sha256")
 
 
 @pytest.mark.usefixtures("cache")
-def test_a_file_that_stays_corrupted_is_an_error_and_never_taken_in(repository: Repository, told: Told) -> None:
+def test_a_file_that_stays_corrupted_is_an_error_and_never_taken_in(
+    repository: Repository, progress: RecordingListener
+) -> None:
     """Twice wrong is the repository's fault: one clear message, nothing in the cache."""
     jar = repository.publish("g:a:1", b"right content")
     repository.misbehave(jar, "corrupt", "corrupt", "corrupt")
     with pytest.raises(EnvironmentMissing, match=r"expected g:a:1 with sha256 .*; saw sha256 .*, twice; try: "):
-        ensure("x", [jar], told)
+        ensure("x", [jar], progress)
     assert repository.requests["a-1.jar"] == 2
-    assert told.ends == 1
+    assert progress.ends == 1
 
 
 @pytest.mark.usefixtures("cache")
 @pytest.mark.parametrize("fault", ["cut", "unavailable"])
-def test_a_broken_transfer_is_tried_again(repository: Repository, told: Told, fault: str) -> None:
+def test_a_broken_transfer_is_tried_again(repository: Repository, progress: RecordingListener, fault: str) -> None:
     """A line that breaks or a server that is busy for a moment is no reason to give up."""
     jar = repository.publish("g:a:1", b"right content")
     repository.misbehave(jar, fault)
-    (path,) = ensure("x", [jar], told)
+    (path,) = ensure("x", [jar], progress)
     assert path.read_bytes() == b"right content"
 
 
-def test_finished_files_survive_a_failed_fetch(cache: Path, repository: Repository, told: Told) -> None:
+def test_finished_files_survive_a_failed_fetch(
+    cache: Path, repository: Repository, progress: RecordingListener
+) -> None:
     """A missing artifact ends the fetch; what came before it is kept, and no partial file is left anywhere."""
     there = repository.publish("g:there:1", b"there " * 10)
     gone = Artifact("g:gone:1", "0" * 64, 1)
     with pytest.raises(EnvironmentMissing, match="to fetch g:gone:1 from the Maven repository"):
-        ensure("x", [there, gone], told)
+        ensure("x", [there, gone], progress)
     left = {path.name for path in cache.rglob("*") if path.is_file()}
     assert left == {".lock", "there-1.jar"}
     repository.requests.clear()
-    ensure("x", [there], told)
+    ensure("x", [there], progress)
     assert not repository.requests
 
 
-def test_a_killed_process_leaves_nothing_that_passes_for_whole(cache: Path, repository: Repository, told: Told) -> None:
+def test_a_killed_process_leaves_nothing_that_passes_for_whole(
+    cache: Path, repository: Repository, progress: RecordingListener
+) -> None:
     """Kill -9 in the middle of a file: the next process fetches it, and keeps what was finished."""
     quick, slow = repository.publish("g:quick:1", b"quick"), repository.publish("g:slow:1", b"slow" * 100_000)
     repository.misbehave(slow, "stall")
@@ -152,7 +160,7 @@ def test_a_killed_process_leaves_nothing_that_passes_for_whole(cache: Path, repo
     child.send_signal(signal.SIGKILL)
     child.wait()
     assert not (cache / "artifacts" / slow.path).exists()
-    paths = ensure("x", [quick, slow], told)
+    paths = ensure("x", [quick, slow], progress)
     assert paths[1].read_bytes() == b"slow" * 100_000
     assert repository.requests == {"quick-1.jar": 1, "slow-1.jar": 2}
     assert not (cache / "artifacts/.staging").exists()
@@ -168,17 +176,17 @@ def test_two_processes_at_once_fetch_each_file_once(cache: Path, repository: Rep
 
 
 def test_a_cache_that_cannot_be_written_is_one_message(
-    tmp_path: Path, repository: Repository, told: Told, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, repository: Repository, progress: RecordingListener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A file where the folder should be: expectation, observation, remedy, no traceback."""
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("ROCKETDIFF_CACHE", str(tmp_path / "file"))
     with pytest.raises(EnvironmentMissing, match=r"to be able to write to the cache folder .*ROCKETDIFF_CACHE"):
-        ensure("x", [repository.publish("g:a:1", b"a")], told)
+        ensure("x", [repository.publish("g:a:1", b"a")], progress)
 
 
 def test_a_full_disk_is_one_message(
-    tmp_path: Path, repository: Repository, told: Told, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, repository: Repository, progress: RecordingListener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On a tmpfs of 64 KiB a jar of 1 MiB does not fit, and the message says what to free."""
     disk = tmp_path / "disk"
@@ -191,7 +199,7 @@ def test_a_full_disk_is_one_message(
     try:
         monkeypatch.setenv("ROCKETDIFF_CACHE", str(disk / "cache"))
         with pytest.raises(EnvironmentMissing, match=r"saw No space left on device; try: free some disk space"):
-            ensure("x", [repository.publish("g:large:1", b"l" * 2**20)], told)
+            ensure("x", [repository.publish("g:large:1", b"l" * 2**20)], progress)
     finally:
         subprocess.run(["/bin/umount", str(disk)], check=True)
 
@@ -209,8 +217,8 @@ def fetching_process(jars: list[Artifact]) -> subprocess.Popen[bytes]:
     program = (
         "from rocketdiff.releases.artifacts import ensure\n"
         "from rocketdiff.releases.lock import Artifact\n"
-        "from rocketdiff.releases.progress import Silent\n"
-        f"ensure('x', [Artifact(*row) for row in {[(j.coordinate, j.sha256, j.size_bytes) for j in jars]}], Silent())\n"
+        "from rocketdiff.releases.progress import silent\n"
+        f"ensure('x', [Artifact(*row) for row in {[(j.coordinate, j.sha256, j.size_bytes) for j in jars]}], silent)\n"
     )
     return subprocess.Popen([sys.executable, "-c", program])
 

@@ -8,7 +8,7 @@ from rocketdiff.core.errors import EnvironmentMissing, HarnessError
 from rocketdiff.releases import java_programs
 from rocketdiff.releases.java_programs import compiled, driver_class_path, fetch_simulation
 from rocketdiff.releases.jdk import JavaHome, find_java
-from rocketdiff.releases.progress import Silent
+from rocketdiff.releases.progress import silent
 
 JAVA_8_CLASS = 52
 
@@ -112,6 +112,6 @@ def test_the_hosts_own_classes_and_those_of_all_releases_are_brought_once(monkey
     monkeypatch.setattr(
         java_programs, "fetch_clients", lambda releases, listener: done.append((" ".join(releases), listener))
     )
-    listener = Silent()
+    listener = silent
     fetch_simulation(("4.9.8", "5.3.3"), listener)
     assert done == [("host", listener), ("4.9.8 5.3.3", listener)]

@@ -8,7 +8,7 @@ import pytest
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.releases import jdk
 from rocketdiff.releases.jdk import JavaHome, UnfitJava, find_java, judged
-from tests.releases.loopback import Told
+from tests.releases.loopback import RecordingListener
 
 MODULES = "java.base java.compiler jdk.incubator.vector"
 
@@ -114,24 +114,28 @@ def test_unfit_javas_are_named_with_the_reason(
     assert judgement.reason.startswith(reason)
 
 
-def test_one_is_fetched_where_none_fits(machine: Path, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The reason is told, and the second time it is found without asking cjdk."""
+def test_one_is_fetched_where_none_fits(
+    machine: Path, progress: RecordingListener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reason is progress, and the second time it is found without asking cjdk."""
     make_jdk(machine / "old", "11.0.2")
 
     def java_home(*, cache_dir: Path, **_: object) -> Path:
         return make_jdk(cache_dir / "v0" / "jdks" / "x", "17.0.9")
 
     monkeypatch.setattr(cjdk, "java_home", java_home)
-    fetched = find_java(told)
+    fetched = find_java(progress)
     assert fetched.version == 17
-    assert f"{machine / 'old'}: version 11 is older than 17" in told.notes[0]
+    assert f"{machine / 'old'}: version 11 is older than 17" in progress.notes[0]
     monkeypatch.setattr(cjdk, "java_home", lambda **_: pytest.fail("asked again"))
-    assert find_java(told) == fetched
-    assert len(told.notes) == 1
+    assert find_java(progress) == fetched
+    assert len(progress.notes) == 1
 
 
 @pytest.mark.usefixtures("machine")
-def test_neither_here_nor_to_be_had_is_one_clear_message(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_neither_here_nor_to_be_had_is_one_clear_message(
+    progress: RecordingListener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What was looked for, why fetching failed, what to install."""
 
     def java_home(**_: object) -> Path:
@@ -139,7 +143,7 @@ def test_neither_here_nor_to_be_had_is_one_clear_message(told: Told, monkeypatch
 
     monkeypatch.setattr(cjdk, "java_home", java_home)
     with pytest.raises(EnvironmentMissing) as caught:
-        find_java(told)
+        find_java(progress)
     message = str(caught.value)
     assert "saw no Java in JAVA_HOME, PATH or the standard folders; fetching one failed: no route to host" in message
     assert "apt-get install openjdk-17-jdk-headless" in message

@@ -2,18 +2,18 @@
 
 import io
 
-from rocketdiff.releases.progress import PlainProgress
+from rocketdiff.releases.progress import BytesReceived, FetchFinished, FetchStarted, FileFinished, PlainProgress
 
 
 def test_plain_progress_says_how_much_and_how_far() -> None:
     """A line at the start, one at the end; files and MiB."""
     stream = io.StringIO()
     progress = PlainProgress(stream)
-    progress.started("server 5.3.3", 2, 3 * 2**20)
-    progress.received(2**20)
-    progress.file_finished("a.jar")
-    progress.file_finished("b.jar")
-    progress.finished()
+    progress(FetchStarted("server 5.3.3", 2, 3 * 2**20))
+    progress(BytesReceived(2**20))
+    progress(FileFinished("a.jar"))
+    progress(FileFinished("b.jar"))
+    progress(FetchFinished())
     assert stream.getvalue() == "fetching server 5.3.3: 2 files, 3.0 MiB\n  server 5.3.3: 2 of 2 files are there\n"
 
 
@@ -21,8 +21,8 @@ def test_plain_progress_shows_the_sum_now_and_then() -> None:
     """Between start and end, when some seconds have passed."""
     stream = io.StringIO()
     progress = PlainProgress(stream)
-    progress.started("client 4.7.1", 13, 4 * 2**20)
+    progress(FetchStarted("client 4.7.1", 13, 4 * 2**20))
     progress.LINE_EVERY_S = 0.0  # time is up at once
-    progress.file_finished("a.jar")
-    progress.received(2**20)
+    progress(FileFinished("a.jar"))
+    progress(BytesReceived(2**20))
     assert stream.getvalue().splitlines()[1:] == ["  client 4.7.1: 1 of 13 files, 1.0 of 4.0 MiB"]

@@ -14,7 +14,14 @@ from rocketdiff.core.nearest import nearest_releases
 from rocketdiff.core.plain import word
 from rocketdiff.releases.cache import Condition, cache_dir, condition_of, exclusive, unwritable
 from rocketdiff.releases.lock import Artifact, locked
-from rocketdiff.releases.progress import OneAtATime, PlainProgress, ProgressListener
+from rocketdiff.releases.progress import (
+    FetchFinished,
+    FetchStarted,
+    Noted,
+    PlainProgress,
+    ProgressListener,
+    one_at_a_time,
+)
 
 # Most jars are small, so the round trip is what takes time; more at once was not faster and is impolite to a public repository.
 DOWNLOADS_AT_ONCE = 6
@@ -69,12 +76,12 @@ def _artifacts(kind: str, release: str, known: Mapping[str, tuple[Artifact, ...]
 
 def ensure(what: str, artifacts: Sequence[Artifact], listener: ProgressListener | None = None) -> list[Path]:
     """Make sure that all artifacts are complete in the cache; returns their paths in the given order. `what` is for the progress display."""
-    told = OneAtATime(listener or PlainProgress())
+    progress = one_at_a_time(listener or PlainProgress())
     if any(condition is not Condition.WHOLE for condition in _conditions(artifacts)):
         folder = artifact_folder()
-        with exclusive(folder, lambda: told.noted(f"waiting: another rocketdiff is fetching into {folder}")):
+        with exclusive(folder, lambda: progress(Noted(f"waiting: another rocketdiff is fetching into {folder}"))):
             # Checked again under the lock: the other process may have downloaded what was missing.
-            _fetch_missing(what, artifacts, told)
+            _fetch_missing(what, artifacts, progress)
     return cached_paths(artifacts)
 
 
@@ -89,21 +96,21 @@ def _fetch_missing(what: str, artifacts: Sequence[Artifact], listener: ProgressL
         if condition is Condition.WHOLE:
             continue
         if condition is Condition.CORRUPTED:
-            listener.noted(
-                f"{path} is corrupted: its sha256 is not the one in the lock; fetching it again ({OWN_JARS})"
+            listener(
+                Noted(f"{path} is corrupted: its sha256 is not the one in the lock; fetching it again ({OWN_JARS})")
             )
             _remove(path)
         missing.append(artifact)
     if not missing:
         return
-    listener.started(what, len(missing), sum(artifact.size_bytes for artifact in missing))
+    listener(FetchStarted(what, len(missing), sum(artifact.size_bytes for artifact in missing)))
     staging = artifact_folder() / ".staging"
     shutil.rmtree(staging, ignore_errors=True)  # left by a killed process: whoever holds the lock is the only user
     try:
         _fetch_side_by_side(missing, staging, listener)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
-        listener.finished()
+        listener(FetchFinished())
 
 
 def _remove(path: Path) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.core.resources import resource
 from rocketdiff.releases.cache import cache_dir, exclusive, sha256_of, unwritable
-from rocketdiff.releases.progress import ProgressListener, Silent
+from rocketdiff.releases.progress import Noted, ProgressListener, silent
 
 RELEASES = ("2.1.0",)
 """The library reports ``2.1.0_cvs``: a third party's build of 2.1.0, the only one in a registry."""
@@ -49,10 +49,10 @@ def cpp_client(progress: ProgressListener | None = None) -> CppClient:
     home = environment_folder()
     if not _found(home):
         require_fit()
-        listener = progress or Silent()
-        with exclusive(home.parent, lambda: listener.noted("waiting for another process that builds the C++ client")):
+        listener = progress or silent
+        with exclusive(home.parent, lambda: listener(Noted("waiting for another process that builds the C++ client"))):
             if not _found(home):
-                listener.noted("building the environment of the C++ client (some ten seconds)")
+                listener(Noted("building the environment of the C++ client (some ten seconds)"))
                 _build(home)
     return _client_in(home)
 

@@ -17,7 +17,7 @@ from jgo.maven import MavenContext, PythonResolver
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.releases.cache import sha256_of, unwritable
 from rocketdiff.releases.lock import Artifact
-from rocketdiff.releases.progress import ProgressListener
+from rocketdiff.releases.progress import BytesReceived, FileFinished, Noted, ProgressListener
 
 REPOSITORY_VARIABLE = "ROCKETDIFF_MAVEN_REPOSITORY"
 # A jar of 60 MB takes longer than this, but no single read does unless the line is dead.
@@ -33,13 +33,12 @@ def fetch(artifact: Artifact, target: Path, staging: Path, listener: ProgressLis
         seen = sha256_of(arrived)
         if seen == artifact.sha256:
             _take_in(arrived, target)
-            listener.file_finished(target.name)
+            listener(FileFinished(target.name))
             return
         arrived.unlink()
         if not last_try:
-            listener.noted(
-                f"{target.name} arrived with sha256 {seen[:12]}… instead of {artifact.sha256[:12]}…; fetching it again"
-            )
+            differs = f"sha256 {seen[:12]}… instead of {artifact.sha256[:12]}…"
+            listener(Noted(f"{target.name} arrived with {differs}; fetching it again"))
     raise EnvironmentMissing(
         f"{artifact.coordinate} with sha256 {artifact.sha256}",
         seen=f"sha256 {seen}, twice",
@@ -82,7 +81,7 @@ def _download(artifact: Artifact, staging: Path, listener: ProgressListener) -> 
 def _counting(listener: ProgressListener) -> Callable[[str, int], AbstractContextManager[Callable[[int], None]]]:
     @contextmanager
     def count(_name: str, _size_bytes: int) -> Iterator[Callable[[int], None]]:
-        yield listener.received
+        yield lambda size_bytes: listener(BytesReceived(size_bytes))
 
     return count
 

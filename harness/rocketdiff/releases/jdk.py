@@ -15,7 +15,7 @@ from pathlib import Path
 
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.releases.cache import cache_dir, exclusive, unwritable
-from rocketdiff.releases.progress import PlainProgress, ProgressListener
+from rocketdiff.releases.progress import Noted, PlainProgress, ProgressListener
 
 JAVA_VARIABLE = "ROCKETDIFF_JAVA_HOME"
 PREFERRED_VERSIONS = (17, 21)
@@ -151,12 +151,14 @@ def _fetched_home(listener: ProgressListener, why: str) -> Path:
     import cjdk  # noqa: PLC0415
 
     folder = _jdk_folder()
-    with exclusive(folder, lambda: listener.noted("waiting: another rocketdiff is fetching a JDK")):
+    with exclusive(folder, lambda: listener(Noted("waiting: another rocketdiff is fetching a JDK"))):
         kept = kept_home()
         if kept is not None:
             return kept
-        listener.noted(
-            f"no JDK here fits ({why}); fetching {FETCHED_VENDOR} {FETCHED_VERSION}, about 190 MiB, into {folder}"
+        listener(
+            Noted(
+                f"no JDK here fits ({why}); fetching {FETCHED_VENDOR} {FETCHED_VERSION}, about 190 MiB, into {folder}"
+            )
         )
         try:
             home = cjdk.java_home(

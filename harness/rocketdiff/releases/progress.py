@@ -1,47 +1,56 @@
-"""Progress of downloads, as calls to a listener."""
+"""Progress of downloads: events, each given to one callable."""
 
 import sys
 import threading
 import time
-from typing import Protocol, TextIO
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TextIO
 
 
-class ProgressListener(Protocol):
-    """Called from several threads, one call at a time; must return quickly and raise nothing."""
+@dataclass(frozen=True, slots=True)
+class FetchStarted:
+    """The download of ``files`` files begins; not emitted if none is missing."""
 
-    def started(self, what: str, files: int, size_bytes: int) -> None:
-        """The download of `files` files begins; not called if none is missing."""
-
-    def received(self, size_bytes: int) -> None:
-        """More bytes were received."""
-
-    def file_finished(self, name: str) -> None:
-        """One file is complete and verified."""
-
-    def noted(self, message: str) -> None:
-        """A message for the user: a corrupted file, a wait for another process."""
-
-    def finished(self) -> None:
-        """The download that `started` announced is over, successfully or not."""
+    what: str
+    files: int
+    size_bytes: int
 
 
-class Silent:
-    """Shows nothing."""
+@dataclass(frozen=True, slots=True)
+class BytesReceived:
+    """More bytes were received."""
 
-    def started(self, what: str, files: int, size_bytes: int) -> None:
-        """Nothing to show."""
+    size_bytes: int
 
-    def received(self, size_bytes: int) -> None:
-        """Nothing to show."""
 
-    def file_finished(self, name: str) -> None:
-        """Nothing to show."""
+@dataclass(frozen=True, slots=True)
+class FileFinished:
+    """One file is complete and verified."""
 
-    def noted(self, message: str) -> None:
-        """Nothing to show."""
+    name: str
 
-    def finished(self) -> None:
-        """Nothing to show."""
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A message for the user: a corrupted file, a wait for another process."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class FetchFinished:
+    """The download that ``FetchStarted`` announced is over, successfully or not."""
+
+
+ProgressEvent = FetchStarted | BytesReceived | FileFinished | Noted | FetchFinished
+
+ProgressListener = Callable[[ProgressEvent], None]
+"""Called from several threads, one call at a time; must return quickly and raise nothing."""
+
+
+def silent(_event: ProgressEvent) -> None:
+    """Show nothing."""
 
 
 class PlainProgress:
@@ -52,73 +61,46 @@ class PlainProgress:
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream
-        self._what = ""
-        self._files = self._done = 0
-        self._size = self._received = 0
+        self._started = FetchStarted("", 0, 0)
+        self._done = self._received = 0
         self._last_line_s = 0.0
 
-    def started(self, what: str, files: int, size_bytes: int) -> None:
-        """Print number and size of the files."""
-        self._what, self._files, self._size = what, files, size_bytes
-        self._done = self._received = 0
-        self._last_line_s = time.monotonic()
-        self._say(f"fetching {what}: {files} files, {_mebibytes(size_bytes)} MiB")
+    def __call__(self, event: ProgressEvent) -> None:
+        """Print what a person should see of the event; names of files are not shown, a hundred would be noise."""
+        match event:
+            case FetchStarted(what, files, size_bytes):
+                self._started, self._done, self._received = event, 0, 0
+                self._last_line_s = time.monotonic()
+                self._print(f"fetching {what}: {files} files, {_mebibytes(size_bytes)} MiB")
+            case BytesReceived(size_bytes):
+                self._count(size_bytes)
+            case FileFinished():
+                self._done += 1
+            case Noted(message):
+                self._print(message)
+            case FetchFinished():
+                self._print(f"  {self._started.what}: {self._done} of {self._started.files} files are there")
 
-    def received(self, size_bytes: int) -> None:
-        """Count, and print the sum every few seconds."""
+    def _count(self, size_bytes: int) -> None:
         self._received += size_bytes
         if time.monotonic() - self._last_line_s >= self.LINE_EVERY_S:
             self._last_line_s = time.monotonic()
-            seen, size = _mebibytes(self._received), _mebibytes(self._size)
-            self._say(f"  {self._what}: {self._done} of {self._files} files, {seen} of {size} MiB")
+            seen, size = _mebibytes(self._received), _mebibytes(self._started.size_bytes)
+            self._print(f"  {self._started.what}: {self._done} of {self._started.files} files, {seen} of {size} MiB")
 
-    def file_finished(self, name: str) -> None:  # noqa: ARG002 - a hundred names would be noise
-        """Count."""
-        self._done += 1
-
-    def noted(self, message: str) -> None:
-        """Print at once."""
-        self._say(message)
-
-    def finished(self) -> None:
-        """Print how many files are complete."""
-        self._say(f"  {self._what}: {self._done} of {self._files} files are there")
-
-    def _say(self, line: str) -> None:
+    def _print(self, line: str) -> None:
         print(line, file=self._stream or sys.stderr, flush=True)
 
 
-class OneAtATime:
-    """Serialises calls of many threads to one listener, so that listeners need no lock."""
+def one_at_a_time(listener: ProgressListener) -> ProgressListener:
+    """A listener that several threads may call, for one that needs no lock of its own."""
+    lock = threading.Lock()
 
-    def __init__(self, listener: ProgressListener) -> None:
-        self._listener = listener
-        self._lock = threading.Lock()
+    def locked(event: ProgressEvent) -> None:
+        with lock:
+            listener(event)
 
-    def started(self, what: str, files: int, size_bytes: int) -> None:
-        """Forward."""
-        with self._lock:
-            self._listener.started(what, files, size_bytes)
-
-    def received(self, size_bytes: int) -> None:
-        """Forward."""
-        with self._lock:
-            self._listener.received(size_bytes)
-
-    def file_finished(self, name: str) -> None:
-        """Forward."""
-        with self._lock:
-            self._listener.file_finished(name)
-
-    def noted(self, message: str) -> None:
-        """Forward."""
-        with self._lock:
-            self._listener.noted(message)
-
-    def finished(self) -> None:
-        """Forward."""
-        with self._lock:
-            self._listener.finished()
+    return locked
 
 
 def _mebibytes(size_bytes: int) -> str:
