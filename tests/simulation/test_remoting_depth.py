@@ -207,9 +207,9 @@ def test_a_late_close_forgets_the_next_connection(java_host: JavaHost, release: 
         {
             "do": "timeline",
             "entries": [
-                {"at_ms": 0, "thread": 0, **send},
-                {"at_ms": 0, "thread": 0, **send},
-                {"at_ms": 1, "thread": 1, **send},
+                {"at_ms": 0, "action": send},
+                {"at_ms": 0, "action": send},
+                {"at_ms": 1, "action": {**send, "thread": 1}},
                 {"at_ms": 3_000, "action": {"do": "resume", "broker": "a"}},
             ],
         },

@@ -1,36 +1,29 @@
 """One value of a script's JSON text, checked: right, or refused in one sentence that names the place and the nearest known name."""
 
 import dataclasses
-import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import MISSING, dataclass
 from difflib import get_close_matches
-from enum import StrEnum
-from typing import Any, NoReturn, TypeVar
+from functools import cache
+from typing import Annotated, Any, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
+from msgspec import inspect
 
 from rocketdiff.core import plain
 from rocketdiff.core.errors import UsageError
-from rocketdiff.simulation.script.vocabulary import Depth, DumpPart, Lookup, Mode
 
 Value = TypeVar("Value")
 
-_AT = r"( - at `\$(?P<path>[^`]*)`)?"
-_MESSAGE = re.compile(rf"Expected `(?P<type>[^`]*)`(?P<limit>.*?)(, got `[^`]*`)?{_AT}")
-_MISSING = re.compile(rf"Object missing required field `(?P<field>[^`]*)`{_AT}")
-_ENUM = re.compile(rf"Invalid enum value .*?{_AT}")
-_PART = re.compile(r"\.(\w+)|\[(\d+)\]")
-_NAMES: Mapping[str, type[StrEnum]] = {"depth": Depth, "mode": Mode, "lookup": Lookup, "parts": DumpPart}
-_LIMITS = {" matching regex '^[!-~]+$'": " of visible ASCII characters", " of length >= 1": " that is not empty"}
-_WORDS = {
-    "int": "a whole number",
-    "str": "text",
-    "bool": "true or false",
-    "object": "an object",
-    "array": "a list",
-    "null": "null",
+_WORDS: dict[type[inspect.Type], tuple[type, str]] = {
+    inspect.IntType: (int, "a whole number"),
+    inspect.StrType: (str, "text"),
+    inspect.BoolType: (bool, "true or false"),
+    inspect.VarTupleType: (list, "a list"),
+    inspect.DataclassType: (dict, "an object"),
+    inspect.NoneType: (type(None), "null"),
 }
+"""What JSON has for a type, and what it is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,42 +75,73 @@ def members(raw: object, place: Place, known: Collection[str]) -> dict[str, Any]
 
 def read(kind: type[Value], raw: object, place: Place) -> Value:
     """A dataclass from an object with its fields (each is in the file what it is in the class)."""
-    assert dataclasses.is_dataclass(kind)
-    data = members(raw, place, [field.name for field in dataclasses.fields(kind)])
-    value: Value = convert(kind, data, place)
-    return value
+    types = _types(kind)  # type: ignore[arg-type]  # a class can be hashed
+    data = members(raw, place, tuple(types))
+    try:
+        return msgspec.convert(data, kind, strict=True)
+    except ValueError:  # msgspec's own among them: which field it is, its types tell
+        values = {name: convert(types[name], value, place / name) for name, value in data.items()}
+        for field in dataclasses.fields(kind):  # type: ignore[arg-type]  # only dataclasses come here
+            if field.default is MISSING and field.name not in values:
+                place.refuse("a value", seen="nothing", in_words=True, hint=f"add {field.name}")
+        raise
 
 
 def convert(kind: Any, raw: object, place: Place) -> Any:
     """A value of the type, strictly: nothing is converted silently, and limits are those of the type."""
     try:
         return msgspec.convert(raw, kind, strict=True)
-    except msgspec.ValidationError as problem:
-        _refuse(str(problem), raw, place)
+    except msgspec.ValidationError:
+        for number, value in enumerate(raw if isinstance(raw, list) and raw else ()):
+            convert(_item(kind), value, place / number)
+        _refuse(inspect.type_info(kind), raw, place)
     except ValueError:  # half of a character outside the basic plane: JSON can write it, UTF-8 cannot
         place.refuse("whole characters", seen=raw)
 
 
-def _refuse(message: str, raw: object, place: Place) -> NoReturn:
-    """The problem in our words: what msgspec says names the type, the limit and the place below ``place``."""
-    if match := _MISSING.fullmatch(message):
-        where, _ = _below(match["path"], raw, place)
-        where.refuse("a value", seen="nothing", in_words=True, hint=f"add {match['field']}")
-    if match := _ENUM.fullmatch(message):
-        where, value = _below(match["path"], raw, place)
-        names = [str(name) for name in _NAMES.get(where.field, ())]
-        where.refuse(f"one of {', '.join(names)}", seen=value, hint=nearest(str(value), names))
-    if match := _MESSAGE.fullmatch(message):
-        where, value = _below(match["path"], raw, place)
-        kinds = " or ".join(_WORDS.get(kind.strip(), kind.strip()) for kind in match["type"].split("|"))
-        where.refuse(f"{kinds}{_LIMITS.get(match['limit'], match['limit'])}", seen=value)
-    place.refuse(message, seen=raw)
+@cache
+def _types(kind: Any) -> dict[str, Any]:
+    hints = get_type_hints(kind, include_extras=True)
+    return {field.name: hints[field.name] for field in dataclasses.fields(kind)}
 
 
-def _below(path: str | None, raw: Any, place: Place) -> tuple[Place, object]:
-    """The place that a path of msgspec leads to, and what stands there."""
-    for name, number in _PART.findall(path or ""):
-        part = int(number) if number else name
-        raw = raw[part]
-        place /= part
-    return place, raw
+def _refuse(kind: inspect.Type, raw: Any, place: Place) -> NoReturn:
+    """A value that is not of the type, told by the type: its kind, its limit, its names."""
+    members_of = [_bare(one) for one in (kind.types if isinstance(kind, inspect.UnionType) else (_bare(kind),))]
+    for one in members_of:
+        if isinstance(one, inspect.EnumType):
+            names = [str(name) for name in one.cls]
+            place.refuse(f"one of {', '.join(names)}", seen=raw, hint=nearest(str(raw), names))
+        if type(raw) is _WORDS[type(one)][0]:
+            _refuse_limit(one, raw, place)
+    place.refuse(" or ".join(_WORDS[type(one)][1] for one in members_of), seen=raw)
+
+
+def _refuse_limit(kind: inspect.Type, raw: Any, place: Place) -> NoReturn:
+    """A value of the right JSON type."""
+    match kind:
+        case inspect.DataclassType(cls=cls):
+            read(cls, raw, place)
+        case inspect.VarTupleType():
+            place.refuse("a shorter list" if raw else "a list that is not empty", seen=len(raw) if raw else raw)
+        case inspect.IntType(ge=int(least)) if raw < least:
+            place.refuse(f"a whole number >= {least}", seen=raw)
+        case inspect.IntType(le=int(most)) if raw > most:
+            place.refuse(f"a whole number <= {most}", seen=raw)
+        case inspect.StrType(pattern=str()) if raw:
+            place.refuse("text of visible ASCII characters", seen=raw)
+        case inspect.StrType():
+            place.refuse("text that is not empty", seen=raw)
+    place.refuse(_WORDS[type(kind)][1], seen=raw)
+
+
+def _item(kind: Any) -> Any:
+    """Of what type the entries of a list are; any, where there is to be none."""
+    while get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
+    return get_args(kind)[0] if get_origin(kind) is tuple else Any
+
+
+def _bare(kind: inspect.Type) -> inspect.Type:
+    """Without what is only for the schema."""
+    return _bare(kind.type) if isinstance(kind, inspect.Metadata) else kind
