@@ -23,7 +23,7 @@ from rocketdiff.core.records import Attempt, Send
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.core.verdict import CheckResult
 from rocketdiff.oracle.async_habits import NO_HABITS, AsyncHabits
-from rocketdiff.oracle.judgement import Judgement
+from rocketdiff.oracle.judgement import SendJudgement
 from rocketdiff.traces.manifest import CaseEntry, CaseStatus, ClockAnchor
 from rocketdiff.verdict.judge import answers, judge
 from tests.analysis.synthetic import MANIFEST
@@ -72,7 +72,7 @@ def made(
     *attempts: Attempt,
     copies: Sequence[Copy] | None = (),
     faults: Sequence[FaultRecord] = (),
-    judgement: Judgement | None = None,
+    judgement: SendJudgement | None = None,
     thread: int = 0,
     **row: Any,
 ) -> SendView:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from rocketdiff.analysis.analyze import WITHOUT_SPARK, analyze
+from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
 from rocketdiff.analysis.spark.session import session
 from rocketdiff.core.evidence import Evidence
 from rocketdiff.traces.run_directory import RunDirectory

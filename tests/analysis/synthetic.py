@@ -19,7 +19,7 @@ from rocketdiff.core.records import Attempt, CalledBackAgain, Done, Hello, Route
 from rocketdiff.core.run_info import Machine
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.traces.manifest import CaseEntry, ClockAnchor, RunManifest
-from rocketdiff.traces.plan_file import plan_digest
+from rocketdiff.traces.recorder import plan_digest
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
 from rocketmq_reference.dialects import dialect_of

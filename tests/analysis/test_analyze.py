@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rocketdiff.analysis.analyze import WITHOUT_SPARK, analyze
+from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
 from rocketdiff.core.errors import TraceError, UsageError
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.synthetic import Story

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from rocketdiff.analysis.analyze import WITHOUT_SPARK, analyze
 from rocketdiff.analysis.pictures import bucket_of, middle_of
 from rocketdiff.analysis.plots import quantile_ms
+from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
 from rocketdiff.core.plots import Plots
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.traces.run_directory import RunDirectory

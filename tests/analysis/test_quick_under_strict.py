@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from rocketdiff.analysis.analyze import WITHOUT_SPARK, analyze
+from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.policy import Policy
 from rocketdiff.core.verdict import Severity, Verdict

@@ -13,7 +13,7 @@ from rocketdiff.core.events import Arm
 from rocketdiff.core.plan import SendKind, SendMode
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.oracle.async_habits import NO_HABITS, AsyncHabits
-from rocketdiff.oracle.judgement import Judgement
+from rocketdiff.oracle.judgement import SendJudgement
 from rocketdiff.traces.manifest import ArmSummary
 from tests.analysis.by_hand import MS, S
 from tests.analysis.test_case_by_hand import BASELINE, CANDIDATE, SLOW, SMALL, told, trace, whole
@@ -197,7 +197,7 @@ def troubled_of(monkeypatch: pytest.MonkeyPatch, case: CaseTrace) -> Troubled:
     """What the oracle of asynchronous sends is told about the candidate's faults and connections."""
     heard: list[Troubled] = []
 
-    def judge(_replay: object, _sends: object, troubled: Troubled, *, choosers_told: bool) -> list[Judgement]:
+    def judge(_replay: object, _sends: object, troubled: Troubled, *, choosers_told: bool) -> list[SendJudgement]:
         assert choosers_told
         heard.append(troubled)
         return []

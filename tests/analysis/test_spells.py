@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.analysis.analyze import WITHOUT_SPARK, analyze
+from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
 from rocketdiff.core.evidence import SpellCount
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.settings import ClientSettings

@@ -1,6 +1,6 @@
 """A synthetic run judged to its end: evidence, verdict, exit code."""
 
-from rocketdiff.analysis.analyze import WITHOUT_SPARK, analyze
+from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
 from rocketdiff.core.events import Arm
 from rocketdiff.core.run_info import CaseInfo, RunInfo, SubjectInfo
 from rocketdiff.traces.manifest import RunManifest

@@ -7,7 +7,7 @@ from random import Random
 
 import msgspec
 
-from rocketdiff.analysis.analyze import WITHOUT_SPARK, analyze
+from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.events import Arm
 from rocketdiff.core.fault import FaultRecord, FaultSpec

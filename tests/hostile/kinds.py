@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from rocketdiff.analysis.analyze import analyze_here
+from rocketdiff.analysis.run_analysis import analyze_here
 from rocketdiff.calibration import journal
 from rocketdiff.cluster.external import backend as external
 from rocketdiff.cluster.external import debts

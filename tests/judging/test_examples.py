@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.analysis.analyze import WITHOUT_SPARK, analyze
+from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
 from rocketdiff.core.policy import Policy
 from rocketdiff.core.run_info import CaseInfo, RunInfo
 from rocketdiff.core.verdict import CheckResult

@@ -3,7 +3,7 @@
 from typing import Any
 
 from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle.judgement import Judgement
+from rocketdiff.oracle.judgement import SendJudgement
 from rocketdiff.oracle.replay import replay_for
 from tests.oracle.histories import history, routes
 
@@ -16,7 +16,7 @@ def judged(
     timeout: int = 3_000,
     retries: int = 2,
     not_store_ok: bool = False,
-) -> list[Judgement]:
+) -> list[SendJudgement]:
     """Judgements of a history; publish lists default to one, "a4 b4"."""
     settings = ClientSettings(
         send_latency_fault_enable=on,
@@ -38,6 +38,6 @@ def signatures(release: str, text: str, *lists: str, **settings: Any) -> list[st
     return found
 
 
-def legal(judgements: list[Judgement]) -> list[list[int]]:
+def legal(judgements: list[SendJudgement]) -> list[list[int]]:
     """Legal queues of every choice of every send."""
     return [[decision.queues_legal for decision in one.decisions] for one in judgements]

@@ -7,7 +7,7 @@ import pytest
 from rocketdiff.core.plan import SendKind
 from rocketdiff.core.records import Send
 from rocketdiff.oracle.async_ends import async_difference
-from rocketdiff.oracle.judgement import Difference, DifferenceKind
+from rocketdiff.oracle.judgement import DifferenceKind, RuleDifference
 from rocketmq_reference.dialects import dialect_of
 from tests.oracle.histories import attempt_of
 from tests.oracle.test_async_ends import MS, SETTINGS, TIMED_OUT, because_of, faulty, signature, trace
@@ -16,7 +16,7 @@ TIMEOUT, LOST = "RemotingTimeoutException", "RemotingSendRequestException"
 TOO_MUCH, CLIENT = "RemotingTooMuchRequestException", "MQClientException"
 
 
-def told(release: str, send: Send) -> Difference:
+def told(release: str, send: Send) -> RuleDifference:
     """What differs in calm."""
     found = async_difference(dialect_of(release), SETTINGS, send, lambda *_: False)
     assert found is not None
@@ -87,7 +87,7 @@ def test_a_failure_at_the_very_timeout_was_seen_late() -> None:
 
 def test_a_send_given_up_in_calm_was_answered_by_the_rules() -> None:
     """Nothing ailed its broker, so within 100 ms there was an answer."""
-    assert told("5.3.3", trace(100, error=CLIENT)) == Difference(
+    assert told("5.3.3", trace(100, error=CLIENT)) == RuleDifference(
         DifferenceKind.ERROR,
         "error.other-class/expected=none/seen=MQClientException/first",
         None,
@@ -106,7 +106,7 @@ def test_a_result_where_the_send_had_to_be_given_up() -> None:
 
 def test_a_send_given_up_before_its_second_attempt() -> None:
     """4.2.0 goes on after a timeout, with none of the time but the second of grace."""
-    assert told("4.2.0", trace(TIMED_OUT, error=CLIENT)) == Difference(
+    assert told("4.2.0", trace(TIMED_OUT, error=CLIENT)) == RuleDifference(
         DifferenceKind.ATTEMPTS,
         "attempts.stopped-early/first",
         0,
@@ -118,7 +118,7 @@ def test_a_send_given_up_before_its_second_attempt() -> None:
 
 def test_a_send_that_went_on_after_its_answer() -> None:
     """Four attempts in calm, where one was answered."""
-    assert told("5.3.3", trace(10, 10, 10, 10)) == Difference(
+    assert told("5.3.3", trace(10, 10, 10, 10)) == RuleDifference(
         DifferenceKind.ATTEMPTS,
         "attempts.went-on/retry",
         3,
@@ -133,7 +133,7 @@ def test_another_status_than_any_answer_had() -> None:
     send = trace(10, 10)
     statuses = ("SLAVE_NOT_AVAILABLE", "FLUSH_DISK_TIMEOUT")
     attempts = tuple(replace(one, status=status) for one, status in zip(send.attempts, statuses, strict=True))
-    assert told("5.3.3", replace(send, attempts=attempts)) == Difference(
+    assert told("5.3.3", replace(send, attempts=attempts)) == RuleDifference(
         DifferenceKind.ERROR,
         "error.other-status/expected=FLUSH_DISK_TIMEOUT/seen=SEND_OK/retry",
         None,
@@ -151,7 +151,7 @@ def test_another_status_than_any_answer_had() -> None:
 )
 def test_another_cause_than_the_rules_name(cause: str | None, seen: str, observed: str) -> None:
     """In calm what takes so long is a timeout, or a connection that came too late; the first in the alphabet is in the signature."""
-    assert told("5.3.3", because_of(cause, TIMED_OUT)) == Difference(
+    assert told("5.3.3", because_of(cause, TIMED_OUT)) == RuleDifference(
         DifferenceKind.ERROR,
         f"error.other-cause/expected={TIMEOUT}/seen={seen}/first",
         None,

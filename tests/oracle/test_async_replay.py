@@ -10,7 +10,7 @@ from rocketdiff.core.records import NEVER_CALLED_BACK, UNSEEN_END, UNSEEN_ROUTE,
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.oracle.async_ends import Troubled
 from rocketdiff.oracle.asynchronous import judge_asynchronous
-from rocketdiff.oracle.judgement import Decision, Difference, DifferenceKind, Judgement
+from rocketdiff.oracle.judgement import Decision, DifferenceKind, RuleDifference, SendJudgement
 from rocketdiff.oracle.replay import replay_for
 from tests.oracle.histories import attempt_of, routes, send_of
 
@@ -35,7 +35,7 @@ def judged(
     latency: bool = False,
     witnessed: bool = True,
     choosers_told: bool = True,
-) -> list[Judgement]:
+) -> list[SendJudgement]:
     """By one list of two brokers with four queues each, and a timeout of 500 ms."""
     settings = ClientSettings(send_msg_timeout_ms=500, send_latency_fault_enable=latency)
     replay = replay_for(release, settings, routes("a4 b4"), witnessed=witnessed, causes_told=False)
@@ -69,7 +69,7 @@ def send(number: int, *queues: str, chooser: int | None = 3, thread: int = 0, to
     )  # fmt: skip
 
 
-def names(judgements: Sequence[Judgement]) -> list[tuple[int, str | None]]:
+def names(judgements: Sequence[SendJudgement]) -> list[tuple[int, str | None]]:
     """Number and signature of each; "undecided" where that is so."""
     return [
         (one.send, "undecided" if one.undecided else None if one.difference is None else one.difference.signature)
@@ -96,7 +96,7 @@ def test_a_judgement_is_told_with_the_application_s_thread() -> None:
     """Its send, one decision for which all eight queues were legal, and the one hidden state that is left."""
     (judgement,) = judged([send(5, "a0", thread=2)])
     decision = Decision(0, queues_total=8, queues_legal=8, brokers_total=2, brokers_legal=("a", "b"), avoided=0)
-    assert judgement == Judgement(5, 2, (decision,), None, 1)
+    assert judgement == SendJudgement(5, 2, (decision,), None, 1)
 
 
 def test_sends_are_told_in_the_order_in_which_their_queues_were_chosen() -> None:
@@ -176,13 +176,13 @@ def test_where_nobody_knows_the_first_choice_its_end_is_judged_alone(settings: d
     sends = [send(0, "a0"), send(1, "b3", thread=2), send(2, "b2", "a3")]
     latency, told = settings.get("latency", False), settings.get("choosers_told", True)
     judgements = judged(sends, latency=latency, choosers_told=told)
-    assert judgements[:2] == [Judgement(0, 0, (), None, 0), Judgement(1, 2, (), None, 0)]
+    assert judgements[:2] == [SendJudgement(0, 0, (), None, 0), SendJudgement(1, 2, (), None, 0)]
     assert names(judgements)[2] == (2, "attempts.went-on/retry")
 
 
 def test_a_send_that_had_to_be_tried_is_told_in_full() -> None:
     """There were queues and time, and nothing was wrong with any broker."""
-    found = Difference(
+    found = RuleDifference(
         DifferenceKind.ATTEMPTS,
         "attempts.stopped-early/first",
         None,
@@ -190,7 +190,7 @@ def test_a_send_that_had_to_be_tried_is_told_in_full() -> None:
         "the call threw MQClientException after 0 attempts",
         {"attempts": 0, "error": CLIENT},
     )
-    assert judged([WITHOUT_ATTEMPT]) == [Judgement(7, 2, (), found, 0)]
+    assert judged([WITHOUT_ATTEMPT]) == [SendJudgement(7, 2, (), found, 0)]
 
 
 @pytest.mark.parametrize("error", [CLIENT, TOO_MUCH])
@@ -198,7 +198,7 @@ def test_a_send_that_had_to_be_tried_is_told_in_full() -> None:
 def test_without_time_nothing_is_tried(error: str, took_ns: int, is_right: bool) -> None:
     """500 ms, but for five by two clocks; no hidden state is left of it."""
     (judgement,) = judged([replace(WITHOUT_ATTEMPT, error=error, start_ns=9 * MS, end_ns=9 * MS + took_ns)])
-    assert (judgement == Judgement(7, 2, (), None, 0)) is is_right
+    assert (judgement == SendJudgement(7, 2, (), None, 0)) is is_right
     assert (judgement.difference is None) is is_right
 
 
@@ -226,4 +226,4 @@ def test_an_address_may_be_lacking_beside_a_fault_or_a_new_route() -> None:
 def test_what_was_not_told_is_open() -> None:
     """No attempt was witnessed, and the callback never came: no hidden state, and no difference."""
     (judgement,) = judged([replace(WITHOUT_ATTEMPT, error=NEVER_CALLED_BACK)])
-    assert judgement == Judgement(7, 2, (), None, 0, "no attempt of it was witnessed")
+    assert judgement == SendJudgement(7, 2, (), None, 0, "no attempt of it was witnessed")

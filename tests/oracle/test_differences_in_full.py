@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle.judgement import Difference, DifferenceKind
+from rocketdiff.oracle.judgement import DifferenceKind, RuleDifference
 from rocketdiff.oracle.replay import replay_for
 from tests.oracle.histories import history, routes
 from tests.oracle.judging import judged
@@ -19,7 +19,7 @@ FAILED_B = "0 a3 1 | 20 b0 502 timeout ! too-much"
 """Fault latency on, a timeout of 500 ms: b is avoided for ten seconds from 522.1–522.2 ms on."""
 
 
-def told(release: str, text: str, **settings: Any) -> Difference:
+def told(release: str, text: str, **settings: Any) -> RuleDifference:
     """The only difference of a history, that of its last send."""
     *before, last = judged(release, text, **settings)
     assert [one.difference or one.undecided for one in before] == [None] * len(before)
@@ -28,7 +28,7 @@ def told(release: str, text: str, **settings: Any) -> Difference:
     return last.difference
 
 
-def told_of(change: dict[str, Any], text: str = "0 a0 1") -> Difference | None:
+def told_of(change: dict[str, Any], text: str = "0 a0 1") -> RuleDifference | None:
     """The difference of a single send of which some fields are others than the history says, by the rules of 5.3.3."""
     (send,) = history(text)
     (judgement,) = replay_for("5.3.3", ClientSettings(), routes("a4 b4")).judge_all([replace(send, **change)])
@@ -38,7 +38,7 @@ def told_of(change: dict[str, Any], text: str = "0 a0 1") -> Difference | None:
 
 def test_a_queue_that_was_not_next_in_turn() -> None:
     """After a0 comes a1."""
-    assert told("5.3.3", "0 a0 2 | 20 b3 2") == Difference(
+    assert told("5.3.3", "0 a0 2 | 20 b3 2") == RuleDifference(
         DifferenceKind.QUEUE,
         "queue.out-of-turn/first",
         0,
@@ -50,7 +50,7 @@ def test_a_queue_that_was_not_next_in_turn() -> None:
 
 def test_a_retry_at_the_broker_that_failed() -> None:
     """A2 and a3 are passed over, so b0 is next."""
-    assert told("5.3.3", "0 a0 1 | 20 a1 1 refused > a2 1") == Difference(
+    assert told("5.3.3", "0 a0 1 | 20 a1 1 refused > a2 1") == RuleDifference(
         DifferenceKind.QUEUE,
         "retry.returned-to-failed-broker/retry",
         1,
@@ -62,7 +62,7 @@ def test_a_retry_at_the_broker_that_failed() -> None:
 
 def test_an_attempt_where_the_call_should_have_ended() -> None:
     """Three seconds were the time for all."""
-    assert told("4.3.0", "0 a1 3002 timeout > b0 2") == Difference(
+    assert told("4.3.0", "0 a1 3002 timeout > b0 2") == RuleDifference(
         DifferenceKind.ATTEMPTS,
         "attempts.went-on/retry",
         1,
@@ -74,7 +74,7 @@ def test_an_attempt_where_the_call_should_have_ended() -> None:
 
 def test_a_call_that_ended_where_another_attempt_was_due() -> None:
     """After b0 comes a0; of 3,000 ms between one and three are spent, since each clock is read to a millisecond."""
-    assert told("5.3.3", "0 a0 1 | 20 a1 1 refused > b0 1 refused ! client/10001") == Difference(
+    assert told("5.3.3", "0 a0 1 | 20 a1 1 refused > b0 1 refused ! client/10001") == RuleDifference(
         DifferenceKind.ATTEMPTS,
         "attempts.stopped-early/retry",
         2,
@@ -110,7 +110,7 @@ def test_a_call_that_ended_where_another_attempt_was_due() -> None:
 def test_another_exception_than_the_rules_throw(thrown: str, signature: str, observed: str, seen: list[object]) -> None:
     """Its code, or its class."""
     expected: list[object] = ["MQClientException", 10001, None, "RemotingConnectException"]
-    assert told("5.3.3", f"{REFUSED_THRICE} ! {thrown}") == Difference(
+    assert told("5.3.3", f"{REFUSED_THRICE} ! {thrown}") == RuleDifference(
         DifferenceKind.ERROR, signature, None, GIVES_UP, observed, {"expected": expected, "observed": seen}
     )
 
@@ -121,7 +121,7 @@ def test_another_exception_than_the_rules_throw(thrown: str, signature: str, obs
 )
 def test_another_cause_than_the_rules_name(cause: str | None, seen: str, observed: str) -> None:
     """Class and code are right."""
-    assert told_of({"cause": cause}, f"{REFUSED_THRICE} ! client/10001") == Difference(
+    assert told_of({"cause": cause}, f"{REFUSED_THRICE} ! client/10001") == RuleDifference(
         DifferenceKind.ERROR,
         f"error.other-cause/expected=RemotingConnectException/seen={seen}/retry",
         None,
@@ -151,7 +151,7 @@ def test_a_cause_where_the_rules_have_none() -> None:
 
 def test_another_status_than_the_attempt_had() -> None:
     """A lie of the client's: the broker had stored the message."""
-    assert told_of({"status": "FLUSH_DISK_TIMEOUT"}) == Difference(
+    assert told_of({"status": "FLUSH_DISK_TIMEOUT"}) == RuleDifference(
         DifferenceKind.ERROR,
         "error.other-status/expected=SEND_OK/seen=FLUSH_DISK_TIMEOUT/first",
         None,
@@ -191,7 +191,7 @@ def test_an_exception_where_there_was_an_answer() -> None:
 
 def test_a_call_without_a_route_that_ended_otherwise() -> None:
     """No attempt, and IllegalStateException is thrown from 4.6.0 on only."""
-    assert told("4.5.2", "0 r0 ! state") == Difference(
+    assert told("4.5.2", "0 r0 ! state") == RuleDifference(
         DifferenceKind.ERROR,
         "error.other-class/expected=MQClientException/seen=IllegalStateException/first",
         None,
@@ -212,7 +212,7 @@ def test_a_call_without_a_route_is_held_against_an_unknown_topic_first() -> None
 
 def test_a_broker_that_was_used_while_avoided() -> None:
     """Until 10,522–10,524 by the client's clock; at 600–601 that leaves 9,921 to 9,923 ms. The retry without time left stood at one of a's four queues."""
-    assert told("5.3.3", f"{FAILED_B} | 600 b2 1", on=True, timeout=500) == Difference(
+    assert told("5.3.3", f"{FAILED_B} | 600 b2 1", on=True, timeout=500) == RuleDifference(
         DifferenceKind.AVOIDANCE,
         "avoidance.used-avoided-broker/first",
         0,

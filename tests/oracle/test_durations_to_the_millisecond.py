@@ -15,7 +15,7 @@ from rocketdiff.oracle.durations import (
     duration_difference,
     waiting_difference,
 )
-from rocketdiff.oracle.judgement import Difference
+from rocketdiff.oracle.judgement import RuleDifference
 from tests.oracle.histories import attempt_of, send_of
 
 MS = 1_000_000
@@ -24,7 +24,7 @@ HALF = Allowance(490, 500, 0)
 """Between 490 and 500 ms, counted from 0."""
 
 
-def found(took_ms: int, error: str | None, allowed: Allowance = HALF, *, counts: bool = True) -> Difference | None:
+def found(took_ms: int, error: str | None, allowed: Allowance = HALF, *, counts: bool = True) -> RuleDifference | None:
     """What is wrong with a second attempt of that duration."""
     attempt = attempt_of(1, "broker-b", 0, 0, took_ms * MS, error, None, None if error else "SEND_OK")
     return duration_difference(attempt, allowed, connecting_counts=counts)

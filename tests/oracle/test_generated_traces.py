@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rocketdiff.core.records import Send
 from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle.judgement import DifferenceKind, Judgement
+from rocketdiff.oracle.judgement import DifferenceKind, SendJudgement
 from rocketdiff.oracle.replay import replay_for
 from rocketmq_reference.dialects import DIALECTS
 from tests.oracle.generated import Trouble, World, changed, generated, random_world
@@ -32,12 +32,12 @@ PAUSES = (
 """One broker after the other, both at once, and later a slow one; avoidance of ten seconds ends in between."""
 
 
-def judge(world: World, trace: list[Send], release: str | None = None) -> list[Judgement]:
+def judge(world: World, trace: list[Send], release: str | None = None) -> list[SendJudgement]:
     replay = replay_for(release or world.release, world.settings, {1: world.queues})
     return list(replay.judge_all(trace))
 
 
-def differences(judgements: list[Judgement]) -> list[str]:
+def differences(judgements: list[SendJudgement]) -> list[str]:
     assert all(one.undecided is None for one in judgements)
     return [one.difference.signature for one in judgements if one.difference is not None]
 

@@ -8,7 +8,7 @@ from rocketdiff.core.plan import SendKind, SendMode
 from rocketdiff.core.records import UNSEEN_ROUTE
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.oracle import stepper
-from rocketdiff.oracle.judgement import Decision, Judgement
+from rocketdiff.oracle.judgement import Decision, SendJudgement
 from rocketdiff.oracle.observation import Observation
 from rocketdiff.oracle.replay import Replay, replay_for
 from rocketmq_reference.dialects import dialect_of
@@ -22,8 +22,8 @@ ONLY_A = Decision(0, queues_total=8, queues_legal=1, brokers_total=2, brokers_le
 def test_sends_that_the_rules_explain() -> None:
     """The first may begin anywhere, the second is next in turn; one hidden state is left of each."""
     assert judged("5.3.3", "0 a0 1 | 20 a1 1") == [
-        Judgement(0, 0, (EITHER,), None, 1),
-        Judgement(1, 0, (ONLY_A,), None, 1),
+        SendJudgement(0, 0, (EITHER,), None, 1),
+        SendJudgement(1, 0, (ONLY_A,), None, 1),
     ]
 
 
@@ -31,7 +31,7 @@ def test_a_retry_is_a_decision_of_its_own() -> None:
     """After a1 the next of b."""
     (_, judgement) = judged("5.3.3", "0 a0 1 | 20 a1 1 refused > b0 1")
     retry = Decision(1, queues_total=8, queues_legal=1, brokers_total=2, brokers_legal=("b",), avoided=0)
-    assert judgement == Judgement(1, 0, (ONLY_A, retry), None, 1)
+    assert judgement == SendJudgement(1, 0, (ONLY_A, retry), None, 1)
 
 
 def test_a_choice_that_differed_was_decisive_too() -> None:
@@ -96,7 +96,7 @@ def test_what_is_undecided_has_no_states_and_no_decisions(text: str) -> None:
     unseen = send if send.route == 7 else replace(send, route_after=UNSEEN_ROUTE)
     (judgement,) = replay_for("5.3.3", ClientSettings(), routes("a4 b4")).judge_all([unseen])
     assert judgement.undecided is not None
-    assert judgement == Judgement(0, 0, (), None, 0, judgement.undecided)
+    assert judgement == SendJudgement(0, 0, (), None, 0, judgement.undecided)
 
 
 def test_what_is_undecided_differs_in_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

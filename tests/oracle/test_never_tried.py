@@ -8,7 +8,7 @@ from rocketdiff.core.plan import SendKind, SendMode
 from rocketdiff.core.records import NEVER_CALLED_BACK, Send
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.oracle.asynchronous import judge_asynchronous
-from rocketdiff.oracle.judgement import Judgement
+from rocketdiff.oracle.judgement import SendJudgement
 from rocketdiff.oracle.replay import Replay, replay_for
 from tests.oracle.histories import attempt_of, send_of
 
@@ -16,7 +16,7 @@ MS = 1_000_000
 REFUSED = send_of(0, 0, SendKind.PLAIN, 0, 0, 3 * MS, "MQClientException", route=1, route_after=1, mode=SendMode.ASYNC)
 
 
-def judged(send: Send, *, faulty: bool = False, witnessed: bool = True) -> Judgement:
+def judged(send: Send, *, faulty: bool = False, witnessed: bool = True) -> SendJudgement:
     """What the rules of 5.3.3 say, with a timeout of 500 ms and one list of a queue."""
     settings = ClientSettings(send_msg_timeout_ms=500)
     replay = replay_for("5.3.3", settings, {1: (("broker-a", 0),)}, witnessed=witnessed)

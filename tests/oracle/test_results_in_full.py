@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rocketdiff.oracle.difference import result_difference
-from rocketdiff.oracle.judgement import Difference, DifferenceKind
+from rocketdiff.oracle.judgement import DifferenceKind, RuleDifference
 from tests.oracle.histories import history
 from tests.oracle.test_differences_in_full import told_of
 
@@ -18,7 +18,7 @@ from tests.oracle.test_differences_in_full import told_of
 def test_a_result_that_names_another_queue(text: str, place: str, attempt: int, last: list[object]) -> None:
     """Right broker or wrong: the last answered attempt went elsewhere."""
     for broker, queue in (("a", 3), ("b", 3), ("c", 0)):
-        assert told_of({"broker": broker, "queue_id": queue}, text) == Difference(
+        assert told_of({"broker": broker, "queue_id": queue}, text) == RuleDifference(
             DifferenceKind.QUEUE,
             f"queue.result-names-other-queue/{place}",
             attempt,
@@ -59,7 +59,7 @@ def test_a_result_that_came_from_no_attempt_names_none(text: str, change: dict[s
 
 def test_a_result_without_a_status() -> None:
     """The client shows its attempts, so it can say how they ended."""
-    assert told_of({"status": None}) == Difference(
+    assert told_of({"status": None}) == RuleDifference(
         DifferenceKind.ERROR,
         "error.result-incomplete",
         None,

@@ -8,7 +8,7 @@ from rocketdiff.core.plan import SendKind, SendMode
 from rocketdiff.core.records import Send
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.oracle.async_ends import Troubled
-from rocketdiff.oracle.judgement import Difference, DifferenceKind
+from rocketdiff.oracle.judgement import DifferenceKind, RuleDifference
 from rocketdiff.oracle.replay import replay_for
 from rocketdiff.oracle.retry_brokers import retry_broker_difference
 from tests.oracle.histories import attempt_of, routes, send_of
@@ -39,7 +39,7 @@ def tried(*queues: str, kind: SendKind = SendKind.PLAIN, route: int = 1, route_a
 
 def difference(
     send: Send, *lists: str, troubled: Troubled = lambda *_: False, latency: bool = False
-) -> Difference | None:
+) -> RuleDifference | None:
     """By the rules of 5.3.3, which are those of every release; one list of two brokers, "a2 b2", if not said otherwise."""
     settings = ClientSettings(send_latency_fault_enable=latency)
     return retry_broker_difference(replay_for("5.3.3", settings, routes(*(lists or ("a2 b2",)))), send, troubled)
@@ -57,7 +57,7 @@ def test_a_retry_goes_to_another_broker() -> None:
 
 def test_a_retry_at_the_broker_that_failed() -> None:
     """Another of its queues, or the same."""
-    assert difference(tried("a0", "a1")) == Difference(
+    assert difference(tried("a0", "a1")) == RuleDifference(
         DifferenceKind.QUEUE,
         RETURNED,
         1,
@@ -120,7 +120,7 @@ def test_what_is_seen_after_the_callback_is_no_retry() -> None:
 def test_a_retry_stays_in_the_queue_that_the_application_named(kind: SendKind) -> None:
     """Neither another queue of its broker, nor the same of another; faulty brokers are no excuse."""
     assert name(tried("a0", "a0", "a0", kind=kind)) is None
-    assert difference(tried("a0", "a1", kind=kind)) == Difference(
+    assert difference(tried("a0", "a1", kind=kind)) == RuleDifference(
         DifferenceKind.QUEUE,
         LEFT,
         1,

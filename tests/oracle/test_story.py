@@ -6,7 +6,7 @@ import pytest
 
 from rocketdiff.core.plan import SendKind
 from rocketdiff.core.records import Attempt
-from rocketdiff.oracle.story import attempt_lines, story_lines
+from rocketdiff.oracle.explain import attempt_lines, story_lines
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.events import (
     BudgetChecked,

@@ -7,7 +7,7 @@ import pytest
 from rocketdiff.oracle.demon import Demon
 from rocketdiff.oracle.durations import Allowance, Tearing, allowance_of, duration_difference, waiting_difference
 from rocketdiff.oracle.interval import Interval, as_ms
-from rocketdiff.oracle.judgement import Difference, DifferenceKind
+from rocketdiff.oracle.judgement import DifferenceKind, RuleDifference
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.producer.attempt import Try
@@ -51,7 +51,7 @@ def test_an_attempt_is_allowed_what_any_hidden_state_allows() -> None:
 def test_a_timeout_before_its_time_is_told_in_full() -> None:
     """After 300 of 490–500 ms."""
     attempt = attempt_of(0, "a", 0, 0, 300 * MS, "RemotingTimeoutException")
-    assert duration_difference(attempt, Allowance(490, 500, 0), connecting_counts=True) == Difference(
+    assert duration_difference(attempt, Allowance(490, 500, 0), connecting_counts=True) == RuleDifference(
         DifferenceKind.ATTEMPTS,
         "attempts.gave-up-before-timeout",
         0,
@@ -72,7 +72,7 @@ def test_a_one_way_call_waits_from_its_last_request_on() -> None:
     """Two were made: the second at 900 ms, 1,100 before the end."""
     second = attempt_of(1, "b", 0, 900 * MS, 910 * MS, None, None, "SEND_OK")
     called = replace(ONE_WAY, end_ns=2_000 * MS, attempts=(*ONE_WAY.attempts, second))
-    assert waiting_difference(called) == Difference(
+    assert waiting_difference(called) == RuleDifference(
         DifferenceKind.ATTEMPTS,
         "attempts.waited-for-an-answer",
         1,

@@ -5,7 +5,7 @@ import pytest
 from rocketdiff.core.plan import SendKind
 from rocketdiff.oracle.demon import Demon
 from rocketdiff.oracle.difference import explained_difference
-from rocketdiff.oracle.judgement import Difference, DifferenceKind
+from rocketdiff.oracle.judgement import DifferenceKind, RuleDifference
 from rocketdiff.oracle.moment import Moment
 from rocketdiff.oracle.uncertain_list import UncertainPublishInfo
 from rocketdiff.oracle.world import World
@@ -47,7 +47,7 @@ def state(
     return world
 
 
-def found(seen: Queue, *outcomes: tuple[World, Step], last_broker: str = "") -> Difference:
+def found(seen: Queue, *outcomes: tuple[World, Step], last_broker: str = "") -> RuleDifference:
     """The difference at 100 ms, in a first attempt or after one at another broker."""
     before = (attempt_of(0, last_broker, 0, 0, MS),) if last_broker else ()
     attempt = attempt_of(len(before), *seen, NOW_MS * MS, (NOW_MS + 1) * MS)
@@ -178,7 +178,7 @@ def test_where_some_states_go_on_their_queues_are_expected() -> None:
     assert found(B0, (state(), over), legal(A0, state())).expected == "queue 0 of a (1 of 5 queues)"
 
 
-def ended(error: str | None, code: int | None, *finishes: Finish) -> Difference:
+def ended(error: str | None, code: int | None, *finishes: Finish) -> RuleDifference:
     """The difference of a call that ended so after one attempt, where it may have ended otherwise."""
     attempt = attempt_of(0, "a", 0, 0, MS)
     status = "FLUSH_DISK_TIMEOUT" if error is None else None

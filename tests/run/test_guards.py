@@ -8,7 +8,7 @@ from rocketdiff.core.events import Arm
 from rocketdiff.core.fault import FaultRecord
 from rocketdiff.core.resources import resource
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.run.guards import CaseFacts, guards_of
+from rocketdiff.run.guards import CaseMeasurements, guards_of
 from rocketdiff.run.stall_watch import Stalls
 from rocketdiff.run.wire_witness import WireStory
 from rocketdiff.scenario import expand, load
@@ -23,7 +23,7 @@ SPEC = CASE.faults[0]
 S = 1_000_000_000
 PAUSE = FaultRecord(SPEC.episode, SPEC.kind, SPEC.node, 0, 1, 2, 1 * S, 1 * S + 1, 1 * S + 2)
 SENDS = len(CASE.plan.sends)
-SOUND = CaseFacts(
+SOUND = CaseMeasurements(
     case=CASE,
     case_name=str(CASE.id),
     first_ns={Arm.BASELINE: 0, Arm.CANDIDATE: 1_000_000},
@@ -38,7 +38,7 @@ SOUND = CaseFacts(
 )
 
 
-def broken(facts: CaseFacts) -> set[str]:
+def broken(facts: CaseMeasurements) -> set[str]:
     return {guard.name for guard in guards_of(facts) if not guard.held}
 
 
@@ -76,7 +76,7 @@ def test_a_report_says_who_saw_the_attempts() -> None:
         (replace(SOUND, stalls=Stalls(stopped_ns={Arm.BASELINE: 0, Arm.CANDIDATE: 50_000_000})), "awake-candidate"),
     ],
 )
-def test_a_flaw_breaks_its_guard_and_no_other(flawed: CaseFacts, guard: str) -> None:
+def test_a_flaw_breaks_its_guard_and_no_other(flawed: CaseMeasurements, guard: str) -> None:
     """One flaw, one guard: the reason a user reads is the right one."""
     assert broken(flawed) == {guard}
 
@@ -87,7 +87,7 @@ def test_an_arm_that_was_lost_owes_no_more_sends() -> None:
     assert broken(lost) == set()
 
 
-def twice(first: FaultRecord, second: FaultRecord) -> CaseFacts:
+def twice(first: FaultRecord, second: FaultRecord) -> CaseMeasurements:
     """A schedule of two pauses of a second, of one broker at 1.5 s and of the other at 3 s, and what came of it."""
     specs = (SPEC, replace(SPEC, episode=2, node="broker-a", at_s=3.0))
     case = replace(CASE, scenario=replace(CASE.scenario, faults=specs))

@@ -11,7 +11,7 @@ from rocketdiff.core.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.records import Send
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.run.guards import CaseFacts, guards_of, median_lateness_ns
+from rocketdiff.run.guards import CaseMeasurements, guards_of, median_lateness_ns
 from rocketdiff.run.stall_watch import Stalls
 from rocketdiff.run.wire_witness import WireStory
 from tests.run.test_guards import CASE, PAUSE, SENDS, SOUND, SPEC, S, paused, twice
@@ -49,7 +49,7 @@ def test_a_sound_case_is_told_guard_by_guard() -> None:
     assert SENDS == 750
 
 
-FLAWS: Mapping[str, tuple[CaseFacts, Guard]] = {
+FLAWS: Mapping[str, tuple[CaseMeasurements, Guard]] = {
     "never injected": (replace(SOUND, faults=()), Guard("fault-1", False, PROVEN, "not injected")),
     "another episode's record": (
         replace(SOUND, faults=(replace(PAUSE, episode=2),)),
@@ -97,7 +97,7 @@ def test_a_flaw_is_told_in_its_words(flaw: str) -> None:
     assert [one for one in guards_of(facts) if not one.held] == [replace(guard, case=str(CASE.id))]
 
 
-AT_ITS_LIMIT: Mapping[str, tuple[CaseFacts, CaseFacts]] = {
+AT_ITS_LIMIT: Mapping[str, tuple[CaseMeasurements, CaseMeasurements]] = {
     "started-together": (
         replace(SOUND, first_ns={Arm.BASELINE: 7, Arm.CANDIDATE: 50_000_007}),
         replace(SOUND, first_ns={Arm.BASELINE: 50_000_008, Arm.CANDIDATE: 7}),
@@ -144,7 +144,7 @@ def test_figures_for_the_run_have_their_units() -> None:
     assert facts.measured() == {"late_ns_candidate": 6, "start_spread_ns": 5}
 
 
-def of_kind(kind: FaultKind, for_s: float | None, record: FaultRecord) -> CaseFacts:
+def of_kind(kind: FaultKind, for_s: float | None, record: FaultRecord) -> CaseMeasurements:
     """The case with its one fault of another kind or length."""
     spec = replace(SPEC, kind=kind, for_s=for_s)
     return replace(SOUND, case=replace(CASE, scenario=replace(CASE.scenario, faults=(spec,))), faults=(record,))

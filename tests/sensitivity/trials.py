@@ -6,7 +6,7 @@ from copy import deepcopy
 from functools import cache
 from pathlib import Path
 
-from rocketdiff.analysis.analyze import WITHOUT_SPARK, analyze
+from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.verdict.defects_found import DefectTrial
 from tests.analysis.bank_spoils import SEED, Defect

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rocketdiff.analysis.analyze import WITHOUT_SPARK
+from rocketdiff.analysis.run_analysis import WITHOUT_SPARK
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.policy import Policy
 from rocketdiff.core.subject import SubjectId

@@ -14,7 +14,7 @@ from rocketdiff.core.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.run_info import Machine
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.traces.manifest import CaseEntry, ClockAnchor, RunManifest
-from rocketdiff.traces.plan_file import plan_digest
+from rocketdiff.traces.recorder import plan_digest
 from rocketdiff.traces.run_directory import RunDirectory
 
 ORIGIN_NS = 1_000_000_000_000

@@ -12,9 +12,8 @@ import pytest
 
 from rocketdiff.core.errors import EnvironmentMissing, ExitCode
 from rocketdiff.core.resources import import_path
-from rocketdiff.traces.disk import replacing, write_whole
 from rocketdiff.traces.journal import whole_lines
-from rocketdiff.traces.recorder import Recorder
+from rocketdiff.traces.recorder import Recorder, replacing, write_whole
 
 WITH_HARNESS = os.environ | {"PYTHONPATH": import_path()}
 
@@ -69,7 +68,7 @@ def test_small_tmpfs_keeps_every_recorded_line(tmp_path: Path) -> None:
         import pyarrow.parquet as pq
         from pathlib import Path
         from rocketdiff.core.errors import EnvironmentMissing
-        from rocketdiff.traces.disk import replacing
+        from rocketdiff.traces.recorder import replacing
         from rocketdiff.traces.recorder import Recorder
         folder = Path(sys.argv[1])
         mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)], capture_output=True)

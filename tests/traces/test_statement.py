@@ -14,8 +14,17 @@ from hypothesis import strategies as st
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.events import Arm
 from rocketdiff.traces.schema import SCHEMAS, TableName
-from rocketdiff.traces.sealed_file import read_sealed, sorted_table, write_sealed
-from rocketdiff.traces.statement import STATEMENT_KEY, VERSION_KEY, integers, stamp, state, verify
+from rocketdiff.traces.sealed_file import (
+    STATEMENT_KEY,
+    VERSION_KEY,
+    integers,
+    read_sealed,
+    sorted_table,
+    stamp,
+    state,
+    verify,
+    write_sealed,
+)
 
 
 def attempts(keys: list[tuple[int, int, int]], *, case: int = 1, arm: int = 0) -> dict[str, list[object]]:

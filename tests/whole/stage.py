@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rocketdiff.analysis.analyze import WITHOUT_SPARK
+from rocketdiff.analysis.run_analysis import WITHOUT_SPARK
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.events import Arm

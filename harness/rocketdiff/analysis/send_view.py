@@ -11,7 +11,7 @@ from enum import StrEnum
 from rocketdiff.core.events import Arm
 from rocketdiff.core.fault import FaultRecord
 from rocketdiff.core.records import Attempt, Send
-from rocketdiff.oracle.judgement import Judgement
+from rocketdiff.oracle.judgement import SendJudgement
 
 
 class Phase(StrEnum):
@@ -88,7 +88,7 @@ class SendView:
     attempts: tuple[Attempt, ...] = ()
     phase: Phase = Phase.CALM
     contexts: tuple[Context, ...] = ()
-    judgement: Judgement | None = None
+    judgement: SendJudgement | None = None
     copies: tuple[Copy, ...] | None = None
     fate: Fate | None = None
     kept: tuple[Copy, ...] = ()

@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median
 
 from rocketdiff import __version__
-from rocketdiff.analysis.analyze import WITHOUT_SPARK, analyze
+from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
 from rocketdiff.calibration.journal import CalibrationJournal, Header, Line, plan_digest
 from rocketdiff.calibration.plan import ControlCase, control_case, gate_runs
 from rocketdiff.cluster.backend import Backend

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocketdiff.analysis.analyze import analyze, analyze_here
+from rocketdiff.analysis.run_analysis import analyze, analyze_here
 from rocketdiff.core.errors import HarnessError, UsageError
 from rocketdiff.core.events import AnalysisStarted, CheckJudged, Listener, ReportWritten, RunFailed, tell
 from rocketdiff.core.files import require_nameable

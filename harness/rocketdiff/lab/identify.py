@@ -15,7 +15,7 @@ from rocketdiff.lab.history.coverage import Coverage
 from rocketdiff.lab.history.identify import Identified, Known, Rejected, identify, read_observed, separators
 from rocketdiff.lab.upgrade_report import executions
 from rocketdiff.oracle.durations import IS_CERTAIN
-from rocketdiff.oracle.judgement import Judgement
+from rocketdiff.oracle.judgement import SendJudgement
 from rocketdiff.releases.catalogue import client_releases
 from rocketdiff.simulation.golden.files import load_golden
 from rocketdiff.simulation.golden.standard import load_standard
@@ -40,7 +40,7 @@ class Trial:
     arm: Arm
     sends: tuple[Send, ...]
 
-    def judged_by(self, release: str) -> Iterator[Judgement]:
+    def judged_by(self, release: str) -> Iterator[SendJudgement]:
         """Judge every send by the rules of a release."""
         shared = self.case.entry.threads > 1 and self.case.entry.settings.send_latency_fault_enable
         asynchronous = is_asynchronous(self.case)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from rocketdiff.core.plan import SendKind
 from rocketdiff.core.records import NEVER_CALLED_BACK, Attempt, Send
 from rocketdiff.oracle.difference import causes_alike, ends_alike
-from rocketdiff.oracle.judgement import Difference, DifferenceKind
+from rocketdiff.oracle.judgement import DifferenceKind, RuleDifference
 from rocketdiff.oracle.sentences import end_text, finish_text
 from rocketmq_reference.rules.client.publish import PublishInfo, Queue
 from rocketmq_reference.rules.dialect import Dialect
@@ -86,7 +86,7 @@ class _Cause:
 
 def async_difference(
     dialect: Dialect, settings: SendSettings, send: Send, troubled: Troubled, *, causes_told: bool = True
-) -> Difference | None:
+) -> RuleDifference | None:
     """What is wrong with the number of attempts or the end of a send, None where the rules may have it so."""
     if send.error == NEVER_CALLED_BACK:
         return None  # the check ``callbacks`` says so
@@ -259,12 +259,12 @@ def _failed(rules: AsyncSend, invoke: Invoke, now_ms: int, cause: _Cause) -> Asy
     return rules.ended(invoke, None, now_ms, result, direct=cause.direct, written_ms=invoke.began_ms)
 
 
-def _other_status(dialect: Dialect, send: Send, attempts: Sequence[Attempt]) -> Difference | None:
+def _other_status(dialect: Dialect, send: Send, attempts: Sequence[Attempt]) -> RuleDifference | None:
     """A result with a status that no answer of the send had; where requests get each other's answers it may be another's."""
     answered = [one.status for one in attempts if one.status is not None]
     if not answered or send.status is None or send.status in answered or dialect.remoting.retry_takes_next_number:
         return None
-    return Difference(
+    return RuleDifference(
         DifferenceKind.ERROR,
         f"error.other-status/expected={answered[-1]}/seen={send.status}/{'first' if len(attempts) == 1 else 'retry'}",
         None,
@@ -274,10 +274,10 @@ def _other_status(dialect: Dialect, send: Send, attempts: Sequence[Attempt]) -> 
     )
 
 
-def _other_cause(send: Send, seen: int, finishes: Sequence[Finish]) -> Difference:
+def _other_cause(send: Send, seen: int, finishes: Sequence[Finish]) -> RuleDifference:
     """All is as the rules have it but for what the exception names as its cause."""
     causes = sorted({finish.cause or "none" for finish in finishes})
-    return Difference(
+    return RuleDifference(
         DifferenceKind.ERROR,
         f"error.other-cause/expected={causes[0]}/seen={send.cause or 'none'}/{'first' if seen <= 1 else 'retry'}",
         None,
@@ -287,7 +287,7 @@ def _other_cause(send: Send, seen: int, finishes: Sequence[Finish]) -> Differenc
     )
 
 
-def _difference(send: Send, seen: int, ends: tuple[_End, ...]) -> Difference:
+def _difference(send: Send, seen: int, ends: tuple[_End, ...]) -> RuleDifference:
     place = "first" if seen <= 1 else "retry"
     here = [end for end in ends if end.attempts == seen]
     others = [end.finish for end in here if end.finish is not None and not end.is_half_seen]
@@ -295,7 +295,7 @@ def _difference(send: Send, seen: int, ends: tuple[_End, ...]) -> Difference:
     if others:
         finish = others[0]
         expected = finish.error or "none"
-        return Difference(
+        return RuleDifference(
             DifferenceKind.ERROR,
             f"error.other-class/expected={expected}/seen={send.error or 'none'}/{place}",
             None,
@@ -309,4 +309,4 @@ def _difference(send: Send, seen: int, ends: tuple[_End, ...]) -> Difference:
         most = max((end.attempts for end in ends), default=0)
         name, expected = f"attempts.went-on/{place}", f"the send over after {most} attempt{'' if most == 1 else 's'}"
     detail: dict[str, object] = {"attempts": seen, "error": send.error}
-    return Difference(DifferenceKind.ATTEMPTS, name, seen - 1, expected, end_text(send), detail)
+    return RuleDifference(DifferenceKind.ATTEMPTS, name, seen - 1, expected, end_text(send), detail)

@@ -15,7 +15,7 @@ from rocketdiff.core.checks import Aspect
 from rocketdiff.core.knowable import Sending, unknown
 from rocketdiff.core.records import NEVER_CALLED_BACK, Send
 from rocketdiff.oracle.async_ends import Troubled, async_difference
-from rocketdiff.oracle.judgement import Difference, DifferenceKind, Judgement
+from rocketdiff.oracle.judgement import DifferenceKind, RuleDifference, SendJudgement
 from rocketdiff.oracle.observation import Observation
 from rocketdiff.oracle.replay import Replay
 from rocketdiff.oracle.retry_brokers import retry_broker_difference
@@ -47,7 +47,7 @@ class _Choice:
 
 def judge_asynchronous(
     replay: Replay, sends: Iterable[Send], troubled: Troubled, *, choosers_told: bool = True
-) -> Iterator[Judgement]:
+) -> Iterator[SendJudgement]:
     """
     Judgements of all sends of an arm, in the order in which their queues were chosen; those never chosen come first.
 
@@ -82,7 +82,7 @@ def _unseen_choices(replay: Replay, unseen: Iterable[Send], threads: set[int]) -
             yield _Choice(send.start_ns, thread, send, is_retry=True)
 
 
-def _never_tried(replay: Replay, send: Send, troubled: Troubled) -> Judgement:
+def _never_tried(replay: Replay, send: Send, troubled: Troubled) -> SendJudgement:
     """
     A send without an attempt.
 
@@ -90,20 +90,20 @@ def _never_tried(replay: Replay, send: Send, troubled: Troubled) -> Judgement:
     """
     is_told = replay.witnessed and send.error not in (None, NEVER_CALLED_BACK)
     if not (is_told and replay.routes.get(send.route) and replay.routes.get(send.route_after)):
-        return Judgement(send.send, send.thread, (), None, 0, "no attempt of it was witnessed")
+        return SendJudgement(send.send, send.thread, (), None, 0, "no attempt of it was witnessed")
     waited_ms = (send.end_ns - send.start_ns) // _NS_PER_MS + _ROUNDING_MS
     had_no_time = send.error in _WITHOUT_TIME and waited_ms >= replay.settings.send_msg_timeout_ms
     may_lack_address = send.route != send.route_after or troubled(None, send.start_ns, send.end_ns)
     had_no_address = send.error == _NO_ADDRESS and may_lack_address
     if had_no_time or had_no_address:
-        return Judgement(send.send, send.thread, (), None, 0)
+        return SendJudgement(send.send, send.thread, (), None, 0)
     detail: dict[str, object] = {"attempts": 0, "error": send.error}
     expected = "a first attempt: there were queues, time, and nothing wrong with any broker"
-    found = Difference(DifferenceKind.ATTEMPTS, _NEVER_BEGAN, None, expected, end_text(send), detail)
-    return Judgement(send.send, send.thread, (), found, 0)
+    found = RuleDifference(DifferenceKind.ATTEMPTS, _NEVER_BEGAN, None, expected, end_text(send), detail)
+    return SendJudgement(send.send, send.thread, (), found, 0)
 
 
-def _judged(replay: Replay, choice: _Choice, troubled: Troubled, *, is_chooser_unseen: bool) -> Judgement:
+def _judged(replay: Replay, choice: _Choice, troubled: Troubled, *, is_chooser_unseen: bool) -> SendJudgement:
     send = choice.send
     judgement = _first_choice(replay, choice, is_chooser_unseen=is_chooser_unseen)
     if judgement.difference is None and judgement.undecided is None:
@@ -114,14 +114,14 @@ def _judged(replay: Replay, choice: _Choice, troubled: Troubled, *, is_chooser_u
     return judgement
 
 
-def _first_choice(replay: Replay, choice: _Choice, *, is_chooser_unseen: bool) -> Judgement:
+def _first_choice(replay: Replay, choice: _Choice, *, is_chooser_unseen: bool) -> SendJudgement:
     """The queue of the first attempt; where it cannot be known, a judgement that says nothing of it."""
     send = choice.send
     latency = replay.settings.send_latency_fault_enable
     sending = Sending(send.mode, send.kind, latency, is_chooser_unseen=is_chooser_unseen)
     if unknown(Aspect.FIRST_QUEUE, sending):
         unjudged = Observation(replay.stepper, send).judged_without_rules(replay.witnessed)
-        return unjudged or Judgement(send.send, send.thread, (), None, 0)
+        return unjudged or SendJudgement(send.send, send.thread, (), None, 0)
     judgement = replay.judge_observation(Observation(replay.stepper, replace(send, thread=choice.thread)))
     if _may_have_chosen_again(replay, send):
         replay.reopen(choice.thread)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rocketdiff.core.plan import SendMode
 from rocketdiff.core.records import Send
 from rocketdiff.oracle.interval import wall_ms
-from rocketdiff.oracle.judgement import Difference, DifferenceKind
+from rocketdiff.oracle.judgement import DifferenceKind, RuleDifference
 from rocketdiff.oracle.moment import Moment
 from rocketdiff.oracle.sentences import (
     end_text,
@@ -31,7 +31,7 @@ def agrees(step: Step, moment: Moment, *, causes_told: bool = True) -> bool:
     return seen is None and ends_alike(step, moment.send) and (not causes_told or causes_alike(step, moment.send))
 
 
-def explained_difference(outcomes: Outcomes, moment: Moment, pristine: Sequence[tuple[str, int]]) -> Difference:
+def explained_difference(outcomes: Outcomes, moment: Moment, pristine: Sequence[tuple[str, int]]) -> RuleDifference:
     """The difference at a moment none of whose outcomes agrees; pristine: the publish list as the route gives it."""
     tries = [(world, step) for world, step in outcomes if isinstance(step, Try)]
     finishes = [step for _, step in outcomes if isinstance(step, Finish)]
@@ -44,7 +44,7 @@ def explained_difference(outcomes: Outcomes, moment: Moment, pristine: Sequence[
     return _wrong_queue(tries, moment, pristine) if tries else _went_on(finishes[0], moment)
 
 
-def result_difference(send: Send) -> Difference | None:
+def result_difference(send: Send) -> RuleDifference | None:
     """A returned result that names another queue than the attempt it came from."""
     answered = [attempt for attempt in send.attempts if attempt.error is None]
     if send.error is not None or send.broker is None or not answered:
@@ -52,7 +52,7 @@ def result_difference(send: Send) -> Difference | None:
     last = answered[-1]
     if (send.broker, send.queue_id) == (last.broker, last.queue_id):
         return None
-    return Difference(
+    return RuleDifference(
         DifferenceKind.QUEUE,
         "queue.result-names-other-queue/" + ("first" if len(send.attempts) == 1 else "retry"),
         last.attempt,
@@ -62,11 +62,11 @@ def result_difference(send: Send) -> Difference | None:
     )
 
 
-def incomplete_difference(send: Send) -> Difference | None:
+def incomplete_difference(send: Send) -> RuleDifference | None:
     """A call that returned a result without a status, though its client shows its attempts."""
     if send.error is not None or send.status is not None or send.mode is not SendMode.SYNC:
         return None
-    return Difference(
+    return RuleDifference(
         DifferenceKind.ERROR,
         "error.result-incomplete",
         None,
@@ -76,14 +76,16 @@ def incomplete_difference(send: Send) -> Difference | None:
     )
 
 
-def route_difference(send: Send, legal: Sequence[Finish]) -> Difference | None:
+def route_difference(send: Send, legal: Sequence[Finish]) -> RuleDifference | None:
     """A call whose topic had no queues, and that ended otherwise than without a route."""
     if any(ends_alike(finish, send) for finish in legal):
         return None
     return _wrong_end(legal[0], send)
 
 
-def _wrong_queue(tries: Sequence[tuple[World, Try]], moment: Moment, pristine: Sequence[tuple[str, int]]) -> Difference:
+def _wrong_queue(
+    tries: Sequence[tuple[World, Try]], moment: Moment, pristine: Sequence[tuple[str, int]]
+) -> RuleDifference:
     seen = moment.followed_by
     assert seen is not None
     observed = Queue(seen.broker, seen.queue_id)
@@ -93,7 +95,7 @@ def _wrong_queue(tries: Sequence[tuple[World, Try]], moment: Moment, pristine: S
     now = wall_ms(moment.from_ns, moment.to_ns)
     kind, name = _why_not(observed, legal, last_broker, tries, now, pristine)
     remaining = remaining_ms(worlds, now)
-    return Difference(
+    return RuleDifference(
         kind,
         f"{name}/{_place(moment.number)}",
         moment.number,
@@ -162,10 +164,10 @@ def _is_next_past(brokers: set[str], world: World, step: Try, observed: Queue) -
     return False
 
 
-def _went_on(finish: Finish, moment: Moment) -> Difference:
+def _went_on(finish: Finish, moment: Moment) -> RuleDifference:
     seen = moment.followed_by
     assert seen is not None
-    return Difference(
+    return RuleDifference(
         DifferenceKind.ATTEMPTS,
         f"attempts.went-on/{_place(moment.number)}",
         moment.number,
@@ -175,8 +177,8 @@ def _went_on(finish: Finish, moment: Moment) -> Difference:
     )
 
 
-def _stopped_early(step: Try, moment: Moment) -> Difference:
-    return Difference(
+def _stopped_early(step: Try, moment: Moment) -> RuleDifference:
+    return RuleDifference(
         DifferenceKind.ATTEMPTS,
         f"attempts.stopped-early/{_place(moment.number)}",
         moment.number,
@@ -191,7 +193,7 @@ def _nearest(finishes: Sequence[Finish], send: Send) -> Finish:
     return max(finishes, key=lambda one: (one.error == send.error, _code(one.code) == _code(send.code)))
 
 
-def _wrong_end(finish: Finish, send: Send) -> Difference:
+def _wrong_end(finish: Finish, send: Send) -> RuleDifference:
     expected, seen = finish.error or "none", send.error or "none"
     observed = end_text(send)
     if expected != seen:
@@ -203,7 +205,7 @@ def _wrong_end(finish: Finish, send: Send) -> Difference:
         observed += f", because of a {send.cause}" if send.cause else ", without a cause"
     else:
         signature = f"error.other-status/expected={finish.status}/seen={send.status}"
-    return Difference(
+    return RuleDifference(
         DifferenceKind.ERROR,
         f"{signature}/{_place(len(send.attempts) - 1)}",
         None,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from rocketdiff.core.plan import SendMode
 from rocketdiff.core.records import Attempt, Send
 from rocketdiff.oracle.interval import NANOSECONDS, bounds
-from rocketdiff.oracle.judgement import Difference, DifferenceKind
+from rocketdiff.oracle.judgement import DifferenceKind, RuleDifference
 from rocketdiff.oracle.sentences import duration_text
 from rocketmq_reference.rules.client.remoting_rules import CloseOnTimeout, RemotingRules
 from rocketmq_reference.rules.producer.attempt import Try
@@ -71,7 +71,7 @@ class Outlasted:
     may_connect: bool
 
     @classmethod
-    def of(cls, found: Difference) -> "Outlasted":
+    def of(cls, found: RuleDifference) -> "Outlasted":
         """What the detail of an OUTLASTED difference says."""
         took_ms, timeout_ms = found.detail["took_ms"], found.detail["timeout_ms"]
         assert isinstance(took_ms, int)
@@ -102,7 +102,7 @@ def allowance_of(step: Try, chosen_ns: int) -> Allowance:
     return Allowance(*bounds(step.timeout_ms), chosen_ns)
 
 
-def duration_difference(attempt: Attempt, allowed: Allowance, *, connecting_counts: bool) -> Difference | None:
+def duration_difference(attempt: Attempt, allowed: Allowance, *, connecting_counts: bool) -> RuleDifference | None:
     """
     An attempt that certainly did not keep its timeout.
 
@@ -122,7 +122,7 @@ def duration_difference(attempt: Attempt, allowed: Allowance, *, connecting_coun
     return None
 
 
-def waiting_difference(send: Send) -> Difference | None:
+def waiting_difference(send: Send) -> RuleDifference | None:
     """
     A one-way call that was not over when its request was written, but long after.
 
@@ -134,7 +134,7 @@ def waiting_difference(send: Send) -> Difference | None:
     waited_ms = (send.end_ns - last.start_ns) // NANOSECONDS
     if waited_ms <= BUSY_MS:
         return None
-    return Difference(
+    return RuleDifference(
         DifferenceKind.ATTEMPTS,
         WAITED,
         last.attempt,
@@ -144,8 +144,8 @@ def waiting_difference(send: Send) -> Difference | None:
     )
 
 
-def _difference(signature: str, attempt: Attempt, timeout_ms: tuple[int, int], took_ms: int) -> Difference:
-    return Difference(
+def _difference(signature: str, attempt: Attempt, timeout_ms: tuple[int, int], took_ms: int) -> RuleDifference:
+    return RuleDifference(
         DifferenceKind.ATTEMPTS,
         signature,
         attempt.attempt,

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from rocketdiff.oracle.belief import STATES_KEPT, Belief, settle_belief
 from rocketdiff.oracle.interval import NANOSECONDS
-from rocketdiff.oracle.judgement import Judgement
+from rocketdiff.oracle.judgement import SendJudgement
 from rocketdiff.oracle.moment import Moment, moments_of
 from rocketdiff.oracle.observation import Observation
 from rocketdiff.oracle.stepper import Stepper
@@ -55,7 +55,7 @@ class _Lane:
 
 def judge_interleaved(
     stepper: Stepper, belief: Belief, observations: Sequence[Observation], *, witnessed: bool
-) -> Iterator[Judgement]:
+) -> Iterator[SendJudgement]:
     """Judgements in the order of the observations, which are in the order of the starts of their sends."""
     unjudged = {id(one): one.judged_without_rules(witnessed) for one in observations}
     threads = sorted({one.send.thread for one in observations})

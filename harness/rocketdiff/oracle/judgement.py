@@ -32,7 +32,7 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class RuleDifference:
     """
     Something no hidden state explains.
 
@@ -49,7 +49,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class SendJudgement:
     """
     Answer for one send; ``states`` hidden states are left after it.
 
@@ -60,7 +60,7 @@ class Judgement:
     send: int
     thread: int
     decisions: tuple[Decision, ...]
-    difference: Difference | None
+    difference: RuleDifference | None
     states: int
     undecided: str | None = None
-    further: tuple[Difference, ...] = ()
+    further: tuple[RuleDifference, ...] = ()

@@ -15,7 +15,7 @@ from rocketdiff.oracle.difference import (
 )
 from rocketdiff.oracle.durations import Allowance, allowance_of, duration_difference, waiting_difference
 from rocketdiff.oracle.interval import wall_ms
-from rocketdiff.oracle.judgement import Decision, Difference, Judgement
+from rocketdiff.oracle.judgement import Decision, RuleDifference, SendJudgement
 from rocketdiff.oracle.moment import Moment
 from rocketdiff.oracle.stepper import Stepper
 from rocketdiff.oracle.world import World
@@ -33,7 +33,7 @@ class Observation:
         self.narrated = narrated
         self.story: list[Event] = []
         self.send = send
-        self.difference: Difference | None = None
+        self.difference: RuleDifference | None = None
         self.undecided: str | None = None
         self._legal: list[set[Queue]] = [set() for _ in send.attempts]
         self._avoided = [0] * len(send.attempts)
@@ -41,7 +41,7 @@ class Observation:
         self._total = 0
         self._brokers = 0
 
-    def judged_without_rules(self, witnessed: bool) -> Judgement | None:
+    def judged_without_rules(self, witnessed: bool) -> SendJudgement | None:
         """The judgement of a send the rules need not or cannot be asked about."""
         if not witnessed:
             self.difference = result_difference(self.send)
@@ -128,10 +128,10 @@ class Observation:
                 return ended
         return self.stepper.every_forced(worlds, moment)
 
-    def judgement(self, belief: Belief | None) -> Judgement:
+    def judgement(self, belief: Belief | None) -> SendJudgement:
         """What has been found out."""
         is_waited_for = self.send.mode is not SendMode.ASYNC
-        further: tuple[Difference, ...] = ()
+        further: tuple[RuleDifference, ...] = ()
         if self.difference is None and self.undecided is None and belief is not None and is_waited_for:
             found = tuple(self._explained_yet_wrong(belief))
             self.difference, further = next(iter(found), None), found[1:]
@@ -149,14 +149,16 @@ class Observation:
             if legal
         )
         states = 0 if belief is None else len(belief.worlds)
-        return Judgement(self.send.send, self.send.thread, decisions, self.difference, states, self.undecided, further)
+        return SendJudgement(
+            self.send.send, self.send.thread, decisions, self.difference, states, self.undecided, further
+        )
 
     def _note_allowance(self, tries: list[Try], moment: Moment) -> None:
         for step in tries:
             allowed = self._allowed.setdefault(moment.number, allowance_of(step, moment.from_ns))
             allowed.widen(step)
 
-    def _explained_yet_wrong(self, belief: Belief) -> Iterator[Difference]:
+    def _explained_yet_wrong(self, belief: Belief) -> Iterator[RuleDifference]:
         """What may be wrong with a send whose every moment the rules explain; the first is told."""
         yield from self._unkept_timeouts(belief)
         for find in (waiting_difference, result_difference, incomplete_difference):
@@ -164,7 +166,7 @@ class Observation:
             if difference is not None:
                 yield difference
 
-    def _unkept_timeouts(self, belief: Belief) -> Iterator[Difference]:
+    def _unkept_timeouts(self, belief: Belief) -> Iterator[RuleDifference]:
         """Attempts that did not keep their timeouts; unknown where hidden states have been left out."""
         counts = self.stepper.dialect.remoting.budgeted
         found = (

@@ -15,7 +15,7 @@ from rocketdiff.core.records import Send
 from rocketdiff.core.settings import CLIENT_SETTINGS, ClientSettings
 from rocketdiff.oracle.belief import Belief, settle_belief
 from rocketdiff.oracle.interleave import judge_interleaved
-from rocketdiff.oracle.judgement import Judgement
+from rocketdiff.oracle.judgement import SendJudgement
 from rocketdiff.oracle.moment import moments_of
 from rocketdiff.oracle.observation import Observation
 from rocketdiff.oracle.stepper import Routes, Stepper
@@ -56,11 +56,11 @@ class Replay:
         """Whether the application's own thread chooses for its asynchronous sends (to 4.2.0)."""
         return self.dialect.asynchronous.runs_on is AsyncThread.CALLER
 
-    def judge(self, send: Send) -> Judgement:
+    def judge(self, send: Send) -> SendJudgement:
         """The next send of the thread."""
         return self.judge_observation(Observation(self.stepper, send))
 
-    def judge_observation(self, observation: Observation) -> Judgement:
+    def judge_observation(self, observation: Observation) -> SendJudgement:
         """As ``judge``, for somebody who wants to keep the observation."""
         send = observation.send
         unjudged = observation.judged_without_rules(self.witnessed)
@@ -77,7 +77,7 @@ class Replay:
             self.belief = settle_belief(worlds, self.stepper.demon, now_ms, complete=self.belief.complete)
         return observation.judgement(self.belief)
 
-    def judge_all(self, sends: Iterable[Send]) -> Iterator[Judgement]:
+    def judge_all(self, sends: Iterable[Send]) -> Iterator[SendJudgement]:
         """
         All sends of an arm, in order of their start; the sends of each thread must follow one another.
 
@@ -85,7 +85,7 @@ class Replay:
         """
         yield from self.judge_observed([Observation(self.stepper, send) for send in sends])
 
-    def judge_observed(self, observations: Iterable[Observation]) -> Iterator[Judgement]:
+    def judge_observed(self, observations: Iterable[Observation]) -> Iterator[SendJudgement]:
         """As ``judge_all``, for somebody who wants to keep the observations."""
         ordered = sorted(observations, key=lambda one: (one.send.start_ns, one.send.thread, one.send.send))
         threads = {one.send.thread for one in ordered}

@@ -12,14 +12,14 @@ from itertools import pairwise
 from rocketdiff.core.plan import SendKind
 from rocketdiff.core.records import Attempt, Send
 from rocketdiff.oracle.async_ends import Troubled
-from rocketdiff.oracle.judgement import Difference, DifferenceKind
+from rocketdiff.oracle.judgement import DifferenceKind, RuleDifference
 from rocketdiff.oracle.replay import Replay
 
 RETURNED = "retry.returned-to-failed-broker/retry"
 LEFT = "retry.left-its-queue/retry"
 
 
-def retry_broker_difference(replay: Replay, send: Send, troubled: Troubled) -> Difference | None:
+def retry_broker_difference(replay: Replay, send: Send, troubled: Troubled) -> RuleDifference | None:
     """The first retry of a send at a broker where the rules cannot have sent it."""
     if replay.settings.send_latency_fault_enable:
         return None
@@ -27,7 +27,7 @@ def retry_broker_difference(replay: Replay, send: Send, troubled: Troubled) -> D
     return next(find(replay, send, troubled), None)
 
 
-def _returned(replay: Replay, send: Send, troubled: Troubled) -> Iterator[Difference]:
+def _returned(replay: Replay, send: Send, troubled: Troubled) -> Iterator[RuleDifference]:
     """
     Retries at the broker that had just failed.
 
@@ -46,7 +46,7 @@ def _returned(replay: Replay, send: Send, troubled: Troubled) -> Iterator[Differ
             yield _difference(RETURNED, retry, expected)
 
 
-def _left(_replay: Replay, send: Send, _troubled: Troubled) -> Iterator[Difference]:
+def _left(_replay: Replay, send: Send, _troubled: Troubled) -> Iterator[RuleDifference]:
     """Retries in another queue than the one that the application named."""
     for failed, retry in _retries(send):
         if (retry.broker, retry.queue_id) != (failed.broker, failed.queue_id):
@@ -62,6 +62,6 @@ def _retries(send: Send) -> Iterator[tuple[Attempt, Attempt]]:
     return pairwise(made)
 
 
-def _difference(signature: str, retry: Attempt, expected: str) -> Difference:
+def _difference(signature: str, retry: Attempt, expected: str) -> RuleDifference:
     seen = f"attempt {retry.attempt} went to {retry.broker} queue {retry.queue_id}"
-    return Difference(DifferenceKind.QUEUE, signature, retry.attempt, expected, seen, {"broker": retry.broker})
+    return RuleDifference(DifferenceKind.QUEUE, signature, retry.attempt, expected, seen, {"broker": retry.broker})

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from rocketdiff.analysis.analyze import WITHOUT_SPARK
+from rocketdiff.analysis.run_analysis import WITHOUT_SPARK
 from rocketdiff.core.errors import HarnessError
 from rocketdiff.judging.judge_runs import Judged, judge_runs
 from rocketdiff.judging.ledgers import load_for

@@ -32,7 +32,7 @@ from rocketdiff.core.events import (
 from rocketdiff.core.fault import KILLS, FaultRecord
 from rocketdiff.core.records import Hello
 from rocketdiff.protocol.commands import SubjectSetup
-from rocketdiff.run.guards import CaseFacts, guards_of, median_lateness_ns
+from rocketdiff.run.guards import CaseMeasurements, guards_of, median_lateness_ns
 from rocketdiff.run.open_connections import ConnectionWatch, endpoints_of
 from rocketdiff.run.stall_watch import StallWatch
 from rocketdiff.run.wire_faults import needs_relays, with_relays
@@ -224,10 +224,10 @@ class _Stage:
         for arm in Arm:
             self.directory.write_stored(arm, kept[self._topic(arm)], table=TableName.SCHEDULED)
 
-    def facts(self) -> CaseFacts:
+    def facts(self) -> CaseMeasurements:
         """What the guards look at, once everything is over."""
         sends = {arm: subject.transcript.sends for arm, subject in self.arms.items()}
-        return CaseFacts(
+        return CaseMeasurements(
             case=self.case,
             case_name=str(self.case.id),
             first_ns={arm: min(send.start_ns for send in told) for arm, told in sends.items() if told},

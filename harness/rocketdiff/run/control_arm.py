@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
-from rocketdiff.analysis.analyze import WITHOUT_SPARK
+from rocketdiff.analysis.run_analysis import WITHOUT_SPARK
 from rocketdiff.core.events import Arm
 from rocketdiff.core.policy import Policy
 from rocketdiff.core.run_info import Guard

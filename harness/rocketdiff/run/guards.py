@@ -52,7 +52,7 @@ APART_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class CaseFacts:
+class CaseMeasurements:
     """
     What the runner saw of one case.
 
@@ -113,13 +113,13 @@ def _median_lateness_ns(due: Mapping[int, int], sends: Iterable[Send]) -> int:
     return int(median(late)) if late else 0
 
 
-def guards_of(facts: CaseFacts) -> tuple[Guard, ...]:
+def guards_of(facts: CaseMeasurements) -> tuple[Guard, ...]:
     """Every guard of a case, held or not; what a lost subject could not do is the protocol check's business."""
     each = (*_start(facts), *_lateness(facts), *_complete(facts), *_faults(facts), _clock(facts), _read_back(facts))
     return (*each, *_awake(facts), *_witnesses(facts))
 
 
-def _start(facts: CaseFacts) -> tuple[Guard, ...]:
+def _start(facts: CaseMeasurements) -> tuple[Guard, ...]:
     spread = facts.spread_ns
     if spread is None:
         return ()
@@ -134,7 +134,7 @@ def _start(facts: CaseFacts) -> tuple[Guard, ...]:
     )
 
 
-def _lateness(facts: CaseFacts) -> tuple[Guard, ...]:
+def _lateness(facts: CaseMeasurements) -> tuple[Guard, ...]:
     return tuple(
         Guard(
             name=f"on-schedule-{arm}",
@@ -147,7 +147,7 @@ def _lateness(facts: CaseFacts) -> tuple[Guard, ...]:
     )
 
 
-def _complete(facts: CaseFacts) -> tuple[Guard, ...]:
+def _complete(facts: CaseMeasurements) -> tuple[Guard, ...]:
     planned = len(facts.case.plan.sends)
     return tuple(
         Guard(f"plan-done-{arm}", count == planned, f"{planned} sends answered", f"{count}", facts.case_name)
@@ -156,7 +156,7 @@ def _complete(facts: CaseFacts) -> tuple[Guard, ...]:
     )
 
 
-def _faults(facts: CaseFacts) -> tuple[Guard, ...]:
+def _faults(facts: CaseMeasurements) -> tuple[Guard, ...]:
     held = tuple(_effective(facts, spec) for spec in facts.case.faults)
     wrong = tuple(
         Guard(
@@ -167,7 +167,7 @@ def _faults(facts: CaseFacts) -> tuple[Guard, ...]:
     return held + wrong + tuple(_on_time(facts))
 
 
-def _effective(facts: CaseFacts, spec: FaultSpec) -> Guard:
+def _effective(facts: CaseMeasurements, spec: FaultSpec) -> Guard:
     """Whether one fault was injected, shown, lasted long enough and (unless it is for good) was shown to be over."""
     expected = f"{spec.kind} of {spec.node} at {spec.at_s:g} s in effect and proven"
     record = next((r for r in facts.faults if r.episode == spec.episode and r.node == spec.node), None)
@@ -186,7 +186,7 @@ def _flaw(record: FaultRecord, spec: FaultSpec) -> str:
     return f"it lasted {lasted_s:.2f} s only" if lasted_s < SHORTENED_PAUSE_SHARE * spec.for_s else ""
 
 
-def _on_time(facts: CaseFacts) -> Iterator[Guard]:
+def _on_time(facts: CaseMeasurements) -> Iterator[Guard]:
     """Whether the schedule was kept: every fault in its time, and pauses that the plan has apart were apart."""
     done = {(record.episode, record.node): record for record in facts.faults}
     pairs = [(spec, done[key]) for spec in facts.case.faults if (key := (spec.episode, spec.node)) in done]
@@ -217,7 +217,7 @@ def _merged(pairs: Sequence[tuple[FaultSpec, FaultRecord]]) -> Iterator[str]:
             yield f"the pauses of {spec.node} at {spec.at_s:g} s and {later.node} at {later.at_s:g} s overlapped"
 
 
-def _clock(facts: CaseFacts) -> Guard:
+def _clock(facts: CaseMeasurements) -> Guard:
     slip = facts.clock_slip_ms
     return Guard(
         name="clock-steady",
@@ -228,7 +228,7 @@ def _clock(facts: CaseFacts) -> Guard:
     )
 
 
-def _awake(facts: CaseFacts) -> Iterator[Guard]:
+def _awake(facts: CaseMeasurements) -> Iterator[Guard]:
     """The machine, and each subject: what was not let run cannot be blamed for standing still."""
     gap_ns = facts.stalls.longest_gap_ns
     yield Guard(
@@ -243,7 +243,7 @@ def _awake(facts: CaseFacts) -> Iterator[Guard]:
         yield Guard(f"awake-{arm}", not stopped_ns, "processes that nobody stops", seen, facts.case_name)
 
 
-def _witnesses(facts: CaseFacts) -> tuple[Guard, ...]:
+def _witnesses(facts: CaseMeasurements) -> tuple[Guard, ...]:
     """
     Who saw an arm's attempts, where there was a relay; broken when client and wire told two stories.
 
@@ -262,6 +262,6 @@ def _witnesses(facts: CaseFacts) -> tuple[Guard, ...]:
     )
 
 
-def _read_back(facts: CaseFacts) -> Guard:
+def _read_back(facts: CaseMeasurements) -> Guard:
     seen = "read" if facts.is_read_back else "not read"
     return Guard("read-back", facts.is_read_back, "every queue read to its end after healing", seen, facts.case_name)

@@ -13,7 +13,7 @@ from rocketdiff.run.request import RunRequest, command_line
 from rocketdiff.scenario import Case
 from rocketdiff.scenario.checks_asked import checks_planned
 from rocketdiff.traces.manifest import CaseEntry, RunManifest, Tolerance
-from rocketdiff.traces.plan_file import plan_digest
+from rocketdiff.traces.recorder import plan_digest
 
 
 def manifest_of(

@@ -20,7 +20,6 @@ from rocketdiff.core.plan import Plan, PlannedSend
 from rocketdiff.core.run_info import Guard
 from rocketdiff.traces.arm_tables import arm_rows
 from rocketdiff.traces.connections import ConnectionSample
-from rocketdiff.traces.disk import digest_of, write_whole
 from rocketdiff.traces.journal import ArmJournal, read_fault_journal, read_plan_file, read_witnessed_journal
 from rocketdiff.traces.layout import (
     fault_journal_file,
@@ -32,8 +31,7 @@ from rocketdiff.traces.layout import (
     witnessed_file,
 )
 from rocketdiff.traces.manifest import ArmSummary, Breach, CaseEntry, CaseStatus, ClockAnchor
-from rocketdiff.traces.plan_file import encode_plan
-from rocketdiff.traces.recorder import Recorder
+from rocketdiff.traces.recorder import Recorder, digest_of, encode_plan, write_whole
 from rocketdiff.traces.schema import ARM_CODES, FAULTS, STORED, TableName
 from rocketdiff.traces.sealed_file import Columns, sorted_table, write_sealed
 

@@ -15,8 +15,8 @@ from rocketdiff.core.events import Arm
 from rocketdiff.core.run_info import Guard, Machine
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.traces.connections import ConnectionSample
-from rocketdiff.traces.disk import digest_of
 from rocketdiff.traces.journal import CLIENT
+from rocketdiff.traces.recorder import digest_of
 from rocketdiff.traces.schema import DIGESTS_SINCE, SCHEMA_VERSION, minor_of, require_known_version
 
 _END_OF_TIME_MS = 253_402_300_800_000

@@ -12,8 +12,7 @@ from rocketdiff.traces.layout import case_and_arm, table_file
 from rocketdiff.traces.manifest import CaseEntry, CaseStatus
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import DIGESTS_SINCE, OPTIONAL_TABLES, TableName
-from rocketdiff.traces.sealed_file import read_file_statement, read_sealed
-from rocketdiff.traces.statement import REPAIR, FileStatement
+from rocketdiff.traces.sealed_file import REPAIR, FileStatement, read_file_statement, read_sealed
 
 READ_BACK = "read-back"
 """The guard that held when every queue was read to its end."""

@@ -14,9 +14,9 @@ from typing import Self
 from rocketdiff.core.errors import TraceError, UsageError
 from rocketdiff.core.events import Arm
 from rocketdiff.traces.case_directory import CaseDirectory, Change
-from rocketdiff.traces.disk import write_whole, writing
 from rocketdiff.traces.layout import JOURNAL, LOGS, MANIFEST
 from rocketdiff.traces.manifest import CaseEntry, CaseStatus, RunManifest, decode_manifest, encode_manifest
+from rocketdiff.traces.recorder import write_whole, writing
 
 
 class RunDirectory:

@@ -1,26 +1,146 @@
-"""One sealed Parquet file: written whole or not at all, and read back only if it is what it says."""
+"""
+One sealed Parquet file: written as a whole or not at all, and read back only if it is what its statement says.
+
+The statement lies in the metadata of the file and is checked against its rows. The oracle keeps state over a group (case, arm,
+thread), and would silently misjudge a group that is split over files or out of order; so every file names its groups and their sizes.
+"""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.events import Arm
-from rocketdiff.traces.disk import digest_of, replacing
-from rocketdiff.traces.schema import SCHEMAS, SORT_KEYS, TableName, completed, minor_of
-from rocketdiff.traces.statement import (
-    REPAIR,
-    VERSION_KEY,
-    FileStatement,
-    integers,
-    read_statement,
-    stamp,
-    state,
-    verify,
+from rocketdiff.traces.recorder import digest_of, replacing
+from rocketdiff.traces.schema import (
+    ARM_CODES,
+    SCHEMA_VERSION,
+    SCHEMAS,
+    SORT_KEYS,
+    TableName,
+    completed,
+    minor_of,
+    require_known_version,
 )
+
+VERSION_KEY = b"rocketdiff.schema"
+STATEMENT_KEY = b"rocketdiff.statement"
+
+REPAIR = "restore the run directory from a copy, or run the command again that run.json has as reproduce"
+"""What to do about a table that is missing or damaged; nothing can seal a run a second time."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileStatement:
+    """
+    One file: which table of which case and arm, and its whole groups.
+
+    arm and subject are None for a table of the whole case. groups: (thread, rows) in file order; a table without
+    threads has the one group (0, rows), or none when it is empty.
+    """
+
+    run: str
+    table: TableName
+    case: int
+    arm: Arm | None
+    subject: str | None
+    rows: int
+    groups: tuple[tuple[int, int], ...]
+
+
+def state(
+    table: pa.Table, *, run: str, name: TableName, case: int, arm: Arm | None, subject: str | None
+) -> FileStatement:
+    """Describe a sorted table as it is about to be written."""
+    return FileStatement(run, name, case, arm, subject, table.num_rows, _groups(table))
+
+
+def stamp(table: pa.Table, statement: FileStatement) -> pa.Table:
+    """The same table carrying its statement and the schema version."""
+    return table.replace_schema_metadata(
+        {VERSION_KEY: SCHEMA_VERSION.encode(), STATEMENT_KEY: msgspec.json.encode(statement)}
+    )
+
+
+def read_statement(schema: pa.Schema, *, where: str) -> FileStatement:
+    """The statement of a file from its schema; TraceError when there is none, or of an unknown major version."""
+    metadata = schema.metadata or {}
+    version = metadata.get(VERSION_KEY)
+    require_known_version(version.decode(errors="replace") if version is not None else None, where=where)
+    try:
+        return msgspec.json.decode(metadata.get(STATEMENT_KEY, b""), type=FileStatement)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as problem:
+        raise TraceError(f"a statement of its groups in {where}", seen=str(problem), hint=REPAIR) from problem
+
+
+def verify(table: pa.Table, statement: FileStatement, *, where: str) -> None:
+    """Raise TraceError unless the rows are exactly what the statement says, in the order the oracle reads them."""
+    columns = ", ".join(f"{field.name} {field.type}" for field in table.schema)
+    _require(table.schema.equals(SCHEMAS[statement.table]), "the columns of this schema version", columns, where)
+    _require(table.num_rows == statement.rows, f"{statement.rows} rows as stated", table.num_rows, where)
+    _require_constant(table, "case", statement.case, where)
+    if "arm" in table.column_names:
+        if statement.arm is None:
+            raise TraceError(f"an arm named in {where}", seen="none", hint=REPAIR)
+        _require_constant(table, "arm", ARM_CODES[statement.arm], where)
+    groups = _groups(table)
+    _require(groups == statement.groups, f"whole groups {statement.groups} as stated", groups, where)
+    keys = SORT_KEYS[statement.table]
+    _require(_rises_strictly(table, keys), f"rows rising strictly by {', '.join(keys)}", "another order", where)
+
+
+def _require(holds: bool, expected: str, seen: object, where: str) -> None:
+    if not holds:
+        raise TraceError(f"{expected} in {where}", seen=str(seen), hint=REPAIR)
+
+
+def _require_constant(table: pa.Table, column: str, value: int, where: str) -> None:
+    values = np.unique(integers(table, column))
+    _require(bool((values == value).all()), f"only {column} {value}", values.tolist(), where)
+
+
+def integers(table: pa.Table, column: str) -> npt.NDArray[np.int64]:
+    """A column without nulls as int64; words become the rank of the word, so that they sort as words."""
+    data = table.column(column)
+    if not pa.types.is_dictionary(data.type):
+        return np.asarray(data.to_numpy(), dtype=np.int64)
+    coded = data.unify_dictionaries().combine_chunks()
+    assert isinstance(coded, pa.DictionaryArray)
+    words = [str(word) for word in coded.dictionary.to_pylist()]
+    ranks = {word: rank for rank, word in enumerate(sorted(words))}
+    rank_of_code = np.array([ranks[word] for word in words], dtype=np.int64)
+    return np.take(rank_of_code, np.asarray(coded.indices.to_numpy(), dtype=np.int64))
+
+
+def _groups(table: pa.Table) -> tuple[tuple[int, int], ...]:
+    """(thread, rows) of each run of equal threads: a thread that appears twice was split."""
+    if table.num_rows == 0:
+        return ()
+    if "thread" not in table.column_names:
+        return ((0, table.num_rows),)
+    threads = integers(table, "thread")
+    starts = np.concatenate(([0], np.flatnonzero(np.diff(threads)) + 1))
+    sizes = np.diff(np.concatenate((starts, [threads.size])))
+    return tuple((int(threads[start]), int(size)) for start, size in zip(starts, sizes, strict=True))
+
+
+def _rises_strictly(table: pa.Table, keys: tuple[str, ...]) -> bool:
+    if table.num_rows < 2:
+        return True
+    undecided = np.ones(table.num_rows - 1, dtype=np.bool_)
+    for key in keys:
+        steps = np.diff(integers(table, key))
+        if bool((undecided & (steps < 0)).any()):
+            return False
+        undecided &= steps == 0
+    return not bool(undecided.any())
+
 
 UNREADABLE = (OSError, ValueError, pa.ArrowException)
 """What pyarrow raises for a damaged file; words that are not UTF-8 any more are a ValueError."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.analysis.analyze import WITHOUT_SPARK, analyze
+from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.records import Attempt, Send
 from rocketdiff.core.run_info import CaseInfo, Machine, RunInfo, SubjectInfo

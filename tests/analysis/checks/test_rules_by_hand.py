@@ -16,7 +16,7 @@ from rocketdiff.core.events import Arm
 from rocketdiff.core.fault import FaultRecord
 from rocketdiff.core.records import Attempt
 from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle.judgement import Decision, Difference, DifferenceKind, Judgement
+from rocketdiff.oracle.judgement import Decision, DifferenceKind, RuleDifference, SendJudgement
 from tests.analysis.by_hand import ENTRY, MS, S, facts_of, fault, made, pair, signatures, tried
 
 BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
@@ -33,9 +33,9 @@ def judged(
     kind: DifferenceKind | None = None,
     attempt: int | None = None,
     undecided: str | None = None,
-) -> Judgement:
-    found = None if kind is None else Difference(kind, f"{kind}.x", attempt, "this", "that", {"why": 1})
-    return Judgement(0, 0, decisions, found, 1, undecided)
+) -> SendJudgement:
+    found = None if kind is None else RuleDifference(kind, f"{kind}.x", attempt, "this", "that", {"why": 1})
+    return SendJudgement(0, 0, decisions, found, 1, undecided)
 
 
 def facts(make: Any, *sides: Any, faults: tuple[FaultRecord, ...] = (), entry: Any = ENTRY) -> CaseFacts:
@@ -44,7 +44,7 @@ def facts(make: Any, *sides: Any, faults: tuple[FaultRecord, ...] = (), entry: A
     return facts_of(alone, make, faults=faults, entry=entry)
 
 
-def send(judgement: Judgement | None, *each: Attempt, arm: Arm = CANDIDATE, **row: Any) -> Any:
+def send(judgement: SendJudgement | None, *each: Attempt, arm: Arm = CANDIDATE, **row: Any) -> Any:
     return made(arm, 0, *each, judgement=judgement, faults=(PAUSE,), **row)
 
 
@@ -105,7 +105,7 @@ STORED = tried(10 * S, 11 * S, status=RESERVE)
     ],
 )
 def test_which_attempts_are_decisions(
-    each: tuple[Attempt, ...], judgement: Judgement | None, seen: dict[str, int], bound: dict[str, int]
+    each: tuple[Attempt, ...], judgement: SendJudgement | None, seen: dict[str, int], bound: dict[str, int]
 ) -> None:
     """All are told; those before a wrong queue or attempt are decisions, and each situation is met once a send."""
     found = facts(Attempts, send(judgement, *each))
@@ -136,7 +136,7 @@ def test_attempts_are_counted_in_their_own_phase() -> None:
     ],
 )
 def test_which_ends_are_decisions(
-    row: dict[str, Any], judgement: Judgement | None, seen: str | None, met: str | None
+    row: dict[str, Any], judgement: SendJudgement | None, seen: str | None, met: str | None
 ) -> None:
     """All that failed or were stored with a reserve are told; those that the rules judged to the end are decisions."""
     found = facts(ErrorKind, send(judgement, tried(0, 1), **row))

@@ -7,8 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from rocketdiff.analysis.analyze import WITHOUT_SPARK, analyze
-from rocketdiff.analysis.local import summaries_here
+from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze, summaries_here
 from rocketdiff.analysis.spark.distributed import summaries_on_spark
 from rocketdiff.analysis.summaries import Summaries
 from rocketdiff.core.errors import TraceError

@@ -19,7 +19,7 @@ from rocketdiff.core.events import Arm
 from rocketdiff.core.fault import FaultKind
 from rocketdiff.core.records import Send
 from rocketdiff.oracle.durations import GAVE_UP_EARLY, OUTLASTED, WAITED, Tearing
-from rocketdiff.oracle.judgement import Difference, DifferenceKind, Judgement
+from rocketdiff.oracle.judgement import DifferenceKind, RuleDifference, SendJudgement
 from tests.analysis.by_hand import MS, S, fault, made, tried
 
 PAUSE = fault(10 * S, 12 * S)
@@ -70,9 +70,9 @@ def test_a_pause_without_an_end_takes_all_that_follow() -> None:
 def rules(*, shared: bool = False, asynchronous: bool = False) -> Any:
     """Rules that judge every send by saying who judged it, and that it gave up early."""
 
-    def judged(by: str, trace: Send) -> Judgement:
-        found = Difference(DifferenceKind.ATTEMPTS, by, 0, "", "")
-        return Judgement(trace.send, trace.thread, (), found, 1)
+    def judged(by: str, trace: Send) -> SendJudgement:
+        found = RuleDifference(DifferenceKind.ATTEMPTS, by, 0, "", "")
+        return SendJudgement(trace.send, trace.thread, (), found, 1)
 
     numbers = count(1)
 
@@ -118,12 +118,12 @@ def test_threads_that_share_state_are_judged_together(how: dict[str, bool]) -> N
     assert [one.judgement and one.judgement.send for one in judged] == [0, 1, None]
 
 
-def found_so(signature: str, *further: str, attempt: int | None = 0) -> Judgement:
-    each = [Difference(DifferenceKind.ATTEMPTS, one, attempt, "500 ms", "60 ms") for one in (signature, *further)]
-    return Judgement(0, 0, (), each[0], 1, further=tuple(each[1:]))
+def found_so(signature: str, *further: str, attempt: int | None = 0) -> SendJudgement:
+    each = [RuleDifference(DifferenceKind.ATTEMPTS, one, attempt, "500 ms", "60 ms") for one in (signature, *further)]
+    return SendJudgement(0, 0, (), each[0], 1, further=tuple(each[1:]))
 
 
-def left(judgement: Judgement | None, *, torn: bool = False, hit: Any = None) -> str | None:
+def left(judgement: SendJudgement | None, *, torn: bool = False, hit: Any = None) -> str | None:
     """What is left of a judgement of a send of two attempts, the second at broker-b."""
     attempts = tried(0, MS, broker="broker-a"), tried(10 * S, 10 * S + 60 * MS, attempt=1)
     side = made(Arm.CANDIDATE, 0, *attempts)
@@ -138,7 +138,7 @@ def left(judgement: Judgement | None, *, torn: bool = False, hit: Any = None) ->
     ("judgement", "torn", "kept"),
     [
         (None, True, None),
-        (Judgement(0, 0, (), None, 1), True, None),
+        (SendJudgement(0, 0, (), None, 1), True, None),
         (found_so("other", attempt=1), True, "other"),
         (found_so(GAVE_UP_EARLY, attempt=1), False, GAVE_UP_EARLY),
         (found_so(GAVE_UP_EARLY, attempt=1), True, None),
@@ -148,7 +148,7 @@ def left(judgement: Judgement | None, *, torn: bool = False, hit: Any = None) ->
         (found_so("other", GAVE_UP_EARLY, attempt=1), True, "other"),
     ],
 )
-def test_what_a_torn_connection_forgives(judgement: Judgement | None, torn: bool, kept: str | None) -> None:
+def test_what_a_torn_connection_forgives(judgement: SendJudgement | None, torn: bool, kept: str | None) -> None:
     """The early end of the attempt that was torn; the next that is not forgiven takes its place."""
     assert left(judgement, torn=torn) == kept
 
@@ -174,8 +174,8 @@ def test_a_call_may_wait_where_its_broker_was_well_or_cut_off(hit: Any, torn: bo
 def test_a_second_too_long_is_a_busy_machines_doing(took_ms: int, kept: str | None) -> None:
     """Of an attempt whose timeout is 500 ms and whose connection was held."""
     detail: dict[str, object] = {"took_ms": took_ms, "timeout_ms": [400, 500], "may_connect": False}
-    found = Difference(DifferenceKind.ATTEMPTS, OUTLASTED, 1, "", "", detail)
-    assert left(Judgement(0, 0, (), found, 1)) == kept
+    found = RuleDifference(DifferenceKind.ATTEMPTS, OUTLASTED, 1, "", "", detail)
+    assert left(SendJudgement(0, 0, (), found, 1)) == kept
 
 
 def stored(**copies: list[Copy]) -> StoredCopies:

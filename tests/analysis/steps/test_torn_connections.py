@@ -16,7 +16,7 @@ from rocketdiff.core.fault import FaultKind, FaultRecord
 from rocketdiff.core.records import Attempt
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.oracle.durations import GAVE_UP_EARLY, WAITED, Tearing
-from rocketdiff.oracle.judgement import Difference, DifferenceKind, Judgement
+from rocketdiff.oracle.judgement import DifferenceKind, RuleDifference, SendJudgement
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketmq_reference.dialects import dialect_of
 from tests.analysis.synthetic import MS, Pause, Story, Told
@@ -126,19 +126,19 @@ def test_one_that_ends_early_after_another_timed_out_is_none(new_run: NewRun, ev
     assert GAVE_UP_EARLY not in {one.signature for one in evidence["two-threads", "attempts"].divergences}
 
 
-EARLY = Difference(DifferenceKind.ATTEMPTS, GAVE_UP_EARLY, 0, "500 ms", "60 ms")
-OTHER = Difference(DifferenceKind.QUEUE, "queue.result-names-other-queue/first", 0, "queue 1", "queue 2")
+EARLY = RuleDifference(DifferenceKind.ATTEMPTS, GAVE_UP_EARLY, 0, "500 ms", "60 ms")
+OTHER = RuleDifference(DifferenceKind.QUEUE, "queue.result-names-other-queue/first", 0, "queue 1", "queue 2")
 
 
 @pytest.mark.parametrize(
     ("thread", "further", "left"), [(0, (), None), (0, (OTHER,), OTHER), (0, (EARLY,), None), (1, (OTHER,), EARLY)]
 )
 def test_a_send_whose_early_end_is_forgiven_still_answers_for_the_rest(
-    thread: int, further: tuple[Difference, ...], left: Difference | None
+    thread: int, further: tuple[RuleDifference, ...], left: RuleDifference | None
 ) -> None:
     """Thread 1's timeout tore the connection of thread 0; that a result names another queue is its own doing."""
     attempt = Attempt(0, thread, 0, "broker-b", 0, 10 * S, 10 * S + 50 * MS)
-    judgement = Judgement(0, thread, (), EARLY, 1, further=further)
+    judgement = SendJudgement(0, thread, (), EARLY, 1, further=further)
     sends = [SendView(Arm.CANDIDATE, thread, 0, None, (attempt,), judgement=judgement)]
     rows = attempts(("broker-b", 9 * S, None), ("broker-b", 10 * S + 20 * MS, TIMED_OUT))
     (one,) = forgiven(sends, TornConnections(rows, (), Tearing.of(dialect_of("5.3.3").remoting)), NONE)
@@ -164,7 +164,7 @@ def test_a_one_way_call_may_wait_for_a_connection(
     faults = [fault(kind) for kind in kinds]
     attempt = Attempt(0, 0, 0, "broker-b", 0, 10 * S, 10 * S)
     context = Context(Phase.PAUSED, faults[-1] if is_hit else None)
-    judgement = Judgement(0, 0, (), replace(EARLY, signature=WAITED), 1)
+    judgement = SendJudgement(0, 0, (), replace(EARLY, signature=WAITED), 1)
     judged = SendView(Arm.CANDIDATE, 0, 0, None, (attempt,), Phase.PAUSED, contexts=(context,), judgement=judgement)
     (one,) = forgiven([judged], TornConnections(None, faults, Tearing.of(dialect_of(release).remoting)), NONE)
     assert one.judgement is not None

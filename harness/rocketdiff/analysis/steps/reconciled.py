@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from rocketdiff.analysis.send_view import Copy, Fate, SendView
 from rocketdiff.core.outcome import Outcome
-from rocketdiff.traces.statement import integers
+from rocketdiff.traces.sealed_file import integers
 
 
 @dataclass(frozen=True, slots=True)

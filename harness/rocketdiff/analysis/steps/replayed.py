@@ -16,7 +16,7 @@ from rocketdiff.analysis.steps.rulebook import ArmRules
 from rocketdiff.analysis.steps.torn_connections import TornConnections
 from rocketdiff.core.fault import HOLD_ANSWERS_BACK
 from rocketdiff.oracle.durations import GAVE_UP_EARLY, OUTLASTED, WAITED, Outlasted
-from rocketdiff.oracle.judgement import Difference
+from rocketdiff.oracle.judgement import RuleDifference
 from rocketdiff.oracle.replay import Replay
 
 
@@ -50,7 +50,7 @@ def forgiven(sends: Iterable[SendView], torn: TornConnections, excuses: Excuses)
             yield one
 
 
-def _is_forgiven(one: SendView, found: Difference, torn: TornConnections, excuses: Excuses) -> bool:
+def _is_forgiven(one: SendView, found: RuleDifference, torn: TornConnections, excuses: Excuses) -> bool:
     if found.signature not in (GAVE_UP_EARLY, WAITED, OUTLASTED):
         return False
     attempt = one.attempts[found.attempt or 0]

@@ -23,7 +23,7 @@ from rocketdiff.oracle.async_ends import Troubled
 from rocketdiff.oracle.async_habits import NO_HABITS, AsyncHabits
 from rocketdiff.oracle.asynchronous import judge_asynchronous
 from rocketdiff.oracle.durations import Tearing
-from rocketdiff.oracle.judgement import Judgement
+from rocketdiff.oracle.judgement import SendJudgement
 from rocketdiff.oracle.replay import Replay, replay_for
 from rocketdiff.traces.journal import CLIENT
 from rocketdiff.traces.schema import TableName
@@ -93,7 +93,7 @@ class ArmRules:
         late_ms = max(latest_timeout_ms(table, timeout_ms) for table in others)
         return Excuses(HeldConnections(attempts[self.arm], self.trace.faults), late_ms)
 
-    def judge_together(self, sends: Iterable[Send]) -> Iterator[Judgement]:
+    def judge_together(self, sends: Iterable[Send]) -> Iterator[SendJudgement]:
         """Judgements of all sends of the arm, in order of their start."""
         if self.asynchronous:
             return judge_asynchronous(self.fresh(), sends, self._troubled(), choosers_told=self.choosers_told)

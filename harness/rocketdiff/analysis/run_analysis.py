@@ -1,16 +1,20 @@
 """Runs in, evidence out: the whole analysis of one run or of many, on Spark or in this process."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rocketdiff.analysis.case_trace import BATCH_ROWS, read_case
 from rocketdiff.analysis.conclusions import all_evidence, case_facts, trace_counts
-from rocketdiff.analysis.local import summaries_here
+from rocketdiff.analysis.facts import CaseFact
+from rocketdiff.analysis.judged_case import judge_case
 from rocketdiff.analysis.masters import WITHOUT_SPARK, require_master
 from rocketdiff.analysis.plots import plots_of
-from rocketdiff.analysis.summaries import Summaries
+from rocketdiff.analysis.summaries import Summaries, summarise
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.evidence import Analysis
+from rocketdiff.traces.manifest import CaseStatus
+from rocketdiff.traces.reader import require_whole
 from rocketdiff.traces.run_directory import RunDirectory
 
 if TYPE_CHECKING:
@@ -73,3 +77,15 @@ def _on_spark(
         return summaries_on_spark(spark, runs)
     with session(master, java_home=java_home) as own:
         return summaries_on_spark(own, runs)
+
+
+def summaries_here(runs: Iterable[RunDirectory], *, batch_rows: int = BATCH_ROWS) -> Summaries:
+    """Facts of all runs, judged and added up one case after another."""
+    return summarise(fact for run in runs for fact in _facts(run, batch_rows))
+
+
+def _facts(run: RunDirectory, batch_rows: int) -> Iterator[CaseFact]:
+    require_whole(run)
+    for entry in run.manifest.cases:
+        if entry.status is not CaseStatus.PLANNED:
+            yield from judge_case(read_case(run, entry.number), batch_rows=batch_rows)
