@@ -115,7 +115,7 @@ def _gate_run(
     for place, control in enumerate(cases, start=1):
         outcome, took_s = _counted(session, place, control)
         journal.add(line_now(took_s, folder, case=outcome))
-        say(f"{control.number:4d} of {request.cases}  {told(outcome)}  {control.case.id}  {took_s:.1f} s")
+        say(f"{control.number:4d} of {request.cases}  {outcome_words(outcome)}  {control.case.id}  {took_s:.1f} s")
         _require_working(journal)
     session.end()
 
@@ -175,7 +175,7 @@ def line_now(
     return Line(at, load, round(took_s, 1), source, folder.as_posix(), case, run, judging_source=JUDGING_SOURCE)
 
 
-def told(outcome: ControlOutcome) -> str:
+def outcome_words(outcome: ControlOutcome) -> str:
     """One outcome in words."""
     if outcome.trouble:
         return f"broke off: {outcome.trouble}"
@@ -204,16 +204,16 @@ def _judge_together(journal: CalibrationJournal, run: int, cases: Sequence[Contr
     judgement = judge(analyze(directories, master=WITHOUT_SPARK).evidence, describe(runs, took_s=0.0))
     own, subject = {str(case.case.id) for case in cases}, str(cases[0].subject)
     answers = tuple(Answer.of(result) for result in judgement.results if result.case not in own)
-    members = [one for one in journal.cases if one.number in {case.number for case in cases}]
-    alarmed = any(one.has_alarm for one in members)
+    members = [member for member in journal.cases if member.number in {case.number for case in cases}]
+    alarmed = any(member.has_alarm for member in members)
     outcome = ControlOutcome(run, f"gate run {run} of {subject}", subject, answers, cases_alarmed=alarmed)
     journal.add(line_now(time.monotonic() - began, _run_folder(run), run=outcome))
-    if not outcome.has_alarm and not any(one.trouble for one in members):
+    if not outcome.has_alarm and not any(member.trouble for member in members):
         shutil.rmtree(folder, ignore_errors=True)
-    say(f"gate run {run} of {subject}: {judgement.verdict}; pooled checks {told(outcome)}")
+    say(f"gate run {run} of {subject}: {judgement.verdict}; pooled checks {outcome_words(outcome)}")
 
 
-def run_one(request: CalibrationRequest, number: int, say: Say) -> Path:
+def run_single(request: CalibrationRequest, number: int, say: Say) -> Path:
     """Run one control case again, by its number, without counting it; returns its run directory."""
     control = control_case(request.seed, number)
     folder = request.out.resolve() / "single"
@@ -221,7 +221,7 @@ def run_one(request: CalibrationRequest, number: int, say: Say) -> Path:
         session = _session(request, [control], clusters, folder)
         outcome, took_s = _counted(session, 1, control)
     session.end()
-    say(f"{number}  {told(outcome)}  {control.case.id}  {took_s:.1f} s")
+    say(f"{number}  {outcome_words(outcome)}  {control.case.id}  {took_s:.1f} s")
     return session.directory.path
 
 

@@ -103,7 +103,7 @@ class CalibrationJournal:
     @property
     def known(self) -> tuple[KnownOutcome, ...]:
         """Every repeat of a known divergence."""
-        return tuple(one for line in self.lines for one in line.known)
+        return tuple(outcome for line in self.lines for outcome in line.known)
 
     def _append(self, value: Header | Line) -> None:
         try:

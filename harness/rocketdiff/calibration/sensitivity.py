@@ -155,20 +155,24 @@ def _repeat(
     took_s = time.monotonic() - began
     line = line_now(took_s, directory.path.relative_to(journal.folder))
     journal.add(replace(line, known=outcomes, known_case=known.name))
-    if all(one.seen for one in outcomes):
+    if all(outcome.seen for outcome in outcomes):
         shutil.rmtree(directory.path, ignore_errors=True)
     words = {True: "seen", False: "MISSED", None: "not decided"}
-    say(f"{known.name}: " + ", ".join(f"{one.entry} {words[one.seen]}" for one in outcomes) + f"  {took_s:.1f} s")
+    say(
+        f"{known.name}: "
+        + ", ".join(f"{outcome.entry} {words[outcome.seen]}" for outcome in outcomes)
+        + f"  {took_s:.1f} s"
+    )
 
 
 def looked_for(known: KnownCase, results: Sequence[CheckResult], run: RunInfo) -> Iterable[KnownOutcome]:
     """By entry, whether its divergence is among the answers; None if its check was not decided."""
     by_check = {result.check: result for result in results}
-    for one in known.known:
-        result = by_check.get(one.check)
+    for declared in known.known:
+        result = by_check.get(declared.check)
         seen = None
         if result is not None and result.verdict in ABLE_TO_TELL:
-            subjects = subjects_of(one.entry, run)
-            seen = any(declares(one.entry, divergence, subjects) for divergence in result.divergences)
-        path = f"{known.scenario.name}/{one.check}"
-        yield KnownOutcome(one.entry.id, str(known.baseline), str(known.candidate), path, seen)
+            subjects = subjects_of(declared.entry, run)
+            seen = any(declares(declared.entry, divergence, subjects) for divergence in result.divergences)
+        path = f"{known.scenario.name}/{declared.check}"
+        yield KnownOutcome(declared.entry.id, str(known.baseline), str(known.candidate), path, seen)

@@ -44,7 +44,13 @@ def calibrate(
     ] = None,
 ) -> None:
     """How often does the gate alarm where nothing differs? Each client against itself, some hundred times; resumable."""
-    from rocketdiff.calibration.campaign import CalibrationRequest, journal_of, require_possible, run_controls, run_one
+    from rocketdiff.calibration.campaign import (
+        CalibrationRequest,
+        journal_of,
+        require_possible,
+        run_controls,
+        run_single,
+    )
     from rocketdiff.calibration.journal import begin_anew
     from rocketdiff.calibration.sensitivity import run_known
 
@@ -52,7 +58,7 @@ def calibrate(
     require_possible(request)
     say = typer.echo
     if only is not None:
-        typer.echo(f"run: {run_one(request, only, say)}")
+        typer.echo(f"run: {run_single(request, only, say)}")
         return
     if fresh:
         begin_anew(out)

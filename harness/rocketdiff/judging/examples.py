@@ -59,10 +59,10 @@ def _context(
     cluster: DivergenceCluster, runs: Sequence[RunDirectory], known: dict[tuple[str, str, str], Entry]
 ) -> ExampleContext:
     entry = known.get((cluster.check, cluster.signature, cluster.subject))
-    said = () if entry is None or cluster.declared_by else (KnownEntry(entry.id, entry.reason, entry.ref),)
+    entries = () if entry is None or cluster.declared_by else (KnownEntry(entry.id, entry.reason, entry.ref),)
     place = _place(cluster, runs)
     if place is None:
-        return ExampleContext(cluster.fingerprint, str(cluster.weight), known=said)
+        return ExampleContext(cluster.fingerprint, str(cluster.weight), known=entries)
     trace, arm, run = place
     before, since = _boundary(trace, arm, run, cluster)
     return ExampleContext(
@@ -70,7 +70,7 @@ def _context(
         weight=str(cluster.weight),
         explanation=_explanation(trace, arm, run, cluster),
         around=tuple(_around(trace, cluster)),
-        known=said,
+        known=entries,
         since=since,
         before=before,
     )
@@ -81,7 +81,7 @@ def _place(cluster: DivergenceCluster, runs: Sequence[RunDirectory]) -> tuple[Ca
     if not 0 <= cluster.example.send < SENDS_MOST:
         return None
     named = cluster.example.run
-    for run in sorted(runs, key=lambda one: one.run != named):
+    for run in sorted(runs, key=lambda each: each.run != named):
         for entry in run.manifest.cases:
             if entry.name == cluster.example_case:
                 arm = next((arm for arm in reversed(Arm) if run.subject(arm) == cluster.subject), None)
@@ -107,16 +107,16 @@ def _around(trace: CaseTrace, cluster: DivergenceCluster) -> Iterator[LaneAttemp
 
 def _boundary(trace: CaseTrace, arm: Arm, run: RunDirectory, cluster: DivergenceCluster) -> tuple[str, str]:
     """Two neighbouring releases of which only the later one's rules explain the example; two blanks where there are none."""
-    baseline, candidate = (SubjectId.parse(run.subject(one)) for one in Arm)
+    baseline, candidate = (SubjectId.parse(run.subject(each)) for each in Arm)
     if arm is not Arm.CANDIDATE or baseline.rules is None or candidate.rules is None or is_asynchronous(trace):
         return "", ""
     between = _between(baseline.rules, candidate.rules)
-    sends = tuple(one.row for one in trace.sends(arm) if one.row is not None)
+    sends = tuple(view.row for view in trace.sends(arm) if view.row is not None)
     wanted = (cluster.example.thread, cluster.example.send)
-    upto = next((one for one in sends if (one.thread, one.send) == wanted), None)
+    upto = next((send for send in sends if (send.thread, send.send) == wanted), None)
     if len(between) < 2 or upto is None:
         return "", ""
-    seen = tuple(one for one in sends if one.start_ns <= upto.end_ns)
+    seen = tuple(send for send in sends if send.start_ns <= upto.end_ns)
     low, high = 0, len(between) - 1
     if _explains(trace, arm, between[low], seen, wanted) or not _explains(trace, arm, between[high], seen, wanted):
         return "", ""
@@ -140,5 +140,5 @@ def _between(older: str, newer: str) -> tuple[str, ...]:
 def _explains(trace: CaseTrace, arm: Arm, release: str, sends: Sequence[Send], wanted: tuple[int, int]) -> bool:
     shared = trace.entry.threads > 1 and trace.entry.settings.send_latency_fault_enable
     judgements = ArmRules(trace, arm, release, shared).judge_together(sends)
-    found = next((one for one in judgements if (one.thread, one.send) == wanted), None)
+    found = next((judgement for judgement in judgements if (judgement.thread, judgement.send) == wanted), None)
     return found is not None and found.difference is None and found.undecided is None

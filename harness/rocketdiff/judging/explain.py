@@ -36,8 +36,8 @@ def explain_send(run_dir: Path, subject: str, send: int, case: str | None) -> It
 def explain_traced(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> Iterator[str]:
     """The same of a case that was read already."""
     baseline = SubjectId.parse(run.subject(Arm.BASELINE))
-    sends = [one for one in trace.sends(arm) if one.row is not None]
-    wanted = next((one for one in sends if one.send == send), None)
+    sends = [view for view in trace.sends(arm) if view.row is not None]
+    wanted = next((view for view in sends if view.send == send), None)
     if wanted is None:
         numbers = f"0 … {sends[-1].send}" if sends else "none"
         raise UsageError(
@@ -51,10 +51,10 @@ def explain_traced(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> 
         yield from _other_arm(trace, run, arm, send)
         return
     settings, routes = trace.entry.settings, trace.routes(arm)
-    told = (one.row for one in sends if one.row is not None)
+    returned = (view.row for view in sends if view.row is not None)
     causes_told = tells_causes(trace, arm)
     yield from explain(
-        baseline.release, settings, routes, told, send=send, thread=wanted.thread, causes_told=causes_told
+        baseline.release, settings, routes, returned, send=send, thread=wanted.thread, causes_told=causes_told
     )
     yield from _other_arm(trace, run, arm, send)
 
@@ -71,17 +71,17 @@ def _arm(run: RunDirectory, subject: str) -> Arm:
 
 def _case_number(run: RunDirectory, case: str | None) -> int:
     entries = run.manifest.cases
-    matching = [one.number for one in entries if case in (None, str(one.number), one.name, one.scenario)]
+    matching = [entry.number for entry in entries if case in (None, str(entry.number), entry.name, entry.scenario)]
     if len(matching) != 1:
-        known = ", ".join(f"{one.number}: {one.scenario}" for one in entries)
+        known = ", ".join(f"{entry.number}: {entry.scenario}" for entry in entries)
         raise UsageError("--case with one case of the run", seen=case or "none given", hint=known)
     return matching[0]
 
 
 def _other_arm(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> Iterator[str]:
     """The same send of the plan, as the other arm lived through it."""
-    other = next(one for one in Arm if one is not arm)
-    same = next((one for one in trace.sends(other) if one.send == send), None)
+    other = next(each for each in Arm if each is not arm)
+    same = next((view for view in trace.sends(other) if view.send == send), None)
     yield f"the other arm, {run.subject(other)}:"
     if same is None:
         yield "  never came to this send"

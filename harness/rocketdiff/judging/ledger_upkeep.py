@@ -29,7 +29,7 @@ def lint_files(paths: Sequence[Path], scenario_root: Path | None, *, allow_growt
         try:
             files.append(read(path))
         except UsageError as problem:
-            findings += [Finding(Level.ERROR, path.name, str(one)) for one in problems(path) or (problem,)]
+            findings += [Finding(Level.ERROR, path.name, str(wrong)) for wrong in problems(path) or (problem,)]
     try:
         require_unique(files)
     except UsageError as problem:

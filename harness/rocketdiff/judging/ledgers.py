@@ -113,8 +113,10 @@ def admitted(entries: Iterable[Entry], scenarios: Sequence[Scenario]) -> tuple[K
     """
     known = known_checks(scenarios)
     lost = [path_glob(entry.check) for entry in entries if unmatched(entry, known)]
-    besides = (_known(one, check) for one in scenarios for check in TOLD_UNPLANNED if check not in one.checks)
-    return (*known, *(one for one in besides if any(expression.fullmatch(one.path) for expression in lost)))
+    besides = (
+        _known(scenario, check) for scenario in scenarios for check in TOLD_UNPLANNED if check not in scenario.checks
+    )
+    return (*known, *(check for check in besides if any(expression.fullmatch(check.path) for expression in lost)))
 
 
 def _known(scenario: Scenario, check: str) -> KnownCheck:

@@ -57,8 +57,8 @@ def describe(runs: Sequence[RunDirectory], *, took_s: float) -> RunInfo:
 
 def _subject(manifests: Sequence[RunManifest], arm: Arm) -> SubjectInfo:
     """The subject as asked for, with what it called itself, if it ever did."""
-    told = (entry.arms[arm] for manifest in manifests for entry in manifest.cases if arm in entry.arms)
-    hello = next((summary for summary in told if summary.client), None)
+    summaries = (entry.arms[arm] for manifest in manifests for entry in manifest.cases if arm in entry.arms)
+    hello = next((summary for summary in summaries if summary.client), None)
     name = manifests[0].subjects[arm]
     return SubjectInfo(name, hello.client if hello else "", hello.version if hello else "")
 
@@ -100,10 +100,10 @@ def _file_here(file: str) -> str:
 def _require_planned(faults: Sequence[FaultSpec], entry: CaseEntry, run: RunDirectory) -> None:
     """Every fault of the scenario is in the table of a complete case, unless a guard says that it did not take effect."""
     table = read_table(run, TableName.FAULTS, entry.number).select(["episode", "node"]).to_pylist()
-    told = {(row["episode"], row["node"]) for row in table}
+    recorded = {(row["episode"], row["node"]) for row in table}
     failed = {guard.name for guard in entry.guards if not guard.held}
     for fault in faults:
-        if (fault.episode, fault.node) not in told and f"fault-{fault.episode}" not in failed:
+        if (fault.episode, fault.node) not in recorded and f"fault-{fault.episode}" not in failed:
             raise TraceError(
                 f"the {fault.kind} of {fault.node} that the scenario of case {entry.number} asks for",
                 seen=f"no such fault in {TableName.FAULTS}",
