@@ -7,7 +7,7 @@ import pytest
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.simulation.generators import DEPTHS, generate
-from rocketdiff.simulation.generators.dice import Dice
+from rocketdiff.simulation.generators.random_source import RandomSource
 from rocketdiff.simulation.script import Depth, depth_of, parse_script
 
 SEEDS = range(60)
@@ -60,15 +60,15 @@ def test_an_unknown_depth_is_refused() -> None:
 
 def test_dice_are_the_same_everywhere() -> None:
     """Python promises the sequence of random() for a seed and of nothing else; drawn once on CPython 3.11."""
-    dice = Dice("selection:1")
-    drawn = [dice.between(0, 999) for _ in range(1_000)]
+    rng = RandomSource("selection:1")
+    drawn = [rng.between(0, 999) for _ in range(1_000)]
     assert sha256(json.dumps(drawn).encode()).hexdigest()[:16] == "262878cc5aa72172"
 
 
 def test_dice_keep_to_their_limits() -> None:
     """Both ends are drawn, weights of nothing are not, and what is picked is picked once."""
-    dice = Dice("limits")
-    assert {dice.between(3, 5) for _ in range(200)} == {3, 4, 5}
-    assert {dice.weighted({"a": 1, "b": 0, "c": 2}) for _ in range(200)} == {"a", "c"}
-    assert sorted(dice.some("abc", 5)) == ["a", "b", "c"]
-    assert {dice.number((100,), 0) for _ in range(400)} == {0, 99, 100, 101}
+    rng = RandomSource("limits")
+    assert {rng.between(3, 5) for _ in range(200)} == {3, 4, 5}
+    assert {rng.weighted({"a": 1, "b": 0, "c": 2}) for _ in range(200)} == {"a", "c"}
+    assert sorted(rng.some("abc", 5)) == ["a", "b", "c"]
+    assert {rng.number((100,), 0) for _ in range(400)} == {0, 99, 100, 101}

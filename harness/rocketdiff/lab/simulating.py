@@ -8,9 +8,9 @@ from typing import Protocol
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.simulation.comparison.answers import visible
-from rocketdiff.simulation.comparison.beginning import with_beginning
-from rocketdiff.simulation.comparison.behind import View, rules_behind
+from rocketdiff.simulation.comparison.attribution import View, rules_behind
 from rocketdiff.simulation.comparison.difference import Difference, first_difference
+from rocketdiff.simulation.comparison.initial_state import with_initial_state
 from rocketdiff.simulation.java_host.host import Job, require_release
 from rocketdiff.simulation.script.model import NamedScript
 from rocketdiff.simulation.virtual import run_reference
@@ -86,7 +86,7 @@ def compared(
         difference = first_difference(one.name, before, after)
         if difference is not None:
             rules = rules_behind(one, difference, left.release, right.release, view)
-            difference = with_beginning(one, replace(difference, rules=rules), right.release)
+            difference = with_initial_state(one, replace(difference, rules=rules), right.release)
         yield Compared(one, len(before), difference)
 
 

@@ -12,7 +12,7 @@ from rocketdiff.lab.fuzz.differences import FAILED, RAISED, Difference, Host, re
 from rocketdiff.lab.fuzz.lockstep import script_of
 from rocketdiff.lab.fuzz.shrink import shrink
 from rocketdiff.simulation import comparison
-from rocketdiff.simulation.comparison import difference_lines, rules_behind, with_beginning
+from rocketdiff.simulation.comparison import difference_lines, rules_behind, with_initial_state
 from rocketdiff.simulation.java_host import Job
 from rocketdiff.simulation.script import parse_script, to_dict
 from rocketdiff.simulation.script.model import NamedScript
@@ -89,7 +89,7 @@ def _words(found: Difference, script: dict[str, Any], java: list[str], reference
         return
     assert difference is not None, "the script was shrunk while the two differed"
     rules = rules_behind(one, difference, found.release, found.release, list)
-    difference = with_beginning(one, difference, found.release)
+    difference = with_initial_state(one, difference, found.release)
     yield from difference_lines(
         replace(difference, rules=rules), *(f"{client}:{found.release}" for client in (STANDARD, REFERENCE))
     )

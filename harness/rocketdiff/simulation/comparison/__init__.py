@@ -1,10 +1,10 @@
 """Two answers to one script: where they first differ, what that is about, and which rule is behind it."""
 
 from rocketdiff.simulation.comparison.answers import AnswerLine, answer_line, visible
-from rocketdiff.simulation.comparison.beginning import with_beginning
-from rocketdiff.simulation.comparison.behind import rules_behind
+from rocketdiff.simulation.comparison.attribution import rules_behind
 from rocketdiff.simulation.comparison.difference import Compared, Difference, first_difference
-from rocketdiff.simulation.comparison.in_words import difference_data, difference_lines
+from rocketdiff.simulation.comparison.initial_state import with_initial_state
+from rocketdiff.simulation.comparison.render import difference_data, difference_lines
 
 __all__ = [
     "AnswerLine",
@@ -16,5 +16,5 @@ __all__ = [
     "first_difference",
     "rules_behind",
     "visible",
-    "with_beginning",
+    "with_initial_state",
 ]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rocketdiff.simulation.generators.dice import Dice
+from rocketdiff.simulation.generators.random_source import RandomSource
 from rocketdiff.simulation.generators.topics import (
     STRANGER,
     broker_names,
@@ -27,84 +27,84 @@ WAITS_MS = (1, 100, 500, 1_000, 2_000, 5_000, 6_000, 10_000, 30_000, 60_000, 120
 class Selections:
     """Writes the steps of one script; remembers only which brokers the route has."""
 
-    def __init__(self, dice: Dice) -> None:
-        self.dice = dice
-        self.names = broker_names(dice, most=8)
-        self.threads = dice.weighted({1: 7, 2: 2, 3: 1})
+    def __init__(self, rng: RandomSource) -> None:
+        self.rng = rng
+        self.names = broker_names(rng, most=8)
+        self.threads = rng.weighted({1: 7, 2: 2, 3: 1})
 
     def script(self) -> dict[str, Any]:
-        dice = self.dice
-        route = random_route(dice, self.names)
-        start = start_indexes(dice, self.threads)
-        settings = {"send_latency_fault_enable": dice.chance(0.8)}
-        seed = dice.between(0, 2**31)
+        rng = self.rng
+        route = random_route(rng, self.names)
+        start = start_indexes(rng, self.threads)
+        settings = {"send_latency_fault_enable": rng.chance(0.8)}
+        seed = rng.between(0, 2**31)
         weights = {
-            self.select: dice.pick((40, 55, 70)),
-            self.update: dice.pick((15, 30, 45)),
-            self.all_fail: dice.pick((0, 1, 3)),
-            self.advance: dice.pick((4, 12, 20)),
-            self.index: dice.pick((0, 2)),
-            self.worst_index: dice.pick((0, 2)),
-            self.new_route: dice.pick((0, 1, 3)),
+            self.select: rng.pick((40, 55, 70)),
+            self.update: rng.pick((15, 30, 45)),
+            self.all_fail: rng.pick((0, 1, 3)),
+            self.advance: rng.pick((4, 12, 20)),
+            self.index: rng.pick((0, 2)),
+            self.worst_index: rng.pick((0, 2)),
+            self.new_route: rng.pick((0, 1, 3)),
             self.dump: 1,
         }
         steps: list[Step] = []
-        length = dice.between(100, 250)
+        length = rng.between(100, 250)
         while len(steps) < length:
-            steps += dice.weighted(weights)()
+            steps += rng.weighted(weights)()
         return {"route": route, "settings": settings, **start, "seed": seed, "steps": known_in_the_end(steps)}
 
     def select(self) -> list[Step]:
-        dice = self.dice
+        rng = self.rng
         fields: dict[str, Any] = {}
-        last = dice.weighted({"none": 40, "known": 55, "stranger": 5})
+        last = rng.weighted({"none": 40, "known": 55, "stranger": 5})
         if last != "none":
-            fields["last_broker"] = dice.pick(self.names) if last == "known" else STRANGER
-            if dice.chance(0.4):
+            fields["last_broker"] = rng.pick(self.names) if last == "known" else STRANGER
+            if rng.chance(0.4):
                 fields["reset_index"] = True
-        return [{"do": "select", **self._on_a_thread(fields)} for _ in range(dice.weighted({1: 8, 2: 1, 5: 1}))]
+        return [{"do": "select", **self._on_a_thread(fields)} for _ in range(rng.weighted({1: 8, 2: 1, 5: 1}))]
 
     def update(self) -> list[Step]:
-        dice = self.dice
-        broker = dice.pick(self.names) if dice.chance(0.93) else STRANGER
-        return [self._update(broker, dice.chance(0.35))]
+        rng = self.rng
+        broker = rng.pick(self.names) if rng.chance(0.93) else STRANGER
+        return [self._update(broker, rng.chance(0.35))]
 
     def all_fail(self) -> list[Step]:
         """Every broker is isolated, so that the next selections find none available."""
-        return [self._update(name, isolation=True) for name in self.dice.some(self.names, len(self.names))]
+        return [self._update(name, isolation=True) for name in self.rng.some(self.names, len(self.names))]
 
     def advance(self) -> list[Step]:
-        return [{"do": "advance", "ms": self.dice.number(WAITS_MS, 700_000)}]
+        return [{"do": "advance", "ms": self.rng.number(WAITS_MS, 700_000)}]
 
     def index(self) -> list[Step]:
-        return [{"do": "index", **self._on_a_thread({"value": start_value(self.dice)})}]
+        return [{"do": "index", **self._on_a_thread({"value": start_value(self.rng)})}]
 
     def worst_index(self) -> list[Step]:
-        return [{"do": "worst_index", **self._on_a_thread({"value": start_value(self.dice)})}]
+        return [{"do": "worst_index", **self._on_a_thread({"value": start_value(self.rng)})}]
 
     def new_route(self) -> list[Step]:
         """The name server says something else; seen by the client at its next poll, or (without one) not at all."""
-        dice = self.dice
-        route = random_route(dice, dice.some(self.names, dice.between(1, len(self.names))))
-        steps: list[Step] = [{"do": "route", "route": None if dice.chance(0.05) else route}]
-        return [*steps, {"do": "poll_routes"}] if dice.chance(0.9) else steps
+        rng = self.rng
+        route = random_route(rng, rng.some(self.names, rng.between(1, len(self.names))))
+        steps: list[Step] = [{"do": "route", "route": None if rng.chance(0.05) else route}]
+        return [*steps, {"do": "poll_routes"}] if rng.chance(0.9) else steps
 
     def dump(self) -> list[Step]:
         parts = ["index", "worst_index", "queues", "faults", "clock"]
-        return [{"do": "dump", "parts": self.dice.some(parts, self.dice.between(1, len(parts)))}]
+        return [{"do": "dump", "parts": self.rng.some(parts, self.rng.between(1, len(parts)))}]
 
     def _update(self, broker: str, isolation: bool) -> Step:
-        dice = self.dice
-        fields = {"broker": broker, "latency_ms": dice.number(LATENCIES_MS, 20_000), "isolation": isolation}
-        if dice.chance(0.3):
+        rng = self.rng
+        fields = {"broker": broker, "latency_ms": rng.number(LATENCIES_MS, 20_000), "isolation": isolation}
+        if rng.chance(0.3):
             fields["reachable"] = False
         return {"do": "update", **fields}
 
     def _on_a_thread(self, fields: dict[str, Any]) -> dict[str, Any]:
-        thread = self.dice.between(0, self.threads - 1)
+        thread = self.rng.between(0, self.threads - 1)
         return {**fields, "thread": thread} if thread else fields
 
 
-def selection_script(dice: Dice) -> dict[str, Any]:
+def selection_script(rng: RandomSource) -> dict[str, Any]:
     """100–250 steps on a route of one to eight brokers."""
-    return Selections(dice).script()
+    return Selections(rng).script()

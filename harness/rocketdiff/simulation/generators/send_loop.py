@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from rocketdiff.simulation.generators.dice import Dice
+from rocketdiff.simulation.generators.random_source import RandomSource
 from rocketdiff.simulation.generators.sending import Fields, Sends
 from rocketdiff.simulation.generators.topics import known_in_the_end
 
@@ -17,51 +17,51 @@ class SendLoops(Sends):
     failures: ClassVar[Mapping[str, int]] = {"timeout": 3, "refused": 2, "reset": 2}
 
     def script(self) -> dict[str, Any]:
-        dice = self.dice
+        rng = self.rng
         beginning = self.beginning()
         weights = {
             self.send: 40,
-            self.broker: dice.pick((15, 30)),
-            self.timeline: dice.pick((0, 4)),
-            self.advance: dice.pick((4, 10)),
-            self.new_route: dice.pick((0, 2)),
-            self.name_server: dice.pick((0, 1)),
-            self.select: dice.pick((0, 3)),
+            self.broker: rng.pick((15, 30)),
+            self.timeline: rng.pick((0, 4)),
+            self.advance: rng.pick((4, 10)),
+            self.new_route: rng.pick((0, 2)),
+            self.name_server: rng.pick((0, 1)),
+            self.select: rng.pick((0, 3)),
             self.dump: 1,
         }
         steps: list[Fields] = []
-        length = dice.between(40, 80)
+        length = rng.between(40, 80)
         while len(steps) < length:
-            steps += dice.weighted(weights)()
+            steps += rng.weighted(weights)()
         return {**beginning, "steps": known_in_the_end(steps)}
 
     def send(self) -> list[Fields]:
-        send = self.sync() if self.dice.chance(0.85) else self.one_way()
+        send = self.sync() if self.rng.chance(0.85) else self.one_way()
         return [{"do": "send", **self.on_a_thread(self.repeated(send))}]
 
     def advance(self) -> list[Fields]:
-        return [{"do": "advance", "ms": self.dice.number(WAITS_MS, 100_000)}]
+        return [{"do": "advance", "ms": self.rng.number(WAITS_MS, 100_000)}]
 
     def select(self) -> list[Fields]:
         """A selection between sends moves the same counters."""
-        last = {"last_broker": self.dice.pick(self.names)} if self.dice.chance(0.5) else {}
+        last = {"last_broker": self.rng.pick(self.names)} if self.rng.chance(0.5) else {}
         return [{"do": "select", **self.on_a_thread(last)}]
 
     def name_server(self) -> list[Fields]:
-        return [{"do": "name_server", "answer": self.dice.pick(NAME_SERVER_ANSWERS)}]
+        return [{"do": "name_server", "answer": self.rng.pick(NAME_SERVER_ANSWERS)}]
 
     def timeline(self) -> list[Fields]:
         """Threads that send at the same time over one list and one fault table, while brokers change under them."""
-        dice = self.dice
+        rng = self.rng
         entries: list[Fields] = []
-        for thread in range(dice.between(1, 3)):
-            for _ in range(dice.between(1, 4)):
+        for thread in range(rng.between(1, 3)):
+            for _ in range(rng.between(1, 4)):
                 send = self.repeated(self.sync())
-                entries.append({"at_ms": dice.between(0, 6_000), "action": {"do": "send", **send, "thread": thread}})
-        entries += [{"at_ms": dice.between(0, 6_000), "action": self.broker()[0]} for _ in range(dice.between(0, 3))]
+                entries.append({"at_ms": rng.between(0, 6_000), "action": {"do": "send", **send, "thread": thread}})
+        entries += [{"at_ms": rng.between(0, 6_000), "action": self.broker()[0]} for _ in range(rng.between(0, 3))]
         return [{"do": "timeline", "entries": sorted(entries, key=lambda entry: entry["at_ms"])}]
 
 
-def send_loop_script(dice: Dice) -> dict[str, Any]:
+def send_loop_script(rng: RandomSource) -> dict[str, Any]:
     """Synchronous and one-way sends through the public calls of the producer."""
-    return SendLoops(dice).script()
+    return SendLoops(rng).script()

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from rocketdiff.simulation.generators.dice import Dice
+from rocketdiff.simulation.generators.random_source import RandomSource
 from rocketdiff.simulation.generators.topics import STRANGER, broker_names, random_route, start_indexes
 
 Fields = dict[str, Any]
@@ -27,23 +27,23 @@ ADDED_CODES = (2, 13, 29, 208)
 CAPS_MS = (0, 1, 50, 500, 1_000, 2_999, 3_000)
 
 
-def random_settings(dice: Dice) -> Fields:
+def random_settings(rng: RandomSource) -> Fields:
     """Client settings; each is left at its default now and then."""
     chosen: Fields = {
-        "send_latency_fault_enable": dice.chance(0.6),
-        "send_msg_timeout_ms": dice.pick(TIMEOUTS_MS),
-        "retry_times_when_send_failed": dice.between(0, 5),
-        "retry_another_broker_when_not_store_ok": dice.chance(0.5),
+        "send_latency_fault_enable": rng.chance(0.6),
+        "send_msg_timeout_ms": rng.pick(TIMEOUTS_MS),
+        "retry_times_when_send_failed": rng.between(0, 5),
+        "retry_another_broker_when_not_store_ok": rng.chance(0.5),
     }
-    fields = {name: value for name, value in chosen.items() if dice.chance(0.8)}
-    if dice.chance(0.25):
-        fields["send_msg_max_timeout_per_request_ms"] = dice.pick(CAPS_MS)
-    if dice.chance(0.25):
-        fields["added_retry_response_codes"] = sorted(dice.some(ADDED_CODES, dice.between(1, 2)))
-    if dice.chance(0.1):
+    fields = {name: value for name, value in chosen.items() if rng.chance(0.8)}
+    if rng.chance(0.25):
+        fields["send_msg_max_timeout_per_request_ms"] = rng.pick(CAPS_MS)
+    if rng.chance(0.25):
+        fields["added_retry_response_codes"] = sorted(rng.some(ADDED_CODES, rng.between(1, 2)))
+    if rng.chance(0.1):
         fields["start_detector_enable"] = True
-    if dice.chance(0.15):
-        fields["vip_channel_enabled"] = dice.chance(0.5)
+    if rng.chance(0.15):
+        fields["vip_channel_enabled"] = rng.chance(0.5)
     return fields
 
 
@@ -53,63 +53,63 @@ class Sends:
     failures: ClassVar[Mapping[str, int]]
     """How requests may go wrong at this depth, each with its weight."""
 
-    def __init__(self, dice: Dice) -> None:
-        self.dice = dice
-        self.names = broker_names(dice, most=5)
-        self.threads = dice.weighted({1: 6, 2: 3, 3: 2})
-        self.route = random_route(dice, self.names, calm=dice.chance(0.7))
+    def __init__(self, rng: RandomSource) -> None:
+        self.rng = rng
+        self.names = broker_names(rng, most=5)
+        self.threads = rng.weighted({1: 6, 2: 3, 3: 2})
+        self.route = random_route(rng, self.names, calm=rng.chance(0.7))
 
     def beginning(self) -> Fields:
         """Everything of the script but its steps."""
-        dice = self.dice
-        fields: Fields = {"route": self.route, "settings": random_settings(dice), **start_indexes(dice, self.threads)}
-        fields["seed"] = dice.between(0, 2**31)
-        if dice.chance(0.5):
+        rng = self.rng
+        fields: Fields = {"route": self.route, "settings": random_settings(rng), **start_indexes(rng, self.threads)}
+        fields["seed"] = rng.between(0, 2**31)
+        if rng.chance(0.5):
             fields["expired_wait_extra_ms"] = 1
-        if dice.chance(0.2):
+        if rng.chance(0.2):
             fields["lookup"] = "at-first-send"
         return fields
 
     def answer(self) -> Any:
         """How a broker answers one request."""
-        dice = self.dice
-        kind = dice.weighted({"latency": 4, "status": 2, "code": 3, "slow-status": 1, "slow-code": 1, **self.failures})
+        rng = self.rng
+        kind = rng.weighted({"latency": 4, "status": 2, "code": 3, "slow-status": 1, "slow-code": 1, **self.failures})
         if kind == "latency":
-            return dice.number(LATENCIES_MS, 6_000)
+            return rng.number(LATENCIES_MS, 6_000)
         if kind == "status":
-            return dice.pick(STATUSES)
+            return rng.pick(STATUSES)
         if kind == "code":
-            return dice.pick(CODES)
+            return rng.pick(CODES)
         if kind == "slow-status":
-            return {"latency_ms": dice.number(LATENCIES_MS, 4_000), "status": dice.pick(STATUSES)}
+            return {"latency_ms": rng.number(LATENCIES_MS, 4_000), "status": rng.pick(STATUSES)}
         if kind == "slow-code":
-            return {"latency_ms": dice.number(LATENCIES_MS, 4_000), "code": dice.pick(CODES)}
+            return {"latency_ms": rng.number(LATENCIES_MS, 4_000), "code": rng.pick(CODES)}
         return kind
 
     def broker(self) -> list[Fields]:
         """One broker answers differently from now on; often well again, so that scripts do not drown in failures."""
-        dice = self.dice
-        answers: Any = dice.pick((0, 1, 7)) if dice.chance(0.3) else self.answer()
-        if dice.chance(0.3):
-            answers = [self.answer() for _ in range(dice.between(2, 5))]
-        return [{"do": "broker", "name": dice.pick(self.names), "answers": answers}]
+        rng = self.rng
+        answers: Any = rng.pick((0, 1, 7)) if rng.chance(0.3) else self.answer()
+        if rng.chance(0.3):
+            answers = [self.answer() for _ in range(rng.between(2, 5))]
+        return [{"do": "broker", "name": rng.pick(self.names), "answers": answers}]
 
     def new_route(self) -> list[Fields]:
-        dice = self.dice
-        route = random_route(dice, dice.some(self.names, dice.between(1, len(self.names))), calm=dice.chance(0.7))
-        steps: list[Fields] = [{"do": "route", "route": None if dice.chance(0.1) else route}]
-        return [*steps, {"do": "poll_routes"}] if dice.chance(0.7) else steps
+        rng = self.rng
+        route = random_route(rng, rng.some(self.names, rng.between(1, len(self.names))), calm=rng.chance(0.7))
+        steps: list[Fields] = [{"do": "route", "route": None if rng.chance(0.1) else route}]
+        return [*steps, {"do": "poll_routes"}] if rng.chance(0.7) else steps
 
     def sync(self) -> Fields:
-        dice = self.dice
+        rng = self.rng
         fields: Fields = {"mode": "sync"}
-        if dice.chance(0.25):
-            fields["timeout_ms"] = dice.number(TIMEOUTS_MS, 4_000)
-        form = dice.weighted({"plain": 70, "queue": 15, "selector": 15})
+        if rng.chance(0.25):
+            fields["timeout_ms"] = rng.number(TIMEOUTS_MS, 4_000)
+        form = rng.weighted({"plain": 70, "queue": 15, "selector": 15})
         if form == "queue":
             fields["queue"] = self._queue()
         elif form == "selector":
-            fields["selector"] = dice.between(0, 20)
+            fields["selector"] = rng.between(0, 20)
         return fields
 
     def one_way(self) -> Fields:
@@ -120,21 +120,21 @@ class Sends:
 
     def repeated(self, send: Fields) -> Fields:
         """The same send several times, at times with a pause between them."""
-        dice = self.dice
-        if dice.chance(0.5):
-            send["count"] = dice.between(2, 6)
-            if dice.chance(0.3):
-                send["every_ms"] = dice.pick((1, 20, 100, 1_000, 3_000))
+        rng = self.rng
+        if rng.chance(0.5):
+            send["count"] = rng.between(2, 6)
+            if rng.chance(0.3):
+                send["every_ms"] = rng.pick((1, 20, 100, 1_000, 3_000))
         return send
 
     def on_a_thread(self, send: Fields) -> Fields:
-        thread = self.dice.between(0, self.threads - 1)
+        thread = self.rng.between(0, self.threads - 1)
         return {**send, "thread": thread} if thread else send
 
     def dump(self) -> list[Fields]:
         parts = ["index", "worst_index", "queues", "faults", "clock"]
-        return [{"do": "dump", "parts": self.dice.some(parts, self.dice.between(1, len(parts)))}]
+        return [{"do": "dump", "parts": self.rng.some(parts, self.rng.between(1, len(parts)))}]
 
     def _queue(self) -> Fields:
-        name = self.dice.pick(self.names) if self.dice.chance(0.95) else STRANGER
-        return {"broker": name, "queue_id": self.dice.between(0, 5)}
+        name = self.rng.pick(self.names) if self.rng.chance(0.95) else STRANGER
+        return {"broker": name, "queue_id": self.rng.between(0, 5)}

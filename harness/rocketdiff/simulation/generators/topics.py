@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rocketdiff.simulation.generators.dice import Dice
+from rocketdiff.simulation.generators.random_source import RandomSource
 
 INT_MAX, INT_MIN = 2**31 - 1, -(2**31)
 
@@ -27,29 +27,29 @@ def known_in_the_end(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [*steps, {"do": "route", "route": {STRANGER: 1}}]
 
 
-def broker_names(dice: Dice, most: int) -> list[str]:
+def broker_names(rng: RandomSource, most: int) -> list[str]:
     """One to ``most`` names, in the order in which a name server might list them."""
-    number = min(most, dice.weighted({1: 10, 2: 30, 3: 22, 4: 14, 5: 9, 6: 6, 7: 4, 8: 5}))
-    return dice.some(dice.pick(FAMILIES), number)
+    number = min(most, rng.weighted({1: 10, 2: 30, 3: 22, 4: 14, 5: 9, 6: 6, 7: 4, 8: 5}))
+    return rng.some(rng.pick(FAMILIES), number)
 
 
-def random_route(dice: Dice, names: list[str], *, calm: bool = False) -> dict[str, Any]:
+def random_route(rng: RandomSource, names: list[str], *, calm: bool = False) -> dict[str, Any]:
     """Queues of each broker; unless calm, some are read-only, without a master or without queues."""
-    equal = dice.pick((1, 2, 3, 4, 4, 4, 8)) if dice.chance(0.4) else None
+    equal = rng.pick((1, 2, 3, 4, 4, 4, 8)) if rng.chance(0.4) else None
     route = {
-        name: _broker(dice, equal or dice.weighted({1: 3, 2: 3, 3: 4, 4: 4, 5: 2, 6: 2, 8: 1, 16: 1}), calm)
+        name: _broker(rng, equal or rng.weighted({1: 3, 2: 3, 3: 4, 4: 4, 5: 2, 6: 2, 8: 1, 16: 1}), calm)
         for name in names
     }
-    if not dice.chance(0.02):
+    if not rng.chance(0.02):
         first = names[0]
         route[first] = route[first] if isinstance(route[first], int) else (equal or 4)
     return route
 
 
-def _broker(dice: Dice, queues: int, calm: bool) -> Any:
-    if calm or dice.chance(0.8):
+def _broker(rng: RandomSource, queues: int, calm: bool) -> Any:
+    if calm or rng.chance(0.8):
         return queues
-    kind = dice.weighted({"read-only": 5, "write-only": 2, "no-master": 4, "no-queues": 1})
+    kind = rng.weighted({"read-only": 5, "write-only": 2, "no-master": 4, "no-queues": 1})
     if kind == "no-queues":
         return {"queues": 0}
     if kind == "no-master":
@@ -57,23 +57,23 @@ def _broker(dice: Dice, queues: int, calm: bool) -> Any:
     return {"queues": queues, "perm": 4 if kind == "read-only" else 2}
 
 
-def start_value(dice: Dice) -> int:
+def start_value(rng: RandomSource) -> int:
     """Raw value of a counter: often just before or after an overflow, where the generations differ."""
-    kind = dice.weighted({"small": 4, "overflow": 4, "minimum": 2, "negative": 1, "any": 2})
+    kind = rng.weighted({"small": 4, "overflow": 4, "minimum": 2, "negative": 1, "any": 2})
     if kind == "small":
-        return dice.between(0, 50)
+        return rng.between(0, 50)
     if kind == "overflow":
-        return INT_MAX - dice.between(0, 24)
+        return INT_MAX - rng.between(0, 24)
     if kind == "minimum":
-        return INT_MIN + dice.between(0, 10)
+        return INT_MIN + rng.between(0, 10)
     if kind == "negative":
-        return -dice.between(1, 40)
-    return dice.int32()
+        return -rng.between(1, 40)
+    return rng.int32()
 
 
-def start_indexes(dice: Dice, threads: int) -> dict[str, Any]:
+def start_indexes(rng: RandomSource, threads: int) -> dict[str, Any]:
     """The field ``start_index`` for that many threads, or nothing: then the tape decides."""
-    if dice.chance(0.3):
+    if rng.chance(0.3):
         return {}
-    values = [start_value(dice) for _ in range(threads)]
-    return {"start_index": values[0] if threads == 1 and dice.chance(0.7) else values}
+    values = [start_value(rng) for _ in range(threads)]
+    return {"start_index": values[0] if threads == 1 and rng.chance(0.7) else values}

@@ -16,7 +16,7 @@ _SHARED = (DumpPart.QUEUES, DumpPart.FAULTS)
 _OF_THREAD_0 = (DumpPart.INDEX, DumpPart.WORST_INDEX, *_SHARED)
 
 
-def with_beginning(one: NamedScript, difference: Difference, release: str) -> Difference:
+def with_initial_state(script: NamedScript, difference: Difference, release: str) -> Difference:
     """
     The difference with its ``before``, where the trace has states but none before it.
 
@@ -25,15 +25,15 @@ def with_beginning(one: NamedScript, difference: Difference, release: str) -> Di
     """
     if difference.before is not None or not any(difference.states):
         return difference
-    return replace(difference, before=_state_before(one, difference.step, release))
+    return replace(difference, before=_state_before(script, difference.step, release))
 
 
-def _state_before(one: NamedScript, step: int, release: str) -> dict[str, Any] | None:
-    script = one.script
+def _state_before(named: NamedScript, step: int, release: str) -> dict[str, Any] | None:
+    script = named.script
     asked = Dump(_parts(script.steps[step]))
     shortened = replace(script, depth=depth_of(script), steps=(*script.steps[:step], asked))
     try:
-        lines = run_reference(dialect_of(release), one.name, shortened, trace=True)
+        lines = run_reference(dialect_of(release), named.name, shortened, trace=True)
     except HarnessError:
         return None
     state: dict[str, Any] = answer_line(lines[-1]).content

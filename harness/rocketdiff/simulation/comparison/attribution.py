@@ -1,10 +1,9 @@
 """
-Why two answers differ, found out by trying: which single rule of the other dialect makes the reference answer like it.
+Attributes a difference to a rule: which single rule of the other dialect makes the reference answer like it.
 
-Of two dialects every field in which they differ is exchanged alone, and the script is run again: the fields after which
-the line in question comes out as on the other side are the cause. Of one and the same dialect (the reference against the
-classes it describes) there is nothing to exchange: the rules that decide such a thing are quoted, for one of them, or the
-host, is wrong.
+Of two dialects every field in which they differ is exchanged alone, and the script is run again: the fields after which the
+line in question is as on the other side are the cause. Where both sides have one dialect (the reference against the classes it
+describes) there is nothing to exchange: the rules that decide such a line are quoted, because one of them, or the host, is wrong.
 """
 
 import re
@@ -35,39 +34,39 @@ class _Exchange:
     left: object
     right: object
 
-    def told(self, one: str, other: str) -> str:
-        return f"{'.'.join(self.path)}: {_text(self.left)} in {one}, {_text(self.right)} in {other}"
+    def describe(self, left: str, right: str) -> str:
+        return f"{'.'.join(self.path)}: {_text(self.left)} in {left}, {_text(self.right)} in {right}"
 
 
-def rules_behind(one: NamedScript, difference: Difference, left: str, right: str, view: View) -> tuple[str, ...]:
+def rules_behind(script: NamedScript, difference: Difference, left: str, right: str, view: View) -> tuple[str, ...]:
     """Sentences about the rules that are responsible; left and right are releases."""
     this, that = dialect_of(left), dialect_of(right)
     if this.name == that.name:
-        return (*_as_written(left, difference.compared), *_story(one, difference, right))
-    question = _Question(one, difference, view, _lines(this, one, view), _lines(that, one, view))
+        return (*_as_written(left, difference.compared), *_story(script, difference, right))
+    question = _Question(script, difference, view, _lines(this, script, view), _lines(that, script, view))
     if (question.line(question.ours), question.line(question.theirs)) != difference.lines:
         return ("not known: the reference does not answer like both",)
     exchanges = list(_exchanges(this, that, ()))
     causes = [x for x in exchanges if question.is_settled_by(_with(this, x.path, x.right))]
     if causes:
-        return tuple(cause.told(left, right) for cause in causes)
+        return tuple(cause.describe(left, right) for cause in causes)
     parts = [x for x in exchanges if not question.is_settled_by(_with(that, x.path, x.left))]
     if not parts:
         return (f"not known: none of the {len(exchanges)} rules in which they differ accounts for it alone",)
-    return tuple(f"together with others, {part.told(left, right)}" for part in parts)
+    return tuple(f"together with others, {part.describe(left, right)}" for part in parts)
 
 
-def _story(one: NamedScript, difference: Difference, release: str) -> Iterator[str]:
+def _story(script: NamedScript, difference: Difference, release: str) -> Iterator[str]:
     line = difference.lines[1] or difference.lines[0]
     assert line is not None
-    yield from story(one, release, answer_line(line))
+    yield from story(script, release, answer_line(line))
 
 
 @dataclass(frozen=True, slots=True)
 class _Question:
     """A difference between what the reference answers in two dialects."""
 
-    one: NamedScript
+    script: NamedScript
     difference: Difference
     view: View
     ours: list[str]
@@ -80,7 +79,7 @@ class _Question:
 
     def is_settled_by(self, dialect: Dialect) -> bool:
         """Whether with this dialect the difference is gone, and nothing differs that did not differ before."""
-        lines, number = _lines(dialect, self.one, self.view), self.difference.line
+        lines, number = _lines(dialect, self.script, self.view), self.difference.line
         seen, wanted, before = self.line(lines), self.line(self.theirs), self.line(self.ours)
         if lines[:number] != self.theirs[:number]:
             return False
@@ -93,10 +92,10 @@ class _Question:
         return places_of_difference(seen, wanted) <= rest
 
 
-def _lines(dialect: Dialect, one: NamedScript, view: View) -> list[str]:
+def _lines(dialect: Dialect, script: NamedScript, view: View) -> list[str]:
     """What the dialect answers; a mixture that no release ever was may stumble, and then is no cause."""
     try:
-        return view(run_reference(dialect, one.name, one.script, trace=True))
+        return view(run_reference(dialect, script.name, script.script, trace=True))
     except Exception:  # noqa: BLE001 - see above
         return []
 
@@ -156,8 +155,8 @@ def _quoted(dialect: Dialect, name: str) -> str:
     own = _first_paragraph(rule) if callable(rule) else ""
     if own or not groups:
         return own
-    told = re.search(rf"(?:^|\. ){field}: (.+?\.)(?= \w+: |$)", " ".join((group.__doc__ or "").split()))
-    return told[1] if told else ""
+    match = re.search(rf"(?:^|\. ){field}: (.+?\.)(?= \w+: |$)", " ".join((group.__doc__ or "").split()))
+    return match[1] if match else ""
 
 
 def _first_paragraph(rule: Callable[..., object]) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rocketdiff.simulation.comparison import first_difference, rules_behind, visible
-from rocketdiff.simulation.comparison.behind import View
+from rocketdiff.simulation.comparison.attribution import View
 from rocketdiff.simulation.script import NamedScript, parse_script
 from rocketdiff.simulation.virtual import run_reference
 from rocketmq_reference.dialects import dialect_of
@@ -86,7 +86,7 @@ def test_of_one_dialect_rules_within_groups_of_fields_are_quoted_too() -> None:
 
 def test_a_difference_never_goes_without_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where every exchange settles part of it and none is needed, that is what is said."""
-    monkeypatch.setattr("rocketdiff.simulation.comparison.behind._exchanges", lambda *_: iter(()))
+    monkeypatch.setattr("rocketdiff.simulation.comparison.attribution._exchanges", lambda *_: iter(()))
     update = {"do": "update", "broker": "a", "latency_ms": 5, "isolation": False}
     told = rules("4.9.8", "5.1.4", update, settings=AVOIDING)
     assert told == ("not known: none of the 0 rules in which they differ accounts for it alone",)

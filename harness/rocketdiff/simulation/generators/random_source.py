@@ -11,7 +11,7 @@ from typing import TypeVar
 Item = TypeVar("Item")
 
 
-class Dice:
+class RandomSource:
     """One seeded source of everything that is random about a script."""
 
     def __init__(self, seed: str) -> None:
