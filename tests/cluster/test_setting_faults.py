@@ -1,0 +1,79 @@
+"""Which setting of a broker each kind of fault changes, and what a send must then be answered, on a cluster without servers."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from rocketdiff.cluster.faults.catalogue import FAULTS
+from rocketdiff.cluster.faults.record import UnprovenFault
+from rocketdiff.cluster.operations import admin
+from rocketdiff.core.fault import FaultKind, FaultRecord, FaultSpec
+from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.remoting.answers import SendStatus
+from rocketmq_reference.remoting.codes import ResponseCode
+from rocketmq_reference.remoting.errors import MQBrokerException
+from tests.cluster.fakes import FakeCluster
+
+
+class Broker:
+    """What it was told, and what it answers to sends, in turn and then for ever."""
+
+    def __init__(self, *answers: SendStatus | ResponseCode) -> None:
+        self.settings: list[dict[str, object]] = []
+        self.answers = list(answers)
+
+    def update(self, _channels: Channels, _address: str, settings: dict[str, object]) -> None:
+        self.settings.append(settings)
+
+    def send(self, _channels: Channels, _address: str, _queue: int, _body: bytes, _topic: str = "") -> SimpleNamespace:
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, ResponseCode):
+            raise MQBrokerException(answer, "[REJECTREQUEST]system busy")
+        return SimpleNamespace(status=answer)
+
+
+@pytest.fixture
+def broker(monkeypatch: pytest.MonkeyPatch) -> Broker:
+    """Asked in place of a real one."""
+    there = Broker(SendStatus.SEND_OK)
+    monkeypatch.setattr(admin, "update_settings", there.update)
+    monkeypatch.setattr(admin, "send_probe", there.send)
+    return there
+
+
+def injected(kind: FaultKind) -> FaultRecord:
+    return FAULTS[kind].inject(FakeCluster(), FaultSpec(1, kind, "b", 0.0, 1.0))
+
+
+def test_flow_control_is_the_pool_switched_on_and_off(broker: Broker) -> None:
+    """Shown by SYSTEM_BUSY, then by a stored send."""
+    broker.answers = [ResponseCode.SYSTEM_BUSY, SendStatus.SEND_OK]
+    record = injected(FaultKind.FLOW_CONTROL)
+    healed = FAULTS[FaultKind.FLOW_CONTROL].heal(FakeCluster(), record)
+    assert broker.settings == [{"transientStorePoolEnable": "true"}, {"transientStorePoolEnable": "false"}]
+    assert None not in (healed.proven_ns, healed.heal_proven_ns)
+
+
+def test_no_time_to_flush_is_a_negative_patience_and_the_default_again(broker: Broker) -> None:
+    """A flush that wins now and then does not hide it."""
+    broker.answers = [SendStatus.SEND_OK, SendStatus.FLUSH_DISK_TIMEOUT, SendStatus.SEND_OK]
+    record = injected(FaultKind.FLUSH_TIMEOUT)
+    healed = FAULTS[FaultKind.FLUSH_TIMEOUT].heal(FakeCluster(), record)
+    assert broker.settings == [{"syncFlushTimeout": -1}, {"syncFlushTimeout": 5_000}]
+    assert None not in (healed.proven_ns, healed.heal_proven_ns)
+
+
+@pytest.mark.parametrize("kind", [FaultKind.FLOW_CONTROL, FaultKind.FLUSH_TIMEOUT])
+def test_a_setting_without_effect_is_not_proven(broker: Broker, kind: FaultKind) -> None:
+    """A broker that stores as ever."""
+    with pytest.raises(UnprovenFault, match="broker-b to") as raised:
+        injected(kind)
+    assert raised.value.record.proven_ns is None
+
+
+def test_a_broker_that_stays_busy_is_not_proven_healed(broker: Broker) -> None:
+    """The schedule then tries once more, and gives the cluster up."""
+    broker.answers = [ResponseCode.SYSTEM_BUSY]
+    record = injected(FaultKind.FLOW_CONTROL)
+    with pytest.raises(UnprovenFault, match="to store messages after it was healed"):
+        FAULTS[FaultKind.FLOW_CONTROL].heal(FakeCluster(), record)
