@@ -2,8 +2,7 @@
 
 from rocketdiff.simulation.script.depths import depth_of, least_depth
 from rocketdiff.simulation.script.model import NamedScript, Script, Step
-from rocketdiff.simulation.script.reading import to_dict
-from rocketdiff.simulation.script.text import canonical, parse_script
+from rocketdiff.simulation.script.reading import canonical, parse_script, to_dict
 from rocketdiff.simulation.script.vocabulary import Depth
 
 __all__ = [

@@ -10,7 +10,7 @@ from rocketdiff.core.files import read_bytes
 from rocketdiff.core.resources import locate
 from rocketdiff.simulation.script import parse_script
 from rocketdiff.simulation.script.model import NamedScript
-from rocketdiff.simulation.script.text import MOST_CHARACTERS
+from rocketdiff.simulation.script.reading import MOST_CHARACTERS
 
 STANDARD_INPUT = "-"
 SHIPPED = "fixtures/simulation/scripts/"

@@ -14,8 +14,7 @@ from typing import Any
 import msgspec
 
 from rocketdiff.simulation.script import model, vocabulary
-from rocketdiff.simulation.script.answers import CODES, MOST_ANSWERS, STATUSES
-from rocketdiff.simulation.script.routes import MOST_BROKERS
+from rocketdiff.simulation.script.answers import CODES, MOST_ANSWERS, MOST_BROKERS, STATUSES
 from rocketdiff.simulation.script.steps import NAME_SERVER_FAULTS
 
 Schema = dict[str, Any]

@@ -6,7 +6,14 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from rocketdiff.simulation.script.answers import answer_data, answers_data, read_answer, read_answers
+from rocketdiff.simulation.script.answers import (
+    answer_data,
+    answers_data,
+    read_answer,
+    read_answers,
+    read_route,
+    route_data,
+)
 from rocketdiff.simulation.script.fields import Place, convert, members, nearest, read
 from rocketdiff.simulation.script.model import (
     Action,
@@ -31,7 +38,6 @@ from rocketdiff.simulation.script.model import (
     Timeline,
     Update,
 )
-from rocketdiff.simulation.script.routes import read_route, route_data
 from rocketdiff.simulation.script.vocabulary import MOST_STEPS, BrokerName, DumpPart, Fault, Mode, Ms
 
 Reader = Callable[[Any, Place], Step]
