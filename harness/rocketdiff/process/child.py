@@ -46,11 +46,13 @@ class Child:
         folder: Path | None = None,
         scratch: Path | None = None,
         is_supervised: bool = True,
+        is_heard: bool = True,
     ) -> None:
         """
         Start it in ``folder``; ``scratch`` is removed when the runner dies. Raises EnvironmentMissing if it cannot be started.
 
-        is_supervised: False for what ends by itself with its input, such as a supervisor.
+        is_supervised: False for what ends by itself with its input, such as a supervisor. is_heard: False for one whose
+        stdout goes where its stderr does.
         """
         self._stderr = stderr
         life_line, self._life_line = os.pipe()
@@ -59,7 +61,7 @@ class Child:
             self._process = subprocess.Popen(
                 [*(own if is_supervised else ()), *command],
                 stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
+                stdout=subprocess.PIPE if is_heard else stderr,
                 stderr=stderr,
                 cwd=folder,
                 env=dict(environment),
@@ -74,7 +76,6 @@ class Child:
         finally:
             os.close(life_line)
         assert self._process.stdin is not None
-        assert self._process.stdout is not None
         self._input, self._output = self._process.stdin, self._process.stdout
         os.set_blocking(self._input.fileno(), False)
         self._ended = _descriptor_of(self._process)
@@ -110,6 +111,7 @@ class Child:
 
         None: the child neither took nor said anything in that time. Raises EOFError at the end of its output.
         """
+        assert self._output is not None, "it is not heard"
         poll = select.poll()
         poll.register(self._output, select.POLLIN)
         if self._unsent:
@@ -121,7 +123,7 @@ class Child:
             self._unsent and self._input.fileno() in ready
         ):  # another thread may have closed an input that nothing goes to
             self._send_queued()
-        return self._receive() if self._output.fileno() in ready else []
+        return self._receive(self._output.fileno()) if self._output.fileno() in ready else []
 
     def write(self, data: bytes, timeout_s: float) -> bool:
         """
@@ -202,7 +204,8 @@ class Child:
                 os.close(self._ended)
             os.close(self._life_line)
         self.close_input()
-        self._output.close()
+        if self._output is not None:
+            self._output.close()
         self._stderr.close()
 
     def _send_queued(self) -> None:
@@ -213,8 +216,8 @@ class Child:
         except BrokenPipeError:
             self._unsent.clear()
 
-    def _receive(self) -> list[bytes]:
-        data = os.read(self._output.fileno(), _CHUNK_BYTES)
+    def _receive(self, output: int) -> list[bytes]:
+        data = os.read(output, _CHUNK_BYTES)
         if not data:
             raise EOFError
         self.heard_bytes += len(data)

@@ -70,12 +70,29 @@ def run(runner: int, life_line: int, scratch: str, command: list[str]) -> NoRetu
     """Start the command, and live as long as both it and the runner do."""
     if sys.platform != "linux":
         os.execvp(command[0], command)  # noqa: S606 - a list, and no shell
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda *_: sys.exit())  # caught while watching: everything is ended then
     try:
         child = subprocess.Popen(command, preexec_fn=dying_with_this_program())  # noqa: PLW1509 - one thread
     except OSError as error:
         sys.stderr.write(f"cannot start {command[0]}: {error}\n")
         sys.exit(_CANNOT_START)
     _let_go_of_pipes()
+    status = None
+    with contextlib.suppress(SystemExit):
+        status = _watch(runner, life_line, child)
+    end_descendants(os.getpid())
+    if status is not None:
+        _leave_as(status)
+    if scratch:
+        shutil.rmtree(scratch, ignore_errors=True)
+    os.killpg(0, signal.SIGKILL)
+    sys.exit()  # never reached
+
+
+def _watch(runner: int, life_line: int, child: "subprocess.Popen[bytes]") -> int | None:
+    """The command's status when it has ended by itself; None when the runner is gone."""
     ended = os.pidfd_open(child.pid)
     poll = select.poll()
     poll.register(life_line, 0)  # POLLHUP is always told
@@ -83,16 +100,10 @@ def run(runner: int, life_line: int, scratch: str, command: list[str]) -> NoRetu
     while os.getppid() == runner:
         ready = {descriptor for descriptor, _ in poll.poll(_LOOK_AROUND_MS)}
         if ended in ready:
-            status = child.wait()
-            end_descendants(os.getpid())
-            _leave_as(status)
+            return child.wait()
         if life_line in ready:
             break
-    end_descendants(os.getpid())
-    if scratch:
-        shutil.rmtree(scratch, ignore_errors=True)
-    os.killpg(0, signal.SIGKILL)
-    sys.exit()  # never reached
+    return None
 
 
 class Servers:

@@ -1,13 +1,9 @@
 """Spark's JVM as this process sees it: started under a supervisor, asked whether it lives, ended with all it has started."""
 
-import contextlib
 import fcntl
 import os
 import shlex
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -17,6 +13,7 @@ from pyspark.find_spark_home import _find_spark_home
 from pyspark.serializers import UTF8Deserializer, read_int
 
 from rocketdiff.core.errors import EnvironmentMissing
+from rocketdiff.process.child import Child
 
 PREFIX = "rocketdiff-spark-"
 
@@ -24,15 +21,12 @@ _YOUNG_S = 3_600.0
 """A folder without a lock is just being made, or was left by a version that had none; an hour tells them apart."""
 
 _LOOK_S = 0.05
-_END_S = 10.0
-"""A killed JVM gives back its memory in a few ms; only a machine in deep trouble takes longer."""
-
 _LAST_WORDS = 500
 
 
 class SparkProcess:
     """
-    One JVM with its supervisor (see supervisor.py) and a private folder; ``end`` leaves nothing of the three.
+    One JVM with its supervisor (see rocketdiff.process) and a private folder; ``end`` leaves nothing of the three.
 
     The folder is locked for as long as this process lives, so that a later one can tell what a dead one has left.
     """
@@ -42,21 +36,14 @@ class SparkProcess:
         self.folder = folder
         self._log = folder / "jvm.log"
         self._connection = folder / "connection"
-        supervisor = str(Path(__file__).with_name("supervisor.py"))
-        with self._log.open("wb") as sink:
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", supervisor, str(os.getpid()), str(folder), *_command(settings)],
-                stdin=subprocess.PIPE,
-                stdout=sink,
-                stderr=sink,
-                env=_environment(folder, self._connection),
-                start_new_session=True,
-            )
+        command, environment = _command(settings), _environment(folder, self._connection)
+        log = self._log.open("w+b")
+        self._process = Child(command, stderr=log, environment=environment, scratch=folder, is_heard=False)
 
     def connection(self) -> tuple[int, str]:
         """Port and secret of its gateway, once it has told them; EnvironmentMissing when it ends instead."""
         while not self._connection.is_file():
-            if self._process.poll() is not None:
+            if self._process.await_end(0):
                 raise EnvironmentMissing(
                     "a Java that Spark can start with (17 or later, with its incubator modules)",
                     seen=self.last_words() or self.how_it_ended(),
@@ -68,21 +55,11 @@ class SparkProcess:
 
     def has_ended(self, timeout_s: float = 0.0) -> bool:
         """Whether it has ended by itself, waiting a little for that."""
-        try:
-            self._process.wait(timeout_s)
-        except subprocess.TimeoutExpired:
-            return False
-        return True
+        return self._process.await_end(timeout_s)
 
     def how_it_ended(self) -> str:
         """In words."""
-        status = self._process.poll()
-        if status is None:
-            return "it runs"
-        killed = -status if status < 0 else status - 128
-        if killed in signal.valid_signals():
-            return f"it was ended by {signal.Signals(killed).name}"
-        return f"it exited with status {status}"
+        return self._process.how_it_ended() if self._process.await_end(0) else "it runs"
 
     def last_words(self) -> str:
         """The end of what it said, normally nothing."""
@@ -92,15 +69,8 @@ class SparkProcess:
             return ""
 
     def end(self) -> None:
-        """Let the supervisor kill everything and remove the folder; returns when that is done. A second call does nothing."""
-        assert self._process.stdin is not None
-        with contextlib.suppress(OSError):
-            self._process.stdin.close()
-        try:
-            self._process.wait(_END_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()  # the kernel then kills the JVM: see supervisor.py
-            self._process.wait()
+        """End everything and remove the folder; returns when that is done. A second call does nothing."""
+        self._process.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
