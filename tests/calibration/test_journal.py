@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from rocketdiff.calibration.campaign import calibration_of, line_now
-from rocketdiff.calibration.journal import JOURNAL, CalibrationJournal, Header, begin_anew, plan_digest
+from rocketdiff.calibration.journal import JOURNAL, CalibrationJournal, JournalHeader, begin_anew, plan_digest
 from rocketdiff.core.errors import TraceError, UsageError
 from rocketdiff.core.resources import resource
 from rocketdiff.core.run_info import Machine
@@ -24,7 +24,7 @@ from rocketdiff.judging.gate_rates import (
 from rocketdiff.verdict.calibration import Calibration, Rate
 from rocketdiff.verdict.gate_rate_tally import Answer, ControlOutcome
 
-HEADER = Header(7, "5.3.3", "processes", "0.1.0", Machine("Linux", "x", 2, 4096, "3.11", "17"))
+HEADER = JournalHeader(7, "5.3.3", "processes", "0.1.0", Machine("Linux", "x", 2, 4096, "3.11", "17"))
 QUIET = ControlOutcome(1, "control/a", "java:5.3.3", (Answer("loss", Verdict.CONFORMS, Severity.MUST),))
 
 
@@ -63,14 +63,14 @@ def test_a_damaged_line_in_the_middle_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("other", [replace(HEADER, seed=8), replace(HEADER, server_release="4.9.8")])
-def test_two_ways_of_drawing_cases_are_not_one_measurement(tmp_path: Path, other: Header) -> None:
+def test_two_ways_of_drawing_cases_are_not_one_measurement(tmp_path: Path, other: JournalHeader) -> None:
     """Another seed or server needs another folder, or to begin anew."""
     begun(tmp_path, 1)
     with pytest.raises(UsageError, match="--fresh"):
         CalibrationJournal.open(tmp_path, other)
 
 
-def on(machine: Machine) -> Header:
+def on(machine: Machine) -> JournalHeader:
     return replace(HEADER, machine=machine)
 
 

@@ -114,7 +114,9 @@ def _calibration(path: Path) -> object:
 
 def _controls(path: Path) -> object:
     machine = Machine("Linux", "x", 2, 4096, "3.11", "17")
-    return journal.CalibrationJournal.open(path.parent, journal.Header(7, "5.3.3", "processes", "0.1.0", machine))
+    return journal.CalibrationJournal.open(
+        path.parent, journal.JournalHeader(7, "5.3.3", "processes", "0.1.0", machine)
+    )
 
 
 def _undo(path: Path) -> object:

@@ -12,7 +12,7 @@ from rocketdiff.releases.progress import (
     FetchFinished,
     FetchStarted,
     FileFinished,
-    Noted,
+    Notice,
     ProgressEvent,
 )
 
@@ -56,7 +56,7 @@ class RecordingListener:
                 self.received_bytes += size_bytes
             case FileFinished(name):
                 self.names.append(name)
-            case Noted(message):
+            case Notice(message):
                 self.notes.append(message)
             case FetchFinished():
                 self.ends += 1

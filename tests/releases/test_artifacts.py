@@ -13,7 +13,7 @@ import pytest
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
 from rocketdiff.releases import artifacts
 from rocketdiff.releases.artifacts import client_class_path, ensure, fetch_clients, server_class_path
-from rocketdiff.releases.lock import Artifact, Lock
+from rocketdiff.releases.lock import Artifact, ArtifactLock
 from tests.releases.loopback import RecordingListener, Repository
 
 
@@ -58,7 +58,7 @@ def test_several_releases_are_fetched_as_one(
 ) -> None:
     """A jar that they share is fetched once, and afterwards each of them finds its own without a word."""
     shared, old, new = (repository.publish(f"g:{name}:1", name.encode()) for name in ("shared", "old", "new"))
-    lock = Lock(
+    lock = ArtifactLock(
         clients={"1.0": (shared, old), "2.0": (new, shared), "3.0": (repository.publish("g:other:1", b"o"),)},
         servers={},
     )
@@ -75,7 +75,7 @@ def test_nothing_is_fetched_where_one_of_several_releases_is_unknown(
     cache: Path, repository: Repository, progress: RecordingListener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A typing error is found before the minutes that a download takes."""
-    lock = Lock(clients={"1.0": (repository.publish("g:a:1", b"a"),)}, servers={})
+    lock = ArtifactLock(clients={"1.0": (repository.publish("g:a:1", b"a"),)}, servers={})
     monkeypatch.setattr(artifacts, "locked", lambda: lock)
     with pytest.raises(UsageError, match=r"a known client release; saw 9\.9\.9"):
         fetch_clients(("1.0", "9.9.9"), progress)

@@ -8,7 +8,7 @@ import pytest
 
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.releases import cpp_client as subject_module
-from rocketdiff.releases.cpp_client import CppClient, cpp_client, environment_folder, is_built
+from rocketdiff.releases.cpp_client import CppEnvironment, cpp_client, environment_folder, is_built
 
 LOCKS = Path(subject_module.__file__).with_name("cpp_locks")
 
@@ -28,7 +28,7 @@ def test_an_environment_that_is_there_is_used(cache: Path) -> None:
     (home / "env" / "bin" / "python").touch()
     assert not is_built()
     (home / "librocketmq.so").touch()
-    assert cpp_client() == CppClient(home / "env" / "bin" / "python", home / "librocketmq.so")
+    assert cpp_client() == CppEnvironment(home / "env" / "bin" / "python", home / "librocketmq.so")
 
 
 def test_another_machine_is_told_at_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

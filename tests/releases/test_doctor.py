@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.releases import doctor, programs
-from rocketdiff.releases.doctor import Finding, examine
+from rocketdiff.releases.doctor import Requirement, examine
 from rocketdiff.releases.jdk import UnfitJava
-from rocketdiff.releases.lock import Artifact, Lock
+from rocketdiff.releases.lock import Artifact, ArtifactLock
 from rocketdiff.releases.programs import ContainerEngine
 
 EMPTY = Artifact("g:empty:1", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", 0)
 OTHER = Artifact("g:other:1", "0" * 64, 3 * 2**20)
 
 
-def named(name: str) -> Finding:
+def named(name: str) -> Requirement:
     """The finding of this name."""
     (finding,) = (finding for finding in examine() if finding.name == name)
     return finding
@@ -24,7 +24,7 @@ def named(name: str) -> Finding:
 def _small_lock(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     """Two client releases of made-up jars, an empty cache, and no question to a real container engine."""
     assert not cache.exists()
-    monkeypatch.setattr(doctor, "locked", lambda: Lock({"1.0": (EMPTY,), "2.0": (EMPTY, OTHER)}, {}))
+    monkeypatch.setattr(doctor, "locked", lambda: ArtifactLock({"1.0": (EMPTY,), "2.0": (EMPTY, OTHER)}, {}))
     monkeypatch.setattr(programs, "container_engine", lambda: ContainerEngine("27.0", "docker 27.0"))
 
 
@@ -57,7 +57,7 @@ def test_what_is_well_has_no_remedy_and_what_is_not_has_one() -> None:
 def test_jars_that_are_here_are_named_and_others_fetched_when_used(cache: Path) -> None:
     """Absent jars are no defect."""
     put(cache, EMPTY, b"")
-    assert named("client jars") == Finding(
+    assert named("client jars") == Requirement(
         "client jars",
         ok=True,
         seen="1 of 2 releases here: 1.0; the others (3 MiB) are fetched when first used",

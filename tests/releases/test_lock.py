@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from rocketdiff.releases.lock import LOCK_FILE, Artifact, Lock, locked, read_lock, write_lock
+from rocketdiff.releases.lock import LOCK_FILE, Artifact, ArtifactLock, locked, read_lock, write_lock
 
 A = Artifact("g.h:a:1.0", "aa", 10)
 B = Artifact("g:b:2.0:linux-x86_64", "bb", 20)
@@ -20,14 +20,14 @@ def test_path_is_that_of_a_maven_repository() -> None:
 
 def test_written_lock_reads_back_in_class_path_order(tmp_path: Path) -> None:
     """The order of a class path is kept although the table of artifacts is sorted."""
-    lock = Lock(clients={"1.0": (B, A), "2.0": (A,)}, servers={"2.0": (A, B)})
+    lock = ArtifactLock(clients={"1.0": (B, A), "2.0": (A,)}, servers={"2.0": (A, B)})
     write_lock(tmp_path / "lock.json", lock)
     assert read_lock(tmp_path / "lock.json") == lock
 
 
 def test_each_artifact_stands_in_the_file_once_on_its_own_line(tmp_path: Path) -> None:
     """Releases share most jars, and a review should see one changed line for one changed jar."""
-    write_lock(tmp_path / "lock.json", Lock(clients={"1.0": (B, A), "2.0": (A,)}, servers={}))
+    write_lock(tmp_path / "lock.json", ArtifactLock(clients={"1.0": (B, A), "2.0": (A,)}, servers={}))
     lines = (tmp_path / "lock.json").read_text().splitlines()
     assert lines[3:6] == ['  ["g.h:a:1.0", "aa", 10],', '  ["g:b:2.0:linux-x86_64", "bb", 20]', "],"]
     assert lines[6:9] == ['"clients": {', '  "1.0": [1, 0],', '  "2.0": [0]']

@@ -7,7 +7,7 @@ import pytest
 
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.releases import relock
-from rocketdiff.releases.lock import LOCK_FILE, Artifact, Lock, read_lock
+from rocketdiff.releases.lock import LOCK_FILE, Artifact, ArtifactLock, read_lock
 from rocketdiff.releases.relock import artifact_of, main, resolve
 
 MAVEN = """#!/bin/sh
@@ -81,7 +81,7 @@ def test_check_writes_nothing_and_tells_a_difference(
 ) -> None:
     """Exit code 1 when the lock would change, 0 when not."""
     before = LOCK_FILE.read_bytes()
-    monkeypatch.setattr(relock, "resolve_all", lambda: Lock({}, {}))
+    monkeypatch.setattr(relock, "resolve_all", lambda: ArtifactLock({}, {}))
     assert main(["--check"]) == 1
     monkeypatch.setattr(relock, "resolve_all", lambda: read_lock(LOCK_FILE))
     assert main(["--check"]) == 0

@@ -17,7 +17,7 @@ from statistics import median
 
 from rocketdiff import __version__
 from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
-from rocketdiff.calibration.journal import CalibrationJournal, Header, Line, plan_digest
+from rocketdiff.calibration.journal import CalibrationJournal, JournalHeader, Line, plan_digest
 from rocketdiff.calibration.plan import ControlCase, control_case, gate_runs
 from rocketdiff.cluster.backend import Backend
 from rocketdiff.cluster.start import own_backend_named
@@ -75,7 +75,7 @@ def require_possible(request: CalibrationRequest) -> None:
 def journal_of(request: CalibrationRequest) -> CalibrationJournal:
     """The journal in the request's folder, created or resumed."""
     machine = this_machine(f"JDK {find_java().version}")
-    header = Header(request.seed, request.server_release, request.backend, __version__, machine, plan_digest())
+    header = JournalHeader(request.seed, request.server_release, request.backend, __version__, machine, plan_digest())
     return CalibrationJournal.open(request.out.resolve(), header)
 
 

@@ -24,7 +24,7 @@ _ANEW = "--fresh begins anew"
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class JournalHeader:
     """What all cases of a journal have in common. plan: digest of the code that draws them from the seed."""
 
     seed: int
@@ -59,13 +59,13 @@ class Line:
 class CalibrationJournal:
     """Lines of one folder; the first is the header."""
 
-    def __init__(self, folder: Path, header: Header) -> None:
+    def __init__(self, folder: Path, header: JournalHeader) -> None:
         self.folder = folder
         self.header = header
         self.lines: list[Line] = []
 
     @classmethod
-    def open(cls, folder: Path, header: Header) -> "CalibrationJournal":
+    def open(cls, folder: Path, header: JournalHeader) -> "CalibrationJournal":
         """
         Resume the journal of a folder, or create it.
 
@@ -105,7 +105,7 @@ class CalibrationJournal:
         """Every repeat of a known divergence."""
         return tuple(outcome for line in self.lines for outcome in line.known)
 
-    def _append(self, value: Header | Line) -> None:
+    def _append(self, value: JournalHeader | Line) -> None:
         try:
             with (self.folder / JOURNAL).open("ab") as file:
                 file.write(msgspec.json.encode(value) + b"\n")
@@ -115,9 +115,9 @@ class CalibrationJournal:
             ) from problem
 
 
-def _header(content: bytes, path: Path) -> Header:
+def _header(content: bytes, path: Path) -> JournalHeader:
     try:
-        return msgspec.json.decode(content, type=Header)
+        return msgspec.json.decode(content, type=JournalHeader)
     except UNREADABLE as problem:
         raise TraceError(f"a journal of control cases in {path}", seen=f"line 1: {problem}", hint=_ANEW) from problem
 
@@ -140,7 +140,7 @@ def _cut(path: Path, count: int) -> None:
         file.truncate(path.stat().st_size - count)
 
 
-def _require_same(begun: Header, header: Header, folder: Path) -> None:
+def _require_same(begun: JournalHeader, header: JournalHeader, folder: Path) -> None:
     """
     The machine must be the same as a report's caveat means it: processor and cores.
 
@@ -166,7 +166,7 @@ def begin_anew(folder: Path) -> None:
         return
     path = folder / JOURNAL
     try:
-        msgspec.json.decode(path.read_bytes().partition(b"\n")[0], type=Header)
+        msgspec.json.decode(path.read_bytes().partition(b"\n")[0], type=JournalHeader)
     except (OSError, *UNREADABLE) as problem:
         if folder.is_dir() and not any(folder.iterdir()):
             return
@@ -178,7 +178,7 @@ def begin_anew(folder: Path) -> None:
     shutil.rmtree(folder)
 
 
-def _terms(header: Header) -> dict[str, str]:
+def _terms(header: JournalHeader) -> dict[str, str]:
     machine = header.machine
     return {
         "seed": str(header.seed),

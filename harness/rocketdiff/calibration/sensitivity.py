@@ -36,7 +36,7 @@ from rocketdiff.verdict.gate_rate_tally import KnownOutcome
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ExpectedEntry:
     """One ledger entry and the check that is expected to show it."""
 
     entry: Entry
@@ -50,7 +50,7 @@ class KnownCase:
     scenario: Scenario
     baseline: SubjectId
     candidate: SubjectId
-    known: tuple[Known, ...]
+    known: tuple[ExpectedEntry, ...]
 
     @property
     def name(self) -> str:
@@ -65,12 +65,12 @@ def known_cases() -> tuple[KnownCase, ...]:
     Entries about whole runs (``pooled/…``) are left out, because one case has too few episodes for those checks.
     """
     scenarios = load_all(resource("fixtures/scenarios"))
-    cases: defaultdict[tuple[SubjectId, SubjectId, str], list[Known]] = defaultdict(list)
+    cases: defaultdict[tuple[SubjectId, SubjectId, str], list[ExpectedEntry]] = defaultdict(list)
     for entry in load_ledger(LedgerChoice()).entries:
         if _is_of_whole_runs(entry):
             continue
         scenario, check = _shortest(entry, scenarios)
-        cases[(*pair_of_entry(entry), scenario.name)].append(Known(entry, check))
+        cases[(*pair_of_entry(entry), scenario.name)].append(ExpectedEntry(entry, check))
     by_name = {scenario.name: scenario for scenario in scenarios}
     return tuple(
         KnownCase(by_name[name], baseline, candidate, tuple(known))

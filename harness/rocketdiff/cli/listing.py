@@ -12,7 +12,7 @@ from rich.padding import Padding
 
 from rocketdiff.core.errors import EnvironmentMissing, ExitCode
 from rocketdiff.core.resources import resource
-from rocketdiff.releases.doctor import Finding, examine
+from rocketdiff.releases.doctor import Requirement, examine
 from rocketdiff.scenario import Scenario, load_all, select
 
 
@@ -76,7 +76,7 @@ def sweep_containers() -> None:
         print(f"left alone, because their runner cannot be seen from here: {kept}", file=sys.stderr)
 
 
-def _image_base() -> Finding:
+def _image_base() -> Requirement:
     """What server images are put on; the engine itself is a finding of its own."""
     from rocketdiff.cluster.containers.engine import Engine  # as above
     from rocketdiff.cluster.containers.images import look_for_base  # as above
@@ -88,4 +88,4 @@ def _image_base() -> Finding:
     except EnvironmentMissing as error:
         seen, is_there = f"not to be seen: {error.seen}", False
     remedy = "" if is_there else "only for --cluster containers: make image"
-    return Finding(name, is_there, seen, remedy, needed=False)
+    return Requirement(name, is_there, seen, remedy, needed=False)

@@ -12,7 +12,7 @@ from rocketdiff.core.files import read_text
 from rocketdiff.core.plan import SendMode
 from rocketdiff.core.records import Send
 from rocketdiff.lab.history.coverage import Coverage
-from rocketdiff.lab.history.identify import Identified, Known, Rejected, identify, read_observed, separators
+from rocketdiff.lab.history.identify import GoldenAnswers, Identified, Rejected, identify, read_observed, separators
 from rocketdiff.lab.upgrade_report import executions
 from rocketdiff.oracle.durations import IS_CERTAIN
 from rocketdiff.oracle.judgement import SendJudgement
@@ -172,5 +172,5 @@ def _exercised(trials: tuple[Trial, ...]) -> Coverage:
     return found
 
 
-def _known() -> Known:
-    return Known(load_standard(), load_golden())
+def _known() -> GoldenAnswers:
+    return GoldenAnswers(load_standard(), load_golden())

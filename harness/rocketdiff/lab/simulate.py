@@ -16,7 +16,7 @@ import typer
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.lab.scenario_scripts import Simulated, simulated_scenarios
-from rocketdiff.lab.simulating import Compared, answers, compared, require_simulated
+from rocketdiff.lab.simulating import ScriptComparison, answers, compared, require_simulated
 from rocketdiff.simulation.comparison import difference_data, difference_lines
 from rocketdiff.simulation.java_host import JavaHost
 from rocketdiff.simulation.script import Depth, NamedScript
@@ -72,7 +72,7 @@ def _compare(
     began, clock = datetime.now(UTC), time.monotonic()
     left, right = request.subjects
     notes = {scenario.name: scenario.notes for scenario in scenarios}
-    results: list[Compared] = []
+    results: list[ScriptComparison] = []
     for result in compared((left, right), scripts, host, states=not request.visible):
         _show(result, (left, right), notes.get(result.script.name, ()), as_json=request.as_json)
         results.append(result)
@@ -137,7 +137,7 @@ def _at_depth(script: NamedScript, depth: str | None) -> NamedScript:
     return changed
 
 
-def _show(result: Compared, subjects: Sequence[SubjectId], notes: Sequence[str], *, as_json: bool) -> None:
+def _show(result: ScriptComparison, subjects: Sequence[SubjectId], notes: Sequence[str], *, as_json: bool) -> None:
     """Print the result of one script."""
     difference, name = result.difference, result.script.name
     left, right = map(str, subjects)

@@ -28,7 +28,7 @@ class Host(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ScriptComparison:
     """Two subjects' answers to one script: the number of the left one's answers, and the first difference if there is one."""
 
     script: NamedScript
@@ -54,26 +54,26 @@ def answers(
     """
     in_java = [subject for subject in subjects if lab_host_of(subject) is LabHost.CLASSES]
     if not in_java:
-        for one in scripts:
-            yield one, [_by_reference(subject, one, trace=trace) for subject in subjects]
+        for script in scripts:
+            yield script, [_by_reference(subject, script, trace=trace) for subject in subjects]
         return
     ahead: deque[NamedScript] = deque()
 
     def jobs() -> Iterator[Job]:
-        for one in scripts:
-            ahead.append(one)
-            yield from (Job(subject.release, one.name, one.script, trace) for subject in in_java)
+        for script in scripts:
+            ahead.append(script)
+            yield from (Job(subject.release, script.name, script.script, trace) for subject in in_java)
 
     finished = host.run_all(jobs())
     for _, first in finished:
-        one = ahead.popleft()
+        script = ahead.popleft()
         by_java = iter([first, *(next(finished)[1] for _ in in_java[1:])])
-        yield one, [next(by_java) if s in in_java else _by_reference(s, one, trace=trace) for s in subjects]
+        yield script, [next(by_java) if s in in_java else _by_reference(s, script, trace=trace) for s in subjects]
 
 
 def compared(
     subjects: tuple[SubjectId, SubjectId], scripts: Iterable[NamedScript], host: Host, *, states: bool
-) -> Iterator[Compared]:
+) -> Iterator[ScriptComparison]:
     """
     The first difference of each script, if there is one.
 
@@ -81,14 +81,14 @@ def compared(
     """
     left, right = subjects
     view: View = list if states else visible
-    for one, sides in answers(subjects, scripts, host, trace=True):
+    for script, sides in answers(subjects, scripts, host, trace=True):
         before, after = (view(lines) for lines in sides)
-        difference = first_difference(one.name, before, after)
+        difference = first_difference(script.name, before, after)
         if difference is not None:
-            rules = rules_behind(one, difference, left.release, right.release, view)
-            difference = with_initial_state(one, replace(difference, rules=rules), right.release)
-        yield Compared(one, len(before), difference)
+            rules = rules_behind(script, difference, left.release, right.release, view)
+            difference = with_initial_state(script, replace(difference, rules=rules), right.release)
+        yield ScriptComparison(script, len(before), difference)
 
 
-def _by_reference(subject: SubjectId, one: NamedScript, *, trace: bool) -> list[str]:
-    return run_reference(dialect_of(subject.release), one.name, one.script, trace=trace)
+def _by_reference(subject: SubjectId, script: NamedScript, *, trace: bool) -> list[str]:
+    return run_reference(dialect_of(subject.release), script.name, script.script, trace=trace)

@@ -17,7 +17,7 @@ from rocketdiff.releases.lock import Artifact, locked
 from rocketdiff.releases.progress import (
     FetchFinished,
     FetchStarted,
-    Noted,
+    Notice,
     PlainProgress,
     ProgressListener,
     one_at_a_time,
@@ -79,7 +79,7 @@ def ensure(what: str, artifacts: Sequence[Artifact], listener: ProgressListener 
     progress = one_at_a_time(listener or PlainProgress())
     if any(condition is not Condition.WHOLE for condition in _conditions(artifacts)):
         folder = artifact_folder()
-        with exclusive(folder, lambda: progress(Noted(f"waiting: another rocketdiff is fetching into {folder}"))):
+        with exclusive(folder, lambda: progress(Notice(f"waiting: another rocketdiff is fetching into {folder}"))):
             # Checked again under the lock: the other process may have downloaded what was missing.
             _fetch_missing(what, artifacts, progress)
     return cached_paths(artifacts)
@@ -97,7 +97,7 @@ def _fetch_missing(what: str, artifacts: Sequence[Artifact], listener: ProgressL
             continue
         if condition is Condition.CORRUPTED:
             listener(
-                Noted(f"{path} is corrupted: its sha256 is not the one in the lock; fetching it again ({OWN_JARS})")
+                Notice(f"{path} is corrupted: its sha256 is not the one in the lock; fetching it again ({OWN_JARS})")
             )
             _remove(path)
         missing.append(artifact)

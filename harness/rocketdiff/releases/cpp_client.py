@@ -19,7 +19,7 @@ from pathlib import Path
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.core.resources import resource
 from rocketdiff.releases.cache import cache_dir, exclusive, sha256_of, unwritable
-from rocketdiff.releases.progress import Noted, ProgressListener, silent
+from rocketdiff.releases.progress import Notice, ProgressListener, silent
 
 RELEASES = ("2.1.0",)
 """The library reports ``2.1.0_cvs``: a third party's build of 2.1.0, the only one in a registry."""
@@ -33,14 +33,14 @@ _DEADLINE_S = 300
 
 
 @dataclass(frozen=True, slots=True)
-class CppClient:
+class CppEnvironment:
     """Interpreter of the environment, and the native library to load before the import."""
 
     python: Path
     library: Path
 
 
-def cpp_client(progress: ProgressListener | None = None) -> CppClient:
+def cpp_client(progress: ProgressListener | None = None) -> CppEnvironment:
     """
     The environment, built if it is not in the cache.
 
@@ -50,9 +50,9 @@ def cpp_client(progress: ProgressListener | None = None) -> CppClient:
     if not _found(home):
         require_fit()
         listener = progress or silent
-        with exclusive(home.parent, lambda: listener(Noted("waiting for another process that builds the C++ client"))):
+        with exclusive(home.parent, lambda: listener(Notice("waiting for another process that builds the C++ client"))):
             if not _found(home):
-                listener(Noted("building the environment of the C++ client (some ten seconds)"))
+                listener(Notice("building the environment of the C++ client (some ten seconds)"))
                 _build(home)
     return _client_in(home)
 
@@ -79,8 +79,8 @@ def _found(home: Path) -> bool:
     return client.library.is_file() and client.python.exists()
 
 
-def _client_in(home: Path) -> CppClient:
-    return CppClient(home / "env" / "bin" / "python", home / "librocketmq.so")
+def _client_in(home: Path) -> CppEnvironment:
+    return CppEnvironment(home / "env" / "bin" / "python", home / "librocketmq.so")
 
 
 def _build(home: Path) -> None:

@@ -32,7 +32,7 @@ NEEDED = frozenset({"Python", "Java", "Java compiler", "cache folder", "disk"})
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Requirement:
     """
     One requirement: `seen` is what was found, `remedy` what to do about it (empty if `ok`).
 
@@ -46,7 +46,7 @@ class Finding:
     needed: bool
 
 
-def examine() -> list[Finding]:
+def examine() -> list[Requirement]:
     """All findings, in the order in which a person would set things up."""
     lock = locked()
     return [
@@ -64,16 +64,16 @@ def examine() -> list[Finding]:
     ]
 
 
-def _finding(name: str, ok: bool, seen: str, remedy: str) -> Finding:
-    return Finding(name, ok, seen, "" if ok else remedy, needed=name in NEEDED)
+def _finding(name: str, ok: bool, seen: str, remedy: str) -> Requirement:
+    return Requirement(name, ok, seen, "" if ok else remedy, needed=name in NEEDED)
 
 
-def _python() -> Finding:
+def _python() -> Requirement:
     remedy = "install Python 3.11 or later and set up .venv again (make clean setup)"
     return _finding("Python", sys.version_info[:2] >= OLDEST_PYTHON, platform.python_version(), remedy)
 
 
-def _java() -> list[Finding]:
+def _java() -> list[Requirement]:
     """The JVM that would be used, and its compiler: some systems have them in two packages."""
     try:
         java, unfit = local_java()
@@ -97,14 +97,14 @@ def _java_remedy(unfit: list[UnfitJava]) -> str:
     return f"{package}{others}; otherwise one is fetched when first needed, which takes a network"
 
 
-def _cores() -> Finding:
+def _cores() -> Requirement:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return _finding(
         "cores", cores >= CORES, str(cores), f"run on {CORES} or more; timing checks tend to be inconclusive on one"
     )
 
 
-def _memory() -> Finding:
+def _memory() -> Requirement:
     memory = psutil.virtual_memory()
     seen = f"{_gibibytes(memory.available)} of {_gibibytes(memory.total)} GiB available"
     return _finding(
@@ -112,7 +112,7 @@ def _memory() -> Finding:
     )
 
 
-def _cache() -> Finding:
+def _cache() -> Requirement:
     folder = cache_dir()
     parent = _nearest_existing(folder)
     size = _size_bytes(folder)
@@ -121,13 +121,13 @@ def _cache() -> Finding:
     return _finding("cache folder", ok, seen, f"make {parent} writable, or set {CACHE_VARIABLE} to a folder that is")
 
 
-def _disk() -> Finding:
+def _disk() -> Requirement:
     free = psutil.disk_usage(str(_nearest_existing(cache_dir()))).free
     seen = f"{_gibibytes(free)} GiB free beside the cache folder"
     return _finding("disk", free >= FREE_DISK_BYTES, seen, f"free some: {_gibibytes(FREE_DISK_BYTES)} GiB are wanted")
 
 
-def _jars(name: str, releases: Mapping[str, tuple[Artifact, ...]]) -> Finding:
+def _jars(name: str, releases: Mapping[str, tuple[Artifact, ...]]) -> Requirement:
     """Which releases are complete in the cache. A missing jar is downloaded when needed; a corrupted one is reported."""
     folder = artifact_folder()
     conditions = {jar: condition_of(folder / jar.path, jar) for jars in releases.values() for jar in jars}
@@ -147,7 +147,7 @@ def _jars(name: str, releases: Mapping[str, tuple[Artifact, ...]]) -> Finding:
     return _finding(name, ok=True, seen=seen, remedy="")
 
 
-def _cpp_client() -> Finding:
+def _cpp_client() -> Requirement:
     """Whether ``cpp:2.1.0`` can be a subject; an environment that is not built yet is `ok`."""
     name = "C++ client"
     try:
@@ -161,13 +161,13 @@ def _cpp_client() -> Finding:
     return _finding(name, can_build, "not built; built when first used" if can_build else "no venv with pip", remedy)
 
 
-def _chromium() -> Finding:
+def _chromium() -> Requirement:
     found = programs.chromium()
     remedy = "only for the tests of the report page: apt-get install chromium (Debian), or any Chrome"
     return _finding("Chromium", found is not None, str(found or "none on PATH"), remedy)
 
 
-def _containers() -> Finding:
+def _containers() -> Requirement:
     engine = programs.container_engine()
     remedy = "only for --cluster containers: install and start Docker or Podman (Debian: apt-get install docker.io)"
     return _finding("container engine", engine.version is not None, engine.seen, remedy)

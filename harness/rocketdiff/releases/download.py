@@ -17,7 +17,7 @@ from jgo.maven import MavenContext, PythonResolver
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.releases.cache import sha256_of, unwritable
 from rocketdiff.releases.lock import Artifact
-from rocketdiff.releases.progress import BytesReceived, FileFinished, Noted, ProgressListener
+from rocketdiff.releases.progress import BytesReceived, FileFinished, Notice, ProgressListener
 
 REPOSITORY_VARIABLE = "ROCKETDIFF_MAVEN_REPOSITORY"
 # A jar of 60 MB takes longer than this, but no single read does unless the line is dead.
@@ -38,7 +38,7 @@ def fetch(artifact: Artifact, target: Path, staging: Path, listener: ProgressLis
         arrived.unlink()
         if not last_try:
             differs = f"sha256 {seen[:12]}… instead of {artifact.sha256[:12]}…"
-            listener(Noted(f"{target.name} arrived with {differs}; fetching it again"))
+            listener(Notice(f"{target.name} arrived with {differs}; fetching it again"))
     raise EnvironmentMissing(
         f"{artifact.coordinate} with sha256 {artifact.sha256}",
         seen=f"sha256 {seen}, twice",

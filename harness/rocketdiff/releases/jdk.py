@@ -15,7 +15,7 @@ from pathlib import Path
 
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.releases.cache import cache_dir, exclusive, unwritable
-from rocketdiff.releases.progress import Noted, PlainProgress, ProgressListener
+from rocketdiff.releases.progress import Notice, PlainProgress, ProgressListener
 
 JAVA_VARIABLE = "ROCKETDIFF_JAVA_HOME"
 PREFERRED_VERSIONS = (17, 21)
@@ -151,12 +151,12 @@ def _fetched_home(listener: ProgressListener, why: str) -> Path:
     import cjdk  # noqa: PLC0415
 
     folder = _jdk_folder()
-    with exclusive(folder, lambda: listener(Noted("waiting: another rocketdiff is fetching a JDK"))):
+    with exclusive(folder, lambda: listener(Notice("waiting: another rocketdiff is fetching a JDK"))):
         kept = kept_home()
         if kept is not None:
             return kept
         listener(
-            Noted(
+            Notice(
                 f"no JDK here fits ({why}); fetching {FETCHED_VENDOR} {FETCHED_VERSION}, about 190 MiB, into {folder}"
             )
         )

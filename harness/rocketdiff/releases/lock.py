@@ -32,7 +32,7 @@ class Artifact:
 
 
 @dataclass(frozen=True, slots=True)
-class Lock:
+class ArtifactLock:
     """Class paths by release, in release-line order, and of our own Java tools by name; a shared jar is one Artifact."""
 
     clients: Mapping[str, tuple[Artifact, ...]]
@@ -41,12 +41,12 @@ class Lock:
 
 
 @cache
-def locked() -> Lock:
+def locked() -> ArtifactLock:
     """The lock of this version of rocketdiff."""
     return read_lock(LOCK_FILE)
 
 
-def read_lock(file: Path) -> Lock:
+def read_lock(file: Path) -> ArtifactLock:
     """Parse a lock file; ValueError for another format, which is our own fault."""
     document = json.loads(file.read_text(encoding="utf-8"))
     if document["format"] != LOCK_FORMAT:
@@ -56,10 +56,10 @@ def read_lock(file: Path) -> Lock:
     def class_paths(table: Mapping[str, list[int]]) -> dict[str, tuple[Artifact, ...]]:
         return {release: tuple(artifacts[i] for i in indices) for release, indices in table.items()}
 
-    return Lock(*(class_paths(document[section]) for section in SECTIONS))
+    return ArtifactLock(*(class_paths(document[section]) for section in SECTIONS))
 
 
-def write_lock(file: Path, lock: Lock) -> None:
+def write_lock(file: Path, lock: ArtifactLock) -> None:
     """Write a lock with one line per jar and per release, so that diffs are small."""
     sections = dict(zip(SECTIONS, (lock.clients, lock.servers, lock.tools), strict=True))
     class_paths = (jars for section in sections.values() for jars in section.values())

@@ -32,7 +32,7 @@ class FileFinished:
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
+class Notice:
     """A message for the user: a corrupted file, a wait for another process."""
 
     message: str
@@ -43,7 +43,7 @@ class FetchFinished:
     """The download that ``FetchStarted`` announced is over, successfully or not."""
 
 
-ProgressEvent = FetchStarted | BytesReceived | FileFinished | Noted | FetchFinished
+ProgressEvent = FetchStarted | BytesReceived | FileFinished | Notice | FetchFinished
 
 ProgressListener = Callable[[ProgressEvent], None]
 """Called from several threads, one call at a time; must return quickly and raise nothing."""
@@ -76,7 +76,7 @@ class PlainProgress:
                 self._count(size_bytes)
             case FileFinished():
                 self._done += 1
-            case Noted(message):
+            case Notice(message):
                 self._print(message)
             case FetchFinished():
                 self._print(f"  {self._started.what}: {self._done} of {self._started.files} files are there")

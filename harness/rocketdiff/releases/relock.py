@@ -21,7 +21,7 @@ from jgo.maven import MavenContext
 from rocketdiff.core.errors import EnvironmentMissing, HarnessError
 from rocketdiff.releases.cache import cache_dir
 from rocketdiff.releases.catalogue import line_key
-from rocketdiff.releases.lock import LOCK_FILE, Artifact, Lock, write_lock
+from rocketdiff.releases.lock import LOCK_FILE, Artifact, ArtifactLock, write_lock
 
 GROUP = "org.apache.rocketmq"
 GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath"
@@ -59,7 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
     return 0 if same else 1
 
 
-def resolve_all() -> Lock:
+def resolve_all() -> ArtifactLock:
     """Resolve each published client and each chosen server; a version without a published client jar is left out and named."""
     clients: dict[str, tuple[Artifact, ...]] = {}
     for release in published_releases():
@@ -75,7 +75,7 @@ def resolve_all() -> Lock:
             raise EnvironmentMissing(f"server {release} to be published", seen="Maven finds no such artifact")
         servers[release] = jars
     tools = {tool: resolve(version, (tool,), group) for tool, (group, version) in TOOLS.items()}
-    return Lock(clients, servers, tools)
+    return ArtifactLock(clients, servers, tools)
 
 
 def published_releases() -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import pytest
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.lab.fuzz import campaign as module
 from rocketdiff.lab.fuzz.campaign import campaign
-from rocketdiff.lab.fuzz.lockstep import Effort, Outcome
+from rocketdiff.lab.fuzz.lockstep import Effort, FuzzOutcome
 
 RELEASES = ("4.9.8", "5.3.3", "5.5.0")
 SMALL = Effort(decisions=10, sends=10)
@@ -18,9 +18,9 @@ def stages(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[str, ...]]]
     """What was begun, in order, for which releases; nothing is fetched and no process is started."""
     begun: list[tuple[str, tuple[str, ...]]] = []
 
-    def fuzz(releases: tuple[str, ...], _effort: Effort, seed: int, *_: object) -> Outcome:
+    def fuzz(releases: tuple[str, ...], _effort: Effort, seed: int, *_: object) -> FuzzOutcome:
         begun.append(("workers", releases))
-        return Outcome(releases, seed)
+        return FuzzOutcome(releases, seed)
 
     monkeypatch.setattr(module, "fetch_simulation", lambda releases: begun.append(("fetch", releases)))
     monkeypatch.setattr(module, "fuzz", fuzz)

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from rocketdiff.lab.fuzz.differences import Difference
+from rocketdiff.lab.fuzz.differences import FuzzDifference
 from rocketdiff.lab.fuzz.lockstep import (
     SCRIPTS_OF_A_SEED,
     Effort,
-    Outcome,
+    FuzzOutcome,
     chunks,
     distinct,
     name_of,
@@ -16,7 +16,7 @@ from rocketdiff.lab.fuzz.lockstep import (
 from rocketdiff.simulation.generators import generate
 from rocketdiff.simulation.script import Depth
 
-FOUND = Difference("fuzz-selection-9", "5.1.1", "java-5.1.1", 3, "a", "b")
+FOUND = FuzzDifference("fuzz-selection-9", "5.1.1", "java-5.1.1", 3, "a", "b")
 
 
 def test_the_same_seed_and_budget_are_the_same_work() -> None:
@@ -71,7 +71,7 @@ def test_one_difference_of_a_dialect_and_depth_is_shown() -> None:
 
 def test_the_summary_is_for_machines() -> None:
     """One line, clean or not, with everything needed to do it again."""
-    outcome = Outcome(("4.9.8", "5.3.3"), 3, {Depth.SELECTION: 100, Depth.SEND_LOOP: 20, Depth.REMOTING: 5})
+    outcome = FuzzOutcome(("4.9.8", "5.3.3"), 3, {Depth.SELECTION: 100, Depth.SEND_LOOP: 20, Depth.REMOTING: 5})
     assert outcome.summary == "FUZZ clean releases=2 decisions=100 sends=25 seed=3"
     outcome.found.append(FOUND)
     assert outcome.summary == "FUZZ differs differences=1 releases=2 decisions=100 sends=25 seed=3"

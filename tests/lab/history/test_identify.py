@@ -5,7 +5,7 @@ import pytest
 from rocketdiff.core.errors import UsageError
 from rocketdiff.lab.history.coverage import coverage_of
 from rocketdiff.lab.history.identify import (
-    Known,
+    GoldenAnswers,
     Rejected,
     identified_data,
     identified_lines,
@@ -24,7 +24,7 @@ RUNNER = by_table(
     {"one": {"4.8.0": 1, "4.9.0": 1}, "wide": {"4.8.0": 1, "4.9.0": 2}, "narrow": {"4.9.0": 1}},
 )
 CORPUS = toy_corpus(RUNNER, (WIDE, NARROW), RELEASES)
-KNOWN = Known(CORPUS.standard, CORPUS.golden)
+KNOWN = GoldenAnswers(CORPUS.standard, CORPUS.golden)
 
 
 def test_releases_that_answer_so_explain_it() -> None:
@@ -60,7 +60,7 @@ def test_a_missing_line_is_a_contradiction() -> None:
 
 def test_several_scripts_separate_step_by_step() -> None:
     """Until nothing is left to separate or nothing separates."""
-    narrow_only = Known((NARROW,), CORPUS.golden)
+    narrow_only = GoldenAnswers((NARROW,), CORPUS.golden)
     assert [one.parts for one in separators(RELEASES, narrow_only)] == [(("4.7.1", "4.8.0"), ("4.9.0",))]
     assert [one.script.name for one in separators(RELEASES, KNOWN)] == ["wide"]
 

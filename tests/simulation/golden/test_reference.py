@@ -6,7 +6,7 @@ from rocketdiff.releases.catalogue import client_releases
 from rocketdiff.simulation.comparison import first_difference
 from rocketdiff.simulation.golden.files import load_golden
 from rocketdiff.simulation.golden.standard import StandardScript, load_standard
-from rocketdiff.simulation.golden.wording import told
+from rocketdiff.simulation.golden.wording import difference_words
 from rocketdiff.simulation.virtual import run_reference
 from rocketmq_reference.dialects import DIALECTS, dialect_of
 
@@ -22,5 +22,5 @@ def test_the_reference_answers_as_the_classes_do(one: StandardScript) -> None:
         assert group is not None
         difference = first_difference(one.name, group.lines, answers[dialect_of(release).name])
         if difference is not None:
-            differences.append(f"{release}: {told(difference)}")
+            differences.append(f"{release}: {difference_words(difference)}")
     assert differences == []

@@ -2,7 +2,7 @@
 
 from rocketdiff.simulation.comparison import first_difference
 from rocketdiff.simulation.golden.files import grouped
-from rocketdiff.simulation.golden.wording import change_sentence, meaning, told
+from rocketdiff.simulation.golden.wording import change_sentence, difference_words, meaning
 from tests.lab.history.toys import select_line, toy_standard
 
 OLD, NEW = (select_line("walk", 0),), (select_line("walk", 1),)
@@ -40,4 +40,4 @@ def test_values_that_are_no_text_are_told_as_json() -> None:
     line = '{{"script": "s", "step": 2, "dump": {{"index": {}}}}}'
     difference = first_difference("s", [line.format(5)], [line.format("null")])
     assert difference is not None
-    assert told(difference) == "step 2, index: 5 → none"
+    assert difference_words(difference) == "step 2, index: 5 → none"

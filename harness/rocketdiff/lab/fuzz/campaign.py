@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from rocketdiff.core.errors import ExitCode, UsageError
-from rocketdiff.lab.fuzz.evidence import Evidence, evidence_of
-from rocketdiff.lab.fuzz.lockstep import Effort, Outcome, distinct, fuzz
+from rocketdiff.lab.fuzz.lockstep import Effort, FuzzOutcome, distinct, fuzz
+from rocketdiff.lab.fuzz.shrunk_difference import ShrunkDifference, shrunk_difference
 from rocketdiff.releases.catalogue import client_releases
 from rocketdiff.releases.java_programs import fetch_simulation
 from rocketdiff.simulation.java_host import JavaHost, require_release
@@ -46,16 +46,16 @@ def campaign(releases: tuple[str, ...], effort: Effort, seed: int, save: Path, *
     return Report(code, "\n".join([*sentences, *(f"saved {file}" for file in saved), outcome.summary]))
 
 
-def read_evidence(outcome: Outcome) -> list[Evidence]:
+def read_evidence(outcome: FuzzOutcome) -> list[ShrunkDifference]:
     """One piece of evidence per dialect and depth with a difference."""
     if outcome.is_clean:
         return []
     shown = distinct(outcome.found)
     with JavaHost() as host, Console(stderr=True).status(f"shrinking {len(shown)} scripts"):
-        return [evidence_of(difference, host) for difference in shown]
+        return [shrunk_difference(difference, host) for difference in shown]
 
 
-def as_data(outcome: Outcome, found: list[Evidence]) -> dict[str, object]:
+def as_data(outcome: FuzzOutcome, found: list[ShrunkDifference]) -> dict[str, object]:
     """The result for programs; done: decisions or sends of each release."""
     return {
         "clean": outcome.is_clean,
@@ -107,7 +107,7 @@ def depths_named(text: str) -> tuple[Depth, ...]:
 
 
 @contextmanager
-def shown_progress(effort: Effort) -> Iterator[Callable[[Outcome], None]]:
+def shown_progress(effort: Effort) -> Iterator[Callable[[FuzzOutcome], None]]:
     """A progress bar on standard error, if that is a terminal: thousands of decisions and sends of each release."""
     console = Console(stderr=True)
     columns = (
@@ -120,7 +120,7 @@ def shown_progress(effort: Effort) -> Iterator[Callable[[Outcome], None]]:
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         tasks = {depth: bar.add_task(str(depth), total=effort.of(depth)) for depth in Depth if effort.of(depth)}
 
-        def update(outcome: Outcome) -> None:
+        def update(outcome: FuzzOutcome) -> None:
             for depth, task in tasks.items():
                 bar.update(task, completed=outcome.done[depth])
 

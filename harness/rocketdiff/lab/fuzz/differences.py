@@ -45,7 +45,7 @@ class Behaviour:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class FuzzDifference:
     """The first line in which a release and the reference differ; None: that side had no further line."""
 
     script: str
@@ -66,7 +66,7 @@ def behaviours(releases: Iterable[str], depth: Depth) -> tuple[Behaviour, ...]:
 
 def differences(
     host: Host, scripts: Iterable[tuple[str, Script]], groups: Sequence[Behaviour], reference: Reference | None = None
-) -> Iterator[Difference]:
+) -> Iterator[FuzzDifference]:
     """All differences, at most one per script and release."""
     ahead: deque[tuple[str, Script, Behaviour]] = deque()
 
@@ -95,10 +95,10 @@ def reference_lines(dialect: Dialect, name: str, script: Script, reference: Refe
         return [f"{RAISED}{type(error).__name__}: {error}"]
 
 
-def _first_difference(java: Finished, expected: list[str], dialect: Dialect) -> Difference:
+def _first_difference(java: Finished, expected: list[str], dialect: Dialect) -> FuzzDifference:
     pairs = enumerate(zip_longest(spoken_lines(java), expected))
     number, (ours, theirs) = next((number, pair) for number, pair in pairs if pair[0] != pair[1])
-    return Difference(java.job.name, java.job.release, dialect.name, number, ours, theirs)
+    return FuzzDifference(java.job.name, java.job.release, dialect.name, number, ours, theirs)
 
 
 def spoken_lines(java: Finished) -> list[str]:

@@ -19,7 +19,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from rocketdiff.core.errors import HarnessError
-from rocketdiff.lab.fuzz.differences import Behaviour, Difference, behaviours, differences
+from rocketdiff.lab.fuzz.differences import Behaviour, FuzzDifference, behaviours, differences
 from rocketdiff.simulation.generators import generate
 from rocketdiff.simulation.java_host import JavaHost
 from rocketdiff.simulation.script import Depth, parse_script
@@ -74,17 +74,17 @@ class Checked:
     """The result of a chunk."""
 
     chunk: Chunk
-    found: tuple[Difference, ...]
+    found: tuple[FuzzDifference, ...]
 
 
 @dataclass(slots=True)
-class Outcome:
+class FuzzOutcome:
     """The work done for each release, and the findings."""
 
     releases: tuple[str, ...]
     seed: int
     done: dict[Depth, int] = field(default_factory=lambda: dict.fromkeys(Depth, 0))
-    found: list[Difference] = field(default_factory=list)
+    found: list[FuzzDifference] = field(default_factory=list)
 
     @property
     def is_clean(self) -> bool:
@@ -138,10 +138,10 @@ def script_of(name: str) -> dict[str, Any]:
 
 
 def fuzz(
-    releases: Sequence[str], effort: Effort, seed: int, workers: int, progress: Callable[[Outcome], None]
-) -> Outcome:
+    releases: Sequence[str], effort: Effort, seed: int, workers: int, progress: Callable[[FuzzOutcome], None]
+) -> FuzzOutcome:
     """Run the campaign with a number of processes; progress is reported after every chunk."""
-    outcome = Outcome(tuple(releases), seed)
+    outcome = FuzzOutcome(tuple(releases), seed)
     work = ((outcome.releases, chunk) for chunk in chunks(effort, seed))
     with pool(workers) as executor:
         for checked in as_they_come(executor, _checked, work, workers):
@@ -197,9 +197,9 @@ def as_they_come(
                 raise HarnessError("a worker process to finish its work", seen="one that died") from error
 
 
-def distinct(found: Sequence[Difference]) -> list[Difference]:
+def distinct(found: Sequence[FuzzDifference]) -> list[FuzzDifference]:
     """The first difference of each dialect and depth; the others most likely have the same cause."""
-    first: dict[tuple[str, str], Difference] = {}
+    first: dict[tuple[str, str], FuzzDifference] = {}
     for difference in sorted(found, key=lambda one: (one.script, one.line)):
         first.setdefault((difference.dialect, difference.script.rpartition("-")[0]), difference)
     return list(first.values())

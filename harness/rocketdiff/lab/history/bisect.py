@@ -13,7 +13,7 @@ from rocketdiff.lab.history.lineage import Edge, every_edge, releases_on, way
 from rocketdiff.releases.catalogue import client_releases
 from rocketdiff.simulation.comparison import Difference, first_difference
 from rocketdiff.simulation.golden.answers import Lines
-from rocketdiff.simulation.golden.wording import told
+from rocketdiff.simulation.golden.wording import difference_words
 from rocketdiff.simulation.script import NamedScript
 
 
@@ -51,7 +51,7 @@ def bisect_lines(script: NamedScript, turns: Sequence[Turn], edges: Sequence[Edg
     """Lines for a terminal."""
     yield f"{script.name}: {len(turns) or 'no'} change{'s' * (len(turns) != 1)} at {len(edges)} steps between releases"
     for turn in turns:
-        yield f"{turn.edge}, {told(turn.difference)}"
+        yield f"{turn.edge}, {difference_words(turn.difference)}"
         yield f"  before: {turn.difference.lines[0] or 'no such line'}"
         yield f"  after:  {turn.difference.lines[1] or 'no such line'}"
 

@@ -16,7 +16,7 @@ from rocketdiff.simulation.comparison import Difference, first_difference
 from rocketdiff.simulation.golden.answers import Lines
 from rocketdiff.simulation.golden.files import Golden
 from rocketdiff.simulation.golden.standard import SCRIPTS, StandardScript
-from rocketdiff.simulation.golden.wording import change_sentence, told, unworded
+from rocketdiff.simulation.golden.wording import change_sentence, difference_words, unworded
 from rocketdiff.simulation.script import Depth, NamedScript, canonical, depth_of, parse_script, to_dict
 
 MOST_TRIALS = 1_500
@@ -224,6 +224,6 @@ def _change_lines(change: Change) -> Iterator[str]:
     if change.standard:
         yield f"    matters: {change.standard.about.matters}"
     yield f"    script: {script_file(change) or canonical(change.script.script)}"
-    yield f"    answer: {told(change.difference)}"
+    yield f"    answer: {difference_words(change.difference)}"
     if change.also:
         yield f"    follows from it: {', '.join(change.also)}"

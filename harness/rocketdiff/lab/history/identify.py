@@ -61,7 +61,7 @@ class Separator:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class GoldenAnswers:
     """The standard scripts and every release's answers to them, to suggest what would distinguish more."""
 
     standard: Sequence[StandardScript]
@@ -97,7 +97,7 @@ def identify(
     observed: Mapping[str, Lines],
     scripts: Sequence[NamedScript],
     releases: Sequence[str],
-    known: Known,
+    known: GoldenAnswers,
 ) -> Identified:
     """The releases whose answers equal the observed ones."""
     answers = executions.lines((release, script) for release in releases for script in scripts)
@@ -120,7 +120,7 @@ def identify(
     )
 
 
-def separators(releases: Sequence[str], known: Known) -> tuple[Separator, ...]:
+def separators(releases: Sequence[str], known: GoldenAnswers) -> tuple[Separator, ...]:
     """A small set of small standard scripts that distinguishes the releases as far as any script does."""
     chosen: list[Separator] = []
     together = [tuple(releases)]

@@ -41,7 +41,7 @@ class Upstream:
     is_broker: bool
 
 
-class Listener:
+class RelayListener:
     """One listening port; it creates a link per accepted connection."""
 
     def __init__(self, upstream: Upstream, holder: socket.socket, shared: RelayState, *, is_vip: bool) -> None:
@@ -97,7 +97,7 @@ class Listener:
         return True
 
 
-def listeners_for(upstream: Upstream, shared: RelayState) -> list[Listener]:
+def listeners_for(upstream: Upstream, shared: RelayState) -> list[RelayListener]:
     """The listener of a name server, or the two of a broker (its port and its VIP port), on free ports; EnvironmentMissing if there are none."""
     offsets = (0, VIP_OFFSET) if upstream.is_broker else (0,)
     for _ in range(_TRIES):
@@ -107,14 +107,14 @@ def listeners_for(upstream: Upstream, shared: RelayState) -> list[Listener]:
     raise EnvironmentMissing("free ports for a relay", seen=f"none in {_TRIES} tries", hint="see what listens: ss -ltn")
 
 
-def _listeners(upstream: Upstream, shared: RelayState, ports: list[int]) -> list[Listener]:
+def _listeners(upstream: Upstream, shared: RelayState, ports: list[int]) -> list[RelayListener]:
     with contextlib.ExitStack() as undo:
         holders = []
         for port in ports:
             holders.append(bound_socket(port))
             undo.callback(holders[-1].close)
         undo.pop_all()
-    return [Listener(upstream, holder, shared, is_vip=number > 0) for number, holder in enumerate(holders)]
+    return [RelayListener(upstream, holder, shared, is_vip=number > 0) for number, holder in enumerate(holders)]
 
 
 def bound_socket(port: int) -> socket.socket:

@@ -13,7 +13,7 @@ import msgspec
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.process.child import Child, python_environment
 from rocketdiff.relay.proxy.listener import Upstream
-from rocketdiff.relay.proxy.program import Configuration, Order, Reply
+from rocketdiff.relay.proxy.program import Configuration, RelayOrder, RelayReply
 from rocketdiff.relay.proxy.switches import Switch
 
 _START_S = 20.0
@@ -64,13 +64,13 @@ class Relay:
 
     def turn_on(self, switch: Switch) -> int:
         """Apply the switch from the next frame on; returns the number to turn it off with."""
-        number = self._order(Order(on=switch)).switch
+        number = self._order(RelayOrder(on=switch)).switch
         assert number is not None
         return number
 
     def turn_off(self, number: int) -> None:
         """Stop applying a switch, from the next frame on."""
-        self._order(Order(off=number))
+        self._order(RelayOrder(off=number))
 
     def close(self) -> None:
         """
@@ -82,7 +82,7 @@ class Relay:
             return
         self._is_closed = True
         try:
-            reply = self._order(Order(stop=True))
+            reply = self._order(RelayOrder(stop=True))
         finally:
             self._process.close()
         if reply.problem:
@@ -98,18 +98,18 @@ class Relay:
     ) -> None:
         self.close()
 
-    def _order(self, order: Order) -> Reply:
+    def _order(self, order: RelayOrder) -> RelayReply:
         with self._asking:
             self._process.write(msgspec.json.encode(order) + b"\n", _ANSWER_S)
             return self._answer(_ANSWER_S)
 
-    def _answer(self, timeout_s: float) -> Reply:
+    def _answer(self, timeout_s: float) -> RelayReply:
         deadline = time.monotonic() + timeout_s
         seen = f"nothing for {timeout_s:g} s"
         try:
             while (lines := self._process.hear(max(0.0, deadline - time.monotonic()))) is not None:
                 if lines:
-                    return msgspec.json.decode(lines[0], type=Reply)
+                    return msgspec.json.decode(lines[0], type=RelayReply)
         except EOFError:
             seen = self._end()
         raise EnvironmentMissing("the recording relay to answer", seen=seen, hint=f"see {self._log.name}")

@@ -27,7 +27,7 @@ class Configuration(msgspec.Struct, frozen=True):
     journal: str
 
 
-class Order(msgspec.Struct, frozen=True):
+class RelayOrder(msgspec.Struct, frozen=True):
     """One order to the relay: turn a switch on, turn one off, or stop."""
 
     on: Switch | None = None
@@ -35,7 +35,7 @@ class Order(msgspec.Struct, frozen=True):
     stop: bool = False
 
 
-class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
+class RelayReply(msgspec.Struct, frozen=True, omit_defaults=True):
     """One answer of the relay: addresses by node at the start, the number of a switch, at the end the number of records or the write error."""
 
     addresses: dict[str, str] | None = None
@@ -55,12 +55,12 @@ async def relay(configuration: Configuration) -> None:
             if not listener.is_vip:
                 addresses[upstream.name] = listener.address
                 shared.relays[upstream.address] = listener.address
-    send_reply(Reply(addresses=addresses))
+    send_reply(RelayReply(addresses=addresses))
     flushing = asyncio.get_running_loop().create_task(_keep_flushing(journal))
     await _obey(shared)
     flushing.cancel()
     journal.close()
-    send_reply(Reply(records=journal.records, problem=journal.problem))
+    send_reply(RelayReply(records=journal.records, problem=journal.problem))
 
 
 async def _obey(shared: RelayState) -> None:
@@ -68,14 +68,14 @@ async def _obey(shared: RelayState) -> None:
     loop = asyncio.get_running_loop()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(orders), sys.stdin)
     while line := await orders.readline():
-        order = msgspec.json.decode(line, type=Order)
+        order = msgspec.json.decode(line, type=RelayOrder)
         if order.stop:
             return
         if order.on is not None:
-            send_reply(Reply(switch=shared.switchboard.turn_on(order.on)))
+            send_reply(RelayReply(switch=shared.switchboard.turn_on(order.on)))
         elif order.off is not None:
             shared.switchboard.turn_off(order.off)
-            send_reply(Reply(switch=order.off))
+            send_reply(RelayReply(switch=order.off))
 
 
 async def _keep_flushing(journal: WireJournal) -> None:
@@ -84,7 +84,7 @@ async def _keep_flushing(journal: WireJournal) -> None:
         journal.flush()
 
 
-def send_reply(reply: Reply) -> None:
+def send_reply(reply: RelayReply) -> None:
     """Print one line to the parent, which may have ended."""
     with contextlib.suppress(BrokenPipeError):
         os.write(1, msgspec.json.encode(reply) + b"\n")

@@ -25,7 +25,7 @@ from rocketdiff.simulation.golden.files import (
 )
 from rocketdiff.simulation.golden.fingerprints import artifacts_fingerprint, file_fingerprint, java_host_fingerprint
 from rocketdiff.simulation.golden.standard import SCRIPTS, load_standard
-from rocketdiff.simulation.golden.wording import told
+from rocketdiff.simulation.golden.wording import difference_words
 from rocketdiff.simulation.java_host import JavaHost, Job
 from rocketdiff.simulation.script import NamedScript
 
@@ -92,7 +92,7 @@ def _drift_of(name: str, committed: Golden, executed: Golden) -> Iterator[str]:
                 changed.setdefault((old.lines, group.lines), []).append(release)
     for (old_lines, new_lines), releases in changed.items():
         difference = first_difference(name, old_lines, new_lines)
-        yield f"{name}, {' '.join(releases)}: {told(difference) if difference else 'another text'}"
+        yield f"{name}, {' '.join(releases)}: {difference_words(difference) if difference else 'another text'}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

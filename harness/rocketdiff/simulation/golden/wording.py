@@ -29,10 +29,10 @@ def change_sentence(script: StandardScript, golden: Mapping[str, Golden], before
 def unworded(name: str, before: Lines, after: Lines) -> str:
     """A change nobody has put into words yet."""
     difference = first_difference(name, before, after)
-    return f"the answer changed in a way that has no words yet: {told(difference) if difference else 'not at all'}"
+    return f"the answer changed in a way that has no words yet: {difference_words(difference) if difference else 'not at all'}"
 
 
-def told(difference: Difference) -> str:
+def difference_words(difference: Difference) -> str:
     """The first difference of two answers in a line."""
     before, after = difference.values
     return f"{difference.place}, {difference.compared}: {_value(before)} → {_value(after)}"

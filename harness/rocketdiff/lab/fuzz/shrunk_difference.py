@@ -8,7 +8,7 @@ from typing import Any
 
 from rocketdiff.core.errors import HarnessError
 from rocketdiff.core.subject import REFERENCE, STANDARD, SubjectId
-from rocketdiff.lab.fuzz.differences import FAILED, RAISED, Difference, Host, reference_lines, spoken_lines
+from rocketdiff.lab.fuzz.differences import FAILED, RAISED, FuzzDifference, Host, reference_lines, spoken_lines
 from rocketdiff.lab.fuzz.lockstep import script_of
 from rocketdiff.lab.fuzz.shrink import shrink
 from rocketdiff.simulation import comparison
@@ -22,15 +22,15 @@ GONE = "the difference was not there a second time"
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class ShrunkDifference:
     """The smallest script and its difference in words; found: the difference in the random script it was shrunk from."""
 
-    found: Difference
+    found: FuzzDifference
     script: dict[str, Any]
     words: tuple[str, ...]
 
     def sentences(self) -> Iterator[str]:
-        """The evidence for people."""
+        """The difference for people."""
         yield f"{SubjectId(STANDARD, self.found.release)} and the reference ({self.found.dialect}) part in {self.found.script}; the smallest script:"
         yield f"  {json.dumps(self.script, ensure_ascii=False)}"
         yield from (f"  {line}" for line in self.words)
@@ -47,7 +47,7 @@ class Evidence:
         return file
 
 
-def evidence_of(found: Difference, host: Host) -> Evidence:
+def shrunk_difference(found: FuzzDifference, host: Host) -> ShrunkDifference:
     """Shrink the script in which the difference was found; a difference that does not occur again is reported as gone."""
 
     def sides(script: dict[str, Any]) -> tuple[list[str], list[str]]:
@@ -56,10 +56,10 @@ def evidence_of(found: Difference, host: Host) -> Evidence:
     unshrunk = script_of(found.script)
     kind = kind_of(*sides(unshrunk))
     if kind is None:
-        return Evidence(found, unshrunk, (GONE,))
+        return ShrunkDifference(found, unshrunk, (GONE,))
     # Of the same kind: a script on its way down must not slide from one difference into another.
     small = to_dict(parse_script(shrink(unshrunk, lambda script: kind_of(*sides(script)) == kind), found.script))
-    return Evidence(found, small, tuple(_words(found, small, *sides(small))))
+    return ShrunkDifference(found, small, tuple(_words(found, small, *sides(small))))
 
 
 def kind_of(java: list[str], reference: list[str]) -> str | None:
@@ -73,12 +73,12 @@ def kind_of(java: list[str], reference: list[str]) -> str | None:
     return None if difference is None else str(difference.compared)
 
 
-def _sides(found: Difference, script: NamedScript, host: Host) -> tuple[list[str], list[str]]:
+def _sides(found: FuzzDifference, script: NamedScript, host: Host) -> tuple[list[str], list[str]]:
     (finished,) = host.finish_all([Job(found.release, script.name, script.script, trace=True)])
     return spoken_lines(finished), reference_lines(dialect_of(found.release), script.name, script.script)
 
 
-def _words(found: Difference, script: dict[str, Any], java: list[str], reference: list[str]) -> Iterator[str]:
+def _words(found: FuzzDifference, script: dict[str, Any], java: list[str], reference: list[str]) -> Iterator[str]:
     """The difference as ``simulate`` prints it; if one side failed, only the two last lines."""
     one = NamedScript(found.script, parse_script(script, found.script))
     try:

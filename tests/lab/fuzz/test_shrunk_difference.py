@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 from rocketdiff.lab.fuzz.differences import Behaviour, differences
-from rocketdiff.lab.fuzz.evidence import GONE, evidence_of, kind_of
 from rocketdiff.lab.fuzz.lockstep import name_of, script_of
+from rocketdiff.lab.fuzz.shrunk_difference import GONE, kind_of, shrunk_difference
 from rocketdiff.simulation.script import Depth, parse_script
 from rocketmq_reference.dialects import dialect_of
 from tests.lab.fuzz.test_differences import with_the_old_walk
@@ -19,7 +19,7 @@ def test_a_difference_becomes_a_small_script(tmp_path: Path) -> None:
     """A selection after a failure on two brokers is all it takes to tell the old walk from the new; it is saved as a script."""
     scripts = [(NAME, parse_script(script_of(NAME), NAME))]
     (found,) = differences(HOST, scripts, [Behaviour(dialect_of("5.3.3"), ("5.3.3",))])
-    evidence = evidence_of(found, HOST)
+    evidence = shrunk_difference(found, HOST)
     assert len(evidence.script["steps"]) <= 3
     assert evidence.script["steps"][-1]["do"] == "select"
     assert json.loads(evidence.save(tmp_path).read_text()) == evidence.script
@@ -33,7 +33,7 @@ def test_a_host_that_fails_is_told_too() -> None:
     broken = ToyHost(broken=("5.3.3",))
     scripts = [(NAME, parse_script(script_of(NAME), NAME))]
     (found,) = differences(broken, scripts, [Behaviour(dialect_of("5.3.3"), ("5.3.3",))])
-    evidence = evidence_of(found, broken)
+    evidence = shrunk_difference(found, broken)
     assert any("a host that works" in word for word in evidence.words)
 
 
@@ -41,7 +41,7 @@ def test_a_difference_that_is_gone_is_said_to_be_so() -> None:
     """Shrinking would have nothing to hold on to."""
     scripts = [(NAME, parse_script(script_of(NAME), NAME))]
     (found,) = differences(HOST, scripts, [Behaviour(dialect_of("5.3.3"), ("5.3.3",))])
-    assert evidence_of(found, ToyHost()).words == (GONE,)
+    assert shrunk_difference(found, ToyHost()).words == (GONE,)
 
 
 def test_a_script_that_both_refuse_is_no_difference() -> None:
