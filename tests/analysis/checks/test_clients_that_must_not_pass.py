@@ -18,7 +18,7 @@ EndingOf = Callable[[RunDirectory], Ended]
 OFF = ClientSettings(send_msg_timeout_ms=500)
 ONE = Story(name="one", settings=OFF, pauses=(Pause("broker-b", 1_000, 2_000),))
 MISSED = Story(name="missed", settings=OFF, pauses=(Pause("broker-b", 8_000, 500),))
-ON = Story(name="on", sends=2_500)
+ON = Story(name="on", sends=1_250, every_ms=40)
 THREE = replace(ON, pauses=tuple(Pause("broker-b", 1_000 + 12_000 * n, 1_500) for n in range(3)))
 FOUR = replace(ON, pauses=tuple(Pause("broker-b", 1_000 + 12_000 * n, 1_500) for n in range(4)))
 MANY = replace(

@@ -134,7 +134,8 @@ def test_a_baseline_that_its_own_rules_do_not_explain_is_our_fault(new_run: NewR
     run = new_run([Story(sends=1_000)], baseline="java:5.1.3", candidate="java:5.1.3")
     renamed = (run.path / "run.json").read_text().replace("java:5.1.3", "java:5.3.3")
     (run.path / "run.json").write_bytes(stamped(json.loads(renamed)))
-    found = {one for check in BY_RULES for one in signatures(evidence_of(RunDirectory.open(run.path))[NAME, check])}
+    evidence = evidence_of(RunDirectory.open(run.path))
+    found = {one for check in BY_RULES for one in signatures(evidence[NAME, check])}
     assert any(one.startswith("java:5.3.3 rules/avoidance.") for one in found)
 
 

@@ -17,7 +17,10 @@ EvidenceOf = Callable[[RunDirectory], dict[tuple[str, str], Evidence]]
 NAME = "fault-latency/pause-one-of-two"
 POOL = "pooled/pause/fault-latency-on"
 REPEATED = Story(
-    name="repeated", pauses=tuple(Pause("broker-b", 1_000 + 12_000 * n, 1_500) for n in range(4)), sends=2_500
+    name="repeated",
+    pauses=tuple(Pause("broker-b", 1_000 + 12_000 * n, 1_500) for n in range(4)),
+    sends=1_250,
+    every_ms=40,
 )
 
 
