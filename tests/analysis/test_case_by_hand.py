@@ -6,9 +6,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from rocketdiff.analysis.case_pass import judge_case
 from rocketdiff.analysis.case_trace import CaseTrace, TableKey
 from rocketdiff.analysis.facts import Difference, Tally
-from rocketdiff.analysis.judged_case import judge_case
 from rocketdiff.core.events import Arm
 from rocketdiff.core.fault import FaultKind
 from rocketdiff.core.outcome import Outcome, Reason

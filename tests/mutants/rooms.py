@@ -56,7 +56,7 @@ ROOMS = (
         "conclusions",
         tuple(
             f"rocketdiff.analysis.{name}"
-            for name in ("conclusions", "case_trace", "judged_case", "facts", "notebook", "spark.source")
+            for name in ("conclusions", "case_trace", "case_pass", "facts", "notebook", "spark.source")
         ),
         ANALYSIS_TESTS,
     ),

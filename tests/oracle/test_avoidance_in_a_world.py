@@ -2,9 +2,9 @@
 
 import pytest
 
+from rocketdiff.oracle.hidden_state import OVER_MS
 from rocketdiff.oracle.interval import Reading, as_ms, bounds
-from rocketdiff.oracle.world import OVER_MS
-from tests.oracle.test_world import DEMON, between, set_reachable, set_shown, world
+from tests.oracle.test_hidden_state import DEMON, between, set_reachable, set_shown, world
 
 
 @pytest.mark.parametrize(("now_ms", "avoided"), [(49, True), (50, False)])

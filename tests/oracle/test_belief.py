@@ -5,24 +5,24 @@ import pytest
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.oracle import stepper
 from rocketdiff.oracle.belief import settle_belief
-from rocketdiff.oracle.demon import Demon
+from rocketdiff.oracle.choices import ChoiceExplorer
+from rocketdiff.oracle.decision_point import decision_points_of
+from rocketdiff.oracle.hidden_state import OVER_MS, HiddenState
 from rocketdiff.oracle.interval import Interval, as_ms, bounds
-from rocketdiff.oracle.moment import moments_of
 from rocketdiff.oracle.replay import replay_for
 from rocketdiff.oracle.uncertain_list import UncertainPublishInfo
-from rocketdiff.oracle.world import OVER_MS, World
 from rocketmq_reference.dialects import dialect_of
 from tests.oracle.histories import history, routes
 from tests.oracle.judging import signatures
 
-DEMON = Demon()
+DEMON = ChoiceExplorer()
 
 
 def world(
     start: tuple[int, int], latency: tuple[int, int] = (1, 2), *, release: str = "4.9.7", index: int = 0
-) -> World:
+) -> HiddenState:
     """One broker a with an avoidance until start, one thread with an index."""
-    made = World(dialect_of(release), DEMON, latency_on=True)
+    made = HiddenState(dialect_of(release), DEMON, latency_on=True)
     made.infos[1] = UncertainPublishInfo([("a", 0)], {}, DEMON)
     mind = made.mind(0)
     mind.version, mind.index.value = 1, index
@@ -31,7 +31,7 @@ def world(
     return made
 
 
-def starts(worlds: list[World], *, now: int = 0, kept: int = 100) -> tuple[list[tuple[int, int]], bool]:
+def starts(worlds: list[HiddenState], *, now: int = 0, kept: int = 100) -> tuple[list[tuple[int, int]], bool]:
     belief = settle_belief(worlds, DEMON, now, complete=True, kept=kept)
     return [bounds(one.faults.items["a"].start_ms) for one in belief.worlds], belief.complete
 
@@ -137,7 +137,7 @@ def test_once_ways_were_left_out_few_are_followed(monkeypatch: pytest.MonkeyPatc
     """Two of the eight of a first choice."""
     monkeypatch.setattr(stepper, "WAYS_BEYOND", 2)
     replay = replay_for("5.3.3", ClientSettings(), routes("a4 b4"))
-    (moment, _) = moments_of(history("0 a1 1")[0], split=False)
+    (moment, _) = decision_points_of(history("0 a1 1")[0], split=False)
     ways = []
     for replay.stepper.left_out in (False, True):
         ways.append(len(replay.stepper.every_outcome(replay.belief.worlds, moment)))

@@ -2,25 +2,25 @@
 
 from collections.abc import Callable
 
-from rocketdiff.oracle.demon import Demon
+from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.interval import Interval, Reading, bounds, wall_ms
 
 
-def answers(compare: Callable[[Demon], tuple[bool, object]]) -> list[tuple[bool, object]]:
+def answers(compare: Callable[[ChoiceExplorer], tuple[bool, object]]) -> list[tuple[bool, object]]:
     """Every answer with what was learned."""
-    demon = Demon()
-    demon.restart()
-    found = [compare(demon)]
-    while demon.advance():
-        found.append(compare(demon))
+    explorer = ChoiceExplorer()
+    explorer.restart()
+    found = [compare(explorer)]
+    while explorer.advance():
+        found.append(compare(explorer))
     return found
 
 
 def test_a_comparison_the_bounds_decide_is_not_asked() -> None:
     """Disjoint, or touching the right way."""
 
-    def compare(demon: Demon) -> tuple[bool, object]:
-        one = Interval(3, 5, demon)
+    def compare(explorer: ChoiceExplorer) -> tuple[bool, object]:
+        one = Interval(3, 5, explorer)
         return one < 6 and one >= 3 and one > 2 and one <= 5 and not one < 3, None
 
     assert answers(compare) == [(True, None)]
@@ -29,8 +29,8 @@ def test_a_comparison_the_bounds_decide_is_not_asked() -> None:
 def test_an_open_comparison_with_a_number_narrows() -> None:
     """3–5 against 5."""
 
-    def compare(demon: Demon) -> tuple[bool, object]:
-        one = Interval(3, 5, demon)
+    def compare(explorer: ChoiceExplorer) -> tuple[bool, object]:
+        one = Interval(3, 5, explorer)
         return one >= 5, bounds(one)
 
     assert answers(compare) == [(True, (5, 5)), (False, (3, 4))]
@@ -39,8 +39,8 @@ def test_an_open_comparison_with_a_number_narrows() -> None:
 def test_an_open_comparison_of_two_narrows_both() -> None:
     """3–8 against 5–6: if less, at most 5 and 5–6; if not, 5–8 and at most 6."""
 
-    def compare(demon: Demon) -> tuple[bool, object]:
-        one, other = Interval(3, 8, demon), Interval(5, 6, demon)
+    def compare(explorer: ChoiceExplorer) -> tuple[bool, object]:
+        one, other = Interval(3, 8, explorer), Interval(5, 6, explorer)
         return one < other, (bounds(one), bounds(other))
 
     assert answers(compare) == [(False, ((5, 8), (5, 6))), (True, ((3, 5), (5, 6)))]
@@ -48,8 +48,8 @@ def test_an_open_comparison_of_two_narrows_both() -> None:
 
 def test_sums_and_differences() -> None:
     """Bounds add crosswise."""
-    demon = Demon()
-    one, other = Interval(3, 5, demon), Interval(1, 2, demon)
+    explorer = ChoiceExplorer()
+    one, other = Interval(3, 5, explorer), Interval(1, 2, explorer)
     assert [bounds(value) for value in (one + other, one - other, one + 10, one - 10, 10 - one)] == [
         (4, 7), (1, 4), (13, 15), (-7, -5), (5, 7),
     ]  # fmt: skip
@@ -57,8 +57,8 @@ def test_sums_and_differences() -> None:
 
 def test_a_copy_is_narrowed_by_itself() -> None:
     """Unary plus, which leaves integers alone."""
-    demon = Demon()
-    one = Interval(3, 5, demon)
+    explorer = ChoiceExplorer()
+    one = Interval(3, 5, explorer)
     (+one).raise_to(5)
     assert bounds(one) == (3, 5)
 
@@ -66,8 +66,8 @@ def test_a_copy_is_narrowed_by_itself() -> None:
 def test_a_reading_is_not_bounded_from_above_by_an_answer() -> None:
     """Later readings of the same clock may be later: first not there yet, then there."""
 
-    def compare(demon: Demon) -> tuple[bool, object]:
-        now, start = Reading(3, 5, demon), Interval(4, 4, demon)
+    def compare(explorer: ChoiceExplorer) -> tuple[bool, object]:
+        now, start = Reading(3, 5, explorer), Interval(4, 4, explorer)
         first = now >= start
         return first, now >= start
 
@@ -76,11 +76,11 @@ def test_a_reading_is_not_bounded_from_above_by_an_answer() -> None:
 
 def test_no_later_reading_is_below_an_earlier_one() -> None:
     """An avoidance of 0 ms is over at once, however coarse the clock is."""
-    demon = Demon()
-    demon.restart()
-    start = Reading(3, 5, demon) + 0
-    assert Reading(3, 6, demon) >= start
-    assert not demon.advance()
+    explorer = ChoiceExplorer()
+    explorer.restart()
+    start = Reading(3, 5, explorer) + 0
+    assert Reading(3, 6, explorer) >= start
+    assert not explorer.advance()
 
 
 def test_a_clock_of_whole_milliseconds_has_a_phase() -> None:
@@ -92,7 +92,7 @@ def test_a_clock_of_whole_milliseconds_has_a_phase() -> None:
 
 def test_without_learning_nothing_is_narrowed() -> None:
     """For questions out of curiosity."""
-    demon = Demon()
-    one = Interval(3, 5, demon)
-    assert demon.every_answer(lambda: one >= 4) == {True, False}
+    explorer = ChoiceExplorer()
+    one = Interval(3, 5, explorer)
+    assert explorer.all_outcomes(lambda: one >= 4) == {True, False}
     assert bounds(one) == (3, 5)

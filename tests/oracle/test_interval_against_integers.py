@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rocketdiff.oracle.demon import Demon
+from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.interval import Interval, Reading, as_ms, bounds, wall_ms, was_read
 
 Comparison = Callable[[Any, Any], bool]
@@ -32,13 +32,13 @@ def by_counting(compare: Comparison, one: Box, other: Box) -> dict[bool, tuple[B
 
 def by_asking(compare: Comparison, one: Box, other: Box | int) -> list[tuple[bool, tuple[Box, Box]]]:
     """Answers of an interval and another, or a number, one run after the other, with what is known of both afterwards."""
-    demon, found = Demon(), []
-    demon.restart()
+    explorer, found = ChoiceExplorer(), []
+    explorer.restart()
     while True:
-        left, right = Interval(*one, demon), other if isinstance(other, int) else Interval(*other, demon)
+        left, right = Interval(*one, explorer), other if isinstance(other, int) else Interval(*other, explorer)
         answer = compare(left, right)
         found.append((answer, (bounds(left), bounds(right))))
-        if not demon.advance():
+        if not explorer.advance():
             return found
 
 
@@ -62,14 +62,14 @@ def test_an_interval_and_a_number_compare_alike(compare: Comparison) -> None:
 
 def test_sums_and_differences_are_not_the_clocks_own_readings() -> None:
     """Only a reading and the same with nothing added are: no later reading is below them."""
-    demon = Demon()
-    one = Reading(3, 5, demon)
-    assert [was_read(time) for time in (one, one + 0, one + 1, one + Interval(0, 0, demon), one - 0, 5 - one)] == [
+    explorer = ChoiceExplorer()
+    one = Reading(3, 5, explorer)
+    assert [was_read(time) for time in (one, one + 0, one + 1, one + Interval(0, 0, explorer), one - 0, 5 - one)] == [
         False, True, False, False, False, False,
     ]  # fmt: skip
-    assert [was_read(time) for time in (Interval(1, 2, demon), Interval(1, 2, demon) + 0, 7)] == [False] * 3
-    assert was_read(+(one + 0)) and was_read(Interval(1, 2, demon, was_read=True))
-    assert not was_read(+Interval(1, 2, demon))
+    assert [was_read(time) for time in (Interval(1, 2, explorer), Interval(1, 2, explorer) + 0, 7)] == [False] * 3
+    assert was_read(+(one + 0)) and was_read(Interval(1, 2, explorer, was_read=True))
+    assert not was_read(+Interval(1, 2, explorer))
 
 
 @pytest.mark.parametrize(
@@ -78,29 +78,29 @@ def test_sums_and_differences_are_not_the_clocks_own_readings() -> None:
 )
 def test_a_reading_is_at_least_what_the_clock_has_shown(now: Box, shown: Box, afterwards: tuple[Box, Box]) -> None:
     """Whatever the bounds say; it is not asked, and both are narrowed to where that holds (to nothing, where it cannot)."""
-    demon = Demon()
-    demon.restart()
-    later, before = Reading(*now, demon), Interval(*shown, demon, was_read=True)
+    explorer = ChoiceExplorer()
+    explorer.restart()
+    later, before = Reading(*now, explorer), Interval(*shown, explorer, was_read=True)
     assert (later < before) is False
-    assert not demon.advance()
+    assert not explorer.advance()
     assert (bounds(later), bounds(before)) == afterwards
 
 
 def test_what_the_clock_has_shown_binds_readings_only() -> None:
     """Another time may be before it: 3 before 4, or 5 at 4."""
-    demon = Demon()
-    demon.restart()
+    explorer = ChoiceExplorer()
+    explorer.restart()
     found = set()
     while True:
-        found.add(Interval(3, 5, demon) < Interval(4, 4, demon, was_read=True))
-        if not demon.advance():
+        found.add(Interval(3, 5, explorer) < Interval(4, 4, explorer, was_read=True))
+        if not explorer.advance():
             break
     assert found == {False, True}
 
 
 def test_what_the_rules_take_for_an_integer_is_the_interval() -> None:
     """And a number's bounds are itself."""
-    one = Interval(3, 5, Demon())
+    one = Interval(3, 5, ChoiceExplorer())
     assert as_ms(one) is one
     assert (bounds(one), bounds(7), was_read(one)) == ((3, 5), (7, 7), False)
 

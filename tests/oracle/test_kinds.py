@@ -7,7 +7,7 @@ import pytest
 from rocketdiff.core.plan import SendKind, SendMode
 from rocketdiff.core.records import Send
 from rocketdiff.oracle.async_ends import async_difference
-from rocketdiff.oracle.demon import Demon
+from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.difference import ends_alike
 from rocketdiff.oracle.interval import Interval
 from rocketdiff.oracle.judgement import DifferenceKind
@@ -86,4 +86,7 @@ def test_when_two_ends_are_alike(finish: Finish, send: Send, alike: bool) -> Non
 
 def test_an_uncertain_time_is_read_as_one_figure_or_two() -> None:
     """With thousands apart."""
-    assert (repr(Interval(1_500, 1_500, Demon())), repr(Interval(1_500, 2_500, Demon()))) == ("1,500", "1,500–2,500")
+    assert (repr(Interval(1_500, 1_500, ChoiceExplorer())), repr(Interval(1_500, 2_500, ChoiceExplorer()))) == (
+        "1,500",
+        "1,500–2,500",
+    )

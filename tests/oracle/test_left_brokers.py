@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocketdiff.oracle.demon import Demon
+from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.uncertain_list import UncertainPublishInfo
 from tests.oracle.judging import judged, legal, signatures
 
@@ -56,14 +56,14 @@ def test_releases_without_a_fallback_never_leave_the_list() -> None:
 
 def test_a_broker_is_asked_about_once_a_list() -> None:
     """Two ways in all, whatever is asked later; a list and its copy share no answer. Nothing is asked about its own brokers and strangers."""
-    demon = Demon()
-    info = UncertainPublishInfo([("a", 0), ("a", 1)], {"a": 2, "b": 3}, demon)
+    explorer = ChoiceExplorer()
+    info = UncertainPublishInfo([("a", 0), ("a", 1)], {"a": 2, "b": 3}, explorer)
     ways = []
-    demon.restart()
+    explorer.restart()
     while True:
         copy = info.copy()
         ways.append([copy.write_queues_of(broker) for broker in ("a", "b", "b", "c")])
-        if not demon.advance():
+        if not explorer.advance():
             break
     assert ways == [[2, -1, -1, -1], [2, 3, 3, -1]]
     assert info.answered == {}

@@ -9,7 +9,9 @@ from rocketdiff.core.records import Attempt
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.oracle import interleave
 from rocketdiff.oracle.belief import Belief
-from rocketdiff.oracle.demon import Demon
+from rocketdiff.oracle.choices import ChoiceExplorer
+from rocketdiff.oracle.decision_point import DecisionPoint
+from rocketdiff.oracle.hidden_state import HiddenState
 from rocketdiff.oracle.interleave import (
     _certainly_past_ms,
     _enabled,
@@ -21,38 +23,36 @@ from rocketdiff.oracle.interleave import (
     _settled,
     _soonest,
 )
-from rocketdiff.oracle.moment import Moment
 from rocketdiff.oracle.observation import Observation
 from rocketdiff.oracle.replay import replay_for
 from rocketdiff.oracle.uncertain_list import UncertainPublishInfo
-from rocketdiff.oracle.world import World
 from rocketmq_reference.dialects import dialect_of
 from tests.oracle.histories import MS, attempt_of, history, routes, send_of
 from tests.oracle.judging import judged
 
-CALM = Belief([World(dialect_of("5.3.3"), Demon(), latency_on=True)])
+CALM = Belief([HiddenState(dialect_of("5.3.3"), ChoiceExplorer(), latency_on=True)])
 QUICK, SLOW = attempt_of(0, "a", 0, 0, MS), attempt_of(0, "a", 0, 0, 600 * MS)
 FAILED = attempt_of(0, "a", 0, 0, MS, "RemotingConnectException")
 
 
 def avoiding(until_ms: int) -> Belief:
     """A is avoided until then."""
-    world = World(dialect_of("5.3.3"), Demon(), latency_on=True)
+    world = HiddenState(dialect_of("5.3.3"), ChoiceExplorer(), latency_on=True)
     world.faults.update("a", 600, until_ms, True, 0)
     return Belief([world])
 
 
-def choice(from_ns: int, to_ns: int) -> Moment:
+def choice(from_ns: int, to_ns: int) -> DecisionPoint:
     send = send_of(0, 0, SendKind.PLAIN, 0, from_ns, to_ns)
-    return Moment(send, 0, from_ns, to_ns, None, chooses=True, followed_by=QUICK)
+    return DecisionPoint(send, 0, from_ns, to_ns, None, chooses=True, followed_by=QUICK)
 
 
-def note(from_ns: int, to_ns: int, settled: Attempt = FAILED) -> Moment:
+def note(from_ns: int, to_ns: int, settled: Attempt = FAILED) -> DecisionPoint:
     send = send_of(0, 0, SendKind.PLAIN, 0, 0, to_ns, attempts=(settled,))
-    return Moment(send, 1, from_ns, to_ns, settled, chooses=False, followed_by=None)
+    return DecisionPoint(send, 1, from_ns, to_ns, settled, chooses=False, followed_by=None)
 
 
-def lane(*moments: Moment) -> _Lane:
+def lane(*moments: DecisionPoint) -> _Lane:
     made = _Lane()
     made.moments = list(moments)
     return made
@@ -133,7 +133,7 @@ def test_an_answer_within_half_a_second_of_its_choice_is_harmless(number: int, c
     send = send_of(0, 0, SendKind.PLAIN, 0, 5 * MS, 900 * MS, attempts=ATTEMPTS)
     for to_ns, harmless in (((chosen_after_ms + 500) * MS - 1, True), ((chosen_after_ms + 500) * MS, False)):
         settled = ATTEMPTS[number - 1]
-        moment = Moment(send, number, settled.end_ns, to_ns, settled, chooses=False, followed_by=None)
+        moment = DecisionPoint(send, number, settled.end_ns, to_ns, settled, chooses=False, followed_by=None)
         assert _is_harmless(moment) is harmless
     assert not _is_harmless(note(10, 20))
     assert not _is_harmless(choice(10, 20))
@@ -186,11 +186,11 @@ def test_the_belief_at_the_end_of_a_call_is_kept() -> None:
 def test_states_are_shared_out_among_orders(orders: int, kept: int) -> None:
     """128 in all, but eight of each at least; ten that nothing can make one in each order."""
     replay = replay_for("5.3.3", ClientSettings(send_latency_fault_enable=True), routes("a4"))
-    found: dict[tuple[int, ...], list[World]] = {}
+    found: dict[tuple[int, ...], list[HiddenState]] = {}
     for order in range(orders):
-        worlds = [World(dialect_of("5.3.3"), replay.stepper.demon, latency_on=True) for _ in range(10)]
+        worlds = [HiddenState(dialect_of("5.3.3"), replay.stepper.explorer, latency_on=True) for _ in range(10)]
         for number, world in enumerate(worlds):
-            world.infos[1] = UncertainPublishInfo([(f"b{number}", 0)], {}, replay.stepper.demon)
+            world.infos[1] = UncertainPublishInfo([(f"b{number}", 0)], {}, replay.stepper.explorer)
         found[order,] = worlds
     frontier = _settled(replay.stepper, [lane()], found, True)
     assert {(len(belief.worlds), belief.complete) for belief in frontier.values()} == {(kept, kept == 10)}

@@ -4,7 +4,7 @@ import pytest
 
 from rocketdiff.core.plan import SendKind
 from rocketdiff.core.records import Send
-from rocketdiff.oracle.demon import Demon
+from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.interval import Interval
 from rocketdiff.oracle.sentences import (
     duration_text,
@@ -35,7 +35,7 @@ def test_a_duration_has_one_figure_or_two() -> None:
     """With thousands apart; what rounding puts below zero is zero."""
     assert (duration_text(1_500, 1_500), duration_text(1_500, 2_500)) == ("1,500 ms", "1,500–2,500 ms")
     assert (ms_text(-3), ms_text(7)) == ("0 ms", "7 ms")
-    assert ms_text(Interval(-2, 5, Demon())) == "0–5 ms"
+    assert ms_text(Interval(-2, 5, ChoiceExplorer())) == "0–5 ms"
 
 
 def test_reasons_are_who_is_avoided_and_who_has_just_failed() -> None:

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle.demon import INDEX_BASE
-from rocketdiff.oracle.moment import moments_of
+from rocketdiff.oracle.choices import INDEX_BASE
+from rocketdiff.oracle.decision_point import decision_points_of
 from rocketdiff.oracle.replay import Replay, replay_for
 from rocketdiff.oracle.stepper import Routes
 from rocketmq_reference.rules.client.publish import Queue
@@ -37,7 +37,7 @@ def latent(release: str, lists: Routes) -> Replay:
 def test_a_first_choice_has_a_way_for_every_index_that_may_matter(release: str, text: str, ways: int) -> None:
     """The least common multiple of all that an index is taken modulo."""
     replay = latent(release, routes(text))
-    (first, _) = moments_of(history("0 a0 1")[0], split=False)
+    (first, _) = decision_points_of(history("0 a0 1")[0], split=False)
     assert len(replay.stepper.every_outcome(replay.belief.worlds, first)) == ways
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.oracle.demon import Demon
+from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.durations import Allowance, Tearing, allowance_of, duration_difference, waiting_difference
 from rocketdiff.oracle.interval import Interval, as_ms
 from rocketdiff.oracle.judgement import DifferenceKind, RuleDifference
@@ -37,7 +37,7 @@ def test_an_attempt_is_allowed_what_any_hidden_state_allows() -> None:
     """500–510 ms by one, 490–505 and 505–520 by others; counted from its choice on."""
 
     def asked(lo: int, hi: int) -> Try:
-        return Try(Queue("a", 0), as_ms(Interval(lo, hi, Demon())))
+        return Try(Queue("a", 0), as_ms(Interval(lo, hi, ChoiceExplorer())))
 
     allowed = allowance_of(asked(500, 510), 77)
     assert allowed == Allowance(500, 510, 77)

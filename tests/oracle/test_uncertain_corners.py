@@ -4,7 +4,7 @@ from itertools import permutations, product
 
 import pytest
 
-from rocketdiff.oracle.demon import Demon
+from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.interval import Interval, as_ms
 from rocketdiff.oracle.uncertain_list import UncertainPublishInfo, write_queues_in
 from rocketdiff.oracle.uncertain_table import UncertainFaultTable
@@ -17,9 +17,9 @@ INTERVALS = [(lo, hi) for lo in range(1, 4) for hi in range(lo, 4)]
 
 def table(latencies: dict[str, tuple[int, int]], *, shuffled: bool) -> UncertainFaultTable:
     """All are avoided until the same instant."""
-    made = UncertainFaultTable(OVERWRITING_SHUFFLED if shuffled else OVERWRITING, Demon())
+    made = UncertainFaultTable(OVERWRITING_SHUFFLED if shuffled else OVERWRITING, ChoiceExplorer())
     for broker, bounds in latencies.items():
-        made.update(broker, as_ms(Interval(*bounds, made.demon)), FAR, True, 0)
+        made.update(broker, as_ms(Interval(*bounds, made.explorer)), FAR, True, 0)
     return made
 
 
@@ -27,10 +27,10 @@ def picked(made: UncertainFaultTable, rank: int) -> set[str]:
     """Who may have that rank."""
     items: list[FaultItem] = list(made.items.values())
     found = set()
-    made.demon.restart()
+    made.explorer.restart()
     while True:
         found.add(made.ranked(items, rank, 0).broker)
-        if not made.demon.advance():
+        if not made.explorer.advance():
             return found
 
 
@@ -62,13 +62,13 @@ def test_whoever_may_have_a_rank_is_found(shuffled: bool) -> None:
 
 
 def test_a_copy_of_a_table_is_a_table_of_its_own() -> None:
-    """With the same demon and rules."""
+    """With the same explorer and rules."""
     made = table({"a": (1, 2)}, shuffled=False)
     copied = made.copy()
     copied.items["a"].reachable = False
     copied.update("b", 1, 0, True, 0)
     assert (list(made.items), made.items["a"].reachable) == (["a"], True)
-    assert (copied.demon, copied.rules, list(copied.items)) == (made.demon, made.rules, ["a", "b"])
+    assert (copied.explorer, copied.rules, list(copied.items)) == (made.explorer, made.rules, ["a", "b"])
 
 
 def test_write_queues_are_counted_by_broker() -> None:
@@ -77,30 +77,30 @@ def test_write_queues_are_counted_by_broker() -> None:
     assert write_queues_in([]) == {}
 
 
-def answers(info: UncertainPublishInfo, demon: Demon, *brokers: str) -> list[list[int]]:
+def answers(info: UncertainPublishInfo, explorer: ChoiceExplorer, *brokers: str) -> list[list[int]]:
     """Of a copy, in every way."""
     ways = []
-    demon.restart()
+    explorer.restart()
     while True:
         copy = info.copy()
         ways.append([copy.write_queues_of(broker) for broker in brokers])
-        if not demon.advance():
+        if not explorer.advance():
             return ways
 
 
 def test_a_broker_of_another_list_is_in_the_route_still_or_not() -> None:
     """With its own number of write queues, the same whenever it is asked for; of each broker by itself."""
-    demon = Demon()
-    info = UncertainPublishInfo([("a", 0)], {"a": 1, "b": 2, "c": 3}, demon)
-    assert answers(info, demon, "b", "c", "b") == [[-1, -1, -1], [-1, 3, -1], [2, -1, 2], [2, 3, 2]]
+    explorer = ChoiceExplorer()
+    info = UncertainPublishInfo([("a", 0)], {"a": 1, "b": 2, "c": 3}, explorer)
+    assert answers(info, explorer, "b", "c", "b") == [[-1, -1, -1], [-1, 3, -1], [2, -1, 2], [2, 3, 2]]
 
 
 def test_what_was_answered_is_known_to_copies() -> None:
     """And what a copy is answered is not known to the list it was copied from."""
-    demon = Demon()
-    info = UncertainPublishInfo([("a", 0)], {"b": 2}, demon)
+    explorer = ChoiceExplorer()
+    info = UncertainPublishInfo([("a", 0)], {"b": 2}, explorer)
     info.answered["b"] = 2
-    assert answers(info, demon, "b", "a") == [[2, 1]]
+    assert answers(info, explorer, "b", "a") == [[2, 1]]
     copied = info.copy()
     copied.answered["b"] = -1
     copied.queues[0] = Queue("b", 1)

@@ -1,6 +1,6 @@
 """The best known broker, when latencies are known in part."""
 
-from rocketdiff.oracle.demon import Demon, DemonTape
+from rocketdiff.oracle.choices import ChoiceExplorer, ChoiceTape
 from rocketdiff.oracle.interval import Interval, as_ms
 from rocketdiff.oracle.uncertain_table import UncertainFaultTable
 from rocketmq_reference.rules.queue_choice import index
@@ -12,15 +12,15 @@ FAR = 10**9
 
 def best(latencies: dict[str, tuple[int, int]], *, rules: FaultRules = OVERWRITING, worst: int = 0) -> set[str | None]:
     """Everybody who may be the pick; all are avoided until the same instant."""
-    demon = Demon()
-    table = UncertainFaultTable(rules, demon)
+    explorer = ChoiceExplorer()
+    table = UncertainFaultTable(rules, explorer)
     for broker, bounds in latencies.items():
-        table.update(broker, as_ms(Interval(*bounds, demon)), FAR, True, 0)
+        table.update(broker, as_ms(Interval(*bounds, explorer)), FAR, True, 0)
     found: set[str | None] = set()
-    demon.restart()
+    explorer.restart()
     while True:
-        found.add(table.copy().pick_one_at_least(ThreadIndex(index.MASKED, worst - 1), DemonTape(demon), 0))
-        if not demon.advance():
+        found.add(table.copy().pick_one_at_least(ThreadIndex(index.MASKED, worst - 1), ChoiceTape(explorer), 0))
+        if not explorer.advance():
             return found
 
 

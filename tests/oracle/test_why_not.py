@@ -3,12 +3,12 @@
 import pytest
 
 from rocketdiff.core.plan import SendKind
-from rocketdiff.oracle.demon import Demon
+from rocketdiff.oracle.choices import ChoiceExplorer
+from rocketdiff.oracle.decision_point import DecisionPoint
 from rocketdiff.oracle.difference import explained_difference
+from rocketdiff.oracle.hidden_state import HiddenState
 from rocketdiff.oracle.judgement import DifferenceKind, RuleDifference
-from rocketdiff.oracle.moment import Moment
 from rocketdiff.oracle.uncertain_list import UncertainPublishInfo
-from rocketdiff.oracle.world import World
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.producer.attempt import Ending, Finish, Step, Try
@@ -33,10 +33,10 @@ def state(
     fine: str = "",
     rewritten: dict[int, Queue] | None = None,
     release: str = "4.9.7",
-) -> World:
+) -> HiddenState:
     """Brokers avoided for a minute, slow enough to be thought of, or used and fine; elements of the list that name another queue."""
-    world = World(dialect_of(release), Demon(), latency_on=True)
-    world.infos[1] = UncertainPublishInfo(LIST, {}, world.faults.demon)
+    world = HiddenState(dialect_of(release), ChoiceExplorer(), latency_on=True)
+    world.infos[1] = UncertainPublishInfo(LIST, {}, world.faults.explorer)
     for place, queue in (rewritten or {}).items():
         world.infos[1].queues[place] = queue
     for names, latency_ms, avoid_ms in ((avoided, 600, 60_000), (slow, 50, 0), (fine, 49, 0)):
@@ -47,20 +47,20 @@ def state(
     return world
 
 
-def found(seen: Queue, *outcomes: tuple[World, Step], last_broker: str = "") -> RuleDifference:
+def found(seen: Queue, *outcomes: tuple[HiddenState, Step], last_broker: str = "") -> RuleDifference:
     """The difference at 100 ms, in a first attempt or after one at another broker."""
     before = (attempt_of(0, last_broker, 0, 0, MS),) if last_broker else ()
     attempt = attempt_of(len(before), *seen, NOW_MS * MS, (NOW_MS + 1) * MS)
     send = send_of(0, 0, SendKind.PLAIN, 0, 0, 200 * MS, attempts=(*before, attempt))
-    moment = Moment(send, len(before), NOW_MS * MS, NOW_MS * MS, None, chooses=True, followed_by=attempt)
+    moment = DecisionPoint(send, len(before), NOW_MS * MS, NOW_MS * MS, None, chooses=True, followed_by=attempt)
     return explained_difference(outcomes, moment, LIST)
 
 
-def name(seen: Queue, *outcomes: tuple[World, Step], last_broker: str = "") -> str:
+def name(seen: Queue, *outcomes: tuple[HiddenState, Step], last_broker: str = "") -> str:
     return found(seen, *outcomes, last_broker=last_broker).signature
 
 
-def legal(queue: Queue, world: World) -> tuple[World, Step]:
+def legal(queue: Queue, world: HiddenState) -> tuple[HiddenState, Step]:
     return world, Try(queue, 3_000)
 
 
@@ -106,7 +106,7 @@ def test_one_state_with_a_rewritten_list_is_enough() -> None:
 def test_a_list_of_another_length_is_another_list() -> None:
     """What a thread holds that has not seen the new route yet."""
     world = state()
-    world.infos[2] = UncertainPublishInfo([("d", 0)], {}, world.faults.demon)
+    world.infos[2] = UncertainPublishInfo([("d", 0)], {}, world.faults.explorer)
     assert name(A1, legal(A0, world)) == f"{OUT_OF_TURN}/first"
 
 
@@ -155,7 +155,7 @@ def test_the_list_that_has_the_legal_queue_is_walked() -> None:
     """Another thread may hold a list without it, or with it alone."""
     for other in ((("d", 0),), (("a", 0), ("a", 1))):
         world = state(slow="a")
-        world.infos = {2: UncertainPublishInfo(other, {}, world.faults.demon), **world.infos}
+        world.infos = {2: UncertainPublishInfo(other, {}, world.faults.explorer), **world.infos}
         assert name(B0, legal(A0, world)) == f"{STAYED_AWAY}/first"
 
 
@@ -183,7 +183,7 @@ def ended(error: str | None, code: int | None, *finishes: Finish) -> RuleDiffere
     attempt = attempt_of(0, "a", 0, 0, MS)
     status = "FLUSH_DISK_TIMEOUT" if error is None else None
     send = send_of(0, 0, SendKind.PLAIN, 0, 0, 2 * MS, error, None, code, status, attempts=(attempt,))
-    moment = Moment(send, 1, MS, 2 * MS, attempt, chooses=True, followed_by=None)
+    moment = DecisionPoint(send, 1, MS, 2 * MS, attempt, chooses=True, followed_by=None)
     return explained_difference([(state(), finish) for finish in finishes], moment, LIST)
 
 

@@ -8,7 +8,7 @@ hundred rows and are right to one per cent.
 from math import floor, log
 
 from rocketdiff.analysis.checks.scene import Scene
-from rocketdiff.analysis.checks.sending.by_rules import JUDGED, RULES
+from rocketdiff.analysis.checks.sending.replay_checks import JUDGED, RULES
 from rocketdiff.analysis.send_view import Context, SendView
 from rocketdiff.analysis.spells import MET
 from rocketdiff.analysis.steps.aligned import AlignedSend

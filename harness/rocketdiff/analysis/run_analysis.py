@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rocketdiff.analysis.case_pass import judge_case
 from rocketdiff.analysis.case_trace import BATCH_ROWS, read_case
 from rocketdiff.analysis.conclusions import all_evidence, case_facts, trace_counts
 from rocketdiff.analysis.facts import CaseFact
-from rocketdiff.analysis.judged_case import judge_case
 from rocketdiff.analysis.masters import WITHOUT_SPARK, require_master
 from rocketdiff.analysis.plots import plots_of
 from rocketdiff.analysis.summaries import Summaries, summarise

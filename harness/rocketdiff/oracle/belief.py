@@ -9,8 +9,8 @@ towards more legal behaviour.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rocketdiff.oracle.demon import Demon
-from rocketdiff.oracle.world import Key, World
+from rocketdiff.oracle.choices import ChoiceExplorer
+from rocketdiff.oracle.hidden_state import HiddenState, Key
 
 STATES_KEPT = 128
 """
@@ -25,36 +25,38 @@ Box = list[tuple[int, int]]
 class Belief:
     """Worlds that are possible; complete: none that is possible has been left out."""
 
-    worlds: list[World]
+    worlds: list[HiddenState]
     complete: bool = True
 
 
-def settle_belief(worlds: list[World], demon: Demon, now_ms: int, *, complete: bool, kept: int = STATES_KEPT) -> Belief:
+def settle_belief(
+    worlds: list[HiddenState], explorer: ChoiceExplorer, now_ms: int, *, complete: bool, kept: int = STATES_KEPT
+) -> Belief:
     """Join what can be joined, down to ``kept`` worlds; now_ms: a time that is certainly past."""
     if len(worlds) == 1:
         return Belief(worlds, complete)
     for world in worlds:
         world.forget_ended_avoidances(now_ms)
-    worlds = _joined(worlds, demon, lossless=True)
+    worlds = _joined(worlds, explorer, lossless=True)
     if len(worlds) > kept:
-        worlds = _joined(worlds, demon, lossless=False)
+        worlds = _joined(worlds, explorer, lossless=False)
     if len(worlds) > kept:
         for world in worlds:
             for thread in world.minds:
                 world.forget_index(thread)
-        worlds = _joined(worlds, demon, lossless=False)
+        worlds = _joined(worlds, explorer, lossless=False)
     return Belief(worlds[:kept], complete and len(worlds) <= kept)
 
 
-def _joined(worlds: list[World], demon: Demon, *, lossless: bool) -> list[World]:
-    groups: dict[Key, list[tuple[World, Box]]] = {}
+def _joined(worlds: list[HiddenState], explorer: ChoiceExplorer, *, lossless: bool) -> list[HiddenState]:
+    groups: dict[Key, list[tuple[HiddenState, Box]]] = {}
     seen: set[tuple[Key, Key]] = set()
     for world in worlds:
         key = world.key()
         if key not in seen:
             seen.add(key)
             groups.setdefault(key[0], []).append((world, list(key[1])))  # type: ignore[arg-type]  # bounds, see key()
-    kept: list[World] = []
+    kept: list[HiddenState] = []
     for group in groups.values():
         if len(group) == 1:
             kept.append(group[0][0])
@@ -62,7 +64,7 @@ def _joined(worlds: list[World], demon: Demon, *, lossless: bool) -> list[World]
         boxes = [box for _, box in group]
         boxes = _union(boxes) if lossless else [_hull(boxes)]
         for (world, _), box in zip(group, boxes, strict=False):
-            world.set_times(box, demon)
+            world.set_times(box, explorer)
             kept.append(world)
     return kept
 

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from rocketdiff.core.plan import SendMode
 from rocketdiff.core.records import Send
+from rocketdiff.oracle.decision_point import DecisionPoint
+from rocketdiff.oracle.hidden_state import HiddenState
 from rocketdiff.oracle.interval import wall_ms
 from rocketdiff.oracle.judgement import DifferenceKind, RuleDifference
-from rocketdiff.oracle.moment import Moment
 from rocketdiff.oracle.sentences import (
     end_text,
     finish_text,
@@ -16,14 +17,13 @@ from rocketdiff.oracle.sentences import (
     remaining_ms,
     try_text,
 )
-from rocketdiff.oracle.world import World
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.producer.attempt import Ending, Finish, Step, Try
 
-Outcomes = Sequence[tuple[World, Step]]
+Outcomes = Sequence[tuple[HiddenState, Step]]
 
 
-def agrees(step: Step, moment: Moment, *, causes_told: bool = True) -> bool:
+def agrees(step: Step, moment: DecisionPoint, *, causes_told: bool = True) -> bool:
     """Whether a step by the rules is the one that was seen; causes_told: the client can tell the cause of an exception."""
     seen = moment.followed_by
     if isinstance(step, Try):
@@ -31,7 +31,9 @@ def agrees(step: Step, moment: Moment, *, causes_told: bool = True) -> bool:
     return seen is None and ends_alike(step, moment.send) and (not causes_told or causes_alike(step, moment.send))
 
 
-def explained_difference(outcomes: Outcomes, moment: Moment, pristine: Sequence[tuple[str, int]]) -> RuleDifference:
+def explained_difference(
+    outcomes: Outcomes, moment: DecisionPoint, pristine: Sequence[tuple[str, int]]
+) -> RuleDifference:
     """The difference at a moment none of whose outcomes agrees; pristine: the publish list as the route gives it."""
     tries = [(world, step) for world, step in outcomes if isinstance(step, Try)]
     finishes = [step for _, step in outcomes if isinstance(step, Finish)]
@@ -84,7 +86,7 @@ def route_difference(send: Send, legal: Sequence[Finish]) -> RuleDifference | No
 
 
 def _wrong_queue(
-    tries: Sequence[tuple[World, Try]], moment: Moment, pristine: Sequence[tuple[str, int]]
+    tries: Sequence[tuple[HiddenState, Try]], moment: DecisionPoint, pristine: Sequence[tuple[str, int]]
 ) -> RuleDifference:
     seen = moment.followed_by
     assert seen is not None
@@ -114,7 +116,7 @@ def _why_not(
     observed: Queue,
     legal: Sequence[Queue],
     last_broker: str | None,
-    tries: Sequence[tuple[World, Try]],
+    tries: Sequence[tuple[HiddenState, Try]],
     now: tuple[int, int],
     pristine: Sequence[tuple[str, int]],
 ) -> tuple[DifferenceKind, str]:
@@ -132,7 +134,7 @@ def _why_not(
 
 
 def _is_rewritten(
-    world: World, step: Try, observed: Queue, pristine: Sequence[tuple[str, int]], *, elsewhere: bool
+    world: HiddenState, step: Try, observed: Queue, pristine: Sequence[tuple[str, int]], *, elsewhere: bool
 ) -> bool:
     """
     Whether a rewritten list accounts for the difference.
@@ -150,7 +152,7 @@ def _is_rewritten(
     return False
 
 
-def _is_next_past(brokers: set[str], world: World, step: Try, observed: Queue) -> bool:
+def _is_next_past(brokers: set[str], world: HiddenState, step: Try, observed: Queue) -> bool:
     """Whether the walk would have reached the observed queue next, had it avoided the brokers it should have used."""
     if not any(world.has_cause_to_avoid(broker) for broker in brokers):
         return False
@@ -164,7 +166,7 @@ def _is_next_past(brokers: set[str], world: World, step: Try, observed: Queue) -
     return False
 
 
-def _went_on(finish: Finish, moment: Moment) -> RuleDifference:
+def _went_on(finish: Finish, moment: DecisionPoint) -> RuleDifference:
     seen = moment.followed_by
     assert seen is not None
     return RuleDifference(
@@ -177,7 +179,7 @@ def _went_on(finish: Finish, moment: Moment) -> RuleDifference:
     )
 
 
-def _stopped_early(step: Try, moment: Moment) -> RuleDifference:
+def _stopped_early(step: Try, moment: DecisionPoint) -> RuleDifference:
     return RuleDifference(
         DifferenceKind.ATTEMPTS,
         f"attempts.stopped-early/{_place(moment.number)}",

@@ -9,12 +9,12 @@ what no order explains. Where the orders become too many, the sends concerned ar
 from collections.abc import Iterator, Sequence
 
 from rocketdiff.oracle.belief import STATES_KEPT, Belief, settle_belief
+from rocketdiff.oracle.decision_point import DecisionPoint, decision_points_of
+from rocketdiff.oracle.hidden_state import HiddenState
 from rocketdiff.oracle.interval import NANOSECONDS
 from rocketdiff.oracle.judgement import SendJudgement
-from rocketdiff.oracle.moment import Moment, moments_of
 from rocketdiff.oracle.observation import Observation
 from rocketdiff.oracle.stepper import Stepper
-from rocketdiff.oracle.world import World
 
 ORDERS_FOLLOWED = 64
 """
@@ -44,11 +44,11 @@ class _Lane:
     __slots__ = ("moments", "observations")
 
     def __init__(self) -> None:
-        self.moments: list[Moment] = []
+        self.moments: list[DecisionPoint] = []
         self.observations: list[Observation] = []
 
     def add(self, observation: Observation) -> None:
-        for moment in moments_of(observation.send, split=True):
+        for moment in decision_points_of(observation.send, split=True):
             self.moments.append(moment)
             self.observations.append(observation)
 
@@ -79,7 +79,7 @@ def _follow(stepper: Stepper, belief: Belief, lanes: list[_Lane], unknown_ns: in
     frontier: Frontier = {(0,) * len(lanes): belief}
     total = sum(len(lane.moments) for lane in lanes)
     for _ in range(total):
-        found: dict[Progress, list[World]] = {}
+        found: dict[Progress, list[HiddenState]] = {}
         complete = all(here.complete for here in frontier.values())
         most = ORDERS_FOLLOWED if complete else ORDERS_BEYOND
         for progress, here in frontier.items():
@@ -103,7 +103,7 @@ def _follow(stepper: Stepper, belief: Belief, lanes: list[_Lane], unknown_ns: in
     return ends
 
 
-def _take(stepper: Stepper, lane: _Lane, number: int, here: Belief, *, reopen: bool) -> list[World]:
+def _take(stepper: Stepper, lane: _Lane, number: int, here: Belief, *, reopen: bool) -> list[HiddenState]:
     moment, observation = lane.moments[number], lane.observations[number]
     if reopen:
         observation.note_difference(here, moment)
@@ -139,7 +139,7 @@ def _reach(lanes: list[_Lane], progress: Progress, enabled: list[int], unknown_n
     return unknown_ns is not None and any(lanes[lane].moments[progress[lane]].to_ns >= unknown_ns for lane in enabled)
 
 
-def _is_independent(lanes: list[_Lane], progress: Progress, lane: int, moment: Moment, here: Belief) -> bool:
+def _is_independent(lanes: list[_Lane], progress: Progress, lane: int, moment: DecisionPoint, here: Belief) -> bool:
     for other in range(len(lanes)):
         if other == lane:
             continue
@@ -153,7 +153,7 @@ def _is_independent(lanes: list[_Lane], progress: Progress, lane: int, moment: M
     return all(world.is_calm(now_ms) for world in here.worlds)
 
 
-def _is_harmless(moment: Moment) -> bool:
+def _is_harmless(moment: DecisionPoint) -> bool:
     if moment.settled is None or moment.settled.error is not None:
         return False
     before = moment.number - 2
@@ -170,12 +170,14 @@ def _onward(progress: Progress, lane: int) -> Progress:
     return (*progress[:lane], progress[lane] + 1, *progress[lane + 1 :])
 
 
-def _settled(stepper: Stepper, lanes: list[_Lane], found: dict[Progress, list[World]], complete: bool) -> Frontier:
+def _settled(
+    stepper: Stepper, lanes: list[_Lane], found: dict[Progress, list[HiddenState]], complete: bool
+) -> Frontier:
     kept = max(STATES_KEPT // len(found), WORLDS_OF_AN_ORDER)
     frontier: Frontier = {}
     for progress, worlds in found.items():
         now_ms = _certainly_past_ms(lanes, progress)
-        frontier[progress] = settle_belief(worlds, stepper.demon, now_ms, complete=complete, kept=kept)
+        frontier[progress] = settle_belief(worlds, stepper.explorer, now_ms, complete=complete, kept=kept)
     return frontier
 
 

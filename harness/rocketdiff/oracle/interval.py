@@ -1,14 +1,14 @@
 """
 Whole milliseconds that are only known to lie in an interval; the rules take them for integers.
 
-A comparison that the bounds leave open is answered by the demon, and both operands are narrowed in place to what the
+A comparison that the bounds leave open is answered by the explorer, and both operands are narrowed in place to what the
 answer implies. Sums and differences are new, independent intervals: that the same instant occurs in two of them is
 forgotten, which can only make more behaviour legal, never less.
 """
 
 from typing import cast
 
-from rocketdiff.oracle.demon import Demon
+from rocketdiff.oracle.choices import ChoiceExplorer
 
 NANOSECONDS = 1_000_000
 
@@ -22,33 +22,33 @@ instant at x ms reads as ⌊x⌋ or ⌊x⌋ + 1 of one and the same scale.
 class Interval:
     """Some whole number of milliseconds in lo … hi."""
 
-    __slots__ = ("demon", "hi", "lo", "was_read")
+    __slots__ = ("explorer", "hi", "lo", "was_read")
 
-    def __init__(self, lo: int, hi: int, demon: Demon, *, was_read: bool = False) -> None:
+    def __init__(self, lo: int, hi: int, explorer: ChoiceExplorer, *, was_read: bool = False) -> None:
         """was_read: it is what the clock showed once, so no later reading is below it."""
         self.lo = lo
         self.hi = hi
-        self.demon = demon
+        self.explorer = explorer
         self.was_read = was_read
 
     def __repr__(self) -> str:
         return f"{self.lo:,}" if self.lo == self.hi else f"{self.lo:,}–{self.hi:,}"
 
     def __pos__(self) -> "Interval":
-        return Interval(self.lo, self.hi, self.demon, was_read=self.was_read)
+        return Interval(self.lo, self.hi, self.explorer, was_read=self.was_read)
 
     def __add__(self, other: "int | Interval") -> "Interval":
         if isinstance(other, int):
-            return Interval(self.lo + other, self.hi + other, self.demon)
-        return Interval(self.lo + other.lo, self.hi + other.hi, self.demon)
+            return Interval(self.lo + other, self.hi + other, self.explorer)
+        return Interval(self.lo + other.lo, self.hi + other.hi, self.explorer)
 
     def __sub__(self, other: "int | Interval") -> "Interval":
         if isinstance(other, int):
-            return Interval(self.lo - other, self.hi - other, self.demon)
-        return Interval(self.lo - other.hi, self.hi - other.lo, self.demon)
+            return Interval(self.lo - other, self.hi - other, self.explorer)
+        return Interval(self.lo - other.hi, self.hi - other.lo, self.explorer)
 
     def __rsub__(self, other: int) -> "Interval":
-        return Interval(other - self.hi, other - self.lo, self.demon)
+        return Interval(other - self.hi, other - self.lo, self.explorer)
 
     def __lt__(self, other: "int | Interval") -> bool:
         return self._is_below(other) if isinstance(other, int) else _less(self, other)
@@ -63,13 +63,13 @@ class Interval:
         return not self > other
 
     def raise_to(self, lo: int) -> None:
-        """It turned out to be at least lo; the demon may forbid to learn from it."""
-        if lo > self.lo and self.demon.learning:
+        """It turned out to be at least lo; the explorer may forbid to learn from it."""
+        if lo > self.lo and self.explorer.learning:
             self.lo = lo
 
     def lower_to(self, hi: int) -> None:
         """It turned out to be at most hi."""
-        if hi < self.hi and self.demon.learning:
+        if hi < self.hi and self.explorer.learning:
             self.hi = hi
 
     def _is_below(self, bound: int) -> bool:
@@ -77,7 +77,7 @@ class Interval:
             return True
         if self.lo >= bound:
             return False
-        if self.demon.choose(2):
+        if self.explorer.choose(2):
             self.lower_to(bound - 1)
             return True
         self.raise_to(bound)
@@ -111,7 +111,7 @@ def _less(one: Interval, other: Interval) -> bool:
         return False
     if one.hi < other.lo:
         return True
-    if one.demon.choose(2):
+    if one.explorer.choose(2):
         one.lower_to(other.hi - 1)
         other.raise_to(one.lo + 1)
         return True

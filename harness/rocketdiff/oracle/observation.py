@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from rocketdiff.core.plan import SendKind, SendMode
 from rocketdiff.core.records import UNSEEN_ROUTE, Send
 from rocketdiff.oracle.belief import Belief
+from rocketdiff.oracle.decision_point import DecisionPoint
 from rocketdiff.oracle.difference import (
     agrees,
     ends_alike,
@@ -14,11 +15,10 @@ from rocketdiff.oracle.difference import (
     route_difference,
 )
 from rocketdiff.oracle.durations import Allowance, allowance_of, duration_difference, waiting_difference
+from rocketdiff.oracle.hidden_state import HiddenState
 from rocketdiff.oracle.interval import wall_ms
 from rocketdiff.oracle.judgement import Decision, RuleDifference, SendJudgement
-from rocketdiff.oracle.moment import Moment
 from rocketdiff.oracle.stepper import Stepper
-from rocketdiff.oracle.world import World
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.events import Event
 from rocketmq_reference.rules.producer.attempt import Finish, Step, Try
@@ -78,7 +78,7 @@ class Observation:
     def _is_half_seen(self) -> bool:
         return UNSEEN_ROUTE in (self.send.route, self.send.route_after)
 
-    def observe(self, belief: Belief, moment: Moment) -> list[World]:
+    def observe(self, belief: Belief, moment: DecisionPoint) -> list[HiddenState]:
         """Worlds left after a moment; if there are none, the difference is noted and the seen step is taken as given."""
         outcomes = self.filter(belief.worlds, moment)
         if outcomes:
@@ -86,7 +86,7 @@ class Observation:
         self.note_difference(belief, moment)
         return self.reopened(belief.worlds, moment)
 
-    def filter(self, worlds: list[World], moment: Moment) -> list[World]:
+    def filter(self, worlds: list[HiddenState], moment: DecisionPoint) -> list[HiddenState]:
         """Worlds in which the rules do what was seen, after the moment; notes how decisive it was."""
         if self.narrated and moment.number == 0:
             for world in worlds:
@@ -102,10 +102,10 @@ class Observation:
         self._note_story(survivors)
         return survivors
 
-    def _agrees(self, step: Step, moment: Moment) -> bool:
+    def _agrees(self, step: Step, moment: DecisionPoint) -> bool:
         return agrees(step, moment, causes_told=self.stepper.causes_told)
 
-    def note_difference(self, belief: Belief, moment: Moment) -> None:
+    def note_difference(self, belief: Belief, moment: DecisionPoint) -> None:
         """Remember why no world explains a moment; only the first such moment of a send counts."""
         if not self._is_complete(belief):
             self.undecided = "more hidden states were possible than can be followed"
@@ -119,7 +119,7 @@ class Observation:
         if moment.followed_by is not None:
             self._note_decision(outcomes, [world for world, _ in outcomes], moment)
 
-    def reopened(self, worlds: list[World], moment: Moment) -> list[World]:
+    def reopened(self, worlds: list[HiddenState], moment: DecisionPoint) -> list[HiddenState]:
         """Worlds after a moment that nothing explained; a call that ended, but with another result, says nothing new."""
         if moment.followed_by is None:
             every = self.stepper.every_outcome(worlds, moment)
@@ -153,7 +153,7 @@ class Observation:
             self.send.send, self.send.thread, decisions, self.difference, states, self.undecided, further
         )
 
-    def _note_allowance(self, tries: list[Try], moment: Moment) -> None:
+    def _note_allowance(self, tries: list[Try], moment: DecisionPoint) -> None:
         for step in tries:
             allowed = self._allowed.setdefault(moment.number, allowance_of(step, moment.from_ns))
             allowed.widen(step)
@@ -180,7 +180,7 @@ class Observation:
         return belief.complete and not self.stepper.left_out
 
     def _note_decision(
-        self, outcomes: Sequence[tuple[World, Step | None]], survivors: list[World], moment: Moment
+        self, outcomes: Sequence[tuple[HiddenState, Step | None]], survivors: list[HiddenState], moment: DecisionPoint
     ) -> None:
         self._legal[moment.number].update(step.queue for _, step in outcomes if isinstance(step, Try))
         if self.stepper.settings.send_latency_fault_enable:
@@ -190,7 +190,7 @@ class Observation:
                 avoided = sum(world.avoids(broker, now_ms) for broker in brokers)
                 self._avoided[moment.number] = max(self._avoided[moment.number], avoided)
 
-    def _note_story(self, worlds: list[World]) -> None:
+    def _note_story(self, worlds: list[HiddenState]) -> None:
         if self.difference is None and worlds and worlds[0].story is not None:
             self.story = worlds[0].story.copy()
 

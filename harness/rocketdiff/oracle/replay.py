@@ -14,12 +14,12 @@ from rocketdiff.core.plan import SendMode
 from rocketdiff.core.records import Send
 from rocketdiff.core.settings import CLIENT_SETTINGS, ClientSettings
 from rocketdiff.oracle.belief import Belief, settle_belief
+from rocketdiff.oracle.decision_point import decision_points_of
+from rocketdiff.oracle.hidden_state import HiddenState
 from rocketdiff.oracle.interleave import judge_interleaved
 from rocketdiff.oracle.judgement import SendJudgement
-from rocketdiff.oracle.moment import moments_of
 from rocketdiff.oracle.observation import Observation
 from rocketdiff.oracle.stepper import Routes, Stepper
-from rocketdiff.oracle.world import World
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.async_rules import AsyncThread
 from rocketmq_reference.rules.dialect import Dialect
@@ -68,13 +68,13 @@ class Replay:
             if observation.moved_unseen:
                 self.reopen(send.thread)
             return unjudged
-        for moment in moments_of(send, split=False):
+        for moment in decision_points_of(send, split=False):
             worlds = observation.observe(self.belief, moment)
             if moment.followed_by is None or send.mode is SendMode.ASYNC:
                 for world in worlds:
                     self.stepper.end(world, send.thread)
             now_ms = moment.from_ns // 1_000_000
-            self.belief = settle_belief(worlds, self.stepper.demon, now_ms, complete=self.belief.complete)
+            self.belief = settle_belief(worlds, self.stepper.explorer, now_ms, complete=self.belief.complete)
         return observation.judgement(self.belief)
 
     def judge_all(self, sends: Iterable[Send]) -> Iterator[SendJudgement]:
@@ -113,8 +113,8 @@ class Replay:
         fresh.belief = Belief([self._unborn()])
         return fresh
 
-    def _unborn(self) -> World:
-        return World(self.dialect, self.stepper.demon, latency_on=self.settings.send_latency_fault_enable)
+    def _unborn(self) -> HiddenState:
+        return HiddenState(self.dialect, self.stepper.explorer, latency_on=self.settings.send_latency_fault_enable)
 
 
 def replay_for(

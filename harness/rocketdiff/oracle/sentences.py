@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from rocketdiff.core.records import Send
+from rocketdiff.oracle.hidden_state import HiddenState
 from rocketdiff.oracle.interval import Interval, bounds
-from rocketdiff.oracle.world import World
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.producer.attempt import Ending, Finish, Try
 
@@ -37,7 +37,7 @@ def ms_text(time_ms: int | Interval) -> str:
     return duration_text(max(lo, 0), max(hi, 0))
 
 
-def remaining_ms(worlds: Iterable[World], now: tuple[int, int]) -> dict[str, tuple[int, int]]:
+def remaining_ms(worlds: Iterable[HiddenState], now: tuple[int, int]) -> dict[str, tuple[int, int]]:
     """What is left of the avoidance of every broker that is avoided in some world: lowest and highest value."""
     remaining: dict[str, tuple[int, int]] = {}
     for world in worlds:

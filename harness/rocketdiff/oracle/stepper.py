@@ -2,7 +2,7 @@
 One moment of a call, run through the reference's rules in one hidden state.
 
 Everything here asks the rules; nothing here decides. What is not known (random numbers, which of two publish lists, an
-attempt the witness cannot see) is a question to the demon.
+attempt the witness cannot see) is a question to the explorer.
 """
 
 from collections.abc import Mapping
@@ -10,11 +10,11 @@ from math import lcm
 
 from rocketdiff.core.plan import SendKind, SendMode
 from rocketdiff.core.records import Attempt, Send
-from rocketdiff.oracle.demon import INDEX_BASE, Demon, DemonTape
+from rocketdiff.oracle.choices import INDEX_BASE, ChoiceExplorer, ChoiceTape
+from rocketdiff.oracle.decision_point import DecisionPoint
+from rocketdiff.oracle.hidden_state import HiddenState, ThreadState
 from rocketdiff.oracle.interval import Interval, Reading, as_ms, wall_ms
-from rocketdiff.oracle.moment import Moment
 from rocketdiff.oracle.uncertain_list import UncertainPublishInfo, write_queues_in
-from rocketdiff.oracle.world import Mind, World
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.producer.attempt import BROKER_NOT_EXIST, AttemptResult, Step, Try
@@ -37,7 +37,7 @@ WAYS_BEYOND = 64
 
 RUNS_FOLLOWED = 400_000
 """
-Runs of the demon at one moment, those for the order of a fault table among them. 4,000 ways of a hundred attempts without an address,
+Runs of the explorer at one moment, those for the order of a fault table among them. 4,000 ways of a hundred attempts without an address,
 each with a fallback over three brokers, were 7,200,000, and 25 s; ways of one attempt are a dozen runs.
 """
 
@@ -57,61 +57,61 @@ class Stepper:
         self.routes = routes
         self.causes_told = causes_told
         self.left_out = False
-        self.demon = Demon()
-        self.tape = DemonTape(self.demon)
+        self.explorer = ChoiceExplorer()
+        self.tape = ChoiceTape(self.explorer)
         self._worst_modulus = 1 if dialect.fault_table.extends_only else _worst_modulus(routes)
         self._every_queue = write_queues_in({queue for queues in routes.values() for queue in queues})
         self._moduli = {version: self._modulus(queues) for version, queues in routes.items()}
 
-    def every_outcome(self, worlds: list[World], moment: Moment) -> list[tuple[World, Step | None]]:
+    def every_outcome(self, worlds: list[HiddenState], moment: DecisionPoint) -> list[tuple[HiddenState, Step | None]]:
         """
         What the rules may do at a moment: every world after it, with the step taken.
 
         None for a moment at which nothing is chosen. Beyond WAYS_FOLLOWED, or RUNS_FOLLOWED, they are ``left_out``, and from then on nothing the
         rules do not lead to is a difference.
         """
-        outcomes: list[tuple[World, Step | None]] = []
+        outcomes: list[tuple[HiddenState, Step | None]] = []
         most = WAYS_BEYOND if self.left_out else WAYS_FOLLOWED
-        last_run = self.demon.runs + RUNS_FOLLOWED
+        last_run = self.explorer.runs + RUNS_FOLLOWED
         for world in worlds:
-            self.demon.restart()
+            self.explorer.restart()
             while True:
                 clone = world.copy(self.tape, moment.send.thread)
                 outcomes.append((clone, self._run(clone, moment)))
                 self._normalise(clone.minds[moment.send.thread])
-                if not self.demon.advance():
+                if not self.explorer.advance():
                     break
-                if len(outcomes) >= most or self.demon.runs >= last_run:
+                if len(outcomes) >= most or self.explorer.runs >= last_run:
                     self.left_out = True
                     return outcomes
         return outcomes
 
-    def every_forced(self, worlds: list[World], moment: Moment) -> list[World]:
+    def every_forced(self, worlds: list[HiddenState], moment: DecisionPoint) -> list[HiddenState]:
         """
         Worlds in which the client did at this moment what was seen, whatever the rules say.
 
         Its index is unknown from here on, and its publish list is as the route gives it: what the rules would have
         rewritten in the list, a client that does not follow them has not.
         """
-        forced: list[World] = []
+        forced: list[HiddenState] = []
         for world in worlds:
-            self.demon.restart()
+            self.explorer.restart()
             while True:
                 clone = world.copy(self.tape, moment.send.thread)
                 self._force(clone, moment)
                 forced.append(clone)
-                if not self.demon.advance():
+                if not self.explorer.advance():
                     break
         return forced
 
-    def forget(self, world: World, thread: int) -> None:
+    def forget(self, world: HiddenState, thread: int) -> None:
         """A call of a thread went unjudged: its counters may stand anywhere, and the lists are as the route gives them."""
         world.forget_index(thread)
         if world.latency_on:
             for version, info in world.infos.items():
                 info.queues[:] = [Queue(*queue) for queue in self.routes[version]]
 
-    def end(self, world: World, thread: int) -> None:
+    def end(self, world: HiddenState, thread: int) -> None:
         """The call is over, and nothing of it matters any more."""
         world.story = None
         mind = world.mind(thread)
@@ -121,7 +121,7 @@ class Stepper:
         """Versions of the publish list the call may have used, of those whose queues are known."""
         return [version for version in dict.fromkeys((send.route, send.route_after)) if self.routes.get(version)]
 
-    def _run(self, world: World, moment: Moment) -> Step | None:
+    def _run(self, world: HiddenState, moment: DecisionPoint) -> Step | None:
         send = moment.send
         now_ms = self._now(moment)
         if send.kind in _DIRECT:
@@ -137,11 +137,11 @@ class Stepper:
                 return mind.finish
             self.tape.modulus = lcm(self._moduli[mind.version], self._worst_modulus)
             step = mind.finish or _loop(mind).choose(now_ms)
-        while isinstance(step, Try) and self._may_be_unseen(send, step.queue) and self.demon.choose(2):
+        while isinstance(step, Try) and self._may_be_unseen(send, step.queue) and self.explorer.choose(2):
             step = _loop(mind).attempt_ended(now_ms, _UNSEEN)
         return step
 
-    def _normalise(self, mind: Mind) -> None:
+    def _normalise(self, mind: ThreadState) -> None:
         """Bring the counters back to their representatives, so that equal worlds look equal."""
         modulus = self._moduli[mind.version]
         if mind.index.value is not None:
@@ -150,18 +150,18 @@ class Stepper:
         if mind.worst_index.value is not None:
             mind.worst_index.value = INDEX_BASE * modulus + mind.worst_index.value % modulus
 
-    def _begin(self, mind: Mind, world: World, moment: Moment, now_ms: int) -> Step:
-        began_ms = as_ms(Interval(*wall_ms(moment.from_ns, moment.to_ns), self.demon))
+    def _begin(self, mind: ThreadState, world: HiddenState, moment: DecisionPoint, now_ms: int) -> Step:
+        began_ms = as_ms(Interval(*wall_ms(moment.from_ns, moment.to_ns), self.explorer))
         return self._new_loop(moment.send, mind, world).begin(began_ms, now_ms)
 
-    def _run_direct(self, world: World, moment: Moment, now_ms: int) -> Step | None:
+    def _run_direct(self, world: HiddenState, moment: DecisionPoint, now_ms: int) -> Step | None:
         send = moment.send
         if moment.settled is not None:
             world.minds[send.thread].finish = direct_send_ended(_result_of(moment.settled, send.mode))
         if moment.number or moment.settled is not None:
             return world.minds[send.thread].finish
         mind = self._enter(world, send)
-        spent_ms = now_ms - as_ms(Interval(*wall_ms(moment.from_ns, moment.to_ns), self.demon))
+        spent_ms = now_ms - as_ms(Interval(*wall_ms(moment.from_ns, moment.to_ns), self.explorer))
         queues = world.infos[mind.version].queues
         timeout_ms = self.settings.send_msg_timeout_ms
         if send.kind is SendKind.QUEUE:
@@ -170,33 +170,33 @@ class Stepper:
         else:
             chosen = queues[send.argument % len(queues)]
             step = send_by_selector(self.dialect, chosen, timeout_ms, spent_ms)
-        if isinstance(step, Try) and send.error == "MQClientException" and self.demon.choose(2):
+        if isinstance(step, Try) and send.error == "MQClientException" and self.explorer.choose(2):
             return direct_send_ended(_UNSEEN)
         return step
 
-    def _enter(self, world: World, send: Send) -> Mind:
+    def _enter(self, world: HiddenState, send: Send) -> ThreadState:
         """The thread's mind with a publish list the call may have used; a new list has a counter of its own."""
         versions = self.versions_of(send)
-        version = versions[self.demon.choose(len(versions)) if len(versions) > 1 else 0]
+        version = versions[self.explorer.choose(len(versions)) if len(versions) > 1 else 0]
         mind = world.mind(send.thread)
         mind.finish = None
         if mind.version != version:
             if version not in world.infos:
-                world.infos[version] = UncertainPublishInfo(self.routes[version], self._every_queue, self.demon)
+                world.infos[version] = UncertainPublishInfo(self.routes[version], self._every_queue, self.explorer)
             mind.version = version
             mind.index = ThreadIndex(self.dialect.index)
             world.forget_unused_lists()
         self.tape.modulus = lcm(self._moduli[version], self._worst_modulus)
         return mind
 
-    def _force(self, world: World, moment: Moment) -> None:
+    def _force(self, world: HiddenState, moment: DecisionPoint) -> None:
         now_ms = self._now(moment)
         direct = moment.send.kind in _DIRECT
         if moment.number == 0 and moment.settled is None:
             mind = self._enter(world, moment.send)
             if not direct:
                 loop = self._new_loop(moment.send, mind, world)
-                loop.began_ms = as_ms(Interval(*wall_ms(moment.from_ns, moment.to_ns), self.demon))
+                loop.began_ms = as_ms(Interval(*wall_ms(moment.from_ns, moment.to_ns), self.explorer))
         else:
             mind = world.minds[moment.send.thread]
         if direct:
@@ -213,13 +213,13 @@ class Stepper:
             loop.pick = queues.index(queue) if queue in queues else queue
             loop.attempt_began_ms = +now_ms
 
-    def _new_loop(self, send: Send, mind: Mind, world: World) -> SendLoop:
+    def _new_loop(self, send: Send, mind: ThreadState, world: HiddenState) -> SendLoop:
         loop = SendLoop if send.mode is SendMode.SYNC else OneWaySend
         mind.loop = loop(self.dialect, self.settings, world.selector(send.thread, mind, self.tape))
         return mind.loop
 
-    def _now(self, moment: Moment) -> int:
-        return as_ms(Reading(*wall_ms(moment.from_ns, moment.to_ns), self.demon))
+    def _now(self, moment: DecisionPoint) -> int:
+        return as_ms(Reading(*wall_ms(moment.from_ns, moment.to_ns), self.explorer))
 
     def _may_be_unseen(self, send: Send, queue: Queue) -> bool:
         """
@@ -239,7 +239,7 @@ class Stepper:
         return lcm(len(queues) or 1, *fallback)
 
 
-def _loop(mind: Mind) -> SendLoop:
+def _loop(mind: ThreadState) -> SendLoop:
     if mind.loop is None:
         raise AssertionError("a call without a beginning")
     return mind.loop

@@ -7,7 +7,7 @@ Everything else about it is the reference's own publish list.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Self
 
-from rocketdiff.oracle.demon import Demon
+from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketmq_reference.rules.client.publish import PublishInfo
 
 
@@ -21,19 +21,21 @@ def write_queues_in(queues: Iterable[tuple[str, int]]) -> dict[str, int]:
 
 class UncertainPublishInfo(PublishInfo):
     """
-    Asks the demon about a broker that other lists of the trace have and this one has not, and keeps to the answer.
+    Asks the explorer about a broker that other lists of the trace have and this one has not, and keeps to the answer.
 
     TopicPublishInfo.getQueueIdByBroker of 4.x reads the route, not the list: a broker that may not be written to, or that has
     lost its master, is in the route still, one that was unregistered is not. A trace shows lists only.
     """
 
-    __slots__ = ("answered", "demon", "elsewhere")
+    __slots__ = ("answered", "elsewhere", "explorer")
 
-    def __init__(self, queues: Sequence[tuple[str, int]], elsewhere: Mapping[str, int], demon: Demon) -> None:
+    def __init__(
+        self, queues: Sequence[tuple[str, int]], elsewhere: Mapping[str, int], explorer: ChoiceExplorer
+    ) -> None:
         """elsewhere: write queues of every broker of any list."""
         super().__init__(queues, write_queues_in(queues))
         self.elsewhere = elsewhere
-        self.demon = demon
+        self.explorer = explorer
         self.answered: dict[str, int] = {}
 
     def write_queues_of(self, broker: str) -> int:
@@ -41,11 +43,11 @@ class UncertainPublishInfo(PublishInfo):
         if listed > 0 or broker not in self.elsewhere:
             return listed
         if broker not in self.answered:
-            self.answered[broker] = self.elsewhere[broker] if self.demon.choose(2) else listed
+            self.answered[broker] = self.elsewhere[broker] if self.explorer.choose(2) else listed
         return self.answered[broker]
 
     def copy(self) -> Self:
-        clone = type(self)((), self.elsewhere, self.demon)
+        clone = type(self)((), self.elsewhere, self.explorer)
         clone.queues = self.queues.copy()
         clone.write_queues = self.write_queues
         clone.answered = self.answered.copy()

@@ -6,21 +6,21 @@ Everything but the order of its items is the reference's own fault table.
 
 from typing import Self
 
-from rocketdiff.oracle.demon import Demon
+from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketmq_reference.rules.queue_choice.fault_table import FaultItem, FaultRules, FaultTable
 
 
 class UncertainFaultTable(FaultTable):
-    """Asks the demon which of the items that may have a rank has it."""
+    """Asks the explorer which of the items that may have a rank has it."""
 
-    __slots__ = ("demon",)
+    __slots__ = ("explorer",)
 
-    def __init__(self, rules: FaultRules, demon: Demon) -> None:
+    def __init__(self, rules: FaultRules, explorer: ChoiceExplorer) -> None:
         super().__init__(rules)
-        self.demon = demon
+        self.explorer = explorer
 
     def copy(self) -> Self:
-        clone = type(self)(self.rules, self.demon)
+        clone = type(self)(self.rules, self.explorer)
         clone.items = {broker: item.copy() for broker, item in self.items.items()}
         return clone
 
@@ -36,11 +36,11 @@ class UncertainFaultTable(FaultTable):
             relations = [self._order(items, item, other, now_ms) for other in items if other is not item]
             if relations.count({1}) <= rank and relations.count({-1}) <= last - rank:
                 candidates.append(item)
-        return candidates[self.demon.choose(len(candidates)) if len(candidates) > 1 else 0]
+        return candidates[self.explorer.choose(len(candidates)) if len(candidates) > 1 else 0]
 
     def _order(self, items: list[FaultItem], one: FaultItem, other: FaultItem, now_ms: int) -> set[int]:
         """Whether one can come before (-1) or after (1) the other, by the rules' own comparison."""
-        answers = self.demon.every_answer(lambda: self.compare(one, other, now_ms))
+        answers = self.explorer.all_outcomes(lambda: self.compare(one, other, now_ms))
         if 0 in answers:
             answers.remove(0)
             # Equal items keep the order they are listed in, which a shuffle has made any order.

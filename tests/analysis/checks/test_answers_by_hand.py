@@ -8,7 +8,7 @@ import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
 from rocketdiff.analysis.checks.sending import attempts, avoidance, callbacks, error_kind, queue_choice
-from rocketdiff.analysis.checks.sending.by_rules import JUDGED, RULES, UNAVAILABLE
+from rocketdiff.analysis.checks.sending.replay_checks import JUDGED, RULES, UNAVAILABLE
 from rocketdiff.analysis.checks.storage import content, delay, duplication, loss, order
 from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import Evidence, Standing

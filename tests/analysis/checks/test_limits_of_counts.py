@@ -6,7 +6,7 @@ import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
 from rocketdiff.analysis.checks.sending import attempts, callbacks, error_kind, outcomes_answer
-from rocketdiff.analysis.checks.sending.by_rules import JUDGED, RULES
+from rocketdiff.analysis.checks.sending.replay_checks import JUDGED, RULES
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import Evidence

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.analysis.checks.sending.by_rules import chance_of_one_arm_only
+from rocketdiff.analysis.checks.sending.replay_checks import chance_of_one_arm_only
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.evidence import Evidence
 from rocketdiff.core.records import Attempt, Send

@@ -7,6 +7,7 @@ from typing import Any, cast
 import pyarrow as pa
 import pytest
 
+from rocketdiff.analysis.case_pass import all_stored
 from rocketdiff.analysis.case_trace import CaseTrace, TableKey
 from rocketdiff.analysis.checks.scene import Scene, Watcher
 from rocketdiff.analysis.checks.storage.content import Content
@@ -14,7 +15,6 @@ from rocketdiff.analysis.checks.storage.delay import EARLY, ELSEWHERE, NOT_DELIV
 from rocketdiff.analysis.checks.storage.loss import UNSTORED, Loss
 from rocketdiff.analysis.checks.storage.order import REORDERED, Order
 from rocketdiff.analysis.facts import Difference
-from rocketdiff.analysis.judged_case import all_stored
 from rocketdiff.analysis.notebook import Notebook
 from rocketdiff.analysis.send_view import Copy, Fate, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend

@@ -8,7 +8,7 @@ import pytest
 from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
 from rocketdiff.analysis.checks.pairing import margin_of, pooled_evidence
 from rocketdiff.analysis.checks.sending import queue_choice
-from rocketdiff.analysis.checks.sending.by_rules import JUDGED, RULES
+from rocketdiff.analysis.checks.sending.replay_checks import JUDGED, RULES
 from rocketdiff.analysis.checks.sending.timing import BLOCKED_SEND
 from rocketdiff.analysis.facts import EpisodeValue
 from rocketdiff.core.errors import ExitCode

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocketdiff.oracle.demon import Demon
+from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.interval import Interval
 from rocketmq_reference.dialects import DIALECTS, RELEASES, dialect_of, flatten
 from rocketmq_reference.rules.java import hash_order, remainder
@@ -106,12 +106,12 @@ def test_a_penalty_of_one_millisecond_counts() -> None:
 
 def test_an_uncertain_end_that_is_no_later_for_sure_moves_nothing() -> None:
     """The one there is lies at 110 to 120 ms, the new one at 100 to 110; Java's comparison is strict, so no outcome is open."""
-    demon = Demon()
+    explorer = ChoiceExplorer()
     table = FaultTable(fault_table.EXTENDING)
-    table.update("a", 5, 100, True, Interval(10, 20, demon))  # type: ignore[arg-type]
-    table.update("a", 6, 90, True, Interval(10, 20, demon))  # type: ignore[arg-type]
+    table.update("a", 5, 100, True, Interval(10, 20, explorer))  # type: ignore[arg-type]
+    table.update("a", 6, 90, True, Interval(10, 20, explorer))  # type: ignore[arg-type]
     assert repr(table.items["a"].start_ms) == "110–120"
-    assert not demon.advance(), "something was asked"
+    assert not explorer.advance(), "something was asked"
 
 
 def test_minus_one_keeps_its_sign_in_a_remainder() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.oracle.demon import Demon
+from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.interval import Interval, as_ms
 from rocketmq_reference.rules.client.publish import Pick, Queue
 from rocketmq_reference.rules.events import (
@@ -269,10 +269,10 @@ def test_only_a_retry_restarts_the_counter_and_only_from_5_1_4(release: str, res
 def test_an_uncertain_time_left_that_is_at_most_the_cap_is_handed_out_whole() -> None:
     """2,900 to 2,905 of 3,000 ms are spent and the cap is 100: the client's comparison is strict, so no outcome is open."""
     told: list[Event] = []
-    demon = Demon()
+    explorer = ChoiceExplorer()
     toy = Toy("5.3.3", observer=told.append, send_msg_max_timeout_per_request_ms=100)
-    spent = Interval(2_900, 2_905, demon)
+    spent = Interval(2_900, 2_905, explorer)
     step = toy.loop().begin(0, as_ms(spent))
     assert isinstance(step, Try) and repr(step.timeout_ms) == "95–100"
-    assert not demon.advance(), "something was asked"
+    assert not explorer.advance(), "something was asked"
     assert [type(event) for event in told] == [IndexRead, Chosen, BudgetChecked]

@@ -15,9 +15,9 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
+from rocketdiff.analysis.case_pass import judge_case
 from rocketdiff.analysis.case_trace import read_case
 from rocketdiff.analysis.facts import SPARK_SCHEMA, CaseFact, Trouble, batches
-from rocketdiff.analysis.judged_case import judge_case
 from rocketdiff.core.errors import TraceError
 from rocketdiff.traces.manifest import CaseStatus
 from rocketdiff.traces.run_directory import RunDirectory

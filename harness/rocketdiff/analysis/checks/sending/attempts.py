@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted
 from rocketdiff.analysis.checks.scene import Scene
-from rocketdiff.analysis.checks.sending.by_rules import (
+from rocketdiff.analysis.checks.sending.replay_checks import (
     judged_before,
     judged_evidence,
     note_differences,

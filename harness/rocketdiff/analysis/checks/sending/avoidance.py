@@ -8,7 +8,7 @@ client keeps no table and the question does not arise.
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.scene import Scene
 from rocketdiff.analysis.checks.sending.absence import Absences, absence_measures
-from rocketdiff.analysis.checks.sending.by_rules import judged_evidence, note_differences
+from rocketdiff.analysis.checks.sending.replay_checks import judged_evidence, note_differences
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.evidence import Evidence, Standing
 

@@ -9,7 +9,7 @@ import math
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.scene import Scene
-from rocketdiff.analysis.checks.sending.by_rules import (
+from rocketdiff.analysis.checks.sending.replay_checks import (
     judged_before,
     judged_evidence,
     note_differences,

@@ -8,7 +8,7 @@ of one fact, so a disagreement is an error of one of them, never a tolerance).
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.scene import Scene
-from rocketdiff.analysis.checks.sending.by_rules import judged_evidence, note_differences, note_met
+from rocketdiff.analysis.checks.sending.replay_checks import judged_evidence, note_differences, note_met
 from rocketdiff.analysis.send_view import Fate, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.evidence import Evidence

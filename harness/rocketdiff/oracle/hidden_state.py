@@ -7,7 +7,7 @@ Mutable while the rules run on a copy of it; ``key`` tells two worlds apart.
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
-from rocketdiff.oracle.demon import Demon
+from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.interval import Interval, bounds, was_read
 from rocketdiff.oracle.uncertain_list import UncertainPublishInfo
 from rocketdiff.oracle.uncertain_table import UncertainFaultTable
@@ -30,7 +30,7 @@ SLOW_MS = 50
 
 
 @dataclass(slots=True)
-class Mind:
+class ThreadState:
     """
     What one thread knows: its counter for the publish list of ``version``, its other counter, and the call under way.
 
@@ -44,7 +44,7 @@ class Mind:
     finish: Finish | None = None
 
 
-class World:
+class HiddenState:
     """
     A hidden state.
 
@@ -53,12 +53,12 @@ class World:
 
     __slots__ = ("dialect", "faults", "infos", "latency_on", "minds", "story", "storyteller")
 
-    def __init__(self, dialect: Dialect, demon: Demon, *, latency_on: bool) -> None:
+    def __init__(self, dialect: Dialect, explorer: ChoiceExplorer, *, latency_on: bool) -> None:
         self.dialect = dialect
         self.latency_on = latency_on
-        self.faults = UncertainFaultTable(dialect.fault_table, demon)
+        self.faults = UncertainFaultTable(dialect.fault_table, explorer)
         self.infos: dict[int, UncertainPublishInfo] = {}
-        self.minds: dict[int, Mind] = {}
+        self.minds: dict[int, ThreadState] = {}
         self.story: list[Event] | None = None
         self.storyteller = -1
 
@@ -67,25 +67,25 @@ class World:
         self.story = []
         self.storyteller = thread
 
-    def mind(self, thread: int) -> Mind:
-        """The thread's mind, a fresh one at its first call."""
+    def mind(self, thread: int) -> ThreadState:
+        """The state of a thread, a fresh one at its first call."""
         mind = self.minds.get(thread)
         if mind is None:
-            mind = self.minds[thread] = Mind(ThreadIndex(self.dialect.index), ThreadIndex(self.dialect.index))
+            mind = self.minds[thread] = ThreadState(ThreadIndex(self.dialect.index), ThreadIndex(self.dialect.index))
         return mind
 
-    def selector(self, thread: int, mind: Mind, tape: Tape) -> Selector:
-        """What the rules select with in this world, for a thread and its mind."""
+    def selector(self, thread: int, mind: ThreadState, tape: Tape) -> Selector:
+        """What the rules select with in this hidden state, for a thread and its own state."""
         observer = self.story.append if self.story is not None and thread == self.storyteller else None
         return Selector(self.infos[mind.version], mind.index, self.faults, mind.worst_index, tape, observer)
 
-    def copy(self, tape: Tape, thread: int) -> "World":
+    def copy(self, tape: Tape, thread: int) -> "HiddenState":
         """
         A world to run the rules in for one thread, whose mind alone is its own; it shares the others' with this one.
 
         Without fault latency nothing but that mind ever changes.
         """
-        clone = World.__new__(World)
+        clone = HiddenState.__new__(HiddenState)
         clone.dialect = self.dialect
         clone.latency_on = self.latency_on
         clone.story = None if self.story is None else self.story.copy()
@@ -114,13 +114,13 @@ class World:
             del self.infos[version]
 
     def key(self) -> tuple[Key, Key]:
-        """(what is discrete, the bounds of every uncertain time); equal keys mean equal worlds."""
+        """(what is discrete, the bounds of every uncertain time); equal keys mean equal hidden states."""
         return self._discrete(), tuple(bounds(getattr(owner, name)) for owner, name in self._time_slots())
 
-    def set_times(self, times: Iterable[tuple[int, int]], demon: Demon) -> None:
+    def set_times(self, times: Iterable[tuple[int, int]], explorer: ChoiceExplorer) -> None:
         """Replace the uncertain times, in the order in which ``key`` gives their bounds."""
         changed = [
-            (owner, name, Interval(*time, demon, was_read=was_read(getattr(owner, name))))
+            (owner, name, Interval(*time, explorer, was_read=was_read(getattr(owner, name))))
             for (owner, name), time in zip(self._time_slots(), times, strict=True)
             if bounds(getattr(owner, name)) != time
         ]
@@ -208,8 +208,8 @@ class World:
         return self.faults.in_java_order()
 
 
-def _copy_mind(world: World, thread: int, mind: Mind, tape: Tape) -> Mind:
-    clone = Mind(mind.index.copy(), mind.worst_index.copy(), mind.version, None, mind.finish)
+def _copy_mind(world: HiddenState, thread: int, mind: ThreadState, tape: Tape) -> ThreadState:
+    clone = ThreadState(mind.index.copy(), mind.worst_index.copy(), mind.version, None, mind.finish)
     if mind.loop is not None:
         clone.loop = mind.loop.copy(world.selector(thread, clone, tape))
     return clone

@@ -1,5 +1,5 @@
 """
-A demon that answers every question with every answer, one run at a time.
+Depth-first enumeration of nondeterministic choices by re-execution: every question gets every answer, one run at a time.
 
 A run asks ``choose(n)`` whenever something is not known: a random number, the outcome of a comparison. ``restart`` and
 then ``advance`` until it says no: the runs in between see every combination of answers exactly once.
@@ -12,7 +12,7 @@ Answer = TypeVar("Answer")
 Item = TypeVar("Item")
 
 
-class Demon:
+class ChoiceExplorer:
     """
     Enumerates the answers to the questions of a run in depth-first order; 0 comes first.
 
@@ -58,7 +58,7 @@ class Demon:
         self._options.append(options)
         return 0
 
-    def every_answer(self, question: Callable[[], Answer]) -> set[Answer]:
+    def all_outcomes(self, question: Callable[[], Answer]) -> set[Answer]:
         """All answers a question can have by itself, in the midst of a run, which goes on as if nothing was asked."""
         before = self._choices, self._options, self._asked, self.learning
         self._choices, self._options, self._asked, self.learning = [], [], 0, False
@@ -69,18 +69,18 @@ class Demon:
         return answers
 
 
-class DemonTape:
+class ChoiceTape:
     """
-    A tape of random numbers whose every draw is a question to the demon.
+    A tape of random numbers whose every draw is a question to the explorer.
 
     Numbers only count modulo ``modulus`` (the rules take them modulo the length of a list or a number of write queues),
     so one representative of each residue is enough: INDEX_BASE × modulus + residue, far from the overflow of an int.
     """
 
-    __slots__ = ("demon", "modulus")
+    __slots__ = ("explorer", "modulus")
 
-    def __init__(self, demon: Demon, modulus: int = 1) -> None:
-        self.demon = demon
+    def __init__(self, explorer: ChoiceExplorer, modulus: int = 1) -> None:
+        self.explorer = explorer
         self.modulus = modulus
 
     def int32(self) -> int:
@@ -93,7 +93,7 @@ class DemonTape:
         """Left to UncertainFaultTable: the only thing ever shuffled is a table about to be sorted."""
 
     def _representative(self) -> int:
-        return INDEX_BASE * self.modulus + (self.demon.choose(self.modulus) if self.modulus > 1 else 0)
+        return INDEX_BASE * self.modulus + (self.explorer.choose(self.modulus) if self.modulus > 1 else 0)
 
 
 INDEX_BASE = 1_000

@@ -14,7 +14,7 @@ from rocketdiff.core.records import Attempt, Send
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class DecisionPoint:
     """
     One decision of one call.
 
@@ -31,7 +31,7 @@ class Moment:
     followed_by: Attempt | None
 
 
-def moments_of(send: Send, *, split: bool) -> Iterator[Moment]:
+def decision_points_of(send: Send, *, split: bool) -> Iterator[DecisionPoint]:
     """
     The moments of a send in order.
 
@@ -41,17 +41,17 @@ def moments_of(send: Send, *, split: bool) -> Iterator[Moment]:
     if send.mode is SendMode.ASYNC:
         first = send.attempts[0]
         to_ns = max(first.start_ns, send.start_ns)
-        yield Moment(send, 0, send.start_ns, to_ns, None, chooses=True, followed_by=first)
+        yield DecisionPoint(send, 0, send.start_ns, to_ns, None, chooses=True, followed_by=first)
         return
     ended: Attempt | None = None
     from_ns = send.start_ns
     for number, followed_by in enumerate((*send.attempts, None)):
         to_ns = max(send.end_ns if followed_by is None else followed_by.start_ns, from_ns)
         if split and ended is not None:
-            yield Moment(send, number, from_ns, to_ns, ended, chooses=False, followed_by=followed_by)
-            yield Moment(send, number, from_ns, to_ns, None, chooses=True, followed_by=followed_by)
+            yield DecisionPoint(send, number, from_ns, to_ns, ended, chooses=False, followed_by=followed_by)
+            yield DecisionPoint(send, number, from_ns, to_ns, None, chooses=True, followed_by=followed_by)
         else:
-            yield Moment(send, number, from_ns, to_ns, ended, chooses=True, followed_by=followed_by)
+            yield DecisionPoint(send, number, from_ns, to_ns, ended, chooses=True, followed_by=followed_by)
         if followed_by is not None:
             ended = followed_by
             from_ns = followed_by.end_ns

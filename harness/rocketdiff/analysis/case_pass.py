@@ -13,7 +13,6 @@ from rocketdiff.analysis.checks.case_facts import UNKNOWABLE
 from rocketdiff.analysis.checks.scene import Scene, Watcher
 from rocketdiff.analysis.checks.sending.attempts import Attempts
 from rocketdiff.analysis.checks.sending.avoidance import Avoidance
-from rocketdiff.analysis.checks.sending.by_rules import RULES, UNAVAILABLE
 from rocketdiff.analysis.checks.sending.callbacks import Callbacks
 from rocketdiff.analysis.checks.sending.connections_left import LeftByRule
 from rocketdiff.analysis.checks.sending.error_kind import ErrorKind
@@ -22,6 +21,7 @@ from rocketdiff.analysis.checks.sending.held_up import HeldUp
 from rocketdiff.analysis.checks.sending.outcomes import Outcomes
 from rocketdiff.analysis.checks.sending.publish_lists import compare_publish_lists
 from rocketdiff.analysis.checks.sending.queue_choice import QueueChoice
+from rocketdiff.analysis.checks.sending.replay_checks import RULES, UNAVAILABLE
 from rocketdiff.analysis.checks.sending.start_positions import StartPositions
 from rocketdiff.analysis.checks.sending.timing import Timing
 from rocketdiff.analysis.checks.storage.content import Content

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from rocketdiff.oracle.demon import Demon, DemonTape
+from rocketdiff.oracle.choices import ChoiceExplorer, ChoiceTape
+from rocketdiff.oracle.hidden_state import HiddenState
 from rocketdiff.oracle.interval import Interval, as_ms, bounds, was_read
 from rocketdiff.oracle.uncertain_list import UncertainPublishInfo
-from rocketdiff.oracle.world import World
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.events import IndexRead
@@ -15,17 +15,17 @@ from rocketmq_reference.rules.producer.attempt import Ending, Finish
 from rocketmq_reference.rules.producer.send_loop import SendLoop
 from rocketmq_reference.rules.settings import SendSettings
 
-DEMON = Demon()
-TAPE = DemonTape(DEMON, 4)
+DEMON = ChoiceExplorer()
+TAPE = ChoiceTape(DEMON, 4)
 
 
 def between(lo: int, hi: int, *, shown: bool = False) -> int:
     return as_ms(Interval(lo, hi, DEMON, was_read=shown))
 
 
-def world(release: str = "4.9.7", *, latency_on: bool = True) -> World:
+def world(release: str = "4.9.7", *, latency_on: bool = True) -> HiddenState:
     """Thread 0 holds list 1 of a and b, at index 3, with a call under way; a is avoided until 50–60."""
-    made = World(dialect_of(release), DEMON, latency_on=latency_on)
+    made = HiddenState(dialect_of(release), DEMON, latency_on=latency_on)
     made.infos[1] = UncertainPublishInfo([("a", 0), ("b", 0)], {"a": 1, "b": 1, "c": 1}, DEMON)
     mind = made.mind(0)
     mind.version, mind.index.value, mind.worst_index.value = 1, 3, 5
@@ -36,45 +36,45 @@ def world(release: str = "4.9.7", *, latency_on: bool = True) -> World:
     return made
 
 
-def set_finish(one: World) -> None:
+def set_finish(one: HiddenState) -> None:
     one.mind(0).finish = Finish(Ending.RESULT, status="SEND_OK")
 
 
-def set_index(one: World) -> None:
+def set_index(one: HiddenState) -> None:
     one.mind(0).index.value = 4
 
 
-def set_worst_index(one: World) -> None:
+def set_worst_index(one: HiddenState) -> None:
     one.mind(0).worst_index.value = None
 
 
-def set_version(one: World) -> None:
+def set_version(one: HiddenState) -> None:
     one.mind(0).version = 2
 
 
-def set_attempts(one: World) -> None:
+def set_attempts(one: HiddenState) -> None:
     loop = one.mind(0).loop
     assert loop is not None
     loop.attempts = 1
 
 
-def set_pick(one: World) -> None:
+def set_pick(one: HiddenState) -> None:
     loop = one.mind(0).loop
     assert loop is not None
     loop.pick = Queue("a", 0)
 
 
-def set_result_kept(one: World) -> None:
+def set_result_kept(one: HiddenState) -> None:
     loop = one.mind(0).loop
     assert loop is not None
     loop.result_kept = Finish(Ending.RESULT, 0, "FLUSH_DISK_TIMEOUT")
 
 
-def end_loop(one: World) -> None:
+def end_loop(one: HiddenState) -> None:
     one.mind(0).loop = None
 
 
-def add_thread(one: World) -> None:
+def add_thread(one: HiddenState) -> None:
     one.mind(1)
 
 
@@ -83,23 +83,23 @@ OF_A_THREAD = (
 )  # fmt: skip
 
 
-def set_reachable(one: World) -> None:
+def set_reachable(one: HiddenState) -> None:
     one.faults.items["a"].reachable = False
 
 
-def set_shown(one: World) -> None:
+def set_shown(one: HiddenState) -> None:
     one.faults.items["a"].start_ms = between(50, 60, shown=True)
 
 
-def set_list(one: World) -> None:
+def set_list(one: HiddenState) -> None:
     one.infos[1].queues[0] = Queue("c", 0)
 
 
-def set_answer(one: World) -> None:
+def set_answer(one: HiddenState) -> None:
     one.infos[1].answered["c"] = -1
 
 
-def add_list(one: World) -> None:
+def add_list(one: HiddenState) -> None:
     one.infos[2] = UncertainPublishInfo([("a", 0)], {}, DEMON)
 
 
@@ -107,7 +107,7 @@ SHARED = (set_reachable, set_shown, set_list, set_answer, add_list)
 
 
 @pytest.mark.parametrize("change", [*OF_A_THREAD, *SHARED])
-def test_states_that_may_behave_differently_have_different_keys(change: Callable[[World], None]) -> None:
+def test_states_that_may_behave_differently_have_different_keys(change: Callable[[HiddenState], None]) -> None:
     """By any single part; an equal one has an equal key."""
     other = world()
     assert world().key() == other.key()
@@ -116,7 +116,7 @@ def test_states_that_may_behave_differently_have_different_keys(change: Callable
 
 
 @pytest.mark.parametrize("change", SHARED)
-def test_without_fault_latency_what_threads_share_never_matters(change: Callable[[World], None]) -> None:
+def test_without_fault_latency_what_threads_share_never_matters(change: Callable[[HiddenState], None]) -> None:
     """Nothing is written into it."""
     other = world(latency_on=False)
     change(other)
@@ -139,7 +139,7 @@ def test_uncertain_times_are_told_beside_it(release: str, latency_on: bool, time
 def test_brokers_of_a_table_are_listed_alike_however_they_came_in() -> None:
     """In the order of their names where no order counts; else as Java lists them."""
     for release in ("4.9.7", "5.3.3"):
-        one, other = (World(dialect_of(release), DEMON, latency_on=True) for _ in range(2))
+        one, other = (HiddenState(dialect_of(release), DEMON, latency_on=True) for _ in range(2))
         for made, brokers in ((one, "abc"), (other, "cab")):
             for broker in brokers:
                 made.faults.update(broker, between(1, 2), 0, True, ord(broker))
@@ -169,7 +169,7 @@ def test_a_call_whose_times_stay_is_not_copied() -> None:
 
 
 @pytest.mark.parametrize("change", [*OF_A_THREAD, *SHARED])
-def test_a_copy_is_a_state_of_its_own(change: Callable[[World], None]) -> None:
+def test_a_copy_is_a_state_of_its_own(change: Callable[[HiddenState], None]) -> None:
     """Whatever the rules do in it for its thread."""
     made = world()
     change(made.copy(TAPE, 0))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from rocketdiff.core.plan import SendKind, SendMode
 from rocketdiff.core.records import Attempt, Send
-from rocketdiff.oracle.moment import Moment, moments_of
+from rocketdiff.oracle.decision_point import DecisionPoint, decision_points_of
 from tests.oracle.histories import attempt_of, send_of
 
 FIRST, SECOND = attempt_of(0, "a", 0, 20, 30), attempt_of(1, "b", 0, 40, 50)
@@ -20,13 +20,13 @@ def moment(
     *,
     chooses: bool = True,
     send: Send = SEND,
-) -> Moment:
-    return Moment(send, number, from_ns, to_ns, settled, chooses, followed_by)
+) -> DecisionPoint:
+    return DecisionPoint(send, number, from_ns, to_ns, settled, chooses, followed_by)
 
 
 def test_a_choice_lies_between_what_was_seen_before_and_after_it() -> None:
     """From the call, or the end of an attempt, to the next attempt, or the end of the call."""
-    assert list(moments_of(SEND, split=False)) == [
+    assert list(decision_points_of(SEND, split=False)) == [
         moment(0, 10, 20, None, FIRST),
         moment(1, 30, 40, FIRST, SECOND),
         moment(2, 50, 60, SECOND, None),
@@ -35,7 +35,7 @@ def test_a_choice_lies_between_what_was_seen_before_and_after_it() -> None:
 
 def test_noting_an_end_and_choosing_are_two_moments_where_threads_may_come_between() -> None:
     """In the same window, one after the other; before the first attempt there is nothing to note."""
-    assert list(moments_of(SEND, split=True)) == [
+    assert list(decision_points_of(SEND, split=True)) == [
         moment(0, 10, 20, None, FIRST),
         moment(1, 30, 40, FIRST, SECOND, chooses=False),
         moment(1, 30, 40, None, SECOND),
@@ -48,19 +48,19 @@ def test_a_call_without_attempts_decides_once() -> None:
     """To end."""
     bare = replace(SEND, attempts=())
     for split in (False, True):
-        assert list(moments_of(bare, split=split)) == [moment(0, 10, 60, None, None, send=bare)]
+        assert list(decision_points_of(bare, split=split)) == [moment(0, 10, 60, None, None, send=bare)]
 
 
 def test_a_client_that_tells_no_list_has_version_0() -> None:
     """Before the call and after it."""
-    told = [(one.send.route, one.send.route_after) for one in moments_of(SEND, split=False)]
+    told = [(one.send.route, one.send.route_after) for one in decision_points_of(SEND, split=False)]
     assert told == [(0, 0)] * 3
 
 
 def test_a_window_never_ends_before_it_begins() -> None:
     """Clocks of two witnesses may say so: a call told after its attempt, and an attempt that ended after the next began."""
     late = replace(SEND, start_ns=25, attempts=(replace(FIRST, end_ns=45), SECOND))
-    windows = [(one.from_ns, one.to_ns) for one in moments_of(late, split=False)]
+    windows = [(one.from_ns, one.to_ns) for one in decision_points_of(late, split=False)]
     assert windows == [(25, 25), (45, 45), (50, 60)]
 
 
@@ -69,4 +69,4 @@ def test_of_an_asynchronous_send_only_the_first_choice_is_one() -> None:
     for split in (False, True):
         for start_ns, to_ns in ((10, 20), (25, 25)):
             send = replace(SEND, mode=SendMode.ASYNC, start_ns=start_ns)
-            assert list(moments_of(send, split=split)) == [moment(0, start_ns, to_ns, None, FIRST, send=send)]
+            assert list(decision_points_of(send, split=split)) == [moment(0, start_ns, to_ns, None, FIRST, send=send)]

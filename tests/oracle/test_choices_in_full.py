@@ -1,0 +1,86 @@
+"""What the explorer counts and what a question in the midst of a run leaves alone; tapes that need not ask."""
+
+from rocketdiff.oracle.choices import INDEX_BASE, ChoiceExplorer, ChoiceTape
+
+
+def test_runs_are_counted() -> None:
+    """Every one that was prepared, of questions in the midst of a run too: three runs of two, then three, answers."""
+    explorer = ChoiceExplorer()
+    assert explorer.runs == 0
+    explorer.restart()
+    while True:
+        explorer.choose(3)
+        if not explorer.advance():
+            break
+    assert explorer.runs == 3
+    explorer.restart()
+    explorer.all_outcomes(lambda: explorer.choose(2))
+    assert explorer.runs == 5
+
+
+def test_nothing_is_learned_from_a_question_in_the_midst_of_a_run() -> None:
+    """From the run's own answers again, as before."""
+    explorer = ChoiceExplorer()
+    seen = []
+
+    def question() -> int:
+        seen.append(explorer.learning)
+        return explorer.choose(2)
+
+    for learning in (True, False):
+        explorer.learning = learning
+        explorer.restart()
+        explorer.all_outcomes(question)
+        assert explorer.learning is learning
+    assert seen == [False] * 4
+
+
+def test_a_run_answers_again_what_it_has_answered() -> None:
+    """Answers differ from the last question on backwards, and the first is 0."""
+    explorer = ChoiceExplorer()
+    explorer.restart()
+    runs = []
+    while True:
+        runs.append([explorer.choose(2), explorer.choose(1), explorer.choose(2)])
+        if not explorer.advance():
+            break
+    assert runs == [[0, 0, 0], [0, 0, 1], [1, 0, 0], [1, 0, 1]]
+
+
+def test_a_restart_forgets_a_run_that_was_not_ended() -> None:
+    """The next is the first again."""
+    explorer = ChoiceExplorer()
+    explorer.restart()
+    explorer.choose(3)
+    explorer.advance()
+    assert explorer.choose(3) == 1
+    explorer.restart()
+    assert [explorer.choose(2), explorer.advance(), explorer.choose(2), explorer.advance()] == [0, True, 1, False]
+
+
+def test_a_tape_whose_numbers_do_not_count_asks_nothing() -> None:
+    """Modulo one all are alike, which is what is taken if nothing is said."""
+    explorer = ChoiceExplorer()
+    explorer.restart()
+    assert [ChoiceTape(explorer).int32(), ChoiceTape(explorer, 1).int32()] == [INDEX_BASE, INDEX_BASE]
+    assert not explorer.advance()
+
+
+def test_a_number_below_a_bound_is_one_of_all() -> None:
+    """Modulo six, so that below three each comes up twice."""
+    explorer = ChoiceExplorer()
+    tape = ChoiceTape(explorer, modulus=6)
+    explorer.restart()
+    drawn = [tape.below(3)]
+    while explorer.advance():
+        drawn.append(tape.below(3))
+    assert sorted(drawn) == [0, 0, 1, 1, 2, 2]
+
+
+def test_a_tape_shuffles_nothing() -> None:
+    """The order of a table is left to the table."""
+    explorer = ChoiceExplorer()
+    items = [3, 1, 2]
+    explorer.restart()
+    ChoiceTape(explorer, 6).shuffle(items)
+    assert (items, explorer.advance()) == ([3, 1, 2], False)
