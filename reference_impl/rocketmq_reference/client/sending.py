@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, Generic
+from typing import Generic
 
 from rocketmq_reference.client.codec import FAILURES, A, Attempts, Codec, Failure, M, Q, R, Transport, attempt_result
 from rocketmq_reference.client.effects import Host, Running
@@ -152,6 +152,3 @@ class Sender(Generic[M, Q, A, R]):
 
 def _direct(_now_ms: int, result: AttemptResult) -> Step:
     return direct_send_ended(result)
-
-
-AnySender = Sender[Any, Any, Any, Any]
