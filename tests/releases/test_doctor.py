@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from rocketdiff.releases import doctor, programs
+from rocketdiff.releases import doctor, machine
 from rocketdiff.releases.doctor import Requirement, examine
 from rocketdiff.releases.jdk import UnfitJava
 from rocketdiff.releases.lock import Artifact, ArtifactLock
-from rocketdiff.releases.programs import ContainerEngine
+from rocketdiff.releases.machine import ContainerEngine
 
 EMPTY = Artifact("g:empty:1", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", 0)
 OTHER = Artifact("g:other:1", "0" * 64, 3 * 2**20)
@@ -25,7 +25,7 @@ def _small_lock(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
     """Two client releases of made-up jars, an empty cache, and no question to a real container engine."""
     assert not cache.exists()
     monkeypatch.setattr(doctor, "locked", lambda: ArtifactLock({"1.0": (EMPTY,), "2.0": (EMPTY, OTHER)}, {}))
-    monkeypatch.setattr(programs, "container_engine", lambda: ContainerEngine("27.0", "docker 27.0"))
+    monkeypatch.setattr(machine, "container_engine", lambda: ContainerEngine("27.0", "docker 27.0"))
 
 
 def put(cache: Path, jar: Artifact, content: bytes) -> None:
@@ -119,7 +119,7 @@ def test_a_cache_folder_that_cannot_be_made_is_told(tmp_path: Path, monkeypatch:
 def test_an_engine_that_does_not_answer_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """Containers are one feature; the remedy says which."""
     monkeypatch.setattr(
-        programs, "container_engine", lambda: ContainerEngine(None, "docker is installed, but: no daemon")
+        machine, "container_engine", lambda: ContainerEngine(None, "docker is installed, but: no daemon")
     )
     finding = named("container engine")
     assert not finding.ok

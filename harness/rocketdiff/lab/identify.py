@@ -82,7 +82,7 @@ def identify_run(path: Path, subject: str | None, arm: str | None, case: str | N
         telling=len(telling),
         observations=sum(len(trial.sends) for trial in trials),
         undecided=len(undecided),
-        unexercised=_exercised(trials).missing,
+        unexercised=_coverage(trials).missing,
         separating=separators(explaining, _known()),
     )
 
@@ -157,7 +157,7 @@ def _arm(run: RunDirectory, subject: str | None, arm: str | None) -> Arm:
     return Arm.CANDIDATE if Arm.CANDIDATE in fitting else fitting[0]
 
 
-def _exercised(trials: tuple[Trial, ...]) -> Coverage:
+def _coverage(trials: tuple[Trial, ...]) -> Coverage:
     found = Coverage()
     for trial in trials:
         found.fault_latency |= trial.case.entry.settings.send_latency_fault_enable

@@ -18,7 +18,7 @@ from rocketdiff.core.run_info import CaseInfo, RunInfo, SubjectInfo
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.verdict import Divergence, Example, Measure
 from rocketdiff.lab.scenario_scripts import Simulated
-from rocketdiff.lab.simulating import ScriptComparison
+from rocketdiff.lab.script_comparison import ScriptComparison
 from rocketdiff.releases.jdk import local_java
 from rocketdiff.releases.machine import this_machine
 from rocketdiff.report.document import build

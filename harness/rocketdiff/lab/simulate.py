@@ -16,7 +16,7 @@ import typer
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.lab.scenario_scripts import Simulated, simulated_scenarios
-from rocketdiff.lab.simulating import ScriptComparison, answers, compared, require_simulated
+from rocketdiff.lab.script_comparison import ScriptComparison, answers, compared, require_simulated
 from rocketdiff.simulation.comparison import difference_data, difference_lines
 from rocketdiff.simulation.java_host import JavaHost
 from rocketdiff.simulation.script import Depth, NamedScript

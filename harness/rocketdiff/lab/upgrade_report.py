@@ -12,10 +12,9 @@ from rocketdiff.core.errors import EnvironmentMissing, UsageError
 from rocketdiff.core.subject import STANDARD
 from rocketdiff.lab.history.changelog import Corpus, EdgeChanges, changelog
 from rocketdiff.lab.history.digest_store import DigestStore
-from rocketdiff.lab.history.execution_cache import Executions
+from rocketdiff.lab.history.execution_cache import Executions, ReferenceRunner
 from rocketdiff.lab.history.groups import GroupsReport, corpus_up_to, groups_report
 from rocketdiff.lab.history.lineage import Way, way
-from rocketdiff.lab.history.reference_runner import ReferenceRunner
 from rocketdiff.lab.history.rule_table import RuleRow, rule_rows
 from rocketdiff.lab.scenario_scripts import simulated_scenarios
 from rocketdiff.releases.catalogue import client_releases

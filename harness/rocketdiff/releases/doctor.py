@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 
 from rocketdiff.core.errors import EnvironmentMissing
-from rocketdiff.releases import cpp_client, programs
+from rocketdiff.releases import cpp_client, machine
 from rocketdiff.releases.artifacts import artifact_folder
 from rocketdiff.releases.cache import CACHE_VARIABLE, Condition, cache_dir, condition_of
 from rocketdiff.releases.jdk import JavaHome, UnfitJava, in_words, judged, kept_home, local_java
@@ -162,13 +162,13 @@ def _cpp_client() -> Requirement:
 
 
 def _chromium() -> Requirement:
-    found = programs.chromium()
+    found = machine.chromium()
     remedy = "only for the tests of the report page: apt-get install chromium (Debian), or any Chrome"
     return _finding("Chromium", found is not None, str(found or "none on PATH"), remedy)
 
 
 def _containers() -> Requirement:
-    engine = programs.container_engine()
+    engine = machine.container_engine()
     remedy = "only for --cluster containers: install and start Docker or Podman (Debian: apt-get install docker.io)"
     return _finding("container engine", engine.version is not None, engine.seen, remedy)
 

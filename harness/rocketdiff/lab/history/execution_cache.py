@@ -6,13 +6,15 @@ the same digest is used.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rocketdiff.lab.history.digest_store import DigestStore
 from rocketdiff.simulation.golden.answers import Lines, Runner, digest_of
 from rocketdiff.simulation.java_host import Job
 from rocketdiff.simulation.script import NamedScript, canonical, depth_of
+from rocketdiff.simulation.virtual import run_reference
+from rocketmq_reference.dialects import dialect_of
 
 _KEPT_AT_ONCE = 500
 """Digests per write of the store; an interruption loses at most these."""
@@ -76,3 +78,12 @@ class Executions:
             parts = (self.fingerprint(release), script.name, texts[script.name])
             keys[release, script.name] = hashlib.sha256("\0".join(parts).encode()).hexdigest()
         return keys
+
+
+class ReferenceRunner:
+    """Runs jobs one after the other in this process."""
+
+    def run_all(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, list[str]]]:
+        """The answer lines of each job, in the order of the jobs."""
+        for job in jobs:
+            yield job, run_reference(dialect_of(job.release), job.name, job.script, trace=job.trace)

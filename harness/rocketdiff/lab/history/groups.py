@@ -1,20 +1,22 @@
 """
 Groups of releases with equal answers to all scripts.
 
-A depth includes all above it: releases that choose queues differently also send differently.
+A depth includes all above it: releases that choose queues differently also send differently. The scripts are the standard ones
+and a fixed set of random ones, which finds changes that no standard script shows.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from string import ascii_uppercase
 
 from rocketdiff.lab.history.changelog import Corpus, EdgeChanges, changelog
 from rocketdiff.lab.history.execution_cache import Executions
-from rocketdiff.lab.history.fixed_random import fixed_random_up_to
 from rocketdiff.lab.history.lineage import Way, every_edge
+from rocketdiff.simulation.generators import generate
 from rocketdiff.simulation.golden.files import Golden
 from rocketdiff.simulation.golden.standard import StandardScript, up_to
-from rocketdiff.simulation.script import Depth, depth_of
+from rocketdiff.simulation.script import Depth, NamedScript, depth_of, parse_script
 
 LETTER: Mapping[Depth, str] = {Depth.SELECTION: "S", Depth.SEND_LOOP: "L", Depth.REMOTING: "R"}
 """First letter of a group's name: selection, loop, remoting."""
@@ -81,3 +83,20 @@ def _name(depth: Depth, number: int) -> str:
     """SA … SZ, then SZ1, SZ2 …"""
     last = len(ascii_uppercase) - 1
     return LETTER[depth] + (ascii_uppercase[number] if number <= last else f"Z{number - last}")
+
+
+COUNTS: Mapping[Depth, int] = {Depth.SELECTION: 60, Depth.SEND_LOOP: 30, Depth.REMOTING: 15}
+"""Scripts per depth: enough that several distinguish each pair of neighbours that differ at all; few enough for a minute over all releases."""
+
+
+@cache
+def fixed_random(depth: Depth) -> tuple[NamedScript, ...]:
+    """The random scripts of one depth."""
+    names = (f"random-{depth}-{seed}" for seed in range(COUNTS[depth]))
+    return tuple(NamedScript(name, parse_script(generate(str(depth), seed), name)) for seed, name in enumerate(names))
+
+
+def fixed_random_up_to(depth: Depth) -> tuple[NamedScript, ...]:
+    """Those of a depth and of all below it."""
+    order = list(Depth)
+    return tuple(script for each in order[: order.index(depth) + 1] for script in fixed_random(each))

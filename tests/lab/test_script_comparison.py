@@ -6,7 +6,7 @@ import pytest
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.lab.simulating import answers, compared, require_simulated
+from rocketdiff.lab.script_comparison import answers, compared, require_simulated
 from rocketdiff.simulation.comparison import Compared
 from rocketdiff.simulation.java_host import Job
 from rocketdiff.simulation.script import NamedScript, parse_script

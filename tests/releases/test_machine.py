@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rocketdiff.releases.programs import chromium, container_engine
+from rocketdiff.releases.machine import chromium, container_engine
 
 
 def put_program(folder: Path, name: str, script: str) -> None:
