@@ -32,7 +32,7 @@ def describe(runs: Sequence[RunDirectory], *, took_s: float) -> RunInfo:
     """
     manifests = [run.manifest for run in runs]
     first = manifests[0]
-    pairs = [(parse(one.scenario_text, one.scenario), one.checks) for each in manifests for one in each.cases]
+    pairs = [(parse(entry.scenario_text, entry.scenario), entry.checks) for each in manifests for entry in each.cases]
     return RunInfo(
         run="+".join(manifest.run for manifest in manifests),
         seed=first.seed,
@@ -51,7 +51,7 @@ def describe(runs: Sequence[RunDirectory], *, took_s: float) -> RunInfo:
         judging_source=judging_digest(),
         guards=tuple(_guards(manifests)),
         explain="rocketdiff explain {folder} {subject} {send} --case {case}",
-        left_out=tuple(dict.fromkeys(one for manifest in manifests for one in manifest.left_out)),
+        left_out=tuple(dict.fromkeys(file for manifest in manifests for file in manifest.left_out)),
     )
 
 

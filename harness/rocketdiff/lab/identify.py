@@ -137,22 +137,22 @@ def _rejected(contradictions: dict[str, tuple[str, str, str] | None]) -> tuple[R
 
 def _trials(run: RunDirectory, arm: Arm, case: str | None) -> Iterator[Trial]:
     entries = run.manifest.cases
-    chosen = [one.number for one in entries if case in (None, str(one.number), one.name, one.scenario)]
+    chosen = [entry.number for entry in entries if case in (None, str(entry.number), entry.name, entry.scenario)]
     if not chosen:
-        known = ", ".join(f"{one.number}: {one.scenario}" for one in entries)
+        known = ", ".join(f"{entry.number}: {entry.scenario}" for entry in entries)
         raise UsageError("--case with a case of the run", seen=case or "none", hint=known)
     for number in chosen:
         trace = read_case(run, number)
-        yield Trial(trace, arm, tuple(one.row for one in trace.sends(arm) if one.row is not None))
+        yield Trial(trace, arm, tuple(view.row for view in trace.sends(arm) if view.row is not None))
 
 
 def _arm(run: RunDirectory, subject: str | None, arm: str | None) -> Arm:
     """The requested arm; the candidate by default."""
     if arm is not None and arm not in list(Arm):
         raise UsageError("--arm baseline or candidate", seen=arm)
-    fitting = [one for one in Arm if arm in (None, one) and subject in (None, run.subject(one))]
+    fitting = [each for each in Arm if arm in (None, each) and subject in (None, run.subject(each))]
     if not fitting:
-        names = ", ".join(f"{one}: {run.subject(one)}" for one in Arm)
+        names = ", ".join(f"{each}: {run.subject(each)}" for each in Arm)
         raise UsageError("an arm of the run", seen=" ".join(filter(None, (arm, subject))), hint=names)
     return Arm.CANDIDATE if Arm.CANDIDATE in fitting else fitting[0]
 

@@ -70,22 +70,26 @@ def report(run: SimulatedRun, out: Path, *, quiet: bool) -> RunJudgement:
 
 def _write_scripts(scenarios: Sequence[Simulated], folder: Path) -> None:
     """Write each script as a file for ``simulate --script``."""
-    for one in scenarios:
-        if one.script is not None:
-            file = folder / f"{one.name}.json"
+    for simulated in scenarios:
+        if simulated.script is not None:
+            file = folder / f"{simulated.name}.json"
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(json.dumps(to_dict(one.script), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+            file.write_text(
+                json.dumps(to_dict(simulated.script), indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+            )
 
 
 def _evidence(run: SimulatedRun, name: str) -> Iterator[Evidence]:
     """One answer per scenario; what only a cluster can do is not applicable, with the reason."""
     compared = {result.script.name: result for result in run.results}
-    for one in run.scenarios:
-        case = str(_case(one, run))
-        if one.script is None:
-            yield Evidence((name,), case, CHECK, Standing.NOT_APPLICABLE, reason=f"only on a cluster: {one.live_only}")
+    for simulated in run.scenarios:
+        case = str(_case(simulated, run))
+        if simulated.script is None:
+            yield Evidence(
+                (name,), case, CHECK, Standing.NOT_APPLICABLE, reason=f"only on a cluster: {simulated.live_only}"
+            )
             continue
-        result = compared[one.name]
+        result = compared[simulated.name]
         found = () if result.difference is None else (_divergence(result.difference, run.subjects),)
         standing = Standing.DECISIVE if result.answers or found else Standing.INDECISIVE
         answers = Measure("answers compared", result.answers, "count", result.answers)
@@ -94,7 +98,7 @@ def _evidence(run: SimulatedRun, name: str) -> Iterator[Evidence]:
             case,
             CHECK,
             standing,
-            reason="; ".join(one.notes),
+            reason="; ".join(simulated.notes),
             decisions=result.answers,
             divergences=found,
             measures=(answers,),
@@ -136,11 +140,11 @@ def _run_info(run: SimulatedRun) -> RunInfo:
     )
 
 
-def _case_info(number: int, one: Simulated, run: SimulatedRun) -> CaseInfo:
-    scenario = one.scenario
+def _case_info(number: int, simulated: Simulated, run: SimulatedRun) -> CaseInfo:
+    scenario = simulated.scenario
     return CaseInfo(
         number=number,
-        case=str(_case(one, run)),
+        case=str(_case(simulated, run)),
         checks=(CHECK,),
         establishes=scenario.establishes,
         covers=scenario.covers,
@@ -154,13 +158,13 @@ def _case_info(number: int, one: Simulated, run: SimulatedRun) -> CaseInfo:
     )
 
 
-def _case(one: Simulated, run: SimulatedRun) -> CaseId:
-    return CaseId(one.name, *run.subjects)
+def _case(simulated: Simulated, run: SimulatedRun) -> CaseId:
+    return CaseId(simulated.name, *run.subjects)
 
 
 def _counts(run: SimulatedRun) -> TraceCounts:
     """Counts of both arms together; nothing is stored in virtual time, and the attempts of equal answers are not counted."""
-    simulated = [one for one in run.scenarios if one.script is not None]
-    sends = 2 * sum(one.scenario.sends for one in simulated)
-    faults = sum(len(one.scenario.faults) for one in simulated)
+    simulated = [each for each in run.scenarios if each.script is not None]
+    sends = 2 * sum(each.scenario.sends for each in simulated)
+    faults = sum(len(each.scenario.faults) for each in simulated)
     return TraceCounts(runs=1, cases=len(simulated), sends=sends, attempts=None, stored=0, foreign=0, faults=faults)

@@ -102,7 +102,7 @@ class _Stage:
 
     def _route_now(self) -> Route:
         has_slaves = TOPOLOGIES[self.scenario.topology].has_slaves
-        told = (
+        brokers = (
             replace(
                 broker,
                 perm=_READ_ONLY if broker.name in self.read_only else broker.perm,
@@ -110,7 +110,7 @@ class _Stage:
             )
             for broker in self.route
         )
-        return tuple(broker for broker in told if broker.master or has_slaves) or None
+        return tuple(broker for broker in brokers if broker.master or has_slaves) or None
 
 
 def _enter(names: set[str], name: str, *, begins: bool) -> None:

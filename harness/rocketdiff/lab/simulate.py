@@ -142,12 +142,12 @@ def _show(result: ScriptComparison, subjects: Sequence[SubjectId], notes: Sequen
     difference, name = result.difference, result.script.name
     left, right = map(str, subjects)
     if as_json:
-        told = None if difference is None else difference_data(difference)
+        shown = None if difference is None else difference_data(difference)
         data = {
             "script": name,
             "subjects": [left, right],
             "answers": result.answers,
-            "difference": told,
+            "difference": shown,
             "notes": notes,
         }
         typer.echo(json.dumps(data, ensure_ascii=False))

@@ -38,7 +38,7 @@ def executions(kind: str = STANDARD, *, fresh: bool = False) -> Iterator[Executi
             yield Executions(ReferenceRunner(), store, python_fingerprint, on_progress=on_progress)
             return
         if host_of_kind is not LabHost.CLASSES:
-            known = (name for name, one in KINDS.items() if one.lab_host is not None)
+            known = (name for name, kind_of_client in KINDS.items() if kind_of_client.lab_host is not None)
             raise UsageError(f"--subject-kind {' or '.join(known)}", seen=kind)
         with JavaHost() as host:
             yield Executions(host, store, java_fingerprint, golden_lines(), on_progress)
@@ -83,7 +83,7 @@ def one_script(file: str | None, scenario: str | None, folder: Path | None, seed
         return load_scripts([file])[0]
     found = simulated_scenarios([scenario or ""], None, folder, seed)
     if len(found) != 1:
-        raise UsageError("one scenario", seen=f"{len(found)}", hint=" ".join(one.name for one in found[:5]))
+        raise UsageError("one scenario", seen=f"{len(found)}", hint=" ".join(scenario.name for scenario in found[:5]))
     if found[0].script is None:
         raise UsageError(f"a scenario that needs no cluster ({found[0].name})", seen=found[0].live_only)
     return NamedScript(found[0].name, found[0].script)

@@ -131,10 +131,12 @@ def _jars(name: str, releases: Mapping[str, tuple[Artifact, ...]]) -> Requiremen
     """Which releases are complete in the cache. A missing jar is downloaded when needed; a corrupted one is reported."""
     folder = artifact_folder()
     conditions = {jar: condition_of(folder / jar.path, jar) for jars in releases.values() for jar in jars}
-    whole = [release for release, jars in releases.items() if all(conditions[jar] is Condition.WHOLE for jar in jars)]
+    complete = [
+        release for release, jars in releases.items() if all(conditions[jar] is Condition.WHOLE for jar in jars)
+    ]
     absent = sum(jar.size_bytes for jar, condition in conditions.items() if condition is not Condition.WHOLE)
     corrupted = [jar.path.name for jar, condition in conditions.items() if condition is Condition.CORRUPTED]
-    seen = f"{len(whole)} of {len(releases)} releases here: {' '.join(whole) or 'none'}"
+    seen = f"{len(complete)} of {len(releases)} releases here: {' '.join(complete) or 'none'}"
     if absent:
         seen += f"; the others ({absent / 2**20:.0f} MiB) are fetched when first used"
     if corrupted:

@@ -80,9 +80,9 @@ def differences(
     for first in finished:
         name, script, group = ahead.popleft()
         expected = reference_lines(group.dialect, name, script, reference)
-        for one in (first, *(next(finished) for _ in group.releases[1:])):
-            if one.error is not None or one.lines != expected:
-                yield _first_difference(one, expected, group.dialect)
+        for answer in (first, *(next(finished) for _ in group.releases[1:])):
+            if answer.error is not None or answer.lines != expected:
+                yield _first_difference(answer, expected, group.dialect)
 
 
 def reference_lines(dialect: Dialect, name: str, script: Script, reference: Reference | None = None) -> list[str]:

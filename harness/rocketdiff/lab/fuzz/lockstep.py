@@ -212,7 +212,7 @@ def chunks(effort: Effort, seed: int) -> Iterator[Chunk]:
         number = seed * SCRIPTS_OF_A_SEED
         while left > 0:
             numbers = tuple(range(number, number + CHUNK))
-            weight = sum(weight_of(generate(depth, one)) for one in numbers)
+            weight = sum(weight_of(generate(depth, script_seed)) for script_seed in numbers)
             yield Chunk(depth, numbers, weight)
             left -= weight
             number += CHUNK

@@ -239,13 +239,18 @@ def identified_data(found: Identified) -> dict[str, Any]:
         "observations": found.observations,
         "undecided": found.undecided,
         "rejected": [
-            {"releases": list(one.releases), "where": one.where, "expected": one.expected, "seen": one.seen}
-            for one in found.rejected
+            {
+                "releases": list(rejected.releases),
+                "where": rejected.where,
+                "expected": rejected.expected,
+                "seen": rejected.seen,
+            }
+            for rejected in found.rejected
         ],
         "not_exercised": list(found.unexercised),
         "would_separate": [
-            {"file": f"{SCRIPTS}/{one.script.name}.json", "parts": [list(part) for part in one.parts]}
-            for one in found.separating
+            {"file": f"{SCRIPTS}/{separator.script.name}.json", "parts": [list(part) for part in separator.parts]}
+            for separator in found.separating
         ],
     }
 
