@@ -13,6 +13,7 @@ from rocketdiff.core.records import Attempt
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.protocol.commands import SubjectSetup
+from rocketdiff.protocol.transcript import Transcript
 from rocketdiff.relay.proxy.listener import Upstream
 from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.remoting.attempts import attempts_of
@@ -20,7 +21,6 @@ from rocketdiff.relay.remoting.exchanges import exchanges_of, past_the_relay
 from rocketdiff.relay.remoting.record import read_wire
 from rocketdiff.subjects.child import SubjectProcess
 from rocketdiff.subjects.registry import program_of
-from rocketdiff.subjects.transcript import Transcript
 
 NUMBERS = count(1)
 MS = 1_000_000

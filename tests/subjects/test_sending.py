@@ -25,10 +25,10 @@ from rocketdiff.core.records import Attempt
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.protocol.commands import SubjectSetup
+from rocketdiff.protocol.transcript import Transcript
 from rocketdiff.subjects.child import SubjectProcess
 from rocketdiff.subjects.deadlines import Deadlines
 from rocketdiff.subjects.registry import program_of
-from rocketdiff.subjects.transcript import Transcript
 from tests.live import PATIENCE_S, await_that
 
 pytestmark = pytest.mark.cluster

@@ -12,10 +12,10 @@ from rocketdiff.core.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.protocol.commands import SubjectSetup
+from rocketdiff.protocol.transcript import Transcript
 from rocketdiff.subjects.child import SubjectProcess
 from rocketdiff.subjects.program import SubjectProgram
 from rocketdiff.subjects.registry import program_of
-from rocketdiff.subjects.transcript import Transcript
 
 _GO_AHEAD_NS = 50_000_000
 """From the word to the first send: the time it takes to wake a thread."""

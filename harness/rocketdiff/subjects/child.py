@@ -21,11 +21,11 @@ from rocketdiff.core.records import Hello, Ready
 from rocketdiff.process.child import Child
 from rocketdiff.protocol.commands import STOP, SubjectSetup, encode_go, encode_plan, encode_setup
 from rocketdiff.protocol.records import decode_record
+from rocketdiff.protocol.transcript import Transcript
 from rocketdiff.subjects.bounds import Bounds, bounds_of
 from rocketdiff.subjects.conversation import Conversation, Stage
 from rocketdiff.subjects.deadlines import Deadlines, longest_send_s
 from rocketdiff.subjects.program import Launch, SubjectProgram
-from rocketdiff.subjects.transcript import Transcript
 
 _STDERR = "stderr.log"
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from rocketdiff.core.errors import SubjectBroken
-from rocketdiff.core.plain_text import plain_line
 from rocketdiff.core.plan import Plan, PlannedSend, SendMode
 from rocketdiff.core.records import (
     PROTOCOL,
@@ -26,19 +25,15 @@ from rocketdiff.core.records import (
     SubjectFailed,
 )
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.protocol.transcript import Transcript, words_of
 from rocketdiff.subjects.bounds import Bounds
 from rocketdiff.subjects.claims import ATTEMPTS, ROUTES, require_attempts, require_claim, require_mode
-from rocketdiff.subjects.transcript import Transcript
 
 _AHEAD_TOLERANCE_NS = 1_000_000
 """All processes of a host read one clock, so no record tells of what is still to come; some clocks give whole milliseconds."""
 
 _EARLY_TOLERANCE_NS = 1_000_000
 """Timers of some clients round to whole milliseconds, down as well as up."""
-
-
-WORDS_CHARACTERS = 1_000
-"""How much of what a subject says of its own failure is kept: the first lines of a stack trace."""
 
 
 class Stage(IntEnum):
@@ -113,7 +108,7 @@ class Conversation:
                 self._take_route(record, now_ns)
             case Ready():
                 self._require_stage(Stage.PREPARING, "ready")
-                self.transcript.ready = record
+                self.transcript.keep(record)
                 self.stage = Stage.READY
             case Attempt():
                 self._take_attempt(record, now_ns)
@@ -124,9 +119,7 @@ class Conversation:
             case Done():
                 self._take_done(record)
             case SubjectFailed():
-                raise _broken(
-                    "failed", "the subject to go on", plain_line(f"{record.stage}: {record.message}", WORDS_CHARACTERS)
-                )
+                raise _broken("failed", "the subject to go on", words_of(record))
 
     def overdue(self, now_ns: int) -> SubjectBroken | None:
         """The first thread that has been silent for longer than its next send can take, as a violation."""
@@ -150,7 +143,7 @@ class Conversation:
             raise _broken("version", f"protocol {PROTOCOL}", f"protocol {hello.protocol}")
         if (hello.client, hello.version) != (self._subject.client, self._subject.release):
             raise _broken("wrong-subject", f"{self._subject}", f"{hello.client}:{hello.version}")
-        self.transcript.hello = hello
+        self.transcript.keep(hello)
         self.stage = Stage.HELLO
 
     def _take_route(self, route: RouteSeen, now_ns: int) -> None:
@@ -166,7 +159,7 @@ class Conversation:
         self._route_queues += len(route.queues)
         self._require_bound(expected, self._bounds.routes, "routes")
         self._require_bound(self._route_queues, self._bounds.route_queues, "queues in all routes")
-        self.transcript.routes.append(route)
+        self.transcript.keep(route)
 
     def _take_attempt(self, attempt: Attempt, now_ns: int) -> None:
         thread = self._open_send(attempt.send, attempt.thread, f"attempt {attempt.attempt}", "attempt-after-send")
@@ -180,7 +173,7 @@ class Conversation:
         self._attempts[attempt.send] = number + 1
         if self._planned[attempt.send].mode is SendMode.ASYNC:
             thread.progress_ns = now_ns  # of a synchronous send the limit covers all attempts
-        self.transcript.attempts.append(attempt)
+        self.transcript.keep(attempt)
 
     def _take_send(self, send: Send, now_ns: int) -> None:
         thread = self._open_send(send.send, send.thread, "the answer", "answered-twice")
@@ -196,7 +189,7 @@ class Conversation:
         thread.progress_ns = now_ns
         self._answered.add(send.send)
         thread.pass_answered(self._answered)
-        self.transcript.sends.append(send)
+        self.transcript.keep(send)
 
     def _take_again(self, again: CalledBackAgain, now_ns: int) -> None:
         what = f"a callback of send {again.send}"
@@ -212,7 +205,7 @@ class Conversation:
         _require_past(what, again.at_ns, now_ns)
         self._again[again.send] = times = self._again.get(again.send, 0) + 1
         self._require_bound(times, self._bounds.callbacks_a_send, f"callbacks of send {again.send}")
-        self.transcript.again.append(again)
+        self.transcript.keep(again)
 
     def _take_done(self, done: Done) -> None:
         self._require_stage(Stage.RUNNING, "done")
@@ -223,7 +216,7 @@ class Conversation:
         if done.sends != len(self._answered):
             raise _broken("incomplete", f"done to count {len(self._answered)} sends", f"{done.sends}")
         require_attempts(self.transcript.hello, self.transcript.sends, self.transcript.attempts)
-        self.transcript.done = done
+        self.transcript.keep(done)
         self.stage = Stage.DONE
 
     def _open_send(self, number: int, thread_number: int, what: str, if_answered: str) -> _Thread:

@@ -247,7 +247,7 @@ class CaseDirectory:
             sends=sends,
             attempts=attempts,
             unanswered=rows.unanswered,
-            done=journal.done,
+            done=journal.done is not None,
             failure=journal.failure,
             trouble_count=rows.trouble_count,
             troubles=rows.troubles,

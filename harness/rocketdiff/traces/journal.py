@@ -14,63 +14,25 @@ import msgspec
 
 from rocketdiff.core.errors import SubjectBroken, TraceError
 from rocketdiff.core.fault import FaultRecord
-from rocketdiff.core.plain_text import plain_line
 from rocketdiff.core.plan import PlannedSend
 from rocketdiff.core.records import (
     Attempt,
-    CalledBackAgain,
-    Done,
-    Hello,
-    Ready,
-    Record,
-    RouteSeen,
-    Send,
-    SubjectFailed,
 )
 from rocketdiff.protocol.records import decode_record
+from rocketdiff.protocol.transcript import Transcript
 
 CLIENT, WIRE = "client", "wire"
 """Who saw an arm's attempts and routes."""
 
 Kind = TypeVar("Kind")
 
-WORDS_CHARACTERS = 1_000
-"""How much of what a subject says of its own failure is kept: the first lines of a stack trace."""
-
 
 @dataclass(slots=True)
-class ArmJournal:
-    """Everything one arm said, sorted by kind of record, in the order it was said; troubles are sentences."""
+class ArmJournal(Transcript):
+    """Everything one arm said, and what else is known of it; troubles are sentences. witness: who saw attempts and routes."""
 
-    hello: Hello | None = None
-    routes: list[RouteSeen] = field(default_factory=list)
-    attempts: list[Attempt] = field(default_factory=list)
-    sends: list[Send] = field(default_factory=list)
-    again: list[CalledBackAgain] = field(default_factory=list)
-    done: bool = False
-    failure: str | None = None
     troubles: list[str] = field(default_factory=list)
     witness: str = CLIENT
-
-    def take(self, record: Record) -> None:
-        """File one record under its kind."""
-        match record:
-            case Hello():
-                self.hello = self.hello or record
-            case RouteSeen():
-                self.routes.append(record)
-            case Attempt():
-                self.attempts.append(record)
-            case Send():
-                self.sends.append(record)
-            case CalledBackAgain():
-                self.again.append(record)
-            case Done():
-                self.done = True
-            case SubjectFailed():
-                self.failure = plain_line(f"{record.stage}: {record.message}", WORDS_CHARACTERS)
-            case Ready():
-                pass
 
 
 def whole_lines(path: Path) -> Iterator[tuple[int, bytes]]:
@@ -89,7 +51,7 @@ def read_arm_journal(path: Path) -> ArmJournal:
     journal = ArmJournal()
     for number, line in whole_lines(path):
         try:
-            journal.take(decode_record(line).record)
+            journal.keep(decode_record(line).record)
         except SubjectBroken as problem:
             journal.troubles.append(f"line {number} is no record, {problem.seen}")
     return journal
