@@ -51,7 +51,7 @@ def describe(runs: Sequence[RunDirectory], *, took_s: float) -> RunInfo:
         judging_source=judging_digest(),
         guards=tuple(_guards(manifests)),
         explain="rocketdiff explain {folder} {subject} {send} --case {case}",
-        left_out=tuple(dict.fromkeys(file for manifest in manifests for file in manifest.left_out)),
+        left_out=tuple(dict.fromkeys(skipped for manifest in manifests for skipped in manifest.left_out)),
     )
 
 

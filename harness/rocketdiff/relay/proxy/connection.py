@@ -99,17 +99,17 @@ class Side(asyncio.Protocol):
             self.connection.take(self, frame, in_ns)
 
     def pause_writing(self) -> None:
-        self.connection.other(self).hold()
+        self.connection.other(self).pause_reading()
 
     def resume_writing(self) -> None:
-        self.connection.other(self).go_on()
+        self.connection.other(self).resume_reading()
 
-    def hold(self) -> None:
+    def pause_reading(self) -> None:
         """Stop reading until the other side has room."""
         if self.is_open:
             self.transport.pause_reading()
 
-    def go_on(self) -> None:
+    def resume_reading(self) -> None:
         """Read again, unless too much is delayed."""
         if self.is_open and self.delayed_bytes <= MOST_WAITING_BYTES:
             self.transport.resume_reading()
@@ -189,7 +189,7 @@ class RelayedConnection:
         if self.client.is_over:
             self.server.transport.close()
         else:
-            self.client.go_on()
+            self.client.resume_reading()
 
     def _switched(self, side: Side, frame: bytes, record: Passed, switch: Switch | None) -> None:
         action = None if switch is None else switch.action
@@ -211,7 +211,7 @@ class RelayedConnection:
         side.delayed.append(_Delayed(frame, record, due_ns))
         side.delayed_bytes += len(frame)
         if side.delayed_bytes > MOST_WAITING_BYTES:
-            side.hold()
+            side.pause_reading()
         asyncio.get_running_loop().call_later(max(0, due_ns - time.monotonic_ns()) / 1e9, self._release, side)
 
     def _release(self, side: Side) -> None:
@@ -223,7 +223,7 @@ class RelayedConnection:
         if side.is_over and not side.delayed and self.other(side).is_open:
             self.other(side).transport.close()
         else:
-            side.go_on()
+            side.resume_reading()
 
     def _write(self, side: Side, frame: bytes) -> int | None:
         across = self.other(side)

@@ -42,7 +42,7 @@ class Upstream:
 
 
 class RelayListener:
-    """One listening port; it creates a link per accepted connection."""
+    """One listening port; it relays every accepted connection."""
 
     def __init__(self, upstream: Upstream, holder: socket.socket, shared: RelayState, *, is_vip: bool) -> None:
         host, _, port = upstream.address.rpartition(":")

@@ -37,7 +37,7 @@ class Switch:
 
 
 @dataclass(slots=True)
-class _Held:
+class _Active:
     switch: Switch
     left: int | None
 
@@ -46,31 +46,31 @@ class _Held:
 class Switchboard:
     """The active switches; the one turned on first wins."""
 
-    _held: dict[int, _Held] = field(default_factory=dict)
+    _active: dict[int, _Active] = field(default_factory=dict)
     _count: int = 0
 
     @property
     def is_idle(self) -> bool:
         """Whether no switch is on."""
-        return not self._held
+        return not self._active
 
     def turn_on(self, switch: Switch) -> int:
         """Activate a switch; returns the number to turn it off with."""
         self._count += 1
-        self._held[self._count] = _Held(switch, switch.times)
+        self._active[self._count] = _Active(switch, switch.times)
         return self._count
 
     def turn_off(self, number: int) -> None:
         """Deactivate a switch; idempotent."""
-        self._held.pop(number, None)
+        self._active.pop(number, None)
 
     def choose(self, node: str, to: str, info: FrameInfo) -> Switch | None:
         """The switch that applies to this frame, if any; counts as one use of it."""
-        for number, held in self._held.items():
-            if held.switch.meets(node, to, info):
-                if held.left is not None:
-                    held.left -= 1
-                    if held.left <= 0:
-                        del self._held[number]
-                return held.switch
+        for number, active in self._active.items():
+            if active.switch.meets(node, to, info):
+                if active.left is not None:
+                    active.left -= 1
+                    if active.left <= 0:
+                        del self._active[number]
+                return active.switch
         return None
