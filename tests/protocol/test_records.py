@@ -1,6 +1,8 @@
 """Records as lines: every kind there and back, unknown fields kept, everything else refused."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -84,3 +86,14 @@ def test_unknown_records_are_refused(line: bytes) -> None:
     with pytest.raises(SubjectBroken) as raised:
         decode_record(line)
     assert raised.value.signature == "protocol.unknown-record"
+
+
+def test_two_threads_may_read_their_first_record_at_the_same_time() -> None:
+    """Msgspec crashes if the first conversion of an enum happens in two threads at once; so it has happened when the module is loaded."""
+    program = (
+        "from rocketdiff.protocol import records\n"
+        "from rocketdiff.core.plan import SendKind\n"
+        "print(hasattr(SendKind, '__msgspec_cache__'))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True"

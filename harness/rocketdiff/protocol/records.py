@@ -97,6 +97,11 @@ _KINDS = {
 }
 _KIND_OF = {kind.record: kind for kind in _KINDS.values()}
 
+for _record in _KIND_OF:
+    # msgspec 0.22 stores what it knows about an enum in the enum's class at the first conversion, and dies of SIGSEGV if two threads
+    # do their first one at the same time, as the readers of both arms would. So the first one is made here, by one thread.
+    msgspec.json.Decoder(_record)
+
 
 def encode_record(record: Record) -> bytes:
     """One line with its end; fields that are None are left out."""
