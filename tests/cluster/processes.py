@@ -1,22 +1,18 @@
 """Looking at processes that are nobody's children here."""
 
 import contextlib
-import time
 from collections.abc import Iterable
 from pathlib import Path
 
 import psutil
 
-# Far more than the kernel needs; a test that waits this long has failed.
-DEADLINE_S = 20.0
+from tests.live import await_that
 
 
 def await_gone(pids: Iterable[int]) -> None:
     """Wait until each has ended; a zombie has: in a container there may be no init that waits for orphans."""
-    deadline = time.monotonic() + DEADLINE_S
-    while left := [pid for pid in pids if _lives(pid)]:
-        assert time.monotonic() < deadline, f"still there: {left}"
-        time.sleep(0.01)
+    those = list(pids)
+    await_that(lambda: not any(map(_lives, those)), f"the end of {those}")
 
 
 def listening_hosts(pid: int) -> list[str]:

@@ -14,6 +14,7 @@ from rocketdiff.cluster.launched.ports import ReservedPort, reserve_free
 from rocketdiff.cluster.start import start_cluster
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
 from tests.cluster.processes import await_gone, listening_hosts
+from tests.live import READY_S
 
 pytestmark = pytest.mark.cluster
 
@@ -24,16 +25,16 @@ import sys, time
 from pathlib import Path
 from rocketdiff.cluster.start import start_cluster
 from rocketdiff.cluster.interface import nodes_of
-cluster = start_cluster(topology="one-master", folder=Path(sys.argv[1]))
+cluster = start_cluster(topology="one-master", folder=Path(sys.argv[1]), timeout_s=float(sys.argv[2]))
 cluster.pause("broker-a")
 print(*(node.pid for node in nodes_of(cluster)), flush=True)
-time.sleep(60)
+time.sleep(600)  # it is killed long before; if those who would are gone, it ends by itself
 """
 
 
 def test_kill_9_of_the_runner_leaves_no_server_even_if_one_is_paused(cluster_folder: Path) -> None:
     """Beside the cluster of the other tests, which notices nothing."""
-    command = [sys.executable, "-c", RUNNER, str(cluster_folder)]
+    command = [sys.executable, "-c", RUNNER, str(cluster_folder), str(READY_S)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as runner:
         assert runner.stdout is not None
@@ -45,7 +46,7 @@ def test_kill_9_of_the_runner_leaves_no_server_even_if_one_is_paused(cluster_fol
 
 def test_closing_ends_paused_servers_and_removes_stores_only(cluster_folder: Path) -> None:
     """Closing twice does nothing more; the oldest servers, which listen on all addresses unless kept from it."""
-    cluster = start_cluster(topology="one-master", server_release="4.9.7", folder=cluster_folder)
+    cluster = start_cluster(topology="one-master", server_release="4.9.7", folder=cluster_folder, timeout_s=READY_S)
     pids = [node.pid for node in (*cluster.name_servers, *cluster.brokers) if node.pid is not None]
     hosts = [host for pid in pids for host in listening_hosts(pid)]
     cluster.pause("broker-a")
@@ -62,7 +63,7 @@ def test_a_port_taken_at_the_last_moment_is_chosen_again(cluster_folder: Path, m
     with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as thief:
         lost = iter([ReservedPort(thief.getsockname()[1], ())])
         monkeypatch.setattr(seat_module, "reserve_free", lambda offsets: next(lost, None) or reserve_free(offsets))
-        with start_cluster(topology="one-master", folder=cluster_folder) as cluster:
+        with start_cluster(topology="one-master", folder=cluster_folder, timeout_s=READY_S) as cluster:
             assert cluster.name_server_addresses != (f"127.0.0.1:{thief.getsockname()[1]}",)
 
 

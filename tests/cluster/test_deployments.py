@@ -12,6 +12,7 @@ from rocketdiff.core.fault import FaultKind, FaultRecord, FaultSpec
 from rocketmq_reference.connections.channels import Channels
 from rocketmq_reference.remoting.codes import ResponseCode
 from rocketmq_reference.remoting.errors import MQBrokerException
+from tests.live import READY_S
 
 pytestmark = pytest.mark.cluster
 
@@ -21,7 +22,7 @@ SLAVE = "broker-a-slave-1"
 @pytest.fixture(scope="module")
 def started_pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     folder = tmp_path_factory.mktemp("pair")
-    with start_cluster(topology="master-with-slave-sync", folder=folder) as cluster:
+    with start_cluster(topology="master-with-slave-sync", folder=folder, timeout_s=READY_S) as cluster:
         yield cluster
 
 

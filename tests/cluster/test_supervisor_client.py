@@ -19,7 +19,8 @@ import pytest
 from rocketdiff.cluster.interface import NodeState
 from rocketdiff.cluster.processes.supervisor_client import SupervisorClient
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing
-from tests.cluster.processes import DEADLINE_S, await_gone
+from tests.cluster.processes import await_gone
+from tests.live import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
 
@@ -89,7 +90,7 @@ def test_kill_9_of_the_supervisor_ends_every_server_too(tmp_path: Path) -> None:
         os.kill(supervisor, signal.SIGKILL)
         for handle in handles:
             # Ended is enough: as orphans they are for whoever is init here to wait for.
-            assert select.select([handle], [], [], DEADLINE_S)[0]
+            assert select.select([handle], [], [], PATIENCE_S)[0]
             os.close(handle)
 
 
@@ -122,11 +123,11 @@ def test_a_server_is_stopped_as_a_whole_and_goes_on(supervisor: SupervisorClient
 def test_how_a_server_ended_is_told(supervisor: SupervisorClient, tmp_path: Path) -> None:
     """By its exit status, or by the signal."""
     server = supervisor.start("a", [sys.executable, "-c", "raise SystemExit(7)"], tmp_path, {}, tmp_path / "log")
-    assert supervisor.await_exit(server.pid, DEADLINE_S) == 7
+    assert supervisor.await_exit(server.pid, PATIENCE_S) == 7
     assert server.state() is NodeState.GONE
     other = supervisor.start("b", SLEEPER, tmp_path, {}, tmp_path / "log")
     other.send(signal.SIGKILL)
-    assert supervisor.await_exit(other.pid, DEADLINE_S) == -9
+    assert supervisor.await_exit(other.pid, PATIENCE_S) == -9
     server.release()
     other.release()
 
@@ -134,7 +135,7 @@ def test_how_a_server_ended_is_told(supervisor: SupervisorClient, tmp_path: Path
 def test_stopping_a_server_that_has_ended_is_an_error(supervisor: SupervisorClient, tmp_path: Path) -> None:
     """There is nothing to wait for."""
     server = supervisor.start("a", [sys.executable, "-c", ""], tmp_path, {}, tmp_path / "log")
-    supervisor.await_exit(server.pid, DEADLINE_S)
+    supervisor.await_exit(server.pid, PATIENCE_S)
     with pytest.raises(ClusterError, match="it has ended"):
         supervisor.stop(server.pid)
     server.release()
@@ -143,7 +144,7 @@ def test_stopping_a_server_that_has_ended_is_an_error(supervisor: SupervisorClie
 def test_a_signal_to_a_server_that_is_gone_reaches_nobody(supervisor: SupervisorClient, tmp_path: Path) -> None:
     """No error is raised, and how it ended stays: a process that has got its id since is out of reach of its descriptor."""
     server = supervisor.start("a", [sys.executable, "-c", ""], tmp_path, {}, tmp_path / "log")
-    ended = supervisor.await_exit(server.pid, DEADLINE_S)
+    ended = supervisor.await_exit(server.pid, PATIENCE_S)
     server.send(signal.SIGKILL)
     assert (ended, server.state()) == (0, NodeState.GONE)
     server.release()
@@ -159,7 +160,7 @@ def test_what_a_server_says_is_kept(supervisor: SupervisorClient, tmp_path: Path
     """Both its outputs, in one file."""
     program = "import sys; print('out', flush=True); print('err', file=sys.stderr)"
     server = supervisor.start("a", [sys.executable, "-c", program], tmp_path, {}, tmp_path / "log")
-    supervisor.await_exit(server.pid, DEADLINE_S)
+    supervisor.await_exit(server.pid, PATIENCE_S)
     server.release()
     assert (tmp_path / "log").read_text() == "out\nerr\n"
 

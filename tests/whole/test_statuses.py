@@ -10,6 +10,7 @@ from rocketdiff.core.errors import ExitCode
 from rocketdiff.traces.reader import read_table
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
+from tests.live import READY_S
 from tests.whole.stage import decided, signatures, told_sends
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
@@ -19,7 +20,7 @@ PAIR = ("java:5.3.3", "python:5.3.3")
 
 def test_a_status_is_tried_again_and_told_when_nothing_better_came(tmp_path: Path) -> None:
     """Three attempts at the only master, each stored and none of them copied: the call returns FLUSH_SLAVE_TIMEOUT."""
-    with start_cluster(topology="master-with-slave-sync", folder=tmp_path / "cluster") as pair:
+    with start_cluster(topology="master-with-slave-sync", folder=tmp_path / "cluster", timeout_s=READY_S) as pair:
         scenario = "double-write/only-slave-paused-and-tried-again"
         run, judgement = decided(pair, tmp_path / "runs", *PAIR, scenario, root=None)
     assert signatures(judgement) == set()

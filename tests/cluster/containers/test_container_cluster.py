@@ -16,9 +16,7 @@ from rocketdiff.cluster.start import start_cluster
 from rocketdiff.core.errors import ClusterError
 from rocketdiff.core.fault import FaultKind, FaultSpec
 from tests.cluster.sending import send, send_unanswered
-
-# Several times what a start takes on a machine that does nothing else.
-READY_S = 240.0
+from tests.live import READY_S
 
 pytestmark = [pytest.mark.container, pytest.mark.cluster, pytest.mark.slow]
 

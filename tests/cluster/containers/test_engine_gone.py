@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,8 @@ from rocketdiff.cluster.containers.engine import Engine
 from rocketdiff.cluster.containers.sweep import sweep
 from rocketdiff.core.errors import ExitCode
 from tests.cluster.containers.severed import severable
-from tests.whole.stage import SCENARIOS, await_run, sends_are_flowing
+from tests.live import await_that
+from tests.whole.stage import LIMIT_S, SCENARIOS, await_run, sends_are_flowing
 
 ROOT = Path(__file__).parents[3]
 
@@ -78,7 +78,7 @@ def test_an_engine_that_stops_in_the_middle_is_an_error_and_no_verdict(
         try:
             run = await_run(folder, sends_are_flowing, "sends to flow", patience_s=300)
             relay.sever()
-            code = runner.wait(120)
+            code = runner.wait(LIMIT_S)
         finally:
             runner.kill()
             runner.wait()
@@ -95,8 +95,9 @@ def test_an_engine_that_stops_in_the_middle_is_an_error_and_no_verdict(
 
 def await_swept(engine: Engine, run: str) -> None:
     """The killed run's containers and network are found by their labels and removed; other runs' do not count."""
-    deadline = time.monotonic() + 60
-    while engine.containers(run) or engine.networks(run):
-        assert time.monotonic() < deadline, f"nobody removes what is left of {run}"
+
+    def is_swept() -> bool:
         sweep(engine)
-        time.sleep(0.2)
+        return not engine.containers(run) and not engine.networks(run)
+
+    await_that(is_swept, f"nothing left of {run}")

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.cluster.containers.engine import Engine
+from tests.live import READY_S
 
 pytestmark = [pytest.mark.container, pytest.mark.cluster, pytest.mark.slow]
 
@@ -31,15 +32,15 @@ ownership.RUN_LABEL, ownership.NODE_LABEL = f"{sys.argv[1]}run", f"{sys.argv[1]}
 
 RUNNER = """
 from rocketdiff.cluster.start import start_cluster
-cluster = start_cluster("containers", "one-master", folder=Path(sys.argv[2]), timeout_s=240)
+cluster = start_cluster("containers", "one-master", folder=Path(sys.argv[2]), timeout_s=float(sys.argv[3]))
 cluster.pause("broker-a")
 print(cluster._servers.facts()["run"], flush=True)
-time.sleep(600)
+time.sleep(600)  # it is killed long before; if those who would are gone, it ends by itself
 """
 
 START = """
 from rocketdiff.cluster.start import start_cluster
-start_cluster("containers", "one-master", folder=Path(sys.argv[2]), timeout_s=240).close()
+start_cluster("containers", "one-master", folder=Path(sys.argv[2]), timeout_s=float(sys.argv[3])).close()
 """
 
 CLEAN = """
@@ -56,7 +57,7 @@ class Program:
 
     def command(self, program: str, folder: Path) -> list[str]:
         """It finds the prefix of its labels and a folder as its arguments."""
-        return [sys.executable, "-c", LABELLED + program, self._label, str(folder)]
+        return [sys.executable, "-c", LABELLED + program, self._label, str(folder), str(READY_S)]
 
     def finished(self, program: str, folder: Path) -> str:
         """What it said on stderr."""

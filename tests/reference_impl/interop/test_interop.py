@@ -1,7 +1,6 @@
 """The reference is a real client: Java reads what it sends, and it reads what Java sends, on a real cluster."""
 
 import subprocess
-import time
 import zlib
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from rocketmq_reference.producer.producer import Producer
 from rocketmq_reference.remoting import answers, requests
 from rocketmq_reference.remoting.frames import Serialization
 from rocketmq_reference.remoting.messages import StoredMessage
+from tests.live import await_that
 
 pytestmark = pytest.mark.cluster
 
@@ -106,12 +106,9 @@ def _seen(broker: str, message: StoredMessage) -> str:
 
 def _await_stored(name_server: str, topic: str, number: int) -> list[tuple[str, StoredMessage]]:
     """All messages of a topic, once there are as many as expected; a broker needs a moment to make them readable."""
-    deadline = time.monotonic() + 20
     with Channels() as channels:
-        while len(stored := _read(channels, name_server, topic)) < number:
-            assert time.monotonic() < deadline, f"expected {number} messages in {topic}, saw {len(stored)}"
-            time.sleep(0.05)
-    return stored
+        await_that(lambda: len(_read(channels, name_server, topic)) >= number, f"{number} messages in {topic}")
+        return _read(channels, name_server, topic)
 
 
 def _read(channels: Channels, name_server: str, topic: str) -> list[tuple[str, StoredMessage]]:
