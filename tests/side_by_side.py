@@ -3,7 +3,8 @@ How `make test` hands out tests to its processes, of which there are more than c
 
 Live tests start servers and clients and mostly wait, so several run side by side. They begin first, in all processes but
 the last, which begins with the tests that only compute. A process that has no tests of its kind left takes those of the
-other. Tests that share a fixture of their module or session stay together; any other goes where there is room.
+other; of its kind it takes what is long first. Tests that share a fixture of their module stay together, and so do all that
+need the Java host or Spark; any other goes where there is room.
 
 Built on pytest-xdist's `loadgroup`, which knows a group by what follows an @ in a test's name.
 """

@@ -45,6 +45,22 @@ def test(turn):
 
 PLUGIN = "pytest_plugins = ['tests.side_by_side']\n"
 
+HOST = """
+import pytest
+
+@pytest.fixture(scope="session")
+def java_host():
+    pass
+"""
+
+ON_THE_HOST = """
+import pytest
+
+@pytest.mark.parametrize("turn", range(3))
+def test_on_it(java_host, turn):
+    pass
+"""
+
 UNGROUPED = """
 import pytest
 
@@ -67,6 +83,17 @@ def project(pytester: pytest.Pytester) -> pytest.Pytester:
 def workers_of(told: str, test: str) -> list[str]:
     """By which workers the tests whose name begins so were passed, in that order."""
     return re.findall(rf"\[(gw\d)\][^\n]* PASSED {re.escape(test)}", told)
+
+
+def test_tests_of_several_modules_that_need_a_java_host_go_to_one_worker(pytester: pytest.Pytester) -> None:
+    """It takes ten seconds to start, so it is started once."""
+    pytester.makeini(SETTINGS)
+    pytester.makeconftest(PLUGIN + HOST)
+    pytester.makepyfile(test_a=ON_THE_HOST, test_b=ON_THE_HOST, test_z=OTHERS)
+    done = pytester.runpytest_subprocess("-n", "2", "--dist", "loadgroup", "-v")
+    done.assert_outcomes(passed=12)
+    workers = [worker for module in "ab" for worker in workers_of(done.stdout.str(), f"test_{module}.py::test_on_it")]
+    assert (len(workers), len(set(workers))) == (6, 1)
 
 
 def test_tests_that_share_a_cluster_go_to_one_worker(project: pytest.Pytester) -> None:
