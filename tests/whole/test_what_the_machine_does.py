@@ -32,6 +32,8 @@ pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 PAIR = ("--subject", "java:5.3.3", "--subject", "python:5.3.3", "--seed", "3", "--master", "none")
 STOPPED_S = 2.0
 BUSY_CORES = 2
+RELAY, SUPERVISOR = "rocketdiff.relay.proxy.program", "process/supervisor.py"
+"""In the command line of a relay; in that of its supervisor, which repeats what it supervises."""
 
 
 def broken_guards(run: Path) -> dict[str, str]:
@@ -89,7 +91,7 @@ def test_a_relay_that_dies_ends_the_run_with_the_cause(tmp_path: Path) -> None:
     arguments = (*PAIR, "--scenario", "whole/long-pause", "--wire")
     with started_run(tmp_path, *arguments) as runner:
         run = await_run(tmp_path, sends_are_flowing, "both arms sending")
-        relays = [pid for pid, line in processes_of(run).items() if "rocketdiff.relay.proxy.program" in line]
+        relays = [pid for pid, line in processes_of(run).items() if RELAY in line and SUPERVISOR not in line]
         assert len(relays) == 2
         os.kill(relays[0], signal.SIGKILL)
         assert runner.wait(timeout=LIMIT_S) == ExitCode.ENVIRONMENT
