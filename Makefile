@@ -18,7 +18,7 @@ TESTS ?= tests
 # cost a tenth of a core while they do nothing.
 WORKERS ?= 3
 
-.PHONY: help setup run doctor image test lint format bench calibrate sensitivity mutants fuzz-inputs lock relock wheel clean
+.PHONY: help setup run doctor image test clients lint format bench calibrate sensitivity mutants fuzz-inputs lock relock wheel clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -34,10 +34,13 @@ doctor: $(READY) ## Say what this machine has, what is missing and how to get it
 
 image: $(READY) ## Make the image for --cluster containers; ARGS names releases of servers
 	@[ -n "$$ROCKETDIFF_BASE_IMAGE" ] || docker/base.sh >/dev/null
-	@$(BIN)/python -m rocketdiff.cluster.containers.make_images $(ARGS)
+	@$(BIN)/python -m rocketdiff.cluster.containers.images $(ARGS)
 
 test: lint ## Lint, then all tests
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(TESTS) $(ARGS)
+
+clients: $(READY) ## Build and check every client of another language and its skeleton, the Rust client too (minutes the first time)
+	@ROCKETDIFF_BUILD_CLIENTS=1 $(BIN)/python -m pytest -k 'another_language or skeleton or speaks_grpc' tests/run/test_subject_check.py tests/whole/test_grpc_clients_live.py $(ARGS)
 
 lint: $(READY) ## ruff, mypy, the import arrows of ARCHITECTURE.md and the shipped ledgers
 	@failed=0; \
@@ -52,7 +55,7 @@ format: $(READY) ## Let ruff rewrite what it can
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-bench: $(READY) ## Measure: cluster start, sends a second of each client, seconds to a verdict, speed of the simulation
+bench: $(READY) ## Measure: cluster start, sends a second of each client, seconds to a verdict, speed of the simulation and of judging
 	@$(BIN)/rocketdiff bench $(ARGS)
 
 faithful: $(READY) ## Drawn scenarios, each run against itself by the classes of real releases: any divergence is a false alarm

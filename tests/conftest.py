@@ -3,11 +3,15 @@
 import os
 import sys
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from rocketdiff.simulation.java_host import JavaHost
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 pytest_plugins = [
     "pytester",  # the plugin's tests run pytest in projects of their own; it may be asked for here only
@@ -32,7 +36,7 @@ settings.load_profile("rocketdiff")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Some tests draw their cases and can draw more."""
     parser.addoption(
-        "--damages", type=int, default=60, help="how often a stored run is damaged (tests/judging/test_damage.py)"
+        "--damages", type=int, default=30, help="how often a stored run is damaged (tests/judging/test_damage.py)"
     )
 
 
@@ -41,3 +45,12 @@ def java_host() -> Iterator[JavaHost]:
     """One process of the simulation for all tests of this one: the classes of all releases take it ten seconds to load."""
     with JavaHost() as host:
         yield host
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator["SparkSession"]:
+    """One small session for all tests that need one: two cores, everything else as in production."""
+    from rocketdiff.analysis.spark.session import session  # noqa: PLC0415 - most processes never need it
+
+    with session("local[2]") as started:
+        yield started

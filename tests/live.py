@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -9,13 +10,13 @@ import pytest
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.start import start_cluster
 from rocketdiff.releases.cache import CACHE_VARIABLE, cache_dir
-from tests.side_by_side import is_live
+from tests.side_by_side import is_live, shares_a_cluster
 from tests.untested import REPEATED
 
 READY_S = 240.0
 """Several times what a start takes on a machine that does nothing else: other tests start clusters beside it."""
 
-DOWNLOADED = ("artifacts", "classes", "cpp", "jdk")
+DOWNLOADED = ("artifacts", "classes", "clients", "cpp", "jdk")
 """What every test may use of the cache folder: it is only added to, by one process at a time."""
 
 
@@ -50,19 +51,60 @@ def _told_repeats(record_property: Callable[[str, object], None]) -> Iterator[No
         record_property(REPEATED, what)
 
 
+class SharedCluster:
+    """
+    One cluster for all tests of this process that want its topology: up from the first of them to the last in a row.
+
+    A broker that nobody asks for anything still takes a fifteenth of a core, which other tests want.
+    """
+
+    def __init__(self, topology: str, folders: pytest.TempPathFactory) -> None:
+        self._topology = topology
+        self._folders = folders
+        self._running = ExitStack()
+        self._cluster: Cluster | None = None
+
+    def cluster(self) -> Cluster:
+        """Started if it is not up."""
+        if self._cluster is None:
+            folder = self._folders.mktemp(self._topology)
+            self._cluster = self._running.enter_context(
+                start_cluster(topology=self._topology, folder=folder, timeout_s=READY_S)
+            )
+        return self._cluster
+
+    def close(self) -> None:
+        """Stop it; it may be started again."""
+        self._cluster = None
+        self._running.close()
+
+
+_shared: list[SharedCluster] = []
+
+
 @pytest.fixture(scope="session")
-def started_two_masters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """One for all tests of this process that want this topology; use ``two_masters``."""
-    folder = tmp_path_factory.mktemp("two-masters")
-    with start_cluster(topology="two-masters", folder=folder, timeout_s=READY_S) as cluster:
-        yield cluster
+def shared_two_masters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedCluster]:
+    """Use ``two_masters``."""
+    shared = SharedCluster("two-masters", tmp_path_factory)
+    _shared.append(shared)
+    yield shared
+    shared.close()
 
 
 @pytest.fixture
-def two_masters(started_two_masters: Cluster) -> Iterator[Cluster]:
+def two_masters(shared_two_masters: SharedCluster) -> Iterator[Cluster]:
     """Whatever the test does to it is healed afterwards; its topics stay, so take names that no other test takes."""
-    yield started_two_masters
-    started_two_masters.heal_all()
+    cluster = shared_two_masters.cluster()
+    yield cluster
+    cluster.heal_all()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    """After a test's own fixtures: a cluster that the next test does not want is stopped."""
+    if nextitem is not None and not shares_a_cluster(nextitem):
+        for shared in _shared:
+            shared.close()
 
 
 @pytest.fixture(autouse=True)
@@ -70,12 +112,20 @@ def _own_cache(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     """
     A live test's cache folder is its own but for what is downloaded.
 
-    Undo logs and the state of `cluster up` lie there: a run pays the debts of dead ones and waits for living ones, which must
+    Undo logs and the state of `cluster up` lie there: a run performs those of dead ones and waits for living ones, which must
     never be another test's.
     """
     if is_live(request.node):
         factory: pytest.TempPathFactory = request.getfixturevalue("tmp_path_factory")
         monkeypatch.setenv(CACHE_VARIABLE, str(own_cache(factory.mktemp("cache"), cache_dir())))
+
+
+@pytest.fixture
+def own_cache_folder(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache folder of the test's own but for what is downloaded, for a test that keeps something there."""
+    folder = own_cache(tmp_path_factory.mktemp("cache"), cache_dir())
+    monkeypatch.setenv(CACHE_VARIABLE, str(folder))
+    return folder
 
 
 def own_cache(folder: Path, everybodys: Path) -> Path:

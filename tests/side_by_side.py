@@ -3,8 +3,8 @@ How `make test` hands out tests to its processes, of which there are more than c
 
 Live tests start servers and clients and mostly wait, so several run side by side. They begin first, in all processes but
 the last, which begins with the tests that only compute. A process that has no tests of its kind left takes those of the
-other; of its kind it takes what is long first. Tests that share a fixture of their module stay together, and so do all that
-need the Java host or Spark; any other goes where there is room.
+other; of its kind it takes what is long first, but live tests on a shared cluster before all. Tests that share a fixture of
+their module stay together, and so do all that need the Java host or Spark; any other goes where there is room.
 
 Built on pytest-xdist's `loadgroup`, which knows a group by what follows an @ in a test's name.
 """
@@ -21,6 +21,12 @@ LIVE = ("cluster", "container")
 
 LIVE_UNIT = "live:"
 """What the name of every group of live tests begins with."""
+
+SHARED = "shared_two_masters"
+"""The fixture that is a cluster for all tests of a process that want it; each process has its own, so they need not stay together."""
+
+SHARED_UNIT = f"{LIVE_UNIT}shared:"
+"""Groups of these begin first and so come one after the other: a process stops the cluster when it comes to another test."""
 
 LONG = ("tests/whole/", "tests/cluster/containers/")
 """Whole runs and containers take longest, so they begin before other live tests."""
@@ -59,10 +65,12 @@ def begins_with_others(worker: str, workers: int) -> bool:
 
 
 def _turn(unit: str) -> int:
-    """Live units before others, and of each kind the long ones first."""
+    """Live units before others, of these the ones that share a cluster first, and of each kind the long ones."""
+    if unit.startswith(SHARED_UNIT):
+        return 0
     if unit.startswith(LIVE_UNIT):
-        return 0 if unit.removeprefix(LIVE_UNIT).startswith(LONG) else 1
-    return 2 if unit.startswith(BEGIN_EARLY) else 3
+        return 1 if unit.removeprefix(LIVE_UNIT).startswith(LONG) else 2
+    return 3 if unit.startswith(BEGIN_EARLY) else 4
 
 
 def is_live(item: pytest.Item) -> bool:
@@ -70,13 +78,19 @@ def is_live(item: pytest.Item) -> bool:
     return any(item.get_closest_marker(name) for name in LIVE)
 
 
+def shares_a_cluster(item: pytest.Item) -> bool:
+    """Whether a test uses the cluster that is one for all such tests of its process."""
+    return SHARED in getattr(item, "fixturenames", ())
+
+
 def unit_of(item: pytest.Item) -> str | None:
     """What a test is handed out with: its module, if it shares something with others there; None for itself alone."""
     module, _, name = item.nodeid.partition("::")
     unit = module if _shares_a_fixture(item) else f"{module}::{name}"
     if is_live(item):
+        begin = SHARED_UNIT if shares_a_cluster(item) and not _shares_a_fixture(item) else LIVE_UNIT
         # xdist takes an @ before a closing bracket for a part of a parameter.
-        return LIVE_UNIT + unit.translate(str.maketrans("[]@", "()-"))
+        return begin + unit.translate(str.maketrans("[]@", "()-"))
     started = (one for fixture, one in TOGETHER.items() if fixture in getattr(item, "fixturenames", ()))
     return next(started, unit if _shares_a_fixture(item) else None)
 
@@ -85,7 +99,9 @@ def _shares_a_fixture(item: pytest.Item) -> bool:
     """Whether it uses a fixture of this project that lives longer than a test; those of plugins are nobody's cluster."""
     if not isinstance(item, pytest.Function):
         return False
-    used = (one for definitions in item._fixtureinfo.name2fixturedefs.values() for one in definitions)
+    used = (
+        one for name, definitions in item._fixtureinfo.name2fixturedefs.items() if name != SHARED for one in definitions
+    )
     return any(one.scope != "function" and not _is_installed(one.func) for one in used)
 
 

@@ -1,14 +1,14 @@
 """
 The bank of defective clients, as data: what each does wrong, the suite that must find it, and by which checks.
 
-Lies (``rocketdiff.subjects.lies``) are live toys as well; the others change what the brokers hold or which calls come back.
+Reported defects (``rocketdiff.subjects.reported_defects``) are live toys as well; the others change what the brokers hold or which calls come back.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from rocketdiff.core.records import NEVER_CALLED_BACK, CalledBackAgain
-from rocketdiff.subjects.lies import LIES, Kind, Lie, strikes, told
+from rocketdiff.subjects.reported_defects import REPORTED_DEFECTS, DefectKind, ReportedDefect, reported, strikes
 from tests.analysis.bank_acting import ACTING
 from tests.analysis.bank_spoils import Defect, altered, telling
 from tests.analysis.planting import (
@@ -27,14 +27,19 @@ from tests.analysis.synthetic import MS, Stored, Told
 from tests.analysis.synthetic_modes import ModeStory
 
 
-def _lie(lie: Lie) -> Defect:
+def _reported_defect(defect: ReportedDefect) -> Defect:
     def spoil(all_told: Told) -> None:
-        attempts = [told(lie, one) for one in all_told.attempts]
+        attempts = [reported(defect, one) for one in all_told.attempts]
         all_told.attempts = [one for one in attempts if one is not None]  # type: ignore[misc]  # a lie keeps the kind of record
-        all_told.sends = [told(lie, one) for one in all_told.sends]  # type: ignore[misc]  # the same
+        all_told.sends = [reported(defect, one) for one in all_told.sends]  # type: ignore[misc]  # the same
 
     return Defect(
-        lie.kind, lie.sentence, "quick", lie.checks, BESIDE_A_PAUSE if lie.needs_failure else CALM, telling(spoil)
+        defect.kind,
+        defect.sentence,
+        "quick",
+        defect.checks,
+        BESIDE_A_PAUSE if defect.needs_failure else CALM,
+        telling(spoil),
     )
 
 
@@ -117,23 +122,28 @@ def _retries_twice(all_told: Told) -> None:
 
 
 def _of(
-    kind: Kind, sentence: str, suite: str, checks: tuple[str, ...], story: ModeStory, spoil: Callable[[Told], None]
+    kind: DefectKind,
+    sentence: str,
+    suite: str,
+    checks: tuple[str, ...],
+    story: ModeStory,
+    spoil: Callable[[Told], None],
 ) -> Defect:
     return Defect(kind, sentence, suite, checks, story, telling(spoil))
 
 
 STORED: Mapping[str, Defect] = {
     "loses": _of(
-        Kind.STORAGE, "says ok of messages that are nowhere", "quick", ("loss",), CALM, _stored(lambda _one: None)
+        DefectKind.STORAGE, "says ok of messages that are nowhere", "quick", ("loss",), CALM, _stored(lambda _one: None)
     ),
     "stores-twice": _of(
-        Kind.STORAGE, "sends some messages twice and tells of one", "quick", ("duplication",), CALM, _twice
+        DefectKind.STORAGE, "sends some messages twice and tells of one", "quick", ("duplication",), CALM, _twice
     ),
     "stores-one-twice": _of(
-        Kind.STORAGE, "sends one message of 300 twice", "quick", ("duplication",), CALM, _once_twice
+        DefectKind.STORAGE, "sends one message of 300 twice", "quick", ("duplication",), CALM, _once_twice
     ),
     "stray": _of(
-        Kind.STORAGE,
+        DefectKind.STORAGE,
         "sends a message that nobody asked for",
         "quick",
         ("loss", "content", "duplication"),
@@ -141,7 +151,7 @@ STORED: Mapping[str, Defect] = {
         _stranger,
     ),
     "stored-elsewhere": _of(
-        Kind.STORAGE,
+        DefectKind.STORAGE,
         "stores on another queue than it says",
         "quick",
         ("queue-choice", "loss"),
@@ -149,7 +159,7 @@ STORED: Mapping[str, Defect] = {
         _stored(lambda one: replace(one, queue_id=(one.queue_id + 1) % 4, queue_offset=7_000 + (one.send or 0))),
     ),
     "stored-on-other-broker": _of(
-        Kind.STORAGE,
+        DefectKind.STORAGE,
         "stores on another broker than it says",
         "quick",
         ("queue-choice", "loss"),
@@ -161,7 +171,7 @@ STORED: Mapping[str, Defect] = {
         ),
     ),
     "other-body": _of(
-        Kind.CONTENT,
+        DefectKind.CONTENT,
         "changes the last byte of a body",
         "quick",
         ("content",),
@@ -169,7 +179,7 @@ STORED: Mapping[str, Defect] = {
         _stored(lambda one: replace(one, body_digest="0" * 64)),
     ),
     "broken-body": _of(
-        Kind.CONTENT,
+        DefectKind.CONTENT,
         "stores a body that does not begin with its id",
         "quick",
         ("content", "loss"),
@@ -177,7 +187,7 @@ STORED: Mapping[str, Defect] = {
         _stored(lambda one: replace(one, body_ok=False, body_digest="0" * 64)),
     ),
     "flag": _of(
-        Kind.CONTENT,
+        DefectKind.CONTENT,
         "sets a flag that the message has not",
         "quick",
         ("content",),
@@ -185,21 +195,26 @@ STORED: Mapping[str, Defect] = {
         _stored(lambda one: replace(one, flag=7)),
     ),
     "sys-flag": _of(
-        Kind.CONTENT, "sets a system flag", "quick", ("content",), CALM, _stored(lambda one: replace(one, sys_flag=8))
+        DefectKind.CONTENT,
+        "sets a system flag",
+        "quick",
+        ("content",),
+        CALM,
+        _stored(lambda one: replace(one, sys_flag=8)),
     ),
     "no-keys": _of(
-        Kind.CONTENT, "loses the keys", "quick", ("content",), CALM, _stored(lambda one: altered(one, KEYS=None))
+        DefectKind.CONTENT, "loses the keys", "quick", ("content",), CALM, _stored(lambda one: altered(one, KEYS=None))
     ),
     "other-keys": _of(
-        Kind.CONTENT, "changes the keys", "quick", ("content",), CALM, _stored(lambda one: altered(one, KEYS="K"))
+        DefectKind.CONTENT, "changes the keys", "quick", ("content",), CALM, _stored(lambda one: altered(one, KEYS="K"))
     ),
-    "adds-a-tag": _of(Kind.CONTENT, "adds a tag", "quick", ("content",), CALM, _carrying(TAGS="x")),
+    "adds-a-tag": _of(DefectKind.CONTENT, "adds a tag", "quick", ("content",), CALM, _carrying(TAGS="x")),
     "adds-a-property": _of(
-        Kind.CONTENT, "adds a property of its own", "quick", ("content",), CALM, _carrying(colour="red")
+        DefectKind.CONTENT, "adds a property of its own", "quick", ("content",), CALM, _carrying(colour="red")
     ),
-    "adds-a-delay": _of(Kind.CONTENT, "adds a delay level", "quick", ("content",), CALM, _carrying(DELAY="1")),
+    "adds-a-delay": _of(DefectKind.CONTENT, "adds a delay level", "quick", ("content",), CALM, _carrying(DELAY="1")),
     "same-key": _of(
-        Kind.CONTENT,
+        DefectKind.CONTENT,
         "gives every message the same UNIQ_KEY",
         "quick",
         ("content", "duplication"),
@@ -207,7 +222,7 @@ STORED: Mapping[str, Defect] = {
         _carrying(UNIQ_KEY="U"),
     ),
     "no-unique-key": _of(
-        Kind.CONTENT,
+        DefectKind.CONTENT,
         "gives some messages no UNIQ_KEY",
         "quick",
         ("content",),
@@ -215,7 +230,7 @@ STORED: Mapping[str, Defect] = {
         _stored(lambda one: altered(one, UNIQ_KEY=None)),
     ),
     "born-at-zero": _of(
-        Kind.CONTENT,
+        DefectKind.CONTENT,
         "is born in 1970",
         "quick",
         ("content",),
@@ -223,7 +238,7 @@ STORED: Mapping[str, Defect] = {
         _stored(lambda one: replace(one, born_timestamp_ms=1)),
     ),
     "born-tomorrow": _of(
-        Kind.CONTENT,
+        DefectKind.CONTENT,
         "is born a day later",
         "quick",
         ("content",),
@@ -231,7 +246,7 @@ STORED: Mapping[str, Defect] = {
         _stored(lambda one: replace(one, born_timestamp_ms=one.born_timestamp_ms + 86_400_000)),
     ),
     "goes-on": _of(
-        Kind.ATTEMPTS,
+        DefectKind.ATTEMPTS,
         "sends again after an answer that was ok, and says so",
         "quick",
         ("attempts",),
@@ -239,18 +254,20 @@ STORED: Mapping[str, Defect] = {
         _retries_twice,
     ),
     "never-called-back": _of(
-        Kind.MODES, "does not call back for one send in ten", "modes", ("callbacks",), ASYNC, _never_called(10)
+        DefectKind.MODES, "does not call back for one send in ten", "modes", ("callbacks",), ASYNC, _never_called(10)
     ),
     "never-once": _of(
-        Kind.MODES, "does not call back for one send in 150", "modes", ("callbacks",), ASYNC, _never_called(150)
+        DefectKind.MODES, "does not call back for one send in 150", "modes", ("callbacks",), ASYNC, _never_called(150)
     ),
-    "called-again": _of(Kind.MODES, "calls back twice", "modes", ("callbacks",), ASYNC, _called_again),
+    "called-again": _of(DefectKind.MODES, "calls back twice", "modes", ("callbacks",), ASYNC, _called_again),
     "one-way-loses": _of(
-        Kind.MODES, "sends some one-way messages nowhere", "modes", ("loss",), ONEWAY, _stored(lambda _one: None)
+        DefectKind.MODES, "sends some one-way messages nowhere", "modes", ("loss",), ONEWAY, _stored(lambda _one: None)
     ),
-    "one-way-twice": _of(Kind.MODES, "sends some one-way messages twice", "modes", ("duplication",), ONEWAY, _twice),
+    "one-way-twice": _of(
+        DefectKind.MODES, "sends some one-way messages twice", "modes", ("duplication",), ONEWAY, _twice
+    ),
     "one-way-blocks": _of(
-        Kind.MODES,
+        DefectKind.MODES,
         "returns from some one-way calls after most of a second",
         "modes",
         ("attempts", "timing", "outcomes", "error-kind"),
@@ -258,7 +275,7 @@ STORED: Mapping[str, Defect] = {
         _blocks,
     ),
     "one-way-content": _of(
-        Kind.MODES,
+        DefectKind.MODES,
         "loses the keys of one-way messages",
         "modes",
         ("content",),
@@ -266,7 +283,7 @@ STORED: Mapping[str, Defect] = {
         _stored(lambda one: altered(one, KEYS=None)),
     ),
     "async-loses": _of(
-        Kind.MODES,
+        DefectKind.MODES,
         "says ok of asynchronous messages that are nowhere",
         "modes",
         ("loss",),
@@ -274,7 +291,7 @@ STORED: Mapping[str, Defect] = {
         _stored(lambda _one: None),
     ),
     "overtaken": _of(
-        Kind.ORDER,
+        DefectKind.ORDER,
         "lets messages of one queue overtake each other",
         "modes",
         ("order", "queue-choice"),
@@ -282,11 +299,15 @@ STORED: Mapping[str, Defect] = {
         _overtaken,
     ),
     "delivered-early": _of(
-        Kind.MODES, "has delayed messages delivered at once", "modes", ("delay",), DELAYED, _delivered(-1_000)
+        DefectKind.MODES, "has delayed messages delivered at once", "modes", ("delay",), DELAYED, _delivered(-1_000)
     ),
     "not-kept-back": _of(
-        Kind.MODES, "sends delayed messages without their delay", "modes", ("delay",), DELAYED, _undelayed
+        DefectKind.MODES, "sends delayed messages without their delay", "modes", ("delay",), DELAYED, _undelayed
     ),
 }
 
-BANK: Mapping[str, Defect] = {**{name: _lie(lie) for name, lie in LIES.items()}, **STORED, **ACTING}
+BANK: Mapping[str, Defect] = {
+    **{name: _reported_defect(defect) for name, defect in REPORTED_DEFECTS.items()},
+    **STORED,
+    **ACTING,
+}

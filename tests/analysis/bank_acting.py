@@ -7,7 +7,7 @@ Each replaces what the candidate told by what a client with the defect would hav
 from collections.abc import Mapping
 from dataclasses import replace
 
-from rocketdiff.subjects.lies import Kind
+from rocketdiff.subjects.reported_defects import DefectKind
 from tests.analysis.bank_spoils import (
     Defect,
     acknowledges_early,
@@ -59,7 +59,7 @@ CALM_ONEWAY = replace(ONEWAY, name="one-way/calm", pauses=())
 
 ACTING: Mapping[str, Defect] = {
     "patient": Defect(
-        Kind.TIMING,
+        DefectKind.TIMING,
         "waits half as long again as its timeout",
         "quick",
         ("timing", "attempts"),
@@ -67,7 +67,7 @@ ACTING: Mapping[str, Defect] = {
         acting(send_msg_timeout_ms=750),
     ),
     "twice-as-patient": Defect(
-        Kind.TIMING,
+        DefectKind.TIMING,
         "waits twice as long as its timeout",
         "quick",
         ("timing", "attempts"),
@@ -75,7 +75,7 @@ ACTING: Mapping[str, Defect] = {
         acting(send_msg_timeout_ms=1_000),
     ),
     "a-quarter-quicker": Defect(
-        Kind.TIMING,
+        DefectKind.TIMING,
         "waits three quarters of its timeout",
         "quick",
         ("attempts",),
@@ -83,7 +83,7 @@ ACTING: Mapping[str, Defect] = {
         acting(send_msg_timeout_ms=375),
     ),
     "lingers": Defect(
-        Kind.TIMING,
+        DefectKind.TIMING,
         "hears of answers 300 ms late beside a pause",
         "quick",
         ("timing", "failover-time"),
@@ -91,7 +91,7 @@ ACTING: Mapping[str, Defect] = {
         lingers,
     ),
     "no-retry": Defect(
-        Kind.OUTCOME,
+        DefectKind.OUTCOME,
         "tries nothing again",
         "quick",
         ("error-kind", "attempts"),
@@ -99,7 +99,7 @@ ACTING: Mapping[str, Defect] = {
         acting(retry_times_when_send_failed=0),
     ),
     "one-retry-more": Defect(
-        Kind.ATTEMPTS,
+        DefectKind.ATTEMPTS,
         "tries once more than it may",
         "quick",
         ("attempts",),
@@ -108,7 +108,7 @@ ACTING: Mapping[str, Defect] = {
         OLD,
     ),
     "one-retry-less": Defect(
-        Kind.ATTEMPTS,
+        DefectKind.ATTEMPTS,
         "tries once less than it should",
         "quick",
         ("attempts",),
@@ -117,7 +117,7 @@ ACTING: Mapping[str, Defect] = {
         OLD,
     ),
     "fails-after-healing": Defect(
-        Kind.OUTCOME,
+        DefectKind.OUTCOME,
         "is refused by a broker for two seconds after its pause",
         "quick",
         ("outcomes", "attempts", "error-kind"),
@@ -125,7 +125,7 @@ ACTING: Mapping[str, Defect] = {
         fails_after_healing,
     ),
     "acknowledges-early": Defect(
-        Kind.OUTCOME,
+        DefectKind.OUTCOME,
         "says ok of some messages 800 ms before they are stored",
         "quick",
         ("outcomes", "loss", "content"),
@@ -133,7 +133,7 @@ ACTING: Mapping[str, Defect] = {
         acknowledges_early,
     ),
     "never-avoids": Defect(
-        Kind.PLACE,
+        DefectKind.PLACE,
         "keeps no fault table though it should",
         "quick",
         ("queue-choice", "avoidance"),
@@ -141,7 +141,7 @@ ACTING: Mapping[str, Defect] = {
         acting(send_latency_fault_enable=False),
     ),
     "always-avoids": Defect(
-        Kind.PLACE,
+        DefectKind.PLACE,
         "keeps a fault table though it should not",
         "quick",
         ("queue-choice", "avoidance"),
@@ -149,7 +149,7 @@ ACTING: Mapping[str, Defect] = {
         acting(send_latency_fault_enable=True),
     ),
     "of-4.9.8": Defect(
-        Kind.PLACE,
+        DefectKind.PLACE,
         "avoids as 4.9.8 does and says that it is 5.3.3",
         "quick",
         ("queue-choice", "avoidance"),
@@ -157,23 +157,27 @@ ACTING: Mapping[str, Defect] = {
         acting("4.9.8"),
     ),
     "of-4.2.0": Defect(
-        Kind.PLACE,
+        DefectKind.PLACE,
         "avoids as 4.2.0 does and says that it is 5.3.3",
         "quick",
         ("queue-choice", "avoidance"),
         WITH_LATENCY,
         acting("4.2.0"),
     ),
-    "one-queue": Defect(Kind.PLACE, "uses queue 0 of each broker only", "quick", ("queue-choice",), CALM, one_queue),
-    "seven-of-eight": Defect(Kind.PLACE, "leaves the last queue out", "quick", ("queue-choice",), CALM, seven_of_eight),
+    "one-queue": Defect(
+        DefectKind.PLACE, "uses queue 0 of each broker only", "quick", ("queue-choice",), CALM, one_queue
+    ),
+    "seven-of-eight": Defect(
+        DefectKind.PLACE, "leaves the last queue out", "quick", ("queue-choice",), CALM, seven_of_eight
+    ),
     "shares-a-counter": Defect(
-        Kind.THREADS, "has one counter for all threads", "full", ("queue-choice",), TWO_THREADS, shares_a_counter
+        DefectKind.THREADS, "has one counter for all threads", "full", ("queue-choice",), TWO_THREADS, shares_a_counter
     ),
     "falls-silent": Defect(
-        Kind.THREADS, "loses what one of two threads sends", "full", ("loss",), TWO_THREADS, falls_silent
+        DefectKind.THREADS, "loses what one of two threads sends", "full", ("loss",), TWO_THREADS, falls_silent
     ),
     "swaps-results": Defect(
-        Kind.PLACE,
+        DefectKind.PLACE,
         "tells of some sends what the broker said of the next",
         "quick",
         ("queue-choice", "error-kind"),
@@ -181,7 +185,7 @@ ACTING: Mapping[str, Defect] = {
         swaps_results,
     ),
     "swaps-messages": Defect(
-        Kind.ORDER,
+        DefectKind.ORDER,
         "sends some messages in each other's place",
         "quick",
         ("queue-choice", "loss", "duplication"),
@@ -189,7 +193,7 @@ ACTING: Mapping[str, Defect] = {
         swaps_messages,
     ),
     "new-key-on-retry": Defect(
-        Kind.CONTENT,
+        DefectKind.CONTENT,
         "gives a retry a UNIQ_KEY of its own",
         "quick",
         ("content",),
@@ -198,7 +202,7 @@ ACTING: Mapping[str, Defect] = {
         OLD,
     ),
     "no-keys-on-retry": Defect(
-        Kind.CONTENT,
+        DefectKind.CONTENT,
         "loses the keys on a retry",
         "quick",
         ("content",),
@@ -207,7 +211,7 @@ ACTING: Mapping[str, Defect] = {
         OLD,
     ),
     "flag-on-retry": Defect(
-        Kind.CONTENT,
+        DefectKind.CONTENT,
         "sets a flag on a retry",
         "quick",
         ("content",),
@@ -216,7 +220,7 @@ ACTING: Mapping[str, Defect] = {
         OLD,
     ),
     "asynchronous-returns-late": Defect(
-        Kind.MODES,
+        DefectKind.MODES,
         "returns from some asynchronous calls after most of a second",
         "modes",
         ("attempts", "outcomes", "timing", "error-kind", "callbacks"),
@@ -224,7 +228,7 @@ ACTING: Mapping[str, Defect] = {
         returns_late,
     ),
     "one-way-answers": Defect(
-        Kind.MODES,
+        DefectKind.MODES,
         "tells a status of one-way sends",
         "modes",
         ("error-kind", "attempts", "queue-choice"),
@@ -232,7 +236,7 @@ ACTING: Mapping[str, Defect] = {
         answers_one_way,
     ),
     "asynchronous-loses-connections": Defect(
-        Kind.MODES,
+        DefectKind.MODES,
         "loses the connection of some asynchronous sends for no reason",
         "modes",
         ("outcomes",),
@@ -240,7 +244,7 @@ ACTING: Mapping[str, Defect] = {
         fails("RemotingSendRequestException"),
     ),
     "one-way-loses-connections": Defect(
-        Kind.MODES,
+        DefectKind.MODES,
         "loses the connection of some one-way sends for no reason",
         "modes",
         ("outcomes",),
@@ -248,7 +252,7 @@ ACTING: Mapping[str, Defect] = {
         fails("RemotingSendRequestException"),
     ),
     "one-way-too-much": Defect(
-        Kind.MODES,
+        DefectKind.MODES,
         "refuses some one-way sends as too many",
         "modes",
         ("outcomes",),
@@ -256,6 +260,6 @@ ACTING: Mapping[str, Defect] = {
         fails("RemotingTooMuchRequestException"),
     ),
     "other-level": Defect(
-        Kind.MODES, "delays some messages under another level", "modes", ("delay",), DELAYED, other_level
+        DefectKind.MODES, "delays some messages under another level", "modes", ("delay",), DELAYED, other_level
     ),
 }

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 
 from rocketdiff.core.message import DELAY, KEYS, properties_text
 from rocketdiff.core.records import Send
-from rocketdiff.subjects.lies import Kind, strikes
+from rocketdiff.subjects.reported_defects import DefectKind, strikes
 from tests.analysis.synthetic import MS, ORIGIN_NS, Brokers, Stored, Told, play
 from tests.analysis.synthetic_modes import ModeStory, carrying
 
@@ -22,7 +22,7 @@ class Defect:
     suite: the smallest that holds such a scenario; checks: any of them must find it. release: of both arms.
     """
 
-    kind: Kind
+    kind: DefectKind
     sentence: str
     suite: str
     checks: tuple[str, ...]

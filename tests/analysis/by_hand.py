@@ -1,14 +1,14 @@
-"""A case made by hand, send by send: what watchers note of it, added up, answered and judged to the exit code."""
+"""A case made by hand, send by send: what observers note of it, added up, answered and judged to the exit code."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
-from rocketdiff.analysis.checks.scene import Scene, Watcher
+from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.conclusions import case_facts
+from rocketdiff.analysis.fact_collector import FactCollector
 from rocketdiff.analysis.facts import CaseFact
-from rocketdiff.analysis.notebook import Notebook
 from rocketdiff.analysis.send_view import Copy, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.analysis.steps.attempts_in_context import FaultTimes, attempts_in_context
@@ -50,7 +50,7 @@ ENTRY = CaseEntry(
 )
 """A sound case of one thread; half a second of timeout."""
 
-Make = Callable[[Scene], Watcher]
+Make = Callable[[CaseContext], CaseObserver]
 
 
 def fault(
@@ -114,15 +114,15 @@ def facts_of(
     entry: CaseEntry = ENTRY,
     habits: AsyncHabits = NO_HABITS,
 ) -> CaseFacts:
-    """What watchers note of these sends, added up."""
-    notebook = Notebook("r1", 1, 0)
-    watchers = [one(Scene(entry, FaultTimes(faults), notebook, habits)) for one in make]
+    """What observers note of these sends, added up."""
+    collector = FactCollector("r1", 1, 0)
+    observers = [one(CaseContext(entry, FaultTimes(faults), collector, habits)) for one in make]
     for send in sends:
-        for watcher in watchers:
-            watcher.see(send)
-    for watcher in watchers:
-        watcher.end()
-    noted = [*(CaseFact("r1", 1, one) for one in faults), *notebook.facts()]
+        for observer in observers:
+            observer.observe(send)
+    for observer in observers:
+        observer.finish()
+    noted = [*(CaseFact("r1", 1, one) for one in faults), *collector.facts()]
     manifest = replace(MANIFEST, run="r1", subjects=SUBJECTS, cases=(entry,))
     (facts,) = case_facts([manifest], summarise(noted))
     return facts

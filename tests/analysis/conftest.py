@@ -1,27 +1,18 @@
-"""Synthetic runs in a folder of the test's own, and one small Spark session for all tests that need one."""
+"""Synthetic runs in a folder of the test's own."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
 from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
-from rocketdiff.analysis.spark.session import session
 from rocketdiff.core.evidence import Evidence
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.judged_to_the_end import Ended, judged_to_the_end
 from tests.analysis.planting import Found
 from tests.analysis.synthetic import Change, write_run
 from tests.analysis.synthetic_modes import ModeStory
-
-
-@pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
-    """Two cores, everything else as in production."""
-    with session("local[2]") as started:
-        yield started
 
 
 @pytest.fixture

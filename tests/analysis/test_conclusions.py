@@ -8,8 +8,8 @@ import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.conclusions import all_evidence, case_facts, trace_counts
+from rocketdiff.analysis.fact_collector import FactCollector
 from rocketdiff.analysis.facts import CaseFact, Difference, EpisodeValue, Tally, Trouble, batches, difference_of
-from rocketdiff.analysis.notebook import Notebook
 from rocketdiff.analysis.send_view import Copy
 from rocketdiff.analysis.spark.source import CasesPartition, RunReader, RunSource, dealt
 from rocketdiff.analysis.steps.aligned import AlignedSend
@@ -153,19 +153,19 @@ def test_how_much_was_read_is_added_up() -> None:
 
 def test_a_notebook_adds_up_and_keeps_the_order() -> None:
     """Facts first as they came, then each tally once."""
-    notebook = Notebook("r1", 7, 0)
-    notebook.count("a", "b", "c", "d")
-    notebook.note(FOUND)
-    notebook.count("a", "b", "c", "d", n=4, total=1.5)
-    notebook.count("a", "b", "c", "e", n=0)
-    notebook.note(fault(S, 2 * S))
-    assert list(notebook.facts()) == [
+    collector = FactCollector("r1", 7, 0)
+    collector.count("a", "b", "c", "d")
+    collector.note(FOUND)
+    collector.count("a", "b", "c", "d", n=4, total=1.5)
+    collector.count("a", "b", "c", "e", n=0)
+    collector.note(fault(S, 2 * S))
+    assert list(collector.facts()) == [
         CaseFact("r1", 7, FOUND),
         CaseFact("r1", 7, fault(S, 2 * S)),
         CaseFact("r1", 7, Tally("a", "b", "c", "d", 5, 1.5)),
         CaseFact("r1", 7, Tally("a", "b", "c", "e", 0, 0.0)),
     ]
-    assert notebook.differences() == (FOUND,)
+    assert collector.differences() == (FOUND,)
 
 
 def bar(arm: str, attempt: int, start_ms: float) -> LaneAttempt:
@@ -180,9 +180,9 @@ def test_a_difference_shows_what_both_arms_did() -> None:
     gone = replace(made(Arm.BASELINE, 4, slow[0], copies=None), row=None)
     call = CallEnd("unknown", "timeout", "RemotingTimeoutException", "c", 6, None, "broker-b", 0, None, 2.0)
     for other, bars in ((gone, (bar("baseline", 0, -5.0),)), (None, ())):
-        notebook = Notebook("r1", 7, 5 * MS)
-        notebook.differ("loss", "x", AlignedSend(0, 4, other, side), side, expected="a", observed="b", attempt=1)
-        (found,) = notebook.differences()
+        collector = FactCollector("r1", 7, 5 * MS)
+        collector.differ("loss", "x", AlignedSend(0, 4, other, side), side, expected="a", observed="b", attempt=1)
+        (found,) = collector.differences()
         assert (found.arm, found.attempt, found.at_ns, found.weight) == ("candidate", 1, 0, len(bars) + 2)
         theirs, ours = found.sides
         assert theirs == SideExample("baseline", bars, None, ())

@@ -108,7 +108,7 @@ def test_whether_a_client_tells_causes(subject: str, capabilities: tuple[str, ..
     arms = {} if capabilities is None else {CANDIDATE: ArmSummary(1, 1, 0, True, capabilities=capabilities)}
     case = trace(replace(SMALL, arms=arms), {BASELINE: "java:5.3.3", CANDIDATE: subject})
     assert tells_causes(case, CANDIDATE) is tells
-    assert rulebook_for(case).rules[CANDIDATE].fresh().stepper.causes_told is tells
+    assert rulebook_for(case).rules[CANDIDATE].fresh().transitions.causes_told is tells
 
 
 def rules(release: str = "5.3.3", witness: str | None = None, latency: bool = False, **tables: Any) -> ArmRules:

@@ -14,8 +14,9 @@ def test_all_parts_are_one_document(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     """With JSON nothing else is printed, whatever is measured."""
     monkeypatch.setattr("rocketdiff.bench.clients.bench", lambda *_, **__: {"rounds": []})
     monkeypatch.setattr("rocketdiff.bench.simulation.bench_simulation", lambda **_: {"speeds": []})
+    monkeypatch.setattr("rocketdiff.bench.judging.bench_judging", lambda *_, **__: {"judging": []})
     assert guarded(["bench", "--json"]) == ExitCode.CONFORMS
-    assert json.loads(capsys.readouterr().out) == {"rounds": [], "speeds": []}
+    assert json.loads(capsys.readouterr().out) == {"rounds": [], "speeds": [], "judging": []}
 
 
 def test_releases_are_fetched_before_the_clock_runs(monkeypatch: pytest.MonkeyPatch) -> None:

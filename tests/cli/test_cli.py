@@ -19,6 +19,7 @@ BAD_SCENARIO = "format: 1\nname: bad/settings\nestablishes: nothing\nsettings: {
         (["run", "--subject", "java"], "client:release"),
         (["run", "--subject", "java:9.9.9"], "java:9.9.9"),
         (["run", "--subject", "rust:1.0.0"], "rust:1.0.0"),
+        (["run", "--subject", "org.example:x:1"], "'org.example:x:1'"),
         (["run", "--suite", "nope"], "nope"),
         (["run", "--scenario", "no/such"], "no/such"),
         (["run", "--inconclusive", "maybe"], "maybe"),

@@ -16,9 +16,10 @@ from rocketdiff.ledger.apply import apply_ledger
 from rocketdiff.report.document import load as load_document
 from rocketdiff.report.document import write
 from rocketdiff.run.manifest import manifest_of
-from rocketdiff.run.request import Judging, RunRequest, Selection, command_line
+from rocketdiff.run.request import Judging, Selection, command_line
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.judging.test_ledgers import SAMPLE, own
+from tests.requests import asked
 from tests.run.test_run import JAVA, PYTHON
 
 
@@ -133,7 +134,7 @@ def test_analyze_holds_runs_against_the_shipped_ledgers_unless_told_otherwise(
     options: list[str], *, shipped: bool, count: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`--no-ledger` leaves them out, and so does the `compare` that the run was."""
-    run = manifest_of(RunRequest(JAVA, PYTHON, judging=Judging(ledgers=LedgerChoice(shipped=shipped))), 1, [])
+    run = manifest_of(asked(JAVA, PYTHON, judging=Judging(ledgers=LedgerChoice(shipped=shipped))), 1, [])
     stored = RunDirectory.create(tmp_path, run).path
     seen = {}
 
@@ -150,14 +151,14 @@ def test_analyze_holds_runs_against_the_shipped_ledgers_unless_told_otherwise(
 def test_the_command_that_repeats_a_run_names_its_ledgers() -> None:
     """They decide the verdict."""
     own = Judging(ledgers=LedgerChoice((Path("my own.yaml"),), shipped=False))
-    request = RunRequest(JAVA, PYTHON, Selection("quick"), judging=own)
+    request = asked(JAVA, PYTHON, Selection("quick"), judging=own)
     assert command_line(request, 1).endswith("--seed 1 --ledger 'my own.yaml' --no-ledger")
     assert "ledger" not in command_line(replace(request, judging=Judging()), 1)
 
 
 def test_the_command_that_repeats_a_run_asks_for_the_wire_again() -> None:
     """A relay before each client is part of what was run."""
-    request = RunRequest(JAVA, PYTHON, Selection("quick"), is_wire_wanted=True)
+    request = asked(JAVA, PYTHON, Selection("quick"), is_wire_wanted=True)
     assert command_line(request, 1).endswith("--seed 1 --wire")
 
 

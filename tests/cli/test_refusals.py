@@ -27,7 +27,10 @@ def leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
         yield path, command
 
 
-COMMANDS = tuple(leaves(typer.main.get_command(app)))
+COMMAND = typer.main.get_command(app)
+"""Made once: for hundreds of lines, typer making all commands anew would take longer than refusing them."""
+
+COMMANDS = tuple(leaves(COMMAND))
 
 
 def generated() -> Iterator[list[str]]:
@@ -141,6 +144,10 @@ WRITTEN: tuple[tuple[str, ...], ...] = (
     *(("cluster", "up", "--topology", name) for name in ("", "moon", "Two-Masters", "ünï")),
     *(("cluster", "up", "--port", port) for port in ("0", "-1", "65536", "99999999999999999999")),
     *(("cluster", "up", option, value) for option, value in (("--server", "9.9.9"), ("--cluster", "clouds"), ("--cluster", "external:x"))),
+    *((*before, "--security", file) for before in (("cluster", "up"), ("subject", "check", "java:5.3.3")) for file in ("missing.yaml", "bad/bad.yaml", "theirs.yaml")),
+    ("cluster", "up", "--topology", "master-with-slave-sync", "--server", "4.9.7", "--security", "made.yaml"),
+    ("cluster", "up", "--topology", "two-masters-proxy", "--security", "made.yaml"),
+    ("subject", "check", "cpp:2.1.0", "--security", "made.yaml"),
     *(("scenarios", option, value) for option, value in (("--suite", "quik"), ("--scenarios", "missing"), ("--scenarios", "bad"))),
     *(("ledger", "lint", file) for file in ("missing.yaml", "empty", "file.txt", "bad/bad.yaml", "latin-1.yaml", "ü.yaml")),
     *(("ledger", "propose", "--from", run) for run in ("missing", "file.txt", "empty", "garbage")),
@@ -167,6 +174,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     scenario = Path(__file__).parents[2] / "fixtures" / "scenarios" / "round-robin" / "calm.yaml"
     for name in ("one.yaml", "two.yaml"):
         shutil.copy(scenario, root / "twice" / name)
+    (root / "made.yaml").write_text("format: 1\naccount: made\ntls: made\n")
+    (root / "theirs.yaml").write_text("format: 1\ntls: {any_certificate: true}\n")
     os.mkfifo(root / "pipes" / "pipe.yaml")
     for name in ("run.json", "report.json"):
         (root / "garbage" / name).write_bytes(b"\xff{")
@@ -193,6 +202,7 @@ def test_it_is_refused_in_one_sentence(
         raise AssertionError("something was started for a command line that cannot be meant")
 
     monkeypatch.chdir(place)
+    monkeypatch.setattr(typer.main, "get_command", lambda _: COMMAND)
     monkeypatch.setattr(subprocess, "Popen", untouchable)
     monkeypatch.setattr(socket.socket, "connect", untouchable)
     for module in ("run.selection", "lab.scenario_scripts", "judging.ledgers"):

@@ -153,7 +153,7 @@ def test_a_script_that_is_none_is_named_with_its_step(tmp_path: Path, capsys: py
     """By the file's name."""
     file = written(tmp_path / "bad.json", {**SCRIPT, "steps": [{"do": "select"}, {"do": "sned"}]})
     assert simulate("--subject", OLD, "--script", file) == ExitCode.USAGE
-    assert "steps[1].do (script bad); saw 'sned'; try: send?" in capsys.readouterr().err
+    assert "steps[1] (script bad); saw {'do': 'sned'}; try: write do: send" in capsys.readouterr().err
 
 
 def test_a_reader_that_has_seen_enough_is_no_fault_of_ours(tmp_path: Path) -> None:

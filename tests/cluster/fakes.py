@@ -41,6 +41,14 @@ class FakeCluster:
         return ()
 
     @property
+    def proxies(self) -> tuple[Node, ...]:
+        return ()
+
+    @property
+    def grpc_endpoints(self) -> Mapping[str, str]:
+        return {}
+
+    @property
     def name_server_addresses(self) -> tuple[str, ...]:
         return ("127.0.0.1:1",)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rocketdiff.cluster.launched import seat as seat_module
+from rocketdiff.cluster.launched import node_slot
 from rocketdiff.cluster.launched.ports import ReservedPort, reserve_free
 from rocketdiff.cluster.start import start_cluster
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
@@ -62,7 +62,7 @@ def test_a_port_taken_at_the_last_moment_is_chosen_again(cluster_folder: Path, m
     """Another program was faster between our look and the server's start."""
     with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as thief:
         lost = iter([ReservedPort(thief.getsockname()[1], ())])
-        monkeypatch.setattr(seat_module, "reserve_free", lambda offsets: next(lost, None) or reserve_free(offsets))
+        monkeypatch.setattr(node_slot, "reserve_free", lambda offsets: next(lost, None) or reserve_free(offsets))
         with start_cluster(topology="one-master", folder=cluster_folder, timeout_s=READY_S) as cluster:
             assert cluster.name_server_addresses != (f"127.0.0.1:{thief.getsockname()[1]}",)
 

@@ -1,5 +1,6 @@
 """How a server's JVM is started."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from rocketdiff.cluster.interface import Role
@@ -27,6 +28,13 @@ def test_a_server_writes_into_its_own_folder_only() -> None:
     command = java_command(INSTALLATION, Role.NAME_SERVER, Path("/c/n"))
     for flag in ("-Duser.home=", "-Djava.io.tmpdir=", "-XX:ErrorFile=", "-Drocketmq.home.dir="):
         assert any(part.startswith(flag + "/c/n") for part in command)
+
+
+def test_a_class_archive_is_named_only_where_there_is_one() -> None:
+    """What the JVM says of archives that do not fit stays out of the server's log."""
+    plain = java_command(INSTALLATION, Role.BROKER, Path("/c/b"))
+    mapped = java_command(replace(INSTALLATION, class_archive=Path("/k/servers.jsa")), Role.BROKER, Path("/c/b"))
+    assert [word for word in mapped if word not in plain] == ["-XX:SharedArchiveFile=/k/servers.jsa", "-Xlog:cds*=off"]
 
 
 def test_variables_that_change_a_jvm_are_not_handed_on() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rocketdiff.analysis.checks.registry import ANSWERS
+from rocketdiff.analysis.checks.registry import EVALUATIONS
 from rocketdiff.core.checks import ASKED, CHECKS, IMPLICIT, REPORT_ORDER, CheckKind
 from rocketdiff.core.knowable import Sending, unanswerable
 from rocketdiff.core.plan import SendKind, SendMode
@@ -23,7 +23,7 @@ def test_what_makes_all_else_void_leads_a_report() -> None:
 
 def test_every_check_has_a_function_that_answers_it() -> None:
     """And no function answers a check that the table does not have."""
-    assert list(ANSWERS) == list(CHECKS)
+    assert list(EVALUATIONS) == list(CHECKS)
 
 
 @pytest.mark.parametrize("check", CHECKS)

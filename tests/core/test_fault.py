@@ -17,6 +17,7 @@ from rocketdiff.core.fault import (
     HOLD_ANSWERS_BACK,
     KILLS,
     NOT_MET_BY_SENDS,
+    OF_PROXIES,
     OF_SLAVES,
     ON_THE_WIRE,
     FaultKind,
@@ -28,18 +29,19 @@ ROOT = Path(__file__).parents[2]
 
 def test_kinds_are_grouped_by_what_does_them_and_to_whom() -> None:
     """By the names that scenarios use."""
-    assert {"kill", "kill-slave"} == KILLS
+    assert {"kill", "kill-slave", "kill-proxy"} == KILLS
     assert {"read-only", "flow-control", "flush-timeout"} == BY_SETTING
     assert {"wire-delay", "wire-reset", "wire-swallow"} == ON_THE_WIRE
     assert {"pause-slave", "kill-slave"} == OF_SLAVES
+    assert {"pause-proxy", "kill-proxy"} == OF_PROXIES
 
 
 def test_kinds_are_grouped_by_what_a_send_meets() -> None:
     """A name server, slaves, permission and flush fail no send; a kill and a reset close connections."""
     assert {"pause-name-server", "pause-slave", "kill-slave", "read-only", "flush-timeout"} == NOT_MET_BY_SENDS
     assert {"flow-control"} == COST_NO_CONNECTION - NOT_MET_BY_SENDS
-    assert {"pause", "wire-delay", "wire-swallow"} == HOLD_ANSWERS_BACK
-    assert set(FaultKind) - CLOSE_NO_CONNECTION == {"kill", "wire-reset"}
+    assert {"pause", "pause-proxy", "wire-delay", "wire-swallow"} == HOLD_ANSWERS_BACK
+    assert set(FaultKind) - CLOSE_NO_CONNECTION == {"kill", "kill-proxy", "wire-reset"}
 
 
 def test_a_kind_is_found_by_its_name() -> None:
@@ -88,10 +90,10 @@ ROW = """\
 HOW = """\
         FaultKind.SLOW_DISK: _Setting(
             "slowDisk",
-            ill="true",
-            well="false",
-            shows_ill=lambda channels, node: None,
-            shows_well=lambda channels, node: None,
+            faulty="true",
+            healthy="false",
+            prove_faulty=lambda channels, node: None,
+            prove_healthy=lambda channels, node: None,
         ),
 """
 

@@ -32,7 +32,7 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
         ("a: 2026-13-41", "month must be in 1..12"),
         ('a: "\\e[31m"', "text without control characters in f line 1"),
         ('a: "\\0"', "text without control characters"),
-        ('a: "\\ud800"', "text without control characters"),
+        ('a: "\\ud800"', "invalid Unicode character"),
         ('"\\e": 1', "text without control characters"),
         ("a: " + "[" * 50_000, "more than 32 levels"),
         ("- " * 50_000, "more than 32 levels"),

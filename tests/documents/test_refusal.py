@@ -1,13 +1,15 @@
 """What is wrong with a file that people write: the place in the file, what was expected there, what was seen."""
 
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar, Literal
 
 import pytest
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from rocketdiff.core.errors import UsageError
-from rocketdiff.documents.part import Part
-from rocketdiff.documents.refusal import Words, dotted, read_part
+from rocketdiff.documents.part import STRICT, Part, WrittenAs
+from rocketdiff.documents.refusal import Words, dotted, read_json, read_part, rule_broken
 
 
 class Door(Part):
@@ -91,3 +93,83 @@ def test_what_is_no_mapping_is_refused_at_the_top_level() -> None:
     """As an empty file is."""
     with pytest.raises(UsageError, match="a mapping at the top level"):
         read_part(House, None, dotted, WORDS)
+
+
+class Colour(StrEnum):
+    """A closed set."""
+
+    RED = "red"
+    BLUE = "blue"
+
+
+def _sides(form: int | list[int]) -> tuple[int, ...]:
+    sides = tuple(form) if isinstance(form, list) else (form,)
+    if 0 in sides:
+        raise rule_broken("sides that are there", hint="leave it out")
+    return sides
+
+
+@dataclass(frozen=True, slots=True)
+class Circle:
+    """A step of one kind."""
+
+    radius: Annotated[int, Field(ge=1)]
+    do: Literal["circle"] = "circle"
+
+
+@dataclass(frozen=True, slots=True)
+class Polygon:
+    """A step whose field has the name of a kind, and which has something in another form than the file."""
+
+    sides: Annotated[tuple[int, ...], WrittenAs(int | list[int], _sides)]
+    circle: Colour = Colour.RED
+    do: Literal["polygon"] = "polygon"
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A format of JSON files."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+
+    steps: tuple[Annotated[Circle | Polygon, Field(discriminator="do")], ...]
+
+
+def drawing(*steps: object) -> Drawing:
+    """What is read of these steps."""
+    return read_json(Drawing, {"steps": list(steps)}, lambda _: "J", Words(unions={"do": "a step"}))
+
+
+def test_data_of_json_is_read_as_dataclasses() -> None:
+    """With members of enums, tuples, and values that the file has in another form."""
+    assert drawing({"do": "circle", "radius": 2}, {"do": "polygon", "sides": 3, "circle": "blue"}) == Drawing(
+        (Circle(2), Polygon((3,), Colour.BLUE))
+    )
+
+
+@pytest.mark.parametrize(
+    ("step", "told"),
+    [
+        ({"do": "circle", "radius": 0}, "at least 1 at steps[0].radius (J); saw 0"),
+        ({"do": "circle", "radius": "2"}, "a whole number at steps[0].radius (J); saw '2'"),
+        ({"do": "circle"}, "the field radius at steps[0] (J); saw nothing; try: add radius"),
+        ({"do": "circle", "circle": 1, "radius": 1}, "fields radius, do at steps[0].circle (J); saw 'circle'"),
+        ({"do": "polygon", "sides": 3, "cicle": "red"}, "at steps[0].cicle (J); saw 'cicle'; try: circle"),
+        ({"do": "polygon", "sides": 3, "circle": "Blu"}, "one of 'red', 'blue' at steps[0].circle (J); saw 'Blu'; try: blue"),
+        ({"do": "polygon", "sides": [3, None]}, "a whole number at steps[0].sides[1] (J); saw null"),
+        ({"do": "polygon", "sides": 0}, "sides that are there at steps[0].sides (J); saw 0; try: leave it out"),
+        ({"do": "polygn"}, "a step at steps[0] (J); saw {'do': 'polygn'}; try: write do: polygon"),
+        (4, "a mapping at steps[0] (J); saw 4"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_json_is_refused_alike(step: object, told: str) -> None:
+    """Also where a field has the name of a kind, by a rule of the format's own, and with the nearest known name."""
+    with pytest.raises(UsageError) as raised:
+        drawing(step)
+    assert told in str(raised.value)
+
+
+def test_a_file_in_which_everything_is_wrong_is_refused_at_once() -> None:
+    """Not every mistake is counted."""
+    with pytest.raises(UsageError, match=r"at steps\[0\].radius .*: at least 999 more to correct"):
+        drawing(*[{"do": "circle", "radius": 0}] * 5_000)

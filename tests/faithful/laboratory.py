@@ -21,8 +21,9 @@ from rocketdiff.core.topology import TOPOLOGIES
 from rocketdiff.lab.scenario_faults import fault_entries
 from rocketdiff.lab.scenario_scripts import simulated
 from rocketdiff.scenario import Scenario
+from rocketdiff.simulation.script.answers import Answer, BrokerRoute
 from rocketdiff.simulation.script.model import Action, BrokerAnswers, Entry, Script, Timeline
-from rocketdiff.simulation.script.vocabulary import Answer, BrokerRoute, Depth, Fault
+from rocketdiff.simulation.script.vocabulary import Depth, Fault
 from tests.analysis.synthetic import MS, ORIGIN_NS, Stored, Told
 
 LATENCIES_MS = (1, 2, 1, 4, 1, 3)

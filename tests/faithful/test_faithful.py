@@ -26,19 +26,17 @@ def all_drawn() -> Sequence[Scenario]:
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_a_release_is_never_said_to_differ_from_itself(java_host: JavaHost, release: str) -> None:
-    """Two scenarios of its own a release, three threads at most: dozens are slow to judge and in the wider search."""
-    place = RELEASES.index(release)
+    """A scenario of its own a release, three threads at most: dozens are slow to judge and in the wider search."""
     few = [seed for seed, scenario in enumerate(all_drawn()) if scenario.workload.threads <= 3]
-    for seed in few[place * 2 : place * 2 + 2]:
-        one = one_trial(java_host, seed, release)
-        assert one.alarm is None, one.alarm
-        assert one.code in (ExitCode.CONFORMS, ExitCode.INCONCLUSIVE, ExitCode.NOTHING_DECISIVE)
+    one = one_trial(java_host, few[RELEASES.index(release)], release)
+    assert one.alarm is None, one.alarm
+    assert one.code in (ExitCode.CONFORMS, ExitCode.INCONCLUSIVE, ExitCode.NOTHING_DECISIVE)
 
 
 def test_what_is_drawn_reaches_the_corners() -> None:
     """All modes and calls, every kind of fault, one and dozens of threads, the shortest timeout, no retry and a hundred."""
     assert {scenario.workload.mode for scenario in all_drawn()} == set(SendMode)
-    assert {scenario.workload.call for scenario in all_drawn()} == set(SendKind)
+    assert {scenario.workload.call for scenario in all_drawn()} == set(SendKind) - {SendKind.GROUP}
     assert {1, 64} <= {scenario.workload.threads for scenario in all_drawn()}
     assert {1, 3_000} <= {scenario.settings.send_msg_timeout_ms for scenario in all_drawn()}
     assert {0, 100} <= {scenario.settings.retry_times_when_send_failed for scenario in all_drawn()}

@@ -8,13 +8,13 @@ from random import Random
 
 from rocketdiff.analysis.run_analysis import analyze_here
 from rocketdiff.calibration import journal
-from rocketdiff.cluster.external import backend as external
-from rocketdiff.cluster.external import debts
+from rocketdiff.cluster.external import cluster_file, undo_log
 from rocketdiff.core.policy import Policy
 from rocketdiff.core.resources import resource
 from rocketdiff.core.run_info import Machine
 from rocketdiff.judging import gate_rates, ledgers
 from rocketdiff.judging.run_info import describe
+from rocketdiff.matrix import file_format
 from rocketdiff.report.document import build, encode
 from rocketdiff.report.document import load as load_document
 from rocketdiff.scenario import loading
@@ -69,6 +69,21 @@ CONTROLS = """\
 """
 
 
+MATRIX = """\
+format: 1
+baseline: java:5.3.3
+subjects: [java:4.7.1, {subject: 'exec:./mine', baseline: 'java:5.5.0', suites: [quick, all], scenarios: ['delay/*'], seeds: [1, 2]}]
+title: ours
+suites: [wire]
+server: 5.3.3
+cluster: processes
+wire: true
+strict: true
+ledgers: [ours.yaml]
+shipped_ledgers: false
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """``file``: what it is called in a folder of its own."""
@@ -86,12 +101,14 @@ def kinds() -> tuple[Kind, ...]:
     scenarios = [path.read_text() for path in sorted(resource("fixtures/scenarios").rglob("*.yaml"))]
     shipped = [path.read_text() for path in ledgers.shipped_files()]
     clusters = [path.read_text() for path in sorted(resource("fixtures/cluster-format/valid-pass").glob("*.yaml"))]
+    matrices = (resource("fixtures/examples/matrix.yaml").read_text(), MATRIX)
     scripts = [path.read_text() for path in sorted(resource("fixtures/simulation/scripts").rglob("*.json"))]
     run = (Path(__file__).parents[1] / "older_run" / "run.json").read_text()
     return (
         Kind("scenario", "s.yaml", tuple(scenarios), mutated_yaml, loading.load),
         Kind("ledger", "l.yaml", tuple(shipped), mutated_yaml, ledgers.read),
-        Kind("cluster file", "c.yaml", tuple(clusters), mutated_yaml, external.read),
+        Kind("cluster file", "c.yaml", tuple(clusters), mutated_yaml, cluster_file.read),
+        Kind("matrix file", "m.yaml", matrices, mutated_yaml, file_format.read),
         Kind("script", "s.json", tuple(text for text in scripts if len(text) < 20_000), mutated_json, _scripts),
         Kind("calibration", "c.json", (resource(gate_rates.FILE).read_text(),), mutated_json, _calibration),
         Kind("report.json", "report.json", (_report(),), mutated_json, load_document),
@@ -120,8 +137,8 @@ def _controls(path: Path) -> object:
 
 
 def _undo(path: Path) -> object:
-    """As whoever comes after a killed run; what is wrong is told when it is to be paid."""
-    left = debts.taken_over(path, wait=False)
+    """As the next process after a killed run; damage is reported when the log is performed."""
+    left = undo_log.take_over(path, wait=False)
     assert left is not None
     left._file.close()
     return left.damage
@@ -131,5 +148,5 @@ def _report() -> str:
     """That of the stored run of schema 1.0, judged anew."""
     run = RunDirectory.open(Path(__file__).parents[1] / "older_run")
     analysis, info = analyze_here(run), describe([run], took_s=0.0)
-    document = build(info, judge(analysis.evidence, info, Policy()), analysis.plots, analysis.counts, None)
+    document = build(info, judge(analysis.evidence, info, Policy()), analysis.plots, analysis.counts)
     return encode(document).decode()

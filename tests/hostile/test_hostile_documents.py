@@ -14,6 +14,7 @@ NAMES = (
     "scenario",
     "ledger",
     "cluster file",
+    "matrix file",
     "script",
     "calibration",
     "report.json",

@@ -9,8 +9,7 @@ from rocketdiff.core.policy import Policy
 from rocketdiff.core.run_info import CaseInfo, RunInfo
 from rocketdiff.core.verdict import CheckResult
 from rocketdiff.judging.examples import contexts_of
-from rocketdiff.report.clusters import clusters_of
-from rocketdiff.report.context import ExampleContext
+from rocketdiff.report.clusters import ExampleContext, clusters_of
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.judge import judge
 from tests.analysis.synthetic import Story, write_run
@@ -51,7 +50,7 @@ def judged(folders: pytest.TempPathFactory, baseline: str, candidate: str) -> Ju
 def context(one: Judged, signature: str = AVOIDANCE) -> ExampleContext:
     run, info, results = one
     cluster = next(cluster for cluster in clusters_of(results, Policy()) if cluster.signature == signature)
-    found = contexts_of(results, Policy(), info, [run])
+    found = contexts_of(clusters_of(results, Policy()), results, Policy(), info, [run])
     return next(context for context in found if context.fingerprint == cluster.fingerprint)
 
 

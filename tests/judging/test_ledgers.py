@@ -10,7 +10,6 @@ import pytest
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.fault import fault_counts
-from rocketdiff.core.resources import resource
 from rocketdiff.core.verdict import CheckResult, Verdict
 from rocketdiff.judging.ledgers import POOLED, LedgerChoice, admitted, known_checks, load, read, shipped_files
 from rocketdiff.ledger.apply import apply_ledger
@@ -51,7 +50,7 @@ def test_the_shipped_ledgers_are_without_fault_on_the_day_they_were_last_looked_
     entries = [entry for file in files for entry in file.entries]
     assert {path.name for path in shipped_files()} >= {"java.yaml", "python.yaml"}
     day = max(entry.added for entry in entries) + timedelta(days=1)
-    known = known_checks(load_all(resource("fixtures/scenarios")))
+    known = admitted(entries, load_all())
     findings = lint(files, known, known_subjects(), day, allow_growth=False)
     rare = {entry.place for entry in entries if entry.rate is not None}
     assert [one for one in findings if not (one.place in rare and "no single run can find it stale" in one.said)] == []
@@ -84,13 +83,13 @@ def test_an_entry_that_no_scenario_can_match_is_refused_before_a_run(tmp_path: P
     choice = LedgerChoice((own(tmp_path, check="my-own/pause/loss"),), shipped=False)
     with pytest.raises(UsageError, match=r"own.yaml line 3.*no scenario has a check my-own/pause/loss"):
         load(choice)
-    mine = replace(load_all(resource("fixtures/scenarios"))[0], name="my-own/pause", checks=("loss",))
+    mine = replace(load_all()[0], name="my-own/pause", checks=("loss",))
     assert len(load(choice, [mine]).entries) == 1
 
 
 @pytest.mark.parametrize("check", TOLD_UNPLANNED)
 def test_an_entry_for_a_check_that_its_scenario_did_not_plan_is_taken(tmp_path: Path, check: str) -> None:
-    """Every watcher looks at every send, so any of these checks may tell a difference anywhere, and it gates."""
+    """Every observer looks at every send, so any of these checks may tell a difference anywhere, and it gates."""
     assert len(load(LedgerChoice((own(tmp_path, check=f"round-robin/calm/{check}"),), shipped=False)).entries) == 1
 
 
@@ -112,7 +111,7 @@ def test_an_unplanned_check_needs_the_entrys_conditions_too(tmp_path: Path) -> N
 
 def test_what_is_not_planned_is_not_counted_among_a_runs_checks(tmp_path: Path) -> None:
     """A run answers them only where they differ, so they make no entry with a rate stale."""
-    scenarios = load_all(resource("fixtures/scenarios"))
+    scenarios = load_all()
     entries = read(own(tmp_path, check="round-robin/**")).entries
     assert admitted(entries, scenarios) == known_checks(scenarios)
 
@@ -138,7 +137,7 @@ def test_what_is_no_ledger_is_one_message(tmp_path: Path, text: str | None, said
 def sample() -> Document:
     """The stored sample run, with what a document of its age does not say about its cases: which faults they have."""
     document = load_document(SAMPLE)
-    faults = {scenario.name: fault_counts(scenario.faults) for scenario in load_all(resource("fixtures/scenarios"))}
+    faults = {scenario.name: fault_counts(scenario.faults) for scenario in load_all()}
     cases = tuple(replace(case, fault_counts=faults[case.case.rpartition("/")[0]]) for case in document.run.cases)
     return msgspec.structs.replace(document, run=replace(document.run, cases=cases))
 

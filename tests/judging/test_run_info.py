@@ -20,12 +20,13 @@ from rocketdiff.report.summary import print_summary
 from rocketdiff.report.words import explain_command
 from rocketdiff.run.execute import plan_cases
 from rocketdiff.run.manifest import manifest_of
-from rocketdiff.run.request import RunRequest, Selection
+from rocketdiff.run.request import Selection
 from rocketdiff.scenario import line_of
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.report.conftest import sample_document
+from tests.requests import asked
 
-REQUEST = RunRequest(
+REQUEST = asked(
     SubjectId("java", "5.3.3"),
     SubjectId("python", "5.3.3"),
     Selection(patterns=("fault-latency/pause-one-of-two",)),

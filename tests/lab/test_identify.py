@@ -1,4 +1,4 @@
-"""Which releases explain a stored run."""
+"""Which releases explain answers or a stored run, and how sure that is."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -7,49 +7,36 @@ import pytest
 
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.core.plan import SendMode
-from rocketdiff.lab.history.identify import identified_lines
-from rocketdiff.lab.identify import exit_code, identify_run
+from rocketdiff.lab.history.coverage import coverage_of
+from rocketdiff.lab.identify import (
+    GoldenAnswers,
+    Identified,
+    Rejected,
+    exit_code,
+    identified_data,
+    identified_lines,
+    identify,
+    identify_run,
+    read_observed,
+    separators,
+)
+from rocketdiff.simulation.script import NamedScript, parse_script
 from tests.analysis.synthetic import Pause, Story, Told, write_run
 from tests.analysis.synthetic_modes import ModeStory
+from tests.lab.history.toys import SCRIPT, by_table, select_line, toy_corpus, toy_executions, toy_standard
 
+RELEASES = ("4.7.1", "4.8.0", "4.9.0")
+ONE = NamedScript("one", SCRIPT)
+WIDE = toy_standard("wide", {"4.7.1": "a", "4.8.0": "b", "4.9.0": "c"})
+NARROW = toy_standard("narrow", {"4.7.1": "a", "4.9.0": "b"})
+RUNNER = by_table(
+    {"one": {"4.8.0": 1, "4.9.0": 1}, "wide": {"4.8.0": 1, "4.9.0": 2}, "narrow": {"4.9.0": 1}},
+)
+CORPUS = toy_corpus(RUNNER, (WIDE, NARROW), RELEASES)
+KNOWN = GoldenAnswers(CORPUS.standard, CORPUS.golden)
+
+CALM = Story(pauses=(), sends=40)
 BOTH = Story(pauses=(Pause("broker-b", 1_000, 2_000), Pause("broker-a", 1_500, 1_000)))
-
-
-def test_the_release_that_made_a_run_explains_it(tmp_path: Path) -> None:
-    """Played by the rules of 4.7.1; releases from 5.1.4 on, which avoid for seconds, would have done otherwise."""
-    run = write_run(tmp_path, (BOTH,), baseline="java:4.7.1", candidate="python:4.7.1")
-    found = identify_run(run.path, None, None, None)
-    assert "4.7.1" in found.releases
-    rejected = {release for one in found.rejected for release in one.releases}
-    assert {"5.1.4", "5.3.3"} <= rejected
-    assert 0 < found.telling <= found.observations == 200
-
-
-def test_what_was_not_seen_is_said(tmp_path: Path) -> None:
-    """Nobody was silent and nobody failed, so hardly anything can be told."""
-    run = write_run(tmp_path, (Story(pauses=()),))
-    found = identify_run(run.path, None, None, None)
-    assert len(found.releases) == 39
-    assert found.telling == 0
-    assert "silent broker" in found.unexercised
-    assert found.separating
-    assert any(line.startswith("would tell more") for line in identified_lines(found))
-
-
-@pytest.mark.parametrize(("mode", "words"), [(SendMode.ASYNC, "asynchronous send"), (SendMode.ONEWAY, "one way send")])
-def test_sends_of_a_mode_were_seen_although_none_failed(tmp_path: Path, mode: SendMode, words: str) -> None:
-    """That they tell no releases apart is another sentence."""
-    run = write_run(tmp_path, (ModeStory(pauses=(), sends=40, mode=mode),))
-    assert words not in identify_run(run.path, None, None, None).unexercised
-
-
-def test_a_terminal_gets_five_scripts_that_would_tell_more(tmp_path: Path) -> None:
-    """Short lines; the JSON form has all of them."""
-    found = identify_run(write_run(tmp_path, (Story(pauses=()),)).path, None, None, None)
-    lines = [line for line in identified_lines(found) if line.startswith(("would tell more", "and "))]
-    assert len(found.separating) > 5
-    assert lines[5:] == [f"and {len(found.separating) - 5} more scripts; --json lists them"]
-    assert max(map(len, lines)) < 200
 
 
 def turned_round(told: Told) -> None:
@@ -59,18 +46,63 @@ def turned_round(told: Told) -> None:
     told.sends[21] = replace(told.sends[21], broker=broker, queue_id=queue_id)
 
 
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory: pytest.TempPathFactory) -> Identified:
+    """What explains a run in which nothing happened."""
+    return identify_run(write_run(tmp_path_factory.mktemp("calm"), (CALM,)).path, None, None, None)
+
+
+@pytest.fixture(scope="module")
+def paused(tmp_path_factory: pytest.TempPathFactory) -> Identified:
+    """What explains a run of 4.7.1 whose brokers were paused."""
+    run = write_run(tmp_path_factory.mktemp("paused"), (BOTH,), baseline="java:4.7.1", candidate="python:4.7.1")
+    return identify_run(run.path, None, None, None)
+
+
+def test_the_release_that_made_a_run_explains_it(paused: Identified) -> None:
+    """Played by the rules of 4.7.1; releases from 5.1.4 on, which avoid for seconds, would have done otherwise."""
+    assert "4.7.1" in paused.releases
+    rejected = {release for one in paused.rejected for release in one.releases}
+    assert {"5.1.4", "5.3.3"} <= rejected
+    assert 0 < paused.telling <= paused.observations == 200
+
+
+def test_what_was_not_seen_is_said(calm: Identified) -> None:
+    """Nobody was silent and nobody failed, so hardly anything can be told."""
+    assert len(calm.releases) == 39
+    assert calm.telling == 0
+    assert "silent broker" in calm.unexercised
+    assert calm.separating
+    assert any(line.startswith("would tell more") for line in identified_lines(calm))
+
+
+@pytest.mark.parametrize(("mode", "words"), [(SendMode.ASYNC, "asynchronous send"), (SendMode.ONEWAY, "one way send")])
+def test_sends_of_a_mode_were_seen_although_none_failed(tmp_path: Path, mode: SendMode, words: str) -> None:
+    """That they tell no releases apart is another sentence."""
+    run = write_run(tmp_path, (ModeStory(pauses=(), sends=40, mode=mode),))
+    assert words not in identify_run(run.path, None, None, None).unexercised
+
+
+def test_a_terminal_gets_five_scripts_that_would_tell_more(calm: Identified) -> None:
+    """Short lines; the JSON form has all of them."""
+    lines = [line for line in identified_lines(calm) if line.startswith(("would tell more", "and "))]
+    assert len(calm.separating) > 5
+    assert lines[5:] == [f"and {len(calm.separating) - 5} more scripts; --json lists them"]
+    assert max(map(len, lines)) < 200
+
+
 def test_a_client_that_is_none_of_them(tmp_path: Path) -> None:
-    """Every release is rejected at the send that no rule explains; the other arm is as it was."""
-    run = write_run(tmp_path, (Story(pauses=()),), change=turned_round)
+    """Every release is rejected at the send that no rule explains, to the exit code; the other arm is as it was."""
+    run = write_run(tmp_path, (CALM,), change=turned_round)
     found = identify_run(run.path, None, None, None)
-    assert found.releases == ()
+    assert (found.releases, exit_code(found)) == ((), ExitCode.DIVERGES)
     assert all("send 21: queue.out-of-turn" in one.where for one in found.rejected)
     assert len(identify_run(run.path, None, "baseline", None).releases) == 39
 
 
 def test_an_arm_is_chosen_by_subject_or_name(tmp_path: Path) -> None:
     """And one that the run does not have is refused with those it has."""
-    run = write_run(tmp_path, (Story(pauses=()),))
+    run = write_run(tmp_path, (CALM,))
     assert identify_run(run.path, "java:5.3.3", None, None).releases
     for subject, arm in (("java:4.0.0", None), (None, "left"), ("java:5.3.3", "candidate")):
         with pytest.raises(UsageError):
@@ -79,20 +111,120 @@ def test_an_arm_is_chosen_by_subject_or_name(tmp_path: Path) -> None:
 
 def test_a_case_is_chosen_by_number_or_name(tmp_path: Path) -> None:
     """All of them when none is."""
-    run = write_run(tmp_path, (Story(pauses=()), Story(name="round-robin/calm", pauses=(), sends=50)))
-    assert identify_run(run.path, None, None, None).observations == 250
-    assert identify_run(run.path, None, None, "round-robin/calm").observations == 50
-    assert identify_run(run.path, None, None, "1").observations == 200
+    run = write_run(tmp_path, (CALM, Story(name="round-robin/calm", pauses=(), sends=30)))
+    assert identify_run(run.path, None, None, None).observations == 70
+    assert identify_run(run.path, None, None, "round-robin/calm").observations == 30
+    assert identify_run(run.path, None, None, "1").observations == 40
     with pytest.raises(UsageError, match="round-robin/calm"):
         identify_run(run.path, None, None, "no/such")
 
 
-def test_nothing_that_tells_releases_apart_is_nothing_decisive(tmp_path: Path) -> None:
-    """All releases explain a calm run, some a paused one, and none a turn that no rule takes."""
-    calm = identify_run(write_run(tmp_path / "calm", (Story(pauses=()),)).path, None, None, None)
+def test_nothing_that_tells_releases_apart_is_nothing_decisive(calm: Identified, paused: Identified) -> None:
+    """All releases explain a calm run, some a paused one."""
     assert exit_code(calm) == ExitCode.NOTHING_DECISIVE
     assert next(identified_lines(calm)).startswith("behaves like every published release: nothing")
-    paused = write_run(tmp_path / "paused", (BOTH,), baseline="java:4.7.1", candidate="python:4.7.1")
-    assert exit_code(identify_run(paused.path, None, None, None)) == ExitCode.CONFORMS
-    odd = write_run(tmp_path / "odd", (Story(pauses=()),), change=turned_round)
-    assert exit_code(identify_run(odd.path, None, None, None)) == ExitCode.DIVERGES
+    assert exit_code(paused) == ExitCode.CONFORMS
+
+
+def test_releases_that_answer_so_explain_it() -> None:
+    """The others are rejected with the first line that contradicts them."""
+    found = identify(toy_executions(RUNNER), {"one": (select_line("one", 1),)}, (ONE,), RELEASES, KNOWN)
+    assert found.releases == ("4.8.0", "4.9.0")
+    assert found.rejected == (Rejected(("4.7.1",), "one, line 0", select_line("one", 0), select_line("one", 1)),)
+    assert (found.telling, found.observations) == (1, 1)
+
+
+def test_what_would_tell_more_is_named() -> None:
+    """Of scripts that separate equally well the smaller one; both here are of one size, so the first by name."""
+    found = identify(toy_executions(RUNNER), {"one": (select_line("one", 1),)}, (ONE,), RELEASES, KNOWN)
+    assert [one.parts for one in found.separating] == [(("4.8.0",), ("4.9.0",))]
+
+
+def test_nobody_explains_what_no_release_does() -> None:
+    """Every release is rejected."""
+    found = identify(toy_executions(RUNNER), {"one": (select_line("one", 3),)}, (ONE,), RELEASES, KNOWN)
+    assert found.releases == ()
+    assert found.separating == ()
+    assert "behaves like no published release" in list(identified_lines(found))
+    assert identified_data(found)["rejected"][0]["releases"] == ["4.7.1"]
+
+
+def test_a_missing_line_is_a_contradiction() -> None:
+    """A callback that never came is an observation."""
+    two = (select_line("one", 1), select_line("one", 1))
+    found = identify(toy_executions(RUNNER), {"one": two}, (ONE,), RELEASES, KNOWN)
+    assert found.releases == ()
+    assert found.rejected[1] == Rejected(("4.8.0", "4.9.0"), "one, line 1", "nothing", select_line("one", 1))
+
+
+def test_several_scripts_separate_step_by_step() -> None:
+    """Until nothing is left to separate or nothing separates."""
+    narrow_only = GoldenAnswers((NARROW,), CORPUS.golden)
+    assert [one.parts for one in separators(RELEASES, narrow_only)] == [(("4.7.1", "4.8.0"), ("4.9.0",))]
+    assert [one.script.name for one in separators(RELEASES, KNOWN)] == ["wide"]
+
+
+def test_told_to_people() -> None:
+    """The sure part, the rejected, what was not seen, and what would tell more."""
+    found = identify(toy_executions(RUNNER), {"one": (select_line("one", 1),)}, (ONE,), RELEASES, KNOWN)
+    lines = list(identified_lines(found))
+    assert lines[0] == "behaves like 4.8.0, 4.9.0"
+    assert lines[1] == "1 of 1 observations tell releases apart"
+    assert any(line.startswith("nothing was seen of: retry, fault latency") for line in lines)
+    assert lines[-1].endswith("separates 4.8.0 | 4.9.0")
+
+
+def test_answers_are_read_whatever_their_spacing() -> None:
+    """Another JSON writer may have printed them."""
+    assert read_observed('{"script":"one","step":0,"select":{"broker":"a","queue_id":2}}\n\n', (ONE,)) == {
+        "one": (select_line("one", 2),)
+    }
+
+
+def test_a_trace_is_an_observation_too() -> None:
+    """Without its states and the lines that are there for them."""
+    step = '{"script": "one", "step": 0, "update": true, "state": {"index": null}}'
+    answer = select_line("one", 2)[:-1] + ', "state": {"index": 2}}'
+    assert read_observed(f"{step}\n{answer}\n", (ONE,)) == {"one": (select_line("one", 2),)}
+
+
+def test_the_order_of_keys_says_nothing() -> None:
+    """Objects are compared, not texts."""
+    turned = '{"select": {"queue_id": 1, "broker": "a"}, "step": 0, "script": "one"}'
+    found = identify(toy_executions(RUNNER), read_observed(turned, (ONE,)), (ONE,), RELEASES, KNOWN)
+    assert found.releases == ("4.8.0", "4.9.0")
+    assert found.telling == 1
+
+
+def test_a_single_script_may_have_had_another_name() -> None:
+    """As after standard input; with two scripts nobody knows which is meant."""
+    assert read_observed(select_line("stdin", 2), (ONE,)) == {"one": (select_line("one", 2),)}
+    with pytest.raises(UsageError, match="stdin"):
+        read_observed(select_line("stdin", 2), (ONE, NamedScript("two", SCRIPT)))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "none in the file"),
+        ('{"script": "one", "step": 0, "update": true, "state": {}}\n', "none in the file"),
+        ('["script"]\n', "line 1"),
+        ("7\n", "line 1"),
+        ("not json\n", "line 1"),
+        ('{"step": 0}\n', "line 1"),
+        ('{"script": "other", "step": 0}\n', "other"),
+    ],
+)
+def test_what_is_no_answer_is_refused(text: str, said: str) -> None:
+    """With the line, or the script that was not given."""
+    with pytest.raises(UsageError, match=said):
+        read_observed(text, (ONE, NamedScript("two", SCRIPT)))
+
+
+def test_what_happened_is_noticed() -> None:
+    """In the script and in the answers."""
+    steps = [{"do": "select", "last_broker": "a"}, {"do": "send", "mode": "oneway"}]
+    settings = {"send_latency_fault_enable": True}
+    script = parse_script({"format": 1, "route": {"a": 4}, "settings": settings, "steps": steps}, "x")
+    line = '{"script": "x", "step": 1, "send": {"attempts": [{"outcome": "refused"}, {"outcome": "code", "code": 1}]}}'
+    assert coverage_of([(script, (line,))]).missing == ("silent broker", "asynchronous send")

@@ -9,6 +9,7 @@ from rocketdiff.core.resources import resource
 from rocketdiff.lab.scenario_scripts import simulated, simulated_scenarios
 from rocketdiff.scenario import Scenario, load, load_all, parse, plan_of
 from rocketdiff.simulation.script import Script, canonical, parse_script
+from rocketdiff.simulation.script.answers import Answer, BrokerRoute
 from rocketdiff.simulation.script.model import (
     BrokerAnswers,
     Entry,
@@ -22,10 +23,10 @@ from rocketdiff.simulation.script.model import (
     Send,
     Timeline,
 )
-from rocketdiff.simulation.script.vocabulary import Answer, BrokerRoute, Depth, Fault
+from rocketdiff.simulation.script.vocabulary import Depth, Fault
 
 ROOT = resource("fixtures/scenarios")
-ALL = load_all(ROOT)
+ALL = load_all()
 
 
 def scenario(name: str) -> Scenario:

@@ -99,7 +99,7 @@ def test_a_proposal_may_leave_to_a_person_what_a_program_cannot_know() -> None:
         (changed(lambda d: d.pop("schemaVersion")), "the field schemaVersion at the top level"),
         (changed(lambda d: d.update(schemaVersion="2.0")), 'schemaVersion "1.0" at schemaVersion'),
         (changed(lambda d: d.update(schemaVersion=1.0)), 'the text "1.0", in quotes at schemaVersion'),
-        (changed(lambda d: d.update(entries=None)), "a list at entries (own.yaml line 1); saw None"),
+        (changed(lambda d: d.update(entries=None)), "a list at entries (own.yaml line 1); saw null"),
         (changed(lambda d: d.update(entires=[])), "saw 'entires'; try: entries"),
         (changed(lambda d: d["entries"].append(d["entries"][0])), "each id once at entries[1].id"),
         (changed(lambda d: d["entries"][0].pop("reason")), "the field reason at entries[0]"),

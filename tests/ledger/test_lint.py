@@ -41,7 +41,7 @@ def test_a_sound_entry_is_not_mentioned() -> None:
         ),
         (entry(when=Conditions(Party("jav"))), "no client jav; known: cpp, java"),
         (entry(when=Conditions(Party("java", Range.parse(">=9")))), "no known release of java is in >=9"),
-        (entry(when=Conditions(Party("java"), Party("rust"))), "no client rust"),
+        (entry(when=Conditions(Party("java"), Party("javaa"))), "no client javaa"),
     ],
 )
 def test_an_entry_that_could_never_match_is_an_error(wrong: Entry, said: str) -> None:
@@ -49,6 +49,12 @@ def test_an_entry_that_could_never_match_is_an_error(wrong: Entry, said: str) ->
     ((level, text),) = found(wrong)
     assert level == "error"
     assert text.startswith(f"K16: {said}")
+
+
+def test_a_client_of_the_users_is_only_pointed_out() -> None:
+    """Its program says its name in hello; a typing error of a known name is no such client."""
+    ((level, text),) = found(entry(when=Conditions(Party("acme"))))
+    assert (level, text) == ("warning", "K16: no client acme; known: cpp, java, and programs of yours")
 
 
 def test_a_client_whose_releases_nobody_knows_may_have_any() -> None:

@@ -4,7 +4,7 @@ import contextlib
 import io
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,9 @@ WORKERS = 2
 QUESTION_LIMIT_S = 10.0
 """A question takes some 5 ms, 50 at most; ten seconds are an endless loop on any machine."""
 
-TESTS = ("tests/reference_impl/rules", "tests/reference_impl/dialects", "tests/oracle")
+RULES_TESTS = "tests/reference_impl/rules"
+REFERENCE_TESTS = (RULES_TESTS, "tests/reference_impl/dialects")
+ORACLE_TESTS = ("tests/oracle",)
 TESTS_LIMIT_S = 300.0
 """These tests take some ten seconds."""
 
@@ -58,9 +60,10 @@ class Hunt:
         self._reaching = self._mapped()
 
     def all_fates(self, mutants: Sequence[Mutant]) -> list[Fate]:
-        """A few questions first, then the tests, and every other question for what got through both."""
+        """A few questions first, then tests, the quick ones first, and every other question for what got through both."""
         fates = {mutant.name: Fate(mutant, None) for mutant in mutants}
-        for judge in (self._by_first_questions, self._by_tests, self._by_other_questions):
+        tests = (self._by_own_tests, self._by_tests_of_the_reference, self._by_tests_of_the_oracle)
+        for judge in (self._by_first_questions, *tests, self._by_other_questions):
             left = [fate.mutant for fate in fates.values() if fate.seen_by is None]
             fates |= {fate.mutant.name: fate for fate in judge(left)}
         return list(fates.values())
@@ -80,13 +83,31 @@ class Hunt:
             yield Fate(mutant, self._name(result) if isinstance(result, int) else result)
             self._progress("mutants questioned", done, len(mutants))
 
-    def _by_tests(self, mutants: Sequence[Mutant]) -> Iterator[Fate]:
-        """Run the rules' own tests against each mutant; HarnessError if they fail without any."""
-        if mutants and _test(None):  # here, so that the children find all that tests need loaded
-            raise HarnessError(f"{' '.join(TESTS)} to pass", seen="a failure without any mutant")
-        for done, (mutant, result) in enumerate(in_children(mutants, _test, TESTS_LIMIT_S, WORKERS), start=1):
+    def _by_own_tests(self, mutants: Sequence[Mutant]) -> Iterator[Fate]:
+        """The test file of the module that is mutated is the likeliest to notice, in a second."""
+        return self._by_tests(
+            {mutant: (_own_tests(mutant),) for mutant in mutants if Path(_own_tests(mutant)).exists()}
+        )
+
+    def _by_tests_of_the_reference(self, mutants: Sequence[Mutant]) -> Iterator[Fate]:
+        return self._by_tests(dict.fromkeys(mutants, REFERENCE_TESTS))
+
+    def _by_tests_of_the_oracle(self, mutants: Sequence[Mutant]) -> Iterator[Fate]:
+        return self._by_tests(dict.fromkeys(mutants, ORACLE_TESTS))
+
+    def _by_tests(self, files: Mapping[Mutant, Sequence[str]]) -> Iterator[Fate]:
+        """Run tests of the rules against each mutant; HarnessError if they fail without any."""
+        everything = sorted({file for some in files.values() for file in some})
+        if files and _fail(everything):  # here, so that the children find all that tests need loaded
+            raise HarnessError(f"{' '.join(everything)} to pass", seen="a failure without any mutant")
+
+        def work(mutant: Mutant) -> bool:
+            _install(mutant)
+            return _fail(files[mutant])
+
+        for done, (mutant, result) in enumerate(in_children(list(files), work, TESTS_LIMIT_S, WORKERS), start=1):
             yield Fate(mutant, None if result is False else "tests")
-            self._progress("mutants under test", done, len(mutants))
+            self._progress("mutants under test", done, len(files))
 
     def _mapped(self) -> dict[Function, list[int]]:
         numbers = range(0, len(self.questions), self._every)
@@ -133,20 +154,12 @@ def _install(mutant: Mutant) -> None:
     install(Change(mutant.module, mutant.function, compile(mutant.tree(), mutant.module, "exec")))
 
 
-def _test(mutant: Mutant | None) -> bool:
-    """Whether the tests fail with the mutant in place."""
-    if mutant is not None:
-        _install(mutant)
+def _fail(files: Sequence[str]) -> bool:
+    """Whether a test of these files or folders fails now."""
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        code = pytest.main(
-            ["-x", "-q", "-p", "no:cacheprovider", "--disable-plugin-autoload", *_own_tests(mutant), *TESTS]
-        )
+        code = pytest.main(["-x", "-q", "-p", "no:cacheprovider", "--disable-plugin-autoload", *files])
     return code != pytest.ExitCode.OK
 
 
-def _own_tests(mutant: Mutant | None) -> list[str]:
-    """The module's own test file goes first: it is the likeliest to notice."""
-    if mutant is None:
-        return []
-    file = f"{TESTS[0]}/test_{mutant.module.rpartition('.')[2]}.py"
-    return [file] if Path(file).exists() else []
+def _own_tests(mutant: Mutant) -> str:
+    return f"{RULES_TESTS}/test_{mutant.module.rpartition('.')[2]}.py"

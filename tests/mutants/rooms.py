@@ -52,11 +52,12 @@ ROOMS = (
     Room("oracle", _modules("rocketdiff.oracle"), ORACLE_TESTS),
     Room("steps", _modules("rocketdiff.analysis.steps"), ANALYSIS_TESTS),
     Room("checks", _modules("rocketdiff.analysis.checks"), ANALYSIS_TESTS),
+    Room("columns", _modules("rocketdiff.analysis.columns"), ANALYSIS_TESTS),
     Room(
         "conclusions",
         tuple(
             f"rocketdiff.analysis.{name}"
-            for name in ("conclusions", "case_trace", "case_pass", "facts", "notebook", "spark.source")
+            for name in ("conclusions", "case_trace", "case_pass", "facts", "fact_collector", "spark.source")
         ),
         ANALYSIS_TESTS,
     ),

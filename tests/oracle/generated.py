@@ -86,10 +86,10 @@ def random_world(seed: int, release: str, *, threads: int = 1, sends: int = 150)
     return World(release, queues, settings, tuple(troubles), sends, threads, draw.choice([0.001, 1, 15]), seed)
 
 
-def generated(world: World) -> list[Send]:
+def generated(state: World) -> list[Send]:
     """The trace, in order of the starts of its sends."""
-    run = _Run(world)
-    threads = [run.thread(number) for number in range(world.threads)]
+    run = _Run(state)
+    threads = [run.thread(number) for number in range(state.threads)]
     due = [(next(thread), number) for number, thread in enumerate(threads)]
     heapq.heapify(due)
     while due:
@@ -101,17 +101,17 @@ def generated(world: World) -> list[Send]:
 
 
 class _Run:
-    def __init__(self, world: World) -> None:
-        self.world = world
-        self.draw = random.Random(world.seed)
-        self.tape = RandomTape(world.seed)
+    def __init__(self, state: World) -> None:
+        self.state = state
+        self.draw = random.Random(state.seed)
+        self.tape = RandomTape(state.seed)
         self.phase_ns = self.draw.randrange(MS)
-        self.dialect = dialect_of(world.release)
-        self.info = PublishInfo.of(world.queues)
+        self.dialect = dialect_of(state.release)
+        self.info = PublishInfo.of(state.queues)
         self.faults = FaultTable(self.dialect.fault_table)
         self.seen: list[Send] = []
         self.begun = 0
-        settings = world.settings
+        settings = state.settings
         self.settings = SendSettings(
             settings.send_latency_fault_enable,
             settings.send_msg_timeout_ms,
@@ -125,7 +125,7 @@ class _Run:
         index, worst = ThreadIndex(self.dialect.index), ThreadIndex(self.dialect.index)
         selector = Selector(self.info, index, self.faults, worst, self.tape)
         now_ns = START_NS + self.draw.randrange(MS)
-        while self.begun < self.world.sends:
+        while self.begun < self.state.sends:
             send = self.begun
             self.begun += 1
             yield now_ns
@@ -143,7 +143,7 @@ class _Run:
                 step = loop.attempt_ended(self._clock(now_ns), result)
             now_ns += self._pause()
             self.seen.append(_ended(send, number, start_ns, now_ns, step, tuple(attempts)))
-            now_ns += self.draw.randrange(max(1, int(self.world.gap_ms * 2 * MS)))
+            now_ns += self.draw.randrange(max(1, int(self.state.gap_ms * 2 * MS)))
 
     def _clock(self, now_ns: int) -> int:
         return (now_ns + self.phase_ns) // MS
@@ -155,7 +155,7 @@ class _Run:
 
     def _attempt(self, queue: Queue, timeout_ms: int, now_ns: int) -> tuple[AttemptResult, int]:
         at_s = (now_ns - START_NS) / MS / 1_000
-        for trouble in self.world.troubles:
+        for trouble in self.state.troubles:
             if trouble.broker == queue.broker and trouble.from_s <= at_s < trouble.to_s:
                 return self._troubled(trouble.kind, timeout_ms)
         return AttemptResult.ok(), self.draw.randrange(300_000, 3_000_000)

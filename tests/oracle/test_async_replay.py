@@ -95,7 +95,7 @@ def test_to_4_2_0_the_application_s_thread_has_it() -> None:
 def test_a_judgement_is_told_with_the_application_s_thread() -> None:
     """Its send, one decision for which all eight queues were legal, and the one hidden state that is left."""
     (judgement,) = judged([send(5, "a0", thread=2)])
-    decision = Decision(0, queues_total=8, queues_legal=8, brokers_total=2, brokers_legal=("a", "b"), avoided=0)
+    decision = Decision(0, queues_total=8, queues_legal=8, avoided=0)
     assert judgement == SendJudgement(5, 2, (decision,), None, 1)
 
 

@@ -3,14 +3,14 @@
 import pytest
 
 from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle import stepper
+from rocketdiff.oracle import transition
 from rocketdiff.oracle.belief import settle_belief
 from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.decision_point import decision_points_of
 from rocketdiff.oracle.hidden_state import OVER_MS, HiddenState
 from rocketdiff.oracle.interval import Interval, as_ms, bounds
 from rocketdiff.oracle.replay import replay_for
-from rocketdiff.oracle.uncertain_list import UncertainPublishInfo
+from rocketdiff.oracle.uncertain import UncertainPublishInfo
 from rocketmq_reference.dialects import dialect_of
 from tests.oracle.histories import history, routes
 from tests.oracle.judging import signatures
@@ -18,104 +18,104 @@ from tests.oracle.judging import signatures
 DEMON = ChoiceExplorer()
 
 
-def world(
+def state(
     start: tuple[int, int], latency: tuple[int, int] = (1, 2), *, release: str = "4.9.7", index: int = 0
 ) -> HiddenState:
     """One broker a with an avoidance until start, one thread with an index."""
     made = HiddenState(dialect_of(release), DEMON, latency_on=True)
     made.infos[1] = UncertainPublishInfo([("a", 0)], {}, DEMON)
-    mind = made.mind(0)
-    mind.version, mind.index.value = 1, index
+    thread_state = made.thread_state(0)
+    thread_state.version, thread_state.index.value = 1, index
     made.faults.update("a", as_ms(Interval(*latency, DEMON)), 1_000, True, 0)
     made.faults.items["a"].start_ms = as_ms(Interval(*start, DEMON))
     return made
 
 
-def starts(worlds: list[HiddenState], *, now: int = 0, kept: int = 100) -> tuple[list[tuple[int, int]], bool]:
-    belief = settle_belief(worlds, DEMON, now, complete=True, kept=kept)
-    return [bounds(one.faults.items["a"].start_ms) for one in belief.worlds], belief.complete
+def starts(states: list[HiddenState], *, now: int = 0, kept: int = 100) -> tuple[list[tuple[int, int]], bool]:
+    belief = settle_belief(states, DEMON, now, complete=True, kept=kept)
+    return [bounds(one.faults.items["a"].start_ms) for one in belief.states], belief.complete
 
 
 def test_equal_worlds_are_one() -> None:
     """Whatever way led there."""
-    assert starts([world((5, 6)), world((5, 6))]) == ([(5, 6)], True)
+    assert starts([state((5, 6)), state((5, 6))]) == ([(5, 6)], True)
 
 
 def test_touching_intervals_are_joined() -> None:
     """Nothing is lost: 5–6 and 7–9 are 5–9."""
-    assert starts([world((5, 6)), world((7, 9))]) == ([(5, 9)], True)
+    assert starts([state((5, 6)), state((7, 9))]) == ([(5, 9)], True)
 
 
 def test_intervals_with_a_gap_are_not() -> None:
     """7 is not possible."""
-    assert starts([world((5, 6)), world((8, 9))]) == ([(5, 6), (8, 9)], True)
+    assert starts([state((5, 6)), state((8, 9))]) == ([(5, 6), (8, 9)], True)
 
 
 def test_as_many_as_are_kept_are_not_made_vaguer() -> None:
     """Two, of two."""
-    assert starts([world((5, 6)), world((8, 9))], kept=2) == ([(5, 6), (8, 9)], True)
+    assert starts([state((5, 6)), state((8, 9))], kept=2) == ([(5, 6), (8, 9)], True)
 
 
 def test_worlds_that_differ_in_two_intervals_are_not_joined() -> None:
     """Their hull would hold more than they do."""
-    assert len(starts([world((5, 6), (1, 2)), world((7, 9), (3, 4))])[0]) == 2
+    assert len(starts([state((5, 6), (1, 2)), state((7, 9), (3, 4))])[0]) == 2
 
 
 def test_a_world_within_another_is_dropped() -> None:
     """In all its intervals."""
-    assert starts([world((5, 9), (1, 4)), world((6, 7), (2, 3))]) == ([(5, 9)], True)
+    assert starts([state((5, 9), (1, 4)), state((6, 7), (2, 3))]) == ([(5, 9)], True)
 
 
 def test_too_many_are_made_vaguer() -> None:
     """Two are too many here: the hull, which may hold more, and is still complete."""
-    assert starts([world((5, 6)), world((8, 9))], kept=1) == ([(5, 9)], True)
-    belief = settle_belief([world((5, 6)), world((8, 9))], DEMON, 0, complete=True, kept=1)
-    assert [one.mind(0).index.value for one in belief.worlds] == [0]
+    assert starts([state((5, 6)), state((8, 9))], kept=1) == ([(5, 9)], True)
+    belief = settle_belief([state((5, 6)), state((8, 9))], DEMON, 0, complete=True, kept=1)
+    assert [one.thread_state(0).index.value for one in belief.states] == [0]
 
 
 def test_indexes_and_times_are_made_vaguer_together_where_neither_is_enough() -> None:
     """Unknown, and anywhere from 5 to 9."""
-    two = [world((5, 6)), world((8, 9), index=5)]
+    two = [state((5, 6)), state((8, 9), index=5)]
     belief = settle_belief(two, DEMON, 0, complete=True, kept=1)
-    assert [one.mind(0).index.value for one in belief.worlds] == [None]
+    assert [one.thread_state(0).index.value for one in belief.states] == [None]
     assert starts(two, kept=1) == ([(5, 9)], True)
 
 
 def test_a_hundred_and_twenty_eight_states_are_kept() -> None:
     """Of lists that nothing can make one; one more is left out, and said."""
-    worlds = []
+    states = []
     for number in range(129):
-        worlds.append(world((5, 6)))
-        worlds[-1].infos[1] = UncertainPublishInfo([(f"b{number}", 0)], {}, DEMON)
-    few, many = (settle_belief(worlds[:most], DEMON, 0, complete=True) for most in (128, 129))
-    assert [(len(one.worlds), one.complete) for one in (few, many)] == [(128, True), (128, False)]
+        states.append(state((5, 6)))
+        states[-1].infos[1] = UncertainPublishInfo([(f"b{number}", 0)], {}, DEMON)
+    few, many = (settle_belief(states[:most], DEMON, 0, complete=True) for most in (128, 129))
+    assert [(len(one.states), one.complete) for one in (few, many)] == [(128, True), (128, False)]
 
 
 def test_what_was_incomplete_stays_so() -> None:
-    """One world, or several."""
-    for worlds in ([world((5, 6))], [world((5, 6)), world((8, 9))]):
-        assert not settle_belief(worlds, DEMON, 0, complete=False).complete
+    """One state, or several."""
+    for states in ([state((5, 6))], [state((5, 6)), state((8, 9))]):
+        assert not settle_belief(states, DEMON, 0, complete=False).complete
 
 
 def test_too_many_indexes_are_forgotten() -> None:
     """Unknown is more than 0 or 5, and complete."""
-    belief = settle_belief([world((5, 6)), world((5, 6), index=5)], DEMON, 0, complete=True, kept=1)
-    assert ([one.mind(0).index.value for one in belief.worlds], belief.complete) == ([None], True)
+    belief = settle_belief([state((5, 6)), state((5, 6), index=5)], DEMON, 0, complete=True, kept=1)
+    assert ([one.thread_state(0).index.value for one in belief.states], belief.complete) == ([None], True)
 
 
 def test_what_cannot_be_made_vaguer_is_left_out_and_said() -> None:
     """Two lists."""
-    other = world((5, 6))
+    other = state((5, 6))
     other.infos[1] = UncertainPublishInfo([("b", 0)], {}, DEMON)
-    belief = settle_belief([world((5, 6)), other], DEMON, 0, complete=True, kept=1)
-    assert (len(belief.worlds), belief.complete) == (1, False)
+    belief = settle_belief([state((5, 6)), other], DEMON, 0, complete=True, kept=1)
+    assert (len(belief.states), belief.complete) == (1, False)
 
 
 def test_avoidances_that_are_over_are_alike_where_they_are_only_extended() -> None:
     """From 5.1.4; before, their order counts."""
-    two = [world((5, 6), release="5.3.3"), world((8, 9), release="5.3.3")]
+    two = [state((5, 6), release="5.3.3"), state((8, 9), release="5.3.3")]
     assert starts(two, now=10) == ([(OVER_MS, OVER_MS)], True)
-    assert len(starts([world((5, 6)), world((8, 9))], now=10)[0]) == 2
+    assert len(starts([state((5, 6)), state((8, 9))], now=10)[0]) == 2
 
 
 @pytest.mark.parametrize(("followed", "found"), [(8, ["queue.out-of-turn/first"]), (7, ["undecided"])])
@@ -123,22 +123,22 @@ def test_where_ways_are_left_out_nothing_is_a_difference(
     followed: int, found: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first choice has eight ways; a1 is next in turn, and a2 is seen."""
-    monkeypatch.setattr(stepper, "WAYS_FOLLOWED", followed)
+    monkeypatch.setattr(transition, "WAYS_FOLLOWED", followed)
     assert signatures("5.3.3", "0 a0 1 | 20 a2 1 | 40 a3 1") == found
 
 
 def test_where_runs_are_left_out_nothing_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four runs are too few for the eight ways of the first choice; a2 is next in turn, and a3 is seen."""
-    monkeypatch.setattr(stepper, "RUNS_FOLLOWED", 4)
+    monkeypatch.setattr(transition, "RUNS_FOLLOWED", 4)
     assert signatures("5.3.3", "0 a1 1 | 20 a3 1") == ["undecided"]
 
 
 def test_once_ways_were_left_out_few_are_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two of the eight of a first choice."""
-    monkeypatch.setattr(stepper, "WAYS_BEYOND", 2)
+    monkeypatch.setattr(transition, "WAYS_BEYOND", 2)
     replay = replay_for("5.3.3", ClientSettings(), routes("a4 b4"))
-    (moment, _) = decision_points_of(history("0 a1 1")[0], split=False)
+    (point, _) = decision_points_of(history("0 a1 1")[0], split=False)
     ways = []
-    for replay.stepper.left_out in (False, True):
-        ways.append(len(replay.stepper.every_outcome(replay.belief.worlds, moment)))
+    for replay.transitions.left_out in (False, True):
+        ways.append(len(replay.transitions.every_outcome(replay.belief.states, point)))
     assert ways == [8, 2]

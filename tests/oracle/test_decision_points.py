@@ -1,4 +1,4 @@
-"""A send as the moments at which its client decides something, each with its window of time."""
+"""A send as the decision points at which its client decides something, each with its window of time."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ FIRST, SECOND = attempt_of(0, "a", 0, 20, 30), attempt_of(1, "b", 0, 40, 50)
 SEND = send_of(0, 0, SendKind.PLAIN, 0, 10, 60, attempts=(FIRST, SECOND))
 
 
-def moment(
+def point(
     number: int,
     from_ns: int,
     to_ns: int,
@@ -27,20 +27,20 @@ def moment(
 def test_a_choice_lies_between_what_was_seen_before_and_after_it() -> None:
     """From the call, or the end of an attempt, to the next attempt, or the end of the call."""
     assert list(decision_points_of(SEND, split=False)) == [
-        moment(0, 10, 20, None, FIRST),
-        moment(1, 30, 40, FIRST, SECOND),
-        moment(2, 50, 60, SECOND, None),
+        point(0, 10, 20, None, FIRST),
+        point(1, 30, 40, FIRST, SECOND),
+        point(2, 50, 60, SECOND, None),
     ]
 
 
 def test_noting_an_end_and_choosing_are_two_moments_where_threads_may_come_between() -> None:
     """In the same window, one after the other; before the first attempt there is nothing to note."""
     assert list(decision_points_of(SEND, split=True)) == [
-        moment(0, 10, 20, None, FIRST),
-        moment(1, 30, 40, FIRST, SECOND, chooses=False),
-        moment(1, 30, 40, None, SECOND),
-        moment(2, 50, 60, SECOND, None, chooses=False),
-        moment(2, 50, 60, None, None),
+        point(0, 10, 20, None, FIRST),
+        point(1, 30, 40, FIRST, SECOND, chooses=False),
+        point(1, 30, 40, None, SECOND),
+        point(2, 50, 60, SECOND, None, chooses=False),
+        point(2, 50, 60, None, None),
     ]
 
 
@@ -48,7 +48,7 @@ def test_a_call_without_attempts_decides_once() -> None:
     """To end."""
     bare = replace(SEND, attempts=())
     for split in (False, True):
-        assert list(decision_points_of(bare, split=split)) == [moment(0, 10, 60, None, None, send=bare)]
+        assert list(decision_points_of(bare, split=split)) == [point(0, 10, 60, None, None, send=bare)]
 
 
 def test_a_client_that_tells_no_list_has_version_0() -> None:
@@ -69,4 +69,4 @@ def test_of_an_asynchronous_send_only_the_first_choice_is_one() -> None:
     for split in (False, True):
         for start_ns, to_ns in ((10, 20), (25, 25)):
             send = replace(SEND, mode=SendMode.ASYNC, start_ns=start_ns)
-            assert list(decision_points_of(send, split=split)) == [moment(0, start_ns, to_ns, None, FIRST, send=send)]
+            assert list(decision_points_of(send, split=split)) == [point(0, start_ns, to_ns, None, FIRST, send=send)]

@@ -134,6 +134,36 @@ def test_another_cause_than_the_rules_name(cause: str | None, seen: str, observe
     )
 
 
+@pytest.mark.parametrize(
+    ("history", "word", "code"),
+    [
+        (f"{REFUSED_THRICE} ! client/10001", "refused", None),
+        ("0 a0 3001 timeout ! too-much", "timeout", None),
+        ("0 a1 1 busy > b0 1 busy > a0 1 busy ! client/2", "broker-code", 2),
+    ],
+)
+def test_an_error_word_is_held_against_the_kind_of_failure(history: str, word: str, code: int | None) -> None:
+    """Neither Java's class nor its client-side code nor a cause is asked of a client that reports words."""
+    assert told_of({"error": word, "code": code, "cause": None}, history) is None
+
+
+def test_an_error_word_for_another_failure_is_a_difference() -> None:
+    """Connections were refused; the client says that time was up."""
+    found = told_of({"error": "timeout", "code": None, "cause": None}, f"{REFUSED_THRICE} ! client/10001")
+    assert found is not None
+    assert found.signature == "error.other-class/expected=refused/seen=timeout/retry"
+    assert found.observed == "the call threw timeout after 3 attempts"
+
+
+def test_a_broker_code_is_compared_whatever_the_word() -> None:
+    """The broker's answer is no invention of Java's."""
+    found = told_of(
+        {"error": "broker-code", "code": 14, "cause": None}, "0 a1 1 busy > b0 1 busy > a0 1 busy ! client/2"
+    )
+    assert found is not None
+    assert found.signature == "error.other-code/expected=2/seen=14/retry"
+
+
 def test_a_client_that_tells_no_causes_is_not_asked_for_them() -> None:
     """The exceptions of some languages have none."""
     for causes_told, is_found in ((True, True), (False, False)):

@@ -78,7 +78,7 @@ def test_an_attempt_that_began_late_has_less_to_wait() -> None:
 
 
 def test_threads_that_share_a_fault_table_keep_their_timeouts_too() -> None:
-    """Judged moment by moment instead of send by send."""
+    """Judged decision point by decision point instead of send by send."""
     assert signatures("5.3.3", "t0 0 a1 2000 | t1 3000 b0 1", timeout=500, on=True) == OUTLASTED
 
 

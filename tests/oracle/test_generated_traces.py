@@ -32,8 +32,8 @@ PAUSES = (
 """One broker after the other, both at once, and later a slow one; avoidance of ten seconds ends in between."""
 
 
-def judge(world: World, trace: list[Send], release: str | None = None) -> list[SendJudgement]:
-    replay = replay_for(release or world.release, world.settings, {1: world.queues})
+def judge(state: World, trace: list[Send], release: str | None = None) -> list[SendJudgement]:
+    replay = replay_for(release or state.release, state.settings, {1: state.queues})
     return list(replay.judge_all(trace))
 
 
@@ -52,16 +52,16 @@ def steady(release: str, *, on: bool, sends: int = 1_000, threads: int = 1) -> W
 @given(seed=st.integers(0, 10**9), release=st.sampled_from(RELEASES))
 def test_no_false_alarm(seed: int, release: str) -> None:
     """One thread, any release, any troubles."""
-    world = random_world(seed, release)
-    assert differences(judge(world, generated(world))) == []
+    state = random_world(seed, release)
+    assert differences(judge(state, generated(state))) == []
 
 
 @settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 10**9), release=st.sampled_from(RELEASES), threads=st.sampled_from([2, 2, 4]))
 def test_no_false_alarm_with_threads(seed: int, release: str, threads: int) -> None:
     """Threads that share a fault table; too many hidden states may leave a send undecided, never wrong."""
-    world = random_world(seed, release, threads=threads, sends=100)
-    assert [one.difference for one in judge(world, generated(world)) if one.difference is not None] == []
+    state = random_world(seed, release, threads=threads, sends=100)
+    assert [one.difference for one in judge(state, generated(state)) if one.difference is not None] == []
 
 
 @settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -69,8 +69,8 @@ def test_no_false_alarm_with_threads(seed: int, release: str, threads: int) -> N
 def test_a_queue_taken_out_of_turn_is_noticed(seed: int, release: str, place: int, step: int) -> None:
     """Nothing is wrong with the brokers, and one send goes to another queue than it should."""
     made = ClientSettings(send_latency_fault_enable=seed % 2 == 1)
-    world = World(release, TWO_BROKERS, made, (), 100, 1, 15, seed)
-    trace = generated(world)
+    state = World(release, TWO_BROKERS, made, (), 100, 1, 15, seed)
+    trace = generated(state)
 
     def elsewhere(send: Send) -> Send:
         seen = send.attempts[0]
@@ -78,7 +78,7 @@ def test_a_queue_taken_out_of_turn_is_noticed(seed: int, release: str, place: in
         broker, number = TWO_BROKERS[(at + step) % 8]
         return replace(send, attempts=(replace(seen, broker=broker, queue_id=number),))
 
-    found = [one for one in judge(world, changed(trace, place, elsewhere)) if one.difference is not None]
+    found = [one for one in judge(state, changed(trace, place, elsewhere)) if one.difference is not None]
     assert found and found[0].send == trace[place].send
     assert found[0].difference is not None and found[0].difference.kind is DifferenceKind.QUEUE
 
@@ -88,15 +88,15 @@ def test_a_queue_taken_out_of_turn_is_noticed(seed: int, release: str, place: in
 def test_a_missing_last_attempt_is_noticed(seed: int, release: str, on: bool) -> None:
     """A broker refuses connections for a second; the first retry that succeeded elsewhere is taken out of the trace."""
     made = ClientSettings(send_latency_fault_enable=on)
-    world = World(release, TWO_BROKERS, made, (Trouble("broker-b", 0.2, 1.2, "refused"),), 100, 1, 15, seed)
-    trace = generated(world)
+    state = World(release, TWO_BROKERS, made, (Trouble("broker-b", 0.2, 1.2, "refused"),), 100, 1, 15, seed)
+    trace = generated(state)
     place = next(place for place, send in enumerate(trace) if len(send.attempts) > 1)
 
     def cut(send: Send) -> Send:
         first = send.attempts[0]
         return replace(send, attempts=(first,), error=first.error, status=first.status, end_ns=first.end_ns + 1_000)
 
-    found = [one for one in judge(world, changed(trace, place, cut)[: place + 1]) if one.difference is not None]
+    found = [one for one in judge(state, changed(trace, place, cut)[: place + 1]) if one.difference is not None]
     assert [one.send for one in found] == [trace[place].send]
 
 
@@ -118,8 +118,8 @@ def test_a_missing_last_attempt_is_noticed(seed: int, release: str, on: bool) ->
 )
 def test_other_rules_are_noticed(subject: str, rules: str, on: bool, expected: str) -> None:
     """The same troubles, judged by the rules of another release."""
-    world = steady(subject, on=on)
-    assert expected in differences(judge(world, generated(world), rules))
+    state = steady(subject, on=on)
+    assert expected in differences(judge(state, generated(state), rules))
 
 
 @pytest.mark.parametrize(
@@ -134,21 +134,21 @@ def test_other_rules_are_noticed(subject: str, rules: str, on: bool, expected: s
 def test_rules_that_cannot_be_told_apart_are_not(one: str, other: str, on: bool) -> None:
     """Without a call that ran out of time, an overflow or a cap, these releases behave alike."""
     calm = tuple(trouble for trouble in PAUSES if trouble.kind in ("refused", "busy"))
-    world = replace(steady(one, on=on), troubles=calm)
-    assert differences(judge(world, generated(world), other)) == []
+    state = replace(steady(one, on=on), troubles=calm)
+    assert differences(judge(state, generated(state), other)) == []
 
 
 def test_other_rules_are_noticed_with_threads() -> None:
     """Ten seconds instead of ten minutes, two threads."""
-    world = steady("5.1.4", on=True, threads=2, sends=1_500)
-    found = differences(judge(world, generated(world), "5.1.3"))
+    state = steady("5.1.4", on=True, threads=2, sends=1_500)
+    found = differences(judge(state, generated(state), "5.1.3"))
     assert "avoidance.used-avoided-broker/first" in found
 
 
 def test_the_oracle_is_decisive() -> None:
     """In a run with pauses almost every choice is determined: that is what makes a silent oracle mean something."""
     for release in ("4.7.1", "4.9.8", "5.1.3", "5.3.3"):
-        world = steady(release, on=True)
-        decisions = [decision for one in judge(world, generated(world)) for decision in one.decisions]
+        state = steady(release, on=True)
+        decisions = [decision for one in judge(state, generated(state)) for decision in one.decisions]
         assert sum(decision.queues_legal for decision in decisions) / len(decisions) < 1.2
         assert sum(decision.avoided > 0 for decision in decisions) > 300

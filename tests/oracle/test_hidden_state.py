@@ -7,7 +7,7 @@ import pytest
 from rocketdiff.oracle.choices import ChoiceExplorer, ChoiceTape
 from rocketdiff.oracle.hidden_state import HiddenState
 from rocketdiff.oracle.interval import Interval, as_ms, bounds, was_read
-from rocketdiff.oracle.uncertain_list import UncertainPublishInfo
+from rocketdiff.oracle.uncertain import UncertainPublishInfo
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.events import IndexRead
@@ -23,59 +23,63 @@ def between(lo: int, hi: int, *, shown: bool = False) -> int:
     return as_ms(Interval(lo, hi, DEMON, was_read=shown))
 
 
-def world(release: str = "4.9.7", *, latency_on: bool = True) -> HiddenState:
+def state(release: str = "4.9.7", *, latency_on: bool = True) -> HiddenState:
     """Thread 0 holds list 1 of a and b, at index 3, with a call under way; a is avoided until 50–60."""
     made = HiddenState(dialect_of(release), DEMON, latency_on=latency_on)
     made.infos[1] = UncertainPublishInfo([("a", 0), ("b", 0)], {"a": 1, "b": 1, "c": 1}, DEMON)
-    mind = made.mind(0)
-    mind.version, mind.index.value, mind.worst_index.value = 1, 3, 5
-    mind.loop = SendLoop(made.dialect, SendSettings(), made.selector(0, mind, TAPE))
-    mind.loop.began_ms, mind.loop.attempt_began_ms, mind.loop.pick = between(1, 2), between(3, 4), 1
+    thread_state = made.thread_state(0)
+    thread_state.version, thread_state.index.value, thread_state.worst_index.value = 1, 3, 5
+    thread_state.loop = SendLoop(made.dialect, SendSettings(), made.selector(0, thread_state, TAPE))
+    thread_state.loop.began_ms, thread_state.loop.attempt_began_ms, thread_state.loop.pick = (
+        between(1, 2),
+        between(3, 4),
+        1,
+    )
     made.faults.update("a", between(10, 12), 1_000, True, 0)
     made.faults.items["a"].start_ms = between(50, 60)
     return made
 
 
 def set_finish(one: HiddenState) -> None:
-    one.mind(0).finish = Finish(Ending.RESULT, status="SEND_OK")
+    one.thread_state(0).finish = Finish(Ending.RESULT, status="SEND_OK")
 
 
 def set_index(one: HiddenState) -> None:
-    one.mind(0).index.value = 4
+    one.thread_state(0).index.value = 4
 
 
 def set_worst_index(one: HiddenState) -> None:
-    one.mind(0).worst_index.value = None
+    one.thread_state(0).worst_index.value = None
 
 
 def set_version(one: HiddenState) -> None:
-    one.mind(0).version = 2
+    one.thread_state(0).version = 2
 
 
 def set_attempts(one: HiddenState) -> None:
-    loop = one.mind(0).loop
+    loop = one.thread_state(0).loop
     assert loop is not None
     loop.attempts = 1
 
 
 def set_pick(one: HiddenState) -> None:
-    loop = one.mind(0).loop
+    loop = one.thread_state(0).loop
     assert loop is not None
     loop.pick = Queue("a", 0)
 
 
 def set_result_kept(one: HiddenState) -> None:
-    loop = one.mind(0).loop
+    loop = one.thread_state(0).loop
     assert loop is not None
     loop.result_kept = Finish(Ending.RESULT, 0, "FLUSH_DISK_TIMEOUT")
 
 
 def end_loop(one: HiddenState) -> None:
-    one.mind(0).loop = None
+    one.thread_state(0).loop = None
 
 
 def add_thread(one: HiddenState) -> None:
-    one.mind(1)
+    one.thread_state(1)
 
 
 OF_A_THREAD = (
@@ -109,18 +113,18 @@ SHARED = (set_reachable, set_shown, set_list, set_answer, add_list)
 @pytest.mark.parametrize("change", [*OF_A_THREAD, *SHARED])
 def test_states_that_may_behave_differently_have_different_keys(change: Callable[[HiddenState], None]) -> None:
     """By any single part; an equal one has an equal key."""
-    other = world()
-    assert world().key() == other.key()
+    other = state()
+    assert state().key() == other.key()
     change(other)
-    assert world().key()[0] != other.key()[0]
+    assert state().key()[0] != other.key()[0]
 
 
 @pytest.mark.parametrize("change", SHARED)
 def test_without_fault_latency_what_threads_share_never_matters(change: Callable[[HiddenState], None]) -> None:
     """Nothing is written into it."""
-    other = world(latency_on=False)
+    other = state(latency_on=False)
     change(other)
-    assert world(latency_on=False).key() == other.key()
+    assert state(latency_on=False).key() == other.key()
 
 
 @pytest.mark.parametrize(
@@ -133,7 +137,7 @@ def test_without_fault_latency_what_threads_share_never_matters(change: Callable
 )
 def test_uncertain_times_are_told_beside_it(release: str, latency_on: bool, times: tuple[tuple[int, int], ...]) -> None:
     """Those of calls under way, then of the fault table; latencies only where a table is ever sorted."""
-    assert world(release, latency_on=latency_on).key()[1] == times
+    assert state(release, latency_on=latency_on).key()[1] == times
 
 
 def test_brokers_of_a_table_are_listed_alike_however_they_came_in() -> None:
@@ -148,43 +152,43 @@ def test_brokers_of_a_table_are_listed_alike_however_they_came_in() -> None:
 
 def test_times_are_set_in_that_order_and_stay_what_the_clock_has_shown() -> None:
     """Only those that are new; a call under way is copied first, since another state may share it."""
-    made = world()
+    made = state()
     set_shown(made)
-    shared = made.mind(0).loop
+    shared = made.thread_state(0).loop
     made.set_times([(1, 2), (3, 7), (50, 55), (10, 12)], DEMON)
     assert made.key()[1] == ((1, 2), (3, 7), (50, 55), (10, 12))
     assert was_read(made.faults.items["a"].start_ms)
     assert not was_read(made.faults.items["a"].latency_ms)
     assert shared is not None
     assert bounds(shared.attempt_began_ms) == (3, 4)
-    assert made.mind(0).loop is not shared
+    assert made.thread_state(0).loop is not shared
 
 
 def test_a_call_whose_times_stay_is_not_copied() -> None:
     """Only the table's changed."""
-    made = world()
-    shared = made.mind(0).loop
+    made = state()
+    shared = made.thread_state(0).loop
     made.set_times([(1, 2), (3, 4), (50, 55), (10, 12)], DEMON)
-    assert made.mind(0).loop is shared
+    assert made.thread_state(0).loop is shared
 
 
 @pytest.mark.parametrize("change", [*OF_A_THREAD, *SHARED])
 def test_a_copy_is_a_state_of_its_own(change: Callable[[HiddenState], None]) -> None:
     """Whatever the rules do in it for its thread."""
-    made = world()
+    made = state()
     change(made.copy(TAPE, 0))
-    assert made.key() == world().key()
+    assert made.key() == state().key()
 
 
 def test_a_copy_shares_the_minds_of_other_threads() -> None:
     """They do not move meanwhile; nor does what nobody writes without fault latency."""
-    made = world()
-    made.mind(1).version = 1
+    made = state()
+    made.thread_state(1).version = 1
     copied = made.copy(TAPE, 0)
-    assert copied.mind(1) is made.mind(1)
-    assert copied.mind(0) is not made.mind(0)
+    assert copied.thread_state(1) is made.thread_state(1)
+    assert copied.thread_state(0) is not made.thread_state(0)
     assert (copied.faults is made.faults, copied.infos[1] is made.infos[1]) == (False, False)
-    plain = world(latency_on=False)
+    plain = state(latency_on=False)
     copied = plain.copy(TAPE, 0)
     assert (copied.faults is plain.faults, copied.infos[1] is plain.infos[1]) == (True, True)
     copied.infos.clear()
@@ -193,53 +197,59 @@ def test_a_copy_shares_the_minds_of_other_threads() -> None:
 
 def test_the_rules_in_a_copy_work_on_the_copy() -> None:
     """Its call selects from its list and its counters."""
-    copied = world().copy(TAPE, 0)
-    loop = copied.mind(0).loop
+    copied = state().copy(TAPE, 0)
+    loop = copied.thread_state(0).loop
     assert loop is not None
     selector = loop.selector
     assert selector.info is copied.infos[1]
-    assert (selector.index, selector.worst_index) == (copied.mind(0).index, copied.mind(0).worst_index)
+    assert (selector.index, selector.worst_index) == (copied.thread_state(0).index, copied.thread_state(0).worst_index)
     assert selector.faults is copied.faults
 
 
 def test_a_story_is_that_of_one_thread() -> None:
     """Begun anew when asked for; a copy goes on with its own."""
-    made = world()
-    made.mind(1).version = 1
-    assert made.selector(0, made.mind(0), TAPE).observer is None
-    made.tell(0)
+    made = state()
+    made.thread_state(1).version = 1
+    assert made.selector(0, made.thread_state(0), TAPE).observer is None
+    made.collect_story(0)
     assert made.story == []
-    observer = made.selector(0, made.mind(0), TAPE).observer
+    observer = made.selector(0, made.thread_state(0), TAPE).observer
     assert observer is not None
     observer(IndexRead(3))
-    assert made.selector(1, made.mind(1), TAPE).observer is None
+    assert made.selector(1, made.thread_state(1), TAPE).observer is None
     copied = made.copy(TAPE, 0)
-    assert (copied.story, copied.storyteller) == ([IndexRead(3)], 0)
+    assert (copied.story, copied.story_thread) == ([IndexRead(3)], 0)
     assert copied.story is not made.story
-    made.tell(1)
-    assert (made.story, made.storyteller) == ([], 1)
+    made.collect_story(1)
+    assert (made.story, made.story_thread) == ([], 1)
 
 
 def test_a_mind_is_fresh_at_the_first_call_of_its_thread() -> None:
     """And the same from then on."""
-    made = world()
-    mind = made.mind(4)
-    assert (mind.index.value, mind.worst_index.value, mind.version, mind.loop, mind.finish) == (
+    made = state()
+    thread_state = made.thread_state(4)
+    assert (
+        thread_state.index.value,
+        thread_state.worst_index.value,
+        thread_state.version,
+        thread_state.loop,
+        thread_state.finish,
+    ) == (
         None,
         None,
         0,
         None,
         None,
     )
-    assert made.mind(4) is mind
+    assert made.thread_state(4) is thread_state
 
 
 def test_a_forgotten_index_may_stand_anywhere() -> None:
     """Both counters; list and call stay."""
-    made = world()
-    before = made.mind(0)
+    made = state()
+    before = made.thread_state(0)
     made.forget_index(0)
-    after = made.mind(0)
+    after = made.thread_state(0)
     assert (after.index.value, after.worst_index.value) == (None, None)
     assert (after.version, after.loop) == (1, before.loop)
     assert before.index.value == 3
@@ -247,9 +257,9 @@ def test_a_forgotten_index_may_stand_anywhere() -> None:
 
 def test_lists_that_no_thread_holds_are_dropped() -> None:
     """Thread 0 holds the first, thread 1 the third."""
-    made = world()
+    made = state()
     for version in (2, 3):
         made.infos[version] = UncertainPublishInfo([("a", 0)], {}, DEMON)
-    made.mind(1).version = 3
+    made.thread_state(1).version = 3
     made.forget_unused_lists()
     assert list(made.infos) == [1, 3]

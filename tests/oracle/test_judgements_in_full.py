@@ -7,7 +7,7 @@ import pytest
 from rocketdiff.core.plan import SendKind, SendMode
 from rocketdiff.core.records import UNSEEN_ROUTE
 from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle import stepper
+from rocketdiff.oracle import transition
 from rocketdiff.oracle.judgement import Decision, SendJudgement
 from rocketdiff.oracle.observation import Observation
 from rocketdiff.oracle.replay import Replay, replay_for
@@ -15,8 +15,8 @@ from rocketmq_reference.dialects import dialect_of
 from tests.oracle.histories import MS, attempt_of, history, routes, send_of
 from tests.oracle.judging import judged, signatures
 
-EITHER = Decision(0, queues_total=8, queues_legal=8, brokers_total=2, brokers_legal=("a", "b"), avoided=0)
-ONLY_A = Decision(0, queues_total=8, queues_legal=1, brokers_total=2, brokers_legal=("a",), avoided=0)
+EITHER = Decision(0, queues_total=8, queues_legal=8, avoided=0)
+ONLY_A = Decision(0, queues_total=8, queues_legal=1, avoided=0)
 
 
 def test_sends_that_the_rules_explain() -> None:
@@ -30,7 +30,7 @@ def test_sends_that_the_rules_explain() -> None:
 def test_a_retry_is_a_decision_of_its_own() -> None:
     """After a1 the next of b."""
     (_, judgement) = judged("5.3.3", "0 a0 1 | 20 a1 1 refused > b0 1")
-    retry = Decision(1, queues_total=8, queues_legal=1, brokers_total=2, brokers_legal=("b",), avoided=0)
+    retry = Decision(1, queues_total=8, queues_legal=1, avoided=0)
     assert judgement == SendJudgement(1, 0, (ONLY_A, retry), None, 1)
 
 
@@ -48,9 +48,7 @@ def test_while_the_list_changes_its_older_version_is_counted() -> None:
     Eight queues were in the older version; of its two brokers and the new ones four are legal.
     """
     (_, judgement) = judged("5.3.3", "0 a0 1 | 20 r1-2 a1 1", "a4 b4", "a2 c2 d1")
-    assert judgement.decisions == (
-        Decision(0, queues_total=8, queues_legal=6, brokers_total=4, brokers_legal=("a", "b", "c", "d"), avoided=0),
-    )
+    assert judgement.decisions == (Decision(0, queues_total=8, queues_legal=6, avoided=0),)
 
 
 def test_while_the_list_changes_a_difference_is_told_of_its_older_version() -> None:
@@ -101,7 +99,7 @@ def test_what_is_undecided_has_no_states_and_no_decisions(text: str) -> None:
 
 def test_what_is_undecided_differs_in_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Seven of eight ways were followed, and the send went the other; not even a result that names another queue."""
-    monkeypatch.setattr(stepper, "WAYS_FOLLOWED", 7)
+    monkeypatch.setattr(transition, "WAYS_FOLLOWED", 7)
     for lies in (False, True):
         (send,) = history("0 a0 1")
         replay = replay_for("5.3.3", ClientSettings(), routes("a4 b4"))
@@ -153,7 +151,9 @@ def test_a_call_that_is_over_leaves_nothing_in_hand(mode: SendMode) -> None:
     send = replace(ONE_WAY, mode=mode, end_ns=3 * MS, status="SEND_OK" if mode is SendMode.SYNC else None)
     replay = replay_for("5.3.3", ClientSettings(send_latency_fault_enable=mode is SendMode.SYNC), routes("a4 b4"))
     assert replay.judge(send).difference is None
-    assert [(world.mind(0).loop, world.mind(0).finish) for world in replay.belief.worlds] == [(None, None)]
+    assert [(state.thread_state(0).loop, state.thread_state(0).finish) for state in replay.belief.states] == [
+        (None, None)
+    ]
 
 
 @pytest.mark.parametrize("narrated", [False, True])
@@ -161,6 +161,8 @@ def test_a_story_is_collected_when_somebody_wants_it(narrated: bool) -> None:
     """And not otherwise, which is what is done if nothing is said."""
     replay = replay_for("5.3.3", ClientSettings(), routes("a4 b4"))
     (send,) = history("0 a0 1")
-    observation = Observation(replay.stepper, send, narrated=True) if narrated else Observation(replay.stepper, send)
+    observation = (
+        Observation(replay.transitions, send, narrated=True) if narrated else Observation(replay.transitions, send)
+    )
     replay.judge_observation(observation)
     assert (observation.story != []) is narrated

@@ -1,4 +1,4 @@
-"""Which moments of several threads may be next, which orders need not be tried, and how many are followed."""
+"""Which decision points of several threads may be next, which orders need not be tried, and how many are followed."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ from rocketdiff.oracle.interleave import (
 )
 from rocketdiff.oracle.observation import Observation
 from rocketdiff.oracle.replay import replay_for
-from rocketdiff.oracle.uncertain_list import UncertainPublishInfo
+from rocketdiff.oracle.uncertain import UncertainPublishInfo
 from rocketmq_reference.dialects import dialect_of
 from tests.oracle.histories import MS, attempt_of, history, routes, send_of
 from tests.oracle.judging import judged
@@ -37,9 +37,9 @@ FAILED = attempt_of(0, "a", 0, 0, MS, "RemotingConnectException")
 
 def avoiding(until_ms: int) -> Belief:
     """A is avoided until then."""
-    world = HiddenState(dialect_of("5.3.3"), ChoiceExplorer(), latency_on=True)
-    world.faults.update("a", 600, until_ms, True, 0)
-    return Belief([world])
+    state = HiddenState(dialect_of("5.3.3"), ChoiceExplorer(), latency_on=True)
+    state.faults.update("a", 600, until_ms, True, 0)
+    return Belief([state])
 
 
 def choice(from_ns: int, to_ns: int) -> DecisionPoint:
@@ -52,9 +52,9 @@ def note(from_ns: int, to_ns: int, settled: Attempt = FAILED) -> DecisionPoint:
     return DecisionPoint(send, 1, from_ns, to_ns, settled, chooses=False, followed_by=None)
 
 
-def lane(*moments: DecisionPoint) -> _Lane:
+def lane(*points: DecisionPoint) -> _Lane:
     made = _Lane()
-    made.moments = list(moments)
+    made.points = list(points)
     return made
 
 
@@ -133,8 +133,8 @@ def test_an_answer_within_half_a_second_of_its_choice_is_harmless(number: int, c
     send = send_of(0, 0, SendKind.PLAIN, 0, 5 * MS, 900 * MS, attempts=ATTEMPTS)
     for to_ns, harmless in (((chosen_after_ms + 500) * MS - 1, True), ((chosen_after_ms + 500) * MS, False)):
         settled = ATTEMPTS[number - 1]
-        moment = DecisionPoint(send, number, settled.end_ns, to_ns, settled, chooses=False, followed_by=None)
-        assert _is_harmless(moment) is harmless
+        point = DecisionPoint(send, number, settled.end_ns, to_ns, settled, chooses=False, followed_by=None)
+        assert _is_harmless(point) is harmless
     assert not _is_harmless(note(10, 20))
     assert not _is_harmless(choice(10, 20))
 
@@ -167,7 +167,7 @@ def test_an_unjudged_call_is_reached_by_the_first_that_may_be_as_late() -> None:
 def test_the_belief_at_the_end_of_a_call_is_kept() -> None:
     """Once, when a thread has come to its end; one that has not begun, or has just chosen, is at none."""
     replay = replay_for("5.3.3", ClientSettings(send_latency_fault_enable=True), routes("a4"))
-    first, second = (Observation(replay.stepper, send) for send in history("t0 0 a0 1 | t0 20 a1 1"))
+    first, second = (Observation(replay.transitions, send) for send in history("t0 0 a0 1 | t0 20 a1 1"))
     made = _Lane()
     made.add(first)
     made.add(second)
@@ -188,12 +188,12 @@ def test_states_are_shared_out_among_orders(orders: int, kept: int) -> None:
     replay = replay_for("5.3.3", ClientSettings(send_latency_fault_enable=True), routes("a4"))
     found: dict[tuple[int, ...], list[HiddenState]] = {}
     for order in range(orders):
-        worlds = [HiddenState(dialect_of("5.3.3"), replay.stepper.explorer, latency_on=True) for _ in range(10)]
-        for number, world in enumerate(worlds):
-            world.infos[1] = UncertainPublishInfo([(f"b{number}", 0)], {}, replay.stepper.explorer)
-        found[order,] = worlds
-    frontier = _settled(replay.stepper, [lane()], found, True)
-    assert {(len(belief.worlds), belief.complete) for belief in frontier.values()} == {(kept, kept == 10)}
+        states = [HiddenState(dialect_of("5.3.3"), replay.transitions.explorer, latency_on=True) for _ in range(10)]
+        for number, state in enumerate(states):
+            state.infos[1] = UncertainPublishInfo([(f"b{number}", 0)], {}, replay.transitions.explorer)
+        found[order,] = states
+    frontier = _settled(replay.transitions, [lane()], found, True)
+    assert {(len(belief.states), belief.complete) for belief in frontier.values()} == {(kept, kept == 10)}
 
 
 def test_no_more_orders_are_followed_than_are_to_be(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,6 @@ def test_the_first_choice_is_free_and_the_second_is_not() -> None:
     judgements = judged("5.3.3", "0 b2 2 | 20 b3 2 | 40 a0 2")
     assert legal(judgements) == [[8], [1], [1]]
     assert [one.difference for one in judgements] == [None] * 3
-    assert judgements[0].decisions[0].brokers_legal == ("a", "b")
 
 
 def test_a_queue_out_of_turn_is_reported_once() -> None:

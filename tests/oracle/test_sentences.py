@@ -19,7 +19,7 @@ from rocketdiff.oracle.sentences import (
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.producer.attempt import Ending, Finish, Try
 from tests.oracle.histories import attempt_of, send_of
-from tests.oracle.test_belief import world
+from tests.oracle.test_belief import state
 
 QUEUES = [Queue(broker, queue) for broker in ("b", "a") for queue in range(4)]
 
@@ -49,11 +49,11 @@ def test_reasons_are_who_is_avoided_and_who_has_just_failed() -> None:
 
 def test_what_is_left_of_an_avoidance_is_the_least_and_the_most() -> None:
     """Avoided until 150 to 160 in one hidden state, until 155 to 170 in another: at 100 to 101 that leaves 49 to 70, at 170 nothing."""
-    worlds = [world((150, 160)), world((155, 170))]
-    assert remaining_ms(worlds, (100, 101)) == {"a": (49, 70)}
-    assert remaining_ms(worlds[::-1], (100, 101)) == {"a": (49, 70)}
-    assert remaining_ms(worlds, (160, 169)) == {"a": (0, 10)}
-    assert remaining_ms(worlds, (170, 171)) == {}
+    states = [state((150, 160)), state((155, 170))]
+    assert remaining_ms(states, (100, 101)) == {"a": (49, 70)}
+    assert remaining_ms(states[::-1], (100, 101)) == {"a": (49, 70)}
+    assert remaining_ms(states, (160, 169)) == {"a": (0, 10)}
+    assert remaining_ms(states, (170, 171)) == {}
 
 
 @pytest.mark.parametrize(

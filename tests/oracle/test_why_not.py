@@ -8,7 +8,7 @@ from rocketdiff.oracle.decision_point import DecisionPoint
 from rocketdiff.oracle.difference import explained_difference
 from rocketdiff.oracle.hidden_state import HiddenState
 from rocketdiff.oracle.judgement import DifferenceKind, RuleDifference
-from rocketdiff.oracle.uncertain_list import UncertainPublishInfo
+from rocketdiff.oracle.uncertain import UncertainPublishInfo
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.producer.attempt import Ending, Finish, Step, Try
@@ -35,16 +35,16 @@ def state(
     release: str = "4.9.7",
 ) -> HiddenState:
     """Brokers avoided for a minute, slow enough to be thought of, or used and fine; elements of the list that name another queue."""
-    world = HiddenState(dialect_of(release), ChoiceExplorer(), latency_on=True)
-    world.infos[1] = UncertainPublishInfo(LIST, {}, world.faults.explorer)
+    hidden = HiddenState(dialect_of(release), ChoiceExplorer(), latency_on=True)
+    hidden.infos[1] = UncertainPublishInfo(LIST, {}, hidden.faults.explorer)
     for place, queue in (rewritten or {}).items():
-        world.infos[1].queues[place] = queue
+        hidden.infos[1].queues[place] = queue
     for names, latency_ms, avoid_ms in ((avoided, 600, 60_000), (slow, 50, 0), (fine, 49, 0)):
         for broker in names:
-            world.faults.update(broker, latency_ms, avoid_ms, True, NOW_MS - 50 if avoid_ms else 0)
+            hidden.faults.update(broker, latency_ms, avoid_ms, True, NOW_MS - 50 if avoid_ms else 0)
             if not avoid_ms:
-                world.faults.items[broker].start_ms = 0
-    return world
+                hidden.faults.items[broker].start_ms = 0
+    return hidden
 
 
 def found(seen: Queue, *outcomes: tuple[HiddenState, Step], last_broker: str = "") -> RuleDifference:
@@ -52,16 +52,16 @@ def found(seen: Queue, *outcomes: tuple[HiddenState, Step], last_broker: str = "
     before = (attempt_of(0, last_broker, 0, 0, MS),) if last_broker else ()
     attempt = attempt_of(len(before), *seen, NOW_MS * MS, (NOW_MS + 1) * MS)
     send = send_of(0, 0, SendKind.PLAIN, 0, 0, 200 * MS, attempts=(*before, attempt))
-    moment = DecisionPoint(send, len(before), NOW_MS * MS, NOW_MS * MS, None, chooses=True, followed_by=attempt)
-    return explained_difference(outcomes, moment, LIST)
+    point = DecisionPoint(send, len(before), NOW_MS * MS, NOW_MS * MS, None, chooses=True, followed_by=attempt)
+    return explained_difference(outcomes, point, LIST)
 
 
 def name(seen: Queue, *outcomes: tuple[HiddenState, Step], last_broker: str = "") -> str:
     return found(seen, *outcomes, last_broker=last_broker).signature
 
 
-def legal(queue: Queue, world: HiddenState) -> tuple[HiddenState, Step]:
-    return world, Try(queue, 3_000)
+def legal(queue: Queue, hidden: HiddenState) -> tuple[HiddenState, Step]:
+    return hidden, Try(queue, 3_000)
 
 
 def test_a_broker_that_every_state_avoids() -> None:
@@ -105,13 +105,13 @@ def test_one_state_with_a_rewritten_list_is_enough() -> None:
 
 def test_a_list_of_another_length_is_another_list() -> None:
     """What a thread holds that has not seen the new route yet."""
-    world = state()
-    world.infos[2] = UncertainPublishInfo([("d", 0)], {}, world.faults.explorer)
-    assert name(A1, legal(A0, world)) == f"{OUT_OF_TURN}/first"
+    hidden = state()
+    hidden.infos[2] = UncertainPublishInfo([("d", 0)], {}, hidden.faults.explorer)
+    assert name(A1, legal(A0, hidden)) == f"{OUT_OF_TURN}/first"
 
 
 @pytest.mark.parametrize(
-    ("seen", "world", "expected"),
+    ("seen", "hidden", "expected"),
     [
         (B0, {"avoided": "a"}, STAYED_AWAY),  # a0 is legal all the same; past a comes b0
         (B0, {"slow": "a"}, STAYED_AWAY),  # 50 ms are the lowest threshold of any release
@@ -122,9 +122,9 @@ def test_a_list_of_another_length_is_another_list() -> None:
         (A1, {"avoided": "a"}, OUT_OF_TURN),  # not away from a
     ],
 )
-def test_a_broker_that_the_client_stayed_away_from(seen: Queue, world: dict[str, str], expected: str) -> None:
+def test_a_broker_that_the_client_stayed_away_from(seen: Queue, hidden: dict[str, str], expected: str) -> None:
     """A0 is legal, though a was avoided or slow once; the next queue of another broker is b0."""
-    assert name(seen, legal(A0, state(**world))) == f"{expected}/first"  # type: ignore[arg-type]  # names of brokers
+    assert name(seen, legal(A0, state(**hidden))) == f"{expected}/first"  # type: ignore[arg-type]  # names of brokers
 
 
 def test_past_the_end_of_the_list_it_goes_on_at_its_beginning() -> None:
@@ -154,9 +154,9 @@ def test_one_state_in_which_it_stayed_away_is_enough() -> None:
 def test_the_list_that_has_the_legal_queue_is_walked() -> None:
     """Another thread may hold a list without it, or with it alone."""
     for other in ((("d", 0),), (("a", 0), ("a", 1))):
-        world = state(slow="a")
-        world.infos = {2: UncertainPublishInfo(other, {}, world.faults.explorer), **world.infos}
-        assert name(B0, legal(A0, world)) == f"{STAYED_AWAY}/first"
+        hidden = state(slow="a")
+        hidden.infos = {2: UncertainPublishInfo(other, {}, hidden.faults.explorer), **hidden.infos}
+        assert name(B0, legal(A0, hidden)) == f"{STAYED_AWAY}/first"
 
 
 def test_kinds_go_with_names() -> None:
@@ -183,8 +183,8 @@ def ended(error: str | None, code: int | None, *finishes: Finish) -> RuleDiffere
     attempt = attempt_of(0, "a", 0, 0, MS)
     status = "FLUSH_DISK_TIMEOUT" if error is None else None
     send = send_of(0, 0, SendKind.PLAIN, 0, 0, 2 * MS, error, None, code, status, attempts=(attempt,))
-    moment = DecisionPoint(send, 1, MS, 2 * MS, attempt, chooses=True, followed_by=None)
-    return explained_difference([(state(), finish) for finish in finishes], moment, LIST)
+    point = DecisionPoint(send, 1, MS, 2 * MS, attempt, chooses=True, followed_by=None)
+    return explained_difference([(state(), finish) for finish in finishes], point, LIST)
 
 
 def test_of_several_ends_the_nearest_is_expected() -> None:

@@ -1,6 +1,8 @@
 """How `make test` hands out live tests: no two that share a cluster apart, and nothing said in silence when groups are lost."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -43,6 +45,8 @@ def test(turn):
     pass
 """
 
+MODULES = {"test_a": LIVE.format(mark="cluster"), "test_b": LIVE.format(mark="container"), "test_z": OTHERS}
+
 PLUGIN = "pytest_plugins = ['tests.side_by_side']\n"
 
 HOST = """
@@ -76,7 +80,7 @@ def project(pytester: pytest.Pytester) -> pytest.Pytester:
     """Two live modules, each with a cluster that its tests share, and one of tests that only compute."""
     pytester.makeini(SETTINGS)
     pytester.makeconftest(PLUGIN)
-    pytester.makepyfile(test_a=LIVE.format(mark="cluster"), test_b=LIVE.format(mark="container"), test_z=OTHERS)
+    pytester.makepyfile(**MODULES)
     return pytester
 
 
@@ -90,33 +94,42 @@ def test_tests_of_several_modules_that_need_a_java_host_go_to_one_worker(pyteste
     pytester.makeini(SETTINGS)
     pytester.makeconftest(PLUGIN + HOST)
     pytester.makepyfile(test_a=ON_THE_HOST, test_b=ON_THE_HOST, test_z=OTHERS)
-    done = pytester.runpytest_subprocess("-n", "2", "--dist", "loadgroup", "-v")
+    done = pytester.runpytest_inprocess("-n", "2", "--dist", "loadgroup", "-v")
     done.assert_outcomes(passed=12)
     workers = [worker for module in "ab" for worker in workers_of(done.stdout.str(), f"test_{module}.py::test_on_it")]
     assert (len(workers), len(set(workers))) == (6, 1)
 
 
-def test_tests_that_share_a_cluster_go_to_one_worker(project: pytest.Pytester) -> None:
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What one run of the project by three workers printed."""
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "tox.ini").write_text(SETTINGS)
+    (folder / "conftest.py").write_text(PLUGIN)
+    for name, text in MODULES.items():
+        (folder / f"{name}.py").write_text(text)
+    command = [sys.executable, "-m", "pytest", "-n", "3", "--dist", "loadgroup", "-v"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300).stdout
+
+
+def test_tests_that_share_a_cluster_go_to_one_worker(told: str) -> None:
     """In pytest 9.2.0 with xdist 3.8.0 they did not, and nothing said so."""
-    done = project.runpytest_subprocess("-n", "3", "--dist", "loadgroup", "-v")
-    done.assert_outcomes(passed=18)
+    assert "= 18 passed in " in told
     for module in ("test_a.py", "test_b.py"):
-        workers = workers_of(done.stdout.str(), f"{module}::test_shared")
+        workers = workers_of(told, f"{module}::test_shared")
         assert (len(workers), len(set(workers))) == (4, 1), module
 
 
-def test_a_test_that_shares_nothing_goes_where_there_is_room(project: pytest.Pytester) -> None:
+def test_a_test_that_shares_nothing_goes_where_there_is_room(told: str) -> None:
     """It is a unit of its own, whatever session fixtures plugins bring along; so is one that only computes."""
-    told = project.runpytest_subprocess("-n", "2", "--dist", "loadgroup", "-v").stdout.str()
     units = set(re.findall(r"PASSED test_a\.py::test_alone\S*@(live:\S+)", told))
     assert units == {"live:test_a.py::test_alone((a-b))", "live:test_a.py::test_alone(c)"}
     assert re.findall(r"PASSED test_z\.py::test\[0\](\S*)", told) == [""]
 
 
-def test_the_last_worker_begins_with_what_only_computes(project: pytest.Pytester) -> None:
+def test_the_last_worker_begins_with_what_only_computes(told: str) -> None:
     """The others begin with live tests."""
-    done = project.runpytest_subprocess("-n", "3", "--dist", "loadgroup", "-v")
-    begun = {worker: test for test, worker in reversed(_begun(done.stdout.str()))}
+    begun = {worker: test for test, worker in reversed(_begun(told))}
     assert {worker: test.partition("::")[0] == "test_z.py" for worker, test in begun.items()} == {
         "gw0": False,
         "gw1": False,
@@ -130,13 +143,13 @@ def _begun(told: str) -> list[tuple[str, str]]:
 
 def test_one_worker_does_everything(project: pytest.Pytester) -> None:
     """Also where there is one core."""
-    project.runpytest_subprocess("-n", "1", "--dist", "loadgroup").assert_outcomes(passed=18)
+    project.runpytest_inprocess("-n", "1", "--dist", "loadgroup").assert_outcomes(passed=18)
 
 
 def test_without_groups_no_live_test_begins(project: pytest.Pytester) -> None:
     """Whatever takes them away: each fails with what to do, and the others pass."""
     project.makeconftest(PLUGIN + UNGROUPED)
-    done = project.runpytest_subprocess("-n", "2", "--dist", "loadgroup")
+    done = project.runpytest_inprocess("-n", "2", "--dist", "loadgroup")
     done.assert_outcomes(errors=12, passed=6)
     assert "expected pytest-xdist to put every live test into its group" in done.stdout.str()
 

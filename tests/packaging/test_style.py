@@ -1,7 +1,10 @@
 """House rules about the code that ruff cannot state."""
 
 import ast
+from collections.abc import Mapping
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 
@@ -17,26 +20,32 @@ def modules(*folders: str) -> list[Path]:
     return sorted(file for folder in folders for file in (ROOT / folder).rglob("*.py"))
 
 
-def test_every_test_says_in_a_sentence_what_it_shows() -> None:
+@pytest.fixture(scope="module")
+def silent() -> Mapping[str, list[str]]:
+    """Tests without a sentence and without an assertion; every module is parsed once and forgotten."""
+    found: dict[str, list[str]] = {"sentence": [], "assertion": []}
+    for file in modules("tests"):
+        name, tree = file.relative_to(ROOT), ast.parse(file.read_text())
+        found["sentence"] += [f"{name}::{test}" for test in names_without_sentence(tree)]
+        found["assertion"] += [f"{name}::{test}" for test in names_without_assertion(tree)]
+    return found
+
+
+def test_every_test_says_in_a_sentence_what_it_shows(silent: Mapping[str, list[str]]) -> None:
     """The name is for the machine, the sentence for whoever reads the failure."""
-    silent = [
-        f"{file.relative_to(ROOT)}::{node.name}"
-        for file in modules("tests")
-        for node in ast.walk(ast.parse(file.read_text()))
-        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_") and not ast.get_docstring(node)
-    ]
-    assert not silent
+    assert silent["sentence"] == []
 
 
-def test_a_test_that_asserts_by_not_raising_says_so() -> None:
+def test_a_test_that_asserts_by_not_raising_says_so(silent: Mapping[str, list[str]]) -> None:
     """By its name: something is accepted, or nothing raised. Else an assertion that got lost would look the same."""
-    silent = [
-        f"{file.relative_to(ROOT)}::{name}"
-        for file in modules("tests")
-        for name in names_without_assertion(ast.parse(file.read_text()))
-        if not ("accepted" in name or "raise" in name)
-    ]
-    assert not silent
+    names = {one: one.rpartition("::")[2] for one in silent["assertion"]}
+    assert [one for one, name in names.items() if not ("accepted" in name or "raise" in name)] == []
+
+
+def names_without_sentence(tree: ast.Module) -> list[str]:
+    """Tests without a docstring."""
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    return [one.name for one in functions if one.name.startswith("test_") and not ast.get_docstring(one)]
 
 
 def names_without_assertion(tree: ast.Module) -> list[str]:

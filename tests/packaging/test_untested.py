@@ -43,7 +43,7 @@ def ending(pytester: pytest.Pytester, text: str, *arguments: str) -> list[str]:
     pytester.makeini(SETTINGS)
     pytester.makeconftest("pytest_plugins = ['tests.untested']")
     pytester.makepyfile(text)
-    lines = pytester.runpytest_subprocess(*arguments).stdout.lines
+    lines = pytester.runpytest_inprocess(*arguments).stdout.lines
     begin = next(number for number, line in enumerate(lines) if "skipped, and untested for that" in line)
     return [line for line in lines[begin + 1 : -1] if line]
 

@@ -17,7 +17,16 @@ ROOT = Path(__file__).parents[2]
 DATA_FOLDERS = (
     "fixtures/scenarios",
     "fixtures/schema",
+    "harness/rocketdiff/drivers/go",
+    "harness/rocketdiff/drivers/grpc-go",
+    "harness/rocketdiff/drivers/grpc-node",
+    "harness/rocketdiff/drivers/grpc-python",
+    "harness/rocketdiff/drivers/grpc_java",
     "harness/rocketdiff/drivers/java",
+    "harness/rocketdiff/drivers/node",
+    "harness/rocketdiff/drivers/rust",
+    "fixtures/skeletons",
+    "harness/rocketdiff/matrix/templates",
     "harness/rocketdiff/report/templates",
 )
 DATA_FILES = ("harness/rocketdiff/releases/artifacts.lock.json", "docker/Dockerfile")

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,3 +64,29 @@ def test_what_must_happen_after_a_failed_run_always_happens() -> None:
 def test_the_workflow_asks_for_the_permissions_that_it_needs() -> None:
     """Comments and alerts; the checkout needs no more than reading."""
     assert WORKFLOW["permissions"] == {"contents": "read", "pull-requests": "write", "security-events": "write"}
+
+
+def test_the_workflow_for_patches_names_only_options_that_there_are(tmp_path: Path) -> None:
+    """Its command is `rocketdiff changelog`; the jar that it finds is the one that Maven built, not its sources."""
+    steps = yaml.safe_load((EXAMPLES / "patch-workflow.yml").read_text())["jobs"]["changelog"]["steps"]
+    (script,) = (step["run"] for step in steps if "rocketdiff changelog" in step.get("run", ""))
+    (line,) = (line for line in script.splitlines() if line.strip().startswith("rocketdiff changelog"))
+    command = get_command(app).commands["changelog"]  # type: ignore[attr-defined]  # a group, as it has several commands
+    known = {name for parameter in command.params for name in parameter.opts}
+    assert {word for word in shlex.split(line.partition(">")[0]) if word.startswith("-")} <= known
+    built = tmp_path / "client" / "target"
+    built.mkdir(parents=True)
+    for name in ("rocketmq-client-5.3.4-SNAPSHOT.jar", "rocketmq-client-5.3.4-SNAPSHOT-sources.jar"):
+        (built / name).touch()
+    (tmp_path / "rocketdiff").write_text('#!/bin/sh\necho "$@"; exit 1\n')
+    (tmp_path / "rocketdiff").chmod(0o755)
+    environment = {
+        "PATH": f"{tmp_path}:/usr/bin:/bin",
+        "BASE": "5.3.3",
+        "MODULE": "client",
+        "GITHUB_STEP_SUMMARY": "out",
+    }
+    ran = subprocess.run(["/bin/bash", "-e", "-c", script], cwd=tmp_path, env=environment, check=False)
+    assert ran.returncode == 1
+    told = (tmp_path / "out").read_text().splitlines()
+    assert told[2] == "changelog 5.3.3 client/target/rocketmq-client-5.3.4-SNAPSHOT.jar@5.3.3 --exit-code"

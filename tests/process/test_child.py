@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.core.errors import EnvironmentMissing
-from rocketdiff.process.child import Child
+from rocketdiff.process.child import Child, last_line
 from tests.subjects.processes import gone
 
 DEADLINE_S = 30.0
@@ -117,3 +117,21 @@ def test_a_folder_that_is_not_there_is_one_clear_message(start: Start) -> None:
     """Not a traceback."""
     with pytest.raises(EnvironmentMissing, match="to be able to start"):
         start("", folder=Path("/no/such/folder"))
+
+
+def test_of_a_java_stack_the_last_words_are_what_was_thrown(tmp_path: Path) -> None:
+    """The last of its causes, and not the frames below it."""
+    stack = "Exception in thread main java.lang.Error: outer\n\tat a.B.c(B.java:3)\nCaused by: java.lang.Error: inner\n"
+    (tmp_path / "stderr").write_text(
+        f"{stack}\tat a.B.<init>(B.java:32)\n\tat java.base/x.Y.z(Native Method)\n\t... 12 more\n"
+    )
+    with (tmp_path / "stderr").open("rb") as file:
+        assert last_line(file) == "Caused by: java.lang.Error: inner"
+
+
+def test_of_a_panic_the_last_words_are_its_first(tmp_path: Path) -> None:
+    """As Go writes it; what comes after it are goroutines and registers."""
+    stack = "starting\npanic: runtime error: nil pointer\n[signal SIGSEGV]\n\ngoroutine 8 [running]:\nmain.f()\n\t/x/main.go:128 +0x1ef\n"
+    (tmp_path / "stderr").write_text(stack)
+    with (tmp_path / "stderr").open("rb") as file:
+        assert last_line(file) == "panic: runtime error: nil pointer"

@@ -97,3 +97,26 @@ def test_two_threads_may_read_their_first_record_at_the_same_time() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "True"
+
+
+def test_the_error_word_of_an_attempt_becomes_the_class_that_the_rules_speak_of() -> None:
+    """A send keeps its word: it says more than one class."""
+    attempt = b'{"type":"attempt","send":0,"thread":0,"attempt":0,"broker":"a","queue_id":0,"start_ns":1,"end_ns":2,"error":"refused"}'
+    send = b'{"type":"send","send":0,"thread":0,"start_ns":1,"end_ns":2,"error":"timeout"}'
+    assert [getattr(decode_record(line).record, "error", None) for line in (attempt, send)] == [
+        "RemotingConnectException",
+        "timeout",
+    ]
+
+
+def test_a_word_that_is_none_of_the_error_words_is_refused_with_those_that_are() -> None:
+    """Taken for a class, it would be a difference for ever, and nobody would know why."""
+    with pytest.raises(SubjectBroken, match=r"error is time-out, which is .* timeout, refused") as refused:
+        decode_record(b'{"type":"send","send":0,"thread":0,"start_ns":1,"end_ns":2,"error":"time-out"}')
+    assert refused.value.signature == "protocol.impossible-value"
+
+
+def test_an_attempt_without_an_end_has_only_begun() -> None:
+    """Its end is unseen, and lies where it began until the relay tells it."""
+    line = b'{"type":"attempt","send":0,"thread":0,"attempt":0,"broker":"a","queue_id":0,"start_ns":7}'
+    assert decode_record(line).record == Attempt(0, 0, 0, "a", 0, 7, 7, "UnseenEnd")

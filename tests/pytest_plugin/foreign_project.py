@@ -6,6 +6,10 @@ from pathlib import Path
 import pytest
 
 from rocketdiff.core.resources import import_path
+from rocketdiff.pytest_plugin import collection
+
+IMPORTED = (collection,)
+"""What a session with scenarios imports: of what is first imported within one, pytester forgets all, and numpy can be imported only once."""
 
 TOYS = ("--rocketdiff", "--rocketdiff-seed", "5", "--rocketdiff-subject", "python:5.3.3", "--rocketdiff-subject")
 
@@ -47,6 +51,10 @@ class ForeignProject:
     def test(self, text: str) -> None:
         """A test of the project's own."""
         (self.path / "conformance" / "test_mine.py").write_text(text)
+
+    def pytest_here(self, *arguments: str) -> pytest.RunResult:
+        """The same in this process, which has imported everything already: a tenth of the work. For sessions that start nothing."""
+        return self._pytester.runpytest_inprocess(*_plugin(), *arguments)
 
     def pytest(self, *arguments: str) -> pytest.RunResult:
         """Run it as its owner would, who has rocketdiff installed."""

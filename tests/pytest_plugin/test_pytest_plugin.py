@@ -4,7 +4,7 @@ import pytest
 
 from tests.pytest_plugin.foreign_project import TOYS, ForeignProject, foreign_project
 
-pytestmark = pytest.mark.slow  # each starts another pytest or three
+pytestmark = pytest.mark.slow  # each runs another pytest or three, two of them in a process of its own
 
 HONEST = (*TOYS, "toy:honest")
 PAIR = "python:5.3.3~toy:honest"
@@ -32,7 +32,7 @@ def test_without_its_option_it_costs_and_collects_nothing(project: ForeignProjec
     )
     result = project.pytest()
     result.assert_outcomes(passed=1)
-    project.pytest("--fixtures").stdout.fnmatch_lines_random(["rocketmq_cluster*", "rocketdiff_subject*"])
+    project.pytest_here("--fixtures").stdout.fnmatch_lines_random(["rocketmq_cluster*", "rocketdiff_subject*"])
 
 
 def test_own_scenarios_are_items_named_like_their_cases(project: ForeignProject) -> None:
@@ -41,13 +41,13 @@ def test_own_scenarios_are_items_named_like_their_cases(project: ForeignProject)
     project.scenario("ours/c")
     project.scenario("ours/a", "two-masters")
     project.test("def test_mine(): pass\n")
-    assert items(project.pytest(*HONEST, "--collect-only", "-q")) == [
+    assert items(project.pytest_here(*HONEST, "--collect-only", "-q")) == [
         "conformance/test_mine.py::test_mine",
         f"conformance/c.yaml::ours/c/{PAIR}",
         f"conformance/a.yaml::ours/a/{PAIR}",
         f"conformance/b.yaml::ours/b/{PAIR}",
     ]
-    assert items(project.pytest(*HONEST, "--collect-only", "-q", "-m", "not rocketdiff")) == [
+    assert items(project.pytest_here(*HONEST, "--collect-only", "-q", "-m", "not rocketdiff")) == [
         "conformance/test_mine.py::test_mine"
     ]
 
@@ -55,18 +55,18 @@ def test_own_scenarios_are_items_named_like_their_cases(project: ForeignProject)
 def test_shipped_scenarios_come_by_suite_or_glob(project: ForeignProject) -> None:
     """A glob may mean own ones, shipped ones or both; without own ones and without a choice it is the quick suite."""
     chosen = (*HONEST, "--collect-only", "-q")
-    result = project.pytest(*chosen)
+    result = project.pytest_here(*chosen)
     quick = items(result)
     result.stdout.fnmatch_lines([f"{len(quick)} tests collected*"])
     assert f"rocketdiff::fault-latency/pause-one-of-two/{PAIR}" in quick
     project.scenario("ours/calm")
     both = ("--rocketdiff-scenario", "ours/*", "--rocketdiff-scenario", "fault-latency/pause-one-of-two")
-    assert items(project.pytest(*chosen, *both)) == [
+    assert items(project.pytest_here(*chosen, *both)) == [
         f"conformance/calm.yaml::ours/calm/{PAIR}",
         f"rocketdiff::fault-latency/pause-one-of-two/{PAIR}",
     ]
     every = ("--rocketdiff-suite", "quick", "--rocketdiff-scenario", "**")
-    assert len(items(project.pytest(*chosen, *every))) == len(quick) + 1
+    assert len(items(project.pytest_here(*chosen, *every))) == len(quick) + 1
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_wrong_option_is_one_message_and_exit_4(
     project: ForeignProject, arguments: tuple[str, ...], said: str
 ) -> None:
     """A typing error must not look like a pass, nor like a crash."""
-    result = project.pytest("--rocketdiff", *arguments)
+    result = project.pytest_here("--rocketdiff", *arguments)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([said])
     assert "Traceback" not in result.stderr.str()
@@ -103,7 +103,7 @@ def test_a_refused_scenario_is_an_error_with_its_line(project: ForeignProject) -
     """File, line and what was expected, without a traceback."""
     path = project.scenario("ours/calm")
     path.write_text(path.read_text().replace("queue-choice", "queue-choise"))
-    result = project.pytest(*HONEST)
+    result = project.pytest_here(*HONEST)
     assert result.ret == pytest.ExitCode.INTERRUPTED
     result.stdout.fnmatch_lines(["*expected*calm.yaml line 9*queue-choise*"])
     result.stdout.no_fnmatch_line("*Traceback*")
@@ -112,16 +112,16 @@ def test_a_refused_scenario_is_an_error_with_its_line(project: ForeignProject) -
 def test_options_without_the_option_that_runs_anything_are_refused(project: ForeignProject) -> None:
     """Somebody typed a client and no client was started: that would look like a pass. What the fixtures heed is let through."""
     project.test("def test_mine(): pass\n")
-    result = project.pytest("--rocketdiff-subject", "java:5.3.3")
+    result = project.pytest_here("--rocketdiff-subject", "java:5.3.3")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*--rocketdiff-subject without --rocketdiff does nothing*"])
-    assert project.pytest("--rocketdiff-server", "5.3.3").ret == pytest.ExitCode.OK
+    assert project.pytest_here("--rocketdiff-server", "5.3.3").ret == pytest.ExitCode.OK
 
 
 def test_a_topology_that_the_backend_cannot_have_is_skipped_with_the_reason(project: ForeignProject) -> None:
     """Asked before any engine is: a slave cannot follow its master on a network of containers."""
     project.scenario("ours/calm", "master-with-slave-async")
-    result = project.pytest(*HONEST, "--rocketdiff-cluster", "containers", "-rs")
+    result = project.pytest_here(*HONEST, "--rocketdiff-cluster", "containers", "-rs")
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["*SKIPPED*a slave copies topics*containers:host*"])
 
@@ -131,7 +131,7 @@ def test_a_call_that_a_client_does_not_have_is_skipped_with_the_reason(project: 
     path = project.scenario("ours/to-a-queue")
     path.write_text(path.read_text().replace("{mode: sync,", "{mode: sync, call: queue,"))
     subjects = ("--rocketdiff-subject", "python:5.3.3", "--rocketdiff-subject", "cpp:2.1.0")
-    result = project.pytest("--rocketdiff", *subjects, "-rs")
+    result = project.pytest_here("--rocketdiff", *subjects, "-rs")
     result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["*SKIPPED*one of the two clients has no such call"])
 
@@ -141,7 +141,8 @@ def test_a_session_that_could_run_no_scenario_is_no_pass(project: ForeignProject
     """All were skipped: nothing was compared, and the last lines say so; in a worker too, whatever own tests say."""
     project.scenario("ours/calm", "master-with-slave-async")
     project.test("def test_mine(): pass\n")
-    result = project.pytest(*HONEST, "--rocketdiff-cluster", "containers", *workers)
+    run = project.pytest if workers else project.pytest_here
+    result = run(*HONEST, "--rocketdiff-cluster", "containers", *workers)
     result.assert_outcomes(passed=1, skipped=1)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(
@@ -162,5 +163,5 @@ def test_scenarios_that_nobody_selected_fail_no_session(
     project.scenario("ours/calm", "master-with-slave-async")
     project.test("def test_mine(): pass\n")
     chosen = (*HONEST, "--rocketdiff-cluster", "containers")
-    assert project.pytest(*chosen, *arguments).ret == status
-    assert project.pytest(*chosen, "--collect-only").ret == pytest.ExitCode.OK
+    assert project.pytest_here(*chosen, *arguments).ret == status
+    assert project.pytest_here(*chosen, "--collect-only").ret == pytest.ExitCode.OK

@@ -14,9 +14,9 @@ from rocketdiff.pytest_plugin.collection import Scenarios
 from rocketdiff.pytest_plugin.items import answer_text
 from rocketdiff.report.words import answer_sign
 from rocketdiff.run.case_session import CaseAnswer
-from rocketdiff.run.request import RunRequest
 from rocketdiff.verdict.judge import judge
 from tests.report.conftest import sample_document, sample_evidence, sample_run_info
+from tests.requests import asked
 
 RUN = "20261121-142233-00000007"
 
@@ -50,7 +50,7 @@ def scenarios(tmp_path: Path) -> Scenarios:
         getoption=options.get,
         invocation_params=SimpleNamespace(args=("--rocketdiff",)),
     )
-    request = RunRequest(SubjectId("java", "4.7.1"), SubjectId("java", "5.3.3"), out=tmp_path, seed=7)
+    request = asked(SubjectId("java", "4.7.1"), SubjectId("java", "5.3.3"), out=tmp_path, seed=7)
     return Scenarios(config, request, RUN)
 
 

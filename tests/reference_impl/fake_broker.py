@@ -8,6 +8,7 @@ requests (heartbeats, routes) are answered properly unless ``silent``.
 import contextlib
 import json
 import socket
+import ssl
 import struct
 import threading
 import time
@@ -64,8 +65,9 @@ class Stored:
 class FakeServer:
     """Accepts connections on a free port of loopback; every request goes to ``serve`` in its connection's thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.silent = False
+        self._tls = tls
         self.requests: list[Command] = []
         self.connections = 0
         self._open: set[socket.socket] = set()
@@ -117,6 +119,12 @@ class FakeServer:
         with contextlib.suppress(OSError):
             while True:
                 connection, _ = self._listener.accept()
+                if self._tls is not None:
+                    try:
+                        connection = self._tls.wrap_socket(connection, server_side=True)
+                    except OSError:  # a client that does not trust the certificate, or speaks no TLS
+                        connection.close()
+                        continue
                 self.connections += 1
                 self._open.add(connection)
                 self._spawn(lambda peer=connection: self._converse(peer))  # type: ignore[misc]

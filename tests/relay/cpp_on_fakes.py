@@ -15,8 +15,8 @@ from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.remoting.exchanges import Exchange, exchanges_of
 from rocketdiff.relay.remoting.record import read_wire
-from rocketdiff.subjects.child import SubjectProcess
 from rocketdiff.subjects.registry import program_of
+from rocketdiff.subjects.subject_process import SubjectProcess
 from tests.reference_impl.fake_broker import FakeCluster, Reply
 from tests.relay.relayed import start_relay
 from tests.relay.staging import MS, plan_of

@@ -25,5 +25,13 @@ class Servers:
         return tuple(Node(Role.BROKER, name[-1], name, it.address, None) for name, it in self.fake.brokers.items())
 
     @property
+    def proxies(self) -> tuple[Node, ...]:
+        return ()
+
+    @property
+    def grpc_endpoints(self) -> dict[str, str]:
+        return {}
+
+    @property
     def slaves(self) -> tuple[Node, ...]:
         return ()

@@ -19,8 +19,8 @@ from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.remoting.attempts import attempts_of
 from rocketdiff.relay.remoting.exchanges import exchanges_of, past_the_relay
 from rocketdiff.relay.remoting.record import read_wire
-from rocketdiff.subjects.child import SubjectProcess
 from rocketdiff.subjects.registry import program_of
+from rocketdiff.subjects.subject_process import SubjectProcess
 
 NUMBERS = count(1)
 MS = 1_000_000

@@ -97,6 +97,16 @@ def test_answers_find_their_requests() -> None:
     assert past_the_relay(records) == []
 
 
+def test_of_two_requests_with_one_number_the_later_one_gets_the_answer() -> None:
+    """As in the table of a client up to 4.6.1; the earlier one was made all the same, and never gets one."""
+    earlier, later = request(10, 0), replace(request(20, 0), opaque=10)
+    closed = Closed(1, "broker-a", 50, "client")
+    assert exchanges_of([earlier, later, answer(30, 10), answer(40, 10), closed]) == [
+        Exchange(earlier),
+        Exchange(later, answer(30, 10)),
+    ]
+
+
 def test_an_answered_request_is_an_attempt() -> None:
     """From the relay's having the request to its having the answer."""
     exchanges = [Exchange(request(10, 0, queue=3), answer(20, 10))]

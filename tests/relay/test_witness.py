@@ -12,6 +12,7 @@ import pytest
 
 from rocketdiff.core.plan import SendKind
 from rocketdiff.relay.remoting.cross_check import disagreements
+from rocketdiff.relay.remoting.record import Shut, read_wire
 from tests.live import PATIENCE_S, await_that
 from tests.relay.staging import MS, Staging, plan_of
 
@@ -52,7 +53,7 @@ def test_a_refusing_broker_refuses_through_the_relay(stage: Staging) -> None:
     """A killed broker is told apart from a slow one, with the relay between as without it."""
     set_up = stage("java:5.3.3", plan_of(40))
     set_up.cluster.kill("broker-b")
-    time.sleep(0.1)
+    await_that(lambda: any(isinstance(one, Shut) and one.node == "broker-b" for one in read_wire(set_up.relay.journal)))
     set_up.subject.go(time.monotonic_ns() + 50 * MS)
     transcript = set_up.subject.await_done(PATIENCE_S)
     assert {send.status for send in transcript.sends} == {"SEND_OK"}

@@ -39,7 +39,19 @@ def test_everything_is_looked_at_in_order() -> None:
     """The names, which reports and scripts may rely on."""
     assert list(dict.fromkeys(finding.name for finding in examine())) == [
         *("Python", "Java", "Java compiler", "cores", "memory", "cache folder", "disk"),
-        *("server jars", "client jars", "C++ client", "Chromium", "container engine"),
+        *(
+            "server jars",
+            "client jars",
+            "C++ client",
+            "Go client",
+            "Node client",
+            "Rust client",
+            "Go client that speaks gRPC",
+            "Node client that speaks gRPC",
+            "Python client that speaks gRPC",
+            "Chromium",
+            "container engine",
+        ),
     ]
 
 

@@ -1,12 +1,14 @@
 """Our Java programs: sources compiled once, the driver compiled for real, and what the hosts of the simulation need."""
 
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from rocketdiff.core.errors import EnvironmentMissing, HarnessError
 from rocketdiff.releases import java_programs
-from rocketdiff.releases.java_programs import compiled, driver_class_path, fetch_simulation
+from rocketdiff.releases.cache import DIGESTS
+from rocketdiff.releases.java_programs import compiled, driver_class_path, fetch_simulation, jar_of
 from rocketdiff.releases.jdk import JavaHome, find_java
 from rocketdiff.releases.progress import silent
 
@@ -37,7 +39,20 @@ def test_classes_are_of_the_asked_level(java: JavaHome, sources: Path) -> None:
     assert "grüß".encode() in content
 
 
-@pytest.mark.usefixtures("cache")
+@pytest.fixture
+def quick_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In place of javac, which takes a second: the class is the source's text."""
+
+    def compiler(command: list[str]) -> None:
+        source = Path(command[-1])
+        target = Path(command[command.index("-d") + 1]) / source.parent.name / f"{source.stem}.class"
+        target.parent.mkdir()
+        target.write_bytes(source.read_bytes())
+
+    monkeypatch.setattr(java_programs, "_run_compiler", compiler)
+
+
+@pytest.mark.usefixtures("cache", "quick_compiler")
 def test_the_second_time_no_compiler_runs(java: JavaHome, sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Same sources, same compiler: same folder, found."""
     first = compiled("demo", sources, [], java)
@@ -46,7 +61,7 @@ def test_the_second_time_no_compiler_runs(java: JavaHome, sources: Path, monkeyp
 
 
 @pytest.mark.parametrize("damage", ["empty", "gone", "more", "no list"])
-@pytest.mark.usefixtures("cache")
+@pytest.mark.usefixtures("cache", "quick_compiler")
 def test_damaged_classes_are_compiled_again(java: JavaHome, sources: Path, damage: str) -> None:
     """A class that was emptied, removed or added would be told as a fault of the program that uses it."""
     classes = compiled("demo", sources, [], java)
@@ -59,13 +74,28 @@ def test_damaged_classes_are_compiled_again(java: JavaHome, sources: Path, damag
         case "more":
             (classes / "demo" / "Other.class").write_bytes(b"x")
         case _:
-            (classes / java_programs.DIGESTS).unlink()
+            (classes / DIGESTS).unlink()
     again = compiled("demo", sources, [], java)
     assert {path.name: path.read_bytes() for path in again.rglob("*") if path.is_file()} == before
     assert [path.name for path in again.parent.iterdir()] == [again.name]
 
 
-@pytest.mark.usefixtures("cache")
+@pytest.mark.usefixtures("cache", "quick_compiler")
+def test_a_jar_has_the_classes_alone_and_no_times(java: JavaHome, sources: Path) -> None:
+    """Made again it is the same file; it is not made again while it is there."""
+    classes = compiled("demo", sources, [], java)
+    jar = jar_of(classes)
+    first, made_ns = jar.read_bytes(), jar.stat().st_mtime_ns
+    with zipfile.ZipFile(jar) as file:
+        assert [(one.filename, one.date_time) for one in file.infolist()] == [
+            ("demo/Greeting.class", (1980, 1, 1, 0, 0, 0))
+        ]
+    assert jar_of(classes).stat().st_mtime_ns == made_ns
+    jar.write_bytes(b"")
+    assert jar_of(classes).read_bytes() == first
+
+
+@pytest.mark.usefixtures("cache", "quick_compiler")
 def test_changed_sources_are_compiled_anew(java: JavaHome, sources: Path) -> None:
     """The key is the content, not the time."""
     first = compiled("demo", sources, [], java)

@@ -31,7 +31,12 @@ DETAIL = {
 def document(detail: object) -> dict[str, Any]:
     """The examples of a document with one result and one cluster."""
     shown = {"example": {"send": 7, "detail": detail}}
-    return {"results": [{"divergences": [dict(shown)]}], "clusters": [{"example": {"send": 7, "detail": detail}}]}
+    run = {arm: {"client": "java"} for arm in ("baseline", "candidate")}
+    return {
+        "run": run,
+        "results": [{"divergences": [dict(shown)]}],
+        "clusters": [{"example": {"send": 7, "detail": detail}}],
+    }
 
 
 def test_a_detail_is_understood() -> None:
@@ -51,10 +56,12 @@ def test_a_detail_is_understood() -> None:
 
 @pytest.mark.parametrize("detail", [DETAIL, {}, {"p": 0.5, "sends": 3}])
 def test_what_was_understood_is_published_as_it_was(detail: dict[str, object]) -> None:
-    """Of a send, of nothing, and of a statistic."""
+    """Of a send, of nothing, and of a statistic; arms without a label have none."""
     published = document(detail)
     read = understand(msgspec.json.decode(msgspec.json.encode(published)))
     assert isinstance(read, dict)
+    for arm in ("baseline", "candidate"):
+        read["run"][arm]["label"] = ""
     for shown in (*read["results"][0]["divergences"], *read["clusters"]):
         shown["example"] = {"run": "", "sides": [], **shown["example"]}
     assert publish(read) == published

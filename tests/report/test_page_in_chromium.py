@@ -3,13 +3,15 @@
 import shutil
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
 
 from rocketdiff.report import html
 from rocketdiff.report.document import Document
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = [
@@ -33,8 +35,10 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser() -> "Iterator[Browser]":
     """One headless browser for this file."""
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - a second's work for every process that only collects
+
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
@@ -52,7 +56,9 @@ def address(page_text: str, tmp_path_factory: pytest.TempPathFactory) -> str:
 class Visit:
     """One page with what it complained about and what it asked for."""
 
-    def __init__(self, browser: Browser, address: str, width: int, scheme: Literal["light", "dark"] = "light") -> None:
+    def __init__(
+        self, browser: "Browser", address: str, width: int, scheme: Literal["light", "dark"] = "light"
+    ) -> None:
         self.context = browser.new_context(
             viewport={"width": width, "height": 900},
             reduced_motion="reduce",
@@ -69,7 +75,7 @@ class Visit:
 
 
 @pytest.fixture
-def visit(browser: Browser, address: str) -> Iterator[Visit]:
+def visit(browser: "Browser", address: str) -> Iterator[Visit]:
     """The page on a desktop."""
     visit = Visit(browser, address, 1280)
     yield visit
@@ -108,7 +114,7 @@ def test_charts_are_seen(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize("width", [390, 768, 1280])
-def test_the_page_is_never_wider_than_the_window(browser: Browser, address: str, width: int) -> None:
+def test_the_page_is_never_wider_than_the_window(browser: "Browser", address: str, width: int) -> None:
     """Wide tables and lanes scroll inside their own box; also with everything unfolded."""
     visit = Visit(browser, address, width)
     visit.page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
@@ -146,7 +152,7 @@ def test_the_filter_leaves_what_diverges(visit: Visit) -> None:
     assert rows.count() == 9
 
 
-def test_the_reproduce_command_is_copied(browser: Browser, address: str, document: Document) -> None:
+def test_the_reproduce_command_is_copied(browser: "Browser", address: str, document: Document) -> None:
     """To the clipboard, word for word."""
     visit = Visit(browser, address, 1280)
     visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -156,7 +162,7 @@ def test_the_reproduce_command_is_copied(browser: Browser, address: str, documen
     visit.context.close()
 
 
-def test_the_dark_scheme_reaches_into_the_charts(browser: Browser, address: str) -> None:
+def test_the_dark_scheme_reaches_into_the_charts(browser: "Browser", address: str) -> None:
     """Page and axis text change together."""
     seen = []
     schemes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
@@ -172,7 +178,7 @@ def test_the_dark_scheme_reaches_into_the_charts(browser: Browser, address: str)
     assert all(light != dark for light, dark in zip(*seen, strict=True))
 
 
-def test_paper_has_the_folds_as_they_are_and_everything_on_it(browser: Browser, address: str) -> None:
+def test_paper_has_the_folds_as_they_are_and_everything_on_it(browser: "Browser", address: str) -> None:
     """Nothing unfolds by itself; the matrix is as wide as the paper allows, 180 mm of A4 being 680 pixels."""
     visit = Visit(browser, address, 680)
     visit.page.emulate_media(media="print")
@@ -183,7 +189,7 @@ def test_paper_has_the_folds_as_they_are_and_everything_on_it(browser: Browser, 
     visit.context.close()
 
 
-def test_on_a_phone_every_answer_is_inside_the_window(browser: Browser, address: str) -> None:
+def test_on_a_phone_every_answer_is_inside_the_window(browser: "Browser", address: str) -> None:
     """The column that says why stands below the others instead of beside them."""
     visit = Visit(browser, address, 390)
     right = visit.page.eval_on_selector_all(

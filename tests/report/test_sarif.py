@@ -13,7 +13,7 @@ from rocketdiff.core.verdict import Divergence, Example, Severity, Verdict
 from rocketdiff.ledger.apply import EntryOutcome
 from rocketdiff.ledger.model import EntryState
 from rocketdiff.report import sarif
-from rocketdiff.report.context import ExampleContext, KnownEntry
+from rocketdiff.report.clusters import ExampleContext, KnownEntry
 from rocketdiff.report.document import Document
 from rocketdiff.report.sarif import GITHUBS, SIGNATURE, results_of
 

@@ -11,7 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from rocketdiff.core.run_info import Guard
 from rocketdiff.core.verdict import Verdict
-from rocketdiff.report.context import ExampleContext, KnownEntry
+from rocketdiff.report.clusters import ExampleContext, KnownEntry
 from rocketdiff.report.document import Document
 from rocketdiff.report.summary import print_summary
 from rocketdiff.verdict.judge import RunVerdict

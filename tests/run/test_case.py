@@ -11,7 +11,9 @@ from rocketdiff.cluster.interface import NodeState
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing
 from rocketdiff.core.events import Arm
 from rocketdiff.core.fault import FaultKind
+from rocketdiff.core.security import OPEN
 from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.subject import SubjectId
 from rocketdiff.run.case import Pair, _Stage
 from rocketdiff.run.wire_witness import WireStory
 from tests.cluster.fakes import FakeCluster
@@ -83,9 +85,11 @@ def test_frames_that_nobody_saw_make_the_case_invalid(stage: _Stage) -> None:
     """The wire's story of the arm is kept, and that it is not whole is a problem of the case."""
     story = WireStory("the wire: 2 attempts", unseen=("a frame of 9 MiB", "another"))
     scenario = SimpleNamespace(settings=ClientSettings())
-    pair = SimpleNamespace(baseline=SimpleNamespace(release="5.3.3"), candidate=SimpleNamespace(release="5.5.0"))
+    pair = SimpleNamespace(baseline=SubjectId("java", "5.3.3"), candidate=SubjectId("java", "5.5.0"))
     stage.case = cast("Any", SimpleNamespace(scenario=scenario, plan=None, id=pair))
-    stage.arms = {Arm.CANDIDATE: cast("Any", SimpleNamespace(transcript=SimpleNamespace(sends=[], attempts=[])))}
+    stage.arms = {
+        Arm.CANDIDATE: cast("Any", SimpleNamespace(transcript=SimpleNamespace(hello=None, sends=[], attempts=[])))
+    }
     stage.witness = cast("Any", SimpleNamespace(testify=lambda *_: story))
     stage.testify()
     assert stage.wire == {Arm.CANDIDATE: story}
@@ -97,7 +101,7 @@ def played(stage: _Stage, monkeypatch: pytest.MonkeyPatch) -> _Stage:
     """A stage whose play is all there, without clients: the schedule has two problems when it is stopped."""
     cluster = cast("Any", stage.cluster)
     monkeypatch.setattr(cluster, "create_topic", lambda *_, **__: None, raising=False)
-    nobody = SimpleNamespace(relays={}, require_alive=lambda: None, rest=lambda: None)
+    nobody = SimpleNamespace(relays={}, security=OPEN, require_alive=lambda: None, rest=lambda: None)
     ended = SimpleNamespace(stop=lambda: None, join=lambda: SimpleNamespace(problems=["not proven", "not healed"]))
     for name in ("Witness", "StallWatch", "ConnectionWatch"):
         monkeypatch.setattr(f"rocketdiff.run.case.{name}", lambda *_, **__: nullcontext(nobody))

@@ -12,11 +12,12 @@ from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.verdict import CheckResult, Divergence, Example, Verdict
 from rocketdiff.run.case_session import CaseSession
 from rocketdiff.run.execute import plan_cases
-from rocketdiff.run.request import WITHOUT_LEDGERS, RunRequest, Selection
+from rocketdiff.run.request import WITHOUT_LEDGERS, Selection
 from rocketdiff.verdict.judge import RunVerdict
 from tests.cluster.fakes import FakeCluster
+from tests.requests import asked
 
-REQUEST = RunRequest(
+REQUEST = asked(
     SubjectId("java", "5.3.3"),
     SubjectId("python", "5.3.3"),
     Selection(patterns=("round-robin/calm",)),

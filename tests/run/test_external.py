@@ -16,6 +16,7 @@ from rocketdiff.run.execute import plan_cases
 from rocketdiff.run.manifest import manifest_of
 from rocketdiff.run.request import RunRequest, Selection, command_line
 from rocketdiff.run.selection import Choice
+from tests.requests import asked
 
 JAVA, PYTHON = SubjectId("java", "5.3.3"), SubjectId("python", "5.3.3")
 
@@ -39,7 +40,7 @@ def backend(tmp_path: Path) -> str:
 
 
 def request(backend: str, *patterns: str) -> RunRequest:
-    return RunRequest(JAVA, PYTHON, Selection(patterns=patterns), backend_named(backend))
+    return asked(JAVA, PYTHON, Selection(patterns=patterns), backend_named(backend))
 
 
 def test_faults_and_brokers_of_a_case_have_the_owners_names(backend: str) -> None:
@@ -151,7 +152,7 @@ def test_a_dry_run_tells_the_controls_after_their_cases(backend: str, capsys: py
 
 def test_a_dry_run_names_what_a_client_has_no_call_for() -> None:
     """As the run itself does."""
-    wanted = RunRequest(JAVA, PYTHON, Selection(patterns=("round-robin/calm",)))
+    wanted = asked(JAVA, PYTHON, Selection(patterns=("round-robin/calm",)))
     choice = Choice((), ("odd/call",), (("odd/place", "no broker c"),))
     lines = list(describe(wanted, plan_cases(wanted, 1), choice))
     assert "left out: odd/call: one of the two clients has no such call" in lines

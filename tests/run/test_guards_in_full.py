@@ -168,6 +168,14 @@ def test_pauses_a_tenth_of_a_second_apart_are_apart() -> None:
         assert [one.held for one in guards if one.name == "fault-on-time"] == [held]
 
 
+def test_pauses_a_tenth_of_a_second_apart_are_not_to_meet() -> None:
+    """The least distance that counts: 0.2 − 0.0 − 0.1 s is 0.1 s to the last bit."""
+    specs = (replace(SPEC, at_s=0.0, for_s=0.1), replace(SPEC, episode=2, node="broker-a", at_s=0.2))
+    case = replace(CASE, scenario=replace(CASE.scenario, faults=specs))
+    facts = twice(paused(1, "broker-b", 0.0, 0.3), paused(2, "broker-a", 0.2, 1.2))
+    assert [one.name for one in guards_of(replace(facts, case=case)) if not one.held] == ["fault-on-time"]
+
+
 def test_a_pause_that_never_ended_met_the_next() -> None:
     """Beside that its end was not shown."""
     endless = replace(paused(1, "broker-b", 1.5, 2.5), healed_ns=None)

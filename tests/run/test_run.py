@@ -15,22 +15,23 @@ from rocketdiff.core.subject import SubjectId
 from rocketdiff.judging.ledgers import LedgerChoice
 from rocketdiff.run.execute import chosen, plan_cases
 from rocketdiff.run.manifest import manifest_of
-from rocketdiff.run.request import Judging, RunRequest, Selection, command_line, request_of
+from rocketdiff.run.request import Judging, Selection, command_line, request_of
+from tests.requests import asked
 
 JAVA, PYTHON = SubjectId("java", "5.3.3"), SubjectId("python", "5.3.3")
 
 
 def test_cases_of_one_topology_stand_together() -> None:
     """So that every cluster starts once."""
-    topologies = [case.scenario.topology for case in plan_cases(RunRequest(JAVA, PYTHON), 1)]
+    topologies = [case.scenario.topology for case in plan_cases(asked(JAVA, PYTHON), 1)]
     assert topologies == sorted(topologies)
     assert len(topologies) > 40
 
 
 def test_the_same_seed_gives_both_arms_and_every_run_the_same_plan() -> None:
     """A plan depends on scenario and seed only."""
-    quick = RunRequest(JAVA, PYTHON, Selection("quick"))
-    swapped = RunRequest(PYTHON, JAVA, Selection("quick"))
+    quick = asked(JAVA, PYTHON, Selection("quick"))
+    swapped = asked(PYTHON, JAVA, Selection("quick"))
     plans = [case.plan for case in plan_cases(quick, 7)]
     assert plans == [case.plan for case in plan_cases(swapped, 7)]
     assert plans != [case.plan for case in plan_cases(quick, 8)]
@@ -39,22 +40,22 @@ def test_the_same_seed_gives_both_arms_and_every_run_the_same_plan() -> None:
 def test_nothing_to_run_is_a_usage_error() -> None:
     """A typing error must not look like a pass."""
     with pytest.raises(UsageError):
-        plan_cases(RunRequest(JAVA, PYTHON, Selection(patterns=("no/such-scenario",))), 1)
+        plan_cases(asked(JAVA, PYTHON, Selection(patterns=("no/such-scenario",))), 1)
 
 
 def test_scenarios_that_a_client_has_no_call_for_are_left_out_and_named() -> None:
     """Without an explicit queue there is nothing to compare; asked for nothing else, that is the message."""
-    cpp = RunRequest(JAVA, SubjectId("cpp", "2.1.0"), Selection(patterns=("explicit-queue/*", "round-robin/calm")))
+    cpp = asked(JAVA, SubjectId("cpp", "2.1.0"), Selection(patterns=("explicit-queue/*", "round-robin/calm")))
     assert [case.scenario.name for case in plan_cases(cpp, 1)] == ["round-robin/calm"]
     assert set(chosen(cpp).without_call) == {"explicit-queue/calm", "explicit-queue/pause-one-of-two"}
-    assert chosen(RunRequest(JAVA, PYTHON)).without_call == ()
+    assert chosen(asked(JAVA, PYTHON)).without_call == ()
     with pytest.raises(UsageError, match="no such call"):
-        plan_cases(RunRequest(JAVA, SubjectId("cpp", "2.1.0"), Selection(patterns=("batch/*",))), 1)
+        plan_cases(asked(JAVA, SubjectId("cpp", "2.1.0"), Selection(patterns=("batch/*",))), 1)
 
 
 def test_the_command_that_repeats_a_run_holds_everything_that_decides_it() -> None:
     """Subjects, scenarios, server, seed and policy; quoted for a shell."""
-    request = RunRequest(
+    request = asked(
         JAVA,
         PYTHON,
         Selection(patterns=("round-robin/*",), root=Path("my scenarios")),
@@ -68,7 +69,7 @@ def test_the_command_that_repeats_a_run_holds_everything_that_decides_it() -> No
 
 def test_the_manifest_names_every_check_and_broker_of_a_case() -> None:
     """What was planned is written down before anything happens, so that what is missing is missed."""
-    request = RunRequest(JAVA, PYTHON, Selection(patterns=("fault-latency/pause-one-of-two",)))
+    request = asked(JAVA, PYTHON, Selection(patterns=("fault-latency/pause-one-of-two",)))
     (entry,) = manifest_of(request, 3, plan_cases(request, 3)).cases
     assert entry.brokers == ("broker-a", "broker-b")
     assert set(entry.checks) >= {"queue-choice", "avoidance", "protocol", "validity"}
@@ -138,12 +139,12 @@ def test_compare_takes_bare_releases(capsys: pytest.CaptureFixture[str]) -> None
 def test_every_option_that_decides_a_run_is_in_the_command_that_repeats_it() -> None:
     """And no other: folders, progress and where Spark runs decide nothing."""
     assert {name for name, option in RUN_OPTIONS.items() if option.field} == set(TO_REPEAT)
-    assert set(RUN_OPTIONS) - set(TO_REPEAT) == {"out", "master", "dry-run", "bisect"}
+    assert set(RUN_OPTIONS) - set(TO_REPEAT) == {"out", "master", "build", "dry-run", "bisect"}
 
 
 def test_the_command_that_repeats_a_run_asks_for_the_same_run() -> None:
     """What it says is read as it was meant."""
-    request = RunRequest(
+    request = asked(
         JAVA,
         SubjectId("java", "4.9.8"),
         Selection("full", ("a/*", "b"), Path("mine")),

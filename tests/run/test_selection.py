@@ -10,28 +10,35 @@ from rocketdiff.cluster.start import backend_named
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.run.execute import plan_cases
-from rocketdiff.run.request import RunRequest, Selection
-from rocketdiff.run.selection import Choice, choose, why_not_asked
+from rocketdiff.run.request import Selection
+from rocketdiff.run.selection import Choice, choose, require_pair, why_not_asked
+from rocketdiff.scenario import load_all
+from rocketdiff.subjects.registry import published
+from tests.requests import asked
 
 JAVA, PYTHON = SubjectId("java", "5.3.3"), SubjectId("python", "5.3.3")
 WITH_SLAVES = "double-write/calm"
 
 
 def chosen(backend: str, *patterns: str) -> Choice:
-    return choose(Selection(patterns=patterns), (JAVA, PYTHON), backend_named(backend))
+    return choose(Selection(patterns=patterns), (published(JAVA), published(PYTHON)), backend_named(backend))
+
+
+GRPC = {scenario.name for scenario in load_all() if scenario.name.startswith("grpc/")}
+"""Scenarios whose clusters have a proxy, which the two remoting clients here have no use for."""
 
 
 def test_processes_leave_nothing_out() -> None:
     """Every topology can be had."""
     choice = chosen("processes")
-    assert choice.not_here == ()
+    assert {name for name, _ in choice.not_here} == GRPC
     assert WITH_SLAVES in {one.name for one in choice.scenarios}
 
 
 def test_containers_of_a_bridge_leave_out_what_has_slaves_and_nothing_else() -> None:
     """Each with the reason and with what to do instead; together with the rest they are what processes run."""
     choice, everything = chosen("containers"), chosen("processes")
-    left = dict(choice.not_here)
+    left = {name: reason for name, reason in choice.not_here if name not in GRPC}
     assert {one.name for one in everything.scenarios if "slave" in one.topology} == set(left)
     assert WITH_SLAVES in left
     assert {one.name for one in choice.scenarios} == {one.name for one in everything.scenarios} - set(left)
@@ -48,7 +55,7 @@ def test_containers_of_the_hosts_network_leave_nothing_out() -> None:
 
 def test_one_asked_for_by_its_very_name_is_refused_before_anything_is_started() -> None:
     """It was wanted; a run without it would not be what was asked for."""
-    request = RunRequest(JAVA, PYTHON, Selection(patterns=("round-robin/*", WITH_SLAVES)), backend_named("containers"))
+    request = asked(JAVA, PYTHON, Selection(patterns=("round-robin/*", WITH_SLAVES)), backend_named("containers"))
     with pytest.raises(UsageError, match=rf"--cluster containers can run; saw {WITH_SLAVES}; .*containers:host"):
         plan_cases(request, 1)
 
@@ -66,7 +73,7 @@ def test_of_a_glob_the_rest_is_run_and_a_dry_run_names_what_is_not(capsys: pytes
 def test_when_only_slaves_are_left_the_reason_is_the_message() -> None:
     """A run without cases must not look like a pass."""
     with pytest.raises(UsageError, match="use --cluster containers:host"):
-        plan_cases(RunRequest(JAVA, PYTHON, Selection(patterns=("double-write/*",)), backend_named("containers")), 1)
+        plan_cases(asked(JAVA, PYTHON, Selection(patterns=("double-write/*",)), backend_named("containers")), 1)
 
 
 def test_a_wiring_there_is_not_is_refused_with_the_backend(capsys: pytest.CaptureFixture[str]) -> None:
@@ -87,9 +94,42 @@ def test_choosing_imports_no_client_of_an_engine() -> None:
 def test_a_call_that_one_of_the_two_does_not_have_is_said_in_the_words_of_a_run() -> None:
     """The pytest plugin asks scenario by scenario what a run asks of all at once."""
     everything = {one.name: one for one in chosen("processes").scenarios}
-    cpp = SubjectId("cpp", "2.1.0")
-    without = choose(Selection(), (JAVA, cpp), backend_named("processes")).without_call
-    asked = {name for name, scenario in everything.items() if why_not_asked(scenario, (JAVA, cpp)) is not None}
-    assert asked == set(without)
-    assert asked
-    assert why_not_asked(everything["round-robin/calm"], (JAVA, cpp)) is None
+    pair = published(JAVA), published(SubjectId("cpp", "2.1.0"))
+    without = choose(Selection(), pair, backend_named("processes")).without_call
+    not_asked = {name for name, scenario in everything.items() if why_not_asked(scenario, pair) is not None}
+    assert not_asked == set(without)
+    assert not_asked
+    assert why_not_asked(everything["round-robin/calm"], pair) is None
+
+
+GRPC_JAVA = SubjectId("grpc-java", "5.2.0")
+
+
+@pytest.mark.parametrize(
+    ("subjects", "message"),
+    [
+        ((JAVA, GRPC_JAVA), "two clients of one protocol.*java:5.3.3 speaks remoting, grpc-java:5.2.0 speaks grpc"),
+        ((GRPC_JAVA, PYTHON), "two clients of one protocol.*grpc-java:5.2.0 speaks grpc, python:5.3.3 speaks remoting"),
+        ((SubjectId("grpc-go", "5.1.2"), GRPC_JAVA), "grpc-java as the baseline of a client.*saw grpc-go:5.1.2"),
+    ],
+)
+def test_clients_of_two_protocols_are_not_compared(subjects: tuple[SubjectId, SubjectId], message: str) -> None:
+    """One would send to brokers and the other to a proxy, which chooses the queue; nor is a client of gRPC measured by any but Java's."""
+    with pytest.raises(UsageError, match=message):
+        require_pair(*map(published, subjects))
+
+
+def test_clients_that_speak_grpc_run_where_there_is_a_proxy_and_nowhere_else() -> None:
+    """A scenario without one, asked for by its name, is refused with the suite that has proxies."""
+    subjects = (published(GRPC_JAVA), published(GRPC_JAVA))
+    choice = choose(Selection(patterns=("**",)), subjects, backend_named("processes"))
+    assert {one.name for one in choice.scenarios} == GRPC
+    with pytest.raises(UsageError, match=r"a scenario for grpc clients; saw round-robin/calm.*--suite grpc"):
+        choose(Selection(patterns=("round-robin/calm",)), subjects, backend_named("processes"))
+
+
+def test_a_backend_without_a_proxy_says_so() -> None:
+    """Containers start none: their images have no proxy."""
+    choice = choose(Selection(patterns=("grpc/*",)), (published(GRPC_JAVA),) * 2, backend_named("containers"))
+    assert not choice.scenarios
+    assert {name for name, _ in choice.not_here} == GRPC

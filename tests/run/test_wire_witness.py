@@ -14,8 +14,8 @@ from rocketdiff.core.events import Arm
 from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
 from rocketdiff.core.records import Attempt, Send
 from rocketdiff.run.wire_witness import WireStory, Witness, Work
-from rocketdiff.traces.case_directory import CaseDirectory
 from rocketdiff.traces.recorder import Recorder
+from rocketdiff.traces.run_directory import CaseDirectory
 from rocketmq_reference.application.message import Message
 from rocketmq_reference.application.settings import ProducerSettings
 from rocketmq_reference.dialects import dialect_of

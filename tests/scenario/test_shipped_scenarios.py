@@ -8,13 +8,15 @@ import pytest
 import yaml
 
 from rocketdiff.core.checks import ASKED
-from rocketdiff.core.fault import KILLS, ON_THE_WIRE, FaultKind, FaultSpec
+from rocketdiff.core.fault import KILLS, OF_PROXIES, ON_THE_WIRE, FaultKind, FaultSpec
 from rocketdiff.core.plan import SendKind, SendMode
 from rocketdiff.core.suites import SUITES
+from rocketdiff.core.topology import topology_named
 from rocketdiff.scenario import Scenario, load_all, select
+from rocketdiff.scenario.stretch import stretched
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-ALL = load_all(FIXTURES / "scenarios")
+ALL = load_all()
 BY_NAME = {scenario.name: scenario for scenario in ALL}
 each = pytest.mark.parametrize("scenario", [pytest.param(scenario, id=scenario.name) for scenario in ALL])
 
@@ -73,7 +75,7 @@ def test_every_mode_and_call_is_in_the_suite_of_modes() -> None:
 
 
 def test_calls_and_retries_are_covered() -> None:
-    """Plain, explicit queue, selector and batch; no retry, the default and ten; one thread and several."""
+    """Plain, explicit queue, selector, batch and message group; no retry, the default and ten; one thread and several."""
     assert {scenario.workload.call for scenario in ALL} == set(SendKind)
     assert {scenario.settings.retry_times_when_send_failed for scenario in ALL} == {0, 2, 10}
     assert {scenario.workload.threads for scenario in ALL} == {1, 2, 4}
@@ -94,7 +96,8 @@ def test_fault_latency_is_run_in_several_threads() -> None:
 def test_calls_that_do_not_wait_meet_every_kind_of_fault(mode: SendMode) -> None:
     """In some suite; and a kill is followed by a restart once."""
     met = {fault.kind for s in ALL for fault in s.faults if s.workload.mode is mode}
-    assert met == set(FaultKind)
+    # Clients that speak gRPC have no one-way call.
+    assert met == set(FaultKind) - (OF_PROXIES if mode is SendMode.ONEWAY else set())
     assert any(f.kind is FaultKind.KILL and f.for_s for s in ALL if s.workload.mode is mode for f in s.faults)
 
 
@@ -154,6 +157,26 @@ def test_suite_of_the_wire_is_short() -> None:
     assert {fault.kind for scenario in suite for fault in scenario.faults} >= ON_THE_WIRE
 
 
+def test_suite_of_clients_meets_every_mode_with_every_fault_in_four_minutes() -> None:
+    """
+    Counted as for the full suite, without the minute for the report; on one cluster, and within each fault some sends of each mode.
+
+    A client that says an attempt timeout of 3 s may take half as long again: its pauses are four to ten times as long.
+    """
+    suite = select(ALL, "client")
+    assert {scenario.topology for scenario in suite} == {"two-masters"}
+    kills = sum(fault.kind in KILLS for scenario in suite for fault in scenario.faults)
+    work_s = sum(scenario.duration_s for scenario in suite)
+    assert work_s + 3 * len(suite) + 4 * kills + 16 + 30 <= 240
+    longer_s = sum(stretched(scenario, 3_000).duration_s for scenario in suite) - work_s
+    assert work_s + longer_s + 3 * len(suite) + 4 * kills + 16 + 30 <= 360
+    kinds = ON_THE_WIRE | {FaultKind.PAUSE, FaultKind.KILL}
+    calls = {(s.workload.mode, s.workload.call, f.kind) for s in suite for f in s.faults}
+    remoting = [call for call in SendKind if call is not SendKind.GROUP]
+    asked = [(SendMode.SYNC, call) for call in remoting] + [(mode, SendKind.PLAIN) for mode in SendMode]
+    assert {(*call, kind) for call in asked for kind in kinds} <= calls
+
+
 def test_suite_of_deployments_fits_its_budget() -> None:
     """
     Five minutes, counted as for the full suite; its clusters of five nodes take twice as long to start.
@@ -197,7 +220,8 @@ def test_faults_begin_after_the_first_heartbeat(scenario: Scenario) -> None:
 @each
 def test_no_heartbeat_meets_an_ill_broker(scenario: Scenario) -> None:
     """From 4.9.1 on a heartbeat's timeout closes the channel under the sends that are being judged."""
-    if any(fault.kind is not FaultKind.PAUSE_NAME_SERVER for fault in scenario.faults):
+    is_remoting = not topology_named(scenario.topology).has_proxies
+    if is_remoting and any(fault.kind is not FaultKind.PAUSE_NAME_SERVER for fault in scenario.faults):
         assert scenario.settings.heartbeat_broker_interval_ms == 600_000
 
 

@@ -4,14 +4,13 @@ from collections.abc import Iterator
 
 from rocketdiff.core.fault import FaultKind
 from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.resources import resource
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.core.topology import TOPOLOGIES
 from rocketdiff.scenario import Scenario, load_all, select
 from tests.analysis.synthetic import Pause
 from tests.analysis.synthetic_modes import ModeStory
 
-SCENARIOS = load_all(resource("fixtures/scenarios"))
+SCENARIOS = load_all()
 
 PLAYED_SETTINGS = ("send_latency_fault_enable", "send_msg_timeout_ms", "retry_times_when_send_failed")
 """What the virtual clients are given; a scenario that sets anything else that sends feel is left to clusters."""

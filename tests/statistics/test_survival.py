@@ -18,11 +18,6 @@ def test_an_end_counts_before_a_censoring_of_the_same_length() -> None:
     assert [step.survival for step in steps] == pytest.approx([0.5])
 
 
-def test_greenwood_variance_without_censoring_is_the_binomial_one() -> None:
-    """After one of four ended: 3/4 · 1/4 / 4."""
-    assert kaplan_meier([1, 2, 3, 4], [True] * 4)[0].variance == pytest.approx(0.75 * 0.25 / 4)
-
-
 def test_restricted_mean_is_the_area_under_the_curve() -> None:
     """1 until time 1, 2/3 until 3, horizon 2: 1 + 2/3."""
     answer = restricted_mean([1, 2, 3], [True, False, True], horizon=2)

@@ -15,9 +15,9 @@ from rocketdiff.core.plan import Plan, PlannedSend, SendKind
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.protocol.commands import SubjectSetup
-from rocketdiff.subjects.child import SubjectProcess
-from rocketdiff.subjects.deadlines import Deadlines
+from rocketdiff.subjects.limits import Deadlines
 from rocketdiff.subjects.program import Launch, clean_environment
+from rocketdiff.subjects.subject_process import SubjectProcess
 
 SCRIPT = Path(__file__).with_name("scripted.py")
 HELLO = {

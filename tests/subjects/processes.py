@@ -21,3 +21,15 @@ def gone(pid: int, within_s: float = 5.0) -> bool:
 def only_child(pid: int) -> int:
     """Process id of the one child of a process."""
     return int(Path(f"/proc/{pid}/task/{pid}/children").read_text())
+
+
+def processes_with(word: str) -> list[str]:
+    """Command lines that hold a word."""
+    lines = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (process / "cmdline").read_bytes().decode(errors="replace")
+        except OSError:
+            continue
+        lines += [line] if word in line else []
+    return lines

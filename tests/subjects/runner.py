@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from rocketdiff.core.events import Arm
-from rocketdiff.subjects.child import SubjectProcess
+from rocketdiff.subjects.subject_process import SubjectProcess
 from tests.subjects.conftest import Scripted
 
 

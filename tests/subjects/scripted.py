@@ -3,7 +3,7 @@ A subject for tests that does exactly what its script says; run by path, standar
 
 The script is a JSON list of steps, the only argument:
 ["say", record] with "@now" standing for the clock · ["raw", text, times] · ["await", command type] · ["sleep", seconds] ·
-["exit", status] · ["die", signal number] · ["complain", text on stderr, times] · ["close"] stdout · ["child"] leaves a sleeping child with the pipes ·
+["exit", status] · ["die", signal number] · ["complain", text on stderr, times] · ["close"] stdout · ["echo"] the next command on stdout and stderr · ["child"] leaves a sleeping child with the pipes ·
 ["daemon", file] leaves one in a session of its own, without the pipes, its number in the file · ["routes", times, bytes] that are right but for their size.
 """
 
@@ -43,6 +43,12 @@ def await_command(kind: str) -> None:
             return
 
 
+def echo() -> None:
+    line = sys.stdin.buffer.readline()
+    os.write(2, line)
+    say({"type": "failed", "stage": "setup", "message": line.decode()})
+
+
 def child() -> None:
     subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
 
@@ -76,6 +82,7 @@ STEPS: dict[str, Callable[..., object]] = {
     "die": lambda number: os.kill(os.getpid(), number),
     "complain": lambda text, times=1: [os.write(2, text.encode()) for _ in range(times)],
     "close": lambda: os.close(1),
+    "echo": echo,
     "child": child,
     "daemon": daemon,
     "routes": routes,

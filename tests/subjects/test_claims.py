@@ -1,9 +1,11 @@
 """What a client claims in its hello is what it is asked for, and what it tells is what it claimed."""
 
+from dataclasses import replace
+
 import pytest
 
 from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
-from rocketdiff.core.records import Done, Ready, Record, RouteSeen, Send
+from rocketdiff.core.records import UNSEEN_END, Done, Ready, Record, RouteSeen, Send
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.subjects.claims import unclaimed, why_not_claimed
 from rocketdiff.subjects.conversation import Conversation
@@ -82,3 +84,27 @@ def test_a_send_that_failed_before_any_attempt_is_accepted_without_one() -> None
     talk = running(SYNC, "plain", "attempts")
     for record in (Send(0, 0, START, START + 1, error="MQClientException"), Done(1)):
         talk.take(record, START + 2)
+
+
+def test_a_client_that_claims_beginnings_reports_no_ends() -> None:
+    """The relay reports them; `attempts` would claim both."""
+    begun = replace(attempt(0, took=0), error=UNSEEN_END, status=None)
+    talk = running(SYNC, "plain", "attempt-starts")
+    talk.take(begun, START + 2)
+    assert talk.transcript.attempts == [begun]
+    assert violation(running(SYNC, "plain", "attempt-starts"), attempt(0)) == "protocol.not-claimed"
+    running(SYNC, "plain", "attempt-starts", "attempts").take(attempt(0), START + 2)
+
+
+def test_a_client_that_claims_attempts_reports_their_ends() -> None:
+    """A beginning alone would be judged as an attempt that took no time; of an asynchronous one it is what its hook knows."""
+    begun = replace(attempt(0, took=0), error=UNSEEN_END, status=None)
+    assert violation(running(SYNC, "plain", "attempts"), begun) == "protocol.not-claimed"
+    talk = running(ASYNC, "plain", "async", "attempts")
+    talk.take(begun, START + 2)
+    assert talk.transcript.attempts == [begun]
+
+
+def test_claimed_beginnings_must_be_reported() -> None:
+    """As claimed attempts must."""
+    assert violation(running(SYNC, "plain", "attempt-starts"), sent(0), Done(1)) == "protocol.unkept-claim"

@@ -2,13 +2,14 @@
 
 import json
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from rocketdiff.analysis.run_analysis import WITHOUT_SPARK
-from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.core.policy import Policy
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.verdict import Verdict
@@ -18,9 +19,13 @@ from rocketdiff.run.execute import plan_cases
 from rocketdiff.run.manifest import manifest_of
 from rocketdiff.run.request import RunRequest, Selection
 from rocketdiff.subjects.program import Launch, clean_environment
+from rocketdiff.subjects.registry import published, resolved
+from rocketdiff.subjects.subject import Subject
 from rocketdiff.traces.manifest import CaseStatus
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.cluster.fakes import FakeCluster
+from tests.live import await_that
+from tests.subjects.processes import processes_with
 
 ALL = ("plain", "queue", "selector", "batch", "async", "oneway", "attempts", "routes")
 FEW = ("plain", "attempts", "routes")
@@ -44,12 +49,12 @@ class Hello:
 @pytest.fixture
 def run(tmp_path: Path) -> RunDirectory:
     """The asynchronous case, run between two clients of which the candidate claims plain synchronous sends only."""
-    request = RunRequest(
-        SubjectId("java", "5.3.3"), SubjectId("tiny", "0.1"), Selection(patterns=("async/calm",)), seed=5
-    )
+    java, tiny = SubjectId("java", "5.3.3"), SubjectId("tiny", "0.1")
+    few = Subject(tiny, "exec:tiny", Hello(tiny, FEW), None, frozenset(ALL))
+    request = RunRequest(published(java), few, Selection(patterns=("async/calm",)), seed=5)
     cases = plan_cases(request, 5)
     directory = RunDirectory.create(tmp_path, manifest_of(request, 5, cases))
-    pair = Pair.of(Hello(request.baseline, ALL), Hello(request.candidate, FEW))
+    pair = Pair.of(Hello(java, ALL), request.candidate.program)
     run_case(FakeCluster(), directory.case(1), cases[0], pair, ())
     directory.end(wall_ms=1)
     return directory
@@ -70,3 +75,26 @@ def test_nothing_of_the_plan_was_sent(run: RunDirectory) -> None:
     assert case.status is CaseStatus.ABORTED
     assert not case.breaches
     assert not run.case(1).started
+
+
+def test_a_program_that_says_another_version_at_its_next_start_ends_the_run(tmp_path: Path) -> None:
+    """It was named by its first hello: under that name its results would be another program's. No process is left."""
+    driver, mark = tmp_path / "driver", f"liar-{time.monotonic_ns()}"
+    line = (
+        '{"type":"hello","protocol":1,"client":"liar","version":"\'$n\'","capabilities":["plain"],"pid":1,"clock_ns":1}'
+    )
+    count = f"n=$(cat {tmp_path}/n 2>/dev/null || echo 0); n=$((n+1)); echo $n > {tmp_path}/n"
+    driver.write_text(f"#!/bin/sh\n{count}\necho '{line}'\nread -r line\n")
+    driver.chmod(0o755)
+    request = RunRequest(
+        published(SubjectId("java", "5.3.3")),
+        resolved(f"exec:{driver} {mark}"),
+        Selection(patterns=("round-robin/calm",)),
+        seed=5,
+    )
+    cases = plan_cases(request, 5)
+    directory = RunDirectory.create(tmp_path / "run", manifest_of(request, 5, cases))
+    pair = Pair.of(Hello(SubjectId("java", "5.3.3"), ALL), request.candidate.program)
+    with pytest.raises(UsageError, match="same name and version at every start; saw liar:1 at first, then liar:2"):
+        run_case(FakeCluster(), directory.case(1), cases[0], pair, ())
+    await_that(lambda: not processes_with(mark), "the liar to be gone")

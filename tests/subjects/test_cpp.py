@@ -10,8 +10,8 @@ from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.events import Arm
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.subjects.child import SubjectProcess
 from rocketdiff.subjects.registry import program_of
+from rocketdiff.subjects.subject_process import SubjectProcess
 
 NAME = SubjectId("cpp", "2.1.0")
 
@@ -21,7 +21,7 @@ def test_it_says_what_it_is_and_how_little_it_can_do(tmp_path: Path) -> None:
     with SubjectProcess(program_of(NAME), Arm.CANDIDATE, tmp_path / "subject", on_line=lambda _: None) as subject:
         hello = subject.await_hello()
     assert (hello.client, hello.version) == ("cpp", "2.1.0")
-    assert hello.capabilities == ("plain", "selector", "oneway", "setting:send_msg_timeout_ms")
+    assert hello.capabilities == ("plain", "selector", "oneway", "acl", "setting:send_msg_timeout_ms")
 
 
 def test_a_crash_in_native_code_is_a_result(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ import pytest
 from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
 from rocketdiff.core.records import Attempt, CalledBackAgain, Record, RouteSeen, Send
 from rocketdiff.core.settings import ClientSettings
-from rocketdiff.subjects.bounds import Bounds, bounds_of
 from rocketdiff.subjects.conversation import Conversation
+from rocketdiff.subjects.limits import Bounds, bounds_of
 from tests.subjects.test_conversation import (
     LIMIT,
     MS,

@@ -10,7 +10,19 @@ from rocketdiff.subjects.kind import LabHost
 from rocketdiff.subjects.registry import KINDS, known_subjects, lab_host_of, offers, program_of
 
 
-@pytest.mark.parametrize("name", ["java:4.0.0-incubating", "java:5.5.0", "python:5.3.3", "cpp:2.1.0", "toy:drops"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "java:4.0.0-incubating",
+        "java:5.5.0",
+        "python:5.3.3",
+        "cpp:2.1.0",
+        "go:2.1.2",
+        "node:3.12.0",
+        "rust:1.0.0",
+        "toy:drops",
+    ],
+)
 def test_a_known_subject_has_a_program(name: str) -> None:
     """Its name is its own."""
     subject = SubjectId.parse(name)
@@ -24,7 +36,8 @@ def test_a_known_subject_has_a_program(name: str) -> None:
         ("python:1.0", "5.5.0"),
         ("toy:sings", "drops"),
         ("cpp:1.0", "2.1.0"),
-        ("rust:1", "java:"),
+        ("go:2.1.1", "2.1.2"),
+        ("perl:1", "java:"),
     ],
 )
 def test_an_unknown_subject_is_a_usage_error_that_names_the_known(name: str, hint: str) -> None:
@@ -48,14 +61,14 @@ def test_a_batch_is_offered_where_the_release_claims_it(release: str) -> None:
 
 
 def test_the_cpp_client_has_three_calls_and_every_other_subject_all() -> None:
-    """Its one selector is the hash of a sharding key, which a one-way send does not take."""
+    """Its one selector is the hash of a sharding key, which a one-way send does not take; groups are for clients that speak gRPC."""
     every = {(kind, mode) for kind in SendKind for mode in SendMode}
     has = {
         name: {call for call in every if offers(SubjectId.parse(name), *call)} for name in ("cpp:2.1.0", "java:5.3.3")
     }
     sync, oneway = SendMode.SYNC, SendMode.ONEWAY
     assert has["cpp:2.1.0"] == {(SendKind.PLAIN, sync), (SendKind.PLAIN, oneway), (SendKind.SELECTOR, sync)}
-    assert has["java:5.3.3"] == every
+    assert has["java:5.3.3"] == {(kind, mode) for kind, mode in every if kind is not SendKind.GROUP}
 
 
 def test_a_selector_is_not_offered_for_so_many_queues_that_no_key_names_each() -> None:
@@ -67,15 +80,39 @@ def test_a_selector_is_not_offered_for_so_many_queues_that_no_key_names_each() -
 
 
 def test_each_kind_says_where_it_runs_and_whose_rules_it_follows() -> None:
-    """Of the C++ client and the toys nobody has written the rules down; the toys are the reference with something wrong."""
+    """Of the C++ client and the toys nobody has written the rules down, nor of those of other languages; the toys are the reference with something wrong."""
     hosts = {name: kind.lab_host for name, kind in KINDS.items()}
-    assert hosts == {"java": LabHost.CLASSES, "python": LabHost.RULES, "cpp": None, "toy": None}
-    rules = {name: kind.rules_of("5.3.3") for name, kind in KINDS.items()}
-    assert rules == {"java": "5.3.3", "python": "5.3.3", "cpp": None, "toy": None}
+    assert hosts == {
+        "java": LabHost.CLASSES,
+        "python": LabHost.RULES,
+        "cpp": None,
+        "go": None,
+        "node": None,
+        "rust": None,
+        "grpc-go": None,
+        "grpc-node": None,
+        "grpc-python": None,
+        "toy": None,
+        "grpc-java": None,
+    }
+    rules = {name: SubjectId(name, "5.3.3").rules for name in KINDS}
+    assert rules == {
+        "java": "5.3.3",
+        "python": "5.3.3",
+        "cpp": None,
+        "go": None,
+        "node": None,
+        "rust": None,
+        "grpc-go": None,
+        "grpc-node": None,
+        "grpc-python": None,
+        "toy": None,
+        "grpc-java": None,
+    }
 
 
 def test_nothing_is_ruled_out_of_a_client_that_nobody_knows() -> None:
     """Its hello says what it can do."""
-    stranger = SubjectId("rust", "1.0.0")
+    stranger = SubjectId("perl", "1.0.0")
     assert offers(stranger, SendKind.BATCH)
     assert lab_host_of(stranger) is None

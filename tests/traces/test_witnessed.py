@@ -20,7 +20,7 @@ def put(file: Path, *lines: bytes) -> Path:
 def test_a_silent_client_takes_what_the_wire_saw(tmp_path: Path) -> None:
     """Attempts and routes; of the witness's copies of its sends only the routes' numbers count."""
     told = put(tmp_path / "told", send(0, route=0, route_after=0), send(1, route=0, route_after=0))
-    copies = (send(0, route=1, route_after=2, error="made-up"), send(1, route=-1, route_after=2))
+    copies = (send(0, route=1, route_after=2, error="MadeUp"), send(1, route=-1, route_after=2))
     seen = put(tmp_path / "seen", *ROUTES, attempt(0), attempt(1), *copies)
     journal = read_witnessed_journal(told, seen)
     assert (journal.witness, len(journal.attempts), len(journal.routes)) == ("wire", 2, 2)
@@ -55,3 +55,14 @@ def test_without_a_wire_nothing_is_made_up(tmp_path: Path) -> None:
     """A missing file is no witness."""
     journal = read_witnessed_journal(put(tmp_path / "told", send(0)), tmp_path / "none")
     assert (journal.witness, journal.attempts) == ("client", [])
+
+
+def test_of_a_client_that_tells_beginnings_the_witness_has_the_whole_attempts(tmp_path: Path) -> None:
+    """Its own have no end."""
+    hello = line("hello", protocol=1, client="go", version="1", capabilities=["attempt-starts"], pid=1, clock_ns=1)
+    begun = line("attempt", send=0, thread=0, attempt=0, broker="broker-a", queue_id=0, start_ns=ORIGIN_NS)
+    told = put(tmp_path / "told", hello, begun, send(0))
+    seen = put(tmp_path / "seen", *ROUTES, attempt(0, status="SEND_OK"))
+    journal = read_witnessed_journal(told, seen)
+    assert (journal.witness, [one.status for one in journal.attempts]) == ("wire", ["SEND_OK"])
+    assert read_witnessed_journal(told, tmp_path / "none").attempts == []

@@ -5,8 +5,8 @@ from math import inf
 import pytest
 
 from rocketdiff.core.evidence import Ending, EpisodePair, Evidence, Margin, PairedSample, Standing
-from rocketdiff.core.verdict import CheckResult, Divergence, Example, Measure, Severity, Verdict
-from rocketdiff.verdict.answer import NO_SINGLE_SEND, answer
+from rocketdiff.core.verdict import NO_SEND, CheckResult, Divergence, Example, Measure, Severity, Verdict
+from rocketdiff.verdict.answer import answer
 from rocketdiff.verdict.decide_samples import decide_samples
 
 OLD, NEW = "java:4.7.1", "java:5.3.3"
@@ -99,7 +99,7 @@ def test_durations_three_times_as_long_diverge_by_statistics() -> None:
     (found,) = result.divergences
     assert result.verdict is Verdict.DIVERGES
     assert (found.signature, found.subject, found.count) == ("failover-time.failover-differs", NEW, 12)
-    assert found.example.send == NO_SINGLE_SEND
+    assert found.example.send == NO_SEND
     farthest = found.example.figures["farthest_episode"]
     assert isinstance(farthest, dict)
     assert farthest["episode"] == 2

@@ -7,7 +7,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,13 @@ from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.events import Arm
 from rocketdiff.core.policy import Policy
 from rocketdiff.core.resources import import_path
-from rocketdiff.core.subject import SubjectId
 from rocketdiff.judging.judge_runs import judge_runs
 from rocketdiff.ledger.model import Ledger
 from rocketdiff.run.case import Pair, run_case
 from rocketdiff.run.execute import plan_cases
 from rocketdiff.run.manifest import manifest_of
 from rocketdiff.run.request import RunRequest, Selection
-from rocketdiff.subjects.registry import program_of
+from rocketdiff.subjects.registry import resolved
 from rocketdiff.traces.reader import read_table
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
@@ -49,6 +49,8 @@ def decided(
     *,
     root: Path | None = SCENARIOS,
     is_wire_wanted: bool = False,
+    meanwhile: Callable[[Path], None] | None = None,
+    seed: int = 5,
 ) -> tuple[Path, RunJudgement]:
     """
     A run as of run_pair, and its judgement.
@@ -58,7 +60,15 @@ def decided(
     """
     for number in range(1, TRIES + 1):
         run = run_pair(
-            cluster, folder / str(number), baseline, candidate, scenario, root=root, is_wire_wanted=is_wire_wanted
+            cluster,
+            folder / str(number),
+            baseline,
+            candidate,
+            scenario,
+            root=root,
+            is_wire_wanted=is_wire_wanted,
+            meanwhile=meanwhile,
+            seed=seed,
         )
         cluster.heal_all()
         judgement = judge(run)
@@ -82,23 +92,42 @@ def run_pair(
     *,
     root: Path | None = SCENARIOS,
     is_wire_wanted: bool = False,
+    meanwhile: Callable[[Path], None] | None = None,
+    seed: int = 5,
 ) -> Path:
-    """Run one scenario of this folder (or of another root; None: a shipped one) with two subjects; returns the run directory."""
+    """
+    Run one scenario of this folder (or of another root; None: a shipped one) with two subjects; returns the run directory.
+
+    meanwhile: done to the run, in a thread of its own, once both arms have answered some sends.
+    """
     request = RunRequest(
-        SubjectId.parse(baseline),
-        SubjectId.parse(candidate),
+        resolved(baseline),
+        resolved(candidate),
         Selection(patterns=(scenario,), root=root),
         out=folder,
-        seed=5,
+        seed=seed,
         is_wire_wanted=is_wire_wanted,
     )
-    cases = plan_cases(request, 5)
-    directory = RunDirectory.create(folder, manifest_of(request, 5, cases))
-    pair = Pair.of(program_of(request.baseline), program_of(request.candidate))
-    for number, case in enumerate(cases, start=1):
-        run_case(cluster, directory.case(number), case, pair, (), is_wire_wanted=is_wire_wanted)
+    cases = plan_cases(request, seed)
+    directory = RunDirectory.create(folder, manifest_of(request, seed, cases))
+    pair = Pair.of(request.baseline.program, request.candidate.program)
+    with _once_sends_flow(folder, meanwhile):
+        for number, case in enumerate(cases, start=1):
+            run_case(cluster, directory.case(number), case, pair, (), is_wire_wanted=is_wire_wanted)
     directory.end(wall_ms=time.time_ns() // 1_000_000)
     return directory.path
+
+
+@contextmanager
+def _once_sends_flow(folder: Path, action: Callable[[Path], None] | None) -> Iterator[None]:
+    """Act on the run below `folder` when both arms of its first case have answered some sends."""
+    if action is None:
+        yield
+        return
+    with ThreadPoolExecutor(1) as pool:
+        acted = pool.submit(lambda: action(await_run(folder, sends_are_flowing, "both arms sending")))
+        yield
+        acted.result()
 
 
 def judge(run: Path, ledger: Ledger | None = None) -> RunJudgement:
@@ -163,25 +192,21 @@ def _environment() -> dict[str, str]:
 
 @contextmanager
 def started_run(folder: Path, *arguments: str) -> "Iterator[subprocess.Popen[bytes]]":
+    """`rocketdiff run` of scenarios of this folder, as of started."""
+    with started(folder, "run", "--out", str(folder), "--scenarios", str(SCENARIOS), *arguments) as runner:
+        yield runner
+
+
+@contextmanager
+def started(folder: Path, *arguments: str) -> "Iterator[subprocess.Popen[bytes]]":
     """
-    `rocketdiff run` in a process and session of its own, with its output in files of `folder`.
+    A command of ours in a process and session of its own, with its output in files of `folder`.
 
     Killed at the end if it still lives, which is a failure of the test before it is a mess.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    command = [
-        "env",
-        "--default-signal=INT",  # a shell starts what it puts into the background deaf to Ctrl-C, these tests too
-        sys.executable,
-        "-m",
-        "rocketdiff.cli.app",
-        "run",
-        "--out",
-        str(folder),
-        "--scenarios",
-        str(SCENARIOS),
-        *arguments,
-    ]
+    # env: a shell starts what it puts into the background deaf to Ctrl-C, these tests too
+    command = ["env", "--default-signal=INT", sys.executable, "-m", "rocketdiff.cli.app", *arguments]
     with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
         runner = subprocess.Popen(command, stdout=out, stderr=err, start_new_session=True)
     try:
@@ -192,16 +217,21 @@ def started_run(folder: Path, *arguments: str) -> "Iterator[subprocess.Popen[byt
 
 
 def await_run(
-    folder: Path, condition: Callable[[dict[str, Any], Path], bool], what: str, patience_s: float = 2 * PATIENCE_S
+    folder: Path,
+    condition: Callable[[dict[str, Any], Path], bool],
+    what: str,
+    patience_s: float = 2 * PATIENCE_S,
+    below: str = "*/run.json",
 ) -> Path:
     """The run directory below `folder`, once its manifest and files are as asked; AssertionError when patience ends."""
     deadline = time.monotonic() + patience_s
     while time.monotonic() < deadline:
-        for manifest in folder.glob("*/run.json"):
+        for manifest in folder.glob(below):
             if condition(json.loads(manifest.read_bytes()), manifest.parent):
                 return manifest.parent
         time.sleep(0.05)
-    raise AssertionError(f"{what} within {patience_s:g} s; stderr: {(folder / 'stderr').read_text()}")
+    told = (file.read_text() for file in folder.glob("stderr"))
+    raise AssertionError(f"{what} within {patience_s:g} s; stderr: {' '.join(told)}")
 
 
 def sends_are_flowing(_manifest: dict[str, Any], run: Path) -> bool:
@@ -211,8 +241,15 @@ def sends_are_flowing(_manifest: dict[str, Any], run: Path) -> bool:
 
 
 def processes_of(run: Path) -> dict[int, str]:
-    """Every live process whose command line or working folder is inside a run directory."""
-    return {pid: line for pid, line in _command_lines() if str(run) in line}
+    """Every live process whose command line, standard output or log is inside a run directory."""
+    return {pid: line for pid, line in _command_lines() if str(run) in line or _prints_into(run, pid)}
+
+
+def _prints_into(run: Path, pid: int) -> bool:
+    printed = (Path(f"/proc/{pid}/fd/{number}") for number in (1, 2))
+    with suppress(OSError):
+        return any(target.readlink().is_relative_to(run) for target in printed)
+    return False
 
 
 def await_no_process_of(run: Path) -> dict[int, str]:
@@ -240,7 +277,7 @@ def kill_server(run: Path, node: str) -> None:
     os.kill(pid, signal.SIGKILL)
 
 
-def kill_subject(run: Path, arm: str) -> None:
-    """SIGKILL the subject of the first case, whose id is in its hello."""
+def subject_of(run: Path, arm: str) -> int:
+    """Process id of a subject of the first case, as its hello says."""
     hello = (run / "journal" / f"01-{arm}.ndjson").read_bytes().splitlines()[0]
-    os.kill(json.loads(hello)["pid"], signal.SIGKILL)
+    return int(json.loads(hello)["pid"])

@@ -7,12 +7,15 @@ import pytest
 
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.run_info import Guard
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.run.case_session import CaseSession
 from rocketdiff.run.control_arm import ControlArm
 from rocketdiff.run.execute import plan_cases
-from rocketdiff.run.request import RunRequest, Selection
+from rocketdiff.run.request import Selection
 from rocketdiff.traces.run_directory import RunDirectory
+from tests.live import TRIES, tell_repeat
+from tests.requests import asked
 from tests.whole.stage import SCENARIOS, finished_run, judge, run_of
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
@@ -36,17 +39,27 @@ class Given:
         """It is shared."""
 
 
-def controlled(folder: Path, baseline: str, candidate: str) -> tuple[int, Path]:
-    """Exit code and run directory of one case with its control."""
-    done = finished_run(folder, "run", "--subject", baseline, "--subject", candidate, "--control", *ONE_CASE)
-    return done.returncode, run_of(folder)
+def controlled(folder: Path, baseline: str, candidate: str) -> tuple[int, Path, Guard]:
+    """
+    Exit code, run directory and control guard of one case with its control.
+
+    Made again where the control had no answer: on a busy machine its two clients may not meet what was meant for them.
+    """
+    for number in range(1, TRIES + 1):
+        own = folder / str(number)
+        done = finished_run(own, "run", "--subject", baseline, "--subject", candidate, "--control", *ONE_CASE)
+        run = run_of(own)
+        (guard,) = [one for one in RunDirectory.open(run).entry(1).guards if one.name == "control"]
+        if number == TRIES or "could not be decided" not in guard.seen:
+            break
+        tell_repeat(f"control: {guard.seen}")
+    return done.returncode, run, guard
 
 
 def test_a_quiet_control_is_a_guard_that_held(tmp_path: Path) -> None:
     """With a run directory and a report of its own below the run's; the verdict is the candidate's alone."""
-    code, run = controlled(tmp_path, "python:5.3.3", "toy:honest")
+    code, run, guard = controlled(tmp_path, "python:5.3.3", "toy:honest")
     assert code == ExitCode.CONFORMS
-    (guard,) = [one for one in RunDirectory.open(run).entry(1).guards if one.name == "control"]
     assert guard.held
     assert guard.seen.startswith("no alarm in ")
     (manifest,) = (run / "control").glob("*/run.json")
@@ -58,7 +71,7 @@ def test_a_quiet_control_is_a_guard_that_held(tmp_path: Path) -> None:
 
 def test_an_alarm_of_the_control_makes_the_case_invalid(cluster: Cluster, folder: Path) -> None:
     """A baseline that loses messages loses them beside itself too: nothing can be said about the candidate, which is honest."""
-    request = RunRequest(
+    request = asked(
         SubjectId.parse("toy:drops"),
         SubjectId.parse("toy:honest"),
         Selection(patterns=("whole/dead-broker",), root=SCENARIOS),

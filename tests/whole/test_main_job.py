@@ -90,11 +90,10 @@ def test_a_moved_run_is_judged_again_and_explained(recorded: Recorded, tmp_path:
     assert "the other arm, java:5.3.3:" in told.stdout
 
 
-def test_several_runs_are_judged_together(recorded: Recorded, tmp_path: Path) -> None:
+def test_several_runs_are_judged_together(recorded: Recorded, cluster: Cluster, folder: Path) -> None:
     """Two seeds of one pair: twice the checks, one verdict."""
-    other = finished_run(tmp_path, "run", *ONE_CASE[:-1], "1", "--master", "none")
-    assert other.returncode == ExitCode.CONFORMS, other.stdout + other.stderr
-    runs = [str(recorded.run), str(run_of(tmp_path))]
-    done = finished_run(tmp_path / "both", "analyze", *runs, "--master", "none")
+    other, judgement = decided(cluster, folder, "java:5.3.3", "python:5.3.3", seed=1)
+    assert judgement.exit_code is ExitCode.CONFORMS, [result for result in judgement.results if result.reason]
+    done = finished_run(folder / "both", "analyze", str(recorded.run), str(other), "--master", "none")
     assert done.returncode == ExitCode.CONFORMS, done.stdout + done.stderr
     assert "checks=18" in done.stdout.splitlines()[-1]

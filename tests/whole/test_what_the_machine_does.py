@@ -1,12 +1,12 @@
 """Nobody's client is to blame for what a machine does: such a case is invalid or ends with the cause, never a divergence or a pass."""
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -25,11 +25,12 @@ from tests.whole.stage import (
     run_pair,
     sends_are_flowing,
     started_run,
+    subject_of,
 )
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
-PAIR = ("--subject", "java:5.3.3", "--subject", "python:5.3.3", "--seed", "3", "--master", "none")
+PAIR = ("--subject", "python:5.3.3", "--subject", "toy:honest", "--seed", "3", "--master", "none")
 STOPPED_S = 2.0
 BUSY_CORES = 2
 RELAY, SUPERVISOR = "rocketdiff.relay.proxy.program", "process/supervisor.py"
@@ -46,18 +47,19 @@ def verdicts(judgement: RunJudgement) -> set[Verdict]:
 
 
 @pytest.mark.parametrize("arm", ["baseline", "candidate"])
-def test_a_subject_that_somebody_stops_is_not_blamed(tmp_path: Path, arm: str) -> None:
+def test_a_subject_that_somebody_stops_is_not_blamed(cluster: Cluster, folder: Path, arm: str) -> None:
     """Stopped for two seconds in the middle of its sends: no check diverges or conforms, and the guard names the arm."""
-    with started_run(tmp_path, *PAIR, "--scenario", "whole/dead-broker") as runner:
-        run = await_run(tmp_path, sends_are_flowing, "both arms sending")
-        hello = (run / "journal" / f"01-{arm}.ndjson").read_bytes().splitlines()[0]
-        os.kill(json.loads(hello)["pid"], signal.SIGSTOP)
+
+    def stop_for_a_while(run: Path) -> None:
+        os.kill(subject_of(run, arm), signal.SIGSTOP)
         time.sleep(STOPPED_S)
-        os.kill(json.loads(hello)["pid"], signal.SIGCONT)
-        assert runner.wait(timeout=LIMIT_S) == ExitCode.INCONCLUSIVE, (tmp_path / "stdout").read_text()
-    assert await_no_process_of(run) == {}
+        os.kill(subject_of(run, arm), signal.SIGCONT)
+
+    run = run_pair(cluster, folder, "java:5.3.3", "python:5.3.3", meanwhile=stop_for_a_while)
+    judgement = judge(run)
+    assert judgement.exit_code is ExitCode.INCONCLUSIVE
     assert f"awake-{arm}" in broken_guards(run)
-    assert not verdicts(judge(run)) & {Verdict.DIVERGES, Verdict.CONFORMS}
+    assert not verdicts(judgement) & {Verdict.DIVERGES, Verdict.CONFORMS}
 
 
 def test_a_clock_that_steps_makes_a_case_invalid(
@@ -76,7 +78,7 @@ def test_a_clock_that_steps_makes_a_case_invalid(
             return time.time_ns() + next(steps, 2_000_000_000)
 
     monkeypatch.setattr("rocketdiff.run.case.time", Stepping)
-    run = run_pair(cluster, folder, "java:5.3.3", "toy:honest")
+    run = run_pair(cluster, folder, "python:5.3.3", "toy:honest", "whole/calm")
     judgement = judge(run)
     assert judgement.exit_code is ExitCode.INCONCLUSIVE
     # The two clocks are read one after the other, and the runner may have to wait in between.
@@ -106,7 +108,7 @@ def test_a_relay_that_dies_ends_the_run_with_the_cause(tmp_path: Path) -> None:
     assert not verdicts(judgement) & {Verdict.DIVERGES, Verdict.CONFORMS}
 
 
-@pytest.fixture
+@contextmanager
 def busy_cores() -> Iterator[None]:
     """As many endless loops as there are cores here, of ordinary priority."""
     loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(BUSY_CORES)]
@@ -118,16 +120,15 @@ def busy_cores() -> Iterator[None]:
             loop.wait()
 
 
-@pytest.mark.usefixtures("busy_cores")
-@pytest.mark.parametrize("candidate", ["java:5.3.3", "python:5.3.3"])
-def test_load_flips_no_verdict(cluster: Cluster, folder: Path, candidate: str) -> None:
+def test_load_flips_no_verdict(cluster: Cluster, folder: Path) -> None:
     """
     With both cores kept busy clients that behave alike never diverge, exactly or by statistics.
 
     How many checks can still be decided is the machine's business; that the situation was there at all is shown by the
     pauses, which the guards saw proven.
     """
-    run = run_pair(cluster, folder, "java:5.3.3", candidate, scenario="whole/several-pauses")
+    with busy_cores():
+        run = run_pair(cluster, folder, "java:5.3.3", "python:5.3.3", "whole/several-pauses")
     judgement = judge(run)
     assert judgement.exit_code is not ExitCode.DIVERGES, [r for r in judgement.results if r.divergences]
     assert not {Verdict.DIVERGES, Verdict.ERROR} & verdicts(judgement)

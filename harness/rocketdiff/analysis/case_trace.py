@@ -35,6 +35,8 @@ class CaseTrace:
     """
     One case: what ``run.json`` says about it and its tables; a missing table is a missing witness, not an empty one.
 
+    rules_given: the release whose rules the user gave for a baseline that has none of its own.
+
     (No slots: ``faults`` and ``routes`` are made once, when first asked for.)
     """
 
@@ -42,6 +44,7 @@ class CaseTrace:
     subjects: Mapping[Arm, str]
     entry: CaseEntry
     tables: Mapping[TableKey, pa.Table]
+    rules_given: str | None = None
 
     @cached_property
     def faults(self) -> tuple[FaultRecord, ...]:
@@ -99,7 +102,8 @@ def read_case(run: RunDirectory, number: int) -> CaseTrace:
     keys: list[TableKey] = [(TableName.FAULTS, None)]
     keys += [(table, arm) for table in TableName if table is not TableName.FAULTS for arm in Arm]
     tables = {key: read_table(run, key[0], number, key[1]) for key in keys if has_table(run, key[0], number, key[1])}
-    return CaseTrace(run.run, run.manifest.subjects, run.entry(number), tables)
+    manifest = run.manifest
+    return CaseTrace(run.run, manifest.subjects, run.entry(number), tables, manifest.baseline_rules)
 
 
 def _rows(table: pa.Table, columns: list[str], batch_rows: int) -> Iterator[Row]:

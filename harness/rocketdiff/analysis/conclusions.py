@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TypeVar
 
 from rocketdiff.analysis.checks.case_facts import UNKNOWABLE, CaseFacts, TallyKey
-from rocketdiff.analysis.checks.registry import ANSWERS, POOLED
+from rocketdiff.analysis.checks.registry import EVALUATIONS, POOLED
 from rocketdiff.analysis.facts import CaseFact, EpisodeValue, Tally
-from rocketdiff.analysis.spells import spell_counts
+from rocketdiff.analysis.outages import outage_counts
 from rocketdiff.analysis.summaries import CaseKey, DifferenceCluster, Summaries
 from rocketdiff.core.checks import IMPLICIT
 from rocketdiff.core.errors import TraceError
@@ -57,9 +57,12 @@ def all_evidence(cases: Sequence[CaseFacts]) -> tuple[Evidence, ...]:
     """
     Evidence for every check of every case, then for the pools.
 
-    Raises TraceError for a check nobody here can answer: a question must never go unanswered without a sound.
+    Raises TraceError for a planned check that this program does not know, because no question may be dropped silently.
     """
-    return (*(answer for facts in cases for answer in _answers(facts)), *(one for ask in POOLED for one in ask(cases)))
+    return (
+        *(answer for facts in cases for answer in _answers(facts)),
+        *(evidence for ask in POOLED for evidence in ask(cases)),
+    )
 
 
 def trace_counts(manifests: Sequence[RunManifest], cases: Iterable[CaseFacts]) -> TraceCounts:
@@ -73,32 +76,32 @@ def trace_counts(manifests: Sequence[RunManifest], cases: Iterable[CaseFacts]) -
         stored=sum(facts.n("stored") for facts in cases),
         foreign=sum(facts.n("foreign") for facts in cases),
         faults=sum(len(facts.faults) for facts in cases),
-        spells=spell_counts(cases),
+        spells=outage_counts(cases),
     )
 
 
 def _answers(facts: CaseFacts) -> Iterable[Evidence]:
     """
-    Of a check nobody planned only a difference is told: all watchers look at every send, and what they saw is real.
+    Evidence of every planned check, and of an unplanned one that found a difference, because all observers read every send.
 
-    What nobody can know is left out of the facts already (``core.knowable``), whether its check was planned or not.
+    What cannot be known is left out of the facts already (``core.knowable``), whether its check was planned or not.
     """
     planned = dict.fromkeys((*facts.entry.checks, *IMPLICIT))
     for check in planned:
-        if check not in ANSWERS:
+        if check not in EVALUATIONS:
             raise TraceError(
-                f"checks among {', '.join(ANSWERS)}",
+                f"checks among {', '.join(EVALUATIONS)}",
                 seen=f"{check!r} planned for {facts.entry.name}",
                 hint="analyse the run with the rocketdiff that recorded it, or a newer one",
             )
-        yield _as_knowable(facts, ANSWERS[check](facts))
+        yield _as_knowable(facts, EVALUATIONS[check](facts))
     for check in facts.divergences:
         if check not in planned:
-            yield replace(ANSWERS[check](facts), severity=Severity.MUST)
+            yield replace(EVALUATIONS[check](facts), severity=Severity.MUST)
 
 
 def _as_knowable(facts: CaseFacts, evidence: Evidence) -> Evidence:
-    """A planned check that nobody can answer says so; the format refuses it, but a run may be older, or its witness another."""
+    """NOT_APPLICABLE for a planned check that cannot be answered; the format refuses one, but a run may be older or lack a witness."""
     reasons = {why for arm in Arm for why in facts.keys(f"{UNKNOWABLE}{evidence.check}", str(arm))}
     if not reasons or evidence.standing is Standing.INVALID:
         return evidence

@@ -1,5 +1,5 @@
 """
-What the pass over one case writes down: small rows of six kinds, the only thing that ever crosses into Spark.
+The output of the pass over one case: small rows of six kinds, the only thing that ever crosses into Spark.
 
 A row of the table ``facts`` has the run, the case's number and exactly one of the six kinds filled in.
 """
@@ -20,7 +20,7 @@ from rocketdiff.core.verdict import SideExample
 @dataclass(frozen=True, slots=True)
 class Difference:
     """
-    One place where a check found something that may not be.
+    One place where a check found something that the rules, the plan or the other arm do not allow.
 
     arm: the side it is about. weight: attempts both arms made at that send (the fewer, the easier to follow). at_ns: on
     the monotonic clock. sides: what each arm did there; none where it is about no send. figures: any JSON values.
@@ -55,7 +55,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeValue:
-    """One arm's value (ns) for one spell of pauses; n: how many sends or attempts it is made of; ended: an Ending."""
+    """One arm's value (ns) for one outage; n: how many sends or attempts it is made of; ended: an Ending."""
 
     check: str
     sample: str
@@ -85,7 +85,7 @@ class LaneBar:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A TraceError met where the case was read, on its way to where somebody can be told."""
+    """A TraceError met in a worker; the driver raises it."""
 
     expected: str
     seen: str
@@ -93,7 +93,7 @@ class Trouble:
 
     @classmethod
     def of(cls, error: TraceError) -> "Trouble":
-        """The parts of an error; a worker's traceback would reach the user as one."""
+        """The parts of an error, because an exception in a worker would reach the user as a traceback."""
         return cls(error.expected, error.seen, error.hint)
 
 
@@ -128,7 +128,7 @@ def columns_of(kind: type[Fact]) -> tuple[str, ...]:
 def _arrow(declared: Any) -> pa.DataType:
     """The Arrow type of a field; a dictionary of any JSON values crosses as JSON text."""
     if get_origin(declared) in (Union, UnionType):
-        (declared,) = (one for one in get_args(declared) if one is not NoneType)
+        (declared,) = (argument for argument in get_args(declared) if argument is not NoneType)
     if get_origin(declared) is tuple:
         return pa.list_(_arrow(get_args(declared)[0]))
     if get_origin(declared) is dict or issubclass(declared, str):

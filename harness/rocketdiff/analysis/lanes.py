@@ -19,8 +19,6 @@ from rocketdiff.core.events import Arm
 from rocketdiff.core.outcome import Outcome
 from rocketdiff.traces.schema import TableName
 
-NS_PER_MS = 1_000_000
-
 BEFORE_NS = 500_000_000
 AFTER_NS = 1_500_000_000
 """A case without a difference shows this much before and after its first fault (or starts at its first send)."""

@@ -7,10 +7,10 @@ hundred rows and are right to one per cent.
 
 from math import floor, log
 
-from rocketdiff.analysis.checks.scene import Scene
+from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.checks.sending.replay_checks import JUDGED, RULES
-from rocketdiff.analysis.send_view import Context, SendView
-from rocketdiff.analysis.spells import MET
+from rocketdiff.analysis.outages import MET
+from rocketdiff.analysis.send_view import FaultContext, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.outcome import Outcome
 from rocketdiff.core.records import Attempt
@@ -22,55 +22,52 @@ BIN_NS = 250_000_000
 STORED, OTHER = "stored", "other"
 
 
-class Pictures:
+class Pictures(CaseObserver):
     """Counts sends, attempts, durations and ambiguity; ``lanes`` keeps single attempts."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._notebook = scene.notebook
-        self._times = scene.times
+    def __init__(self, context: CaseContext) -> None:
+        super().__init__(context)
+        self._times = context.times
 
-    def see(self, send: AlignedSend) -> None:
-        """Look at both sides."""
+    def observe(self, send: AlignedSend) -> None:
+        """Read both sides."""
         for side in send.sides:
             self._count_send(side)
             self._count_ambiguity(side)
             for attempt, context in zip(side.attempts, side.contexts, strict=True):
                 self._count_attempt(side, attempt, context)
 
-    def end(self) -> None:
-        """Everything has been written down."""
-
     def _count_send(self, side: SendView) -> None:
         arm, phase, row = str(side.arm), str(side.phase), side.row
         if row is None:
-            self._notebook.count("unfinished", arm, phase, "send")
+            self._collector.count("unfinished", arm, phase, "send")
             return
-        self._notebook.count("sends", arm, phase, str(row.outcome))
-        self._notebook.count("elapsed", arm, phase, str(bucket_of(row.end_ns - row.start_ns)))
+        self._collector.count("sends", arm, phase, str(row.outcome))
+        self._collector.count("elapsed", arm, phase, str(bucket_of(row.end_ns - row.start_ns)))
 
     def _count_ambiguity(self, side: SendView) -> None:
         judgement, arm = side.judgement, str(side.arm)
         if judgement is None:
             return
-        self._notebook.count(RULES, arm, "", JUDGED if judgement.undecided is None else judgement.undecided)
+        self._collector.count(RULES, arm, "", JUDGED if judgement.undecided is None else judgement.undecided)
         at_bin = self._step_of(side.began_ns)
         for decision in judgement.decisions:
             legal = decision.queues_legal / decision.queues_total
-            self._notebook.count("ambiguity", arm, "", str(at_bin), total=legal)
+            self._collector.count("ambiguity", arm, "", str(at_bin), total=legal)
 
-    def _count_attempt(self, side: SendView, attempt: Attempt, context: Context) -> None:
+    def _count_attempt(self, side: SendView, attempt: Attempt, context: FaultContext) -> None:
         arm, phase = str(side.arm), str(context.phase)
-        self._notebook.count("attempt", arm, phase, attempt.broker)
+        self._collector.count("attempt", arm, phase, attempt.broker)
         if context.blocked:
-            self._notebook.count("blocked", arm, phase, attempt.broker)
-        spell = None if context.hit is None else self._times.spell_of(context.hit)
-        if spell is not None:
-            self._notebook.count(MET, arm, phase, str(spell.episode))
+            self._collector.count("blocked", arm, phase, attempt.broker)
+        outage = None if context.hit is None else self._times.outage_of(context.hit)
+        if outage is not None:
+            self._collector.count(MET, arm, phase, str(outage.episode))
         ended = STORED if attempt.outcome is Outcome.OK else OTHER
-        self._notebook.count("over-time", arm, ended, f"{self._step_of(attempt.start_ns)} {attempt.broker}")
+        self._collector.count("over-time", arm, ended, f"{self._step_of(attempt.start_ns)} {attempt.broker}")
 
     def _step_of(self, instant_ns: int) -> int:
-        return max(0, instant_ns - self._notebook.origin_ns) // BIN_NS
+        return max(0, instant_ns - self._collector.origin_ns) // BIN_NS
 
 
 def bucket_of(duration_ns: int) -> int:

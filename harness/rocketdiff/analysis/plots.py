@@ -7,7 +7,6 @@ from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.checks.pairing import pooled_pairs, pools_of
 from rocketdiff.analysis.checks.sending import failover_time
 from rocketdiff.analysis.facts import CaseFact, LaneBar
-from rocketdiff.analysis.notebook import NS_PER_MS
 from rocketdiff.analysis.pictures import BIN_NS, OTHER, STORED, middle_of
 from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import Ending, EpisodePair
@@ -25,6 +24,7 @@ from rocketdiff.core.plots import (
     Plots,
     SwimLanes,
 )
+from rocketdiff.core.records import NS_PER_MS
 from rocketdiff.statistics.survival import kaplan_meier
 
 CASES_DRAWN = 8
@@ -48,7 +48,7 @@ def plots_of(cases: Sequence[CaseFacts], lanes: Sequence[CaseFact]) -> Plots:
         shares=tuple(share for facts in shown for share in _shares(facts)),
         ambiguity=tuple(curve for facts in shown for curve in _ambiguity(facts)),
         elapsed=tuple(row for facts in shown for row in _elapsed(facts)),
-        overviews=tuple(one for facts in shown for one in _overview(facts)),
+        overviews=tuple(overview for facts in shown for overview in _overview(facts)),
         endings=tuple(_endings(cases)),
     )
 
@@ -118,7 +118,7 @@ def _drawn(cases: Sequence[CaseFacts]) -> list[CaseFacts]:
         scenarios = {other.entry.scenario for other in chosen}
         if len(chosen) < CASES_DRAWN and facts.faults and facts.entry.scenario not in scenarios:
             chosen.append(facts)
-    return [facts for facts in cases if any(facts is one for one in chosen)]
+    return [facts for facts in cases if any(facts is drawn for drawn in chosen)]
 
 
 def _fault_windows(facts: CaseFacts, origin_ns: int) -> Iterator[FaultWindow]:
@@ -168,9 +168,9 @@ def _endings(cases: Sequence[CaseFacts]) -> Iterator[FailoverEndings]:
     for pool, members in pools_of(cases, failover_time.NAME).items():
         pairs = pooled_pairs(members, failover_time.PER_TIMEOUT)
         met = [
-            (one.baseline_ended is Ending.FAILOVER, one.candidate_ended is Ending.FAILOVER)
-            for one in pairs
-            if one.baseline_ns is not None and one.candidate_ns is not None
+            (pair.baseline_ended is Ending.FAILOVER, pair.candidate_ended is Ending.FAILOVER)
+            for pair in pairs
+            if pair.baseline_ns is not None and pair.candidate_ns is not None
         ]
         if met:
             yield FailoverEndings(

@@ -31,7 +31,7 @@ def analyze(
     spark: "SparkSession | None" = None,
 ) -> Analysis:
     """
-    Judge stored runs, several at once; spells of pauses are pooled over all of them.
+    Judge stored runs, several at once; outages are pooled over all of them.
 
     master: any Spark master, ``local[*]`` by default, ``none`` for this process alone (same evidence). On a cluster the
     workers must see the run directories under the same paths and have this package. java_home: for Spark; default is

@@ -23,7 +23,7 @@ class Phase(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class FaultContext:
     """
     Fault context of one attempt.
 
@@ -87,7 +87,7 @@ class SendView:
     row: Send | None
     attempts: tuple[Attempt, ...] = ()
     phase: Phase = Phase.CALM
-    contexts: tuple[Context, ...] = ()
+    contexts: tuple[FaultContext, ...] = ()
     judgement: SendJudgement | None = None
     copies: tuple[Copy, ...] | None = None
     fate: Fate | None = None

@@ -56,7 +56,7 @@ def summarise(facts: Iterable[CaseFact]) -> Summaries:
     return in_order(
         [DifferenceCluster(*key[:2], len(members), min(members, key=ease)) for key, members in clusters.items()],
         [
-            CaseFact(*key[:2], Tally(*key[2:], sum(one.n for one in same), sum(one.total for one in same)))
+            CaseFact(*key[:2], Tally(*key[2:], sum(tally.n for tally in same), sum(tally.total for tally in same)))
             for key, same in tallies.items()
         ],
         loose,

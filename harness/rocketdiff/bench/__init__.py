@@ -1,1 +1,1 @@
-"""Benchmarks on this machine: clients, the simulation, the relay."""
+"""Benchmarks on this machine: clients, the simulation, the relay, judging."""

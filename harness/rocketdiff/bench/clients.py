@@ -76,10 +76,10 @@ def bench(
             "rounds": [asdict(one) for one in measured],
             "quick_suite_s": verdict_s,
         }
-    Console().print(f"cluster of one name server and two brokers ready in {ready_s:.1f} s")
-    Console().print(_table(release, sends, measured))
+    Console(emoji=False).print(f"cluster of one name server and two brokers ready in {ready_s:.1f} s")
+    Console(emoji=False).print(_table(release, sends, measured))
     if verdict_s is not None:
-        Console().print(f"from `rocketdiff run` (suite quick) to its verdict: {verdict_s:.0f} s")
+        Console(emoji=False).print(f"from `rocketdiff run` (suite quick) to its verdict: {verdict_s:.0f} s")
     return {}
 
 

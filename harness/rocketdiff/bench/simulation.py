@@ -79,9 +79,9 @@ def bench_simulation(*, as_json: bool) -> dict[str, Any]:
     if as_json:
         return asdict(measured)
     for part in (_speeds(measured.speeds), _long_sends(measured.long_sends_per_s), _decisions(measured.decisions)):
-        Console().print(part)
+        Console(emoji=False).print(part)
     runs = f"{measured.standard_releases} releases × {measured.standard_scripts} standard scripts"
-    Console().print(f"{runs}: {measured.standard_s:.1f} s from the start of the host")
+    Console(emoji=False).print(f"{runs}: {measured.standard_s:.1f} s from the start of the host")
     return {}
 
 

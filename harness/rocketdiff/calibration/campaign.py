@@ -32,6 +32,7 @@ from rocketdiff.run.case_session import CaseSession
 from rocketdiff.run.cluster_pool import ClusterPool
 from rocketdiff.run.execute import fetched
 from rocketdiff.run.request import WITHOUT_LEDGERS, RunRequest
+from rocketdiff.subjects.registry import published
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.calibration import SCHEMA_VERSION, Calibration
 from rocketdiff.verdict.gate_rate_tally import Answer, ControlOutcome, found, summed
@@ -125,7 +126,11 @@ def _session(
 ) -> CaseSession:
     subject, seed = cases[0].subject, cases[0].seed
     return CaseSession.begin(
-        fetched(RunRequest(subject, subject, backend=request.servers, judging=WITHOUT_LEDGERS, seed=seed)),
+        fetched(
+            RunRequest(
+                published(subject), published(subject), backend=request.servers, judging=WITHOUT_LEDGERS, seed=seed
+            )
+        ),
         clusters,
         root,
         [case.case for case in cases],

@@ -16,7 +16,6 @@ from rocketdiff.calibration.journal import CalibrationJournal
 from rocketdiff.core.errors import EnvironmentMissing, HarnessError, UsageError
 from rocketdiff.core.fault import fault_counts
 from rocketdiff.core.glob import path_glob
-from rocketdiff.core.resources import resource
 from rocketdiff.core.run_info import RunInfo
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.verdict import CheckResult
@@ -31,7 +30,8 @@ from rocketdiff.run.cluster_pool import ClusterPool
 from rocketdiff.run.execute import fetched
 from rocketdiff.run.request import WITHOUT_LEDGERS, RunRequest
 from rocketdiff.scenario import Scenario, expand, load_all
-from rocketdiff.scenario.checks_asked import checks_planned
+from rocketdiff.scenario.checks_asked import TOLD_UNPLANNED, checks_planned
+from rocketdiff.subjects.registry import published
 from rocketdiff.verdict.gate_rate_tally import KnownOutcome
 
 
@@ -64,7 +64,7 @@ def known_cases() -> tuple[KnownCase, ...]:
 
     Entries about whole runs (``pooled/…``) are left out, because one case has too few episodes for those checks.
     """
-    scenarios = load_all(resource("fixtures/scenarios"))
+    scenarios = load_all()
     cases: defaultdict[tuple[SubjectId, SubjectId, str], list[ExpectedEntry]] = defaultdict(list)
     for entry in load_ledger(LedgerChoice()).entries:
         if _is_of_whole_runs(entry):
@@ -103,18 +103,18 @@ def _is_of_whole_runs(entry: Entry) -> bool:
 
 
 def _shortest(entry: Entry, scenarios: Sequence[Scenario]) -> tuple[Scenario, str]:
-    """The shortest scenario that an entry covers, and the check it covers there."""
+    """The shortest scenario that an entry covers, and the check it covers there: a planned one, or else one that is told of unasked."""
     glob = path_glob(entry.check)
     shown = [
         (scenario, check)
         for scenario in scenarios
-        for check in checks_planned(scenario)
+        for check in dict.fromkeys((*checks_planned(scenario), *TOLD_UNPLANNED))
         if glob.fullmatch(f"{scenario.name}/{check}")
         and meets(entry.when, settings=asdict(scenario.settings), fault_counts=fault_counts(scenario.faults))
     ]
     if not shown:
         raise UsageError(f"a scenario that can show {entry.id}", seen="none", hint="rocketdiff ledger lint")
-    return min(shown, key=lambda pair: pair[0].duration_s)
+    return min(shown, key=lambda pair: (pair[1] not in checks_planned(pair[0]), pair[0].duration_s))
 
 
 def run_known(request: CalibrationRequest, journal: CalibrationJournal, repeats: int, say: Say) -> None:
@@ -139,8 +139,14 @@ def _repeat(
 ) -> None:
     """One repeat; its run directory is kept if a divergence was missed or nothing was decided."""
     began, seed = time.monotonic(), request.seed + 1_000 + repeat
-    case = expand(known.scenario, known.baseline, known.candidate, seed)
-    wanted = RunRequest(known.baseline, known.candidate, backend=request.servers, judging=WITHOUT_LEDGERS, seed=seed)
+    wanted = RunRequest(
+        published(known.baseline),
+        published(known.candidate),
+        backend=request.servers,
+        judging=WITHOUT_LEDGERS,
+        seed=seed,
+    )
+    case = expand(known.scenario, known.baseline, known.candidate, seed, wanted.attempt_timeout_ms)
     session = CaseSession.begin(fetched(wanted), clusters, journal.folder / "known", [case])
     directory = session.directory
     try:

@@ -23,9 +23,10 @@ from rocketdiff.cli.cluster import cluster_app
 from rocketdiff.cli.endings import INTERRUPTED, INTERRUPTED_MESSAGE, Interruption, ended, on_signals
 from rocketdiff.cli.examples import epilog
 from rocketdiff.cli.fuzz import fuzz
-from rocketdiff.cli.history import bisect, changelog, groups, identify
+from rocketdiff.cli.history import bisect, changelog, groups, identify, upgrade
 from rocketdiff.cli.inspect import doctor, scenarios
 from rocketdiff.cli.ledger import ledger_app
+from rocketdiff.cli.matrix import matrix
 from rocketdiff.cli.options import (
     InconclusiveOption,
     LedgerOption,
@@ -36,7 +37,9 @@ from rocketdiff.cli.options import (
     takes,
 )
 from rocketdiff.cli.pipes import outlive_readers
+from rocketdiff.cli.record import record_app
 from rocketdiff.cli.simulate import simulate
+from rocketdiff.cli.subject import subject_app
 from rocketdiff.core.errors import ExitCode, HarnessError, UsageError
 from rocketdiff.core.plain import plain
 from rocketdiff.core.run_options import FOR_COMPARE, RUN_OPTIONS
@@ -55,6 +58,8 @@ app = typer.Typer(
 )
 app.add_typer(cluster_app, name="cluster", epilog=epilog("cluster"))
 app.add_typer(ledger_app, name="ledger", epilog=epilog("ledger"))
+app.add_typer(record_app, name="record", epilog=epilog("record"))
+app.add_typer(subject_app, name="subject", epilog=epilog("subject"))
 
 
 @app.command(epilog=epilog("run"))
@@ -122,6 +127,23 @@ def report(
         typer.echo(f"{name}: {path}")
 
 
+@app.command(epilog=epilog("diff"))
+def diff(
+    before: Annotated[
+        Path, typer.Argument(metavar="OLD", help="Run directory, or its report.json: main's, or last week's.")
+    ],
+    after: Annotated[Path, typer.Argument(metavar="NEW", help="The run, or report.json, to compare with it.")],
+) -> None:
+    """Say what is new, gone or more frequent in one judged run against an earlier one; exit 1 if anything that gates is new."""
+    from rocketdiff.report.document import load
+    from rocketdiff.report.run_difference import render
+
+    lines, code = render((load(before), load(after)))
+    for line in lines:
+        typer.echo(plain(line))
+    leave(code)
+
+
 @app.command(epilog=epilog("explain"))
 def explain(
     run_dir: Annotated[Path, typer.Argument(metavar="RUN")],
@@ -136,7 +158,20 @@ def explain(
         typer.echo(plain(line))
 
 
-for command in (scenarios, doctor, simulate, fuzz, bisect, changelog, groups, identify, bench, calibrate):
+for command in (
+    scenarios,
+    doctor,
+    simulate,
+    fuzz,
+    bisect,
+    changelog,
+    upgrade,
+    groups,
+    identify,
+    bench,
+    calibrate,
+    matrix,
+):
     app.command(epilog=epilog(command.__name__))(command)
 
 
@@ -146,7 +181,7 @@ def shown_on_terminal() -> "Iterator[list[Listener]]":
     from rocketdiff.report.output import OutputListener
     from rocketdiff.report.terminal import TerminalListener
 
-    progress = TerminalListener(Console(stderr=True))
+    progress = TerminalListener(Console(stderr=True, emoji=False))
     try:
         yield [progress, OutputListener()]
     finally:
@@ -189,7 +224,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def guarded(arguments: list[str] | None, interruption: Interruption | None = None) -> int:
     """Run the command line and turn whatever ends it into an exit code."""
-    errors = Console(stderr=True, soft_wrap=True, highlight=False)
+    errors = Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
     try:
         result = app(arguments, standalone_mode=False)
     except HarnessError as error:

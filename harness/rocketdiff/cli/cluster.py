@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from rocketdiff.cli.examples import epilog
-from rocketdiff.cli.options import OwnClusterOption, ServerOption
+from rocketdiff.cli.options import MadeSecurityOption, OwnClusterOption, ServerOption
 from rocketdiff.core.run_options import DEFAULT_RELEASE
 from rocketdiff.core.topology import DEFAULT_TOPOLOGY, TOPOLOGIES
 
@@ -22,6 +22,7 @@ def cluster_up(
         int | None, typer.Option(help="Fixed port of the (first) name server; a free one otherwise.")
     ] = None,
     cluster: OwnClusterOption = "processes",
+    security: MadeSecurityOption = None,
 ) -> None:
     """Start a cluster on loopback, print its address, keep it until Ctrl-C or `cluster down`."""
     from rocketdiff.cli.endings import heed_ctrl_c
@@ -31,6 +32,9 @@ def cluster_up(
     def announce(state: UpState) -> None:
         typer.echo(f"RocketMQ {state.server_release}, {state.topology}, is up. Name server address:")
         typer.echo(";".join(state.name_servers))
+        if state.security:
+            typer.echo("The account and the TLS files of its clients, for --security:")
+            typer.echo(state.security)
         typer.echo("Ctrl-C, or `rocketdiff cluster down` elsewhere, stops it.")
 
     heed_ctrl_c()
@@ -44,6 +48,7 @@ def cluster_up(
             name_server_port=port,
             progress=PlainProgress(),
             backend=cluster,
+            security=security,
         )
 
 
@@ -59,6 +64,6 @@ def cluster_down() -> None:
 @cluster_app.command("clean", epilog=epilog("cluster clean"))
 def cluster_clean() -> None:
     """Resume, restart and delete whatever runs that were killed still owe to clusters of your own."""
-    from rocketdiff.cluster.external.cleaning import clean
+    from rocketdiff.cluster.external.cleanup import clean
 
     clean(typer.echo)

@@ -16,7 +16,9 @@ _SEEDS = 10**6
 
 
 def fuzz(
-    release: Annotated[str, typer.Option(help="Releases of the Java client with commas between them, or all.")] = "all",
+    release: Annotated[
+        str, typer.Option(help="Releases of the Java client, or patched.jar@release, with commas between them, or all.")
+    ] = "all",
     depth: Annotated[str, typer.Option(help="selection, send-loop, remoting, or all.")] = "all",
     decisions: Annotated[
         str,

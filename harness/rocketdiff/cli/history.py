@@ -1,4 +1,4 @@
-"""`rocketdiff bisect`, `changelog`, `groups`, `identify`: behaviour over the releases of the Java client."""
+"""`rocketdiff bisect`, `changelog`, `upgrade`, `groups`, `identify`: behaviour over the releases of the Java client."""
 
 import json
 from collections.abc import Iterable
@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from rocketdiff.cli.options import JsonOption, ScenariosOption
+from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.subject import STANDARD
 from rocketdiff.run.options import release_of, subject_of
 
@@ -42,10 +43,14 @@ def changelog(
     depth: DepthOption = "remoting",
     fresh: FreshOption = False,
     as_json: JsonOption = False,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="Exit with 1 if anything changes, for CI and git bisect run.")
+    ] = False,
 ) -> None:
-    """What changes between two releases of the Java client, found by executing every release between them."""
+    """What changes between two releases or builds of the Java client, found by executing every release between them."""
     from rocketdiff.lab.history.changelog import changelog_data, changelog_lines
-    from rocketdiff.lab.upgrade_report import changes_between, depth_named
+    from rocketdiff.lab.upgrade_report import changes_between
+    from rocketdiff.simulation.script.depths import depth_named
 
     before, after = release_of(before), release_of(after)
     way, found = changes_between(before, after, depth_named(depth), fresh=fresh)
@@ -53,9 +58,47 @@ def changelog(
         _print({"from": before, "to": after, "depth": depth, **changelog_data(way, found)})
     else:
         _print(changelog_lines(way, found))
+    if exit_code and any(edge.changes or edge.random for edge in found):
+        raise typer.Exit(int(ExitCode.DIVERGES))
+
+
+def upgrade(
+    before: Annotated[str, typer.Argument(metavar="FROM", help="Release of the Java client in use.")],
+    after: Annotated[str, typer.Argument(metavar="TO", help="Release that is to be used.")],
+    run: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Judged run of `rocketdiff compare FROM TO`, whose differences belong on the page; may be repeated."
+        ),
+    ] = None,
+    markdown: Annotated[
+        Path | None, typer.Option(help="Write the page as Markdown here, instead of to the terminal.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the page as HTML.")] = None,
+    depth: DepthOption = "remoting",
+    fresh: FreshOption = False,
+) -> None:
+    """One page for whoever upgrades: what is different afterwards, before → after, the gravest first."""
+    from rocketdiff.lab import upgrade as page
+    from rocketdiff.lab.upgrade_report import differences_between, require_writable, write_page
+    from rocketdiff.report.document import load
+    from rocketdiff.simulation.script.depths import depth_named
+
+    for path in filter(None, (markdown, html)):
+        require_writable(path)
+    documents = [load(path) for path in run or ()]
+    found = differences_between(release_of(before), release_of(after), documents, depth_named(depth), fresh=fresh)
+    if markdown or html is None:
+        text = page.markdown(found)
+        write_page(markdown, text) if markdown else typer.echo(text, nl=False)
+    if html:
+        write_page(html, page.html(found))
 
 
 def groups(
+    builds: Annotated[
+        list[str] | None, typer.Argument(metavar="[BUILD]...", help="Builds to place among them: patched.jar@5.3.3.")
+    ] = None,
     depth: Annotated[str | None, typer.Option(help="Only down to selection, send-loop or remoting.")] = None,
     markdown: Annotated[Path | None, typer.Option(help="Write the whole page as Markdown.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write the whole page as HTML.")] = None,
@@ -64,15 +107,17 @@ def groups(
 ) -> None:
     """Which releases of the Java client behave alike, and what changed between those that do not."""
     from rocketdiff.lab.history import groups_page
-    from rocketdiff.lab.upgrade_report import all_groups, depth_named, require_writable, write_page
+    from rocketdiff.lab.upgrade_report import all_groups, require_writable, write_page
     from rocketdiff.simulation.script import Depth
+    from rocketdiff.simulation.script.depths import depth_named
 
     depths = list(Depth)
     deepest = depths.index(depth_named(depth)) if depth else len(depths) - 1
     pages = [(path, page) for path, page in ((markdown, groups_page.markdown), (html, groups_page.html)) if path]
     for path, _ in pages:
         require_writable(path)
-    report, rows = all_groups(depths[: deepest + 1], fresh=fresh)
+    own = tuple(map(release_of, builds or ()))
+    report, rows = all_groups(depths[: deepest + 1], own, fresh=fresh)
     for path, page in pages:
         write_page(path, page(report, rows))
     _print(groups_page.groups_data(report) if as_json else groups_page.groups_lines(report))
@@ -89,8 +134,15 @@ def identify(
     as_json: JsonOption = False,
 ) -> None:
     """Which releases explain what a client was seen to do, how sure that is, and what would tell more."""
-    from rocketdiff.lab.history.identify import identified_data, identified_lines
-    from rocketdiff.lab.identify import exit_code, identify_answers, identify_run, require_of_answers, require_of_run
+    from rocketdiff.lab.identify import (
+        exit_code,
+        identified_data,
+        identified_lines,
+        identify_answers,
+        identify_run,
+        require_of_answers,
+        require_of_run,
+    )
 
     if trace.is_dir():
         require_of_run(script or [])
@@ -102,10 +154,10 @@ def identify(
     raise typer.Exit(int(exit_code(found)))
 
 
-def _print(told: dict[str, Any] | Iterable[str]) -> None:
+def _print(output: dict[str, Any] | Iterable[str]) -> None:
     """Data as JSON, lines as they are."""
-    if isinstance(told, dict):
-        typer.echo(json.dumps(told, ensure_ascii=False, indent=1))
+    if isinstance(output, dict):
+        typer.echo(json.dumps(output, ensure_ascii=False, indent=1))
     else:
-        for line in told:
+        for line in output:
             typer.echo(line)

@@ -11,18 +11,17 @@ from rich.markup import escape
 from rich.padding import Padding
 
 from rocketdiff.core.errors import EnvironmentMissing, ExitCode
-from rocketdiff.core.resources import resource
 from rocketdiff.releases.doctor import Requirement, examine
 from rocketdiff.scenario import Scenario, load_all, select
 
 
 def print_scenarios(suite: str | None, folder: Path | None, *, as_json: bool) -> None:
     """Name, suites, rows covered and purpose of every scenario of a suite (None: all)."""
-    chosen = select(load_all(folder or resource("fixtures/scenarios")), suite=suite)
+    chosen = select(load_all(folder), suite=suite)
     if as_json:
         print(json.dumps([_as_data(scenario) for scenario in chosen], indent=1))
         return
-    console = Console(highlight=False)
+    console = Console(highlight=False, emoji=False)
     for scenario in chosen:
         pauses = f", {scenario.episodes} pauses" if scenario.episodes else ""
         console.print(f"[bold]{scenario.name}[/]  {scenario.duration_s:g} s{pauses}  {' '.join(scenario.suites)}")
@@ -49,7 +48,7 @@ def print_findings(*, as_json: bool) -> int:
     if as_json:
         print(json.dumps([asdict(finding) for finding in findings], indent=1))
     else:
-        console = Console(highlight=False, soft_wrap=True)
+        console = Console(highlight=False, soft_wrap=True, emoji=False)
         for finding in findings:
             mark = "[green]ok[/]     " if finding.ok else "[red]missing[/]" if finding.needed else "[yellow]absent[/] "
             console.print(f"{mark} {finding.name}: {escape(finding.seen)}")
@@ -61,8 +60,8 @@ def print_findings(*, as_json: bool) -> int:
 
 def sweep_containers() -> None:
     """Remove containers whose runner is gone, and say on standard error what was removed; without an engine there are none."""
+    from rocketdiff.cluster.containers.cleanup import sweep  # as above
     from rocketdiff.cluster.containers.engine import Engine  # half a second that a list need not wait for
-    from rocketdiff.cluster.containers.sweep import sweep  # as above
 
     try:
         with closing(Engine.connect()) as engine:

@@ -26,6 +26,12 @@ ServerOption = Annotated[str, of_run("server")]
 OwnClusterOption = Annotated[
     str, typer.Option("--cluster", help="Where brokers are started: processes, containers or containers:host.")
 ]
+MadeSecurityOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--security", help="File that says what is made for the cluster: account: made, tls: made or made-mutual."
+    ),
+]
 MasterOption = Annotated[str | None, of_run("master")]
 InconclusiveOption = Annotated[str, of_run("inconclusive")]
 StrictOption = Annotated[bool, of_run("strict")]

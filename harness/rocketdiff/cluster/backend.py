@@ -1,4 +1,4 @@
-"""The interface of a backend: what it supports, what it calls its nodes, and how it starts a cluster."""
+"""The interface of a backend: what it supports, names of its nodes, and how it starts a cluster."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -27,6 +27,16 @@ class Backend(Protocol):
     @property
     def title(self) -> str:
         """As run.json and reports name it: without paths of this machine."""
+        ...
+
+    @property
+    def security_file(self) -> str | None:
+        """As it is written after ``--security``; None without."""
+        ...
+
+    @property
+    def demands(self) -> tuple[str, ...]:
+        """What its servers demand of a client (``core.security``)."""
         ...
 
     @property

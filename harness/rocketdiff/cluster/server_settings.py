@@ -1,13 +1,15 @@
 """
-Settings files of name servers and brokers: what differs from RocketMQ's defaults, each with its reason.
+Settings files of name servers and brokers: differences from RocketMQ's defaults, each with its reason.
 
-What clients can feel stays at its default, but for what a topology is about: topics are created on first send (TBW102),
+What clients can notice stays at its default, except for what a topology defines: topics are created on first send (TBW102),
 fast failure answers late requests with SYSTEM_BUSY, registration is every 30 s, expiry after 120 s, and the cluster is
-called DefaultCluster. A release ignores settings it does not know, so one text serves all.
+named DefaultCluster. A release ignores settings that it does not know, so one file fits all.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from rocketdiff.cluster.interface import LOOPBACK
 from rocketdiff.core.topology import MASTER_ID, FlushDisk, Replication, Topology, broker_id_of, master_of
@@ -33,14 +35,21 @@ def name_server_settings(port: int, folder: Path) -> str:
     )
 
 
-def broker_settings(topology: Topology, name: str, port: int, name_servers: Sequence[str], store: Path) -> str:
-    """Settings of a topology's master or slave of that node name, with its data in ``store``."""
+def broker_settings(
+    topology: Topology,
+    name: str,
+    port: int,
+    name_servers: Sequence[str],
+    store: Path,
+    more: Mapping[str, object] = MappingProxyType({}),
+) -> str:
+    """Settings of a topology's master or slave of that node name, with its data in ``store``, and more."""
     return properties_text(
         {
             **role_settings(topology, name),
             "namesrvAddr": ";".join(name_servers),
             "listenPort": port,
-            # Both would be the address of some network card; clients and replicas are told these.
+            # By default the address of some network card; clients and slaves connect to these.
             "brokerIP1": LOOPBACK,
             "brokerIP2": LOOPBACK,
             "bindAddress": LOOPBACK,
@@ -49,8 +58,28 @@ def broker_settings(topology: Topology, name: str, port: int, name_servers: Sequ
             **_SMALL_FILES,
             **_QUIET,
             **_READING,
+            **more,
         }
     )
+
+
+def proxy_settings(name: str, grpc_port: int, name_servers: Sequence[str], *, is_local: bool) -> str:
+    """Settings of a proxy; is_local: of mode LOCAL, in the process of its broker."""
+    settings = {
+        "proxyName": name,
+        "rocketMQClusterName": "DefaultCluster",
+        "namesrvAddr": ";".join(name_servers),
+        "grpcServerPort": grpc_port,
+        "localServeAddr": LOOPBACK,
+        "proxyMode": "LOCAL" if is_local else "CLUSTER",
+        # By default routes name the proxy's own port, so that clients would walk past a relay, and two proxies on one host look alike.
+        "useEndpointPortFromRequest": True,
+        # By default a message with a group is refused unless its topic was made for such messages.
+        "enableTopicMessageTypeCheck": False,
+        # Logs the stacks of all threads every minute.
+        "enablePrintJstack": False,
+    }
+    return json.dumps(settings, indent=2) + "\n"
 
 
 def role_settings(topology: Topology, name: str) -> dict[str, object]:
@@ -104,11 +133,20 @@ _READING: dict[str, object] = {
 }
 
 
-def logging_settings() -> str:
-    """Logback file for both kinds of server: one log, on stdout, which the backend keeps as a file."""
-    return """<configuration>
+def logging_settings(secrets: Sequence[str] = ()) -> str:
+    """
+    Logback file for both kinds of server: one log, on stdout, which the backend keeps as a file.
+
+    secrets: are replaced by dots in messages; the traces of exceptions then stand in the same line, so that none is missed.
+    """
+    message = "%m%n"
+    if secrets:
+        # Letters and digits stand for themselves in a regular expression, a dot for every other character.
+        patterns = "|".join("".join(one if one.isalnum() else "." for one in secret) for secret in secrets)
+        message = f"%replace(%m %ex){{'{patterns}','...'}}%nopex%n"
+    return f"""<configuration>
   <appender name="STDOUT" class="ch.qos.logback.core.ConsoleAppender">
-    <encoder><pattern>%d{yyyy-MM-dd HH:mm:ss.SSS} %p %t %logger{0} - %m%n</pattern></encoder>
+    <encoder><pattern>%d{{yyyy-MM-dd HH:mm:ss.SSS}} %p %t %logger{{0}} - {message}</pattern></encoder>
   </appender>
   <root level="INFO"><appender-ref ref="STDOUT"/></root>
 </configuration>

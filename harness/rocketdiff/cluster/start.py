@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from rocketdiff.cluster import security_file
 from rocketdiff.cluster.backend import Backend
 from rocketdiff.cluster.containers.backend import Containers
 from rocketdiff.cluster.external.backend import NAME as EXTERNAL
@@ -18,25 +19,28 @@ FORMS = ("processes", "containers", "containers:host", "external:FILE")
 """Values of ``--cluster``."""
 
 
-def backend_named(written: str, server_release: str = DEFAULT_RELEASE) -> Backend:
+def backend_named(written: str, server_release: str = DEFAULT_RELEASE, security: Path | None = None) -> Backend:
     """
-    Parses a value of ``--cluster``; server_release: of ``--server``.
+    Parses a value of ``--cluster``; server_release: of ``--server``; security: of ``--security``.
 
-    Raises UsageError for an unknown backend, a release without servers, or an invalid cluster file. Downloads nothing and
+    Raises UsageError for an unknown backend, a release without servers, or an invalid cluster or security file. Downloads nothing and
     connects to nothing.
     """
+    asked = None if security is None else security_file.read(security)
     name, colon, argument = written.partition(":")
     match name:
         case "processes" if not colon:
-            return Processes.of(server_release)
+            return Processes.of(server_release, asked)
         case "containers":
-            return Containers.of(server_release, argument)
+            return Containers.of(server_release, argument, asked)
         case "external":
-            return External.of(argument, server_release)
+            return External.of(argument, server_release, asked)
     raise UsageError("a known backend", seen=repr(written), hint="one of " + ", ".join(FORMS))
 
 
-def own_backend_named(written: str, server_release: str = DEFAULT_RELEASE, *, hint: str) -> Backend:
+def own_backend_named(
+    written: str, server_release: str = DEFAULT_RELEASE, security: Path | None = None, *, hint: str
+) -> Backend:
     """
     The same for commands that cannot use an existing cluster; hint: what to do instead.
 
@@ -44,7 +48,7 @@ def own_backend_named(written: str, server_release: str = DEFAULT_RELEASE, *, hi
     """
     if written.partition(":")[0] == EXTERNAL:
         raise UsageError("a backend that starts clusters", seen=repr(written), hint=hint)
-    return backend_named(written, server_release)
+    return backend_named(written, server_release, security)
 
 
 def start_cluster(
@@ -53,16 +57,19 @@ def start_cluster(
     server_release: str = DEFAULT_RELEASE,
     *,
     folder: Path,
+    security: Path | None = None,
     name_server_port: int | None = None,
     timeout_s: float = READY_TIMEOUT_S,
     progress: ProgressListener | None = None,
 ) -> Cluster:
     """
-    Starts a cluster by the names of its backend and topology; see Backend.start.
+    Starts a cluster by the names of its backend and topology; see Backend.start. security: a security file.
 
-    Raises UsageError also for unknown names, and for an existing cluster.
+    Raises UsageError also for unknown names, for an existing cluster, and for servers that cannot be secured so.
     """
-    own = own_backend_named(backend, server_release, hint="run and compare take --cluster external:cluster.yaml")
-    return own.start(
-        topology_named(topology), folder, name_server_port=name_server_port, timeout_s=timeout_s, progress=progress
-    )
+    hint = "run and compare take --cluster external:cluster.yaml"
+    own, wanted = own_backend_named(backend, server_release, security, hint=hint), topology_named(topology)
+    reason = own.why_not(wanted, (), delayed=False)
+    if reason is not None:
+        raise UsageError(f"a cluster of {topology} that can be started", seen=own.title, hint=reason)
+    return own.start(wanted, folder, name_server_port=name_server_port, timeout_s=timeout_s, progress=progress)

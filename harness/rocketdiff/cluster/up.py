@@ -1,8 +1,8 @@
 """
-A local RocketMQ for anyone: what ``rocketdiff cluster up`` and ``down`` do.
+A local RocketMQ: ``rocketdiff cluster up`` and ``down``.
 
-One cluster at a time, owned by the process that runs serve(); a state file in the cache folder says which process that
-is and where its name servers are. A state file whose process is gone is stale and means nothing.
+One cluster at a time, owned by the process that runs serve(). A state file in the cache folder has its process id and the
+addresses of its name servers. A state file whose process is gone is stale and ignored.
 """
 
 import contextlib
@@ -18,26 +18,28 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from rocketdiff.cluster.interface import Cluster
+from rocketdiff.cluster import security_file
+from rocketdiff.cluster.interface import Cluster, security_of
 from rocketdiff.cluster.start import backend_named, start_cluster
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing, UsageError
 from rocketdiff.core.run_options import DEFAULT_RELEASE
+from rocketdiff.core.security import OPEN
 from rocketdiff.core.topology import DEFAULT_TOPOLOGY
 from rocketdiff.process.liveness import is_there, started_ticks
 from rocketdiff.releases.cache import cache_dir
 from rocketdiff.releases.progress import ProgressListener
 
-# Ending the servers takes a fraction of a second; this long only when the disk is slow to give back the stores.
+# Ending the servers takes a fraction of a second; this long only if the disk is slow to delete the stores.
 _DOWN_TIMEOUT_S = 15.0
 
-# A supervisor notices its owner's end at once and kills; this long only when the machine is very busy.
+# A supervisor notices its owner's end at once and kills the servers; this long only if the machine is very busy.
 _LAST_MOMENTS_S = 5.0
 _REMOVE_POLL_S = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class UpState:
-    """A cluster that serve() runs: its owner, its addresses, its files."""
+    """A cluster that serve() runs: its owner, its addresses, its files. security: the security file for its clients; empty if anybody may ask."""
 
     pid: int
     started_ticks: int
@@ -47,6 +49,7 @@ class UpState:
     brokers: dict[str, str]
     folder: str
     backend: str = "processes"
+    security: str = ""
 
 
 def serve(
@@ -58,15 +61,16 @@ def serve(
     name_server_port: int | None = None,
     progress: ProgressListener | None = None,
     backend: str = "processes",
+    security: Path | None = None,
 ) -> None:
     """
-    Start a cluster, tell ``announce`` where it is, and keep it until ``stop`` is set or an exception (Ctrl-C) comes.
+    Starts a cluster, calls ``announce`` with its state, and keeps it until ``stop`` is set or an exception (Ctrl-C) comes.
 
-    All its files are removed in the end; if it does not start, they stay until the next time, for the logs' sake. Raises
+    All its files are removed at the end; if it does not start they stay until the next start, because of the logs. Raises
     UsageError if one is up already, and what start_cluster raises.
     """
     _refuse_second()
-    with contextlib.suppress(EnvironmentMissing):  # an engine that is not there is missed only by who wants containers
+    with contextlib.suppress(EnvironmentMissing):  # without an engine only containers cannot be started
         _sweep()
     folder = _home() / f"up-{os.getpid()}"
     cluster = start_cluster(
@@ -74,6 +78,7 @@ def serve(
         topology=topology,
         server_release=server_release,
         folder=folder,
+        security=security,
         name_server_port=name_server_port,
         progress=progress,
     )
@@ -93,7 +98,7 @@ def current() -> UpState | None:
     """
     The cluster that is up on this machine for this cache folder, None if there is none.
 
-    A cache folder is one user's: a process that /proc hides is another's, which got the number of an owner that is gone.
+    A cache folder belongs to one user: a process that /proc hides is another user's, with the reused id of an owner that is gone.
     """
     state = _written()
     return state if state is not None and started_ticks(state.pid) == state.started_ticks else None
@@ -101,9 +106,9 @@ def current() -> UpState | None:
 
 def down() -> UpState | None:
     """
-    End the cluster that is up, from another process; None if there was none, and then what a killed owner left is gone.
+    Ends the cluster that is up, from another process; None if there is none, and then removes what a killed owner left.
 
-    Raises ClusterError if its owner does not end, EnvironmentMissing if it has left containers and no engine answers.
+    Raises ClusterError if its owner does not end, EnvironmentMissing if it left containers and no engine answers.
     """
     state = current()
     if state is None:
@@ -121,7 +126,7 @@ def down() -> UpState | None:
                 )
         finally:
             os.close(owner)
-    # An owner that did not catch the signal has left these; its supervisor has ended the servers that are processes.
+    # An owner that did not catch the signal left these; its supervisor has ended servers that are processes.
     _remove(Path(state.folder))
     if _written() == state:
         _clear(state)
@@ -140,15 +145,14 @@ def _refuse_second() -> None:
 
 def _sweep() -> None:
     """
-    Remove what clusters have left whose owner is gone: they did not start, or were killed.
+    Removes what clusters left that did not start or whose owner was killed.
 
-    Raises EnvironmentMissing if that is containers and no engine answers.
+    Raises EnvironmentMissing if these are containers and no engine answers.
     """
     for folder in _home().glob("up-*"):
         owner = folder.name.removeprefix("up-")
-        if (
-            owner.isascii() and owner.isdecimal() and not is_there(int(owner[:10]))
-        ):  # whatever else is there is not ours
+        # Other folders are not ours.
+        if owner.isascii() and owner.isdecimal() and not is_there(int(owner[:10])):
             shutil.rmtree(folder, ignore_errors=True)
     stale = _written()
     if stale is not None and current() is None:
@@ -156,14 +160,14 @@ def _sweep() -> None:
 
 
 def _clear(state: UpState) -> None:
-    """Remove containers, which no supervisor ends, then the state file: while that is there, they may be as well."""
-    with contextlib.suppress(UsageError):  # whoever wrote to the file: of a backend that there is not nothing is left
+    """Removes containers, which no supervisor ends, and then the state file: as long as it exists, containers may exist too."""
+    with contextlib.suppress(UsageError):  # an unknown backend, in a file that was edited
         backend_named(state.backend).sweep()
     _forget(state.pid)
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder that servers may still be writing to in their last moments."""
+    """Removes a folder that ending servers may still write to."""
     deadline = time.monotonic() + _LAST_MOMENTS_S
     while folder.exists() and time.monotonic() < deadline:
         shutil.rmtree(folder, ignore_errors=True)
@@ -171,6 +175,7 @@ def _remove(folder: Path) -> None:
 
 
 def _state_of(cluster: Cluster, folder: Path, backend: str) -> UpState:
+    asked_so = security_of(cluster)
     return UpState(
         pid=os.getpid(),
         started_ticks=started_ticks(os.getpid()) or 0,
@@ -180,11 +185,12 @@ def _state_of(cluster: Cluster, folder: Path, backend: str) -> UpState:
         brokers={node.name: node.address for node in cluster.brokers},
         folder=str(folder),
         backend=backend,
+        security="" if asked_so == OPEN else str(security_file.write(asked_so, folder)),
     )
 
 
 def _written() -> UpState | None:
-    """What the state file says, whether its owner lives or not."""
+    """The content of the state file, whether its owner lives or not."""
     try:
         fields: dict[str, Any] = json.loads(_state_file().read_text())
         return UpState(**{**fields, "name_servers": tuple(fields["name_servers"])})
@@ -199,7 +205,7 @@ def _write(state: UpState) -> None:
 
 
 def _forget(pid: int) -> None:
-    """Remove the state file if it is that process's."""
+    """Removes the state file if it is that process's."""
     with contextlib.suppress(OSError, ValueError, AttributeError, RecursionError):
         if json.loads(_state_file().read_text()).get("pid") == pid:
             _state_file().unlink()

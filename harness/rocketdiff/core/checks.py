@@ -23,6 +23,7 @@ class Need(StrEnum):
     FAULT_LATENCY = "the producer avoids slow brokers"
     LOST_BROKER = "a broker is paused or killed"
     CHOSEN_QUEUE = "the client chooses the queue"
+    OWN_QUEUE = "no proxy chooses the queue"
     SYNCHRONOUS = "the call waits for its answer"
     KEPT_ORDER = "the call waits, and names its queue"
     CALLBACK = "the call has a callback"
@@ -88,6 +89,7 @@ CHECKS = {
             "queue-choice",
             "Every attempt goes to a queue that the rules of the client's release allow there.",
             Concern.QUEUES,
+            needs=(Need.OWN_QUEUE,),
             rests_on=Aspect.FIRST_QUEUE,
             reads_attempts=True,
         ),
@@ -102,7 +104,7 @@ CHECKS = {
             "avoidance",
             "A slow or failed broker is avoided for as long as the rules of the release say.",
             Concern.BROKERS,
-            needs=(Need.FAULT_LATENCY, Need.CHOSEN_QUEUE, Need.SYNCHRONOUS),
+            needs=(Need.OWN_QUEUE, Need.FAULT_LATENCY, Need.CHOSEN_QUEUE, Need.SYNCHRONOUS),
             reads_attempts=True,
         ),
         Check(
@@ -198,6 +200,9 @@ STATISTICAL = tuple(name for name, check in CHECKS.items() if check.kind is Chec
 
 ABOUT_THE_RUN = frozenset(name for name, check in CHECKS.items() if check.is_about_the_run)
 """Their passing shows nothing about how a client behaves, and a subject that broke off is their business."""
+
+OF_QUEUES = tuple(name for name, check in CHECKS.items() if Need.OWN_QUEUE in check.needs)
+"""Checks that ask about the client's choice of a queue: behind a proxy they do not apply, and say so."""
 
 REPORT_ORDER = (*reversed(IMPLICIT), *ASKED)
 """What makes every other answer void comes first."""

@@ -27,6 +27,7 @@ class Effect(StrEnum):
 
 
 NOT_IN_SCRIPTS = "no script has a fault of that kind"
+BEFORE_PROXIES = "a script has no proxies"
 BEHIND_RELAYS = "a relay interferes with frames, and a script's brokers have none before them"
 
 
@@ -59,12 +60,14 @@ class FaultTraits:
         return self.during if self.role is Role.BROKER else f"{self.role.replace('-', ' ')} {self.during}"
 
 
-def _paused(role: Role, effect: Effect, count: str) -> FaultTraits:
-    return FaultTraits(Means.PAUSE, role, effect, count, "paused", "resumed", "paused", "paused", cluster_only="")
+def _paused(role: Role, effect: Effect, count: str, cluster_only: str = "") -> FaultTraits:
+    words = ("paused", "resumed", "paused", "paused")
+    return FaultTraits(Means.PAUSE, role, effect, count, *words, cluster_only=cluster_only)
 
 
-def _killed(role: Role, effect: Effect, count: str) -> FaultTraits:
-    return FaultTraits(Means.KILL, role, effect, count, "killed", "restarted", "killed", "killed", cluster_only="")
+def _killed(role: Role, effect: Effect, count: str, cluster_only: str = "") -> FaultTraits:
+    words = ("killed", "restarted", "killed", "killed")
+    return FaultTraits(Means.KILL, role, effect, count, *words, cluster_only=cluster_only)
 
 
 class FaultKind(StrEnum):
@@ -90,6 +93,8 @@ class FaultKind(StrEnum):
     PAUSE_NAME_SERVER = "pause-name-server", _paused(Role.NAME_SERVER, Effect.NOT, "paused_name_servers")
     PAUSE_SLAVE = "pause-slave", _paused(Role.SLAVE, Effect.NOT, "paused_slaves")
     KILL_SLAVE = "kill-slave", _killed(Role.SLAVE, Effect.NOT, "killed_slaves")
+    PAUSE_PROXY = "pause-proxy", _paused(Role.PROXY, Effect.SILENCE, "paused_proxies", BEFORE_PROXIES)
+    KILL_PROXY = "kill-proxy", _killed(Role.PROXY, Effect.CLOSING, "killed_proxies", BEFORE_PROXIES)
     READ_ONLY = (
         "read-only",
         FaultTraits(
@@ -189,12 +194,18 @@ def _with_effect(*effects: Effect) -> frozenset[FaultKind]:
 KILLS = _by(Means.KILL)
 """One without an end has none within the case."""
 
+PAUSES = frozenset((FaultKind.PAUSE, FaultKind.PAUSE_PROXY))
+"""Pauses of what clients send to: brokers, and proxies before them."""
+
 BY_SETTING = _by(Means.SETTING)
 
 ON_THE_WIRE = _by(Means.RELAY)
 
 OF_SLAVES = frozenset(kind for kind in FaultKind if kind.traits.role is Role.SLAVE)
 """Clients do not speak to slaves: they feel these through their masters only."""
+
+OF_PROXIES = frozenset(kind for kind in FaultKind if kind.traits.role is Role.PROXY)
+"""Of the only servers that clients who speak gRPC know."""
 
 NOT_MET_BY_SENDS = _with_effect(Effect.NOT)
 """No send is failed by these as a rule; those that are meet an answer, which shows itself."""

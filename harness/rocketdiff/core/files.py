@@ -1,4 +1,4 @@
-"""Files that people name on the command line: read whole and once, or refused in one sentence."""
+"""Files that people name on the command line: read whole and once, or refused in one sentence; files with secrets."""
 
 import os
 import stat
@@ -76,3 +76,13 @@ def require_folder(path: Path, option: str) -> None:
 def _kind(mode: int) -> str:
     kinds = {stat.S_ISDIR: "a folder", stat.S_ISFIFO: "a named pipe", stat.S_ISSOCK: "a socket"}
     return next((name for is_kind, name in kinds.items() if is_kind(mode)), "a device")
+
+
+def private_file(path: Path, text: str) -> Path:
+    """Writes a file that only its owner can read."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    os.fchmod(descriptor, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path

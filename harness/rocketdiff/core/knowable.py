@@ -9,8 +9,11 @@ something that is decided where no witness looks (``unknown``).
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from rocketdiff.core.checks import CHECKS, Aspect, Need
+from rocketdiff.core.checks import CHECKS, OF_QUEUES, Aspect, Need
 from rocketdiff.core.plan import SendKind, SendMode
+
+PROXY_CHOOSES = "behind a proxy it is the proxy that chooses the queue, whatever the client asks for"
+"""SendMessageActivity.SendMessageQueueSelector of the proxy (5.3.3): in turn, or by a hash of the message group."""
 
 _ADDRESSED = (SendKind.QUEUE, SendKind.SELECTOR)
 """Calls that name their queue: no retry, no choice, no failover (sendKernelImpl is called once)."""
@@ -23,6 +26,7 @@ class Sending:
 
     is_delayed: some message has a delay level. loses_a_broker: one is paused or killed. is_chooser_unseen: first attempts
     are chosen by threads of the client's, and the witness does not tell which (a property of an arm, not of a scenario).
+    is_proxied: the client speaks gRPC to a proxy.
     """
 
     mode: SendMode
@@ -31,10 +35,13 @@ class Sending:
     is_delayed: bool = False
     loses_a_broker: bool = False
     is_chooser_unseen: bool = False
+    is_proxied: bool = False
 
 
 def unknown(aspect: Aspect, sending: Sending) -> str:
     """Why nobody can know by the rules what a client should have decided; empty where they say it."""
+    if sending.is_proxied:
+        return "" if aspect is Aspect.END else PROXY_CHOOSES
     if sending.mode is not SendMode.ASYNC or sending.call in _ADDRESSED or aspect is Aspect.END:
         return ""
     if aspect is Aspect.RETRY_QUEUE:
@@ -56,7 +63,8 @@ def unanswerable(check: str, sending: Sending) -> str:
 def unknowable(sending: Sending) -> dict[str, str]:
     """Checks that nobody can answer in a case, each with the reason."""
     reasons = {name: unknown(check.rests_on, sending) for name, check in CHECKS.items() if check.rests_on}
-    return {name: why for name, why in reasons.items() if why}
+    of_queues = dict.fromkeys(OF_QUEUES, PROXY_CHOOSES) if sending.is_proxied else {}
+    return {name: why for name, why in (reasons | of_queues).items() if why}
 
 
 def _waits(sending: Sending) -> bool:
@@ -67,9 +75,10 @@ def _waits(sending: Sending) -> bool:
 _IS_MET: Mapping[Need, Callable[[Sending], bool]] = {
     Need.FAULT_LATENCY: lambda sending: sending.fault_latency,
     Need.LOST_BROKER: lambda sending: sending.loses_a_broker,
+    Need.OWN_QUEUE: lambda sending: not sending.is_proxied,
     Need.CHOSEN_QUEUE: lambda sending: sending.call not in _ADDRESSED,
     Need.SYNCHRONOUS: _waits,
-    Need.KEPT_ORDER: lambda sending: _waits(sending) and sending.call in _ADDRESSED,
+    Need.KEPT_ORDER: lambda sending: _waits(sending) and sending.call in (*_ADDRESSED, SendKind.GROUP),
     Need.CALLBACK: lambda sending: sending.mode is SendMode.ASYNC,
     Need.DELAYED_MESSAGE: lambda sending: sending.is_delayed,
 }
@@ -80,6 +89,7 @@ _WHO_KEEPS_ORDER = "order is kept by who waits for each answer"
 _MISSING: Mapping[Need, Callable[[Sending], str]] = {
     Need.FAULT_LATENCY: lambda _: "send_latency_fault_enable is false",
     Need.LOST_BROKER: lambda _: "no broker that is paused or killed",
+    Need.OWN_QUEUE: lambda _: PROXY_CHOOSES,
     Need.CHOSEN_QUEUE: lambda sending: f"call: {sending.call}",
     Need.SYNCHRONOUS: lambda sending: f"mode: {sending.mode}",
     Need.KEPT_ORDER: lambda sending: f"mode: {sending.mode}, call: {sending.call}; {_WHO_KEEPS_ORDER}",

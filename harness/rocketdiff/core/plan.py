@@ -11,6 +11,7 @@ class SendKind(StrEnum):
     QUEUE = "queue"
     SELECTOR = "selector"
     BATCH = "batch"
+    GROUP = "group"
 
 
 class SendMode(StrEnum):
@@ -29,7 +30,7 @@ class PlannedSend:
     due_ns: not before this offset from the start of the plan; a thread sends its own sends in order, one at a time
     (closed loop), so a late send delays the next ones of its thread only.
     argument: queue number in publish order for QUEUE, selector argument for SELECTOR (chosen queue is the argument
-    modulo the number of queues), unused otherwise. An ASYNC call returns at once, so its thread does not wait for it.
+    modulo the number of queues), the message group for GROUP (clients that speak gRPC), unused otherwise. An ASYNC call returns at once, so its thread does not wait for it.
     delay_level: 0 for none. keys and tags: empty for none. properties: user properties besides our own id.
     """
 

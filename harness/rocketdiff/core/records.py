@@ -12,6 +12,9 @@ from rocketdiff.core.plan import SendKind, SendMode
 
 PROTOCOL = 1
 
+NS_PER_MS = 1_000_000
+"""Times of records are in ns; limits and reports are in ms."""
+
 UNSEEN_ROUTE = -1
 """
 In the place of a route's number, for a send some of whose attempts its witness cannot have seen (a subject never says it):
@@ -25,9 +28,20 @@ NEVER_CALLED_BACK = "NeverCalledBack"
 """Error of an asynchronous send whose callback was not called within the setup's ``callback_limit_ms``."""
 
 
+ATTEMPTS = "attempts"
+"""Capability: the subject reports every attempt. If it does not claim this, the recording relay reports them."""
+
+ATTEMPT_STARTS = "attempt-starts"
+"""Capability: the subject reports when each attempt begins, and not its end, which the recording relay reports."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """First line of a subject: who it is and what it can do."""
+    """
+    First line of a subject: who it is and what it can do.
+
+    attempt_timeout_ms: how long an attempt lasts at the most, of a client that does not obey ``send_msg_timeout_ms``.
+    """
 
     protocol: int
     client: str
@@ -35,6 +49,17 @@ class Hello:
     capabilities: tuple[str, ...]
     pid: int
     clock_ns: int
+    attempt_timeout_ms: int | None = None
+
+    @property
+    def tells_ends(self) -> bool:
+        """Whether it reports its attempts to their ends, so that no other witness is needed."""
+        return ATTEMPTS in self.capabilities
+
+    @property
+    def tells_starts(self) -> bool:
+        """Whether it reports only the beginnings of its attempts."""
+        return ATTEMPT_STARTS in self.capabilities and not self.tells_ends
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,17 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class SubjectInfo:
-    """One arm: the subject as asked for, and the client and version it reported itself in its hello."""
+    """One arm: the subject's name, the client and version it reported itself in its hello, and what the user calls it."""
 
     subject: str
     client: str
     version: str
+    label: str = ""
+
+    @property
+    def title(self) -> str:
+        """The name, after the user's own if there is one."""
+        return f"{self.label} ({self.subject})" if self.label else self.subject
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,15 +46,15 @@ RUN_OPTIONS = {
         RunOption(
             "subject",
             str,
-            "client:release, given twice; the first is the baseline. One: against its own reference.",
-            "subjects",
+            "client:release, 'exec:./program --flag' or subject.yaml, given twice; the first is the baseline. One: against its own reference.",
+            "specs",
             is_many=True,
-            in_pytest="client:release, given twice; the first is the baseline",
+            in_pytest="client:release, 'exec:./program --flag' or subject.yaml, given twice; the first is the baseline",
         ),
         RunOption(
             "suite",
             str,
-            f"{SUITES_IN_WORDS}; quick unless scenarios are chosen.",
+            f"{SUITES_IN_WORDS}; quick (grpc for clients that speak gRPC) unless scenarios are chosen.",
             "selection.suite_name",
             in_pytest=f"shipped scenarios of a suite: {SUITES_IN_WORDS}; quick when nothing else is chosen",
         ),
@@ -105,6 +105,13 @@ RUN_OPTIONS = {
             default="processes",
             in_pytest="what runs them: processes, containers or containers:host",
         ),
+        RunOption(
+            "security",
+            Path,
+            "File with the account and the TLS files of the cluster, or 'made' for one that is started.",
+            "backend.security_file",
+            in_pytest="file with account and TLS of the cluster",
+        ),
         RunOption("master", str, "Spark master, or none for this process alone; local[*] when not given."),
         RunOption(
             "inconclusive",
@@ -154,6 +161,12 @@ RUN_OPTIONS = {
             default=False,
         ),
         RunOption(
+            "build",
+            bool,
+            "Run the build commands of subject files first; one that fails is exit 69.",
+            default=False,
+        ),
+        RunOption(
             "dry-run",
             bool,
             "Say what would be done (cases, topics, faults, commands), and do nothing.",
@@ -169,17 +182,17 @@ RUN_OPTIONS = {
 }
 """By name, in the order of `rocketdiff run --help`."""
 
-FOR_COMPARE = tuple(name for name in RUN_OPTIONS if name not in ("subject", "no-ledger", "bisect"))
+FOR_COMPARE = tuple(name for name in RUN_OPTIONS if name not in ("subject", "no-ledger", "bisect", "build"))
 """compare takes its subjects as arguments and never applies a shipped ledger."""
 
 FOR_PYTEST = (
-    "subject", "suite", "scenario", "scenarios", "server", "cluster", "wire", "seed", "out", "ledger", "no-ledger", "inconclusive",
+    "subject", "suite", "scenario", "scenarios", "server", "cluster", "security", "wire", "seed", "out", "ledger", "no-ledger", "inconclusive",
     "strict",
 )  # fmt: skip
 """In the order of `pytest --help`."""
 
 TO_REPEAT = (
-    "subject", "suite", "scenario", "scenarios", "server", "cluster", "seed", "inconclusive", "ledger", "wire", "control",
+    "subject", "suite", "scenario", "scenarios", "server", "cluster", "security", "seed", "inconclusive", "ledger", "wire", "control",
     "no-ledger", "strict",
 )  # fmt: skip
 """Options that decide a run and its verdict, in the order in which the command that repeats it prints them."""

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Self
 
 from rocketdiff.core.errors import UsageError
@@ -12,7 +13,26 @@ STANDARD = "java"
 REFERENCE = "python"
 """The reference implementation; its release names the rules that it follows."""
 
+GRPC_STANDARD = "grpc-java"
+"""RocketMQ's Java client that speaks gRPC: what the other gRPC clients are compared with. Nobody has written down rules for it."""
+
+
+class ClientProtocol(StrEnum):
+    """What a client speaks to the cluster: decides which scenarios, and which witness, it can have."""
+
+    REMOTING = "remoting"
+    GRPC = "grpc"
+
+
 _FORM = re.compile(r"(?P<client>[a-z][a-z0-9-]*):(?P<release>[A-Za-z0-9][A-Za-z0-9.+-]*)")
+
+
+_RELEASE = re.compile(r"[0-9][A-Za-z0-9.+-]*")
+
+
+def with_client(text: str) -> str:
+    """A bare release, ``5.3.3``, as one of the Java client; any other text as it is."""
+    return f"{STANDARD}:{text.strip()}" if _RELEASE.fullmatch(text.strip()) else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +61,8 @@ class SubjectId:
     @property
     def rules(self) -> str | None:
         """Release whose rules the client follows; None for a client without written rules."""
-        return self.release if self.client in (STANDARD, REFERENCE) else None
+        # A build of 5.3.3 that nobody published, 5.3.3+1a2b3c4d, goes by the rules of 5.3.3.
+        return self.release.partition("+")[0] if self.client in (STANDARD, REFERENCE) else None
 
     def __str__(self) -> str:
         return f"{self.client}:{self.release}"

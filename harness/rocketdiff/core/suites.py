@@ -24,6 +24,8 @@ SUITES = {
         Suite("deployments"),
         Suite("modes"),
         Suite("wire"),
+        Suite("grpc", "clients behind a proxy, about three minutes"),
+        Suite("client", "about four minutes"),
     )
 }
 

@@ -7,11 +7,12 @@ from rocketdiff.core.errors import UsageError
 
 
 class Role(StrEnum):
-    """The kinds of node; a broker is a master, and a slave is a copy of one that nobody writes to."""
+    """The kinds of node; a broker is a master, and a slave is a copy of one that nobody writes to. Clients that speak gRPC know proxies only."""
 
     NAME_SERVER = "name-server"
     BROKER = "broker"
     SLAVE = "slave"
+    PROXY = "proxy"
 
 
 class Replication(StrEnum):
@@ -34,6 +35,7 @@ class Topology:
     So many name servers, and one master broker for each letter; every broker registers with every name server.
 
     slaves_per_master: how many copies each master has on other nodes. replication and flush are those of all masters.
+    proxy_count: proxies of mode CLUSTER, each a node of its own. has_local_proxies: mode LOCAL, each master is a proxy too.
     """
 
     name: str
@@ -42,6 +44,8 @@ class Topology:
     slaves_per_master: int = 0
     replication: Replication = Replication.ASYNC_MASTER
     flush: FlushDisk = FlushDisk.ASYNC_FLUSH
+    proxy_count: int = 0
+    has_local_proxies: bool = False
 
     @property
     def broker_names(self) -> tuple[str, ...]:
@@ -63,9 +67,19 @@ class Topology:
         return tuple(name_server_name(number) for number in range(1, self.name_server_count + 1))
 
     @property
+    def proxy_names(self) -> tuple[str, ...]:
+        """Names of the proxies that are nodes of their own, as used in records."""
+        return tuple(proxy_name(number) for number in range(1, self.proxy_count + 1))
+
+    @property
     def node_names(self) -> tuple[str, ...]:
-        """Every node, name servers first, slaves last."""
-        return self.name_server_names + self.broker_names + self.slave_names
+        """Every node, name servers first, proxies last."""
+        return self.name_server_names + self.broker_names + self.slave_names + self.proxy_names
+
+    @property
+    def has_proxies(self) -> bool:
+        """Whether clients that speak gRPC have somewhere to connect."""
+        return self.proxy_count > 0 or self.has_local_proxies
 
     @property
     def has_slaves(self) -> bool:
@@ -106,9 +120,17 @@ class Topology:
         """
         return _resolve(text, "name-server", self.name_server_names, self.name)
 
+    def proxy_named(self, text: str) -> str:
+        """
+        Real name of a proxy written as a number or in full.
+
+        Raises UsageError if this topology has no such proxy.
+        """
+        return _resolve(text, "proxy", self.proxy_names, self.name)
+
     def node_named(self, role: Role, text: str) -> str:
         """
-        Real name of a node of that kind, written as the three above take it.
+        Real name of a node of that kind, written as the four above take it.
 
         Raises UsageError if this topology has no such node.
         """
@@ -117,6 +139,8 @@ class Topology:
                 return self.name_server_named(text)
             case Role.SLAVE:
                 return self.slave_named(text)
+            case Role.PROXY:
+                return self.proxy_named(text)
             case Role.BROKER:
                 return self.broker_named(text)
 
@@ -158,6 +182,25 @@ def name_server_name(number: int) -> str:
     return f"name-server-{number}"
 
 
+def proxy_name(number: int) -> str:
+    """``proxy-1`` for the first."""
+    return f"proxy-{number}"
+
+
+def is_proxy(name: str) -> bool:
+    """Whether a node is a proxy of its own, by its name."""
+    return name.startswith("proxy-")
+
+
+def may_meet(fault_node: str, node: str) -> bool:
+    """
+    Whether what is sent to a node may meet a fault of that other one.
+
+    A proxy gives a message to any broker, so whatever is sent to it may meet the fault of each.
+    """
+    return fault_node == node or (is_proxy(node) and not is_proxy(fault_node))
+
+
 def _resolve(text: str, prefix: str, names: tuple[str, ...], topology: str) -> str:
     for candidate in (text, f"{prefix}-{text}"):
         if candidate in names:
@@ -180,6 +223,9 @@ TOPOLOGIES = {
         Topology("two-masters-with-slaves-async", ("a", "b"), 1, slaves_per_master=1),
         Topology("two-masters-with-slaves-sync", ("a", "b"), 1, slaves_per_master=1, replication=_SYNC),
         Topology("two-masters-sync-flush", ("a", "b"), 1, flush=FlushDisk.SYNC_FLUSH),
+        Topology("two-masters-proxy", ("a", "b"), 1, proxy_count=1),
+        Topology("two-masters-two-proxies", ("a", "b"), 1, proxy_count=2),
+        Topology("one-master-local-proxy", ("a",), 1, has_local_proxies=True),
     )
 }
 

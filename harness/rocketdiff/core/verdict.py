@@ -73,6 +73,10 @@ class SideExample:
     stored: tuple[StoredAt, ...] | None = None
 
 
+NO_SEND = -1
+"""``send`` of an example that is about no single send."""
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """

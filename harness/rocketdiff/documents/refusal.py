@@ -1,34 +1,37 @@
 """
 One clear sentence for whatever is wrong with a file that people write: what was expected, where it stands, what was seen.
 
-pydantic tells as data what is wrong (place, kind of error, limits); the words are ours. A format adds its own words for
-some of its fields.
+pydantic reports as data what is wrong (place, kind of error, limits); the words are ours. A format adds its own words for
+some of its fields. A format in YAML consists of models, a format in JSON may consist of dataclasses.
 """
 
+import json
 import types
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
 from difflib import get_close_matches
 from enum import Enum
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from functools import cache
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
+from rocketdiff.core import plain
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.plain import shown
+from rocketdiff.documents.part import WrittenAs
 from rocketdiff.documents.yaml_source import Location
 
 Place = Callable[[Location], str]
 """From a location in the data to ``file line 12``."""
 
-Read = TypeVar("Read", bound=BaseModel)
+Read = TypeVar("Read")
 
 _KINDS = {
-    "greater_than": "more than {gt:g}",
-    "greater_than_equal": "at least {ge:g}",
-    "less_than": "less than {lt:g}",
-    "less_than_equal": "at most {le:.0f}",
+    "greater_than": "more than {gt}",
+    "greater_than_equal": "at least {ge}",
+    "less_than": "less than {lt}",
+    "less_than_equal": "at most {le}",
     "too_short": "at least {min_length} entry",
     "too_long": "at most {max_length} entries",
     "string_too_short": "at least {min_length} characters",
@@ -41,10 +44,28 @@ _KINDS = {
     "string_type": "text",
     "date_type": "a date",
     "list_type": "a list",
+    "tuple_type": "a list",
     "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
     "dict_type": "a mapping",
+    "dataclass_type": "an object",
+    "json_invalid": "JSON",
 }
 """By pydantic's kind of error, with the limit that it gives."""
+
+
+_KEY = ("[key]",)
+"""How pydantic ends the place of a key; before it stands the key itself, which also leads to the value."""
+
+_MISSING = "missing"
+_UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
+"""Of a model and of a dataclass."""
+
+_MOST_ERRORS = 1_000
+"""Of a file in which everything is wrong; nobody corrects more at once."""
+
+_REFUSED = "refused"
+"""Kind of an error that comes from a rule of ours: its context has the words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +73,16 @@ class Words:
     """
     What a format says in words of its own, by the name of the field.
 
-    fields: what is expected in it, or anywhere below it, whatever is wrong. patterns: what its text looks like. unions: what
-    is meant by a mapping whose kind the field names. unknown: a hint, where a part of the format has no such field.
+    fields: what is expected in it, or anywhere below it, whatever is wrong. patterns: what its text looks like, by the
+    field's name or by the pattern. unions: what is meant by a mapping whose kind the field names. unknown: a hint, where a
+    part of the format has no such field. kinds: for a kind of error, in place of the words that all formats share.
     """
 
     fields: Mapping[str, str] = field(default_factory=dict)
     patterns: Mapping[str, str] = field(default_factory=dict)
     unions: Mapping[str, str] = field(default_factory=dict)
-    unknown: Mapping[tuple[type[BaseModel], str], str] = field(default_factory=dict)
+    unknown: Mapping[tuple[type, str], str] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
 
 def refused(place: Place, location: Location, *, expected: str, seen: str, hint: str = "") -> UsageError:
@@ -67,10 +90,29 @@ def refused(place: Place, location: Location, *, expected: str, seen: str, hint:
     return UsageError(f"{expected} at {dotted(location)} ({place(location)})", seen=seen, hint=hint)
 
 
+def rule_broken(expected: str, *, seen: str = "", hint: str = "") -> PydanticCustomError:
+    """What a validator of a format raises for a value that breaks a rule; without ``seen`` the value is shown."""
+    return PydanticCustomError(_REFUSED, "{expected}", {"expected": expected, "seen": seen, "hint": hint})
+
+
 def dotted(location: Location) -> str:
     """``faults[0].broker``."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
     return text.removeprefix(".") or "the top level"
+
+
+def shown(value: object) -> str:
+    """A wrong value as YAML and JSON have it, cut short."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return plain.shown(value)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The known name that was probably meant, whatever its case; or nothing."""
+    by_folded = {name.lower(): name for name in known}
+    close = get_close_matches(name.lower(), by_folded, n=1)
+    return by_folded[close[0]] if close else ""
 
 
 def read_part(model: type[Read], data: object, place: Place, words: Words, above: Location = ()) -> Read:
@@ -80,151 +122,184 @@ def read_part(model: type[Read], data: object, place: Place, words: Words, above
     Raises UsageError for the first thing that is wrong by its place in the format; the hint tells how many more there are.
     """
     try:
-        return model.model_validate(data)
+        value: Read = _adapter(model).validate_python(data)  # type: ignore[arg-type]  # a class can be hashed
     except ValidationError as problem:
         raise _Refusal(model, data, words).of(problem, place, above) from problem
+    return value
+
+
+def read_json(kind: type[Read], data: object, place: Place, words: Words) -> Read:
+    """
+    Data that was JSON, as a dataclass; raises as ``read_part`` does.
+
+    Read strictly, pydantic makes dataclasses, tuples and members of enums of JSON alone, hence the text in between.
+    """
+    try:
+        value: Read = _adapter(kind).validate_json(json.dumps(data))  # type: ignore[arg-type]  # a class can be hashed
+    except ValidationError as problem:
+        raise _Refusal(kind, data, words).of(problem, place, ()) from problem
+    return value
+
+
+@cache
+def _adapter(kind: type) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
 
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """Data that is not as the model has it."""
+    """Data that is not as the format has it."""
 
-    model: type[BaseModel]
+    kind: type
     data: object
     words: Words
 
     def of(self, problem: ValidationError, place: Place, above: Location) -> UsageError:
-        details = self._meant(problem.errors(include_url=False))
+        details = self._meant(problem.errors(include_url=False)[:_MOST_ERRORS])
         fields = [self._field(detail)[:2] for detail in details]
+        first = {field: number for number, field in reversed([*enumerate(fields)])}
 
-        def rank(detail: ErrorDetails) -> tuple[bool, int, bool]:
+        def rank(numbered: tuple[int, ErrorDetails]) -> tuple[bool, int, bool, bool]:
             # A misspelt field is both unknown and missing, and to call it unknown helps more. Of a value that may be one of
-            # several things, the one of its type was meant.
-            field = fields.index(self._field(detail)[:2])
-            return detail["type"] != "extra_forbidden", field, detail["type"].endswith("_type")
+            # several things, the one whose rule it breaks was meant, or the one of its type.
+            number, detail = numbered
+            kind = detail["type"]
+            return kind not in _UNKNOWN, first[fields[number]], kind != _REFUSED, kind.endswith("_type")
 
-        detail = min(details, key=rank)
+        _, detail = min(enumerate(details), key=rank)
         expected, seen, hint = self._worded(detail)
-        if (more := len(set(fields)) - 1) > 0:
-            hint = "; ".join(filter(None, (hint, f"{more} more to correct after this one")))
-        location = (*above, *self._location(detail["loc"]))
-        return refused(place, location, expected=expected, seen=seen, hint=hint)
+        if (more := len(first) - 1) > 0:
+            at_least = "at least " if problem.error_count() > _MOST_ERRORS else ""
+            hint = "; ".join(filter(None, (hint, f"{at_least}{more} more to correct after this one")))
+        location, _ = self._walk(detail)
+        return refused(place, (*above, *location), expected=expected, seen=seen, hint=hint)
 
     def _meant(self, details: list[ErrorDetails]) -> list[ErrorDetails]:
         """Of a value that may be one of several things, only what is wrong deepest: that alternative came furthest."""
         fields = [self._field(detail) for detail in details]
-        return [
-            detail
-            for detail, own in zip(details, fields, strict=True)
-            if not any(own != other and own == other[: len(own)] for other in fields)
-        ]
+        above = {field[:length] for field in fields for length in range(len(field))}
+        return [detail for detail, field in zip(details, fields, strict=True) if field not in above]
 
     def _field(self, detail: ErrorDetails) -> Location:
         """Where the file has it, or where it has it not; of a key, one step below it."""
-        location, last = self._location(detail["loc"]), detail["loc"][-1:]
-        return (*location, *last) if detail["type"] == "missing" or last == ("[key]",) else location
+        location, _ = self._walk(detail)
+        is_below = detail["type"] == _MISSING or detail["loc"][-1:] == _KEY
+        return (*location, detail["loc"][-1]) if is_below else location
 
     def _worded(self, detail: ErrorDetails) -> tuple[str, str, str]:
         """What was expected, what was seen, and a hint."""
-        location, context = self._location(detail["loc"]), detail.get("ctx", {})
+        (location, kinds), context = self._walk(detail), detail.get("ctx", {})
         name = str(detail["loc"][-1]) if detail["loc"] else ""
-        match detail["type"]:
-            case "missing":
-                return f"the field {name}", "nothing", f"add {name}"
-            case "extra_forbidden":
-                expected, hint = self._unknown(name, detail["loc"][:-1])
-                return expected, shown(name), hint
-            case "union_tag_invalid" | "union_tag_not_found":
-                key = context["discriminator"].strip("'")
-                kinds = [
-                    tag for part in self._parts(detail["loc"]) for tag in _choices(part.model_fields[key].annotation)
-                ]
-                hint = f"write {key}: {', '.join(kinds[:-1])} or {kinds[-1]}"
-                return self.words.unions[key], shown(detail["input"]), hint
-        return self._expected(detail, location), shown(detail["input"]), ""
+        seen = shown(detail["input"])
+        if detail["type"] == _MISSING:
+            return f"the field {name}", "nothing", f"add {name}"
+        if detail["type"] in _UNKNOWN:
+            expected, hint = self._unknown(name, kinds)
+            return expected, shown(name), hint
+        if detail["type"] in ("union_tag_invalid", "union_tag_not_found"):
+            key = context["discriminator"].strip("'")
+            tags = [tag for kind in kinds for tag in _choices(_fields_of(kind)[key])]
+            meant = nearest(context.get("tag", ""), tags) or f"{', '.join(tags[:-1])} or {tags[-1]}"
+            return self.words.unions[key], seen, f"write {key}: {meant}"
+        if detail["type"] == _REFUSED:
+            return context["expected"], context["seen"] or seen, context["hint"]
+        choices = [str(choice) for kind in kinds for choice in _choices(kind)]
+        meant = nearest(detail["input"], choices) if isinstance(detail["input"], str) else ""
+        return self._expected(detail, location, choices), seen, meant
 
-    def _expected(self, detail: ErrorDetails, location: Location) -> str:
+    def _expected(self, detail: ErrorDetails, location: Location, choices: list[str]) -> str:
         names = [step for step in location if isinstance(step, str)]
         worded = next((name for name in reversed(names) if name in self.words.fields), None)
         if worded is not None:
             return self.words.fields[worded]
-        if detail["type"] == "string_pattern_mismatch" and names and names[-1] in self.words.patterns:
-            return self.words.patterns[names[-1]]
+        limits = {name: _limit(value) for name, value in detail.get("ctx", {}).items()}
+        if detail["type"] == "string_pattern_mismatch":
+            for key in (*names[-1:], str(limits["pattern"])):
+                if key in self.words.patterns:
+                    return self.words.patterns[key]
         if detail["type"] in ("literal_error", "enum"):
-            choices = [one for kind in _at([self.model], detail["loc"]) for one in _choices(kind)]
             return f"one of {', '.join(map(repr, choices))}"
-        return _KINDS.get(detail["type"], detail["msg"]).format_map(detail.get("ctx", {}))
+        shared = _KINDS.get(detail["type"], detail["msg"])
+        return self.words.kinds.get(detail["type"], shared).format_map(limits)
 
-    def _unknown(self, name: str, parent: Location) -> tuple[str, str]:
+    def _unknown(self, name: str, parts: list[Any]) -> tuple[str, str]:
         """Which fields a part has, and the one that was probably meant."""
-        parts = self._parts(parent)
-        known = list(dict.fromkeys(info.alias or own for part in parts for own, info in part.model_fields.items()))
-        close = get_close_matches(name, known, n=1)
+        known = list(dict.fromkeys(name for part in parts for name in _fields_of(part)))
         hints = [self.words.unknown[part, name] for part in parts if (part, name) in self.words.unknown]
-        return f"one of the fields {', '.join(known)}", next(iter([*hints, *close]), "")
+        return f"one of the fields {', '.join(known)}", next(iter(hints), "") or nearest(name, known)
 
-    def _parts(self, location: Location) -> list[type[BaseModel]]:
-        return [kind for kind in _at([self.model], location) if _is_part(kind)]
+    def _walk(self, detail: ErrorDetails) -> tuple[Location, list[Any]]:
+        """
+        Where the file has it, and the types that may stand there: for a field that is unknown or missing, those of its part.
 
-    def _location(self, steps: Location) -> Location:
-        """Where the file has it: without the names that pydantic puts in for the members of a union."""
-        kept: list[str | int] = []
-        data: Any = self.data
-        for step in steps:
-            here: Any = data if isinstance(data, dict) else dict(enumerate(data)) if isinstance(data, list) else {}
-            if step in here:
-                data = here[step]
-                kept.append(step)
-        return tuple(kept)
+        pydantic puts a label in wherever there are several types to choose from: the kind, the name of a class, or anything.
+        """
+        location: list[str | int] = []
+        kinds, is_chosen = [*_members(self.kind)], False
+        steps = detail["loc"]
+        for number, step in enumerate(steps):
+            if len(kinds) > 1 and not is_chosen:
+                kinds, is_chosen = [kind for kind in kinds if step in _labels(kind)] or kinds, True
+                continue
+            is_last = number == len(steps) - 1
+            if is_last and detail["type"] == _MISSING:
+                break
+            location.append(step)
+            if is_last and detail["type"] in _UNKNOWN:
+                break
+            if steps[number + 1 :] == _KEY:
+                return tuple(location), [member for kind in kinds for member in _members(get_args(kind)[0])]
+            kinds = [member for kind in kinds for below in _below(kind, step) for member in _members(below)]
+            is_chosen = False
+        return tuple(location), kinds
 
 
-def _at(kinds: list[Any], location: Location) -> list[Any]:
-    """The types that may stand at a location that pydantic gives, members of unions apart."""
-    kinds = [member for kind in kinds for member in _members(kind)]
-    if location[-1:] == ("[key]",):  # after the key itself, which leads to the value
-        location = (*location[:-2], "[key]")
-    for step in location:
-        below = [member for kind in kinds for one in _below(kind, step) for member in _members(one)]
-        kinds = below or [kind for kind in kinds if _is_called(kind, step)] or kinds
-    return kinds
+def _limit(value: object) -> object:
+    """A limit without a fraction that is none: pydantic has those of numbers with a fraction as such."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _members(kind: Any) -> Iterator[Any]:
-    """A type without its limits; the members of a union."""
+@cache
+def _members(kind: Any) -> tuple[Any, ...]:
+    """A type without its limits, as the file has it; the members of a union but for null."""
     if get_origin(kind) is Annotated:
-        yield from _members(get_args(kind)[0])
-    elif get_origin(kind) in (Union, types.UnionType):
-        for member in get_args(kind):
-            yield from _members(member)
-    else:
-        yield kind
+        written = [mark.form for mark in kind.__metadata__ if isinstance(mark, WrittenAs)]
+        return _members(written[0] if written else get_args(kind)[0])
+    if get_origin(kind) in (Union, types.UnionType):
+        return tuple(member for choice in get_args(kind) for member in _members(choice))
+    return () if kind is types.NoneType else (kind,)
 
 
 def _below(kind: Any, step: str | int) -> Iterator[Any]:
-    """The type one step down: of a field, of an entry, of a key."""
-    if _is_part(kind):
-        yield from (info.annotation for name, info in kind.model_fields.items() if (info.alias or name) == step)
-    elif get_origin(kind) is list and isinstance(step, int):
-        yield get_args(kind)[0]
+    """The type one step down: of a field, or of an entry."""
+    if isinstance(step, int):
+        yield from get_args(kind)[:1] if get_origin(kind) in (list, tuple) else ()
     elif get_origin(kind) is dict:
-        key, value = get_args(kind)
-        yield value if step != "[key]" else key
+        yield get_args(kind)[1]
+    elif step in _fields_of(kind):
+        yield _fields_of(kind)[step]
 
 
-def _is_called(part: Any, step: str | int) -> bool:
-    """Whether pydantic names a member of a union so: by its class, or by the kind that one of its fields is."""
-    if not _is_part(part):
-        return False
-    kinds = [choice for info in part.model_fields.values() for choice in _choices(info.annotation)]
-    return step == part.__name__ or step in kinds
+@cache
+def _labels(part: Any) -> tuple[Any, ...]:
+    """How pydantic may label a member of a union: by its class, or by the kind that one of its fields is."""
+    kinds = [choice for kind in _fields_of(part).values() for choice in _choices(kind)]
+    return (getattr(part, "__name__", None), *kinds)
 
 
-def _is_part(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, BaseModel)
+@cache
+def _fields_of(kind: Any) -> Mapping[str, Any]:
+    """The fields of a model or of a dataclass by their names in the file, with their types."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return {info.alias or name: info.annotation for name, info in kind.model_fields.items()}
+    if isinstance(kind, type) and is_dataclass(kind):
+        hints = get_type_hints(kind, include_extras=True)
+        return {each.name: hints[each.name] for each in fields(kind)}
+    return {}
 
 
 def _choices(kind: Any) -> tuple[Any, ...]:
     """Values of a closed set."""
     if get_origin(kind) is Literal:
         return get_args(kind)
-    return tuple(one.value for one in kind) if isinstance(kind, type) and issubclass(kind, Enum) else ()
+    return tuple(choice.value for choice in kind) if isinstance(kind, type) and issubclass(kind, Enum) else ()

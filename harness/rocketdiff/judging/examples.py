@@ -1,9 +1,9 @@
-"""What stands beside the examples of a report, worked out from the stored runs once they have been judged."""
+"""Computes the context of a report's examples from the stored runs, after they were judged."""
 
 from collections.abc import Iterator, Sequence
 
 from rocketdiff.analysis.case_trace import CaseTrace, read_case
-from rocketdiff.analysis.notebook import lane_attempt
+from rocketdiff.analysis.fact_collector import lane_attempt
 from rocketdiff.analysis.steps.rulebook import ArmRules, is_asynchronous
 from rocketdiff.core.errors import HarnessError
 from rocketdiff.core.events import Arm
@@ -19,8 +19,7 @@ from rocketdiff.judging.ledgers import load as load_ledgers
 from rocketdiff.ledger.apply import apply_ledger
 from rocketdiff.ledger.model import Entry
 from rocketdiff.releases.catalogue import client_releases
-from rocketdiff.report.clusters import DivergenceCluster, clusters_of
-from rocketdiff.report.context import ExampleContext, KnownEntry
+from rocketdiff.report.clusters import DivergenceCluster, ExampleContext, KnownEntry
 from rocketdiff.traces.run_directory import RunDirectory
 
 EXAMPLES = 12
@@ -34,12 +33,20 @@ NEIGHBOURS = 5
 
 
 def contexts_of(
-    results: Sequence[CheckResult], policy: Policy, info: RunInfo, runs: Sequence[RunDirectory]
+    clusters: Sequence[DivergenceCluster],
+    results: Sequence[CheckResult],
+    policy: Policy,
+    info: RunInfo,
+    runs: Sequence[RunDirectory],
 ) -> tuple[ExampleContext, ...]:
-    """One for each of the first clusters of a report; a client that no rules are known for gets what there is."""
-    clusters = clusters_of(results, policy)[:EXAMPLES]
-    known = _known(results, policy, info) if clusters else {}
-    return tuple(_context(cluster, runs, known) for cluster in clusters)
+    """
+    One context for each of the first EXAMPLES clusters, in their order.
+
+    clusters: those of the results, as the report has them. A client without known rules gets a context without an explanation.
+    """
+    first = clusters[:EXAMPLES]
+    known = _known(results, policy, info) if first else {}
+    return tuple(_context(cluster, runs, known) for cluster in first)
 
 
 def _known(results: Sequence[CheckResult], policy: Policy, info: RunInfo) -> dict[tuple[str, str, str], Entry]:

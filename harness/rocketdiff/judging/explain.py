@@ -9,13 +9,12 @@ from rocketdiff.analysis.steps.rulebook import tells_causes
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.events import Arm
 from rocketdiff.core.plan import SendMode
+from rocketdiff.core.records import NS_PER_MS
 from rocketdiff.core.subject import STANDARD, SubjectId
 from rocketdiff.oracle.explain import explain
 from rocketdiff.traces.reader import sealed_files
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
-
-_NS_PER_MS = 1_000_000
 
 
 def explain_send(run_dir: Path, subject: str, send: int, case: str | None) -> Iterator[str]:
@@ -54,7 +53,13 @@ def explain_traced(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> 
     returned = (view.row for view in sends if view.row is not None)
     causes_told = tells_causes(trace, arm)
     yield from explain(
-        baseline.release, settings, routes, returned, send=send, thread=wanted.thread, causes_told=causes_told
+        trace.rules_given or baseline.release,
+        settings,
+        routes,
+        returned,
+        send=send,
+        thread=wanted.thread,
+        causes_told=causes_told,
     )
     yield from _other_arm(trace, run, arm, send)
 
@@ -91,11 +96,11 @@ def _other_arm(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> Iter
 
 def _what_it_did(send: SendView) -> Iterator[str]:
     for attempt in send.attempts:
-        took_ms = (attempt.end_ns - attempt.start_ns) / _NS_PER_MS
+        took_ms = (attempt.end_ns - attempt.start_ns) / NS_PER_MS
         ended = attempt.error or attempt.status or "no status"
         yield f"  attempt {attempt.attempt + 1} to queue {attempt.queue_id} of {attempt.broker}: {ended} after {took_ms:,.1f} ms"
     if send.row is None:
         yield "  never returned"
     else:
-        took_ms = (send.row.end_ns - send.row.start_ns) / _NS_PER_MS
+        took_ms = (send.row.end_ns - send.row.start_ns) / NS_PER_MS
         yield f"  returned {send.row.error or send.row.status} after {took_ms:,.1f} ms"

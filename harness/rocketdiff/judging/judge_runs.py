@@ -17,6 +17,7 @@ from rocketdiff.judging.gate_rates import shipped, shipped_defects
 from rocketdiff.judging.run_info import describe
 from rocketdiff.ledger.model import Ledger
 from rocketdiff.releases.jdk import find_java
+from rocketdiff.report.clusters import clusters_of
 from rocketdiff.report.document import Document, build, load
 from rocketdiff.report.write import render_all, write_reports
 from rocketdiff.traces.manifest import CaseStatus
@@ -78,8 +79,17 @@ def _judged(
     analysis = analyze([run.path for run in runs], master=master, java_home=find_java().home)
     info = describe(runs, took_s=time.monotonic() - began)
     judgement = judge(analysis.evidence, info, policy, ledger)
-    contexts = contexts_of(judgement.results, policy, info, runs)
-    document = build(info, judgement, analysis.plots, analysis.counts, shipped(), contexts, shipped_defects())
+    clusters = clusters_of(judgement.results, policy)
+    document = build(
+        info,
+        judgement,
+        analysis.plots,
+        analysis.counts,
+        clusters=clusters,
+        contexts=contexts_of(clusters, judgement.results, policy, info, runs),
+        calibration=shipped(),
+        defects=shipped_defects(),
+    )
     for result in document.results:
         tell(listeners, CheckJudged(result))
     return Judged(judgement, document, write_reports(document, folder))

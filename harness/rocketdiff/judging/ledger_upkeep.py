@@ -7,7 +7,6 @@ from hashlib import sha256
 from pathlib import Path
 
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.resources import resource
 from rocketdiff.core.run_info import RunInfo
 from rocketdiff.documents.files import replace_file
 from rocketdiff.judging.ledgers import admitted, problems, read, require_unique, text_of
@@ -34,7 +33,7 @@ def lint_files(paths: Sequence[Path], scenario_root: Path | None, *, allow_growt
         require_unique(files)
     except UsageError as problem:
         findings.append(Finding(Level.ERROR, "all files", str(problem)))
-    scenarios = [*load_all(resource("fixtures/scenarios")), *(load_all(scenario_root) if scenario_root else ())]
+    scenarios = [*load_all(), *(load_all(scenario_root) if scenario_root else ())]
     known = admitted((entry for file in files for entry in file.entries), scenarios)
     checked = lint(files, known, known_subjects(), today(), allow_growth=allow_growth)
     return (*findings, *checked)

@@ -58,7 +58,7 @@ def load(choice: LedgerChoice, scenarios: Iterable[Scenario] = ()) -> Ledger:
     require_unique(files)
     own = [entry for file in files[len(files) - len(choice.files) :] for entry in file.entries]
     if own:
-        _require_matched(own, admitted(own, [*load_all(resource("fixtures/scenarios")), *scenarios]))
+        _require_matched(own, admitted(own, [*load_all(), *scenarios]))
     return Ledger(tuple(entry for file in files for entry in file.entries))
 
 

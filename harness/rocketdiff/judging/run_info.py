@@ -8,12 +8,12 @@ from pathlib import Path
 from rocketdiff import __version__
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.events import Arm
-from rocketdiff.core.fault import FaultSpec, fault_counts, fault_sentence
+from rocketdiff.core.fault import FaultSpec, fault_counts
 from rocketdiff.core.resources import resource
 from rocketdiff.core.run_info import CaseInfo, Guard, RunInfo, SubjectInfo
 from rocketdiff.core.topology import topology_named
 from rocketdiff.judging.gate_rates import judging_digest
-from rocketdiff.scenario import Scenario, line_of, parse
+from rocketdiff.scenario import Scenario, line_of, parse, stretched, stretched_sentences
 from rocketdiff.scenario.checks_asked import pooled_planned
 from rocketdiff.traces.manifest import CaseEntry, CaseStatus, RunManifest
 from rocketdiff.traces.reader import read_table
@@ -30,8 +30,15 @@ def describe(runs: Sequence[RunDirectory], *, took_s: float) -> RunInfo:
 
     took_s: seconds the judging took; the time of the runs themselves comes from their manifests.
     """
-    manifests = [run.manifest for run in runs]
+    for run in runs:
+        _require_faults(run)
+    return described([run.manifest for run in runs], [str(_as_typed(run.path)) for run in runs], took_s=took_s)
+
+
+def described(manifests: Sequence[RunManifest], folders: Sequence[str] = (), *, took_s: float) -> RunInfo:
+    """The same from ``run.json`` alone, as of runs that lie in no folder of their own (``folders``: as a person here would type them)."""
     first = manifests[0]
+    placed = zip(manifests, folders or ("",) * len(manifests), strict=True)
     pairs = [(parse(entry.scenario_text, entry.scenario), entry.checks) for each in manifests for entry in each.cases]
     return RunInfo(
         run="+".join(manifest.run for manifest in manifests),
@@ -44,7 +51,7 @@ def describe(runs: Sequence[RunDirectory], *, took_s: float) -> RunInfo:
         started_at=datetime.fromtimestamp(first.created_wall_ms / 1_000, UTC).isoformat(timespec="seconds"),
         took_s=took_s + sum(_ran_s(manifest) for manifest in manifests),
         machine=first.machine,
-        cases=tuple(_case(entry, run) for run in runs for entry in run.manifest.cases),
+        cases=tuple(_case(entry, folder) for each, folder in placed for entry in each.cases),
         reproduce=first.reproduce,
         rocketdiff=__version__,
         pooled_checks=pooled_planned(pairs, first.subjects[Arm.BASELINE], first.subjects[Arm.CANDIDATE]),
@@ -60,7 +67,9 @@ def _subject(manifests: Sequence[RunManifest], arm: Arm) -> SubjectInfo:
     summaries = (entry.arms[arm] for manifest in manifests for entry in manifest.cases if arm in entry.arms)
     hello = next((summary for summary in summaries if summary.client), None)
     name = manifests[0].subjects[arm]
-    return SubjectInfo(name, hello.client if hello else "", hello.version if hello else "")
+    source = manifests[0].sources.get(arm)
+    label = source.label if source else ""
+    return SubjectInfo(name, hello.client if hello else "", hello.version if hello else "", label)
 
 
 def _ran_s(manifest: RunManifest) -> float:
@@ -68,11 +77,22 @@ def _ran_s(manifest: RunManifest) -> float:
     return 0.0 if ended is None else (ended - manifest.created_wall_ms) / 1_000
 
 
-def _case(entry: CaseEntry, run: RunDirectory) -> CaseInfo:
-    scenario = parse(entry.scenario_text, f"the scenario stored with case {entry.number}")
-    faults = tuple(_as_named(scenario.faults, entry))
-    if entry.status is CaseStatus.COMPLETE:
-        _require_planned(faults, entry, run)
+def _require_faults(run: RunDirectory) -> None:
+    for entry in run.manifest.cases:
+        if entry.status is CaseStatus.COMPLETE:
+            scenario = stretched(_scenario(entry), entry.attempt_timeout_ms)
+            _require_planned(tuple(_as_named(scenario.faults, entry)), entry, run)
+
+
+def _scenario(entry: CaseEntry) -> Scenario:
+    return parse(entry.scenario_text, f"the scenario stored with case {entry.number}")
+
+
+def _case(entry: CaseEntry, folder: str) -> CaseInfo:
+    scenario = _scenario(entry)
+    named = replace(scenario, faults=tuple(_as_named(scenario.faults, entry)))
+    sentences = stretched_sentences(named, entry.attempt_timeout_ms)
+    scenario = stretched(scenario, entry.attempt_timeout_ms)
     return CaseInfo(
         number=entry.number,
         case=entry.name,
@@ -82,13 +102,13 @@ def _case(entry: CaseEntry, run: RunDirectory) -> CaseInfo:
         topology=entry.topology,
         settings=asdict(entry.settings),
         workload=_workload(scenario),
-        faults=tuple(fault_sentence(fault) for fault in faults),
+        faults=sentences,
         fault_counts=fault_counts(scenario.faults),
         episodes=scenario.episodes,
         sends_per_arm=entry.sends_planned,
         scenario_file=_file_here(entry.scenario_file),
         checks_line=line_of(entry.scenario_text, "checks"),
-        folder=str(_as_typed(run.path)),
+        folder=folder,
     )
 
 

@@ -1,8 +1,17 @@
-"""`rocketdiff identify`: finds the releases that explain a stored run or the answers to scripts."""
+"""
+`rocketdiff identify`: finds the releases that explain observed behaviour, and how certain that is.
 
-from collections.abc import Iterator
+Observations are answer lines of scripts, compared with every release's own answers to the same scripts, or the sends of a
+stored run, judged by every release's rules.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 from rocketdiff.analysis.case_trace import CaseTrace, read_case
 from rocketdiff.analysis.steps.rulebook import ArmRules, is_asynchronous
@@ -11,14 +20,17 @@ from rocketdiff.core.events import Arm
 from rocketdiff.core.files import read_text
 from rocketdiff.core.plan import SendMode
 from rocketdiff.core.records import Send
-from rocketdiff.lab.history.coverage import Coverage
-from rocketdiff.lab.history.identify import GoldenAnswers, Identified, Rejected, identify, read_observed, separators
+from rocketdiff.lab.history.coverage import Coverage, coverage_of
+from rocketdiff.lab.history.execution_cache import Executions
+from rocketdiff.lab.history.groups_page import span
 from rocketdiff.lab.upgrade_report import executions
 from rocketdiff.oracle.durations import IS_CERTAIN
 from rocketdiff.oracle.judgement import SendJudgement
 from rocketdiff.releases.catalogue import client_releases
-from rocketdiff.simulation.golden.files import load_golden
-from rocketdiff.simulation.golden.standard import load_standard
+from rocketdiff.simulation.golden.answers import Lines
+from rocketdiff.simulation.golden.files import Golden, load_golden
+from rocketdiff.simulation.golden.standard import SCRIPTS, StandardScript, load_standard
+from rocketdiff.simulation.script import NamedScript
 from rocketdiff.simulation.script.files import load_scripts
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketmq_reference.dialects import dialect_of
@@ -27,64 +39,58 @@ SILENCE = "RemotingTimeoutException"
 BROKEN = ("RemotingConnectException", "RemotingSendRequestException")
 ERROR_ANSWER = "MQBrokerException"
 
+NOTHING = "nothing"
+
+Contradiction = tuple[str, str, str]
+"""Where the rules or the answers of a release first differ from an observation, what they expect, and what was observed."""
 
 _MOST_BYTES = 1 << 28
 """Answers to the longest accepted script have some 100 MB."""
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
-    """One arm of one case: what was observed, to be judged by the rules of any release."""
+class Rejected:
+    """Releases that would have behaved differently: where first, what they would have done, and what was observed."""
 
-    case: CaseTrace
-    arm: Arm
-    sends: tuple[Send, ...]
-
-    def judged_by(self, release: str) -> Iterator[SendJudgement]:
-        """Judge every send by the rules of a release."""
-        shared = self.case.entry.threads > 1 and self.case.entry.settings.send_latency_fault_enable
-        asynchronous = is_asynchronous(self.case)
-        return ArmRules(self.case, self.arm, release, shared, asynchronous).judge_together(self.sends)
+    releases: tuple[str, ...]
+    where: str
+    expected: str
+    seen: str
 
 
-def identify_answers(file: Path, scripts: list[str]) -> Identified:
-    """The releases with these answers; UsageError if the file is not output of simulate."""
-    if not file.exists():
-        raise UsageError("a run directory, or a file of answers", seen=f"no {file}", hint="check the path")
-    if not scripts:
-        raise UsageError("--script for answers of scripts", seen="none", hint="or give a run directory as TRACE")
-    named = load_scripts(scripts)
-    text = read_text(file, "file of answers", most=_MOST_BYTES, hint="or name a run directory")
-    observed = read_observed(text, named)
-    with executions() as executed:
-        return identify(executed, observed, named, client_releases(), _known())
+@dataclass(frozen=True, slots=True)
+class Identified:
+    """
+    The result for one client.
+
+    releases: those that explain everything. telling of observations: how many could distinguish them from the rejected ones.
+    undecided: observations that could not be judged. unexercised: situations that did not occur. separating: scripts that
+    distinguish the remaining releases.
+    """
+
+    releases: tuple[str, ...]
+    rejected: tuple[Rejected, ...]
+    telling: int
+    observations: int
+    unexercised: tuple[str, ...]
+    separating: tuple["Separator", ...]
+    undecided: int = 0
 
 
-def identify_run(path: Path, subject: str | None, arm: str | None, case: str | None) -> Identified:
-    """The releases whose rules explain an arm of a run, in all its cases or in one."""
-    run = RunDirectory.open(path)
-    trials = tuple(_trials(run, _arm(run, subject, arm), case))
-    contradictions: dict[str, tuple[str, str, str] | None] = {}
-    telling: set[tuple[int, int, int]] = set()
-    undecided: set[tuple[int, int, int]] = set()
-    judged: dict[str, str] = {}
-    for release in client_releases():
-        dialect = dialect_of(release).name
-        if dialect not in judged:
-            judged[dialect] = release
-            contradictions[release] = _contradiction(trials, release, telling, undecided)
-        else:
-            contradictions[release] = contradictions[judged[dialect]]
-    explaining = tuple(release for release, contradiction in contradictions.items() if contradiction is None)
-    return Identified(
-        releases=explaining,
-        rejected=_rejected(contradictions),
-        telling=len(telling),
-        observations=sum(len(trial.sends) for trial in trials),
-        undecided=len(undecided),
-        unexercised=_coverage(trials).missing,
-        separating=separators(explaining, _known()),
-    )
+@dataclass(frozen=True, slots=True)
+class Separator:
+    """A standard script and how it divides the remaining releases."""
+
+    script: StandardScript
+    parts: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenAnswers:
+    """The standard scripts and every release's answers to them, to suggest what would distinguish more."""
+
+    standard: Sequence[StandardScript]
+    golden: Mapping[str, Golden]
 
 
 def require_of_run(scripts: list[str]) -> None:
@@ -107,14 +113,161 @@ def exit_code(found: Identified) -> ExitCode:
     return ExitCode.CONFORMS if found.rejected else ExitCode.NOTHING_DECISIVE
 
 
-def _contradiction(
+def identify_answers(file: Path, scripts: list[str]) -> Identified:
+    """The releases with these answers; UsageError if the file is not output of simulate."""
+    if not file.exists():
+        raise UsageError("a run directory, or a file of answers", seen=f"no {file}", hint="check the path")
+    if not scripts:
+        raise UsageError("--script for answers of scripts", seen="none", hint="or give a run directory as TRACE")
+    named = load_scripts(scripts)
+    text = read_text(file, "file of answers", most=_MOST_BYTES, hint="or name a run directory")
+    observed = read_observed(text, named)
+    with executions() as executed:
+        return identify(executed, observed, named, client_releases(), _known())
+
+
+def read_observed(text: str, scripts: Sequence[NamedScript]) -> dict[str, Lines]:
+    """
+    Answer lines by script, as ``simulate`` printed them.
+
+    A single script may have had another name. UsageError for a line that is no answer, or of an unknown script.
+    """
+    seen: dict[str, list[dict[str, Any]]] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip() and (answer := _answer(line, number)) is not None:
+            seen.setdefault(str(answer["script"]), []).append(answer)
+    names = {script.name for script in scripts}
+    if not seen:
+        raise UsageError("answer lines, as rocketdiff simulate prints them", seen="none in the file")
+    if len(seen) == len(names) == 1:
+        ((name, lines),) = zip(names, seen.values(), strict=True)
+        # It may have come from standard input then.
+        seen = {name: [answer | {"script": name} for answer in lines]}
+    if unknown := sorted(seen.keys() - names):
+        raise UsageError("the --script of every answer", seen=f"answers to {', '.join(unknown)}", hint="add it")
+    if silent := sorted(names - seen.keys()):
+        raise UsageError("answers to every --script", seen=f"none to {', '.join(silent)}", hint="leave it out")
+    return {name: tuple(json.dumps(answer, ensure_ascii=False) for answer in lines) for name, lines in seen.items()}
+
+
+def identify(
+    executed: Executions,
+    observed: Mapping[str, Lines],
+    scripts: Sequence[NamedScript],
+    releases: Sequence[str],
+    known: GoldenAnswers,
+) -> Identified:
+    """The releases whose answers equal the observed ones."""
+    answers = executed.lines((release, script) for release in releases for script in scripts)
+    predicted = {release: {script.name: answers[release, script.name] for script in scripts} for release in releases}
+    contradictions = {release: _contradiction_of_answers(predicted[release], observed) for release in releases}
+    explaining = _explaining(contradictions)
+    telling = sum(
+        any(
+            not _is_same(_line(predicted[release][name], number), line)
+            for release in contradictions.keys() - explaining
+        )
+        for name, lines in observed.items()
+        for number, line in enumerate(lines)
+    )
+    happened = coverage_of((script.script, observed[script.name]) for script in scripts)
+    return Identified(
+        releases=explaining,
+        rejected=_rejected(contradictions),
+        telling=telling,
+        observations=sum(map(len, observed.values())),
+        unexercised=happened.missing,
+        separating=separators(explaining, known),
+    )
+
+
+def _contradiction_of_answers(predicted: Mapping[str, Lines], observed: Mapping[str, Lines]) -> Contradiction | None:
+    """The first line in which the answers of a release are not those observed."""
+    for name, lines in observed.items():
+        for number, (expected, seen) in enumerate(zip_longest(predicted[name], lines)):
+            if not _is_same(expected, seen):
+                return f"{name}, line {number}", expected or NOTHING, seen or NOTHING
+    return None
+
+
+def _is_same(one: str | None, other: str | None) -> bool:
+    """Whether two lines are equal, ignoring the order of keys."""
+    return one == other or (one is not None and other is not None and _meaning(one) == _meaning(other))
+
+
+@lru_cache(maxsize=65_536)
+def _meaning(line: str) -> str:
+    return json.dumps(json.loads(line), sort_keys=True)
+
+
+def _line(lines: Lines, number: int) -> str | None:
+    return lines[number] if number < len(lines) else None
+
+
+def _answer(line: str, number: int) -> dict[str, Any] | None:
+    """A line's answer without the state that a trace adds; None for a line with state only."""
+    try:
+        answer = json.loads(line)
+        is_answer = "script" in answer and isinstance(answer, dict)
+    except (ValueError, TypeError, RecursionError):
+        is_answer = False
+    if not is_answer:
+        hint = "give a run directory, or what rocketdiff simulate printed"
+        raise UsageError("an answer with its script in every line", seen=f"line {number}: {line[:80]}", hint=hint)
+    answer.pop("state", None)
+    return None if any(value is True for value in answer.values()) else answer
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One arm of one case: what was observed, to be judged by the rules of any release."""
+
+    case: CaseTrace
+    arm: Arm
+    sends: tuple[Send, ...]
+
+    def judged_by(self, release: str) -> Iterator[SendJudgement]:
+        """Judge every send by the rules of a release."""
+        shared = self.case.entry.threads > 1 and self.case.entry.settings.send_latency_fault_enable
+        asynchronous = is_asynchronous(self.case)
+        return ArmRules(self.case, self.arm, release, shared, asynchronous).judge_together(self.sends)
+
+
+def identify_run(path: Path, subject: str | None, arm: str | None, case: str | None) -> Identified:
+    """The releases whose rules explain an arm of a run, in all its cases or in one."""
+    run = RunDirectory.open(path)
+    trials = tuple(_trials(run, _arm(run, subject, arm), case))
+    contradictions: dict[str, Contradiction | None] = {}
+    telling: set[tuple[int, int, int]] = set()
+    undecided: set[tuple[int, int, int]] = set()
+    judged: dict[str, str] = {}
+    for release in client_releases():
+        dialect = dialect_of(release).name
+        if dialect not in judged:
+            judged[dialect] = release
+            contradictions[release] = _contradiction_of_rules(trials, release, telling, undecided)
+        else:
+            contradictions[release] = contradictions[judged[dialect]]
+    explaining = _explaining(contradictions)
+    return Identified(
+        releases=explaining,
+        rejected=_rejected(contradictions),
+        telling=len(telling),
+        observations=sum(len(trial.sends) for trial in trials),
+        undecided=len(undecided),
+        unexercised=_coverage(trials).missing,
+        separating=separators(explaining, _known()),
+    )
+
+
+def _contradiction_of_rules(
     trials: tuple[Trial, ...],
     release: str,
     telling: set[tuple[int, int, int]],
     undecided: set[tuple[int, int, int]],
-) -> tuple[str, str, str] | None:
-    """The first contradiction of a release's rules: where, what they expect, and what was observed; None without one."""
-    first: tuple[str, str, str] | None = None
+) -> Contradiction | None:
+    """The first send that the rules of a release judge otherwise."""
+    first: Contradiction | None = None
     for trial in trials:
         for judgement in trial.judged_by(release):
             place = (trial.case.entry.number, judgement.thread, judgement.send)
@@ -125,14 +278,6 @@ def _contradiction(
                 where = f"{trial.case.entry.name}, send {judgement.send}: {judgement.difference.signature}"
                 first = first or (where, judgement.difference.expected, judgement.difference.observed)
     return first
-
-
-def _rejected(contradictions: dict[str, tuple[str, str, str] | None]) -> tuple[Rejected, ...]:
-    found: dict[tuple[str, str, str], list[str]] = {}
-    for release, contradiction in contradictions.items():
-        if contradiction is not None:
-            found.setdefault(contradiction, []).append(release)
-    return tuple(Rejected(tuple(releases), *contradiction) for contradiction, releases in found.items())
 
 
 def _trials(run: RunDirectory, arm: Arm, case: str | None) -> Iterator[Trial]:
@@ -174,3 +319,114 @@ def _coverage(trials: tuple[Trial, ...]) -> Coverage:
 
 def _known() -> GoldenAnswers:
     return GoldenAnswers(load_standard(), load_golden())
+
+
+def _explaining(contradictions: Mapping[str, Contradiction | None]) -> tuple[str, ...]:
+    return tuple(release for release, contradiction in contradictions.items() if contradiction is None)
+
+
+def _rejected(contradictions: Mapping[str, Contradiction | None]) -> tuple[Rejected, ...]:
+    found: dict[Contradiction, list[str]] = {}
+    for release, contradiction in contradictions.items():
+        if contradiction is not None:
+            found.setdefault(contradiction, []).append(release)
+    return tuple(Rejected(tuple(releases), *contradiction) for contradiction, releases in found.items())
+
+
+def separators(releases: Sequence[str], known: GoldenAnswers) -> tuple[Separator, ...]:
+    """A small set of small standard scripts that distinguishes the releases as far as any script does."""
+    chosen: list[Separator] = []
+    together = [tuple(releases)]
+    while splits := [
+        split for script in known.standard if (split := _split(script, together, known.golden)) is not None
+    ]:
+        best = min(splits, key=lambda split: (-len(split.parts), split.script.size))
+        chosen.append(best)
+        together = [part for part in best.parts if len(part) > 1]
+    return tuple(chosen)
+
+
+def _split(
+    script: StandardScript, together: Sequence[tuple[str, ...]], golden: Mapping[str, Golden]
+) -> Separator | None:
+    answers = golden.get(script.name)
+    if answers is None:
+        return None
+    parts: dict[tuple[int, Lines], list[str]] = {}
+    for number, releases in enumerate(together):
+        for release in releases:
+            group = answers.of(release)
+            parts.setdefault((number, group.lines if group else ()), []).append(release)
+    found = tuple(tuple(part) for part in parts.values())
+    return Separator(script, found) if len(found) > len(together) else None
+
+
+MOST_CHARACTERS = 300
+"""Length of an answer line on a terminal; the JSON form has all of it."""
+
+MOST_SEPARATORS = 5
+"""Suggested scripts on a terminal: after these the user asks again; the JSON form has all."""
+
+MOST_PARTS = 4
+"""Groups of releases, and releases of a group, that are listed one by one."""
+
+
+def identified_lines(found: Identified) -> Iterator[str]:
+    """Lines for a terminal."""
+    if found.releases and not found.rejected:
+        yield "behaves like every published release: nothing that was seen tells them apart"
+    elif found.releases:
+        yield f"behaves like {', '.join(found.releases)}"
+    else:
+        yield "behaves like no published release"
+    yield f"{found.telling} of {found.observations} observations tell releases apart"
+    if found.undecided:
+        yield f"{found.undecided} observations could not be judged"
+    if found.rejected:
+        yield "not explained by"
+    for rejected in found.rejected:
+        yield f"  {span(rejected.releases)}: {rejected.where}"
+        yield f"    expected {_short(rejected.expected)}"
+        yield f"    saw      {_short(rejected.seen)}"
+    if found.unexercised:
+        yield f"nothing was seen of: {', '.join(found.unexercised)}"
+    for separator in found.separating[:MOST_SEPARATORS]:
+        yield f"would tell more: {SCRIPTS}/{separator.script.name}.json separates {_parts(separator)}"
+    if len(found.separating) > MOST_SEPARATORS:
+        yield f"and {len(found.separating) - MOST_SEPARATORS} more scripts; --json lists them"
+
+
+def identified_data(found: Identified) -> dict[str, Any]:
+    """The same as data."""
+    return {
+        "releases": list(found.releases),
+        "telling": found.telling,
+        "observations": found.observations,
+        "undecided": found.undecided,
+        "rejected": [
+            {
+                "releases": list(rejected.releases),
+                "where": rejected.where,
+                "expected": rejected.expected,
+                "seen": rejected.seen,
+            }
+            for rejected in found.rejected
+        ],
+        "not_exercised": list(found.unexercised),
+        "would_separate": [
+            {"file": f"{SCRIPTS}/{separator.script.name}.json", "parts": [list(part) for part in separator.parts]}
+            for separator in found.separating
+        ],
+    }
+
+
+def _parts(separator: Separator) -> str:
+    """The groups of releases by first and last; many groups by their number."""
+    parts = separator.parts
+    if len(parts) > MOST_PARTS:
+        return f"{sum(map(len, parts))} releases into {len(parts)} groups"
+    return " | ".join(f"{part[0]} … {part[-1]}" if len(part) > MOST_PARTS else span(part) for part in parts)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]} …"

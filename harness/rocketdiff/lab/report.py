@@ -16,7 +16,7 @@ from rocketdiff.core.fault import fault_counts, fault_sentence
 from rocketdiff.core.plots import Plots
 from rocketdiff.core.run_info import CaseInfo, RunInfo, SubjectInfo
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.core.verdict import Divergence, Example, Measure
+from rocketdiff.core.verdict import NO_SEND, Divergence, Example, Measure
 from rocketdiff.lab.scenario_scripts import Simulated
 from rocketdiff.lab.script_comparison import ScriptComparison
 from rocketdiff.releases.jdk import local_java
@@ -26,7 +26,6 @@ from rocketdiff.report.summary import print_summary
 from rocketdiff.report.write import write_reports
 from rocketdiff.simulation.comparison import Difference, difference_data
 from rocketdiff.simulation.script import to_dict
-from rocketdiff.verdict.answer import NO_SINGLE_SEND
 from rocketdiff.verdict.judge import RunJudgement, judge
 
 CHECK = "simulation"
@@ -64,7 +63,7 @@ def report(run: SimulatedRun, out: Path, *, quiet: bool) -> RunJudgement:
     document = build(info, judgement, Plots(), _counts(run))
     files = write_reports(document, folder)
     if not quiet:
-        print_summary(document, Console(), dict(files))
+        print_summary(document, Console(emoji=False), dict(files))
     return judgement
 
 
@@ -109,7 +108,7 @@ def _divergence(difference: Difference, subjects: tuple[SubjectId, SubjectId]) -
     left, right = (json.dumps(value, ensure_ascii=False) for value in difference.values)
     kind = difference.compared.name.lower().replace("_", "-")
     example = Example(
-        send=NO_SINGLE_SEND,
+        send=NO_SEND,
         thread=0,
         attempt=None,
         phase=difference.place,

@@ -12,6 +12,7 @@ from rocketdiff.cluster.server_settings import SLAVE_TIMEOUT_MS
 from rocketdiff.core.fault import FaultKind, FaultSpec
 from rocketdiff.core.topology import TOPOLOGIES, master_of
 from rocketdiff.scenario import Scenario
+from rocketdiff.simulation.script.answers import Answer, BrokerRoute, Route
 from rocketdiff.simulation.script.model import (
     Action,
     BrokerAnswers,
@@ -23,7 +24,7 @@ from rocketdiff.simulation.script.model import (
     Resume,
     RouteChange,
 )
-from rocketdiff.simulation.script.vocabulary import Answer, BrokerRoute, Fault, Route
+from rocketdiff.simulation.script.vocabulary import Fault
 from rocketmq_reference.remoting.codes import ResponseCode
 
 _MS_PER_S = 1_000

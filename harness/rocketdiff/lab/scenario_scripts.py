@@ -11,13 +11,13 @@ from pathlib import Path
 from rocketdiff.core.checks import CHECKS
 from rocketdiff.core.fault import FaultKind
 from rocketdiff.core.plan import PlannedSend, SendKind
-from rocketdiff.core.resources import resource
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.core.topology import TOPOLOGIES
 from rocketdiff.lab.scenario_faults import fault_entries
 from rocketdiff.scenario import Scenario, load_all, plan_of, select
+from rocketdiff.simulation.script.answers import BrokerRoute
 from rocketdiff.simulation.script.model import Entry, QueueOf, Script, Send, Timeline
-from rocketdiff.simulation.script.vocabulary import BrokerRoute, Depth, Mode, ScriptSettings
+from rocketdiff.simulation.script.vocabulary import Depth, Mode, ScriptSettings
 
 _NS_PER_MS = 1_000_000
 
@@ -49,7 +49,7 @@ def simulated_scenarios(
     patterns: Sequence[str], suite: str | None, folder: Path | None, seed: int
 ) -> tuple[Simulated, ...]:
     """The scenarios that `run` would select, as scripts; UsageError if none matches."""
-    scenarios = load_all(folder or resource("fixtures/scenarios"))
+    scenarios = load_all(folder)
     return tuple(simulated(scenario, seed) for scenario in select(scenarios, suite=suite, patterns=patterns))
 
 

@@ -8,7 +8,7 @@ from typing import Protocol
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.simulation.comparison.answers import visible
-from rocketdiff.simulation.comparison.attribution import View, rules_behind
+from rocketdiff.simulation.comparison.attribution import View, rules_behind, which_departs
 from rocketdiff.simulation.comparison.difference import Difference, first_difference
 from rocketdiff.simulation.comparison.initial_state import with_initial_state
 from rocketdiff.simulation.java_host.host import Job, require_release
@@ -85,9 +85,16 @@ def compared(
         before, after = (view(lines) for lines in sides)
         difference = first_difference(script.name, before, after)
         if difference is not None:
-            rules = rules_behind(script, difference, left.release, right.release, view)
+            explain = which_departs if _are_builds_of_one_dialect(left, right) else rules_behind
+            rules = explain(script, difference, left.release, right.release, view)
             difference = with_initial_state(script, replace(difference, rules=rules), right.release)
         yield ScriptComparison(script, len(before), difference)
+
+
+def _are_builds_of_one_dialect(left: SubjectId, right: SubjectId) -> bool:
+    """Whether classes of both are executed that ought to follow the same rules: the reference has no part in their difference."""
+    in_java = all(lab_host_of(subject) is LabHost.CLASSES for subject in (left, right))
+    return in_java and dialect_of(left.release).name == dialect_of(right.release).name
 
 
 def _by_reference(subject: SubjectId, script: NamedScript, *, trace: bool) -> list[str]:

@@ -19,8 +19,8 @@ from rocketdiff.lab.scenario_scripts import Simulated, simulated_scenarios
 from rocketdiff.lab.script_comparison import ScriptComparison, answers, compared, require_simulated
 from rocketdiff.simulation.comparison import difference_data, difference_lines
 from rocketdiff.simulation.java_host import JavaHost
-from rocketdiff.simulation.script import Depth, NamedScript
-from rocketdiff.simulation.script.depths import require_deep_enough
+from rocketdiff.simulation.script import NamedScript
+from rocketdiff.simulation.script.depths import depth_named, require_deep_enough
 from rocketdiff.simulation.script.files import load_scripts
 
 
@@ -57,7 +57,7 @@ def execute(request: SimulateRequest) -> int:
     scripts = [*load_scripts(request.files)]
     scripts += [NamedScript(scenario.name, scenario.script) for scenario in scenarios if scenario.script is not None]
     scripts = [_at_depth(script, request.depth) for script in scripts]
-    with JavaHost() as host, _until_nobody_reads():
+    with JavaHost() as host, _until_the_pipe_closes():
         if len(request.subjects) == 1:
             for _, (lines,) in answers(request.subjects, scripts, host, trace=request.trace):
                 sys.stdout.write("".join(f"{line}\n" for line in lines))
@@ -130,9 +130,7 @@ def _scenarios(request: SimulateRequest) -> tuple[Simulated, ...]:
 def _at_depth(script: NamedScript, depth: str | None) -> NamedScript:
     if depth is None:
         return script
-    if depth not in list(Depth):
-        raise UsageError(f"--depth {', '.join(Depth)}", seen=depth)
-    changed = replace(script, script=replace(script.script, depth=Depth(depth)))
+    changed = replace(script, script=replace(script.script, depth=depth_named(depth)))
     require_deep_enough(changed.script, script.name)
     return changed
 
@@ -161,7 +159,7 @@ def _show(result: ScriptComparison, subjects: Sequence[SubjectId], notes: Sequen
 
 
 @contextmanager
-def _until_nobody_reads() -> Iterator[None]:
+def _until_the_pipe_closes() -> Iterator[None]:
     """Stop quietly when the reader closes the pipe (`| head`)."""
     try:
         yield

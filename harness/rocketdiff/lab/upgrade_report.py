@@ -1,7 +1,7 @@
-"""The stages behind bisect, changelog, groups and identify, with the hosts and the progress display they need."""
+"""The stages behind bisect, changelog, upgrade and groups, with the hosts and the progress display they need."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,10 +14,12 @@ from rocketdiff.lab.history.changelog import Corpus, EdgeChanges, changelog
 from rocketdiff.lab.history.digest_store import DigestStore
 from rocketdiff.lab.history.execution_cache import Executions, ReferenceRunner
 from rocketdiff.lab.history.groups import GroupsReport, corpus_up_to, groups_report
-from rocketdiff.lab.history.lineage import Way, way
+from rocketdiff.lab.history.lineage import Way, require_client, way
 from rocketdiff.lab.history.rule_table import RuleRow, rule_rows
 from rocketdiff.lab.scenario_scripts import simulated_scenarios
+from rocketdiff.lab.upgrade import Upgrade, upgrade
 from rocketdiff.releases.catalogue import client_releases
+from rocketdiff.report.document import Document
 from rocketdiff.simulation.golden.files import golden_lines, load_golden
 from rocketdiff.simulation.golden.fingerprints import java_fingerprint, python_fingerprint
 from rocketdiff.simulation.golden.standard import load_standard
@@ -44,13 +46,6 @@ def executions(kind: str = STANDARD, *, fresh: bool = False) -> Iterator[Executi
             yield Executions(host, store, java_fingerprint, golden_lines(), on_progress)
 
 
-def depth_named(text: str) -> Depth:
-    """A depth by its name; UsageError otherwise."""
-    if text not in list(Depth):
-        raise UsageError(f"--depth {', '.join(Depth)}", seen=text)
-    return Depth(text)
-
-
 def corpus(depth: Depth) -> Corpus:
     """All scripts for a depth and those above it."""
     return corpus_up_to(depth, load_standard(), load_golden())
@@ -65,12 +60,31 @@ def changes_between(before: str, after: str, depth: Depth, *, fresh: bool) -> tu
         return path, changelog(executed, corpus(depth), path)
 
 
-def all_groups(depths: Sequence[Depth], *, fresh: bool) -> tuple[GroupsReport, tuple[RuleRow, ...]]:
-    """Groups at every requested depth, the changes between them, and the retry and avoidance rules in one table."""
-    asked, releases = corpus(depths[-1]), client_releases()
+def differences_between(
+    before: str, after: str, documents: Sequence[Document], depth: Depth, *, fresh: bool
+) -> Upgrade:
+    """What is different after an upgrade, in virtual time and in judged runs of both releases."""
+    if before == after:
+        raise UsageError("two releases", seen=f"the same release, {before}")
+    for release in (before, after):
+        require_client(release)
+    with executions(fresh=fresh) as executed:
+        return upgrade(executed, corpus(depth), before, after, documents)
+
+
+def all_groups(
+    depths: Sequence[Depth], builds: Sequence[str] = (), *, fresh: bool
+) -> tuple[GroupsReport, tuple[RuleRow, ...]]:
+    """
+    Groups at every requested depth, the changes between them, and the retry and avoidance rules in one table.
+
+    builds: labels of builds that are placed among the published releases; UsageError for what is neither.
+    """
+    releases = tuple(dict.fromkeys((*client_releases(), *map(require_client, builds))))
+    asked = corpus(depths[-1])
     with executions(fresh=fresh) as executed:
         report = groups_report(executed, asked, depths, releases)
-        return report, rule_rows(executed, load_standard(), asked.golden, releases)
+        return report, rule_rows(executed, load_standard(), asked.golden, client_releases())
 
 
 def one_script(file: str | None, scenario: str | None, folder: Path | None, seed: int) -> NamedScript:
@@ -107,9 +121,9 @@ def write_page(path: Path, text: str) -> None:
 
 
 @contextmanager
-def _progress() -> Iterator["_Told"]:
+def _progress() -> Iterator[Callable[[int, int], None]]:
     """A progress bar on standard error, if that is a terminal."""
-    console = Console(stderr=True)
+    console = Console(stderr=True, emoji=False)
     bar = Progress(
         TextColumn("executing scripts"),
         BarColumn(bar_width=28),
@@ -120,15 +134,5 @@ def _progress() -> Iterator["_Told"]:
         disable=not console.is_terminal,
     )
     with bar:
-        yield _Told(bar)
-
-
-class _Told:
-    """Draws the progress of the execution."""
-
-    def __init__(self, bar: Progress) -> None:
-        self._bar = bar
-        self._task = bar.add_task("", total=None)
-
-    def __call__(self, done: int, total: int) -> None:
-        self._bar.update(self._task, completed=done, total=total)
+        task = bar.add_task("", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -49,32 +49,6 @@ class EntryOutcome:
         return self.arm_at_fault in SHARED
 
 
-def outcome_of(
-    entry: Entry, state: EntryState, *, decisive: int, seen: int, missing: tuple[str, ...], said: str, warning: str
-) -> EntryOutcome:
-    """An outcome with what it repeats of its entry; ``said``: more about how often it was seen."""
-    seen_text = f"seen in {seen} of {decisive} decisive {'check' if decisive == 1 else 'checks'}{said}"
-    return EntryOutcome(
-        id=entry.id,
-        place=entry.place,
-        state=state,
-        check=entry.check,
-        signatures=entry.signatures,
-        occurrence=occurrence_text(entry),
-        seen_text=seen_text if decisive else "no check it covers was decisive",
-        decisive=decisive,
-        seen=seen,
-        arm_at_fault=entry.arm_at_fault,
-        severity=entry.severity,
-        reason=entry.reason,
-        ref=entry.ref,
-        owner=entry.owner,
-        expires=entry.expires,
-        missing=missing,
-        warning=warning,
-    )
-
-
 def occurrence_text(entry: Entry) -> str:
     """``always``, or ``in 2 % to 20 % of checks``."""
     return "always" if entry.rate is None else f"in {entry.rate.low:.0%} to {entry.rate.high:.0%} of checks"
@@ -176,31 +150,42 @@ def apply_ledger(ledger: Ledger, results: Sequence[CheckResult], run: RunInfo, p
     examined = [one for entry in ledger.entries if (one := examine(entry, results, run, policy, day)) is not None]
     return Applied(
         tuple(_rewritten(place, result, examined) for place, result in enumerate(results)),
-        tuple(_outcome(one, results, run) for one in examined),
+        tuple(_outcome(item, results, run) for item in examined),
     )
 
 
-def _outcome(one: Examined, results: Sequence[CheckResult], run: RunInfo) -> EntryOutcome:
-    missing = tuple(check_path(results[place].case, results[place].check, run) for place in one.missing)
-    return outcome_of(
-        one.entry,
-        one.state,
-        decisive=one.decisive,
-        seen=len(one.seen),
-        missing=missing,
-        said=one.said,
-        warning=one.warning,
+def _outcome(examined: Examined, results: Sequence[CheckResult], run: RunInfo) -> EntryOutcome:
+    entry, decisive, seen = examined.entry, examined.decisive, len(examined.seen)
+    seen_text = f"seen in {seen} of {decisive} decisive {'check' if decisive == 1 else 'checks'}{examined.said}"
+    return EntryOutcome(
+        id=entry.id,
+        place=entry.place,
+        state=examined.state,
+        check=entry.check,
+        signatures=entry.signatures,
+        occurrence=occurrence_text(entry),
+        seen_text=seen_text if decisive else "no check it covers was decisive",
+        decisive=decisive,
+        seen=seen,
+        arm_at_fault=entry.arm_at_fault,
+        severity=entry.severity,
+        reason=entry.reason,
+        ref=entry.ref,
+        owner=entry.owner,
+        expires=entry.expires,
+        missing=tuple(check_path(results[place].case, results[place].check, run) for place in examined.missing),
+        warning=examined.warning,
     )
 
 
 def _rewritten(place: int, result: CheckResult, examined: Sequence[Examined]) -> CheckResult:
     """One answer after the ledger; the reason names every entry that had a say."""
-    here = [one for one in examined if place in one.seen]
-    stale = [one for one in examined if place in one.stale_at]
+    here = [item for item in examined if place in item.seen]
+    stale = [item for item in examined if place in item.stale_at]
     if not here and not stale:
         return result
     marked = tuple(
-        replace(divergence, declared_by=next((one.entry.id for one in here if one.marks(divergence)), ""))
+        replace(divergence, declared_by=next((item.entry.id for item in here if item.marks(divergence)), ""))
         for divergence in result.divergences
     )
     verdict = result.verdict
@@ -212,26 +197,26 @@ def _rewritten(place: int, result: CheckResult, examined: Sequence[Examined]) ->
     return replace(result, verdict=verdict, divergences=marked, reason="; ".join(filter(None, reasons)))
 
 
-def _said_of_seen(one: Examined) -> str:
-    entry = one.entry
-    match one.state:
+def _said_of_seen(item: Examined) -> str:
+    entry = item.entry
+    match item.state:
         case EntryState.LAPSED:
-            return f"{entry.id} ({entry.place}) no longer declares it: it {one.warning}"
+            return f"{entry.id} ({entry.place}) no longer declares it: it {item.warning}"
         case EntryState.PROPOSED:
             return f"{entry.id} ({entry.place}) is only proposed and declares nothing until somebody edits it"
         case EntryState.EXCEEDED:
             most = 1.0 if entry.rate is None else entry.rate.high
-            return f"{entry.id} ({entry.place}) declares it in at most {most:.0%} of checks, and it was {_count(one)}"
+            return f"{entry.id} ({entry.place}) declares it in at most {most:.0%} of checks, and it was {_count(item)}"
     return f"declared by {entry.id}: {entry.reason} ({entry.ref})"
 
 
-def _said_of_stale(one: Examined) -> str:
-    entry = one.entry
+def _said_of_stale(item: Examined) -> str:
+    entry = item.entry
     what = f"stale: {entry.id} ({entry.place}) declares {' or '.join(entry.signatures)}"
     if entry.rate is None:
         return f"{what} here always, and it did not occur"
-    return f"{what} in at least {entry.rate.low:.0%} of checks, and it was {_count(one)}"
+    return f"{what} in at least {entry.rate.low:.0%} of checks, and it was {_count(item)}"
 
 
-def _count(one: Examined) -> str:
-    return f"seen in {len(one.seen)} of {one.decisive}{one.said}"
+def _count(item: Examined) -> str:
+    return f"seen in {len(item.seen)} of {item.decisive}{item.said}"

@@ -42,7 +42,7 @@ def unmatched(entry: Entry, known: Sequence[KnownCheck]) -> str:
     """Why an entry can match no known check; empty when it can. Such an entry looks like protection and is none."""
     named = _named(entry, known)
     if not named:
-        close = get_close_matches(entry.check, [one.path for one in known], cutoff=0.4)
+        close = get_close_matches(entry.check, [check.path for check in known], cutoff=0.4)
         return f"no scenario has a check {entry.check}" + (f"; close: {close[0]}" if close else "")
     if not _met(entry, named):
         return f"none of the {len(named)} checks that {entry.check} names meets the conditions on fault and settings"
@@ -51,11 +51,11 @@ def unmatched(entry: Entry, known: Sequence[KnownCheck]) -> str:
 
 def _named(entry: Entry, known: Sequence[KnownCheck]) -> list[KnownCheck]:
     expression = path_glob(entry.check)
-    return [one for one in known if expression.fullmatch(one.path) and one.path.rpartition("/")[2] != VALIDITY]
+    return [check for check in known if expression.fullmatch(check.path) and check.path.rpartition("/")[2] != VALIDITY]
 
 
 def _met(entry: Entry, named: Sequence[KnownCheck]) -> list[KnownCheck]:
-    return [one for one in named if meets(entry.when, settings=one.settings, fault_counts=one.fault_counts)]
+    return [check for check in named if meets(entry.when, settings=check.settings, fault_counts=check.fault_counts)]
 
 
 def never_stale(entry: Entry, known: Sequence[KnownCheck]) -> str:
@@ -95,6 +95,10 @@ def lint(
     )
 
 
+_LIKE = 0.75
+"""Similarity of two names that are one with a typing error: jav and java, pyton and python; not rust and cpp."""
+
+
 def _of_file(
     file: ParsedFile,
     known: Sequence[KnownCheck],
@@ -122,8 +126,9 @@ def _of_entry(
     elif problem := never_stale(entry, known):
         yield Finding(Level.WARNING, entry.place, f"{entry.id}: {problem}")
     for party in filter(None, (entry.when.subject, entry.when.against)):
-        if problem := _unknown(party, subjects):
-            yield Finding(Level.ERROR, entry.place, f"{entry.id}: {problem}")
+        if unknown := _unknown(party, subjects):
+            level, problem = unknown
+            yield Finding(level, entry.place, f"{entry.id}: {problem}")
     age, warning = age_of(entry, day)
     if warning:
         level = Level.ERROR if age is Age.LAPSED else Level.WARNING
@@ -132,11 +137,17 @@ def _of_entry(
         yield Finding(Level.WARNING, entry.place, f"{entry.id} is only proposed: edit it, or remove it")
 
 
-def _unknown(party: Party, subjects: Mapping[str, Collection[str]]) -> str:
-    """Why no known client is meant; a client of which no release is known may have any."""
+def _unknown(party: Party, subjects: Mapping[str, Collection[str]]) -> tuple[Level, str] | None:
+    """
+    Why no known client is meant, None if one is; a client of which no release is known may have any.
+
+    A program of the user's has the name that its hello says, so another name is a mistake only if it looks like one of ours.
+    """
     if party.client not in subjects:
-        return f"no client {party.client}; known: {', '.join(sorted(subjects))}"
+        close = get_close_matches(party.client, subjects, n=1, cutoff=_LIKE)
+        known = f"no client {party.client}; known: {', '.join(sorted(subjects))}"
+        return (Level.ERROR, known) if close else (Level.WARNING, f"{known}, and programs of yours")
     releases = subjects[party.client]
     if releases and party.version is not None and not any(party.version.holds(release) for release in releases):
-        return f"no known release of {party.client} is in {party.version.text}"
-    return ""
+        return Level.ERROR, f"no known release of {party.client} is in {party.version.text}"
+    return None

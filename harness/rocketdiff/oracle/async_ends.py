@@ -11,9 +11,10 @@ exception that the client makes itself, where no combination that fits leads to 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from rocketdiff.core.outcome import is_error_word, may_be
 from rocketdiff.core.plan import SendKind
 from rocketdiff.core.records import NEVER_CALLED_BACK, Attempt, Send
-from rocketdiff.oracle.difference import causes_alike, ends_alike
+from rocketdiff.oracle.difference import causes_alike, ends_alike, error_alike, expected_error
 from rocketdiff.oracle.judgement import DifferenceKind, RuleDifference
 from rocketdiff.oracle.sentences import end_text, finish_text
 from rocketmq_reference.rules.client.publish import PublishInfo, Queue
@@ -70,7 +71,7 @@ class _End:
         if self.finish is None or self.attempts != seen or not ends_alike(self.finish, send):
             return False
         must_say = self.is_half_seen or self.finish.cause == _TOO_MUCH
-        return not must_say or self.finish.cause in (None, send.cause)
+        return not must_say or self.finish.cause in (None, send.cause) or is_error_word(send.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ def async_difference(
     """What is wrong with the number of attempts or the end of a send, None where the rules may have it so."""
     if send.error == NEVER_CALLED_BACK:
         return None  # the check ``callbacks`` says so
-    attempts = tuple(one for one in send.attempts if one.attempt == 0 or one.start_ns < send.end_ns)
+    attempts = tuple(attempt for attempt in send.attempts if attempt.attempt == 0 or attempt.start_ns < send.end_ns)
     seen = len(attempts)
     if (lie := _other_status(dialect, send, attempts)) is not None:
         return lie
@@ -139,7 +140,7 @@ class _Explorer:
         self._settings = replace(settings, send_latency_fault_enable=False)
         self._send = send
         self._attempts = attempts
-        self._troubled = tuple(troubled(one.broker, one.start_ns, one.end_ns) for one in attempts)
+        self._troubled = tuple(troubled(attempt.broker, attempt.start_ns, attempt.end_ns) for attempt in attempts)
         # Which broker an unseen retry went to is not known.
         self._is_any_troubled = troubled(None, send.start_ns, send.end_ns)
         self._waited_ms = max((attempts[0].start_ns - send.start_ns) // 1_000_000, 0)
@@ -225,7 +226,7 @@ class _Explorer:
         causes = []
         if took_ms + _ROUNDING_MS >= invoke.timeout_ms + _GRACE_MS:
             causes.append(_Cause(_TIMEOUT))
-        if self._send.error == "MQBrokerException":
+        if may_be(self._send.error, "MQBrokerException"):
             causes.append(_Cause("MQBrokerException", code=self._send.code))
         causes += [_Cause(_LOST)] if is_troubled else []
         causes += self._unconnected(invoke, took_ms, is_troubled)
@@ -261,7 +262,7 @@ def _failed(rules: AsyncSend, invoke: Invoke, now_ms: int, cause: _Cause) -> Asy
 
 def _other_status(dialect: Dialect, send: Send, attempts: Sequence[Attempt]) -> RuleDifference | None:
     """A result with a status that no answer of the send had; where requests get each other's answers it may be another's."""
-    answered = [one.status for one in attempts if one.status is not None]
+    answered = [attempt.status for attempt in attempts if attempt.status is not None]
     if not answered or send.status is None or send.status in answered or dialect.remoting.retry_takes_next_number:
         return None
     return RuleDifference(
@@ -291,10 +292,10 @@ def _difference(send: Send, seen: int, ends: tuple[_End, ...]) -> RuleDifference
     place = "first" if seen <= 1 else "retry"
     here = [end for end in ends if end.attempts == seen]
     others = [end.finish for end in here if end.finish is not None and not end.is_half_seen]
-    others = [finish for finish in others if finish.error != send.error]
+    others = [finish for finish in others if not error_alike(finish, send.error)]
     if others:
         finish = others[0]
-        expected = finish.error or "none"
+        expected = expected_error(finish, send.error) or "none"
         return RuleDifference(
             DifferenceKind.ERROR,
             f"error.other-class/expected={expected}/seen={send.error or 'none'}/{place}",

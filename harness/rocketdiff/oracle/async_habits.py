@@ -1,4 +1,4 @@
-"""What releases do with callbacks that no application would ask for, as the rules have it."""
+"""Defects of a release's callbacks, by its rules."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -9,11 +9,11 @@ from rocketmq_reference.rules.dialect import Dialect
 @dataclass(frozen=True, slots=True)
 class AsyncHabits:
     """
-    Three ways to surprise an application.
+    What may happen to the callback of an asynchronous send.
 
-    loses_callbacks: of a failed send to a given queue (4.0.0). most_callbacks: of one whose connection came too late
-    (5.3.0 to 5.3.3), which is sent all the same: one more each time that happens. confuses_answers: a request that is made again has the number of the client's next one, so that of the two
-    one is never answered, or by the other's answer (to 4.6.1).
+    loses_callbacks: a failed send to a given queue has none (4.0.0). most_callbacks: calls of a send whose connection came too
+    late, which is sent all the same (5.3.0 to 5.3.3): one more each time that happens. confuses_answers: a repeated request has
+    the opaque of the client's next one, so that one of the two is never answered, or gets the other's answer (up to 4.6.1).
     """
 
     loses_callbacks: bool
@@ -23,7 +23,7 @@ class AsyncHabits:
     @classmethod
     def of(cls, dialect: Dialect, retries: int) -> Self:
         """
-        Those of a dialect, with so many retries of an asynchronous send.
+        The habits of a dialect; retries: of an asynchronous send.
 
         Each of the two ends of a late attempt counts as a failure, so that only every second failure can be another such
         attempt; and to 5.3.1 alone a retry needs no time to be left.

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 
 from rocketdiff.core.checks import Aspect
 from rocketdiff.core.knowable import Sending, unknown
-from rocketdiff.core.records import NEVER_CALLED_BACK, Send
+from rocketdiff.core.outcome import may_be
+from rocketdiff.core.records import NEVER_CALLED_BACK, NS_PER_MS, Send
 from rocketdiff.oracle.async_ends import Troubled, async_difference
 from rocketdiff.oracle.judgement import DifferenceKind, RuleDifference, SendJudgement
 from rocketdiff.oracle.observation import Observation
@@ -24,8 +25,6 @@ from rocketmq_reference.rules.async_rules import AsyncThread
 
 _POOL = 1_000_000
 """Numbers of the client's threads begin here, beyond those of any application's."""
-
-_NS_PER_MS = 1_000_000
 
 _ROUNDING_MS = 5
 """Two clocks are read to a millisecond each."""
@@ -64,7 +63,7 @@ def judge_asynchronous(
             thread = send.thread if attempt.chooser is None else _POOL + attempt.chooser
             choices.append(_Choice(attempt.start_ns, thread, send, attempt.attempt > 0))
     choices += _unseen_choices(replay, unseen, {choice.thread for choice in choices})
-    for choice in sorted(choices, key=lambda one: (one.at_ns, one.send.send)):
+    for choice in sorted(choices, key=lambda choice: (choice.at_ns, choice.send.send)):
         if choice.is_retry:
             replay.reopen(choice.thread)
         else:
@@ -91,10 +90,10 @@ def _never_tried(replay: Replay, send: Send, troubled: Troubled) -> SendJudgemen
     is_told = replay.witnessed and send.error not in (None, NEVER_CALLED_BACK)
     if not (is_told and replay.routes.get(send.route) and replay.routes.get(send.route_after)):
         return SendJudgement(send.send, send.thread, (), None, 0, "no attempt of it was witnessed")
-    waited_ms = (send.end_ns - send.start_ns) // _NS_PER_MS + _ROUNDING_MS
-    had_no_time = send.error in _WITHOUT_TIME and waited_ms >= replay.settings.send_msg_timeout_ms
+    waited_ms = (send.end_ns - send.start_ns) // NS_PER_MS + _ROUNDING_MS
+    had_no_time = may_be(send.error, *_WITHOUT_TIME) and waited_ms >= replay.settings.send_msg_timeout_ms
     may_lack_address = send.route != send.route_after or troubled(None, send.start_ns, send.end_ns)
-    had_no_address = send.error == _NO_ADDRESS and may_lack_address
+    had_no_address = may_be(send.error, _NO_ADDRESS) and may_lack_address
     if had_no_time or had_no_address:
         return SendJudgement(send.send, send.thread, (), None, 0)
     detail: dict[str, object] = {"attempts": 0, "error": send.error}
@@ -107,7 +106,7 @@ def _judged(replay: Replay, choice: _Choice, troubled: Troubled, *, is_chooser_u
     send = choice.send
     judgement = _first_choice(replay, choice, is_chooser_unseen=is_chooser_unseen)
     if judgement.difference is None and judgement.undecided is None:
-        causes_told = replay.stepper.causes_told
+        causes_told = replay.transitions.causes_told
         found = async_difference(replay.dialect, replay.settings, send, troubled, causes_told=causes_told)
         found = found or retry_broker_difference(replay, send, troubled)
         return replace(judgement, difference=found)
@@ -120,9 +119,9 @@ def _first_choice(replay: Replay, choice: _Choice, *, is_chooser_unseen: bool) -
     latency = replay.settings.send_latency_fault_enable
     sending = Sending(send.mode, send.kind, latency, is_chooser_unseen=is_chooser_unseen)
     if unknown(Aspect.FIRST_QUEUE, sending):
-        unjudged = Observation(replay.stepper, send).judged_without_rules(replay.witnessed)
+        unjudged = Observation(replay.transitions, send).judged_without_rules(replay.witnessed)
         return unjudged or SendJudgement(send.send, send.thread, (), None, 0)
-    judgement = replay.judge_observation(Observation(replay.stepper, replace(send, thread=choice.thread)))
+    judgement = replay.judge_observation(Observation(replay.transitions, replace(send, thread=choice.thread)))
     if _may_have_chosen_again(replay, send):
         replay.reopen(choice.thread)
     return replace(judgement, thread=send.thread)
@@ -138,5 +137,5 @@ def _may_have_chosen_again(replay: Replay, send: Send) -> bool:
     first = send.attempts[0]
     if first.error is None:
         return False
-    at_once = first.end_ns - first.start_ns < replay.settings.send_msg_timeout_ms * _NS_PER_MS
+    at_once = first.end_ns - first.start_ns < replay.settings.send_msg_timeout_ms * NS_PER_MS
     return at_once or replay.dialect.asynchronous.runs_on is AsyncThread.CALLBACKS

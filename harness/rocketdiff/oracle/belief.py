@@ -1,7 +1,7 @@
 """
 The set of hidden states that explain everything seen so far, kept small.
 
-Worlds that are equal are one; worlds that differ in a single interval, where the two touch, are one with the joined
+States that are equal are one; states that differ in a single interval, where the two touch, are one with the joined
 interval, which loses nothing. Only a set that would still be larger than STATES_KEPT is made vaguer, and only ever
 towards more legal behaviour.
 """
@@ -14,7 +14,7 @@ from rocketdiff.oracle.hidden_state import HiddenState, Key
 
 STATES_KEPT = 128
 """
-More worlds than this are not followed: the time of a step is proportional, and random histories of one thread in every
+More states than this are not followed: the time of a step is proportional, and random histories of one thread in every
 release never had more than 40.
 """
 
@@ -23,39 +23,39 @@ Box = list[tuple[int, int]]
 
 @dataclass(slots=True)
 class Belief:
-    """Worlds that are possible; complete: none that is possible has been left out."""
+    """States that are possible; complete: none that is possible has been left out."""
 
-    worlds: list[HiddenState]
+    states: list[HiddenState]
     complete: bool = True
 
 
 def settle_belief(
-    worlds: list[HiddenState], explorer: ChoiceExplorer, now_ms: int, *, complete: bool, kept: int = STATES_KEPT
+    states: list[HiddenState], explorer: ChoiceExplorer, now_ms: int, *, complete: bool, kept: int = STATES_KEPT
 ) -> Belief:
-    """Join what can be joined, down to ``kept`` worlds; now_ms: a time that is certainly past."""
-    if len(worlds) == 1:
-        return Belief(worlds, complete)
-    for world in worlds:
-        world.forget_ended_avoidances(now_ms)
-    worlds = _joined(worlds, explorer, lossless=True)
-    if len(worlds) > kept:
-        worlds = _joined(worlds, explorer, lossless=False)
-    if len(worlds) > kept:
-        for world in worlds:
-            for thread in world.minds:
-                world.forget_index(thread)
-        worlds = _joined(worlds, explorer, lossless=False)
-    return Belief(worlds[:kept], complete and len(worlds) <= kept)
+    """Join what can be joined, down to ``kept`` states; now_ms: a time that is certainly past."""
+    if len(states) == 1:
+        return Belief(states, complete)
+    for state in states:
+        state.forget_ended_avoidances(now_ms)
+    states = _joined(states, explorer, lossless=True)
+    if len(states) > kept:
+        states = _joined(states, explorer, lossless=False)
+    if len(states) > kept:
+        for state in states:
+            for thread in state.thread_states:
+                state.forget_index(thread)
+        states = _joined(states, explorer, lossless=False)
+    return Belief(states[:kept], complete and len(states) <= kept)
 
 
-def _joined(worlds: list[HiddenState], explorer: ChoiceExplorer, *, lossless: bool) -> list[HiddenState]:
+def _joined(states: list[HiddenState], explorer: ChoiceExplorer, *, lossless: bool) -> list[HiddenState]:
     groups: dict[Key, list[tuple[HiddenState, Box]]] = {}
     seen: set[tuple[Key, Key]] = set()
-    for world in worlds:
-        key = world.key()
+    for state in states:
+        key = state.key()
         if key not in seen:
             seen.add(key)
-            groups.setdefault(key[0], []).append((world, list(key[1])))  # type: ignore[arg-type]  # bounds, see key()
+            groups.setdefault(key[0], []).append((state, list(key[1])))  # type: ignore[arg-type]  # bounds, see key()
     kept: list[HiddenState] = []
     for group in groups.values():
         if len(group) == 1:
@@ -63,9 +63,9 @@ def _joined(worlds: list[HiddenState], explorer: ChoiceExplorer, *, lossless: bo
             continue
         boxes = [box for _, box in group]
         boxes = _union(boxes) if lossless else [_hull(boxes)]
-        for (world, _), box in zip(group, boxes, strict=False):
-            world.set_times(box, explorer)
-            kept.append(world)
+        for (state, _), box in zip(group, boxes, strict=False):
+            state.set_times(box, explorer)
+            kept.append(state)
     return kept
 
 

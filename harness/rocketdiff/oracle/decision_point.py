@@ -1,5 +1,5 @@
 """
-A send as the moments at which its client decides something, each with the window of time it must have happened in.
+A send as the decision points at which its client decides something, each with the window of time it must have happened in.
 
 The client reads its clock between what it was seen doing before and what it was seen doing next: the first choice lies
 between the call and the first attempt, the rest between the end of an attempt and the next attempt, or the end of the
@@ -18,7 +18,7 @@ class DecisionPoint:
     """
     One decision of one call.
 
-    settled: the attempt whose end is noted in the fault table at this moment. chooses: whether the next attempt, or the
+    settled: the attempt whose end is noted in the fault table at this decision point. chooses: whether the next attempt, or the
     end of the call, is decided here. followed_by: the attempt that was seen next, None for the end of the call.
     """
 
@@ -33,9 +33,9 @@ class DecisionPoint:
 
 def decision_points_of(send: Send, *, split: bool) -> Iterator[DecisionPoint]:
     """
-    The moments of a send in order.
+    The decision points of a send in order.
 
-    split: note and choice are moments of their own, because other threads may come between them. Of an asynchronous send
+    split: note and choice are decision points of their own, because other threads may come between them. Of an asynchronous send
     only the first choice is one: what follows is decided by other threads, and judged in ``async_ends``.
     """
     if send.mode is SendMode.ASYNC:

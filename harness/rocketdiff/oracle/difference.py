@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from rocketdiff.core.outcome import ErrorWord, is_error_word, word_of
 from rocketdiff.core.plan import SendMode
 from rocketdiff.core.records import Send
 from rocketdiff.oracle.decision_point import DecisionPoint
@@ -23,27 +24,25 @@ from rocketmq_reference.rules.producer.attempt import Ending, Finish, Step, Try
 Outcomes = Sequence[tuple[HiddenState, Step]]
 
 
-def agrees(step: Step, moment: DecisionPoint, *, causes_told: bool = True) -> bool:
+def agrees(step: Step, point: DecisionPoint, *, causes_told: bool = True) -> bool:
     """Whether a step by the rules is the one that was seen; causes_told: the client can tell the cause of an exception."""
-    seen = moment.followed_by
+    seen = point.followed_by
     if isinstance(step, Try):
         return seen is not None and step.queue == (seen.broker, seen.queue_id)
-    return seen is None and ends_alike(step, moment.send) and (not causes_told or causes_alike(step, moment.send))
+    return seen is None and ends_alike(step, point.send) and (not causes_told or causes_alike(step, point.send))
 
 
 def explained_difference(
-    outcomes: Outcomes, moment: DecisionPoint, pristine: Sequence[tuple[str, int]]
+    outcomes: Outcomes, point: DecisionPoint, pristine: Sequence[tuple[str, int]]
 ) -> RuleDifference:
-    """The difference at a moment none of whose outcomes agrees; pristine: the publish list as the route gives it."""
-    tries = [(world, step) for world, step in outcomes if isinstance(step, Try)]
+    """The difference at a decision point none of whose outcomes agrees; pristine: the publish list as the route gives it."""
+    tries = [(state, step) for state, step in outcomes if isinstance(step, Try)]
     finishes = [step for _, step in outcomes if isinstance(step, Finish)]
-    if moment.followed_by is None:
+    if point.followed_by is None:
         return (
-            _wrong_end(_nearest(finishes, moment.send), moment.send)
-            if finishes
-            else _stopped_early(tries[0][1], moment)
+            _wrong_end(_nearest(finishes, point.send), point.send) if finishes else _stopped_early(tries[0][1], point)
         )
-    return _wrong_queue(tries, moment, pristine) if tries else _went_on(finishes[0], moment)
+    return _wrong_queue(tries, point, pristine) if tries else _went_on(finishes[0], point)
 
 
 def result_difference(send: Send) -> RuleDifference | None:
@@ -86,28 +85,28 @@ def route_difference(send: Send, legal: Sequence[Finish]) -> RuleDifference | No
 
 
 def _wrong_queue(
-    tries: Sequence[tuple[HiddenState, Try]], moment: DecisionPoint, pristine: Sequence[tuple[str, int]]
+    tries: Sequence[tuple[HiddenState, Try]], point: DecisionPoint, pristine: Sequence[tuple[str, int]]
 ) -> RuleDifference:
-    seen = moment.followed_by
+    seen = point.followed_by
     assert seen is not None
     observed = Queue(seen.broker, seen.queue_id)
     legal = sorted({step.queue for _, step in tries})
-    last_broker = moment.send.attempts[moment.number - 1].broker if moment.number else None
-    worlds = [world for world, _ in tries]
-    now = wall_ms(moment.from_ns, moment.to_ns)
+    last_broker = point.send.attempts[point.number - 1].broker if point.number else None
+    states = [state for state, _ in tries]
+    now = wall_ms(point.from_ns, point.to_ns)
     kind, name = _why_not(observed, legal, last_broker, tries, now, pristine)
-    remaining = remaining_ms(worlds, now)
+    remaining = remaining_ms(states, now)
     return RuleDifference(
         kind,
-        f"{name}/{_place(moment.number)}",
-        moment.number,
+        f"{name}/{_place(point.number)}",
+        point.number,
         legal_text(legal, len(pristine)) + reasons_text(last_broker, remaining),
-        f"attempt {moment.number + 1} went to {queue_text(observed)}",
+        f"attempt {point.number + 1} went to {queue_text(observed)}",
         {
             "legal": [list(queue) for queue in legal],
             "observed": list(observed),
             "remaining_ms": {broker: list(left) for broker, left in remaining.items()},
-            "states": len(worlds),
+            "states": len(states),
         },
     )
 
@@ -122,26 +121,26 @@ def _why_not(
 ) -> tuple[DifferenceKind, str]:
     brokers = {queue.broker for queue in legal}
     elsewhere = observed.broker not in brokers
-    if elsewhere and all(world.avoids(observed.broker, now[1]) for world, _ in tries):
+    if elsewhere and all(state.avoids(observed.broker, now[1]) for state, _ in tries):
         return DifferenceKind.AVOIDANCE, "avoidance.used-avoided-broker"
     if elsewhere and observed.broker == last_broker:
         return DifferenceKind.QUEUE, "retry.returned-to-failed-broker"
-    if any(_is_rewritten(world, step, observed, pristine, elsewhere=elsewhere) for world, step in tries):
+    if any(_is_rewritten(state, step, observed, pristine, elsewhere=elsewhere) for state, step in tries):
         return DifferenceKind.QUEUE, "queue.mutated-list"
-    if elsewhere and any(_is_next_past(brokers, world, step, observed) for world, step in tries):
+    if elsewhere and any(_is_next_past(brokers, state, step, observed) for state, step in tries):
         return DifferenceKind.AVOIDANCE, "avoidance.stayed-away-from-available-broker"
     return DifferenceKind.QUEUE, "queue.out-of-turn"
 
 
 def _is_rewritten(
-    world: HiddenState, step: Try, observed: Queue, pristine: Sequence[tuple[str, int]], *, elsewhere: bool
+    state: HiddenState, step: Try, observed: Queue, pristine: Sequence[tuple[str, int]], *, elsewhere: bool
 ) -> bool:
     """
     Whether a rewritten list accounts for the difference.
 
     On another broker, if the chosen element would have been the observed queue; on the same, if anything is rewritten.
     """
-    for info in world.infos.values():
+    for info in state.infos.values():
         if len(info.queues) != len(pristine) or info.queues == [*pristine]:
             continue
         if not elsewhere:
@@ -152,11 +151,11 @@ def _is_rewritten(
     return False
 
 
-def _is_next_past(brokers: set[str], world: HiddenState, step: Try, observed: Queue) -> bool:
+def _is_next_past(brokers: set[str], state: HiddenState, step: Try, observed: Queue) -> bool:
     """Whether the walk would have reached the observed queue next, had it avoided the brokers it should have used."""
-    if not any(world.has_cause_to_avoid(broker) for broker in brokers):
+    if not any(state.has_cause_to_avoid(broker) for broker in brokers):
         return False
-    for info in world.infos.values():
+    for info in state.infos.values():
         if step.queue not in info.queues:
             continue
         start = info.queues.index(step.queue)
@@ -166,43 +165,54 @@ def _is_next_past(brokers: set[str], world: HiddenState, step: Try, observed: Qu
     return False
 
 
-def _went_on(finish: Finish, moment: DecisionPoint) -> RuleDifference:
-    seen = moment.followed_by
+def _went_on(finish: Finish, point: DecisionPoint) -> RuleDifference:
+    seen = point.followed_by
     assert seen is not None
     return RuleDifference(
         DifferenceKind.ATTEMPTS,
-        f"attempts.went-on/{_place(moment.number)}",
-        moment.number,
-        f"no attempt {moment.number + 1}: {finish_text(finish)}",
-        f"attempt {moment.number + 1} went to {queue_text(Queue(seen.broker, seen.queue_id))}",
+        f"attempts.went-on/{_place(point.number)}",
+        point.number,
+        f"no attempt {point.number + 1}: {finish_text(finish)}",
+        f"attempt {point.number + 1} went to {queue_text(Queue(seen.broker, seen.queue_id))}",
         {"expected": finish.ending.value, "observed": [seen.broker, seen.queue_id]},
     )
 
 
-def _stopped_early(step: Try, moment: DecisionPoint) -> RuleDifference:
+def _stopped_early(step: Try, point: DecisionPoint) -> RuleDifference:
     return RuleDifference(
         DifferenceKind.ATTEMPTS,
-        f"attempts.stopped-early/{_place(moment.number)}",
-        moment.number,
+        f"attempts.stopped-early/{_place(point.number)}",
+        point.number,
         try_text(step),
-        end_text(moment.send),
-        {"expected": list(step.queue), "attempts": len(moment.send.attempts), "error": moment.send.error},
+        end_text(point.send),
+        {"expected": list(step.queue), "attempts": len(point.send.attempts), "error": point.send.error},
     )
 
 
 def _nearest(finishes: Sequence[Finish], send: Send) -> Finish:
     """Of several legal ends the one that shares most with what was seen."""
-    return max(finishes, key=lambda one: (one.error == send.error, _code(one.code) == _code(send.code)))
+    return max(finishes, key=lambda finish: (error_alike(finish, send.error), _code(finish.code) == _code(send.code)))
+
+
+def expected_error(finish: Finish, said: str | None) -> str | None:
+    """What a call throws by the rules, as a word where the client says its errors in words."""
+    is_word = finish.error is not None and is_error_word(said)
+    return word_of(finish.error or "", finish.code, finish.cause) if is_word else finish.error
+
+
+def error_alike(finish: Finish, said: str | None) -> bool:
+    """Whether a call was seen to fail, or not to fail, as the rules have it."""
+    return expected_error(finish, said) == said
 
 
 def _wrong_end(finish: Finish, send: Send) -> RuleDifference:
-    expected, seen = finish.error or "none", send.error or "none"
+    expected, seen = expected_error(finish, send.error) or "none", send.error or "none"
     observed = end_text(send)
     if expected != seen:
         signature = f"error.other-class/expected={expected}/seen={seen}"
     elif finish.error is not None and _code(finish.code) != _code(send.code):
         signature = f"error.other-code/expected={_code(finish.code)}/seen={_code(send.code)}"
-    elif finish.error is not None:
+    elif finish.error is not None:  # never of a word: words have no causes
         signature = f"error.other-cause/expected={finish.cause or 'none'}/seen={send.cause or 'none'}"
         observed += f", because of a {send.cause}" if send.cause else ", without a cause"
     else:
@@ -228,21 +238,23 @@ that is thrown as it came has whatever cause the network library gave it.
 
 
 def causes_alike(finish: Finish, send: Send) -> bool:
-    """Whether a call that failed names the cause that the rules name."""
-    return finish.ending not in CAUSE_IS_RULED or finish.cause == send.cause
+    """Whether a call that failed names the cause that the rules name; an error word stands for exception and cause."""
+    return is_error_word(send.error) or finish.ending not in CAUSE_IS_RULED or finish.cause == send.cause
 
 
 def ends_alike(finish: Finish, send: Send) -> bool:
     """
     Whether a call was seen to end as the rules end it.
 
-    A status that one of them does not say is no difference, except in a one-way call, which is told none.
+    A status that one of them does not say is no difference, except in a one-way call, which is told none. Of an error word only
+    a broker's code is compared: the client's own codes are part of what the word stands for.
     """
     if send.mode is SendMode.ONEWAY and send.status is not None:
         return False
     if finish.error is None:
         return send.error is None and (None in (finish.status, send.status) or finish.status == send.status)
-    return finish.error == send.error and _code(finish.code) == _code(send.code)
+    has_code = not is_error_word(send.error) or send.error == ErrorWord.BROKER_CODE
+    return error_alike(finish, send.error) and (not has_code or _code(finish.code) == _code(send.code))
 
 
 def _code(code: int | None) -> int | None:

@@ -8,8 +8,8 @@ machine, is a difference. Finer ones are left to statistics.
 from dataclasses import dataclass, replace
 
 from rocketdiff.core.plan import SendMode
-from rocketdiff.core.records import Attempt, Send
-from rocketdiff.oracle.interval import NANOSECONDS, bounds
+from rocketdiff.core.records import NS_PER_MS, Attempt, Send
+from rocketdiff.oracle.interval import bounds
 from rocketdiff.oracle.judgement import DifferenceKind, RuleDifference
 from rocketdiff.oracle.sentences import duration_text
 from rocketmq_reference.rules.client.remoting_rules import CloseOnTimeout, RemotingRules
@@ -30,16 +30,16 @@ ROUNDED_MS = 5
 """A client that adds up whole milliseconds of two or three stages gives up so much early, at most."""
 
 GAVE_UP_EARLY = "attempts.gave-up-before-timeout"
-"""Of one send by itself; who knows the other requests of the client may know why (``steps.torn_connections``)."""
+"""Found in one send alone; the client's other requests may excuse it (``steps.torn_connections``)."""
 
 OUTLASTED = "attempts.outlasted-timeout"
-"""Of one attempt by itself; who knows the other attempts of both arms may excuse it (``steps.excuses``)."""
+"""Found in one attempt alone; the other attempts of both arms may excuse it (``steps.excuses``)."""
 
 IS_CERTAIN = "certain"
 """In the detail of such a difference: no machine and no connection that had to be made excuses it."""
 
 WAITED = "attempts.waited-for-an-answer"
-"""Of a one-way send by itself; who knows the faults knows whether its broker kept it waiting (``steps.replayed``)."""
+"""Found in a one-way send alone; the faults of the case may excuse it (``steps.replayed``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +110,13 @@ def duration_difference(attempt: Attempt, allowed: Allowance, *, connecting_coun
     One that lasted too long is told whenever BUSY_MS do not explain it; its detail says what else may.
     """
     lo_ms, hi_ms = max(allowed.lo_ms, 0), max(allowed.hi_ms, 0)
-    took_ms = (attempt.end_ns - attempt.start_ns) // NANOSECONDS
+    took_ms = (attempt.end_ns - attempt.start_ns) // NS_PER_MS
     connecting_ms = 0 if connecting_counts and attempt.error in ANSWERS else CONNECTING_MS
     if attempt.error not in UNBOUNDED and took_ms > hi_ms + BUSY_MS:
         found = _difference(OUTLASTED, attempt, (lo_ms, hi_ms), took_ms)
         is_certain = took_ms > hi_ms + connecting_ms + max(BUSY_MS, hi_ms)
         return replace(found, detail=found.detail | {IS_CERTAIN: is_certain, "may_connect": connecting_ms > 0})
-    since_chosen_ms = (attempt.end_ns - allowed.chosen_ns) // NANOSECONDS
+    since_chosen_ms = (attempt.end_ns - allowed.chosen_ns) // NS_PER_MS
     if attempt.error == "RemotingTimeoutException" and since_chosen_ms < lo_ms - ROUNDED_MS:
         return _difference(GAVE_UP_EARLY, attempt, (lo_ms, hi_ms), took_ms)
     return None
@@ -131,7 +131,7 @@ def waiting_difference(send: Send) -> RuleDifference | None:
     if send.mode is not SendMode.ONEWAY or send.error is not None or not send.attempts:
         return None
     last = send.attempts[-1]
-    waited_ms = (send.end_ns - last.start_ns) // NANOSECONDS
+    waited_ms = (send.end_ns - last.start_ns) // NS_PER_MS
     if waited_ms <= BUSY_MS:
         return None
     return RuleDifference(

@@ -8,14 +8,13 @@ was seen, it is the story of what the rules would have done.
 from collections.abc import Iterable, Iterator, Sequence
 
 from rocketdiff.core.errors import UsageError
-from rocketdiff.core.records import Send
+from rocketdiff.core.records import NS_PER_MS, Send
 from rocketdiff.core.settings import ClientSettings
-from rocketdiff.oracle.interval import NANOSECONDS
 from rocketdiff.oracle.judgement import SendJudgement
 from rocketdiff.oracle.observation import Observation
 from rocketdiff.oracle.replay import replay_for
 from rocketdiff.oracle.sentences import duration_text, end_text, ms_text, queue_text
-from rocketdiff.oracle.stepper import Routes
+from rocketdiff.oracle.transition import Routes
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.events import (
     BudgetChecked,
@@ -49,19 +48,19 @@ def explain(
     """
     replay = replay_for(release, settings, routes, causes_told=causes_told)
     observations = [
-        Observation(replay.stepper, trace, narrated=(trace.send, trace.thread) == (send, thread)) for trace in sends
+        Observation(replay.transitions, trace, narrated=(trace.send, trace.thread) == (send, thread)) for trace in sends
     ]
-    wanted = next((one for one in observations if one.narrated), None)
+    wanted = next((observation for observation in observations if observation.narrated), None)
     if wanted is None:
         raise UsageError(
             "a send of this arm", seen=f"send {send} of thread {thread}", hint=f"it has {len(observations)} sends"
         )
-    before = [one for one in observations if one.send.start_ns <= wanted.send.end_ns]
+    before = [observation for observation in observations if observation.send.start_ns <= wanted.send.end_ns]
     judgements = replay.judge_observed(before)
-    judgement = next(one for one in judgements if (one.send, one.thread) == (send, thread))
-    versions = replay.stepper.versions_of(wanted.send)
+    judgement = next(judgement for judgement in judgements if (judgement.send, judgement.thread) == (send, thread))
+    versions = replay.transitions.versions_of(wanted.send)
     queues = len(routes[versions[0]]) if versions else 0
-    took_ms = (wanted.send.end_ns - wanted.send.start_ns) / NANOSECONDS
+    took_ms = (wanted.send.end_ns - wanted.send.start_ns) / NS_PER_MS
     return [
         f"send {send} of thread {thread} ({wanted.send.kind.value}), {took_ms:,.1f} ms, by the rules of release {release}",
         *(f"  {line}" for line in story_lines(wanted.story, wanted.send, queues)),
@@ -130,7 +129,7 @@ def story_lines(story: Sequence[Event], send: Send, queues: int) -> Iterator[str
 def attempt_lines(send: Send, first: int, end: int) -> Iterator[str]:
     """What was seen of the attempts from first up to, but not including, end."""
     for seen in send.attempts[first:end]:
-        took_ms = (seen.end_ns - seen.start_ns) / NANOSECONDS
+        took_ms = (seen.end_ns - seen.start_ns) / NS_PER_MS
         code = f" ({seen.code})" if seen.code is not None else ""
         result = f"{seen.error}{code}" if seen.error else seen.status or "ok"
         yield f"seen: attempt {seen.attempt + 1} on {queue_text(Queue(seen.broker, seen.queue_id))}, {took_ms:,.1f} ms, {result}"

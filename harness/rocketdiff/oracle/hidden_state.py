@@ -1,7 +1,7 @@
 """
 One hidden state of a producer: fault table, publish lists, and what each thread has in hand.
 
-Mutable while the rules run on a copy of it; ``key`` tells two worlds apart.
+Mutable while the rules run on a copy of it; ``key`` tells two states apart.
 """
 
 from collections.abc import Collection, Iterable
@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 
 from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketdiff.oracle.interval import Interval, bounds, was_read
-from rocketdiff.oracle.uncertain_list import UncertainPublishInfo
-from rocketdiff.oracle.uncertain_table import UncertainFaultTable
+from rocketdiff.oracle.uncertain import UncertainFaultTable, UncertainPublishInfo
 from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.events import Event
 from rocketmq_reference.rules.producer.attempt import Finish
@@ -46,70 +45,74 @@ class ThreadState:
 
 class HiddenState:
     """
-    A hidden state.
+    Fault table, publish lists and thread states of one producer, as they may be.
 
-    story: collects what the rules tell while they decide for the thread ``storyteller``, when somebody wants to know.
+    story: events that the rules emit while they decide for ``story_thread``; None unless ``collect_story`` was called.
     """
 
-    __slots__ = ("dialect", "faults", "infos", "latency_on", "minds", "story", "storyteller")
+    __slots__ = ("dialect", "faults", "infos", "latency_on", "story", "story_thread", "thread_states")
 
     def __init__(self, dialect: Dialect, explorer: ChoiceExplorer, *, latency_on: bool) -> None:
         self.dialect = dialect
         self.latency_on = latency_on
         self.faults = UncertainFaultTable(dialect.fault_table, explorer)
         self.infos: dict[int, UncertainPublishInfo] = {}
-        self.minds: dict[int, ThreadState] = {}
+        self.thread_states: dict[int, ThreadState] = {}
         self.story: list[Event] | None = None
-        self.storyteller = -1
+        self.story_thread = -1
 
-    def tell(self, thread: int) -> None:
+    def collect_story(self, thread: int) -> None:
         """From now on, collect what the rules tell while they decide for a thread."""
         self.story = []
-        self.storyteller = thread
+        self.story_thread = thread
 
-    def mind(self, thread: int) -> ThreadState:
+    def thread_state(self, thread: int) -> ThreadState:
         """The state of a thread, a fresh one at its first call."""
-        mind = self.minds.get(thread)
-        if mind is None:
-            mind = self.minds[thread] = ThreadState(ThreadIndex(self.dialect.index), ThreadIndex(self.dialect.index))
-        return mind
+        thread_state = self.thread_states.get(thread)
+        if thread_state is None:
+            thread_state = self.thread_states[thread] = ThreadState(
+                ThreadIndex(self.dialect.index), ThreadIndex(self.dialect.index)
+            )
+        return thread_state
 
-    def selector(self, thread: int, mind: ThreadState, tape: Tape) -> Selector:
+    def selector(self, thread: int, thread_state: ThreadState, tape: Tape) -> Selector:
         """What the rules select with in this hidden state, for a thread and its own state."""
-        observer = self.story.append if self.story is not None and thread == self.storyteller else None
-        return Selector(self.infos[mind.version], mind.index, self.faults, mind.worst_index, tape, observer)
+        observer = self.story.append if self.story is not None and thread == self.story_thread else None
+        return Selector(
+            self.infos[thread_state.version], thread_state.index, self.faults, thread_state.worst_index, tape, observer
+        )
 
     def copy(self, tape: Tape, thread: int) -> "HiddenState":
         """
-        A world to run the rules in for one thread, whose mind alone is its own; it shares the others' with this one.
+        A state to run the rules in for one thread, whose thread state alone is its own; it shares the others' with this one.
 
-        Without fault latency nothing but that mind ever changes.
+        Without fault latency nothing but that thread state ever changes.
         """
         clone = HiddenState.__new__(HiddenState)
         clone.dialect = self.dialect
         clone.latency_on = self.latency_on
         clone.story = None if self.story is None else self.story.copy()
-        clone.storyteller = self.storyteller
+        clone.story_thread = self.story_thread
         if self.latency_on:
             clone.faults = self.faults.copy()
             clone.infos = {version: info.copy() for version, info in self.infos.items()}
         else:
             clone.faults = self.faults
             clone.infos = self.infos.copy()
-        clone.minds = self.minds.copy()
-        if thread in clone.minds:
-            clone.minds[thread] = _copy_mind(clone, thread, clone.minds[thread], tape)
+        clone.thread_states = self.thread_states.copy()
+        if thread in clone.thread_states:
+            clone.thread_states[thread] = _copy_thread_state(clone, thread, clone.thread_states[thread], tape)
         return clone
 
     def forget_index(self, thread: int) -> None:
         """A thread's counters may stand anywhere."""
-        mind = self.mind(thread)
-        index, worst = ThreadIndex(mind.index.rule), ThreadIndex(mind.worst_index.rule)
-        self.minds[thread] = replace(mind, index=index, worst_index=worst)
+        thread_state = self.thread_state(thread)
+        index, worst = ThreadIndex(thread_state.index.rule), ThreadIndex(thread_state.worst_index.rule)
+        self.thread_states[thread] = replace(thread_state, index=index, worst_index=worst)
 
     def forget_unused_lists(self) -> None:
         """Drop publish lists no thread holds any more."""
-        used = {mind.version for mind in self.minds.values()}
+        used = {thread_state.version for thread_state in self.thread_states.values()}
         for version in [version for version in self.infos if version not in used]:
             del self.infos[version]
 
@@ -166,11 +169,19 @@ class HiddenState:
 
     def _discrete(self) -> Key:
         parts: list[object] = []
-        for thread in sorted(self.minds):
-            mind = self.minds[thread]
-            parts.append((thread, mind.index.value, mind.worst_index.value, mind.version, mind.finish))
-            if mind.loop is not None:
-                parts.append((mind.loop.attempts, mind.loop.pick, mind.loop.result_kept))
+        for thread in sorted(self.thread_states):
+            thread_state = self.thread_states[thread]
+            parts.append(
+                (
+                    thread,
+                    thread_state.index.value,
+                    thread_state.worst_index.value,
+                    thread_state.version,
+                    thread_state.finish,
+                )
+            )
+            if thread_state.loop is not None:
+                parts.append((thread_state.loop.attempts, thread_state.loop.pick, thread_state.loop.result_kept))
         if self.latency_on:
             parts.extend((item.broker, item.reachable, was_read(item.start_ms)) for item in self._items())
             parts.extend(
@@ -180,18 +191,18 @@ class HiddenState:
         return tuple(parts)
 
     def _own_loops(self, changing: Collection[int]) -> dict[int, SendLoop]:
-        """Calls that are to be changed, copied, since other worlds may share them; by the identity of what they copy."""
+        """Calls that are to be changed, copied, since other states may share them; by the identity of what they copy."""
         own = {}
-        for thread, mind in self.minds.items():
-            if mind.loop is not None and id(mind.loop) in changing:
-                own[id(mind.loop)] = loop = mind.loop.copy(mind.loop.selector)
-                self.minds[thread] = replace(mind, loop=loop)
+        for thread, thread_state in self.thread_states.items():
+            if thread_state.loop is not None and id(thread_state.loop) in changing:
+                own[id(thread_state.loop)] = loop = thread_state.loop.copy(thread_state.loop.selector)
+                self.thread_states[thread] = replace(thread_state, loop=loop)
         return own
 
     def _time_slots(self) -> list[tuple[object, str]]:
         slots: list[tuple[object, str]] = []
-        for thread in sorted(self.minds):
-            loop = self.minds[thread].loop
+        for thread in sorted(self.thread_states):
+            loop = self.thread_states[thread].loop
             if loop is not None:
                 slots += [(loop, "began_ms"), (loop, "attempt_began_ms")]
         if self.latency_on:
@@ -208,8 +219,10 @@ class HiddenState:
         return self.faults.in_java_order()
 
 
-def _copy_mind(world: HiddenState, thread: int, mind: ThreadState, tape: Tape) -> ThreadState:
-    clone = ThreadState(mind.index.copy(), mind.worst_index.copy(), mind.version, None, mind.finish)
-    if mind.loop is not None:
-        clone.loop = mind.loop.copy(world.selector(thread, clone, tape))
+def _copy_thread_state(state: HiddenState, thread: int, thread_state: ThreadState, tape: Tape) -> ThreadState:
+    clone = ThreadState(
+        thread_state.index.copy(), thread_state.worst_index.copy(), thread_state.version, None, thread_state.finish
+    )
+    if thread_state.loop is not None:
+        clone.loop = thread_state.loop.copy(state.selector(thread, clone, tape))
     return clone

@@ -8,9 +8,8 @@ forgotten, which can only make more behaviour legal, never less.
 
 from typing import cast
 
+from rocketdiff.core.records import NS_PER_MS
 from rocketdiff.oracle.choices import ChoiceExplorer
-
-NANOSECONDS = 1_000_000
 
 PHASE_MS = 1
 """
@@ -137,5 +136,5 @@ def was_read(time_ms: int | Interval) -> bool:
 
 def wall_ms(from_ns: int, to_ns: int) -> tuple[int, int]:
     """What a millisecond clock may show at some instant of [from_ns, to_ns]."""
-    lo = from_ns // NANOSECONDS
-    return lo, max(to_ns // NANOSECONDS, lo) + PHASE_MS
+    lo = from_ns // NS_PER_MS
+    return lo, max(to_ns // NS_PER_MS, lo) + PHASE_MS

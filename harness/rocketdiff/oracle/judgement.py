@@ -18,16 +18,13 @@ class Decision:
     """
     How decisive one observed choice of a queue was.
 
-    queues_legal of queues_total would have been explained; brokers_legal are theirs, of brokers_total in the list.
-    avoided: brokers of the list that some surviving hidden state was avoiding when the choice was made; 0 means that the
+    queues_legal of queues_total would have been explained. avoided: brokers of the list that some surviving hidden state was avoiding when the choice was made; 0 means that the
     choice says nothing about avoidance.
     """
 
     attempt: int
     queues_total: int
     queues_legal: int
-    brokers_total: int
-    brokers_legal: tuple[str, ...]
     avoided: int
 
 
@@ -54,7 +51,7 @@ class SendJudgement:
     Answer for one send; ``states`` hidden states are left after it.
 
     undecided: why nothing can be said, None normally. An undecided send has no difference. further: what would have been
-    the difference if the one before had not been found; only where the rules explain every moment of the send.
+    the difference if the one before had not been found; only where the rules explain every decision point of the send.
     """
 
     send: int

@@ -18,7 +18,7 @@ from rocketdiff.oracle.durations import Allowance, allowance_of, duration_differ
 from rocketdiff.oracle.hidden_state import HiddenState
 from rocketdiff.oracle.interval import wall_ms
 from rocketdiff.oracle.judgement import Decision, RuleDifference, SendJudgement
-from rocketdiff.oracle.stepper import Stepper
+from rocketdiff.oracle.transition import Transitions
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.events import Event
 from rocketmq_reference.rules.producer.attempt import Finish, Step, Try
@@ -28,8 +28,8 @@ from rocketmq_reference.rules.producer.direct_send import no_route
 class Observation:
     """Filters beliefs by what was seen of one send; narrated: collect in ``story`` what the rules tell meanwhile."""
 
-    def __init__(self, stepper: Stepper, send: Send, *, narrated: bool = False) -> None:
-        self.stepper = stepper
+    def __init__(self, transitions: Transitions, send: Send, *, narrated: bool = False) -> None:
+        self.transitions = transitions
         self.narrated = narrated
         self.story: list[Event] = []
         self.send = send
@@ -39,7 +39,6 @@ class Observation:
         self._avoided = [0] * len(send.attempts)
         self._allowed: dict[int, Allowance] = {}
         self._total = 0
-        self._brokers = 0
 
     def judged_without_rules(self, witnessed: bool) -> SendJudgement | None:
         """The judgement of a send the rules need not or cannot be asked about."""
@@ -51,10 +50,10 @@ class Observation:
             return self.judgement(None)
         if not self.send.attempts and self._lost_its_queues:
             return self.judgement(None)
-        versions = self.stepper.versions_of(self.send)
+        versions = self.transitions.versions_of(self.send)
         if versions:
-            queues = self.stepper.routes[versions[0]]
-            self._total, self._brokers = len(queues), len({broker for broker, _ in queues})
+            queues = self.transitions.routes[versions[0]]
+            self._total = len(queues)
             return None
         if self.send.attempts:
             self.undecided = "the queues the client knew are not in the trace"
@@ -71,62 +70,62 @@ class Observation:
     @property
     def _lost_its_queues(self) -> bool:
         """Whether the call ended without a route, and its list may have been emptied just before it looked for queues."""
-        known = (self.stepper.routes.get(version) for version in (self.send.route, self.send.route_after))
+        known = (self.transitions.routes.get(version) for version in (self.send.route, self.send.route_after))
         return () in known and any(ends_alike(finish, self.send) for finish in self._ends_without_route())
 
     @property
     def _is_half_seen(self) -> bool:
         return UNSEEN_ROUTE in (self.send.route, self.send.route_after)
 
-    def observe(self, belief: Belief, moment: DecisionPoint) -> list[HiddenState]:
-        """Worlds left after a moment; if there are none, the difference is noted and the seen step is taken as given."""
-        outcomes = self.filter(belief.worlds, moment)
+    def observe(self, belief: Belief, point: DecisionPoint) -> list[HiddenState]:
+        """States left after a decision point; if there are none, the difference is noted and the seen step is taken as given."""
+        outcomes = self.filter(belief.states, point)
         if outcomes:
             return outcomes
-        self.note_difference(belief, moment)
-        return self.reopened(belief.worlds, moment)
+        self.note_difference(belief, point)
+        return self.reopened(belief.states, point)
 
-    def filter(self, worlds: list[HiddenState], moment: DecisionPoint) -> list[HiddenState]:
-        """Worlds in which the rules do what was seen, after the moment; notes how decisive it was."""
-        if self.narrated and moment.number == 0:
-            for world in worlds:
-                world.tell(self.send.thread)
-        every = self.stepper.every_outcome(worlds, moment)
-        if not moment.chooses:
-            return [world for world, _ in every]
-        agreeing = [(world, step) for world, step in every if step is not None and self._agrees(step, moment)]
-        survivors = [world for world, _ in agreeing]
-        self._note_allowance([step for _, step in agreeing if isinstance(step, Try)], moment)
-        if moment.followed_by is not None and survivors:
-            self._note_decision(every, survivors, moment)
+    def filter(self, states: list[HiddenState], point: DecisionPoint) -> list[HiddenState]:
+        """States in which the rules do what was seen, after the decision point; notes how decisive it was."""
+        if self.narrated and point.number == 0:
+            for state in states:
+                state.collect_story(self.send.thread)
+        every = self.transitions.every_outcome(states, point)
+        if not point.chooses:
+            return [state for state, _ in every]
+        agreeing = [(state, step) for state, step in every if step is not None and self._agrees(step, point)]
+        survivors = [state for state, _ in agreeing]
+        self._note_allowance([step for _, step in agreeing if isinstance(step, Try)], point)
+        if point.followed_by is not None and survivors:
+            self._note_decision(every, survivors, point)
         self._note_story(survivors)
         return survivors
 
-    def _agrees(self, step: Step, moment: DecisionPoint) -> bool:
-        return agrees(step, moment, causes_told=self.stepper.causes_told)
+    def _agrees(self, step: Step, point: DecisionPoint) -> bool:
+        return agrees(step, point, causes_told=self.transitions.causes_told)
 
-    def note_difference(self, belief: Belief, moment: DecisionPoint) -> None:
-        """Remember why no world explains a moment; only the first such moment of a send counts."""
+    def note_difference(self, belief: Belief, point: DecisionPoint) -> None:
+        """Remember why no state explains a decision point; only the first such decision point of a send counts."""
         if not self._is_complete(belief):
             self.undecided = "more hidden states were possible than can be followed"
         if self.difference is not None or self.undecided is not None:
             return
-        every = self.stepper.every_outcome(belief.worlds, moment)
-        outcomes = [(world, step) for world, step in every if step is not None]
-        pristine = self.stepper.routes[self.stepper.versions_of(self.send)[0]]
-        self._note_story([world for world, _ in outcomes])
-        self.difference = explained_difference(outcomes, moment, pristine)
-        if moment.followed_by is not None:
-            self._note_decision(outcomes, [world for world, _ in outcomes], moment)
+        every = self.transitions.every_outcome(belief.states, point)
+        outcomes = [(state, step) for state, step in every if step is not None]
+        pristine = self.transitions.routes[self.transitions.versions_of(self.send)[0]]
+        self._note_story([state for state, _ in outcomes])
+        self.difference = explained_difference(outcomes, point, pristine)
+        if point.followed_by is not None:
+            self._note_decision(outcomes, [state for state, _ in outcomes], point)
 
-    def reopened(self, worlds: list[HiddenState], moment: DecisionPoint) -> list[HiddenState]:
-        """Worlds after a moment that nothing explained; a call that ended, but with another result, says nothing new."""
-        if moment.followed_by is None:
-            every = self.stepper.every_outcome(worlds, moment)
-            ended = [world for world, step in every if isinstance(step, Finish)]
+    def reopened(self, states: list[HiddenState], point: DecisionPoint) -> list[HiddenState]:
+        """States after a decision point that nothing explained; a call that ended, but with another result, says nothing new."""
+        if point.followed_by is None:
+            every = self.transitions.every_outcome(states, point)
+            ended = [state for state, step in every if isinstance(step, Finish)]
             if ended:
                 return ended
-        return self.stepper.every_forced(worlds, moment)
+        return self.transitions.every_forced(states, point)
 
     def judgement(self, belief: Belief | None) -> SendJudgement:
         """What has been found out."""
@@ -141,25 +140,23 @@ class Observation:
                 # Older releases may fall back on a broker that has left the list.
                 queues_total=max(self._total, len(legal)),
                 queues_legal=len(legal),
-                brokers_total=max(self._brokers, len({queue.broker for queue in legal})),
-                brokers_legal=tuple(sorted({queue.broker for queue in legal})),
                 avoided=self._avoided[number],
             )
             for number, legal in enumerate(self._legal)
             if legal
         )
-        states = 0 if belief is None else len(belief.worlds)
+        states = 0 if belief is None else len(belief.states)
         return SendJudgement(
             self.send.send, self.send.thread, decisions, self.difference, states, self.undecided, further
         )
 
-    def _note_allowance(self, tries: list[Try], moment: DecisionPoint) -> None:
+    def _note_allowance(self, tries: list[Try], point: DecisionPoint) -> None:
         for step in tries:
-            allowed = self._allowed.setdefault(moment.number, allowance_of(step, moment.from_ns))
+            allowed = self._allowed.setdefault(point.number, allowance_of(step, point.from_ns))
             allowed.widen(step)
 
     def _explained_yet_wrong(self, belief: Belief) -> Iterator[RuleDifference]:
-        """What may be wrong with a send whose every moment the rules explain; the first is told."""
+        """What may be wrong with a send whose every decision point the rules explain; the first is told."""
         yield from self._unkept_timeouts(belief)
         for find in (waiting_difference, result_difference, incomplete_difference):
             difference = find(self.send)
@@ -168,7 +165,7 @@ class Observation:
 
     def _unkept_timeouts(self, belief: Belief) -> Iterator[RuleDifference]:
         """Attempts that did not keep their timeouts; unknown where hidden states have been left out."""
-        counts = self.stepper.dialect.remoting.budgeted
+        counts = self.transitions.dialect.remoting.budgeted
         found = (
             duration_difference(self.send.attempts[number], allowed, connecting_counts=counts)
             for number, allowed in sorted(self._allowed.items())
@@ -177,26 +174,28 @@ class Observation:
         return (difference for difference in found if difference is not None)
 
     def _is_complete(self, belief: Belief) -> bool:
-        return belief.complete and not self.stepper.left_out
+        return belief.complete and not self.transitions.left_out
 
     def _note_decision(
-        self, outcomes: Sequence[tuple[HiddenState, Step | None]], survivors: list[HiddenState], moment: DecisionPoint
+        self, outcomes: Sequence[tuple[HiddenState, Step | None]], survivors: list[HiddenState], point: DecisionPoint
     ) -> None:
-        self._legal[moment.number].update(step.queue for _, step in outcomes if isinstance(step, Try))
-        if self.stepper.settings.send_latency_fault_enable:
-            _, now_ms = wall_ms(moment.from_ns, moment.to_ns)
-            for world in survivors:
-                brokers = {queue.broker for info in world.infos.values() for queue in info.queues}
-                avoided = sum(world.avoids(broker, now_ms) for broker in brokers)
-                self._avoided[moment.number] = max(self._avoided[moment.number], avoided)
+        self._legal[point.number].update(step.queue for _, step in outcomes if isinstance(step, Try))
+        if self.transitions.settings.send_latency_fault_enable:
+            _, now_ms = wall_ms(point.from_ns, point.to_ns)
+            for state in survivors:
+                brokers = {queue.broker for info in state.infos.values() for queue in info.queues}
+                avoided = sum(state.avoids(broker, now_ms) for broker in brokers)
+                self._avoided[point.number] = max(self._avoided[point.number], avoided)
 
-    def _note_story(self, worlds: list[HiddenState]) -> None:
-        if self.difference is None and worlds and worlds[0].story is not None:
-            self.story = worlds[0].story.copy()
+    def _note_story(self, states: list[HiddenState]) -> None:
+        if self.difference is None and states and states[0].story is not None:
+            self.story = states[0].story.copy()
 
     def _ends_without_route(self) -> list[Finish]:
         by_selector = self.send.kind is SendKind.SELECTOR
         return [
-            no_route(self.stepper.dialect, name_servers_set=True, name_server_reached=reached, by_selector=by_selector)
+            no_route(
+                self.transitions.dialect, name_servers_set=True, name_server_reached=reached, by_selector=by_selector
+            )
             for reached in (True, False)
         ]

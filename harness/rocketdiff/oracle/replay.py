@@ -19,7 +19,7 @@ from rocketdiff.oracle.hidden_state import HiddenState
 from rocketdiff.oracle.interleave import judge_interleaved
 from rocketdiff.oracle.judgement import SendJudgement
 from rocketdiff.oracle.observation import Observation
-from rocketdiff.oracle.stepper import Routes, Stepper
+from rocketdiff.oracle.transition import Routes, Transitions
 from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.async_rules import AsyncThread
 from rocketmq_reference.rules.dialect import Dialect
@@ -48,8 +48,8 @@ class Replay:
         self.settings = _send_settings(settings)
         self.routes = routes
         self.witnessed = witnessed
-        self.stepper = Stepper(dialect, self.settings, routes, causes_told=causes_told)
-        self.belief = Belief([self._unborn()])
+        self.transitions = Transitions(dialect, self.settings, routes, causes_told=causes_told)
+        self.belief = Belief([self._initial_state()])
 
     @property
     def calls_itself(self) -> bool:
@@ -58,7 +58,7 @@ class Replay:
 
     def judge(self, send: Send) -> SendJudgement:
         """The next send of the thread."""
-        return self.judge_observation(Observation(self.stepper, send))
+        return self.judge_observation(Observation(self.transitions, send))
 
     def judge_observation(self, observation: Observation) -> SendJudgement:
         """As ``judge``, for somebody who wants to keep the observation."""
@@ -68,53 +68,88 @@ class Replay:
             if observation.moved_unseen:
                 self.reopen(send.thread)
             return unjudged
-        for moment in decision_points_of(send, split=False):
-            worlds = observation.observe(self.belief, moment)
-            if moment.followed_by is None or send.mode is SendMode.ASYNC:
-                for world in worlds:
-                    self.stepper.end(world, send.thread)
-            now_ms = moment.from_ns // 1_000_000
-            self.belief = settle_belief(worlds, self.stepper.explorer, now_ms, complete=self.belief.complete)
+        for point in decision_points_of(send, split=False):
+            states = observation.observe(self.belief, point)
+            if point.followed_by is None or send.mode is SendMode.ASYNC:
+                for state in states:
+                    self.transitions.end(state, send.thread)
+            now_ms = point.from_ns // 1_000_000
+            self.belief = settle_belief(states, self.transitions.explorer, now_ms, complete=self.belief.complete)
         return observation.judgement(self.belief)
 
     def judge_all(self, sends: Iterable[Send]) -> Iterator[SendJudgement]:
         """
         All sends of an arm, in order of their start; the sends of each thread must follow one another.
 
-        Threads that share state are judged together: moments whose windows overlap are tried in every order.
+        Threads that share state are judged together: decision points whose windows overlap are tried in every order.
         """
-        yield from self.judge_observed([Observation(self.stepper, send) for send in sends])
+        yield from self.judge_observed([Observation(self.transitions, send) for send in sends])
 
     def judge_observed(self, observations: Iterable[Observation]) -> Iterator[SendJudgement]:
         """As ``judge_all``, for somebody who wants to keep the observations."""
-        ordered = sorted(observations, key=lambda one: (one.send.start_ns, one.send.thread, one.send.send))
-        threads = {one.send.thread for one in ordered}
+        ordered = sorted(
+            observations,
+            key=lambda observation: (observation.send.start_ns, observation.send.thread, observation.send.send),
+        )
+        threads = {observation.send.thread for observation in ordered}
         if len(threads) < 2:
             yield from map(self.judge_observation, ordered)
         elif not self.settings.send_latency_fault_enable:
             replays = {thread: self._fresh() for thread in threads}
-            for one in ordered:
-                yield replays[one.send.thread].judge_observation(one)
+            for observation in ordered:
+                yield replays[observation.send.thread].judge_observation(observation)
         else:
-            yield from judge_interleaved(self.stepper, self.belief, ordered, witnessed=self.witnessed)
+            yield from judge_interleaved(self.transitions, self.belief, ordered, witnessed=self.witnessed)
 
     def reopen(self, thread: int) -> None:
         """A call went unjudged, or a thread chose unseen; with fault latency on, what it left in the fault table cannot be followed."""
-        for world in self.belief.worlds:
-            self.stepper.forget(world, thread)
+        for state in self.belief.states:
+            self.transitions.forget(state, thread)
         if self.settings.send_latency_fault_enable:
             self.belief.complete = False
+
+    def stands_at(self, thread: int, route: int, position: int | None, now_ms: int) -> bool:
+        """
+        Whether calls from now on take the queues of this list one after another, because the last took that at ``position``.
+
+        position None: the application says the queue, so that only the version of the list must be known. With fault latency
+        nothing may be avoided any more and no queue of the list rewritten, in the one hidden state that is left.
+        """
+        queues = self.routes[route]
+        known = [state.thread_states.get(thread) for state in self.belief.states]
+        if any(one is None or one.version != route for one in known):
+            return False
+        if position is None:
+            return True
+        if self.settings.send_latency_fault_enable:
+            if len(self.belief.states) > 1:
+                return False
+            (state,) = self.belief.states
+            if not state.is_calm(now_ms) or tuple(state.infos[route].queues) != queues:
+                return False
+        indexes = [None if one is None else one.index.value for one in known]
+        return all(index is not None and index % len(queues) == position for index in indexes)
+
+    def pass_over(self, thread: int, calls: int) -> None:
+        """
+        That many calls of the thread were not shown, each of which took the next queue of its list and succeeded.
+
+        Without fault latency nothing but the counter remembers them. With it, so does the fault table, of each broker the last
+        call; so the last ones must be shown afterwards.
+        """
+        for state in self.belief.states:
+            self.transitions.count_on(state, thread, calls)
 
     def _fresh(self) -> "Replay":
         fresh = Replay.__new__(Replay)
         fresh.dialect, fresh.settings, fresh.routes = self.dialect, self.settings, self.routes
         fresh.witnessed = self.witnessed
-        fresh.stepper = self.stepper
-        fresh.belief = Belief([self._unborn()])
+        fresh.transitions = self.transitions
+        fresh.belief = Belief([self._initial_state()])
         return fresh
 
-    def _unborn(self) -> HiddenState:
-        return HiddenState(self.dialect, self.stepper.explorer, latency_on=self.settings.send_latency_fault_enable)
+    def _initial_state(self) -> HiddenState:
+        return HiddenState(self.dialect, self.transitions.explorer, latency_on=self.settings.send_latency_fault_enable)
 
 
 def replay_for(

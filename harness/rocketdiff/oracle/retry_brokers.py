@@ -58,7 +58,7 @@ def _left(_replay: Replay, send: Send, _troubled: Troubled) -> Iterator[RuleDiff
 
 def _retries(send: Send) -> Iterator[tuple[Attempt, Attempt]]:
     """Every attempt that was followed by another, and the other; what is seen after the callback is no retry."""
-    made = [one for one in send.attempts if one.attempt == 0 or one.start_ns < send.end_ns]
+    made = [attempt for attempt in send.attempts if attempt.attempt == 0 or attempt.start_ns < send.end_ns]
     return pairwise(made)
 
 

@@ -32,16 +32,16 @@ def duration_text(lo_ms: int, hi_ms: int) -> str:
 
 
 def ms_text(time_ms: int | Interval) -> str:
-    """A duration as the rules have it; rounding may put a very short one below zero, which nobody wants to read."""
+    """A duration as the rules have it; a very short one that rounding puts below zero is shown as 0."""
     lo, hi = bounds(time_ms)
     return duration_text(max(lo, 0), max(hi, 0))
 
 
-def remaining_ms(worlds: Iterable[HiddenState], now: tuple[int, int]) -> dict[str, tuple[int, int]]:
-    """What is left of the avoidance of every broker that is avoided in some world: lowest and highest value."""
+def remaining_ms(states: Iterable[HiddenState], now: tuple[int, int]) -> dict[str, tuple[int, int]]:
+    """What is left of the avoidance of every broker that is avoided in some state: lowest and highest value."""
     remaining: dict[str, tuple[int, int]] = {}
-    for world in worlds:
-        for item in world.faults.items.values():
+    for state in states:
+        for item in state.faults.items.values():
             lo, hi = bounds(item.start_ms)
             left = (max(lo - now[1], 0), max(hi - now[0], 0))
             if left[1] > 0:

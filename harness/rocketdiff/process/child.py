@@ -1,11 +1,12 @@
 """
-A child process as the runner sees it: lines in, lines out, each with a deadline, and how it ended.
+A child process as the runner sees it: lines in, lines out, each with a deadline, and its exit status in words.
 
-It runs under the supervisor (see supervisor.py), so that neither it nor anything it starts outlives the runner.
+It runs under a supervisor (supervisor.py), so that neither it nor anything it starts outlives the runner.
 """
 
 import contextlib
 import os
+import re
 import select
 import signal
 import subprocess
@@ -23,18 +24,18 @@ from rocketdiff.process.supervisor import end_descendants
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 
 _CHUNK_BYTES = 1 << 18
-_LAST_WORDS_BYTES = 2_000
+_LAST_WORDS_BYTES = 16_000
 _LAST_WORDS_CHARACTERS = 300
 
 _END_AFTER_KILL_S = 10.0
-"""A killed JVM gives back its memory in a few ms; only a machine in deep trouble takes longer."""
+"""A killed JVM is gone in a few ms; only an overloaded machine takes longer."""
 
 
 class Child:
     """
     A command under a supervisor, in a process group of its own.
 
-    Safe for threads, as long as one alone hears. ``stderr``, opened for reading too, belongs to the child and is closed with it.
+    Safe for threads, if only one of them calls ``hear``. stderr: opened for reading too; close() closes it.
     """
 
     def __init__(
@@ -49,10 +50,10 @@ class Child:
         is_heard: bool = True,
     ) -> None:
         """
-        Start it in ``folder``; ``scratch`` is removed when the runner dies. Raises EnvironmentMissing if it cannot be started.
+        Starts it in ``folder``; ``scratch`` is removed when the runner dies. Raises EnvironmentMissing if it cannot be started.
 
-        is_supervised: False for what ends by itself with its input, such as a supervisor. is_heard: False for one whose
-        stdout goes where its stderr does.
+        is_supervised: False for a program that ends with its input, such as a supervisor. is_heard: False if stdout shall go to
+        ``stderr`` too.
         """
         self._stderr = stderr
         life_line, self._life_line = os.pipe()
@@ -88,28 +89,28 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Process id of the supervisor, which is also the group's; the command's own for one that is not supervised."""
+        """Process id of the supervisor, and of the process group; without a supervisor that of the command."""
         return self._process.pid
 
     @property
     def unsent_bytes(self) -> int:
-        """What has been queued but not taken by the child yet."""
+        """Queued bytes that the child has not read yet."""
         return len(self._unsent)
 
     @property
     def unfinished_bytes(self) -> int:
-        """How much has come of a line whose end has not."""
+        """Bytes received of an incomplete line."""
         return len(self._unfinished)
 
     def queue(self, line: bytes) -> None:
-        """Let a line go out while ``hear`` waits: for one thread that both tells and hears, and must not block on either."""
+        """Queues a line that ``hear`` sends while it waits: for a thread that both writes and reads, and must not block on either."""
         self._unsent += line + b"\n"
 
     def hear(self, timeout_s: float) -> list[bytes] | None:
         """
-        Exchange what can be exchanged; the whole lines that came, without their ends, perhaps none.
+        Sends queued bytes and returns the complete lines received, without their ends; the list may be empty.
 
-        None: the child neither took nor said anything in that time. Raises EOFError at the end of its output.
+        Returns None if the child neither read nor wrote anything in that time. Raises EOFError at the end of its output.
         """
         assert self._output is not None, "it is not heard"
         poll = select.poll()
@@ -119,17 +120,16 @@ class Child:
         ready = {descriptor for descriptor, _ in poll.poll(timeout_s * 1_000)}
         if not ready:
             return None
-        if (
-            self._unsent and self._input.fileno() in ready
-        ):  # another thread may have closed an input that nothing goes to
+        # Another thread may have closed the input; if nothing is queued its descriptor must not be read.
+        if self._unsent and self._input.fileno() in ready:
             self._send_queued()
         return self._receive(self._output.fileno()) if self._output.fileno() in ready else []
 
     def write(self, data: bytes, timeout_s: float) -> bool:
         """
-        Hand over all of ``data``; False if the child does not read it in time.
+        Writes all of ``data``; False if the child does not read it in time.
 
-        To a child that is gone everything can be said: its end is told by ``hear``.
+        Returns True if the child is gone: ``hear`` reports its end.
         """
         deadline = time.monotonic() + timeout_s
         poll = select.poll()
@@ -147,12 +147,12 @@ class Child:
         return True
 
     def close_input(self) -> None:
-        """Let the child see the end of what it is told."""
+        """Closes its stdin."""
         with contextlib.suppress(OSError):
             self._input.close()
 
     def await_end(self, timeout_s: float) -> bool:
-        """Whether it has ended, waiting for it."""
+        """Waits for its end; whether it has ended."""
         if self._process.returncode is not None:
             return True
         if self._ended is None:
@@ -164,29 +164,31 @@ class Child:
         return bool(poll.poll(timeout_s * 1_000))
 
     def kill(self) -> None:
-        """End it and everything it started, at once; one that has ended already stays as it ended."""
+        """Kills it and everything it started; does nothing if it has ended."""
         with self._lock:
             if self._process.returncode is None:
                 self._is_killed = self._is_killed or not self.await_end(0)
                 if sys.platform == "linux":
-                    end_descendants(self._process.pid)  # while the supervisor lives, nobody below it can run away
+                    end_descendants(
+                        self._process.pid
+                    )  # as long as the supervisor lives, no process below it can escape
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(self._process.pid, signal.SIGKILL)
 
     def status(self) -> int:
-        """How it ended, negative for a signal; one that has not is killed."""
+        """Exit status, negative for a signal. Kills it if it has not ended."""
         self.kill()
         with self._lock:
             return self._process.wait(_END_AFTER_KILL_S)
 
     def how_it_ended(self, within_s: float = 0.0) -> str:
-        """In words, once its output has ended; it is killed if it has not ended by itself within that time."""
+        """Exit status in words, after the end of its output. Kills it if it does not end by itself within that time."""
         self.await_end(within_s)
         status = self.status()
         return "it closed its output while it went on running" if self._is_killed else in_words(status)
 
     def stderr_bytes(self) -> int:
-        """How much it has written on stderr."""
+        """Bytes it has written on stderr."""
         return os.fstat(self._stderr.fileno()).st_size
 
     def last_words(self) -> str:
@@ -194,7 +196,7 @@ class Child:
         return last_line(self._stderr)
 
     def close(self) -> None:
-        """Give everything back, killing it if it has not ended; a second call does nothing."""
+        """Kills it if it has not ended, and closes all descriptors. A second call does nothing."""
         self.status()
         with self._lock:
             if self._is_closed:
@@ -230,20 +232,26 @@ def in_words(status: int) -> str:
     return f"it exited with status {status}" if status >= 0 else f"it was ended by {signal.Signals(-status).name}"
 
 
+_PANIC = re.compile(r"panic: |fatal error: |thread '.*' (\(\d+\) )?panicked at ")
+_STACK_FRAME = re.compile(r"at [\w.$/<>@-]+\(.*\)|\.\.\. \d+ (more|common frames omitted)")
+
+
 def last_line(file: BinaryIO) -> str:
-    """The last line of a file that is not empty, cut."""
+    """The last line of a file that is not empty, of a Java stack or a panic of Go or Rust the one that says what happened; cut."""
     begin = max(0, os.fstat(file.fileno()).st_size - _LAST_WORDS_BYTES)
     lines = os.pread(file.fileno(), _LAST_WORDS_BYTES, begin).decode(errors="replace").split("\n")
     spoken = [line.strip() for line in lines if line.strip()]
-    return spoken[-1][:_LAST_WORDS_CHARACTERS] if spoken else ""
+    panics = [line for line in spoken if _PANIC.match(line)]
+    telling = panics or [line for line in spoken if not _STACK_FRAME.fullmatch(line)] or spoken
+    return telling[-1][:_LAST_WORDS_CHARACTERS] if telling else ""
 
 
 def python_environment() -> dict[str, str]:
-    """Our own environment, for a child that is a Python program of this package."""
+    """Our environment, for a child that is a Python program of this package."""
     paths = [import_path(), *filter(None, [os.environ.get("PYTHONPATH")])]
     return os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
 
 
 def _descriptor_of(process: "subprocess.Popen[bytes]") -> int | None:
-    """Waiting on a descriptor leaves the process unreaped, so that its number can be no stranger's when it is killed."""
+    """Waiting on a descriptor does not reap the process, so that its id cannot belong to another one when it is killed."""
     return os.pidfd_open(process.pid) if sys.platform == "linux" else None

@@ -1,8 +1,8 @@
 """
-Whether a process that left something behind still lives, told from a later one with the same id.
+Whether a process still lives; its start time tells it from a later process with the same id.
 
-Where /proc is mounted with hidepid, processes of other users are not shown: reading about one is forbidden (1) or there is
-nothing to read (2 and 4). That is no error here, and no proof that the process is gone: see ``is_there``.
+If /proc is mounted with hidepid, processes of other users are hidden: reading is forbidden (1), or there is no file (2 and 4).
+That is no error here, and no proof that the process is gone: see ``is_there``.
 """
 
 import os
@@ -13,7 +13,7 @@ _START_TIME_FIELD = 19
 
 
 def started_ticks(pid: int) -> int | None:
-    """When a process started, in clock ticks since boot; None if there is none, or if it is another user's and not shown."""
+    """Start time of a process in clock ticks since boot; None if it does not exist, or is another user's and hidden."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError, PermissionError):
@@ -22,13 +22,13 @@ def started_ticks(pid: int) -> int | None:
 
 
 def is_there(pid: int) -> bool:
-    """Whether any process has this id, shown or not: the kernel tells who may be signalled whatever /proc hides (proc(5))."""
+    """Whether any process has this id, hidden or not: kill(2) reports it whatever /proc hides (proc(5))."""
     if pid <= 0:
-        return False  # to kill(2) these are groups of processes
+        return False  # process groups for kill(2)
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
-        pass  # somebody else's
+        pass  # another user's
     return True

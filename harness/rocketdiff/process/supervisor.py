@@ -1,17 +1,17 @@
 """
-A program of its own: the parent of programs that must not outlive the runner, however the runner goes.
+The supervisor: a program that is the parent of programs that must not outlive the runner, however the runner ends.
 
-Run by path, so it imports the standard library only. It has one of two jobs:
+It is run by path, so it imports the standard library only. It has one of two jobs:
 
     python -I -S supervisor.py RUNNER_PID run LIFE_LINE SCRATCH COMMAND…
 
-runs one command with the stdin, stdout and stderr of this program, and leaves with its status, by the same signal if it was
-one. LIFE_LINE: a descriptor, the end of a pipe whose other end only the runner holds. SCRATCH: a folder that is removed when
-the runner is gone; empty for none.
+runs one command with the stdin, stdout and stderr of this program, and exits with its status, or by the same signal.
+LIFE_LINE: the descriptor of a pipe whose other end only the runner holds. SCRATCH: a folder that is removed when the runner is
+gone; empty for none.
 
     python -I -S supervisor.py RUNNER_PID serve
 
-starts, stops and continues any number of servers. It obeys JSON lines on stdin, its life line, and tells JSON lines on stdout:
+starts, stops and continues any number of servers. It reads JSON lines on stdin, which is its life line, and writes JSON lines:
 
     {"start": "broker-a", "argv": [...], "cwd": "...", "env": {...}, "output": "...", "scratch": ["..."]}
       → {"started": "broker-a", "pid": 17} or {"refused": "broker-a", "why": "..."}
@@ -19,7 +19,7 @@ starts, stops and continues any number of servers. It obeys JSON lines on stdin,
       → {"stopped": 17, "begin_ns": ..., "end_ns": ...}, {"continued": ...} or {"refused": 17, "why": "..."}
     → {"exited": 17, "status": -9}          whenever a server has ended; negative: the signal
 
-Four nets, each for what the one before it misses:
+Four safety nets, each for the cases that the one before misses:
  1. the end of the life line: the kernel closes the pipe when the runner dies by any means. Everything is killed then;
  2. its own parent changing, for the case that a forked copy of the runner still holds the pipe;
  3. PR_SET_PDEATHSIG on every child, for the case that this program is killed. That signal is tied to the *thread* that
@@ -28,10 +28,10 @@ Four nets, each for what the one before it misses:
     its parent, so that everything below it is found in /proc and ended.
 SIGKILL ends stopped processes too, so a paused broker dies like any other.
 
-Stopping is done here as well, because the kernel tells the parent, and nobody else, when every thread of a child has
-stopped; asking for the state of 150 threads one by one takes milliseconds. Times are of the monotonic clock.
+Stopping is done here as well, because the kernel reports only to the parent that all threads of a child have stopped;
+reading the state of 150 threads one by one takes milliseconds. Times are of the monotonic clock.
 
-Only Linux has these nets. Elsewhere ``run`` becomes the command itself, which sees the end of its input.
+Only Linux has these nets. On other systems ``run`` becomes the command itself, which sees the end of its input.
 """
 
 import contextlib
@@ -55,8 +55,8 @@ _PR_SET_CHILD_SUBREAPER = 36
 _END_DESCENDANTS_S = 5.0
 _NOTICE_S = 0.005
 
-# Only net 2 depends on looking; a second of life after the runner's death harms nobody.
-_LOOK_AROUND_MS = 1_000
+# Interval of the checks of net 2. A second of life after the runner's death is harmless.
+_CHECK_INTERVAL_MS = 1_000
 
 _READ_BYTES = 65_536
 _CANNOT_START = 127
@@ -67,7 +67,7 @@ _SIGNAL_POLL_S = 0.000_1
 
 
 def run(runner: int, life_line: int, scratch: str, command: list[str]) -> NoReturn:
-    """Start the command, and live as long as both it and the runner do."""
+    """Starts the command, and lives as long as both it and the runner do."""
     if sys.platform != "linux":
         os.execvp(command[0], command)  # noqa: S606 - a list, and no shell
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -95,10 +95,10 @@ def _watch(runner: int, life_line: int, child: "subprocess.Popen[bytes]") -> int
     """The command's status when it has ended by itself; None when the runner is gone."""
     ended = os.pidfd_open(child.pid)
     poll = select.poll()
-    poll.register(life_line, 0)  # POLLHUP is always told
+    poll.register(life_line, 0)  # POLLHUP is always reported
     poll.register(ended, select.POLLIN)
     while os.getppid() == runner:
-        ready = {descriptor for descriptor, _ in poll.poll(_LOOK_AROUND_MS)}
+        ready = {descriptor for descriptor, _ in poll.poll(_CHECK_INTERVAL_MS)}
         if ended in ready:
             return child.wait()
         if life_line in ready:
@@ -106,8 +106,8 @@ def _watch(runner: int, life_line: int, child: "subprocess.Popen[bytes]") -> int
     return None
 
 
-class Servers:
-    """The servers that the runner has asked for, by process id."""
+class Supervisor:
+    """The servers that the runner has ordered, by process id."""
 
     def __init__(self, runner: int) -> None:
         self._runner = runner
@@ -117,7 +117,7 @@ class Servers:
         self._dying_with_this_program = dying_with_this_program()
 
     def serve(self) -> None:
-        """Obey until the runner is gone, then end every server."""
+        """Carries out orders until the runner is gone, then ends every server."""
         signal.signal(signal.SIGTERM, lambda *_: sys.exit())
         try:
             self._obey_all()
@@ -132,7 +132,7 @@ class Servers:
         poll.register(sys.stdin.fileno(), select.POLLIN)
         poll.register(wake_up, select.POLLIN)
         while os.getppid() == self._runner:
-            ready = dict(poll.poll(_LOOK_AROUND_MS))
+            ready = dict(poll.poll(_CHECK_INTERVAL_MS))
             if wake_up in ready:
                 os.read(wake_up, _READ_BYTES)
                 self._reap()
@@ -140,7 +140,7 @@ class Servers:
                 return
 
     def _end_all(self) -> None:
-        """Kill every server and what it may have started, wait until they are gone, and remove what only they needed."""
+        """Kills every server and its descendants, waits for their end, and removes their scratch folders."""
         end_descendants(os.getpid())
         for server in self._servers.values():
             server.wait()
@@ -148,7 +148,7 @@ class Servers:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _obey(self) -> bool:
-        """Carry out the orders that have come; False at the end of stdin."""
+        """Carries out the orders received; False at the end of stdin."""
         data = os.read(sys.stdin.fileno(), _READ_BYTES)
         *lines, self._received = (self._received + data).split(b"\n")
         for line in lines:
@@ -182,7 +182,7 @@ class Servers:
         _tell({"started": order["start"], "pid": server.pid})
 
     def _signal(self, pid: int, number: signal.Signals, what: int, told: str) -> None:
-        """Send a signal to one server and wait until the kernel says that all of it has followed."""
+        """Sends a signal to one server and waits until the kernel reports that all its threads have followed."""
         if pid not in self._servers:
             _tell({"refused": pid, "why": "it has ended"})
             return
@@ -206,9 +206,9 @@ class Servers:
 
 def dying_with_this_program() -> Callable[[], None]:
     """
-    To be called in a child before its program begins: the kernel ends it with this program, at whatever moment that ends.
+    A function to call in a child before exec: the kernel then kills the child when this program ends, at whatever moment.
 
-    It is safe to run Python between fork and exec because this program has no other thread.
+    Running Python between fork and exec is safe because this program has no other thread.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
@@ -218,13 +218,13 @@ def dying_with_this_program() -> Callable[[], None]:
         if libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL) != 0:
             raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG)")
         if os.getppid() != this:
-            os._exit(_CANNOT_START)  # it died between fork and prctl, and will send no signal any more
+            os._exit(_CANNOT_START)  # it died between fork and prctl, so no signal will come
 
     return tie
 
 
 def end_descendants(root: int) -> None:
-    """Kill every process below ``root``, as often as new ones are found: a killed one can have forked meanwhile."""
+    """Kills every process below ``root``, repeatedly while new ones are found: a killed one may have forked meanwhile."""
     deadline = time.monotonic() + _END_DESCENDANTS_S
     while (living := descendants(root)) and time.monotonic() < deadline:
         for process in living:
@@ -234,7 +234,7 @@ def end_descendants(root: int) -> None:
 
 
 def descendants(root: int) -> list[int]:
-    """Living processes below ``root``, whatever group or session they are in."""
+    """Living processes below ``root``, in any process group or session."""
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):  # noqa: PTH208 - pathlib takes as long to import as the rest of this program
         if name.isdecimal() and (parent := _living_parent(name)) is not None:
@@ -246,7 +246,7 @@ def descendants(root: int) -> list[int]:
 
 
 def _living_parent(process: str) -> int | None:
-    """Parent of a process; None when it is dead, whether or not somebody has waited for it."""
+    """Parent of a process; None if it is dead, reaped or not."""
     try:
         with open(f"/proc/{process}/stat", "rb") as file:  # noqa: PTH123 - as above
             state, parent = file.read().rpartition(b")")[2].split()[:2]
@@ -256,33 +256,33 @@ def _living_parent(process: str) -> int | None:
 
 
 def _let_go_of_pipes() -> None:
-    """Keep only stderr, so that the command's ends of stdin and stdout are the last."""
+    """Keeps only stderr, so that the command has the only ends of stdin and stdout."""
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)
 
 
 def _leave_as(status: int) -> NoReturn:
-    """Exit with the command's status; if a signal ended it, by that signal, without a core file of our own."""
+    """Exits with the command's status; if a signal ended it, by the same signal, without a core file of this program."""
     if status < 0:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        with contextlib.suppress(OSError, ValueError):  # SIGKILL takes no handler, and needs none
+        with contextlib.suppress(OSError, ValueError):  # SIGKILL has no handler
             signal.signal(-status, signal.SIG_DFL)
         os.kill(os.getpid(), -status)
     os._exit(status)
 
 
 def _tell(message: dict[str, object]) -> None:
-    """One line to the runner; if it is gone, the end of stdin says so as well."""
+    """Writes one line to the runner; if it is gone, stdin ends too."""
     with contextlib.suppress(BrokenPipeError):
         os.write(sys.stdout.fileno(), json.dumps(message).encode() + b"\n")
 
 
 def main() -> None:
-    """Do the job that the arguments name for the runner whose process id is the first of them."""
+    """Does the job that the arguments name. The first argument is the process id of the runner."""
     runner, job, *rest = sys.argv[1:]
     if job == "serve":
-        Servers(int(runner)).serve()
+        Supervisor(int(runner)).serve()
     else:
         run(int(runner), int(rest[0]), rest[1], rest[2:])
 

@@ -1,7 +1,7 @@
 """The commands of the runner to a subject, one a line of JSON: the plan, the setup, go and stop."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import msgspec
@@ -18,7 +18,8 @@ class SubjectSetup:
 
     warm_topic: a topic with the same queue layout that nobody judges. group: the measured producer's group; the warm one
     takes ``<group>-warm``. run: first part of every message's id ``<run>/<topic>/<send>``. callback_limit_ms: how long after
-    an asynchronous call its callback is waited for.
+    an asynchronous call its callback is waited for. security: how the servers want to be asked, see core.security; it holds secrets, and
+    is left out where there is none. endpoints: ``host:port`` of each proxy, for a client that speaks gRPC; likewise.
     """
 
     name_servers: tuple[str, ...]
@@ -28,6 +29,8 @@ class SubjectSetup:
     run: str
     settings: ClientSettings
     callback_limit_ms: int = 60_000
+    security: dict[str, dict[str, str]] | None = field(default=None, repr=False)
+    endpoints: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,12 @@ def encode_plan(plan: Plan) -> Iterator[bytes]:
 
 def encode_setup(setup: SubjectSetup, threads: int) -> bytes:
     """The ``setup`` line, which ends the plan."""
-    return _line({"type": "setup", "protocol": PROTOCOL, **asdict(setup), "threads": threads})
+    members = asdict(setup)
+    if setup.security is None:
+        del members["security"]
+    if not setup.endpoints:
+        del members["endpoints"]
+    return _line({"type": "setup", "protocol": PROTOCOL, **members, "threads": threads})
 
 
 def encode_go(start_ns: int) -> bytes:

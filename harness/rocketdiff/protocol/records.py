@@ -6,14 +6,16 @@ a line that cannot be sealed is a violation as soon as it is read.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import msgspec
 
 from rocketdiff.core.errors import SubjectBroken
+from rocketdiff.core.outcome import ErrorWord, class_of, is_unknown_word
 from rocketdiff.core.plain_text import UNPRINTABLE, plain_line
 from rocketdiff.core.records import (
+    UNSEEN_END,
     Attempt,
     CalledBackAgain,
     Done,
@@ -33,23 +35,26 @@ IMPOSSIBLE_VALUE = "protocol.impossible-value"
 NAME_CHARACTERS = 1_000
 """The longest name of a broker is 255 characters, of a class some hundred; a longer one is no name."""
 
+LONGEST_ATTEMPT_MS = 60_000
+"""A pause lasts twice as long as an attempt, and a case of the quick suite has one or two; nobody waits longer for an answer."""
+
 SHOWN_CHARACTERS = 200
 """How much of a bad line is quoted: enough to recognise it."""
 
-_INT32, _INT64 = 2**31, 2**63
+INT32, INT64 = 2**31, 2**63
 
-_SMALL = frozenset({"thread", "attempt", "queue_id", "code", "route", "route_after", "chooser"})
+SMALL = frozenset({"thread", "attempt", "queue_id", "code", "route", "route_after", "chooser", "attempt_timeout_ms"})
 """Fields whose column is int32."""
 
-_LARGE = frozenset(
+LARGE = frozenset(
     {"send", "start_ns", "end_ns", "returned_ns", "at_ns", "queue_offset", "sends", "pid", "protocol", "clock_ns"}
 )
 """Fields whose column is int64."""
 
-_NATURAL = frozenset({"queue_id", "queue_offset", "attempt", "chooser"})
+NATURAL = frozenset({"queue_id", "queue_offset", "attempt", "chooser"})
 """Numbers that are never negative."""
 
-_NAMES = frozenset({"client", "version", "broker", "error", "cause", "status"})
+NAMES = frozenset({"client", "version", "broker", "error", "cause", "status"})
 
 _OBJECT = msgspec.json.Decoder(dict[str, Any])
 _NOTHING: dict[str, object] = {}
@@ -70,31 +75,31 @@ class _Kind:
     @classmethod
     def of(cls, name: str, record: type[Record]) -> "_Kind":
         written = tuple(each.name for each in fields(record) if not each.metadata)
-        limits = {name: _INT32 if name in _SMALL else _INT64 for name in written if name in _SMALL | _LARGE}
+        limits = {name: INT32 if name in SMALL else INT64 for name in written if name in SMALL | LARGE}
         return cls(
             name=name,
             record=record,
             fields=written,
             known=frozenset(written),
             integers=tuple(limits.items()),
-            natural=tuple(name for name in written if name in _NATURAL),
-            names=tuple(name for name in written if name in _NAMES),
+            natural=tuple(name for name in written if name in NATURAL),
+            names=tuple(name for name in written if name in NAMES),
         )
 
 
-_KINDS = {
-    name: _Kind.of(name, record)
-    for name, record in {
-        "hello": Hello,
-        "ready": Ready,
-        "route": RouteSeen,
-        "attempt": Attempt,
-        "send": Send,
-        "callback": CalledBackAgain,
-        "done": Done,
-        "failed": SubjectFailed,
-    }.items()
+RECORDS: dict[str, type[Record]] = {
+    "hello": Hello,
+    "ready": Ready,
+    "route": RouteSeen,
+    "attempt": Attempt,
+    "send": Send,
+    "callback": CalledBackAgain,
+    "done": Done,
+    "failed": SubjectFailed,
 }
+"""By the name that a line has for it."""
+
+_KINDS = {name: _Kind.of(name, record) for name, record in RECORDS.items()}
 _KIND_OF = {kind.record: kind for kind in _KINDS.values()}
 
 for _record in _KIND_OF:
@@ -118,6 +123,8 @@ def decode_record(line: bytes) -> ReceivedLine:
     """
     The record of one line, given without its end; fields this version does not know are kept.
 
+    An attempt without an end has begun (``attempt-starts``). The error word of an attempt becomes RocketMQ's class, under which the relay, too, reports attempts.
+
     Raises SubjectBroken (``protocol.bad-line``, ``protocol.unknown-record``, ``protocol.impossible-value``) for anything
     that is no record, whatever its bytes.
     """
@@ -131,7 +138,11 @@ def decode_record(line: bytes) -> ReceivedLine:
         if not members.keys() <= kind.known:
             extra = {name: value for name, value in members.items() if name not in kind.known}
             members = {name: value for name, value in members.items() if name in kind.known}
+        if kind.record is Attempt and "end_ns" not in members:
+            members = {**members, "end_ns": members.get("start_ns"), "error": UNSEEN_END}
         record = msgspec.convert(members, kind.record)
+        if isinstance(record, Attempt) and record.error is not None:
+            record = replace(record, error=class_of(record.error))
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:  # not UTF-8 is a ValueError
         raise _refused(BAD_LINE, str(error), line) from None
     for signature, sentence in _flaws(kind, record):
@@ -167,18 +178,28 @@ def _flaws(kind: _Kind, record: Record) -> Iterator[tuple[str, str]]:
             yield IMPOSSIBLE_VALUE, f"{name} is {getattr(record, name)}"
     for name in kind.names:
         yield from _flaws_of_name(name, getattr(record, name))
+    if isinstance(record, Attempt | Send | CalledBackAgain) and is_unknown_word(record.error or ""):
+        known = ", ".join(ErrorWord)
+        yield IMPOSSIBLE_VALUE, f"error is {record.error}, which is no exception class and none of the words {known}"
     if isinstance(record, Hello):
-        for capability in record.capabilities:
-            yield from _flaws_of_name("a capability", capability)
+        yield from _flaws_of_hello(record)
     if isinstance(record, RouteSeen):
         yield from _flaws_of_queues(record)
+
+
+def _flaws_of_hello(hello: Hello) -> Iterator[tuple[str, str]]:
+    for capability in hello.capabilities:
+        yield from _flaws_of_name("a capability", capability)
+    own_ms = hello.attempt_timeout_ms
+    if own_ms is not None and not 1 <= own_ms <= LONGEST_ATTEMPT_MS:
+        yield IMPOSSIBLE_VALUE, f"attempt_timeout_ms is {own_ms}, not 1 to {LONGEST_ATTEMPT_MS}"
 
 
 def _flaws_of_queues(route: RouteSeen) -> Iterator[tuple[str, str]]:
     for broker, queue_id in route.queues:
         yield from _flaws_of_name("broker", broker)
-        if not 0 <= queue_id < _INT32:
-            shown = str(queue_id) if -_INT64 <= queue_id < _INT64 else "beyond 64 bits"
+        if not 0 <= queue_id < INT32:
+            shown = str(queue_id) if -INT64 <= queue_id < INT64 else "beyond 64 bits"
             yield IMPOSSIBLE_VALUE, f"queue_id is {shown}"
 
 

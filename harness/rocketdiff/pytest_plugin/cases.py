@@ -15,7 +15,7 @@ from rocketdiff.run.execute import fetched
 from rocketdiff.run.request import RunRequest
 from rocketdiff.run.selection import why_not_asked, why_not_here
 from rocketdiff.scenario import Case, Scenario, expand
-from rocketdiff.traces.case_directory import CaseDirectory
+from rocketdiff.traces.run_directory import CaseDirectory
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,8 @@ class Cases:
     def plan(self, scenario: Scenario) -> PlannedCase:
         """Record the case as planned, so that a case that never runs is judged INVALID; then make sure its cluster is running."""
         assert self._request.seed is not None
-        case = expand(scenario, self._request.baseline, self._request.candidate, self._request.seed)
+        request, pair = self._request, (self._request.baseline.id, self._request.candidate.id)
+        case = expand(scenario, *pair, self._request.seed, request.attempt_timeout_ms)
         planned = PlannedCase(case, self._session.add(case))
         try:
             self._session.require_cluster(case)

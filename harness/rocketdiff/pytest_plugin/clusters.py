@@ -16,7 +16,8 @@ def backend_of(config: pytest.Config) -> Backend:
     Raises UsageError for an unknown backend, and for an existing cluster, because xdist workers would disturb each other there.
     """
     written, release = str(config.getoption("rocketdiff_cluster")), str(config.getoption("rocketdiff_server"))
-    return own_backend_named(written, release, hint="rocketdiff run --cluster external:FILE, without pytest")
+    security = config.getoption("rocketdiff_security")
+    return own_backend_named(written, release, security, hint="rocketdiff run --cluster external:FILE, without pytest")
 
 
 def pool_of(config: pytest.Config) -> ClusterPool:

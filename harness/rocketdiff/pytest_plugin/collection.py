@@ -16,7 +16,6 @@ from rich.console import Console
 from rocketdiff.core.case import CaseId
 from rocketdiff.core.errors import HarnessError
 from rocketdiff.core.glob import path_glob
-from rocketdiff.core.resources import resource
 from rocketdiff.core.run_options import FOR_PYTEST, RUN_OPTIONS
 from rocketdiff.core.suites import EVERY_SUITE
 from rocketdiff.judging.ledgers import load as load_ledger
@@ -64,7 +63,7 @@ class Scenarios:
 
     def case_name(self, scenario: Scenario) -> str:
         """Name of a scenario's item."""
-        return str(CaseId(scenario.name, self._request.baseline, self._request.candidate))
+        return str(CaseId(scenario.name, self._request.baseline.id, self._request.candidate.id))
 
     def wants(self, scenario: Scenario) -> bool:
         """Whether a scenario of the repository's own is among those asked for by glob."""
@@ -121,7 +120,7 @@ class Scenarios:
         if own and not (root or patterns or self._config.getoption("rocketdiff_suite")):
             return ()
         suite = suite_of(self._config.getoption("rocketdiff_suite"), is_chosen=bool(patterns or root))
-        there = load_all(root or resource("fixtures/scenarios"))
+        there = load_all(root)
         wanted = [one for one in patterns if _matches(one, select(there, suite)) or not _matches(one, mine)]
         return select(there, suite, wanted) if wanted or not patterns else ()
 
@@ -172,7 +171,7 @@ class Scenarios:
             self._told = [f"rocketdiff: {error}", line]
             return int(error.exit_code)
         text = io.StringIO()
-        console = Console(file=text, width=120)
+        console = Console(file=text, width=120, emoji=False)
         shown = () if self._config.getoption("tbstyle") == "no" else self._failed
         print_summary(judged.document, console, dict(judged.files), shown_before=shown)
         self._told = [line.rstrip() for line in text.getvalue().strip().splitlines()]

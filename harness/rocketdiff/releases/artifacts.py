@@ -27,7 +27,7 @@ from rocketdiff.releases.progress import (
 DOWNLOADS_AT_ONCE = 6
 
 
-OWN_JARS = "a jar of your own, put in its place, cannot be judged: there is no option for that yet"
+OWN_JARS = "to judge a jar of your own, leave this one in place and name yours: --subject java:yours.jar@5.3.3"
 
 
 def client_class_path(release: str, listener: ProgressListener | None = None) -> list[Path]:
@@ -38,6 +38,16 @@ def client_class_path(release: str, listener: ProgressListener | None = None) ->
 def server_class_path(release: str, listener: ProgressListener | None = None) -> list[Path]:
     """The jars of name server and broker of one release, in class path order. UsageError for an unknown release."""
     return _class_path("server", release, locked().servers, listener)
+
+
+def proxy_class_path(release: str, listener: ProgressListener | None = None) -> list[Path]:
+    """The jars of the proxy of one release, in class path order. UsageError for a release whose proxy is not in the lock."""
+    return _class_path("proxy", release, locked().proxies, listener)
+
+
+def grpc_client_class_path(release: str, listener: ProgressListener | None = None) -> list[Path]:
+    """The jars of one release of the Java client that speaks gRPC. UsageError for an unknown release."""
+    return _class_path("gRPC client", release, locked().grpc_clients, listener)
 
 
 def require_server(release: str) -> None:

@@ -9,8 +9,10 @@ some 0.1 s. Within a process a file is hashed again only if its inode was change
 import fcntl
 import hashlib
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import Enum, auto
 from functools import lru_cache
 from pathlib import Path
@@ -19,6 +21,9 @@ from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.releases.lock import Artifact
 
 CACHE_VARIABLE = "ROCKETDIFF_CACHE"
+
+DIGESTS = "digests.txt"
+"""In a folder that is made once: sha256 and name of every file, compared on each use of the folder."""
 
 
 def cache_dir() -> Path:
@@ -92,3 +97,60 @@ def sha256_of(file: Path) -> str:
 @lru_cache(maxsize=4_096)
 def _hashed(file: Path, *_touched: int) -> str:
     return sha256_of(file)
+
+
+def made_once(target: Path, write: Callable[[Path], object]) -> Path:
+    """
+    The folder of this name with what ``write`` puts into the folder it is given, unless it is there and whole.
+
+    Two processes may write at once; one result is kept. What ``write`` raises is raised, and nothing is left.
+    """
+    if target.is_dir() and not is_whole(target):
+        _put_aside(target)
+    if target.is_dir():
+        return target
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=target.parent))
+    except OSError as error:
+        raise unwritable(target.parent, error) from error
+    try:
+        write(draft)
+        (draft / DIGESTS).write_text(_digests(draft), encoding="utf-8")
+        _put_in_place(draft, target)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return target
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether the folder has exactly the files that were written; a damaged one would look like a fault of the program that uses it."""
+    try:
+        return (folder / DIGESTS).read_text(encoding="utf-8") == _digests(folder)
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _digests(folder: Path) -> str:
+    files = sorted(file for file in folder.rglob("*") if file.is_file() and file.name != DIGESTS)
+    return "".join(f"{sha256_of(file)}  {file.relative_to(folder).as_posix()}\n" for file in files)
+
+
+def _put_aside(target: Path) -> None:
+    """Rename the folder first, so that no process sees half of it; another process may have done so already."""
+    try:
+        aside = Path(tempfile.mkdtemp(prefix=".damaged-", dir=target.parent))
+        with suppress(FileNotFoundError):
+            target.rename(aside / "classes")
+        shutil.rmtree(aside, ignore_errors=True)
+    except OSError as error:
+        raise unwritable(target, error) from error
+
+
+def _put_in_place(draft: Path, target: Path) -> None:
+    try:
+        draft.rename(target)
+    except OSError as error:
+        if not target.is_dir():
+            raise unwritable(target, error) from error
+        # Another process wrote the same meanwhile; its result is as good.

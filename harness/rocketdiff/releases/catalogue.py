@@ -8,6 +8,7 @@ import re
 
 from rocketdiff.releases.lock import locked
 
+_LABEL = re.compile(r"(?P<base>[^+]+)\+(?P<digest>[0-9a-f]{8})")
 # 5.0.0-PREVIEW left 4.9.0 and 5.0.0-ALPHA left 4.9.3; both came before 5.0.0 (dates of their tags: 2021-08, 2022-03).
 _STAGES = {"PREVIEW": 0, "ALPHA": 1, "incubating": 2, "": 3}
 # Where a release is not simply the successor of the one before it in its line (read from the history of the upstream repository).
@@ -24,8 +25,17 @@ def is_known_client(release: str) -> bool:
     return release in locked().clients
 
 
+def base_of(release: str) -> str:
+    """The published release that a build goes by, 5.3.3 of 5.3.3+1a2b3c4d; any other release is its own."""
+    match = _LABEL.fullmatch(release)
+    return match["base"] if match else release
+
+
 def parent_of(release: str) -> str | None:
-    """The release that this client was developed from; None for the first."""
+    """The release that this client was developed from; None for the first. Of a build that nobody published, the one it goes by."""
+    base = base_of(release)
+    if base != release:
+        return base
     if release in _FORKS:
         return _FORKS[release]
     releases = client_releases()

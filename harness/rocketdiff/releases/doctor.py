@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 
 from rocketdiff.core.errors import EnvironmentMissing
-from rocketdiff.releases import cpp_client, machine
+from rocketdiff.releases import cpp_client, driver_builds, machine
 from rocketdiff.releases.artifacts import artifact_folder
 from rocketdiff.releases.cache import CACHE_VARIABLE, Condition, cache_dir, condition_of
 from rocketdiff.releases.jdk import JavaHome, UnfitJava, in_words, judged, kept_home, local_java
@@ -59,6 +59,7 @@ def examine() -> list[Requirement]:
         _jars("server jars", lock.servers),
         _jars("client jars", lock.clients),
         _cpp_client(),
+        *map(_other_client, driver_builds.OTHER_CLIENTS.values()),
         _chromium(),
         _containers(),
     ]
@@ -161,6 +162,19 @@ def _cpp_client() -> Requirement:
     can_build = importlib.util.find_spec("ensurepip") is not None
     remedy = "only for subjects cpp:…: apt-get install python3-venv (Debian, Ubuntu)"
     return _finding(name, can_build, "not built; built when first used" if can_build else "no venv with pip", remedy)
+
+
+def _other_client(client: driver_builds.OtherClient) -> Requirement:
+    """Whether its driver can be started, or built when first used."""
+    missing = driver_builds.missing_tools(client)
+    if missing:
+        remedy = f"only for subjects {client.name}:…: {client.remedy}"
+        return _finding(client.title, ok=False, seen=f"no {' and no '.join(missing)} on PATH", remedy=remedy)
+    release = driver_builds.release_of(client)
+    is_built = driver_builds.is_built(client)
+    return _finding(
+        client.title, ok=True, seen=f"{release}, {'built' if is_built else 'built when first used'}", remedy=""
+    )
 
 
 def _chromium() -> Requirement:

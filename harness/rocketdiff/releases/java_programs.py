@@ -5,19 +5,18 @@ The driver is one source for all releases, compiled against the API of the oldes
 real classes of any release and runs them on scripts. The key of a compiled program is a digest of its inputs.
 """
 
-import contextlib
 import hashlib
 import os
-import shutil
 import subprocess
-import tempfile
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from rocketdiff.core.errors import EnvironmentMissing, HarnessError
 from rocketdiff.core.resources import resource
-from rocketdiff.releases.artifacts import client_class_path, ensure, fetch_clients
-from rocketdiff.releases.cache import cache_dir, sha256_of, unwritable
+from rocketdiff.releases.artifacts import client_class_path, ensure, fetch_clients, grpc_client_class_path
+from rocketdiff.releases.cache import cache_dir, made_once
+from rocketdiff.releases.catalogue import base_of
 from rocketdiff.releases.jdk import JavaHome, find_java
 from rocketdiff.releases.lock import locked
 from rocketdiff.releases.progress import ProgressListener
@@ -25,6 +24,9 @@ from rocketdiff.releases.progress import ProgressListener
 # Code compiled against the oldest API uses only methods that every later release still has.
 API_RELEASE = "4.0.0-incubating"
 DRIVER_SOURCES = "harness/rocketdiff/drivers/java"
+GRPC_DRIVER_SOURCES = "harness/rocketdiff/drivers/grpc_java"
+JSON_SOURCES = f"{DRIVER_SOURCES}/rocketdiff/json"
+"""The driver's reader of JSON, which the host of the simulation also reads with."""
 
 SIMULATOR_SOURCES = "harness/rocketdiff/simulation/java_host/java"
 MAIN_CLASS = "rocketdiff.simulation.Main"
@@ -39,11 +41,14 @@ SIMULATOR_JVM_OPTIONS = (
     f"-Djava.util.logging.config.file={os.devnull}",
 )
 
+# A compiler of our few files lives for a second, as the host does; what it writes stays the same.
+COMPILER_JVM_OPTIONS = ("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC")
+
 # A few hundred lines take two seconds; a machine under heavy load some more.
 COMPILER_DEADLINE_S = 120
 
-DIGESTS = "digests.txt"
-"""In a class folder: sha256 and name of every file, compared on each use of the folder."""
+# As in every jar whose content alone is to count: the earliest time that the format knows.
+_NO_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 def driver_class_path(listener: ProgressListener | None = None) -> Path:
@@ -51,10 +56,20 @@ def driver_class_path(listener: ProgressListener | None = None) -> Path:
     return compiled("driver", resource(DRIVER_SOURCES), client_class_path(API_RELEASE, listener), find_java(listener))
 
 
+def grpc_driver_class_path(release: str, listener: ProgressListener | None = None) -> list[Path]:
+    """The folders of the gRPC driver's classes, to put before that client's jars on the class path."""
+    java = find_java(listener)
+    reader = compiled("json", resource(JSON_SOURCES), (), java)
+    class_path = [reader, *grpc_client_class_path(release, listener)]
+    return [compiled("grpc-driver", resource(GRPC_DRIVER_SOURCES), class_path, java), reader]
+
+
 def simulator_class_path(listener: ProgressListener | None = None) -> list[Path]:
     """The host's classes and libraries; it is given the class path of each release at run time."""
-    libraries = ensure("simulation host", locked().tools["asm"], listener)
-    return [compiled("simulation", resource(SIMULATOR_SOURCES), libraries, find_java(listener)), *libraries]
+    java = find_java(listener)
+    reader = compiled("json", resource(JSON_SOURCES), (), java)
+    libraries = [reader, *ensure("simulation host", locked().tools["asm"], listener)]
+    return [compiled("simulation", resource(SIMULATOR_SOURCES), libraries, java), *libraries]
 
 
 def fetch_simulation(releases: Sequence[str], listener: ProgressListener | None = None) -> None:
@@ -64,7 +79,7 @@ def fetch_simulation(releases: Sequence[str], listener: ProgressListener | None 
     Call it before starting several hosts: otherwise they wait for each other to download or compile the same files.
     """
     simulator_class_path(listener)
-    fetch_clients(releases, listener)
+    fetch_clients(list(dict.fromkeys(map(base_of, releases))), listener)
 
 
 def compiled(name: str, sources: Path, class_path: Sequence[Path], java: JavaHome, *, level: int = 8) -> Path:
@@ -77,12 +92,26 @@ def compiled(name: str, sources: Path, class_path: Sequence[Path], java: JavaHom
     if not files:
         raise HarnessError(f"Java sources under {sources}", seen="none", hint="install rocketdiff again")
     options = ("--release", str(level), "-Xlint:-options", "-encoding", "UTF-8")
-    target = cache_dir() / "classes" / f"{name}-{_key(sources, files, class_path, java, options)}"
-    if target.is_dir() and not _is_whole(target):
-        _put_aside(target)
-    if not target.is_dir():
-        _compile_into(target, files, class_path, java, options)
-    return target
+    target = class_folder() / f"{name}-{_key(sources, files, class_path, java, options)}"
+    words = (str(java.javac), *COMPILER_JVM_OPTIONS, *options, "-cp", _joined(class_path))
+    return made_once(target, lambda draft: _run_compiler([*words, "-d", str(draft), *map(str, files)]))
+
+
+def jar_of(classes: Path) -> Path:
+    """A jar of compiled classes, beside their folder: a JVM uses a class archive only if all of the class path are jars."""
+    folder = made_once(classes.with_name(f"{classes.name}-jar"), lambda draft: _pack(classes, draft / "classes.jar"))
+    return folder / "classes.jar"
+
+
+def class_folder() -> Path:
+    """The part of the cache that holds compiled classes and the class archives of servers."""
+    return cache_dir() / "classes"
+
+
+def _pack(classes: Path, jar: Path) -> None:
+    with zipfile.ZipFile(jar, "w") as file:
+        for path in sorted(classes.rglob("*.class")):
+            file.writestr(zipfile.ZipInfo(path.relative_to(classes).as_posix(), _NO_TIME), path.read_bytes())
 
 
 def _key(
@@ -97,46 +126,6 @@ def _key(
     return digest.hexdigest()[:16]
 
 
-def _is_whole(folder: Path) -> bool:
-    """Whether the folder has exactly the classes the compiler wrote; a damaged one would look like a fault of the simulation host."""
-    try:
-        return (folder / DIGESTS).read_text(encoding="utf-8") == _digests(folder)
-    except (OSError, UnicodeDecodeError):
-        return False
-
-
-def _digests(folder: Path) -> str:
-    files = sorted(file for file in folder.rglob("*") if file.is_file() and file.name != DIGESTS)
-    return "".join(f"{sha256_of(file)}  {file.relative_to(folder).as_posix()}\n" for file in files)
-
-
-def _put_aside(target: Path) -> None:
-    """Rename the folder first, so that no process sees half of it; another process may have done so already."""
-    try:
-        aside = Path(tempfile.mkdtemp(prefix=".damaged-", dir=target.parent))
-        with contextlib.suppress(FileNotFoundError):
-            target.rename(aside / "classes")
-        shutil.rmtree(aside, ignore_errors=True)
-    except OSError as error:
-        raise unwritable(target, error) from error
-
-
-def _compile_into(
-    target: Path, files: Sequence[Path], class_path: Sequence[Path], java: JavaHome, options: Sequence[str]
-) -> None:
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=target.parent))
-    except OSError as error:
-        raise unwritable(target.parent, error) from error
-    try:
-        _run_compiler([str(java.javac), *options, "-d", str(draft), "-cp", _joined(class_path), *map(str, files)])
-        (draft / DIGESTS).write_text(_digests(draft), encoding="utf-8")
-        _put_in_place(draft, target)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-
-
 def _run_compiler(command: list[str]) -> None:
     try:
         ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=COMPILER_DEADLINE_S)
@@ -144,15 +133,6 @@ def _run_compiler(command: list[str]) -> None:
         raise EnvironmentMissing(f"javac to end within {COMPILER_DEADLINE_S} s", seen="it still runs") from error
     if ran.returncode != 0:
         raise HarnessError("the Java sources to compile", seen=(ran.stderr or ran.stdout).strip()[:2_000])
-
-
-def _put_in_place(draft: Path, target: Path) -> None:
-    try:
-        draft.rename(target)
-    except OSError as error:
-        if not target.is_dir():
-            raise unwritable(target, error) from error
-        # Another process compiled the same sources meanwhile; its result is equal.
 
 
 def _joined(class_path: Sequence[Path]) -> str:

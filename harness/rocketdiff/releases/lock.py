@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 LOCK_FILE = Path(__file__).with_name("artifacts.lock.json")
 LOCK_FORMAT = 1
-SECTIONS = ("clients", "servers", "tools")  # as in the fields of Lock
+SECTIONS = ("clients", "servers", "tools", "proxies", "grpc_clients")  # as in the fields of ArtifactLock
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +33,17 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True)
 class ArtifactLock:
-    """Class paths by release, in release-line order, and of our own Java tools by name; a shared jar is one Artifact."""
+    """
+    Class paths by release, in release-line order, and of our own Java tools by name; a shared jar is one Artifact.
+
+    proxies: by release of the servers. grpc_clients: releases of the Java client that speaks gRPC, which are numbered on their own.
+    """
 
     clients: Mapping[str, tuple[Artifact, ...]]
     servers: Mapping[str, tuple[Artifact, ...]]
     tools: Mapping[str, tuple[Artifact, ...]] = field(default_factory=dict)
+    proxies: Mapping[str, tuple[Artifact, ...]] = field(default_factory=dict)
+    grpc_clients: Mapping[str, tuple[Artifact, ...]] = field(default_factory=dict)
 
 
 @cache
@@ -61,7 +67,7 @@ def read_lock(file: Path) -> ArtifactLock:
 
 def write_lock(file: Path, lock: ArtifactLock) -> None:
     """Write a lock with one line per jar and per release, so that diffs are small."""
-    sections = dict(zip(SECTIONS, (lock.clients, lock.servers, lock.tools), strict=True))
+    sections: dict[str, Mapping[str, tuple[Artifact, ...]]] = {name: getattr(lock, name) for name in SECTIONS}
     class_paths = (jars for section in sections.values() for jars in section.values())
     table = sorted({artifact for jars in class_paths for artifact in jars}, key=_row)
     index = {artifact: number for number, artifact in enumerate(table)}

@@ -34,6 +34,9 @@ MAVEN_OPTIONS = (
 # The metadata of one module can lack releases that exist (client: 4.3.1, 4.9.7), so several modules are asked.
 ASKED_MODULES = ("rocketmq-client", "rocketmq-common", "rocketmq-remoting", "rocketmq-broker", "rocketmq-namesrv")
 SERVER_RELEASES = ("4.9.7", "5.3.3", "5.5.0")
+PROXY_RELEASES = ("5.3.3",)
+# The Java client that speaks gRPC; its releases are numbered on their own.
+GRPC_RELEASES = ("5.2.0",)
 # Libraries of our own Java programs, which know no release.
 TOOLS = {"asm": ("org.ow2.asm", "9.8")}
 
@@ -67,15 +70,22 @@ def resolve_all() -> ArtifactLock:
         print(f"client {release}: {f'{len(jars)} jars' if jars else 'not published'}", flush=True)
         if jars:
             clients[release] = jars
-    servers: dict[str, tuple[Artifact, ...]] = {}
-    for release in SERVER_RELEASES:
-        jars = resolve(release, ("rocketmq-namesrv", "rocketmq-broker"))
-        print(f"server {release}: {len(jars)} jars", flush=True)
-        if not jars:
-            raise EnvironmentMissing(f"server {release} to be published", seen="Maven finds no such artifact")
-        servers[release] = jars
+    servers = {
+        release: _chosen("server", release, "rocketmq-namesrv", "rocketmq-broker") for release in SERVER_RELEASES
+    }
+    proxies = {release: _chosen("proxy", release, "rocketmq-proxy") for release in PROXY_RELEASES}
+    grpc_clients = {release: _chosen("gRPC client", release, "rocketmq-client-java") for release in GRPC_RELEASES}
     tools = {tool: resolve(version, (tool,), group) for tool, (group, version) in TOOLS.items()}
-    return ArtifactLock(clients, servers, tools)
+    return ArtifactLock(clients, servers, tools, proxies, grpc_clients)
+
+
+def _chosen(kind: str, release: str, *modules: str) -> tuple[Artifact, ...]:
+    """The jars of a release that we name ourselves; EnvironmentMissing if it is not published."""
+    jars = resolve(release, modules)
+    print(f"{kind} {release}: {len(jars)} jars", flush=True)
+    if not jars:
+        raise EnvironmentMissing(f"{kind} {release} to be published", seen="Maven finds no such artifact")
+    return jars
 
 
 def published_releases() -> tuple[str, ...]:

@@ -36,7 +36,7 @@ def render(document: Document) -> dict[str, object]:
     run = document.run
     return {
         "schemaVersion": SCHEMA_VERSION,
-        "label": f"{run.candidate.subject} against {run.baseline.subject}",
+        "label": f"{run.candidate.label or run.candidate.subject} against {run.baseline.label or run.baseline.subject}",
         "message": _message(document),
         "color": _colour(document),
         "isError": document.verdict is RunVerdict.ERROR,

@@ -27,11 +27,11 @@ def defect_lines(found: DefectsFound | None) -> tuple[str, ...]:
     )
 
 
-def _suite(one: SuiteFound) -> str:
-    missed = f" (not always: {', '.join(one.missed)})" if one.missed else ""
+def _suite(found: SuiteFound) -> str:
+    missed = f" (not always: {', '.join(found.missed)})" if found.missed else ""
     return (
-        f"suite {one.suite} finds {one.defects.seen} of the {one.defects.n} that have an opportunity in the {one.played} of its"
-        f" {one.scenarios} scenarios that are played in virtual time{missed}"
+        f"suite {found.suite} finds {found.defects.seen} of the {found.defects.n} that have an opportunity in the {found.played} of its"
+        f" {found.scenarios} scenarios that are played in virtual time{missed}"
     )
 
 
@@ -44,12 +44,12 @@ def table(found: DefectsFound) -> str:
     return "\n".join((*head, *map(_row, found.suites)))
 
 
-def _row(one: SuiteFound) -> str:
-    defects, trials = one.defects, one.trials
+def _row(found: SuiteFound) -> str:
+    defects, trials = found.defects, found.trials
     share = trials.seen / max(1, trials.n)
     return (
-        f"| {one.suite} | {one.played} of {one.scenarios} | {defects.n} | {defects.seen} | {trials.seen} of {trials.n} ({share:.1%})"
-        f" | {trials.low:.1%} to {trials.high:.1%} | {', '.join(one.missed) or '–'} |"
+        f"| {found.suite} | {found.played} of {found.scenarios} | {defects.n} | {defects.seen} | {trials.seen} of {trials.n} ({share:.1%})"
+        f" | {trials.low:.1%} to {trials.high:.1%} | {', '.join(found.missed) or '–'} |"
     )
 
 
@@ -123,8 +123,8 @@ def unseen_rate(document: Document) -> tuple[str, ...]:
     if document.verdict is not RunVerdict.CONFORMS or not is_clean or not spells:
         return ()
     divergence = "undeclared divergence" if document.clusters else "divergence"
-    total = plural(sum(one.n for one in spells), "spell of pauses", "spells of pauses")
-    missed = "; ".join(f"{one.situation}: {excluded_rate(one.n):.1%} (n = {one.n})" for one in spells)
+    total = plural(sum(spell.n for spell in spells), "spell of pauses", "spells of pauses")
+    missed = "; ".join(f"{spell.situation}: {excluded_rate(spell.n):.1%} (n = {spell.n})" for spell in spells)
     rates = f"what shows in fewer of them than this may have been missed (at {CONFIDENCE:.0%}): {missed}"
     return (f"No {divergence} in {total} that both clients ran into; {rates}",)
 
@@ -174,21 +174,21 @@ def bound(rate: Rate) -> str:
 
 def _found_again(found: tuple[Found, ...]) -> str:
     """Entry by entry: repeats of several entries in one run share its seed and cluster, and are no independent trials."""
-    always = [one.seen for one in found if one.seen.n and one.seen.seen == one.seen.n]
+    always = [known.seen for known in found if known.seen.n and known.seen.seen == known.seen.n]
     said = f"Known divergences found again every time: {len(always)} of {len(found)} entries"
     if always:
         fewest = min(always, key=lambda rate: rate.n)
         said += f" (each in {fewest.n} repeats or more, which bound its rate by {fewest.low:.0%} from below)"
-    rest = [one for one in found if one.seen not in always]
+    rest = [known for known in found if known.seen not in always]
     return "; ".join((said, *map(_not_always, rest)))
 
 
-def _not_always(one: Found) -> str:
-    rate = one.seen
+def _not_always(known: Found) -> str:
+    rate = known.seen
     return (
-        f"{one.entry} in {rate.seen} of {rate.n} ({rate.low:.0%} to {rate.high:.0%})"
+        f"{known.entry} in {rate.seen} of {rate.n} ({rate.low:.0%} to {rate.high:.0%})"
         if rate.n
-        else f"{one.entry} undecided"
+        else f"{known.entry} undecided"
     )
 
 
@@ -249,7 +249,7 @@ def _hardly_measured(controls: Controls, run: RunInfo) -> Iterator[str]:
     for mode in sorted({str(case.workload["mode"]) for case in run.cases if "mode" in case.workload}):
         yield from _few(modes.get(mode), f"used {MODE_WORDS.get(mode, mode)} sends")
     clients = {row.client: row.alarms for row in controls.clients}
-    for client in dict.fromkeys(one.subject.partition(":")[0] for one in (run.baseline, run.candidate)):
+    for client in dict.fromkeys(subject.subject.partition(":")[0] for subject in (run.baseline, run.candidate)):
         yield from _few(clients.get(client), f"ran {client} beside itself")
 
 

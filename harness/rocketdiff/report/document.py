@@ -23,14 +23,13 @@ from rocketdiff.core.verdict import CheckResult
 from rocketdiff.documents.files import replace_file
 from rocketdiff.ledger.apply import EntryOutcome
 from rocketdiff.report.cleaning import cleaned
-from rocketdiff.report.clusters import DivergenceCluster, clusters_of
-from rocketdiff.report.context import ExampleContext
+from rocketdiff.report.clusters import DivergenceCluster, ExampleContext, clusters_of
 from rocketdiff.report.example_format import publish, publish_schema, understand
 from rocketdiff.verdict.calibration import Calibration
 from rocketdiff.verdict.defects_found import DefectsFound
 from rocketdiff.verdict.judge import Counts, RunJudgement, RunVerdict
 
-SCHEMA_VERSION = "1.8.0"
+SCHEMA_VERSION = "1.9.0"
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True, rename={"schema_version": "schemaVersion"}):
@@ -65,11 +64,17 @@ def build(
     judgement: RunJudgement,
     plots: Plots,
     traces: TraceCounts,
-    calibration: Calibration | None = None,
+    *,
+    clusters: tuple[DivergenceCluster, ...] | None = None,
     contexts: tuple[ExampleContext, ...] = (),
+    calibration: Calibration | None = None,
     defects: DefectsFound | None = None,
 ) -> Document:
-    """Build the document of a judged run, with plain text only; renderers add nothing."""
+    """
+    Build the document of a judged run, with plain text only; renderers add nothing.
+
+    clusters: of the judgement's results, if they were gathered before.
+    """
     document = Document(
         schema_version=SCHEMA_VERSION,
         verdict=judgement.verdict,
@@ -80,7 +85,7 @@ def build(
         run=run_info,
         traces=traces,
         results=judgement.results,
-        clusters=clusters_of(judgement.results, judgement.policy),
+        clusters=clusters_of(judgement.results, judgement.policy) if clusters is None else clusters,
         plots=plots,
         ledger=judgement.ledger,
         calibration=calibration,

@@ -44,7 +44,14 @@ class _Detail(msgspec.Struct, frozen=True):
 
 
 def publish(document: dict[str, Any]) -> dict[str, Any]:
-    """Give the examples of a document, as plain values, their published form; returns the same document."""
+    """
+    Give the examples of a document, as plain values, their published form; returns the same document.
+
+    A subject without a label has no such field, as before 1.9.
+    """
+    for arm in ("baseline", "candidate"):
+        if not document["run"][arm]["label"]:
+            del document["run"][arm]["label"]
     for example in _examples(document):
         run, sides, figures = (example.pop(name) for name in ("run", "sides", "figures"))
         of_send = {
@@ -101,4 +108,4 @@ def _examples(document: object) -> Iterator[dict[str, Any]]:
 
 def _members(holder: object, name: str) -> Iterator[dict[str, Any]]:
     members = holder.get(name) if isinstance(holder, dict) else None
-    return (one for one in members if isinstance(one, dict)) if isinstance(members, list | tuple) else iter(())
+    return (member for member in members if isinstance(member, dict)) if isinstance(members, list | tuple) else iter(())

@@ -1,6 +1,6 @@
 """The page: one self-contained HTML file, which opens from a CI artefact on a machine without network."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -54,21 +54,17 @@ COLOURS = (
 """Literal colour of a picture and the variable of report.css that replaces it, so that pictures follow the page's scheme."""
 
 
-def _nobody_listens(_case: str) -> None:
-    """Ignore the case."""
-
-
-def write(document: Document, folder: Path, note: Callable[[str], None] = _nobody_listens) -> Path:
-    """Write the page into ``folder`` and return its path; ``note`` is called with every case that has been drawn."""
+def write(document: Document, folder: Path) -> Path:
+    """Write the page into ``folder`` and return its path."""
     path = folder / FILE_NAME
-    replace_file(path, render(document, note).encode())
+    replace_file(path, render(document).encode())
     return path
 
 
-def render(document: Document, note: Callable[[str], None] = _nobody_listens) -> str:
+def render(document: Document) -> str:
     """The page; if it becomes too large, it is rendered again without pictures of cases."""
     order = page.cases_by_interest(document)
-    pictures = draw_cases(order, document.plots, page.subjects_of(document), note)
+    pictures = draw_cases(order, document.plots, page.subjects_of(document))
     text = _page(document, pictures)
     if len(text.encode()) > LIMIT_BYTES:
         text = _page(document, {case: CasePictures(no_room=True) for case in order})

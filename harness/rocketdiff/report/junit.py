@@ -46,9 +46,9 @@ class CaseTold:
 
 def _told_of(name: str, case: CaseInfo, document: Document) -> CaseTold:
     spans = [
-        max((len(row.stored) for row in one.rows), default=0) * one.step_ms / 1e3
-        for one in document.plots.overviews
-        if one.case == name
+        max((len(row.stored) for row in overview.rows), default=0) * overview.step_ms / 1e3
+        for overview in document.plots.overviews
+        if overview.case == name
     ]
     return CaseTold(case.scenario_file, case.checks_line, sum(spans))
 

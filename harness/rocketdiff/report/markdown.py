@@ -203,7 +203,7 @@ def _facts(document: Document) -> str:
     run = document.run
     gating = sum(result.severity is Severity.MUST for result in document.results)
     return (
-        f"{_plain(run.baseline.subject)} (baseline) against {_plain(run.candidate.subject)}, RocketMQ"
+        f"{_plain(run.baseline.title)} (baseline) against {_plain(run.candidate.title)}, RocketMQ"
         f" {_plain(run.server_release)} on {_plain(run.backend)}, suite {_plain(run.suite)}, seed {run.seed}, {duration(run.took_s)},"
         f" {gating} must checks. Reproduce:"
     )

@@ -13,6 +13,8 @@ MEASURE_WORDS = {
     "start_spread_ns": "apart at the start",
     "away-at-least": "stayed away at least, to the end of the case",
     "away-until-return": "stayed away until it came back",
+    "longest-without-success-after-kill-proxy": "longest time without a success once a proxy could be reached again after a kill",
+    "longest-without-success-after-pause-proxy": "longest time without a success once a paused proxy was back",
     "not-store-ok": "answered with another status than SEND_OK",
     "foreign-messages": "messages of nobody in the topic",
     "restricted-mean-failover-time": "mean time to failover, as far as both were watched",

@@ -24,7 +24,7 @@ class OutputListener:
                 print("\n".join(event.lines))
             case events.ReportWritten():
                 files = dict(event.files)
-                print_summary(load(files["json"]), Console(), files)
+                print_summary(load(files["json"]), Console(emoji=False), files)
             case events.RunFailed():
                 for _, file in event.reports[:1]:
                     print(f"the cases that were complete are judged in {file}")

@@ -9,8 +9,7 @@ from rocketdiff.core.plots import ElapsedQuantiles, LaneAttempt
 from rocketdiff.core.run_info import CaseInfo, Guard
 from rocketdiff.core.verdict import CheckResult, Severity, SideExample, Verdict
 from rocketdiff.ledger.apply import EntryOutcome
-from rocketdiff.report.clusters import DivergenceCluster, Weight
-from rocketdiff.report.context import ExampleContext
+from rocketdiff.report.clusters import DivergenceCluster, ExampleContext, Weight
 from rocketdiff.report.document import Document
 from rocketdiff.report.example_words import call_text, detail_lines, stored_text
 from rocketdiff.report.ledger_words import declarations
@@ -143,14 +142,14 @@ def answers_of(results: Iterable[CheckResult], document: Document) -> tuple[Answ
 def _answer(result: CheckResult, document: Document) -> AnswerView:
     """View of an answer; one about durations also says how the episodes ended, because it covers only those that both arms left."""
     sign = sign_of(result.verdict, result.severity)
-    ends = [one for one in document.plots.endings if (one.pool, one.check) == (result.case, result.check)]
-    few = any(2 * min(one.baseline, one.candidate) <= one.episodes for one in ends)
+    ends = [ending for ending in document.plots.endings if (ending.pool, ending.check) == (result.case, result.check)]
+    few = any(2 * min(ending.baseline, ending.candidate) <= ending.episodes for ending in ends)
     return AnswerView(
         result=result,
         sign=sign,
         gates=document.policy.gates(result),
         word=f"{sign.word} where both failed over" if few and result.verdict is Verdict.EQUIVALENT else sign.word,
-        notes=tuple(endings_text(one, subjects_of(document)) for one in ends),
+        notes=tuple(endings_text(ending, subjects_of(document)) for ending in ends),
     )
 
 
@@ -178,7 +177,7 @@ def cluster_views(document: Document) -> tuple[ClusterView, ...]:
 def context_of(cluster: DivergenceCluster, document: Document) -> ExampleContext:
     """The context of a cluster's example; empty if none was computed."""
     wanted = (cluster.fingerprint, str(cluster.weight))
-    found = (one for one in document.contexts if (one.fingerprint, one.weight) == wanted)
+    found = (context for context in document.contexts if (context.fingerprint, context.weight) == wanted)
     return next(found, ExampleContext(*wanted))
 
 

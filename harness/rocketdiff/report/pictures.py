@@ -1,6 +1,6 @@
 """Selects the pictures of a page: drawn case by case, those with new divergences first, until the page is full."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rocketdiff.core.plots import FailoverCurve, FailoverEndings, Overview, Plots, SwimLanes
@@ -71,9 +71,9 @@ NOT_JUDGED = (
 
 
 def draw_cases(
-    cases: Iterable[str], plots: Plots, subjects: dict[str, str], note: Callable[[str], None], room: int = ROOM_BYTES
+    cases: Iterable[str], plots: Plots, subjects: dict[str, str], room: int = ROOM_BYTES
 ) -> dict[str, CasePictures]:
-    """Pictures by case, in the given order, until ``room`` bytes are used; ``note`` is called with every finished case."""
+    """Pictures by case, in the given order, until ``room`` bytes are used."""
     drawn: dict[str, CasePictures] = {}
     for case in cases:
         pictures = _draw_case(case, plots, subjects) if room > 0 else CasePictures(no_room=True)
@@ -81,7 +81,6 @@ def draw_cases(
             pictures = CasePictures(no_room=True)
         room -= pictures.size()
         drawn[case] = pictures
-        note(case)
     return drawn
 
 

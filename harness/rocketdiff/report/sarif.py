@@ -105,10 +105,10 @@ def results_of(document: Document) -> list[dict[str, Any]]:
         if (weight := weight_of(result, divergence, document.policy)) is not Weight.VOID
     ]
     weights, severities = list(Weight), list(Severity)
-    weighed.sort(key=lambda one: (weights.index(one[0]), severities.index(one[1].severity), -one[2].count))
+    weighed.sort(key=lambda item: (weights.index(item[0]), severities.index(item[1].severity), -item[2].count))
     cases = {case.case: case for case in document.run.cases}
     reasons = {entry.id: because(entry) for entry in document.ledger}
-    found = [_result(*one, document.run, cases.get(one[1].case), reasons) for one in weighed]
+    found = [_result(*item, document.run, cases.get(item[1].case), reasons) for item in weighed]
     gone = [_absent(entry) for entry in document.ledger if entry.state in (EntryState.STALE, EntryState.EXCEEDED)]
     return [*found, *gone]
 
@@ -168,9 +168,11 @@ def help_uris(document: Document) -> dict[str, str]:
     entries = {entry.id: entry.ref for entry in document.ledger}
     for cluster in document.clusters:
         mine = (
-            one for one in document.contexts if (one.fingerprint, one.weight) == (cluster.fingerprint, cluster.weight)
+            context
+            for context in document.contexts
+            if (context.fingerprint, context.weight) == (cluster.fingerprint, cluster.weight)
         )
-        known = [entry.ref for one in mine for entry in one.known]
+        known = [entry.ref for context in mine for entry in context.known]
         for ref in (*known, *(entries[name] for name in cluster.declared_by if name in entries)):
             if issue := _ISSUE.search(ref):
                 refs.setdefault(

@@ -85,7 +85,7 @@ def _verdict(document: Document) -> RenderableType:
         Text.assemble((f"{RUN_MARKS[document.verdict]} {headline(document)}", f"bold {style}")),
         Text(f"  {subline(document)}"),
         Text(
-            f"  {run.baseline.subject} (baseline) against {run.candidate.subject}, RocketMQ {run.server_release}"
+            f"  {run.baseline.title} (baseline) against {run.candidate.title}, RocketMQ {run.server_release}"
             f" on {run.backend}, suite {run.suite}, seed {run.seed}, {duration(run.took_s)}",
             style="dim",
         ),

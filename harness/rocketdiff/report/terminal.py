@@ -16,7 +16,7 @@ from rocketdiff.report.words import plural
 
 
 class TerminalListener:
-    """Shows events on a console; create it with ``Console(stderr=True)``, because standard output is for the summary."""
+    """Shows events on a console; create it with ``Console(stderr=True, emoji=False)``, because standard output is for the summary."""
 
     def __init__(self, console: Console) -> None:
         self._console = console

@@ -86,7 +86,7 @@ def sign_of(verdict: Verdict, severity: Severity) -> Sign:
 
 def headline(document: Document) -> str:
     """The verdict as one sentence about the two subjects."""
-    baseline, candidate = document.run.baseline.subject, document.run.candidate.subject
+    baseline, candidate = document.run.baseline.title, document.run.candidate.title
     if document.verdict is RunVerdict.DIVERGES and _baseline_broke_off(document):
         return f"{baseline}, the baseline, broke the line protocol: there is nothing to compare {candidate} with"
     if document.verdict is RunVerdict.DIVERGES and not _about_the_candidate(document):

@@ -15,7 +15,7 @@ from rocketdiff.cluster.interface import Cluster, NodeState, nodes_of
 from rocketdiff.cluster.operations.drain import await_drained
 from rocketdiff.cluster.operations.scheduled import await_delivered
 from rocketdiff.cluster.operations.stored import read_stored
-from rocketdiff.core.errors import ClusterError, EnvironmentMissing, SubjectBroken, TraceError
+from rocketdiff.core.errors import ClusterError, EnvironmentMissing, SubjectBroken, TraceError, UsageError
 from rocketdiff.core.events import (
     Arm,
     ArmLost,
@@ -38,15 +38,18 @@ from rocketdiff.run.stall_watch import StallWatch
 from rocketdiff.run.wire_faults import needs_relays, with_relays
 from rocketdiff.run.wire_witness import WireStory, Witness, Work
 from rocketdiff.scenario import Case
-from rocketdiff.subjects.child import SubjectProcess
-from rocketdiff.subjects.claims import ATTEMPTS, why_not_claimed
-from rocketdiff.subjects.deadlines import longest_callback_s
+from rocketdiff.subjects.claims import why_not_claimed
+from rocketdiff.subjects.conversation import WRONG_SUBJECT
+from rocketdiff.subjects.limits import longest_callback_s
+from rocketdiff.subjects.own_program import OwnProgram
 from rocketdiff.subjects.program import SubjectProgram
-from rocketdiff.traces.case_directory import CaseDirectory
+from rocketdiff.subjects.subject import Subject
+from rocketdiff.subjects.subject_process import SubjectProcess
 from rocketdiff.traces.manifest import Breach, ClockAnchor
 from rocketdiff.traces.recorder import Recorder
+from rocketdiff.traces.run_directory import CaseDirectory
 from rocketdiff.traces.schema import TableName
-from rocketmq_reference.dialects import RELEASES, dialect_of
+from rocketmq_reference.dialects import dialect_of
 
 GO_AHEAD_NS = 200_000_000
 """Both arms are told this long before the first due time: enough for a loaded machine to wake every sender thread."""
@@ -57,14 +60,22 @@ PROGRESS_EVERY_S = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The two programs of a run."""
+    """The two programs of a run. timeouts_ms: how long attempts of an arm last, where that is known before its hello."""
 
     programs: Mapping[Arm, SubjectProgram]
+    timeouts_ms: Mapping[Arm, int | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, baseline: SubjectProgram, candidate: SubjectProgram) -> Self:
         """First the standard, then what is measured against it."""
         return cls({Arm.BASELINE: baseline, Arm.CANDIDATE: candidate})
+
+    @classmethod
+    def of_subjects(cls, baseline: Subject, candidate: Subject) -> Self:
+        """The same, of what was named."""
+        arms = {Arm.BASELINE: baseline, Arm.CANDIDATE: candidate}
+        timeouts_ms = {arm: subject.attempt_timeout_ms for arm, subject in arms.items()}
+        return cls({arm: subject.program for arm, subject in arms.items()}, timeouts_ms)
 
 
 class NotClaimed(Exception):
@@ -117,8 +128,8 @@ def run_case(
 
 def _may_confuse_answers(case: Case) -> bool:
     """Whether by the rules of one of the two releases an asynchronous send may get another one's answer (to 4.6.1)."""
-    releases = (case.id.baseline.release, case.id.candidate.release)
-    return any(one in RELEASES and dialect_of(one).remoting.retry_takes_next_number for one in releases)
+    releases = (case.id.baseline.rules, case.id.candidate.rules)
+    return any(release and dialect_of(release).remoting.retry_takes_next_number for release in releases)
 
 
 def _abandon(directory: CaseDirectory, reason: str) -> None:
@@ -160,15 +171,16 @@ class _Stage:
         for arm in Arm:
             self.arms[arm] = stack.enter_context(self._subject(arm, stack))
         self._each(lambda subject: subject.await_hello())
+        self._require_same_names()
         self._require_claims()
         witness = Witness(self.cluster, self.directory, self._silent_arms(), is_wanted=self.is_wire_wanted)
         self.witness = relays.enter_context(witness)
-        self._each(lambda subject: subject.prepare(self.case.plan, self._setup(subject.arm)))
+        self._each(lambda subject: subject.prepare(self.case.plan, self._setup(subject.arm), self._own_ms(subject.arm)))
         self._each(lambda subject: subject.await_ready())
         self.stalls = stack.enter_context(StallWatch({arm: subject.pid for arm, subject in self.arms.items()}))
         self.connections = stack.enter_context(self._connection_watch())
         self._go()
-        faults = with_relays(self.witness.relays)
+        faults = with_relays(self.witness.relays, self.witness.security)
         schedule = ScheduleThread(self.cluster, self.case.faults, self.origin_ns, self._on_fault, faults)
         try:
             self._await_arms()
@@ -179,9 +191,25 @@ class _Stage:
         self.problems |= {f"fault {n}": str(problem) for n, problem in enumerate(outcome.problems)}
         self.connections.rest()
 
+    def _own_ms(self, arm: Arm) -> int:
+        """How long an attempt of an arm lasts that does not obey the setting; 0 for one that does."""
+        hello = self._hellos().get(arm)
+        return self.pair.timeouts_ms.get(arm) or (hello and hello.attempt_timeout_ms) or 0
+
     def _hellos(self) -> dict[Arm, Hello]:
         told = {arm: subject.transcript.hello for arm, subject in self.arms.items()}
         return {arm: hello for arm, hello in told.items() if hello is not None}
+
+    def _require_same_names(self) -> None:
+        """UsageError for a program of the user's that was named by its first hello and says another name now."""
+        for arm, subject in self.arms.items():
+            broken, program = subject.broken, self.pair.programs.get(arm)
+            if broken is not None and broken.signature == WRONG_SUBJECT and isinstance(program, OwnProgram):
+                raise UsageError(
+                    "a program that says the same name and version at every start",
+                    seen=f"{subject.subject} at first, then {broken.seen}",
+                    hint="let its hello say what is really loaded; do not rebuild it during a run",
+                )
 
     def _require_claims(self) -> None:
         """Raise NotClaimed for what the plan asks of a client that does not say it has the call."""
@@ -190,15 +218,16 @@ class _Stage:
                 raise NotClaimed(reason)
 
     def _silent_arms(self) -> list[Arm]:
-        return [arm for arm, hello in self._hellos().items() if ATTEMPTS not in hello.capabilities]
+        return [arm for arm, hello in self._hellos().items() if not hello.tells_ends]
 
     def testify(self) -> None:
         """Let the wire tell what a client does not; what the wire did not see makes the case invalid."""
         for arm, subject in self.arms.items():
-            timeout_ms = self.case.scenario.settings.send_msg_timeout_ms
             told = subject.transcript
+            timeout_ms = self._own_ms(arm) or self.case.scenario.settings.send_msg_timeout_ms
             confuses = _may_confuse_answers(self.case)
-            work = Work(self._topic(arm), self.case.plan, told.sends, told.attempts, timeout_ms, confuses)
+            starts = told.hello is not None and told.hello.tells_starts
+            work = Work(self._topic(arm), self.case.plan, told.sends, told.attempts, timeout_ms, confuses, starts)
             self.wire[arm] = story = self.witness.testify(arm, work)
             if story.unseen:
                 unseen = f"{len(story.unseen)} frames of {arm} were not all seen: {story.unseen[0]}"
@@ -252,15 +281,18 @@ class _Stage:
         return ConnectionWatch({arm: (subject.pid, endpoints[arm]) for arm, subject in self.arms.items()})
 
     def _setup(self, arm: Arm) -> SubjectSetup:
-        name_servers = self.witness.name_servers(arm)
+        name_servers, settings = self.witness.name_servers(arm), self.case.scenario.settings
+        longest_ms = max(map(self._own_ms, Arm))
         return SubjectSetup(
             name_servers=name_servers,
             topic=self._topic(arm),
             warm_topic=self._warm_topic,
             group=f"{self.cluster.topic_prefix}-{self.directory.number}-{arm}",
             run=self.directory.run,
-            settings=self.case.scenario.settings,
-            callback_limit_ms=round(1_000 * longest_callback_s(self.case.scenario.settings, len(name_servers))),
+            settings=settings,
+            callback_limit_ms=round(1_000 * longest_callback_s(settings, len(name_servers), longest_ms)),
+            security=self.witness.security.setup(),
+            endpoints=self.witness.endpoints(arm),
         )
 
     def _topic(self, arm: Arm) -> str:

@@ -17,9 +17,7 @@ from rocketdiff.run.case import Pair, run_case
 from rocketdiff.run.manifest import entry_of, manifest_of
 from rocketdiff.run.request import RunRequest
 from rocketdiff.scenario import Case
-from rocketdiff.subjects.registry import program_of
-from rocketdiff.traces.case_directory import CaseDirectory
-from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.traces.run_directory import CaseDirectory, RunDirectory
 from rocketdiff.verdict.judge import RunVerdict, conclude
 
 
@@ -58,7 +56,7 @@ class CaseSession:
         self._request = request
         self._clusters = clusters
         self._listeners = listeners
-        self._pair = Pair.of(*map(program_of, request.subjects))
+        self._pair = Pair.of_subjects(*request.subjects)
 
     @classmethod
     def begin(

@@ -20,9 +20,8 @@ from rocketdiff.ledger.model import Ledger
 from rocketdiff.run.case_session import CaseSession, Clusters
 from rocketdiff.run.request import WITHOUT_LEDGERS, RunRequest
 from rocketdiff.scenario import Case
-from rocketdiff.traces.case_directory import CaseDirectory
 from rocketdiff.traces.manifest import CaseEntry
-from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.traces.run_directory import CaseDirectory, RunDirectory
 from rocketdiff.verdict.gate_rate_tally import Answer, ControlOutcome
 
 FOLDER = "control"

@@ -66,6 +66,8 @@ def _case(prefix: str, case: Case, backend: Backend) -> Iterator[str]:
     for fault in scenario.faults:
         yield f"  fault: {fault_sentence(fault)}"
         yield from (f"    {line}" for line in backend.planned_commands(fault))
+    if case.attempt_timeout_ms:
+        yield f"  an attempt may last {case.attempt_timeout_ms:,} ms: faults that outlast the setting last twice that at least"
 
 
 def _left_out(choice: Choice) -> Iterator[str]:

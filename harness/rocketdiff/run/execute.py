@@ -30,10 +30,9 @@ from rocketdiff.run.control_arm import ControlArm
 from rocketdiff.run.dry_run import describe
 from rocketdiff.run.manifest import manifest_of
 from rocketdiff.run.request import RunRequest
-from rocketdiff.run.selection import Choice, choose, require_pair, require_some, require_usable
+from rocketdiff.run.selection import Choice, choose, require_pair, require_security, require_some, require_usable
 from rocketdiff.scenario import Case, expand
 from rocketdiff.scenario.checks_asked import count_planned
-from rocketdiff.subjects.registry import kind_of
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.judge import Counts, RunVerdict, machine_line
 
@@ -100,6 +99,7 @@ def require_possible(request: RunRequest) -> None:
     """UsageError for everything that can be checked before scenarios are read and anything is fetched or started."""
     require_usable(request.out, request.judging.master)
     require_pair(request.baseline, request.candidate)
+    require_security(request.subjects, request.backend)
 
 
 def fetched(request: RunRequest) -> RunRequest:
@@ -110,7 +110,7 @@ def fetched(request: RunRequest) -> RunRequest:
     """
     backend = request.backend.fetched(request.progress)
     for subject in request.subjects:
-        kind_of(subject).fetch(subject.release, request.progress)
+        subject.fetch(request.progress)
     return replace(request, backend=backend)
 
 
@@ -130,7 +130,8 @@ def expanded(choice: Choice, request: RunRequest, seed: int) -> tuple[Case, ...]
     """The cases of what was chosen, as plan_cases has them."""
     require_some(choice, request.selection)
     ordered = sorted(choice.scenarios, key=lambda scenario: (scenario.topology, scenario.name))
-    cases = (expand(scenario, request.baseline, request.candidate, seed) for scenario in ordered)
+    pair, longest_ms = (request.baseline.id, request.candidate.id), request.attempt_timeout_ms
+    cases = (expand(scenario, *pair, seed, longest_ms) for scenario in ordered)
     return tuple(_there(case, request.backend) for case in cases)
 
 
@@ -163,8 +164,8 @@ def _started(request: RunRequest, cases: Sequence[Case], directory: RunDirectory
         run=directory.run,
         seed=directory.manifest.seed,
         suite=request.selection.suite_name,
-        baseline=request.baseline,
-        candidate=request.candidate,
+        baseline=request.baseline.id,
+        candidate=request.candidate.id,
         cases=tuple(str(case.id) for case in cases),
         checks_planned=count_planned([case.scenario for case in cases], str(request.baseline), str(request.candidate)),
         folder=directory.path,

@@ -6,7 +6,7 @@ from itertools import combinations
 from statistics import median
 
 from rocketdiff.core.events import Arm
-from rocketdiff.core.fault import KILLS, FaultKind, FaultRecord, FaultSpec
+from rocketdiff.core.fault import KILLS, PAUSES, FaultRecord, FaultSpec
 from rocketdiff.core.plan import Plan
 from rocketdiff.core.records import Send
 from rocketdiff.core.run_info import Guard
@@ -210,7 +210,7 @@ def _late(pairs: Sequence[tuple[FaultSpec, FaultRecord]], origin_ns: int) -> Ite
 
 
 def _merged(pairs: Sequence[tuple[FaultSpec, FaultRecord]]) -> Iterator[str]:
-    pauses = [(spec, record) for spec, record in pairs if spec.kind is FaultKind.PAUSE]
+    pauses = [(spec, record) for spec, record in pairs if spec.kind in PAUSES]
     for (spec, record), (later, other) in combinations(sorted(pauses, key=lambda pair: pair[0].at_s), 2):
         is_apart = spec.for_s is not None and later.at_s - spec.at_s - spec.for_s >= APART_S
         if is_apart and (record.healed_ns is None or other.inject_ns < record.healed_ns):

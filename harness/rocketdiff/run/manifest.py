@@ -12,7 +12,8 @@ from rocketdiff.releases.machine import this_machine
 from rocketdiff.run.request import RunRequest, command_line
 from rocketdiff.scenario import Case
 from rocketdiff.scenario.checks_asked import checks_planned
-from rocketdiff.traces.manifest import CaseEntry, RunManifest, Tolerance
+from rocketdiff.subjects.subject import Subject
+from rocketdiff.traces.manifest import CaseEntry, RunManifest, SubjectSource, Tolerance
 from rocketdiff.traces.recorder import plan_digest
 
 
@@ -35,7 +36,13 @@ def manifest_of(
         machine=this_machine(f"JDK {find_java(request.progress).version}"),
         cases=tuple(entry_of(number, case) for number, case in enumerate(cases, start=1)),
         left_out=left_out,
+        sources={arm: _source(subject) for arm, subject in zip(Arm, request.subjects, strict=True)},
     )
+
+
+def _source(subject: Subject) -> SubjectSource:
+    own_ms, rules = subject.attempt_timeout_ms, subject.rules_given
+    return SubjectSource(subject.spec, subject.label, subject.checksums(), own_ms, rules)
 
 
 def entry_of(number: int, case: Case) -> CaseEntry:
@@ -58,4 +65,5 @@ def entry_of(number: int, case: Case) -> CaseEntry:
         tolerances=tuple(Tolerance(one.check, one.ratio, one.reason) for one in scenario.tolerances),
         covers=scenario.covers,
         scenario_file=file_named(scenario.source),
+        attempt_timeout_ms=case.attempt_timeout_ms,
     )

@@ -19,7 +19,7 @@ from typing import Self
 from rocketdiff.cluster.interface import Cluster, Role, nodes_of
 from rocketdiff.core.events import Arm
 from rocketdiff.relay.proxy.listener import VIP_OFFSET
-from rocketdiff.traces.connections import ConnectionSample
+from rocketdiff.traces.manifest import ConnectionSample
 
 EVERY_S = 0.5
 """Often enough for a second of calm to have two samples; see the cost above."""
@@ -57,7 +57,7 @@ def endpoints_of(cluster: Cluster, addresses: Mapping[str, str]) -> dict[Endpoin
         host, _, port = addresses[node.name].rpartition(":")
         for place in _resolved(host.strip("[]"), int(port)):
             named[place] = node.name
-            if node.role is not Role.NAME_SERVER:
+            if node.role not in (Role.NAME_SERVER, Role.PROXY):
                 named[place[0], place[1] + VIP_OFFSET] = f"{node.name} vip"
     return named
 

@@ -1,53 +1,77 @@
 """Parsers of option values: subjects, suite, policy."""
 
-import re
+from typing import TYPE_CHECKING
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.policy import Inconclusive, Policy
 from rocketdiff.core.run_options import DEFAULT_RELEASE
-from rocketdiff.core.subject import REFERENCE, STANDARD, SubjectId
+from rocketdiff.core.subject import REFERENCE, STANDARD, ClientProtocol, SubjectId, with_client
 
-_RELEASE = re.compile(r"[0-9][A-Za-z0-9.+-]*")
+if TYPE_CHECKING:
+    from rocketdiff.subjects.subject import Subject
+
+_FIRST_SUITE = {ClientProtocol.REMOTING: "quick", ClientProtocol.GRPC: "grpc"}
 
 
-def pair_of(subjects: list[str]) -> tuple[SubjectId, SubjectId]:
-    """Both subjects; one alone is compared with the reference of its release, none at all is java:5.3.3 with its reference."""
+def pair_of(subjects: list[str]) -> "tuple[Subject, Subject]":
+    """
+    Both subjects; one alone is compared with the reference of its release, none at all is java:5.3.3 with its reference.
+
+    Programs of the user are started to say who they are.
+    """
+    from rocketdiff.subjects.registry import resolved  # noqa: PLC0415 - help needs no subjects
+
     if not subjects:
         subjects = [DEFAULT_RELEASE]
-    parsed = [subject_of(text) for text in subjects]
-    if len(parsed) > 2:
-        raise UsageError("two subjects", seen=f"{len(parsed)}", hint="--subject java:5.3.3 --subject python:5.3.3")
-    return (parsed[0], _reference_for(parsed[0])) if len(parsed) == 1 else (parsed[0], parsed[1])
+    if len(subjects) > 2:
+        raise UsageError("two subjects", seen=f"{len(subjects)}", hint="--subject java:5.3.3 --subject python:5.3.3")
+    first, *second = map(resolved, subjects)
+    return first, second[0] if second else _reference_for(first)
+
+
+def built(subjects: list[str]) -> None:
+    """Runs the build commands of the subject files among them; UsageError if there is none, EnvironmentMissing if one fails."""
+    from rocketdiff.subjects.registry import file_of  # noqa: PLC0415 - help needs no subjects
+    from rocketdiff.subjects.subject_build import build_all  # noqa: PLC0415 - nor their builds
+
+    build_all([file for text in subjects if (file := file_of(text)) is not None])
 
 
 def subject_of(text: str) -> SubjectId:
-    """A subject; a bare release, `5.3.3`, is the Java client's."""
-    return SubjectId(STANDARD, text.strip()) if _RELEASE.fullmatch(text.strip()) else SubjectId.parse(text)
+    """A client of which all is known; a bare release, `5.3.3`, and a build are the Java client's."""
+    from rocketdiff.releases.builds import is_build, kept  # noqa: PLC0415 - help needs no releases
+    from rocketdiff.subjects.registry import spelled_out  # noqa: PLC0415 - nor subjects
+
+    named = spelled_out(text)
+    release = named.removeprefix(f"{STANDARD}:")
+    return SubjectId(STANDARD, kept(release)) if is_build(release) else SubjectId.parse(with_client(named))
 
 
 def release_of(text: str) -> str:
-    """A release of the Java client, written 5.3.3 or java:5.3.3."""
-    return text.strip().removeprefix(f"{STANDARD}:")
+    """A release of the Java client, written 5.3.3 or java:5.3.3, or as a wrapper; the label of a build: patched.jar@5.3.3, dist/lib/."""
+    from rocketdiff.releases.builds import label_of  # noqa: PLC0415 - help needs no releases
+    from rocketdiff.subjects.registry import spelled_out  # noqa: PLC0415 - nor subjects
+
+    return label_of(spelled_out(text).removeprefix(f"{STANDARD}:"))
 
 
-def _reference_for(subject: SubjectId) -> SubjectId:
+def _reference_for(subject: "Subject") -> "Subject":
     """The reference that a client is compared with when it is named alone; only a Java release has one."""
-    from rocketdiff.subjects.registry import program_of  # noqa: PLC0415 - help needs no subjects
+    from rocketdiff.subjects.registry import published  # noqa: PLC0415 - help needs no subjects
 
-    program_of(subject)
     if subject.rules is None:
         raise UsageError(
             "two subjects: only a Java client can be named alone, beside the reference of its release",
             seen=f"{subject} alone",
             hint=f"--subject {SubjectId(STANDARD, DEFAULT_RELEASE)} --subject {subject}",
         )
-    return SubjectId(REFERENCE, subject.rules)
+    return published(SubjectId(REFERENCE, subject.rules))
 
 
-def suite_of(asked: str | None, *, is_chosen: bool) -> str | None:
+def suite_of(asked: str | None, *, is_chosen: bool, protocol: ClientProtocol = ClientProtocol.REMOTING) -> str | None:
     """None is every suite: what `all` says, and what choosing scenarios by name or folder means."""
     if asked is None:
-        return None if is_chosen else "quick"
+        return None if is_chosen else _FIRST_SUITE[protocol]
     return None if asked == "all" else asked
 
 

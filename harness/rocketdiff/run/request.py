@@ -12,10 +12,10 @@ from rocketdiff.cluster.processes.backend import Processes
 from rocketdiff.cluster.start import backend_named
 from rocketdiff.core.policy import Policy
 from rocketdiff.core.run_options import RUN_OPTIONS, TO_REPEAT, RunOption
-from rocketdiff.core.subject import SubjectId
 from rocketdiff.judging.ledgers import LedgerChoice
 from rocketdiff.releases.progress import ProgressListener
-from rocketdiff.run.options import pair_of, policy_of, suite_of
+from rocketdiff.run.options import built, pair_of, policy_of, suite_of
+from rocketdiff.subjects.subject import Subject
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ class RunRequest:
     is_dry: say what would be done, and do nothing.
     """
 
-    baseline: SubjectId
-    candidate: SubjectId
+    baseline: Subject
+    candidate: Subject
     selection: Selection = field(default_factory=Selection)
     backend: Backend = field(default_factory=Processes)
     judging: Judging = field(default_factory=Judging)
@@ -68,9 +68,19 @@ class RunRequest:
     progress: ProgressListener | None = None
 
     @property
-    def subjects(self) -> tuple[SubjectId, SubjectId]:
+    def subjects(self) -> tuple[Subject, Subject]:
         """Baseline and candidate."""
         return self.baseline, self.candidate
+
+    @property
+    def attempt_timeout_ms(self) -> int:
+        """The longest attempt that one of the two subjects says; 0 if both obey the setting."""
+        return max(subject.attempt_timeout_ms or 0 for subject in self.subjects)
+
+    @property
+    def specs(self) -> tuple[str, str]:
+        """Values of ``--subject``."""
+        return self.baseline.spec, self.candidate.spec
 
     @property
     def server_asked(self) -> str | None:
@@ -86,19 +96,31 @@ def request_of(given: Mapping[str, Any], backend: Backend | None = None) -> RunR
     """
     asked = {option.key: given.get(option.key, option.default) for option in RUN_OPTIONS.values()}
     patterns, root = tuple(asked["scenario"] or ()), asked["scenarios"]
-    selection = Selection(suite_of(asked["suite"], is_chosen=bool(patterns or root)), patterns, root)
     ledgers = LedgerChoice(tuple(asked["ledger"] or ()), shipped=not asked["no_ledger"])
+    judging = Judging(policy_of(asked["inconclusive"], strict=asked["strict"]), ledgers, asked["master"])
+    backend = backend or backend_named(asked["cluster"], asked["server"], asked["security"])
+    if asked["build"] and not asked["dry_run"]:
+        built(asked["subject"] or [])
+    pair = pair_of(asked["subject"] or [])  # last: it may start programs
+    suite = suite_of(asked["suite"], is_chosen=bool(patterns or root), protocol=pair[0].protocol)
     return RunRequest(
-        *pair_of(asked["subject"] or []),
-        selection,
-        backend or backend_named(asked["cluster"], asked["server"]),
-        Judging(policy_of(asked["inconclusive"], strict=asked["strict"]), ledgers, asked["master"]),
+        *pair,
+        Selection(suite, patterns, root),
+        backend,
+        replace(judging, ledgers=with_their_own(ledgers, pair)),
         out=asked["out"],
         seed=asked["seed"],
         is_wire_wanted=asked["wire"],
         is_control_wanted=asked["control"],
         is_dry=asked["dry_run"],
     )
+
+
+def with_their_own(choice: LedgerChoice, pair: tuple[Subject, Subject]) -> LedgerChoice:
+    """The chosen ledgers, and those that the subjects' files name, each once."""
+    files = {path.resolve(): path for path in choice.files}
+    own = [subject.ledger for subject in pair if subject.ledger is not None]
+    return replace(choice, files=(*choice.files, *(path for path in own if path.resolve() not in files)))
 
 
 def command_line(request: RunRequest, seed: int) -> str:

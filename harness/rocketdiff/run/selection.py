@@ -1,6 +1,6 @@
 """Which scenarios a run is made of, and which it leaves out, with the reason: nothing is left out silently."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,13 +8,19 @@ from rocketdiff.analysis.masters import require_master
 from rocketdiff.cluster.backend import Backend
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.files import require_folder, require_nameable
-from rocketdiff.core.resources import resource
+from rocketdiff.core.plan import SendKind
 from rocketdiff.core.run_options import DEFAULT_RELEASE
-from rocketdiff.core.subject import STANDARD, SubjectId
+from rocketdiff.core.subject import GRPC_STANDARD, STANDARD, ClientProtocol, SubjectId
 from rocketdiff.core.topology import topology_named
 from rocketdiff.run.request import Selection
 from rocketdiff.scenario import Scenario, load_all, select
-from rocketdiff.subjects.registry import offers, program_of
+from rocketdiff.subjects.subject import Subject
+
+OTHER_PROTOCOL = {
+    ClientProtocol.REMOTING: "its cluster has a proxy, which only clients that speak gRPC use",
+    ClientProtocol.GRPC: "its cluster has no proxy, which clients that speak gRPC need; --suite grpc has those with one",
+}
+"""Why a scenario is left out whose cluster clients of a protocol have no use for."""
 
 NO_CALL = "one of the two clients has no such call"
 """Why a scenario is left out whose kind of send one of them does not have: no difference could be told there."""
@@ -27,11 +33,13 @@ class Choice:
 
     without_call: scenarios that are left out for NO_CALL.
     not_here: scenarios that the backend cannot run, each with the reason.
+    claims: what each program of the user's says that it can be asked, as a sentence.
     """
 
     scenarios: tuple[Scenario, ...]
     without_call: tuple[str, ...]
     not_here: tuple[tuple[str, str], ...]
+    claims: tuple[str, ...] = ()
 
     @property
     def left_out(self) -> tuple[tuple[str, str], ...]:
@@ -44,26 +52,39 @@ class Choice:
         if self.not_here:
             return "; ".join(f"{name}: {reason}" for name, reason in self.not_here)
         if self.without_call:
-            return f"{', '.join(self.without_call)}: {NO_CALL}"
+            return "; ".join((f"{', '.join(self.without_call)}: {NO_CALL}", *self.claims))
         return "rocketdiff scenarios lists them"
 
 
-def choose(wanted: Selection, subjects: Sequence[SubjectId], backend: Backend) -> Choice:
+def choose(wanted: Selection, subjects: Sequence[Subject], backend: Backend) -> Choice:
     """
     Scenarios by suite and pattern, without those that cannot be run.
 
     Raises UsageError for a scenario that was asked for by its very name and that the backend cannot run.
     """
-    there = load_all(wanted.root or resource("fixtures/scenarios"))
+    there = load_all(wanted.root)
     selected = select(there, suite=wanted.suite, patterns=wanted.patterns)
     possibly = ((one.name, why_not_here(one, backend)) for one in selected)
     not_here = {name: reason for name, reason in possibly if reason is not None}
     for name, reason in not_here.items():
         if name in wanted.patterns:
             raise backend.refused(name, reason)
-    without_call = [one.name for one in selected if why_not_asked(one, subjects) is not None]
+    other = {one.name: why for one in selected if (why := _other_protocol(one, subjects[0])) is not None}
+    for name, why in other.items():
+        if name in wanted.patterns:
+            raise UsageError(f"a scenario for {subjects[0].protocol} clients", seen=name, hint=why)
+    not_here = not_here | other
+    without_call = [one.name for one in selected if one.name not in other and why_not_asked(one, subjects) is not None]
     possible = tuple(one for one in selected if one.name not in not_here and one.name not in without_call)
-    return Choice(possible, tuple(without_call), tuple(not_here.items()))
+    return Choice(possible, tuple(without_call), tuple(not_here.items()), tuple(_claims(subjects)))
+
+
+def _claims(subjects: Sequence[Subject]) -> Iterator[str]:
+    """One that is misspelt is seen here; it is not refused, because a later protocol may have it."""
+    for subject in subjects:
+        if subject.kind is None:
+            claimed = ", ".join(sorted(subject.capabilities)) or "nothing"
+            yield f"hello of {subject} claims {claimed}; kinds of send are {', '.join(SendKind)}"
 
 
 def require_usable(out: Path, master: str | None) -> None:
@@ -73,17 +94,39 @@ def require_usable(out: Path, master: str | None) -> None:
     require_master(master)
 
 
-def require_pair(baseline: SubjectId, candidate: SubjectId) -> None:
-    """UsageError for a client or a release that is not known, and for a baseline whose rules nobody has written down."""
-    for subject in (baseline, candidate):
-        program_of(subject)
+def require_pair(baseline: Subject, candidate: Subject) -> None:
+    """UsageError for clients of two protocols, and for a baseline that nobody knows how to judge by."""
+    if baseline.protocol is not candidate.protocol:
+        raise UsageError(
+            "two clients of one protocol, which are on the same cluster and asked for the same sends",
+            seen=f"{baseline} speaks {baseline.protocol}, {candidate} speaks {candidate.protocol}",
+            hint=f"{GRPC_STANDARD}:… is the baseline of clients that speak gRPC, {STANDARD}:… of those that speak remoting",
+        )
+    if baseline.protocol is ClientProtocol.GRPC:
+        if baseline.id.client != GRPC_STANDARD:
+            raise UsageError(f"{GRPC_STANDARD} as the baseline of a client that speaks gRPC", seen=str(baseline))
+        return
     if baseline.rules is None:
-        turned = f"the other way round: {candidate}, then {baseline}"
+        turned = f"the other way round: {candidate.spec}, then {baseline.spec}"
+        turned = turned if candidate.rules else f"{SubjectId(STANDARD, DEFAULT_RELEASE)}, then {baseline.spec}"
+        with_rules = "; or give it rules in a subject.yaml" if baseline.kind is None else ""
         raise UsageError(
             "a baseline whose rules are known, a Java client or the reference",
             seen=str(baseline),
-            hint=turned if candidate.rules else f"{SubjectId(STANDARD, DEFAULT_RELEASE)}, then {baseline}",
+            hint=f"{turned}{with_rules}",
         )
+
+
+def require_security(subjects: Sequence[Subject], backend: Backend) -> None:
+    """UsageError for a client that cannot do what the servers demand: it would fail every send, and say nothing about itself."""
+    for subject in subjects:
+        missing = subject.lacks(backend.demands)
+        if missing:
+            raise UsageError(
+                f"clients that can do what {backend.security_file} asks for: {', '.join(backend.demands)}",
+                seen=f"{subject} cannot do {', '.join(missing)}",
+                hint="a program of your own says what it can in its hello, among the capabilities",
+            )
 
 
 def require_some(choice: Choice, wanted: Selection) -> None:
@@ -96,15 +139,21 @@ def require_some(choice: Choice, wanted: Selection) -> None:
         )
 
 
-def why_not_asked(scenario: Scenario, subjects: Sequence[SubjectId]) -> str | None:
+def _other_protocol(scenario: Scenario, subject: Subject) -> str | None:
+    is_grpc = subject.protocol is ClientProtocol.GRPC
+    has_proxies = topology_named(scenario.topology).has_proxies
+    return None if has_proxies is is_grpc else OTHER_PROTOCOL[subject.protocol]
+
+
+def why_not_asked(scenario: Scenario, subjects: Sequence[Subject]) -> str | None:
     """Why the subjects cannot be compared in a scenario, on whatever cluster; None for nothing."""
     return None if all(_can_be_asked_of(subject, scenario) for subject in subjects) else NO_CALL
 
 
-def _can_be_asked_of(subject: SubjectId, scenario: Scenario) -> bool:
+def _can_be_asked_of(subject: Subject, scenario: Scenario) -> bool:
     brokers = len(topology_named(scenario.topology).broker_letters)
     counts = [number * scenario.queues_per_broker for number in range(1, brokers + 1)]
-    return offers(subject, scenario.workload.call, scenario.workload.mode, counts)
+    return subject.offers(scenario.workload.call, scenario.workload.mode, counts)
 
 
 def why_not_here(scenario: Scenario, backend: Backend) -> str | None:

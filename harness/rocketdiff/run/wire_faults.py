@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from rocketdiff.cluster.faults.catalogue import FAULTS
-from rocketdiff.cluster.faults.proof import ANSWER_TIMEOUT_MS, SILENCE_MS, node_named
+from rocketdiff.cluster.faults.proof import ANSWER_TIMEOUT_MS, SILENCE_MS
 from rocketdiff.cluster.faults.record import Fault, healed, injected
-from rocketdiff.cluster.interface import Cluster, Node, Span
+from rocketdiff.cluster.interface import Cluster, Node, Span, node_named
 from rocketdiff.cluster.operations.admin import probe_broker
 from rocketdiff.core.errors import FaultNotProven
 from rocketdiff.core.fault import ON_THE_WIRE, FaultKind, FaultRecord, FaultSpec, Frames
+from rocketdiff.core.security import OPEN, Security
 from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.proxy.switches import Action, Switch
 from rocketmq_reference.remoting.errors import (
@@ -40,9 +41,13 @@ _ROUNDED_MS = 1.0
 _NS_PER_MS = 1_000_000
 
 
-def with_relays(relays: Collection[Relay]) -> Mapping[FaultKind, Fault]:
-    """Every kind of fault, those on the wire done by these relays; of one case, since they are."""
-    wire = _Wire(tuple(relays))
+def with_relays(relays: Collection[Relay], security: Security = OPEN) -> Mapping[FaultKind, Fault]:
+    """
+    Every kind of fault, those on the wire done by these relays; of one case, since they are.
+
+    security: how the relays want to be asked.
+    """
+    wire = _Wire(tuple(relays), security)
     return {**FAULTS, **dict.fromkeys(ON_THE_WIRE, Fault(wire.inject, wire.heal))}
 
 
@@ -56,6 +61,7 @@ class _Wire:
     """The relays, and by episode which switches are on, one a relay."""
 
     relays: tuple[Relay, ...]
+    security: Security = OPEN
     _on: dict[int, tuple[int, ...]] = field(default_factory=dict)
     _specs: dict[int, FaultSpec] = field(default_factory=dict)
 
@@ -63,14 +69,14 @@ class _Wire:
         """Turn the switch of every relay and prove it through each; raises UnprovenFault."""
         self._specs[spec.episode] = spec
         node = node_named(cluster, spec.node)
-        prove = partial(_prove_in_force, spec, node.probe_topic)
+        prove = partial(_prove_in_force, spec, node.probe_topic, self.security)
         return injected(spec, node.name, lambda: self._turn_on(spec), lambda: self._each(node, prove))
 
     def heal(self, cluster: Cluster, record: FaultRecord) -> FaultRecord:
         """Turn them back and prove that every relay passes on as before; raises UnprovenFault."""
         spec = self._specs[record.episode]
         node = node_named(cluster, spec.node)
-        prove = partial(_prove_over, spec, node.probe_topic)
+        prove = partial(_prove_over, spec, node.probe_topic, self.security)
         return healed(record, lambda: self._turn_off(spec), lambda: self._each(node, prove))
 
     def _turn_on(self, spec: FaultSpec) -> Span:
@@ -93,11 +99,12 @@ class _Wire:
             return max(asking.map(prove, addresses))
 
 
-def _prove_in_force(spec: FaultSpec, topic: str, address: str) -> int:
+def _prove_in_force(spec: FaultSpec, topic: str, security: Security, address: str) -> int:
     began_ns = time.monotonic_ns()
     expected = f"a request to {spec.node} to be {_MET[spec.kind]} on its way"
     try:
-        probe_broker(address, round(spec.delay_ms) + ANSWER_TIMEOUT_MS if spec.delay_ms else SILENCE_MS, topic)
+        patience_ms = round(spec.delay_ms) + ANSWER_TIMEOUT_MS if spec.delay_ms else SILENCE_MS
+        probe_broker(address, patience_ms, topic, security)
     except RemotingException as error:
         if not isinstance(error, _PROOFS.get(spec.kind, ())):
             raise FaultNotProven(expected, seen=str(error)) from error
@@ -118,13 +125,13 @@ _PROOFS: Mapping[FaultKind, type[RemotingException]] = {
 """What a probe ends with; a refused connection, say, would prove something else."""
 
 
-def _prove_over(spec: FaultSpec, topic: str, address: str) -> int:
+def _prove_over(spec: FaultSpec, topic: str, security: Security, address: str) -> int:
     """An answer; after a delay one that came sooner than the delay, which a busy machine may owe us for a while."""
     deadline_ns = time.monotonic_ns() + ANSWER_TIMEOUT_MS * _NS_PER_MS
     while True:
         began_ns = time.monotonic_ns()
         try:
-            probe_broker(address, ANSWER_TIMEOUT_MS, topic)
+            probe_broker(address, ANSWER_TIMEOUT_MS, topic, security)
         except RemotingException as error:
             raise FaultNotProven(f"{spec.node} to answer through its relay again", seen=str(error)) from error
         now_ns = time.monotonic_ns()

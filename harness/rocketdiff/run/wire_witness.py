@@ -6,19 +6,27 @@ where one of the two clients does not claim in its hello to tell its attempts, a
 as a second witness of any other pair can ask for them.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+import tempfile
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from rocketdiff.cluster.interface import Cluster, Role, nodes_of
+from rocketdiff.cluster.interface import Cluster, Role, nodes_of, security_of
+from rocketdiff.cluster.launched.certificates import certificates
 from rocketdiff.core.events import Arm
+from rocketdiff.core.files import private_file
 from rocketdiff.core.plan import Plan, SendMode
 from rocketdiff.core.records import UNSEEN_ROUTE, Attempt, Record, Send
+from rocketdiff.core.security import Security, Tls
 from rocketdiff.protocol.records import encode_record
+from rocketdiff.relay.grpc.attempts import grpc_attempts_of
 from rocketdiff.relay.proxy.listener import Upstream
 from rocketdiff.relay.proxy.process import Relay
+from rocketdiff.relay.proxy.program import RelayTls
+from rocketdiff.relay.remoting.attempt_starts import with_ends
 from rocketdiff.relay.remoting.attempts import attempts_of
 from rocketdiff.relay.remoting.cross_check import disagreements, other_statuses
 from rocketdiff.relay.remoting.exchanges import (
@@ -27,11 +35,12 @@ from rocketdiff.relay.remoting.exchanges import (
     losses_of,
     past_the_relay,
     publish_lists_of,
+    refusals_of,
     with_routes,
 )
-from rocketdiff.relay.remoting.record import read_wire
-from rocketdiff.traces.case_directory import CaseDirectory
+from rocketdiff.relay.remoting.record import WireRecord, read_wire
 from rocketdiff.traces.journal import with_statuses
+from rocketdiff.traces.run_directory import CaseDirectory
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +48,8 @@ class Work:
     """
     What an arm was asked for and what it told of it.
 
-    confuses_answers: an asynchronous send of one of the two releases may get another one's answer, by rule.
+    confuses_answers: an asynchronous send of one of the two releases may get another one's answer, by rule. are_beginnings: its
+    attempts have no ends, because its client reports only when they begin.
     """
 
     topic: str
@@ -48,6 +58,7 @@ class Work:
     attempts: Sequence[Attempt]
     timeout_ms: int
     confuses_answers: bool = False
+    are_beginnings: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +91,7 @@ class Witness:
         self._silent = silent
         self._relays: dict[Arm, Relay] = {}
         self._ends = ExitStack()
+        self._authority: Path | None = None
 
     @property
     def relays(self) -> tuple[Relay, ...]:
@@ -94,18 +106,38 @@ class Witness:
     def name_servers(self, arm: Arm) -> tuple[str, ...]:
         """What the arm's client is to be configured with."""
         relay = self._relays.get(arm)
-        return self._cluster.name_server_addresses if relay is None else relay.name_servers
+        is_direct = relay is None or bool(self._cluster.grpc_endpoints)  # a client that speaks gRPC has no use for them
+        return self._cluster.name_server_addresses if relay is None or is_direct else relay.name_servers
+
+    def endpoints(self, arm: Arm) -> tuple[str, ...]:
+        """What the arm's client is to be configured with if it speaks gRPC; empty in a topology without proxies."""
+        relay = self._relays.get(arm)
+        served = self._cluster.grpc_endpoints
+        return tuple(served.values()) if relay is None else tuple(relay.addresses[name] for name in served)
 
     def addresses(self, arm: Arm) -> Mapping[str, str]:
         """Where the arm's client finds each server, by the server's name."""
         relay = self._relays.get(arm)
-        return {node.name: node.address for node in nodes_of(self._cluster)} if relay is None else relay.addresses
+        own = {node.name: node.address for node in nodes_of(self._cluster)}
+        return own if relay is None else {**own, **relay.addresses}
+
+    @property
+    def security(self) -> Security:
+        """
+        How whom the clients connect to wants to be asked.
+
+        A relay shows certificates made for the run, since nobody but its owner has the key of a server's; and it asks for none,
+        since it shows the servers the one of the security file itself.
+        """
+        security = security_of(self._cluster)
+        return security if self._authority is None else replace(security, tls=Tls(self._authority))
 
     def testify(self, arm: Arm, work: Work) -> WireStory:
         """
         What the wire saw of an arm, once its relay is closed.
 
-        Of one that tells nothing itself it is written down; with the story of any other it is compared. A status is put down as the
+        Of one that tells nothing itself it is written down; of one that tells beginnings both together are; with the story of any other it
+        is compared. A status is put down as the
         wire saw it, whatever the client says, so that the rules judge what the client made of it.
         """
         relay = self._relays.get(arm)
@@ -114,6 +146,8 @@ class Witness:
         records = list(read_wire(relay.journal))
         sends = {send.send: send for send in work.sends}
         threads = {send.send: send.thread for send in work.plan.sends}
+        if self._cluster.grpc_endpoints:
+            return self._testify_of_calls(arm, work, records, grpc_attempts_of(records, work.topic, sends, threads))
         oneway = {send.send for send in work.plan.sends if send.mode is SendMode.ONEWAY}
         attempts = attempts_of(exchanges_of(records), work.topic, sends, threads, work.timeout_ms, oneway)
         unseen = tuple(past_the_relay(records))
@@ -125,14 +159,34 @@ class Witness:
             words += f"; {len(others)} statuses as the wire saw them" if others else ""
             return WireStory(words, unseen, against)
         routes = publish_lists_of(records, work.topic)
+        if work.are_beginnings:
+            begun = [replace(start, oneway=start.send in oneway) for start in work.attempts]
+            whole = with_ends(
+                begun, attempts, sends, refusals_of(records), losses_of(records), work.timeout_ms * 1_000_000
+            )
+            self._record(arm, (*routes, *whole.attempts, *with_routes(work.sends, routes, ())))
+            words = f"the client: {len(begun)} attempts' beginnings; the wire: {len(attempts)} of their ends, {len(routes)} routes"
+            return WireStory(words, unseen, whole.against)
         placed = with_routes(work.sends, routes, blind_spots_of(records))
-        whole: tuple[Record, ...] = (*routes, *attempts, *placed)
-        with self._directory.witnessed(arm) as recorder:
-            for seen in whole:
-                recorder.line(encode_record(seen))
+        self._record(arm, (*routes, *attempts, *placed))
         half_seen = sum(send.route == UNSEEN_ROUTE for send in placed)
         words = f"the wire: {len(attempts)} attempts, {len(routes)} routes; {half_seen} sends half seen"
         return WireStory(words, unseen)
+
+    def _testify_of_calls(
+        self, arm: Arm, work: Work, records: Sequence[WireRecord], attempts: Sequence[Attempt]
+    ) -> WireStory:
+        """A client that speaks gRPC tells no attempts, and no publish list of its own: the proxy chooses the queue."""
+        placed = with_routes(work.sends, (), blind_spots_of(records))
+        self._record(arm, (*attempts, *placed))
+        half_seen = sum(send.route == UNSEEN_ROUTE for send in placed)
+        words = f"the wire: {len(attempts)} attempts; {half_seen} sends half seen"
+        return WireStory(words, tuple(past_the_relay(records)))
+
+    def _record(self, arm: Arm, records: Iterable[Record]) -> None:
+        with self._directory.witnessed(arm) as recorder:
+            for record in records:
+                recorder.line(encode_record(record))
 
     def _other_statuses(self, arm: Arm, work: Work, seen: Sequence[Attempt]) -> list[Attempt]:
         """
@@ -154,12 +208,30 @@ class Witness:
         return others
 
     def __enter__(self) -> Self:
+        if not (self._silent or self._is_wanted):
+            return self
         with ExitStack() as undo:
-            for arm in Arm if self._silent or self._is_wanted else ():
-                relay = Relay(upstreams_of(self._cluster), self._directory.wire_file(arm))
+            tls = self._tls(undo)
+            for arm in Arm:
+                relay = Relay(upstreams_of(self._cluster), self._directory.wire_file(arm), tls)
                 self._relays[arm] = undo.enter_context(relay)
+            if tls is not None:
+                Path(tls.key).unlink()  # read by now
             self._ends = undo.pop_all()
         return self
+
+    def _tls(self, undo: ExitStack) -> RelayTls | None:
+        """Files for relays: certificates made for the run to show to clients, those of the security file to ask servers by."""
+        asked = security_of(self._cluster).tls
+        if asked is None:
+            return None
+        made = certificates()
+        folder = Path(undo.enter_context(tempfile.TemporaryDirectory(prefix="rocketdiff-relay-")))
+        self._authority = private_file(folder / "authority.pem", made.authority)
+        shown = private_file(folder / "relay.pem", made.certificate), private_file(folder / "relay.key", made.key)
+        ca, own, key = (None if each is None else str(each) for each in (asked.ca, asked.certificate, asked.key))
+        certificate, shown_key = map(str, shown)
+        return RelayTls(certificate, shown_key, ca, own, key, asked.key_password)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -169,6 +241,9 @@ class Witness:
 
 
 def upstreams_of(cluster: Cluster) -> tuple[Upstream, ...]:
-    """Every server of a cluster, as a relay is told of it."""
+    """Every server of a cluster, as a relay is told of it; where clients speak gRPC, those that serve it."""
+    if cluster.grpc_endpoints:
+        served = cluster.grpc_endpoints.items()
+        return tuple(Upstream(name, address, is_broker=False, is_grpc=True) for name, address in served)
     nodes = nodes_of(cluster)
     return tuple(Upstream(node.name, node.address, is_broker=node.role is not Role.NAME_SERVER) for node in nodes)

@@ -4,6 +4,7 @@ from rocketdiff.scenario.expansion import expand, plan_of
 from rocketdiff.scenario.loading import line_of, load, load_all, parse
 from rocketdiff.scenario.model import Case, Scenario, Tolerance, Workload
 from rocketdiff.scenario.selection import select
+from rocketdiff.scenario.stretch import stretched, stretched_sentences
 
 __all__ = [
     "Case",
@@ -17,4 +18,6 @@ __all__ = [
     "parse",
     "plan_of",
     "select",
+    "stretched",
+    "stretched_sentences",
 ]

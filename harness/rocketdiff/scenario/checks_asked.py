@@ -1,18 +1,20 @@
-"""Which checks a run is asked: each scenario's own, the three asked of every case, the pooled ones; and which tell something unasked."""
+"""The checks of a run: each scenario's own, the three of every case, and the pooled ones."""
 
 from collections.abc import Iterable, Sequence
 
-from rocketdiff.core.checks import ASKED, IMPLICIT, STATISTICAL
+from rocketdiff.core.checks import ASKED, IMPLICIT, OF_QUEUES, STATISTICAL
 from rocketdiff.core.evidence import pool_name
+from rocketdiff.core.topology import topology_named
 from rocketdiff.scenario import Scenario
 
 TOLD_UNPLANNED = tuple(check for check in ASKED if check not in STATISTICAL)
-"""Checks that look at every send of every case and tell any difference they see; the others need a scenario that measures."""
+"""Checks that read every send of every case and report any difference, planned or not; the others need a scenario that measures."""
 
 
 def checks_planned(scenario: Scenario) -> tuple[str, ...]:
-    """Every one of them must come back with an answer."""
-    return (*scenario.checks, *IMPLICIT)
+    """The checks of a case, each of which must be answered; before a proxy also those that do not apply there, so that they say so."""
+    of_queues = OF_QUEUES if topology_named(scenario.topology).has_proxies else ()
+    return (*scenario.checks, *of_queues, *IMPLICIT)
 
 
 def pooled_planned(

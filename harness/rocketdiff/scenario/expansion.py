@@ -9,6 +9,7 @@ from rocketdiff.core.case import CaseId
 from rocketdiff.core.plan import Plan, PlannedSend
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.scenario.model import Case, Scenario, Workload
+from rocketdiff.scenario.stretch import stretched
 
 _NS_PER_S = 1_000_000_000
 
@@ -26,9 +27,18 @@ _ARGUMENT_LIMIT = 1_000_000
 """Random arguments are below this: every queue count divides it almost evenly, and it is short to read."""
 
 
-def expand(scenario: Scenario, baseline: SubjectId, candidate: SubjectId, seed: int) -> Case:
-    """The case of a scenario for two subjects; the plan depends on the scenario and the seed, never on the subjects."""
-    return Case(CaseId(scenario.name, baseline, candidate), scenario, plan_of(scenario, seed))
+def expand(
+    scenario: Scenario, baseline: SubjectId, candidate: SubjectId, seed: int, attempt_timeout_ms: int = 0
+) -> Case:
+    """
+    The case of a scenario for two subjects; of them the plan depends on nothing but the length of their attempts.
+
+    attempt_timeout_ms: the longest that one of the two says; see ``stretch``.
+    """
+    longer = stretched(scenario, attempt_timeout_ms)
+    longest_ms = attempt_timeout_ms if attempt_timeout_ms > scenario.settings.send_msg_timeout_ms else 0
+    case_id = CaseId(scenario.name, baseline, candidate)
+    return Case(case_id, longer, plan_of(longer, seed), attempt_timeout_ms=longest_ms)
 
 
 def plan_of(scenario: Scenario, seed: int) -> Plan:

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     PauseKind = str
     KillKind = str
     NameServerPauseKind = str
+    ProxyPauseKind = str
+    ProxyKillKind = str
     SettingKind = str
     WireKind = str
     WireDelayKind = str
@@ -50,6 +52,8 @@ else:  # closed sets out of the tables of the core
     PauseKind = Literal[_kinds(Means.PAUSE, Role.BROKER, Role.SLAVE)]
     KillKind = Literal[_kinds(Means.KILL, Role.BROKER, Role.SLAVE)]
     NameServerPauseKind = Literal[_kinds(Means.PAUSE, Role.NAME_SERVER)]
+    ProxyPauseKind = Literal[_kinds(Means.PAUSE, Role.PROXY)]
+    ProxyKillKind = Literal[_kinds(Means.KILL, Role.PROXY)]
     SettingKind = Literal[_kinds(Means.SETTING, Role.BROKER)]
     WireKind = Literal[_kinds(Means.RELAY, Role.BROKER)]
     WireDelayKind = Literal[_kinds(Means.RELAY, Role.BROKER, has_delay=True)]
@@ -65,6 +69,7 @@ PauseSeconds = Annotated[
         ge=0.05, le=600, allow_inf_nan=False, description="Under 50 ms a pause cannot be proven by an unanswered probe."
     ),
 ]
+ProxyNumber = Annotated[int, Field(ge=1, le=9)]
 FramesName = Literal["requests", "responses"]
 ShownSeconds = Annotated[
     float,
@@ -104,7 +109,7 @@ class WorkloadPart(Part):
     """What the application does: a closed loop of sends with due times."""
 
     mode: Literal["sync", "async", "oneway"] = "sync"
-    call: Literal["plain", "queue", "selector", "batch"] = "plain"
+    call: Literal["plain", "queue", "selector", "batch", "group"] = "plain"
     threads: Annotated[int, Field(ge=1, le=64)] = 1
     rate_per_s: Annotated[float, Field(gt=0, le=5_000, allow_inf_nan=False)]
     duration_s: Seconds
@@ -174,6 +179,21 @@ class NameServerPausePart(Repeated):
     name_server: Annotated[int, Field(ge=1, le=9)]
 
 
+class ProxyPausePart(Repeated):
+    """Freeze a proxy for a while, once or several times at a steady interval."""
+
+    kind: ProxyPauseKind
+    proxy: ProxyNumber
+
+
+class ProxyKillPart(Timed):
+    """End the process of a proxy without notice; with for_s its restart begins then, without it stays dead."""
+
+    kind: ProxyKillKind
+    proxy: ProxyNumber
+    for_s: PauseSeconds | None = None
+
+
 class BrokerSettingPart(Shown, OnBroker):
     """Change a running broker's settings for a while: no permission to write, flow control, no time to flush."""
 
@@ -196,7 +216,14 @@ class WireDelayPart(Shown, OnTheWire):
 
 
 FaultPart = Annotated[
-    PausePart | KillPart | NameServerPausePart | BrokerSettingPart | WirePart | WireDelayPart,
+    PausePart
+    | KillPart
+    | NameServerPausePart
+    | ProxyPausePart
+    | ProxyKillPart
+    | BrokerSettingPart
+    | WirePart
+    | WireDelayPart,
     Field(discriminator="kind"),
 ]
 

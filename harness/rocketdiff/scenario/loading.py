@@ -1,11 +1,13 @@
 """From a file, or from the text a run has kept, to a Scenario; refused with one clear message or right."""
 
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.plain import shown
 from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.resources import resource
 from rocketdiff.documents.refusal import Words, read_part, refused
 from rocketdiff.documents.yaml_source import YamlSource, parse_yaml, read_text
 from rocketdiff.scenario.file_format import FORMAT, ScenarioFile, WireDelayPart, WirePart, WorkloadPart
@@ -33,13 +35,22 @@ def load(path: Path) -> Scenario:
     return parse(read_text(path), str(path))
 
 
-def load_all(root: Path) -> tuple[Scenario, ...]:
+def load_all(root: Path | None = None) -> tuple[Scenario, ...]:
     """
-    Every scenario below a folder, by name.
+    Every scenario below a folder, or every shipped one, by name.
 
     Raises UsageError when there is none, when a file is refused, and when two have one name: it selects, declares, files and
     reports. Where a file lies is its owner's business; of those that are shipped a test says that they lie where their names say.
     """
+    return _shipped() if root is None else _below(root)
+
+
+@cache
+def _shipped() -> tuple[Scenario, ...]:
+    return _below(resource("fixtures/scenarios"))
+
+
+def _below(root: Path) -> tuple[Scenario, ...]:
     scenarios = tuple(load(path) for path in sorted(root.rglob(f"*{SUFFIX}")))
     if not scenarios:
         raise UsageError(f"scenario files (*{SUFFIX}) below {root}", seen="none", hint="check --scenarios")

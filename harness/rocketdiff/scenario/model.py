@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from rocketdiff.core.case import CaseId
-from rocketdiff.core.fault import FaultKind, FaultSpec
+from rocketdiff.core.fault import PAUSES, FaultSpec
 from rocketdiff.core.plan import Plan, SendKind, SendMode
 from rocketdiff.core.settings import ClientSettings
 
@@ -81,8 +81,8 @@ class Scenario:
 
     @property
     def episodes(self) -> int:
-        """How many times a broker is paused."""
-        return sum(fault.kind is FaultKind.PAUSE for fault in self.faults)
+        """How many times what clients send to is paused: a broker, or a proxy before them."""
+        return sum(fault.kind in PAUSES for fault in self.faults)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +91,14 @@ class Case:
     A scenario for one pair of subjects, with the exact sends both arms are given.
 
     brokers: names of the brokers by letter, on a cluster whose brokers have other names than ours; faults name them so too.
+    attempt_timeout_ms: how long an attempt of one of the two may last, if longer than the scenario's setting; else 0.
     """
 
     id: CaseId
     scenario: Scenario
     plan: Plan
     brokers: tuple[str, ...] = ()
+    attempt_timeout_ms: int = 0
 
     @property
     def faults(self) -> tuple[FaultSpec, ...]:

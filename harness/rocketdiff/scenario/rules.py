@@ -4,10 +4,11 @@ Rules of the format that need more than one field: messages that a client can se
 
 from collections.abc import Iterable, Sequence
 
-from rocketdiff.core.fault import FaultKind, FaultSpec
+from rocketdiff.core.fault import ON_THE_WIRE, FaultKind, FaultSpec
 from rocketdiff.core.knowable import Sending, unanswerable
 from rocketdiff.core.message import RESERVED_PROPERTIES
 from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.topology import TOPOLOGIES
 from rocketdiff.documents.refusal import refused
 from rocketdiff.documents.yaml_source import YamlSource
 from rocketdiff.scenario.file_format import ScenarioFile, WorkloadPart
@@ -45,11 +46,42 @@ def sending_of(file: ScenarioFile, faults: Iterable[FaultSpec]) -> Sending:
         SendKind(workload.call),
         file.client_settings.send_latency_fault_enable,
         is_delayed=any(levels),
-        loses_a_broker=any(fault.kind in (FaultKind.PAUSE, FaultKind.KILL) for fault in faults),
+        loses_a_broker=any(fault.kind in _LOSSES for fault in faults),
+        is_proxied=TOPOLOGIES[file.topology].has_proxies,
     )
 
 
-_ADDRESSED = {SendKind.QUEUE, SendKind.SELECTOR}
+_LOSSES = {FaultKind.PAUSE, FaultKind.KILL, FaultKind.PAUSE_PROXY, FaultKind.KILL_PROXY}
+
+
+_BY_GRPC = {SendKind.PLAIN, SendKind.GROUP}
+"""Calls of clients that speak gRPC."""
+
+
+def _require_spoken(file: ScenarioFile, faults: Sequence[FaultSpec], source: YamlSource) -> None:
+    """Raise UsageError for what clients of the topology cannot send: those before a proxy speak gRPC, all others remoting."""
+    workload, is_proxied = file.workload, TOPOLOGIES[file.topology].has_proxies
+    levels = [workload.delay_level] if isinstance(workload.delay_level, int) else workload.delay_level
+    if is_proxied and (SendKind(workload.call) not in _BY_GRPC or workload.mode == "oneway" or any(levels)):
+        raise refused(
+            source.place,
+            ("workload",),
+            expected="call: plain or group, mode: sync or async, and no delay_level, in a topology with a proxy",
+            seen=f"call: {workload.call}, mode: {workload.mode}, delay_level: {workload.delay_level}",
+            hint="clients that speak gRPC have no other calls",
+        )
+    if not is_proxied and SendKind(workload.call) is SendKind.GROUP:
+        hint = "only clients that speak gRPC have message groups; call: selector is its like"
+        seen = f"call: group in {file.topology}"
+        raise refused(source.place, ("workload", "call"), expected="a topology with a proxy", seen=seen, hint=hint)
+    for fault in faults if is_proxied else ():
+        if fault.kind in ON_THE_WIRE:
+            raise refused(
+                source.place, ("faults",), expected="no faults on the wire before a proxy", seen=str(fault.kind)
+            )
+
+
+_ADDRESSED = {SendKind.QUEUE, SendKind.SELECTOR, SendKind.GROUP}
 """Calls that name their queue: no retry, no choice, no failover (sendKernelImpl is called once)."""
 
 
@@ -58,6 +90,7 @@ def require_consistent(file: ScenarioFile, faults: Sequence[FaultSpec], source: 
     _require_unique(file, source)
     _require_workload(file, source)
     require_sendable(file.workload, source)
+    _require_spoken(file, faults, source)
     _require_answerable(file, faults, source)
 
 
@@ -75,7 +108,7 @@ def _require_workload(file: ScenarioFile, source: YamlSource) -> None:
         raise refused(
             source.place,
             ("workload", "arguments"),
-            expected="arguments only with call: queue or selector",
+            expected="arguments only with call: queue, selector or group",
             seen=f"call: {workload.call}",
             hint="remove arguments, or choose the call",
         )

@@ -5,13 +5,15 @@ from dataclasses import replace
 from itertools import pairwise
 
 from rocketdiff.core.fault import KILLS, FaultKind, FaultSpec, Frames
-from rocketdiff.core.topology import TOPOLOGIES, Role, broker_name, name_server_name, slave_name
+from rocketdiff.core.topology import TOPOLOGIES, Role, broker_name, name_server_name, proxy_name, slave_name
 from rocketdiff.documents.refusal import refused
 from rocketdiff.documents.yaml_source import Location, YamlSource
 from rocketdiff.scenario.file_format import (
     FaultPart,
     KillPart,
     NameServerPausePart,
+    ProxyKillPart,
+    ProxyPausePart,
     ScenarioFile,
     WireDelayPart,
     WirePart,
@@ -27,6 +29,8 @@ SHARE_OF_A_PROOF = 0.5
 """Of a fault's time, for showing that it is in effect; as for a pause."""
 
 _WITH_SLAVES = "one of " + ", ".join(name for name, nodes in TOPOLOGIES.items() if nodes.has_slaves)
+
+_WITH_PROXIES = ", ".join(name for name, nodes in TOPOLOGIES.items() if nodes.proxy_count)
 
 _WITH_FLUSH = ", ".join(name for name, nodes in TOPOLOGIES.items() if nodes.waits_for_disk)
 
@@ -60,7 +64,7 @@ def _written_out(
 ) -> Iterator[tuple[Location, FaultSpec]]:
     node = _node(part, file, source, location)
     kind = FaultKind(part.kind)
-    if isinstance(part, KillPart):
+    if isinstance(part, KillPart | ProxyKillPart):
         yield location, FaultSpec(0, kind, node, part.at_s, part.for_s)
         return
     if (part.repeat > 1) != (part.every_s is not None):
@@ -102,6 +106,12 @@ def _node(part: FaultPart, file: ScenarioFile, source: YamlSource, location: Loc
             expected=f"a name server of {file.topology}, 1 to {nodes.name_server_count}",
             seen=str(part.name_server),
         )
+    if isinstance(part, ProxyPausePart | ProxyKillPart):
+        if part.proxy <= nodes.proxy_count:
+            return proxy_name(part.proxy)
+        seen = f"{part.proxy}, and {file.topology} has {nodes.proxy_count or 'none'}"
+        expected = "a proxy of the topology that is a node of its own"
+        raise refused(source.place, (*location, "proxy"), expected=expected, seen=seen, hint=_WITH_PROXIES)
     is_slave = traits.role is Role.SLAVE
     if traits.needs_sync_flush and not nodes.waits_for_disk:
         expected, hint = "a topology that waits for the disk", _WITH_FLUSH

@@ -8,11 +8,10 @@ from statistics import NormalDist
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """After ``time`` the share ``survival`` is still running; ``variance`` is Greenwood's, of that share."""
+    """After ``time`` (in the unit of the durations) the share ``survival`` is still running."""
 
     time: float
     survival: float
-    variance: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +21,6 @@ class RestrictedMean:
     mean: float
     low: float
     high: float
-    horizon: float
     confidence: float
 
 
@@ -31,20 +29,18 @@ def kaplan_meier(durations: Sequence[float], observed: Sequence[bool]) -> tuple[
     Product-limit estimate (Kaplan and Meier, JASA 53, 1958): one step per distinct observed time.
 
     A duration with ``observed`` False ended unseen at that time (censored): it counts as at risk until then. An
-    observed and a censored duration of the same length are taken in that order, as the original does. The variance is
-    Greenwood's (1926); it is 0 once nobody is left.
+    observed and a censored duration of the same length are taken in that order, as the original does.
 
     Raises ValueError when the sequences differ in length.
     """
     rows = sorted(zip(durations, observed, strict=True))
     steps: list[Step] = []
-    survival, hazard_sum = 1.0, 0.0
+    survival = 1.0
     for time in sorted({duration for duration, seen in rows if seen}):
         at_risk = sum(duration >= time for duration, _ in rows)
         ended = sum(seen and duration == time for duration, seen in rows)
         survival *= 1 - ended / at_risk
-        hazard_sum += ended / (at_risk * (at_risk - ended)) if at_risk > ended else 0.0
-        steps.append(Step(time, survival, survival * survival * hazard_sum))
+        steps.append(Step(time, survival))
     return tuple(steps)
 
 
@@ -74,4 +70,4 @@ def restricted_mean(
             variance += beyond * beyond * ended / (at_risk * (at_risk - ended))
     mean = sum(areas)
     spread = NormalDist().inv_cdf(0.5 + confidence / 2) * sqrt(variance)
-    return RestrictedMean(mean, max(0.0, mean - spread), min(horizon, mean + spread), horizon, confidence)
+    return RestrictedMean(mean, max(0.0, mean - spread), min(horizon, mean + spread), confidence)

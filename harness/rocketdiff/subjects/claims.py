@@ -1,50 +1,70 @@
-"""What a subject's hello claims that its client can do: no plan asks for more, and what it tells keeps to the claim and to the plan's mode."""
+"""The capabilities in a subject's hello: plans must not need others, and records must agree with them and with the mode of the send."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from rocketdiff.core.errors import SubjectBroken
-from rocketdiff.core.plan import Plan, PlannedSend, SendMode
-from rocketdiff.core.records import Attempt, Hello, Send
-
-ATTEMPTS = "attempts"
-"""The subject tells every attempt; of one that does not claim this the recording relay does."""
+from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
+from rocketdiff.core.records import ATTEMPT_STARTS, ATTEMPTS, UNSEEN_END, Attempt, Hello, Send
 
 ROUTES = "routes"
-"""The subject tells the publish lists of its client."""
+"""The subject reports the publish lists of its client."""
+
+
+def is_offered(capabilities: Collection[str], kind: SendKind, mode: SendMode) -> bool:
+    """Whether a client with these capabilities has this kind of send in this mode."""
+    return kind.value in capabilities and (mode is SendMode.SYNC or mode.value in capabilities)
 
 
 def unclaimed(plan: Plan, hello: Hello) -> tuple[str, ...]:
-    """Kinds and modes of the plan's sends that hello does not claim, each once, in their order; the synchronous mode needs no claim."""
+    """Kinds and modes of the plan's sends that hello does not claim, each once, in order. The synchronous mode needs no claim."""
     asked = [word for send in plan.sends for word in (send.kind.value, send.mode.value)]
     free = {SendMode.SYNC.value, *hello.capabilities}
     return tuple(word for word in dict.fromkeys(asked) if word not in free)
 
 
 def why_not_claimed(plan: Plan, hello: Hello) -> str:
-    """The same as a sentence for a report; empty when everything is claimed."""
+    """The same as a sentence for a report; empty if everything is claimed."""
     missing = unclaimed(plan, hello)
     if not missing:
         return ""
-    said = ", ".join(hello.capabilities) or "nothing"
+    claimed = ", ".join(hello.capabilities) or "nothing"
     asked = ", ".join(missing)
     return (
-        f"{hello.client}:{hello.version} cannot be asked for {asked} sends: its hello claims {said}; leave the case out with"
+        f"{hello.client}:{hello.version} cannot be asked for {asked} sends: its hello claims {claimed}; leave the case out with"
         f" --scenario, or claim {asked} in hello once the client has the call"
     )
 
 
 def require_claim(hello: Hello | None, claim: str, what: str) -> None:
-    """SubjectBroken for a record that hello did not claim to tell: the relay tells it in the client's place."""
+    """Raises SubjectBroken for a kind of record that hello does not claim, because the relay reports it instead."""
     if hello is None or claim not in hello.capabilities:
         expected = f"{claim} among the capabilities of hello, before any is told"
         raise SubjectBroken("protocol.not-claimed", expected=expected, seen=what)
 
 
+def require_attempt_claim(hello: Hello | None, attempt: Attempt, mode: SendMode) -> None:
+    """Raises SubjectBroken for an attempt that hello does not claim, or with an end where beginnings are claimed, or the other way round."""
+    has_only_begun = (attempt.error, attempt.end_ns) == (UNSEEN_END, attempt.start_ns)
+    if hello is None or not hello.tells_starts:
+        require_claim(hello, ATTEMPTS, f"attempt {attempt.attempt} of send {attempt.send}")
+        if has_only_begun and mode is not SendMode.ASYNC:  # of an asynchronous one that is what its hook knows
+            seen = f"attempt {attempt.attempt} of send {attempt.send} without"
+            raise SubjectBroken(
+                "protocol.not-claimed", expected=f"an end of each attempt, or {ATTEMPT_STARTS} in hello", seen=seen
+            )
+    elif not has_only_begun:
+        expected = (
+            f"attempts without end_ns, error and status, as {ATTEMPT_STARTS} in hello says; {ATTEMPTS} claims ends"
+        )
+        seen = f"attempt {attempt.attempt} of send {attempt.send} with an end"
+        raise SubjectBroken("protocol.not-claimed", expected=expected, seen=seen)
+
+
 def require_mode(planned: PlannedSend, send: Send) -> None:
     """
-    SubjectBroken for an answer that a call of the planned mode does not have.
+    Raises SubjectBroken for an answer that does not fit the mode of the send.
 
-    An asynchronous call returns before or after its callback and tells when; nobody else has two ends, and a one-way call no result.
+    Only an asynchronous call has a return time beside the time of its callback; a one-way call has no result.
     """
     what = f"the answer to send {send.send}"
     if planned.mode is SendMode.ASYNC and send.returned_ns is None:
@@ -56,9 +76,9 @@ def require_mode(planned: PlannedSend, send: Send) -> None:
 
 
 def require_attempts(hello: Hello | None, sends: Sequence[Send], attempts: Sequence[Attempt]) -> None:
-    """SubjectBroken for a claim of attempts of which none was told: a send that was answered with a status has made at least one."""
+    """Raises SubjectBroken if attempts are claimed but none is reported, though sends were answered with a status."""
     answered = sum(send.status is not None for send in sends)
-    if hello is not None and ATTEMPTS in hello.capabilities and answered and not attempts:
+    if hello is not None and {ATTEMPTS, ATTEMPT_STARTS} & {*hello.capabilities} and answered and not attempts:
         expected = "attempts, which hello claims to tell; without the claim the relay tells them"
         seen = f"none of {answered} sends that were answered with a status"
         raise SubjectBroken("protocol.unkept-claim", expected=expected, seen=seen)

@@ -1,10 +1,10 @@
 """
-The order in which a subject may speak, checked record by record; pure, with the clock handed in.
+The protocol's state machine: the order of a subject's records, checked record by record. Pure: the clock is a parameter.
 
 hello, then (after setup) routes and ready, then (after go) routes, attempts and sends, then done. Within a thread sends
-are answered in the order of the plan, each after its own attempts; every send is answered once. Asynchronous sends are
-answered in any order, and of these alone something may still be told afterwards, even after done: another attempt,
-another callback. Their clients go on until they are shut down. What hello claims to tell is told, and nothing else.
+are answered in the order of the plan, each after its attempts, and each once. Asynchronous sends are answered in any order; only
+of them attempts and callbacks may follow the answer, even after done, because their clients continue until they are shut down.
+Only records that hello claims are allowed.
 """
 
 from dataclasses import dataclass
@@ -26,18 +26,26 @@ from rocketdiff.core.records import (
 )
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.protocol.transcript import Transcript, words_of
-from rocketdiff.subjects.bounds import Bounds
-from rocketdiff.subjects.claims import ATTEMPTS, ROUTES, require_attempts, require_claim, require_mode
+from rocketdiff.subjects.claims import (
+    ROUTES,
+    require_attempt_claim,
+    require_attempts,
+    require_claim,
+    require_mode,
+)
+from rocketdiff.subjects.limits import Bounds
+
+WRONG_SUBJECT = "protocol.wrong-subject"
 
 _AHEAD_TOLERANCE_NS = 1_000_000
-"""All processes of a host read one clock, so no record tells of what is still to come; some clocks give whole milliseconds."""
+"""All processes of a host read one clock, so no time is in the future; some clocks have a resolution of milliseconds."""
 
 _EARLY_TOLERANCE_NS = 1_000_000
 """Timers of some clients round to whole milliseconds, down as well as up."""
 
 
 class Stage(IntEnum):
-    """What has been said so far; grows only."""
+    """Progress of the conversation; it only grows."""
 
     STARTED = 0
     HELLO = 1
@@ -49,7 +57,7 @@ class Stage(IntEnum):
 
 @dataclass(slots=True)
 class _Thread:
-    """One sender thread: its sends in order; before ``first_open`` all are answered."""
+    """One sender thread: its sends in order. first_open: index before which all are answered."""
 
     plan: list[PlannedSend]
     first_open: int = 0
@@ -65,7 +73,7 @@ class _Thread:
 
 
 class Conversation:
-    """The state of one subject's talk; every method that is told something raises SubjectBroken on a violation."""
+    """The state of one subject's conversation; ``take`` raises SubjectBroken on a violation."""
 
     def __init__(self, subject: SubjectId) -> None:
         self.stage = Stage.STARTED
@@ -92,14 +100,14 @@ class Conversation:
         self.stage = Stage.PREPARING
 
     def started(self, start_ns: int, limit_ns: int) -> None:
-        """The runner has said go; a send may take ``limit_ns`` from when it could begin."""
+        """The runner has sent go. limit_ns: how long a send may take from when it could begin."""
         self._start_ns, self._limit_ns = start_ns, limit_ns
         for thread in self._threads:
             thread.progress_ns = start_ns
         self.stage = Stage.RUNNING
 
     def take(self, record: Record, now_ns: int) -> None:
-        """Check one record against all before it, and keep it."""
+        """Checks one record against all before it, and keeps it."""
         match record:
             case Hello():
                 self._take_hello(record)
@@ -122,7 +130,7 @@ class Conversation:
                 raise _broken("failed", "the subject to go on", words_of(record))
 
     def overdue(self, now_ns: int) -> SubjectBroken | None:
-        """The first thread that has been silent for longer than its next send can take, as a violation."""
+        """The violation of the first thread that has been silent for longer than its next send may take; None if there is none."""
         for number, thread in enumerate(self._threads):
             send = thread.expected
             if send is None:
@@ -134,7 +142,7 @@ class Conversation:
         return None
 
     def is_all_answered(self) -> bool:
-        """Whether nothing is missing but done."""
+        """Whether only done is missing."""
         return len(self._answered) == len(self._planned)
 
     def _take_hello(self, hello: Hello) -> None:
@@ -142,7 +150,7 @@ class Conversation:
         if hello.protocol != PROTOCOL:
             raise _broken("version", f"protocol {PROTOCOL}", f"protocol {hello.protocol}")
         if (hello.client, hello.version) != (self._subject.client, self._subject.release):
-            raise _broken("wrong-subject", f"{self._subject}", f"{hello.client}:{hello.version}")
+            raise SubjectBroken(WRONG_SUBJECT, expected=f"{self._subject}", seen=f"{hello.client}:{hello.version}")
         self.transcript.keep(hello)
         self.stage = Stage.HELLO
 
@@ -163,7 +171,7 @@ class Conversation:
 
     def _take_attempt(self, attempt: Attempt, now_ns: int) -> None:
         thread = self._open_send(attempt.send, attempt.thread, f"attempt {attempt.attempt}", "attempt-after-send")
-        require_claim(self.transcript.hello, ATTEMPTS, f"attempt {attempt.attempt} of send {attempt.send}")
+        require_attempt_claim(self.transcript.hello, attempt, self._planned[attempt.send].mode)
         number = self._attempts.get(attempt.send, 0)
         if attempt.attempt != number:
             expected = f"attempt {number} of send {attempt.send}"
@@ -172,7 +180,7 @@ class Conversation:
         self._require_times(attempt, now_ns)
         self._attempts[attempt.send] = number + 1
         if self._planned[attempt.send].mode is SendMode.ASYNC:
-            thread.progress_ns = now_ns  # of a synchronous send the limit covers all attempts
+            thread.progress_ns = now_ns  # for a synchronous send the limit covers all attempts
         self.transcript.keep(attempt)
 
     def _take_send(self, send: Send, now_ns: int) -> None:
@@ -220,7 +228,7 @@ class Conversation:
         self.stage = Stage.DONE
 
     def _open_send(self, number: int, thread_number: int, what: str, if_answered: str) -> _Thread:
-        """The thread whose turn send ``number`` is; any other talk about a send is a violation."""
+        """The thread of a send that may have records now; SubjectBroken for any other send."""
         planned = self._planned.get(number)
         is_async = planned is not None and planned.mode is SendMode.ASYNC
         may_follow = is_async and if_answered == "attempt-after-send"

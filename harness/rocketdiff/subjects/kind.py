@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.security import ACL, TLS
+from rocketdiff.core.subject import ClientProtocol, SubjectId
 from rocketdiff.releases.progress import ProgressListener
 from rocketdiff.subjects.program import SubjectProgram
 
@@ -21,9 +22,24 @@ def _nothing(_release: str, _progress: ProgressListener | None) -> None:
     """Needs nothing."""
 
 
+def _no_checksums(_release: str) -> dict[str, str]:
+    """Is part of rocketdiff, whose version says it."""
+    return {}
+
+
 def _every_call(_release: str, _kind: SendKind, _mode: SendMode, _queue_counts: Collection[int]) -> bool:
     """Has every call."""
     return True
+
+
+def _open_only(_release: str) -> Collection[str]:
+    """Neither signs nor encrypts."""
+    return ()
+
+
+def every_security(_release: str) -> Collection[str]:
+    """Signs and encrypts."""
+    return (ACL, TLS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +50,9 @@ class Kind:
     name: the part of a subject before the colon. releases: all known releases. program: starts nothing and fetches nothing; raises
     UsageError for an unknown release. fetch: downloads or compiles what a start of the release needs. has_call: whether a release
     has a kind of send in a mode, as far as known before its hello; the last argument has the numbers of queues, because a selector
-    that cannot choose among so many does not count. lab_host: None if the client cannot run in virtual time.
+    may not support each number. lab_host: None if the client cannot run in virtual time. attempt_timeout_ms: what its hello says, if it
+    does not obey ``send_msg_timeout_ms``. security: which of ``core.security.ACL`` and ``TLS`` a release can. protocol: of all its releases.
+    checksums: sha256 of the files that a release consists of, by their names.
     """
 
     name: str
@@ -43,7 +61,7 @@ class Kind:
     fetch: Callable[[str, ProgressListener | None], None] = _nothing
     has_call: Callable[[str, SendKind, SendMode, Collection[int]], bool] = _every_call
     lab_host: LabHost | None = None
-
-    def rules_of(self, release: str) -> str | None:
-        """Release whose rules it follows; None for a client without written rules, which cannot be a baseline."""
-        return SubjectId(self.name, release).rules
+    attempt_timeout_ms: int | None = None
+    security: Callable[[str], Collection[str]] = _open_only
+    protocol: ClientProtocol = ClientProtocol.REMOTING
+    checksums: Callable[[str], dict[str, str]] = _no_checksums

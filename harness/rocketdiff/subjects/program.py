@@ -1,4 +1,4 @@
-"""What a kind of client must know about itself: how it is started."""
+"""How the program of a client is started."""
 
 import os
 from collections.abc import Mapping
@@ -15,20 +15,23 @@ _CHANGES_A_CLIENT = (
     "CLASSPATH",
     "NAMESRV_ADDR",
     "ROCKETMQ_CLIENT_LOG_CONFIGFILE",
+    "GODEBUG",
+    "NODE_OPTIONS",
     "PYTHONSTARTUP",
     "PYTHONINSPECT",
     "PYTHONTRACEMALLOC",
     "PYTHONDEVMODE",
 )
-"""Variables by which a user's shell would change a client behind our back."""
+"""Environment variables that would change a client unnoticed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """Command line and whole environment of one start of a subject."""
+    """Command line and complete environment of one start of a subject. here: where it runs; None for the folder of its own files."""
 
     command: tuple[str, ...]
     environment: Mapping[str, str]
+    here: Path | None = None
 
 
 class SubjectProgram(Protocol):
@@ -36,18 +39,18 @@ class SubjectProgram(Protocol):
 
     @property
     def subject(self) -> SubjectId:
-        """Who it is; its hello must say the same."""
+        """Client and release; hello must report the same."""
         ...
 
     def launch(self, folder: Path) -> Launch:
         """
-        How to start it once; all it writes besides stdout and stderr goes below ``folder``.
+        How to start it once. It writes only to stdout, stderr and below ``folder``.
 
-        Raises EnvironmentMissing when something to start it with cannot be had.
+        Raises EnvironmentMissing if something that it needs cannot be found or fetched.
         """
         ...
 
 
 def clean_environment() -> dict[str, str]:
-    """The runner's environment without what would change a client behind our back."""
+    """The runner's environment without variables that would change a client unnoticed."""
     return {name: value for name, value in os.environ.items() if name not in _CHANGES_A_CLIENT}

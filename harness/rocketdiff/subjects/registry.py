@@ -1,16 +1,28 @@
-"""All kinds of clients, by name."""
+"""All kinds of clients, by name; from the text of ``--subject`` to a subject that can be started."""
 
+import re
 from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.subject import STANDARD, SubjectId, with_client
+from rocketdiff.releases.builds import is_build, kept
+from rocketdiff.releases.wrappers import unwrapped
+from rocketdiff.subjects import subject_file
 from rocketdiff.subjects.kind import Kind, LabHost
-from rocketdiff.subjects.kinds import cpp, java, python, toy
+from rocketdiff.subjects.kinds import cpp, grpc_java, java, other_languages, python, toy
+from rocketdiff.subjects.own_program import PREFIX, Command, OwnProgram, command_of, found_command, hello_of, id_of
 from rocketdiff.subjects.program import SubjectProgram
+from rocketdiff.subjects.subject import Subject
 
-KINDS = {kind.name: kind for kind in (java.KIND, python.KIND, cpp.KIND, toy.KIND)}
-"""A new client is one file in ``kinds`` and one name in this tuple."""
+KINDS = {
+    kind.name: kind for kind in (java.KIND, python.KIND, cpp.KIND, *other_languages.KINDS, toy.KIND, grpc_java.KIND)
+}
+"""A client of another language is a row of ``releases.driver_builds``; any other is one file in ``kinds`` and one name in this tuple."""
+
+_LABELLED = re.compile(f"(?P<label>{subject_file.LABEL})=(?P<rest>.+)", re.DOTALL)
 
 
 def kind_of(subject: SubjectId) -> Kind:
@@ -31,10 +43,90 @@ def program_of(subject: SubjectId) -> SubjectProgram:
     return kind_of(subject).program(subject)
 
 
+def published(subject: SubjectId) -> Subject:
+    """A client that comes with rocketdiff; raises UsageError as program_of does."""
+    kind = kind_of(subject)
+    own_ms = kind.attempt_timeout_ms
+    return Subject(subject, str(subject), kind.program(subject), kind, attempt_timeout_ms=own_ms)
+
+
+def resolved(spec: str) -> Subject:
+    """
+    The subject that ``--subject`` names, with ``label=`` before it or not.
+
+    It is a published client or a wrapper of one, a build of the Java client, a program after ``exec:``, or a subject file. A program is
+    asked for its hello.
+
+    Raises UsageError for what is none of them, and for a program that does not begin with a hello.
+    """
+    spec = spec.strip()
+    label, named = _parted(spec)
+    described = subject_file.read(Path(named)) if subject_file.is_subject_file(named) else None
+    if described is not None and described.command:
+        command = found_command(described.command, described.folder, described.environment)
+        subject = _narrowed(_own(spec, command), described)
+    elif named.startswith(PREFIX):
+        subject = _own(spec, command_of(named, Path.cwd()))
+    else:
+        client, _, release = with_client(spelled_out(spec)).partition(":")
+        name = (
+            SubjectId(client, kept(release)) if _is_build(client, release) else SubjectId.parse(f"{client}:{release}")
+        )
+        subject = published(name)
+    if described is not None:
+        label, ledger = label or described.label, described.ledger
+        return replace(subject, spec=spec, label=label, ledger=ledger)
+    return replace(subject, spec=spec if _is_needed(spec, subject) else subject.spec, label=label)
+
+
+def file_of(text: str) -> Path | None:
+    """The subject file that a text names, with a label or not; None for any other subject."""
+    _, named = _parted(text.strip())
+    return Path(named) if subject_file.is_subject_file(named) else None
+
+
+def spelled_out(text: str) -> str:
+    """A subject without its label, a wrapper as the client that it ships, a file about a build of the Java client as ``java:`` and that build."""
+    _, named = _parted(text.strip())
+    if subject_file.is_subject_file(named):
+        described = subject_file.read(Path(named))
+        return f"{STANDARD}:{described.build}" if described.build else named
+    return unwrapped(named)
+
+
+def _parted(spec: str) -> tuple[str, str]:
+    """Label and the rest; an empty label where there is none."""
+    match = _LABELLED.fullmatch(spec)
+    return (match["label"], match["rest"]) if match else ("", spec)
+
+
+def _is_build(client: str, release: str) -> bool:
+    return client == STANDARD and is_build(release)
+
+
+def _is_needed(spec: str, subject: Subject) -> bool:
+    """Whether the subject's name alone would not name it again."""
+    return with_client(spec) != str(subject)
+
+
+def _own(spec: str, command: Command) -> Subject:
+    hello = hello_of(spec, command)
+    subject = id_of(hello, frozenset(KINDS))
+    capabilities, own_ms = frozenset(hello.capabilities), hello.attempt_timeout_ms
+    return Subject(subject, spec, OwnProgram(subject, command), None, capabilities, own_ms)
+
+
+def _narrowed(subject: Subject, described: subject_file.DescribedSubject) -> Subject:
+    """What a file says of a program goes before its hello."""
+    own_ms = described.attempt_timeout_ms or subject.attempt_timeout_ms
+    left = subject.capabilities - described.unsupported
+    return replace(subject, capabilities=left, attempt_timeout_ms=own_ms, rules_given=described.rules)
+
+
 def offers(
     subject: SubjectId, kind: SendKind, mode: SendMode = SendMode.SYNC, queue_counts: Collection[int] = ()
 ) -> bool:
-    """Whether the subject's client has this kind of send in this mode; True for an unknown client, whose hello will tell."""
+    """Whether the subject's client has this kind of send in this mode; True for an unknown client, whose hello decides."""
     known = KINDS.get(subject.client)
     return known is None or known.has_call(subject.release, kind, mode, queue_counts)
 

@@ -1,8 +1,8 @@
 """
-Sharding keys for the C++ client's ordered sends: which key makes it choose the queue that a plan's argument asks for.
+Sharding keys for the C++ client's ordered sends: the key that makes it choose the queue that a plan's argument asks for.
 
-Its selector is fixed: the hash of the key (the C++ library's ``std::hash`` of a string) modulo the number of queues. So for
-an argument a key is taken whose hash is the argument modulo ``MODULUS``, and with it modulo every number that divides it.
+Its selector is fixed: the hash of the key (``std::hash`` of a string in its C++ library) modulo the number of queues. The key of
+an argument has a hash that equals the argument modulo ``MODULUS``, and so modulo every divisor of it.
 """
 
 from collections.abc import Callable
@@ -12,10 +12,10 @@ MODULUS = 5_040
 
 
 class ShardingKeys:
-    """A key for every argument; made once, in a tenth of a second."""
+    """A key for every argument. Making them takes a tenth of a second."""
 
     def __init__(self, hash_of: Callable[[bytes], int]) -> None:
-        """hash_of: the hash that selects."""
+        """hash_of: the hash function of the selector."""
         self._keys: dict[int, str] = {}
         number = 0
         while len(self._keys) < MODULUS:

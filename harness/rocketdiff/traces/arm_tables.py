@@ -1,5 +1,5 @@
 """
-From what an arm said and what it was asked to do, to the rows of its sends, attempts and routes.
+Makes the rows of an arm's sends, attempts and routes from its journal and its plan.
 
 A record is taken once: a second answer to a send, an answer to a send that was never planned or was planned for another
 thread, is a trouble and leaves the table as it was. Planned sends without an answer have no row; their attempts do.
@@ -33,7 +33,7 @@ _EARLY_TOLERANCE_NS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """When a case can have been; the clock of its machine is long gone when a journal is sealed late."""
+    """The possible times of a case, for journals that are sealed long after the clock of their machine was reset."""
 
     origin_ns: int
     last_ns: int
@@ -72,7 +72,7 @@ def arm_rows(case: int, arm: Arm, plan: Sequence[PlannedSend], origin_ns: int, j
     sends = _once(journal.sends, lambda told: told.send, planned, span, troubles)
     routes = _first_of_each_route(journal.routes, span, troubles)
     again = Counter(told.send for told in journal.again)
-    attempts = [replace(one, oneway=planned[one.send].mode is SendMode.ONEWAY) for one in attempts]
+    attempts = [replace(attempt, oneway=planned[attempt.send].mode is SendMode.ONEWAY) for attempt in attempts]
     made: defaultdict[int, list[Attempt]] = defaultdict(list)
     for attempt in attempts:
         made[attempt.send].append(attempt)

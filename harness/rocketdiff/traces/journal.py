@@ -59,12 +59,14 @@ def read_arm_journal(path: Path) -> ArmJournal:
 
 def read_witnessed_journal(path: Path, witnessed: Path) -> ArmJournal:
     """
-    The journal of one arm, and what the wire saw of it where the client itself tells of no attempts.
+    The journal of one arm, and what the wire saw of it where the client itself tells of no attempts, or only of their beginnings.
 
     Of the witness's copies of its sends only the numbers of routes are taken. A client that does tell is its own witness,
     except of the status of an answer: that is what the wire saw, where something of an attempt of it was recorded.
     """
     journal = read_arm_journal(path)
+    if journal.hello is not None and journal.hello.tells_starts:
+        journal.attempts = []  # the witness's copies of them have ends
     if not witnessed.exists():
         return journal
     seen = read_arm_journal(witnessed)
@@ -82,14 +84,15 @@ def read_witnessed_journal(path: Path, witnessed: Path) -> ArmJournal:
 
 def with_statuses(told: Iterable[Attempt], seen: Iterable[Attempt]) -> list[Attempt]:
     """What a client told, with the statuses that were seen in place of its own where both have one of the same attempt."""
-    statuses = {_place_of(one): one.status for one in seen if one.status is not None}
+    statuses = {_place_of(attempt): attempt.status for attempt in seen if attempt.status is not None}
     return [
-        one if one.status is None else replace(one, status=statuses.get(_place_of(one), one.status)) for one in told
+        attempt if attempt.status is None else replace(attempt, status=statuses.get(_place_of(attempt), attempt.status))
+        for attempt in told
     ]
 
 
-def _place_of(one: Attempt) -> tuple[int, int, str, int]:
-    return one.send, one.attempt, one.broker, one.queue_id
+def _place_of(attempt: Attempt) -> tuple[int, int, str, int]:
+    return attempt.send, attempt.attempt, attempt.broker, attempt.queue_id
 
 
 def read_fault_journal(path: Path) -> tuple[FaultRecord, ...]:

@@ -1,9 +1,12 @@
 """
 ``run.json``: what was run, on what, and how far it came; the tables are meaningless without it.
 
-Every path in it is relative to the run directory. Fields a newer minor version added are ignored when read.
+Every path in it is relative to the run directory. Fields a newer minor version added are ignored when read. ``python -m
+rocketdiff.traces.manifest > fixtures/schema/run-1.json`` writes the published JSON Schema, and a test refuses a stale one.
 """
 
+import json
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -14,7 +17,6 @@ from rocketdiff.core.errors import TraceError
 from rocketdiff.core.events import Arm
 from rocketdiff.core.run_info import Guard, Machine
 from rocketdiff.core.settings import ClientSettings
-from rocketdiff.traces.connections import ConnectionSample
 from rocketdiff.traces.journal import CLIENT
 from rocketdiff.traces.recorder import digest_of
 from rocketdiff.traces.schema import DIGESTS_SINCE, SCHEMA_VERSION, minor_of, require_known_version
@@ -82,6 +84,22 @@ class Breach:
 
 
 @dataclass(frozen=True, slots=True)
+class ConnectionSample:
+    """
+    TCP connections of one client at ``at_ns`` of the monotonic clock; they stand until the next sample of the arm.
+
+    held: how many it holds, by server (``broker-a``, ``broker-a vip``, ``name-server-1``); a server without any is left
+    out. None where nobody could see. opened: those that no earlier sample saw, by server. is_at_rest: every send has
+    ended and every fault is over.
+    """
+
+    at_ns: int
+    held: dict[str, int] | None
+    opened: dict[str, int]
+    is_at_rest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class CaseEntry:
     """
     One case of the run.
@@ -91,7 +109,8 @@ class CaseEntry:
     numbers about the run, their unit in the name (``start_spread_ns``, ``achieved_per_s`` …). reason: why an aborted case
     was aborted. scenario_file: where it was read, as a report may say it. topics: name of each arm's topic. breaches: arms
     that broke the line protocol; a result, not an error. files: digest of each sealed table, by its path in the run.
-    connections: what each client held open, sample by sample, since 1.4; empty where nobody looked.
+    connections: what each client held open, sample by sample, since 1.4; empty where nobody looked. attempt_timeout_ms: how long
+    an attempt of one of the clients may last, if longer than the setting, since 1.6; faults last longer for it than the scenario says.
     """
 
     number: int
@@ -121,6 +140,24 @@ class CaseEntry:
     scenario_file: str = ""
     files: dict[str, str] = field(default_factory=dict)
     connections: dict[Arm, tuple[ConnectionSample, ...]] = field(default_factory=dict)
+    attempt_timeout_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectSource:
+    """
+    What a subject was made of.
+
+    spec: what ``--subject`` was given. label: what the user calls it. checksums: sha256 by file name of its jars or its executable;
+    empty for what is part of rocketdiff. attempt_timeout_ms: how long its attempts last, if it does not obey the setting. rules: the release
+    by whose rules a program of the user's is judged as the baseline.
+    """
+
+    spec: str
+    label: str = ""
+    checksums: dict[str, str] = field(default_factory=dict)
+    attempt_timeout_ms: int | None = None
+    rules: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +168,7 @@ class RunManifest:
     subjects: ``client:release`` by arm. reproduce: the command line that repeats the run, seed included.
     shipped_ledgers: whether the run was held against the ledgers that come with rocketdiff. ended_wall_ms is None while
     the run goes on, and for ever when it was killed. left_out: (scenario, reason) of what was chosen and could not be asked of
-    these subjects or of this cluster, since 1.5. digest: of everything else in this file, since 1.3; written by
+    these subjects or of this cluster, since 1.5. sources: what the subjects were made of, since 1.6. digest: of everything else in this file, since 1.3; written by
     ``encode_manifest`` alone.
     """
 
@@ -150,12 +187,19 @@ class RunManifest:
     shipped_ledgers: bool = True
     ended_wall_ms: int | None = None
     left_out: tuple[tuple[str, str], ...] = ()
+    sources: dict[Arm, SubjectSource] = field(default_factory=dict)
     digest: str = ""
 
     @property
     def has_digests(self) -> bool:
         """Whether its program wrote digests; without them nobody can tell whether a run was altered."""
         return minor_of(self.schema) >= DIGESTS_SINCE
+
+    @property
+    def baseline_rules(self) -> str | None:
+        """The release whose rules the user gave for a baseline that has none of its own."""
+        source = self.sources.get(Arm.BASELINE)
+        return source.rules if source else None
 
     def case(self, number: int) -> CaseEntry:
         """The case with this number; TraceError when there is none."""
@@ -221,3 +265,16 @@ def _contradictions(manifest: RunManifest) -> Iterator[str]:
     for entry in manifest.cases:
         if entry.status is CaseStatus.COMPLETE and (len(entry.arms) != len(Arm) or entry.origin_ns is None):
             yield f"case {entry.number} complete without what both arms did"
+
+
+def schema() -> bytes:
+    """JSON Schema (2020-12) of ``run.json``; fields that a newer minor version added are allowed."""
+    head = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:rocketdiff:run:{SCHEMA_VERSION}",
+    }
+    return (json.dumps(head | msgspec.json.schema(RunManifest), indent=2) + "\n").encode()
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(schema())

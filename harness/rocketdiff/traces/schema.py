@@ -13,13 +13,12 @@ import pyarrow as pa
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.events import Arm
 
-SCHEMA_VERSION = "1.5"
+SCHEMA_VERSION = "1.6"
 
 DIGESTS_SINCE = 3
 """The minor version from which ``run.json`` has a digest of itself and of every sealed table."""
 
 ARM_CODES = {Arm.BASELINE: 0, Arm.CANDIDATE: 1}
-ARM_OF_CODE = {code: arm for arm, code in ARM_CODES.items()}
 
 
 class TableName(StrEnum):

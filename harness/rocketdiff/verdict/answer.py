@@ -5,11 +5,8 @@ from math import isfinite, log
 from operator import itemgetter
 
 from rocketdiff.core.evidence import EpisodePair, Evidence, Standing
-from rocketdiff.core.verdict import CheckResult, Divergence, Example, Measure, Severity, Verdict, dominant
+from rocketdiff.core.verdict import NO_SEND, CheckResult, Divergence, Example, Measure, Severity, Verdict, dominant
 from rocketdiff.verdict.decide_samples import SampleAnswer
-
-NO_SINGLE_SEND = -1
-"""``send`` of an example that is a statistic over episodes rather than one call."""
 
 _WITHOUT_ANSWER = {
     Standing.INDECISIVE: Verdict.INCONCLUSIVE,
@@ -102,7 +99,7 @@ def _duration_differs(check: str, item: SampleAnswer, candidate: str) -> Diverge
         subject=candidate,
         count=ratio.n,
         example=Example(
-            send=NO_SINGLE_SEND,
+            send=NO_SEND,
             thread=0,
             attempt=None,
             phase="episodes",
@@ -124,7 +121,7 @@ def _cause_differs(check: str, item: SampleAnswer, baseline: str, candidate: str
         subject=candidate,
         count=baseline_only + candidate_only,
         example=Example(
-            send=NO_SINGLE_SEND,
+            send=NO_SEND,
             thread=0,
             attempt=None,
             phase="episodes",

@@ -1,8 +1,8 @@
 """
-What befell one arm more often than the other: every comparison of counts of a run, decided as one family.
+Compares counts of both arms: what happened to one more often than to the other. All comparisons of a run are one family.
 
-Exact tests, of which each difference gates like a divergence of the exact checks, be the candidate the worse or the
-better of the two: whoever changes a client wants to know of both. So the error budget is that of an exact check: tiny.
+The tests are exact, and each difference gates like a divergence of an exact check, whether the candidate is the worse or the
+better of the two, because both are changes of behaviour. So the error budget is that of an exact check: tiny.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 
 from rocketdiff.core.evidence import ComparedShares, Concentration, Evidence, PairedCounts, Standing
-from rocketdiff.core.verdict import Divergence, Example, Severity
+from rocketdiff.core.verdict import NO_SEND, Divergence, Example, Severity
 from rocketdiff.statistics.significance import exact_mcnemar, holm
 
 ALPHA_COUNTS = 0.001
@@ -22,16 +22,15 @@ cost (``samples.ALPHA_DIFFERENCE``). So nothing below eleven to none is a differ
 choices fall is a family of its own, with as much again: it is asked of every run of some cases, and would halve the others' power.
 """
 
-NO_SINGLE_SEND = -1
-"""``send`` of an example that is a count."""
-
 Counts = PairedCounts | ComparedShares | Concentration
 
 
 def with_counts_told(evidence: Sequence[Evidence], *, baseline: str, candidate: str) -> tuple[Evidence, ...]:
     """The evidence, each with a divergence for every count of it that differs; INVALID evidence is asked nothing."""
     asked = [count for item in evidence for count in _asked(item)]
-    families = [[one for one in asked if isinstance(one, Concentration) is is_drawn] for is_drawn in (False, True)]
+    families = [
+        [count for count in asked if isinstance(count, Concentration) is is_drawn] for is_drawn in (False, True)
+    ]
     differing = {id(one) for each in families for one, differs in zip(each, _differ(each), strict=True) if differs}
     return tuple(_told(item, differing, baseline, candidate) for item in evidence)
 
@@ -84,7 +83,9 @@ def _fisher(met: tuple[int, int], ended: tuple[int, int]) -> float:
 
 
 def _told(item: Evidence, differing: set[int], baseline: str, candidate: str) -> Evidence:
-    found = tuple(_divergence(item.check, one, baseline, candidate) for one in item.counts if id(one) in differing)
+    found = tuple(
+        _divergence(item.check, count, baseline, candidate) for count in item.counts if id(count) in differing
+    )
     if not found:
         return item
     return replace(item, divergences=(*item.divergences, *found), severity=Severity.MUST)
@@ -110,7 +111,7 @@ def _divergence(check: str, count: Counts, baseline: str, candidate: str) -> Div
             f" {count.end} (p = {p_value:.2g})"
         )
     name = f"{check}.{'more' if is_more else 'less'}-often/{count.name}"
-    example = Example(NO_SINGLE_SEND, 0, None, "counts", expected, observed, {"p": p_value})
+    example = Example(NO_SEND, 0, None, "counts", expected, observed, {"p": p_value})
     return Divergence(name, candidate, total, example)
 
 
@@ -119,5 +120,5 @@ def _concentrated(count: Concentration, p_value: float, candidate: str) -> Diver
         f"choices drawn at random: of {count.candidate_total} about {count.chance * count.candidate_total:.3g} there"
     )
     observed = f"{count.candidate_most} of {count.candidate_total} of {candidate} at {count.where} (p = {p_value:.2g})"
-    example = Example(NO_SINGLE_SEND, 0, None, "counts", expected, observed, {"p": p_value})
+    example = Example(NO_SEND, 0, None, "counts", expected, observed, {"p": p_value})
     return Divergence(count.signature, candidate, count.candidate_most, example)

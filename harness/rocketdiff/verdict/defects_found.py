@@ -41,8 +41,8 @@ class SuiteFound:
     def of(cls, suite: str, scenarios: int, played: int, trials: Iterable[DefectTrial]) -> Self:
         """The sums."""
         by_defect: defaultdict[str, list[bool]] = defaultdict(list)
-        for one in trials:
-            by_defect[one.defect].append(one.found)
+        for trial in trials:
+            by_defect[trial.defect].append(trial.found)
         every = [found for each in by_defect.values() for found in each]
         missed = tuple(name for name, each in by_defect.items() if not all(each))
         found = len(by_defect) - len(missed)

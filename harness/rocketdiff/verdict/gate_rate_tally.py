@@ -35,7 +35,7 @@ class Answer:
             check=result.check,
             verdict=result.verdict,
             severity=result.severity,
-            signatures=tuple(one.signature for one in result.divergences),
+            signatures=tuple(divergence.signature for divergence in result.divergences),
             expected=example.expected[:EXAMPLE_CHARACTERS] if example else "",
             observed=example.observed[:EXAMPLE_CHARACTERS] if example else "",
             reason=result.reason[:EXAMPLE_CHARACTERS],
@@ -114,7 +114,7 @@ def summed(cases: Sequence[ControlOutcome], runs: Sequence[ControlOutcome]) -> C
         subjects=tuple(SubjectRate(*row) for row in _cut(decided, lambda case: case.subject).items()),
         alarms=tuple(alarm for outcome in (*cases, *runs) for alarm in _alarms(outcome)),
         modes=tuple(
-            ModeRate(*row) for row in _cut([one for one in decided if one.mode], lambda case: case.mode).items()
+            ModeRate(*row) for row in _cut([case for case in decided if case.mode], lambda case: case.mode).items()
         ),
         clients=tuple(ClientRate(*row) for row in _cut(decided, lambda case: case.subject.partition(":")[0]).items()),
     )
@@ -142,7 +142,7 @@ def _check(check: str, trials: Sequence[Sequence[Answer]]) -> CheckRate:
     return CheckRate(
         check=check,
         alarms=Rate.of(sum(any(answer.is_alarm for answer in answers) for answers in decided), len(decided)),
-        without_answer=sum(not any(one.is_trial or one.is_decided for one in answers) for answers in trials),
+        without_answer=sum(not any(answer.is_trial or answer.is_decided for answer in answers) for answers in trials),
         warnings=sum(answer.verdict in ALARMS and not answer.gates for answers in trials for answer in answers),
     )
 
@@ -157,9 +157,17 @@ def _cut(decided: Iterable[ControlOutcome], part: Callable[[ControlOutcome], str
 
 def _alarms(outcome: ControlOutcome) -> Iterable[Alarm]:
     return (
-        Alarm(outcome.number, outcome.case, one.check, one.verdict, one.signatures, one.expected, one.observed)
-        for one in outcome.answers
-        if one.is_alarm
+        Alarm(
+            outcome.number,
+            outcome.case,
+            answer.check,
+            answer.verdict,
+            answer.signatures,
+            answer.expected,
+            answer.observed,
+        )
+        for answer in outcome.answers
+        if answer.is_alarm
     )
 
 
@@ -177,13 +185,13 @@ class KnownOutcome:
 def found(outcomes: Sequence[KnownOutcome]) -> tuple[Found, ...]:
     """How often each entry's divergence was seen, in the order in which entries first appear."""
     groups: defaultdict[tuple[str, str, str, str], list[bool | None]] = defaultdict(list)
-    for one in outcomes:
-        groups[one.entry, one.baseline, one.candidate, one.check].append(one.seen)
+    for outcome in outcomes:
+        groups[outcome.entry, outcome.baseline, outcome.candidate, outcome.check].append(outcome.seen)
     return tuple(
-        Found(*key, seen=Rate.of(sum(one is True for one in told), _decided(told)), without_answer=told.count(None))
+        Found(*key, seen=Rate.of(sum(seen is True for seen in told), _decided(told)), without_answer=told.count(None))
         for key, told in groups.items()
     )
 
 
 def _decided(told: Sequence[bool | None]) -> int:
-    return sum(one is not None for one in told)
+    return sum(seen is not None for seen in told)

@@ -5,10 +5,12 @@ from functools import partial
 from typing import Self
 
 from rocketmq_reference.client.remoting import Remoting
+from rocketmq_reference.connections.access import OPEN, Access
 from rocketmq_reference.connections.host import LiveHost
 from rocketmq_reference.connections.network import Network
 from rocketmq_reference.remoting.errors import RemotingSendRequestException
 from rocketmq_reference.remoting.frames import Command, encode
+from rocketmq_reference.remoting.signing import Credentials, signed
 from rocketmq_reference.rules.client.background import CONNECT_TIMEOUT_MS
 from rocketmq_reference.rules.client.remoting_rules import (
     CloseOnTimeout,
@@ -45,17 +47,18 @@ PLAIN = RemotingRules(
 """Fail fast, and a call that times out costs nothing else: answers that come late are dropped by their number."""
 
 
-def question_of(command: Command) -> Question:
-    """A command as the connections ask it, under a number of theirs."""
-    return partial(_encoded, command)
+def question_of(command: Command, credentials: Credentials | None = None) -> Question:
+    """A command as the connections ask it, under a number of theirs; signed, if there are credentials."""
+    return partial(_encoded, command if credentials is None else signed(command, credentials))
 
 
 class Channels:
     """Connections, one an address, opened when first needed; safe for threads. connect_timeout_ms: longest wait for one."""
 
-    def __init__(self, *, connect_timeout_ms: int = CONNECT_TIMEOUT_MS) -> None:
+    def __init__(self, access: Access = OPEN, *, connect_timeout_ms: int = CONNECT_TIMEOUT_MS) -> None:
+        self._credentials = access.credentials
         self._host = LiveHost("channels")
-        self._network = Network(self._host, connect_timeout_ms)
+        self._network = Network(self._host, connect_timeout_ms, access.tls)
         self._remoting: Remoting[Question, Command] = Remoting(self._host, PLAIN, self._network)
         self._network.remoting = self._remoting
 
@@ -68,7 +71,7 @@ class Channels:
         """
         if self._host.is_closed:
             raise RemotingSendRequestException(address)
-        return self._host.run(self._remoting.invoke(address, timeout_ms, question_of(command)))
+        return self._host.run(self._remoting.invoke(address, timeout_ms, question_of(command, self._credentials)))
 
     def close(self) -> None:
         """Close every connection, for good; calls under way fail."""

@@ -1,6 +1,7 @@
 """Sockets of one client: connects, requests written, answers read, all told to Remoting as events."""
 
 import os
+import ssl
 import threading
 import time
 from typing import Any
@@ -24,9 +25,12 @@ class Network:
 
     remoting: Remoting[Any, Command]
 
-    def __init__(self, host: LiveHost, connect_timeout_ms: int = CONNECT_TIMEOUT_MS) -> None:
+    def __init__(
+        self, host: LiveHost, connect_timeout_ms: int = CONNECT_TIMEOUT_MS, tls: ssl.SSLContext | None = None
+    ) -> None:
         self._host = host
         self._connect_timeout_ms = connect_timeout_ms
+        self._tls = tls
         self._is_closed = False
 
     def connect(self, connection: Connection, _first: Call | None) -> None:
@@ -64,7 +68,7 @@ class Network:
         wire: Wire | None = None
         try:
             if not self._is_closed:
-                wire = Wire.connect(connection.address, self._connect_timeout_ms)
+                wire = Wire.connect(connection.address, self._connect_timeout_ms, self._tls)
         except RemotingConnectException:
             pass
         self._host.tell(lambda: self._connected(connection, wire))
@@ -76,6 +80,8 @@ class Network:
         if wire is not None:
             connection.channel = Channel(self._host, self.remoting, connection, wire)
         self.remoting.connected(connection, accepted=wire is not None)
+        if wire is not None and wire.is_shaking_hands:
+            connection.channel.watch()  # nobody else may ever read there, and what is written waits for the other side
 
 
 class Channel:
@@ -104,9 +110,7 @@ class Channel:
             self._wire.write(frame)
         except OSError:
             return False
-        if self._wire.has_unsent and not self._flushes:
-            self._flushes = True
-            self._spawn("flush", self._flush)
+        self._flush_soon()
         return True
 
     def close(self) -> None:
@@ -146,6 +150,7 @@ class Channel:
             return self._lost(reset=True)
         if commands is None:
             return self._lost(reset=False)
+        self._flush_soon()  # what waited for the end of a handshake
         for command in commands:
             if command.is_response:
                 self._remoting.answered(command.opaque, command.code, command)
@@ -181,7 +186,9 @@ class Channel:
         self.write(encode(respond_to(request, ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark)))
 
     def _is_watcher_wanted(self) -> bool:
-        return self.is_open and self._remoting.connections.has_unattended(self._connection)
+        return self.is_open and (
+            self._wire.is_shaking_hands or self._remoting.connections.has_unattended(self._connection)
+        )
 
     def _watch(self) -> None:
         """Read while there is something that nobody else waits for; stay a while, then go."""
@@ -197,6 +204,11 @@ class Channel:
             if not self._wanted.given and not self._is_watcher_wanted():
                 self._watches = False
                 return
+
+    def _flush_soon(self) -> None:
+        if self._wire.has_unsent and not self._flushes:
+            self._flushes = True
+            self._spawn("flush", self._flush)
 
     def _flush(self) -> None:
         """Send what the socket did not take at once."""

@@ -4,6 +4,7 @@ import contextlib
 import os
 import select
 import socket
+import ssl
 from collections.abc import Iterable
 from typing import Self
 
@@ -19,12 +20,13 @@ class Wire:
     """
     One connected socket, used by one thread at a time for reading and by one for writing; whoever holds it sees to that.
 
-    What the socket does not take at once is kept, as in Netty's outbound buffer, until somebody flushes.
+    What the socket does not take at once is kept, as in Netty's outbound buffer, until somebody flushes. tls: encrypts; the
+    handshake goes on while the socket is read, and what is written before its end waits for that, as behind Netty's SslHandler.
     """
 
-    __slots__ = ("_descriptor", "_frames", "_input", "_socket", "_unsent")
+    __slots__ = ("_descriptor", "_frames", "_input", "_socket", "_tls", "_unsent")
 
-    def __init__(self, connection: socket.socket) -> None:
+    def __init__(self, connection: socket.socket, tls: ssl.SSLContext | None = None) -> None:
         connection.setblocking(False)
         self._socket = connection
         self._descriptor = connection.fileno()
@@ -32,9 +34,13 @@ class Wire:
         self._unsent = bytearray()
         self._input = select.poll()
         self._input.register(connection, select.POLLIN)
+        self._tls = None if tls is None else Encryption(tls)
+        if self._tls is not None:
+            self._unsent += self._tls.greeting()
+            self.flush()
 
     @classmethod
-    def connect(cls, address: str, timeout_ms: int) -> Self:
+    def connect(cls, address: str, timeout_ms: int, tls: ssl.SSLContext | None = None) -> Self:
         """
         Connect to ``host:port`` within ``timeout_ms`` milliseconds.
 
@@ -50,7 +56,12 @@ class Wire:
             connection.close()
             raise RemotingConnectException(address)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return cls(connection)
+        return cls(connection, tls)
+
+    @property
+    def is_shaking_hands(self) -> bool:
+        """Whether TLS is not agreed on yet."""
+        return self._tls is not None and not self._tls.is_agreed
 
     @property
     def has_unsent(self) -> bool:
@@ -63,6 +74,10 @@ class Wire:
 
     def write(self, frame: bytes) -> None:
         """Send after all that was sent before, now or when flushed. Raises OSError where the connection is lost."""
+        if self._tls is not None:
+            frame = self._tls.encrypted(frame)
+            if not frame:
+                return  # it goes out at the end of the handshake
         if self._unsent:
             self._unsent += frame
             return
@@ -90,7 +105,18 @@ class Wire:
         maybe after some commands, for what are no frames.
         """
         data = self._socket.recv(_READ_BYTES)
+        if data and self._tls is not None:
+            return self._decrypted(data, self._tls)
         return self._frames.feed(data) if data else None
+
+    def _decrypted(self, data: bytes, tls: "Encryption") -> Iterable[Command] | None:
+        try:
+            plain = tls.decrypted(data)
+        finally:
+            self._unsent += tls.outgoing()  # of the handshake, and what waited for it; an alert where it failed
+            if self._unsent:
+                self.flush()
+        return None if plain is None else self._frames.feed(plain)
 
     def await_readable(self, remaining_ns: int, alarm: int) -> bool:
         """Wait until the socket can be read from, or the time is up, or the alarm (an event descriptor) is given."""
@@ -117,6 +143,69 @@ class Wire:
         """End the connection and give the descriptor back."""
         self._unsent.clear()
         self._socket.close()
+
+
+class Encryption:
+    """
+    TLS of one connection, without I/O: bytes of the socket to bytes of frames and back.
+
+    What is to be sent waits until the handshake is over.
+    """
+
+    __slots__ = ("_in", "_object", "_out", "_waiting", "is_agreed")
+
+    def __init__(self, context: ssl.SSLContext) -> None:
+        self._in, self._out = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self._object = context.wrap_bio(self._in, self._out)
+        self._waiting = bytearray()
+        self.is_agreed = False
+
+    def greeting(self) -> bytes:
+        """The first bytes for the socket."""
+        self._shake_hands()
+        return self._out.read()
+
+    def encrypted(self, plain: bytes) -> bytes:
+        """Bytes for the socket, none as long as the handshake lasts."""
+        if not self.is_agreed:
+            self._waiting += plain
+            return b""
+        self._object.write(plain)
+        return self._out.read()
+
+    def decrypted(self, data: bytes) -> bytes | None:
+        """
+        What the bytes of a socket say, None at the other side's orderly end; there may be more to send() than before.
+
+        Raises ssl.SSLError, an OSError, for an untrusted certificate and for what is no TLS.
+        """
+        self._in.write(data)
+        if not self.is_agreed and not self._shake_hands():
+            return b""
+        plain = bytearray()
+        try:
+            while read := self._object.read(_READ_BYTES):
+                plain += read
+        except ssl.SSLWantReadError:
+            return bytes(plain)
+        except ssl.SSLZeroReturnError:
+            pass
+        return bytes(plain) or None  # the other side has said that it ends; the socket ends next
+
+    def outgoing(self) -> bytes:
+        """Bytes for the socket that receiving has led to."""
+        return self._out.read()
+
+    def _shake_hands(self) -> bool:
+        try:
+            self._object.do_handshake()
+        except ssl.SSLWantReadError:
+            return False
+        self.is_agreed = True
+        if self._waiting:
+            self._object.write(bytes(self._waiting))
+            self._waiting.clear()
+        return True
 
 
 def _polled(events: dict[int, int], seconds: float) -> list[int]:

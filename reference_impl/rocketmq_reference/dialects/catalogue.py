@@ -31,9 +31,11 @@ def dialect_of(release: str) -> Dialect:
     """
     Dialect of a release, as it is written on Maven Central: ``4.0.0-incubating``, ``5.3.3``.
 
+    A build of a release that nobody published, ``5.3.3+1a2b3c4d``, is held against the dialect of that release.
     Raises ValueError that lists the known releases for any other.
     """
-    found = _BY_RELEASE.get(_PREVIEWS.get(release, release))
+    published = release.partition("+")[0]
+    found = _BY_RELEASE.get(_PREVIEWS.get(published, published))
     if found is None:
         raise ValueError(f"no dialect is known for release {release!r}; known are {', '.join(RELEASES)}")
     return found

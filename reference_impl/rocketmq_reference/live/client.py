@@ -19,6 +19,7 @@ from rocketmq_reference.client.memory import Memory
 from rocketmq_reference.client.remoting import CALLBACKS, Remoting
 from rocketmq_reference.client.routes import NameServers, Routes
 from rocketmq_reference.client.sending import Sender
+from rocketmq_reference.connections.access import OPEN, Access
 from rocketmq_reference.connections.channels import Question
 from rocketmq_reference.connections.host import LiveHost
 from rocketmq_reference.connections.network import Network
@@ -61,14 +62,16 @@ def live_client(
     settings: ProducerSettings,
     listener: Listener | None,
     tapes: Callable[[], Tape],
+    access: Access = OPEN,
 ) -> Client:
     """A client that does nothing yet."""
     host = LiveHost(group, dict.fromkeys(_POOLS, os.cpu_count() or 1), _POOLS)
     memory = Memory(dialect, settings, tapes)
-    network = Network(host)
+    network = Network(host, tls=access.tls)
     remoting: Remoting[Question, Command] = Remoting(host, dialect.remoting, network)
     network.remoting = remoting
-    codec = FrameCodec(dialect, settings, group, f"127.0.0.1@{os.getpid()}#{time.monotonic_ns()}")
+    client_id = f"127.0.0.1@{os.getpid()}#{time.monotonic_ns()}"
+    codec = FrameCodec(dialect, settings, group, client_id, access.credentials)
     first = random.randrange(_FIRST_INDEX_BELOW)
     asked = NameServers(tuple(name_servers), host, remoting, dialect.remoting, first)
     routes = Routes(memory, host, remoting, codec, asked, settings, _route_changed(listener))

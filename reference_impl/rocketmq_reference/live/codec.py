@@ -1,6 +1,7 @@
 """The client's questions as frames, and what the answers' frames say."""
 
 import time
+from dataclasses import replace
 from functools import partial
 
 from rocketmq_reference.application.listener import AttemptEnded, AttemptStarted, Listener
@@ -12,10 +13,11 @@ from rocketmq_reference.remoting import requests
 from rocketmq_reference.remoting.answers import parse_offset, parse_route, parse_send
 from rocketmq_reference.remoting.codes import LanguageCode, ResponseCode
 from rocketmq_reference.remoting.errors import NullPointerException, RocketMQException
-from rocketmq_reference.remoting.frames import Command
+from rocketmq_reference.remoting.frames import ONEWAY_FLAG, Command
 from rocketmq_reference.remoting.messages import SysFlag, compress
 from rocketmq_reference.remoting.send_encoder import SendEncoder
-from rocketmq_reference.remoting.sending import SendRequest
+from rocketmq_reference.remoting.sending import SendRequest, send_message
+from rocketmq_reference.remoting.signing import Credentials
 from rocketmq_reference.remoting.versions import mq_version
 from rocketmq_reference.rules.client.route import QueueData, TopicRoute
 from rocketmq_reference.rules.dialect import Dialect
@@ -31,9 +33,17 @@ def vip_address(address: str) -> str:
 
 
 class FrameCodec:
-    """Speaks for one client, by the wire form of a dialect."""
+    """Speaks for one client, by the wire form of a dialect; with credentials every request is signed."""
 
-    def __init__(self, dialect: Dialect, settings: ProducerSettings, group: str, client_id: str) -> None:
+    def __init__(
+        self,
+        dialect: Dialect,
+        settings: ProducerSettings,
+        group: str,
+        client_id: str,
+        credentials: Credentials | None = None,
+    ) -> None:
+        self._credentials = credentials
         self._dialect = dialect
         self._settings = settings
         self._group = group
@@ -64,7 +74,10 @@ class FrameCodec:
             default_topic=settings.create_topic_key or self._dialect.default_topic,
             default_topic_queues=settings.default_topic_queue_nums,
         )
-        return partial(self._encoder.encode, request, is_oneway=one_way)
+        if self._credentials is None:
+            return partial(self._encoder.encode, request, is_oneway=one_way)
+        command = send_message(request, serialization=settings.serialization, version=self._version)
+        return self._asked(replace(command, flag=ONEWAY_FLAG if one_way else 0))
 
     def result(self, message: Message, broker: str, answer: Command, address: str) -> SendResult:
         """
@@ -88,7 +101,7 @@ class FrameCodec:
 
     def route(self, topic: str) -> Question:
         """Which route does a topic have?"""
-        return question_of(requests.get_route(topic, serialization=self._settings.serialization))
+        return self._asked(requests.get_route(topic, serialization=self._settings.serialization))
 
     def read_route(self, _topic: str, answer: Command) -> TopicRoute:
         """Raises MQClientException with the server's code where it answers something else (17: no such topic)."""
@@ -105,17 +118,16 @@ class FrameCodec:
         """A client with one producer and no consumer lives."""
         serialization = self._settings.serialization
         command = requests.heartbeat(self._client_id, [self._group], serialization=serialization, version=self._version)
-        return question_of(command)
+        return self._asked(command)
 
     def unregister(self) -> Question:
         """It goes."""
-        return question_of(
-            requests.unregister(self._client_id, self._group, serialization=self._settings.serialization)
-        )
+        serialization = self._settings.serialization
+        return self._asked(requests.unregister(self._client_id, self._group, serialization=serialization))
 
     def probe(self, topic: str) -> Question:
         """What is the largest offset of the topic's first queue?"""
-        return question_of(requests.get_max_offset(topic, 0, serialization=self._settings.serialization))
+        return self._asked(requests.get_max_offset(topic, 0, serialization=self._settings.serialization))
 
     def is_reachable(self, answer: Command) -> bool:
         """A broker without that topic is not reachable to a detector."""
@@ -124,6 +136,9 @@ class FrameCodec:
         except RocketMQException:
             return False
         return True
+
+    def _asked(self, command: Command) -> Question:
+        return question_of(command, self._credentials)
 
     def _compressed(self, body: bytes) -> tuple[bytes, int]:
         """

@@ -18,6 +18,7 @@ from rocketmq_reference.client.async_sending import AsyncTask
 from rocketmq_reference.client.codec import FAILURES, Failure
 from rocketmq_reference.client.memory import Published, Thread
 from rocketmq_reference.client.sending import Choose
+from rocketmq_reference.connections.access import OPEN, Access
 from rocketmq_reference.live.client import live_client
 from rocketmq_reference.producer.checks import check_group, check_message
 from rocketmq_reference.producer.message_batch import batch_of
@@ -61,7 +62,7 @@ class Producer:
 
     name_servers: ``host:port`` each; nothing else is connected to but the brokers they name. Every thread has its own
     position in every topic's publish list; what is known about slow and failing brokers is shared. tapes: where a
-    thread's random numbers come from.
+    thread's random numbers come from. access: how name servers and brokers want to be asked.
     """
 
     def __init__(
@@ -73,11 +74,12 @@ class Producer:
         listener: Listener | None = None,
         *,
         tapes: Callable[[], Tape] = RandomTape,
+        access: Access = OPEN,
     ) -> None:
         self.group = group
         self.dialect = dialect
         self.settings = settings or ProducerSettings()
-        self._client = live_client(name_servers, group, dialect, self.settings, listener, tapes)
+        self._client = live_client(name_servers, group, dialect, self.settings, listener, tapes, access)
         self._state = _State.CREATED
         self._keys = UniqueKeys()
 

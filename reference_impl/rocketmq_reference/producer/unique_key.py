@@ -14,13 +14,13 @@ class UniqueKeys:
     """
     32 hex digits a message: address (4 bytes), process (2), a random number a generator (4), ms of this month (4), counter (2).
 
-    Java has its class loader's hash where the random number is. Safe for threads. ``address`` is only a part of the id;
-    nothing is bound or looked up.
+    Java has its class loader's hash where the random number is, and the machine's address where this one has loopback.
+    Safe for threads.
     """
 
-    def __init__(self, address: str = "127.0.0.1") -> None:
+    def __init__(self) -> None:
         seed = int.from_bytes(os.urandom(4), "big")
-        self._fixed = _FIXED.pack(socket.inet_aton(address), os.getpid() & 0xFFFF, seed).hex().upper()
+        self._fixed = _FIXED.pack(socket.inet_aton("127.0.0.1"), os.getpid() & 0xFFFF, seed).hex().upper()
         self._counter = count()
         self._month_ms = 0
         self._next_month_ms = 0

@@ -1,7 +1,7 @@
 """
 Request and response codes used by this package, under RocketMQ's own names.
 
-Read in RequestCode, ResponseCode, RemotingSysResponseCode and ClientErrorCode of 5.3.3; none of those listed changed its
+Read in RequestCode, ResponseCode and RemotingSysResponseCode of 5.3.3; none of those listed changed its
 meaning since 4.0.0-incubating.
 """
 
@@ -60,16 +60,6 @@ class ResponseCode(IntEnum):
     NOT_IN_CURRENT_UNIT = 205
     FLOW_CONTROL = 215
     GO_AWAY = 1500
-
-
-class ClientErrorCode(IntEnum):
-    """Code of an MQClientException that stands for its cause (ClientErrorCode, every release)."""
-
-    CONNECT_BROKER_EXCEPTION = 10_001
-    ACCESS_BROKER_TIMEOUT = 10_002
-    BROKER_NOT_EXIST_EXCEPTION = 10_003
-    NO_NAME_SERVER_EXCEPTION = 10_004
-    NOT_FOUND_TOPIC_EXCEPTION = 10_005
 
 
 class LanguageCode(IntEnum):

@@ -1,7 +1,7 @@
 """
 Requests as commands: what to ask name servers and brokers, with the header fields they expect; sends are in sending.py.
 
-Every builder takes ``serialization`` for the header's encoding. Read in the header classes of 5.3.3 under
+Builders of what a client asks take ``serialization`` for the header's encoding. Read in the header classes of 5.3.3 under
 org.apache.rocketmq.remoting.protocol.header; fields that older servers do not know are ignored by them.
 """
 
@@ -27,19 +27,12 @@ def get_route(topic: str, *, serialization: Serialization = Serialization.JSON) 
     return _command(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": topic}, serialization)
 
 
-def get_cluster(*, serialization: Serialization = Serialization.JSON) -> Command:
+def get_cluster() -> Command:
     """Ask a name server for all brokers registered with it; answer: parse_cluster."""
-    return _command(RequestCode.GET_BROKER_CLUSTER_INFO, {}, serialization)
+    return Command(RequestCode.GET_BROKER_CLUSTER_INFO, {})
 
 
-def create_topic(
-    topic: str,
-    queues: int,
-    *,
-    perm: int = _PERM_READ_WRITE,
-    order: bool = False,
-    serialization: Serialization = Serialization.JSON,
-) -> Command:
+def create_topic(topic: str, queues: int, *, order: bool = False) -> Command:
     """
     Create or change a topic on one broker, with as many queues to read as to write; answer: expect_success.
 
@@ -50,17 +43,17 @@ def create_topic(
         "defaultTopic": DEFAULT_TOPIC,
         "readQueueNums": str(queues),
         "writeQueueNums": str(queues),
-        "perm": str(perm),
+        "perm": str(_PERM_READ_WRITE),
         "topicFilterType": "SINGLE_TAG",
         "topicSysFlag": "0",
         "order": _boolean(order),
     }
-    return _command(RequestCode.UPDATE_AND_CREATE_TOPIC, fields, serialization)
+    return Command(RequestCode.UPDATE_AND_CREATE_TOPIC, fields)
 
 
-def delete_topic(topic: str, *, serialization: Serialization = Serialization.JSON) -> Command:
+def delete_topic(topic: str) -> Command:
     """Delete a topic on one broker; answer: expect_success."""
-    return _command(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": topic}, serialization)
+    return Command(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": topic})
 
 
 def get_max_offset(topic: str, queue_id: int, *, serialization: Serialization = Serialization.JSON) -> Command:
@@ -68,16 +61,7 @@ def get_max_offset(topic: str, queue_id: int, *, serialization: Serialization = 
     return _command(RequestCode.GET_MAX_OFFSET, _queue(topic, queue_id), serialization)
 
 
-def pull(
-    topic: str,
-    queue_id: int,
-    offset: int,
-    *,
-    max_messages: int = 32,
-    group: str = TOOLS_GROUP,
-    now_ms: int | None = None,
-    serialization: Serialization = Serialization.JSON,
-) -> Command:
+def pull(topic: str, queue_id: int, offset: int, *, max_messages: int = 32, now_ms: int | None = None) -> Command:
     """
     Read up to ``max_messages`` messages of a queue from an offset on, without waiting for new ones; answer: parse_pull.
 
@@ -86,7 +70,7 @@ def pull(
     """
     fields = {
         **_queue(topic, queue_id),
-        "consumerGroup": group,
+        "consumerGroup": TOOLS_GROUP,
         "queueOffset": str(offset),
         "maxMsgNums": str(max_messages),
         "sysFlag": str(_PULL_WITH_SUBSCRIPTION),
@@ -96,7 +80,7 @@ def pull(
         "subVersion": str(time.time_ns() // 1_000_000 if now_ms is None else now_ms),
         "expressionType": "TAG",
     }
-    return _command(RequestCode.PULL_MESSAGE, fields, serialization)
+    return Command(RequestCode.PULL_MESSAGE, fields)
 
 
 def heartbeat(
@@ -104,7 +88,6 @@ def heartbeat(
     producer_groups: Iterable[str],
     *,
     serialization: Serialization = Serialization.JSON,
-    language: str = "PYTHON",
     version: int = 0,
 ) -> Command:
     """Tell a broker that a client's producers live (MQClientAPIImpl.sendHeartbeat, HeartbeatData); answer: expect_success."""
@@ -115,7 +98,7 @@ def heartbeat(
             "producerDataSet": [{"groupName": group} for group in sorted(producer_groups)],
         }
     )
-    return Command(RequestCode.HEART_BEAT, body=body, serialization=serialization, language=language, version=version)
+    return Command(RequestCode.HEART_BEAT, body=body, serialization=serialization, language="PYTHON", version=version)
 
 
 def unregister(client_id: str, producer_group: str, *, serialization: Serialization = Serialization.JSON) -> Command:
@@ -124,9 +107,9 @@ def unregister(client_id: str, producer_group: str, *, serialization: Serializat
     return _command(RequestCode.UNREGISTER_CLIENT, fields, serialization)
 
 
-def get_runtime_info(*, serialization: Serialization = Serialization.JSON) -> Command:
+def get_runtime_info() -> Command:
     """Ask a broker for its runtime figures, such as bootTimestamp and brokerVersionDesc; answer: parse_table."""
-    return _command(RequestCode.GET_BROKER_RUNTIME_INFO, {}, serialization)
+    return Command(RequestCode.GET_BROKER_RUNTIME_INFO, {})
 
 
 def _queue(topic: str, queue_id: int) -> dict[str, str]:

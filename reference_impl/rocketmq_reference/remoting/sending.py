@@ -56,16 +56,12 @@ LETTERS = {
 
 
 def send_message(
-    request: SendRequest,
-    *,
-    serialization: Serialization = Serialization.JSON,
-    language: str = "PYTHON",
-    version: int = 0,
+    request: SendRequest, *, serialization: Serialization = Serialization.JSON, version: int = 0
 ) -> Command:
     """A send with the single-letter header: code 310, or 320 for a batch; answer: parse_send."""
     fields = {LETTERS[name]: value for name, value in send_fields(request).items()}
     code = RequestCode.SEND_BATCH_MESSAGE if request.is_batch else RequestCode.SEND_MESSAGE_V2
-    return Command(code, fields, request.body, serialization=serialization, language=language, version=version)
+    return Command(code, fields, request.body, serialization=serialization, language="PYTHON", version=version)
 
 
 def send_fields(request: SendRequest) -> dict[str, str]:

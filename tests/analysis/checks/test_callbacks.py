@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
-from rocketdiff.analysis.checks.sending.callbacks import EXCUSED, NEVER, TWICE, Callbacks, answer
+from rocketdiff.analysis.checks.sending.callbacks import EXCUSED, NEVER, TWICE, Callbacks, evaluate
 from rocketdiff.analysis.checks.sending.queue_choice import WRONG_WITNESS, QueueChoice
 from rocketdiff.analysis.steps.attempts_in_context import FaultTimes
 from rocketdiff.core.events import Arm
@@ -38,8 +38,10 @@ def test_a_release_may_call_a_failed_send_back_twice() -> None:
     habits = AsyncHabits(loses_callbacks=False, most_callbacks=2)
     failed = replace(ROW, mode=SendMode.ASYNC, callbacks=2, error="MQClientException", cause=TOO_LATE)
     stored = replace(ROW, mode=SendMode.ASYNC, callbacks=2)
-    assert seen(lambda scene: Callbacks(replace(scene, habits=habits)), alone(side(Arm.CANDIDATE, failed))) == []
-    assert seen(lambda scene: Callbacks(replace(scene, habits=habits)), alone(side(Arm.CANDIDATE, stored))) == [TWICE]
+    assert seen(lambda context: Callbacks(replace(context, habits=habits)), alone(side(Arm.CANDIDATE, failed))) == []
+    assert seen(lambda context: Callbacks(replace(context, habits=habits)), alone(side(Arm.CANDIDATE, stored))) == [
+        TWICE
+    ]
 
 
 def test_a_connection_that_came_in_time_excuses_no_second_callback() -> None:
@@ -47,7 +49,9 @@ def test_a_connection_that_came_in_time_excuses_no_second_callback() -> None:
     habits = AsyncHabits(loses_callbacks=False, most_callbacks=2)
     late = replace(ROW, mode=SendMode.ASYNC, callbacks=2, error="MQClientException", cause=TOO_LATE)
     for row in (replace(late, cause="CompletionException"), replace(late, callbacks=3)):
-        assert seen(lambda scene: Callbacks(replace(scene, habits=habits)), alone(side(Arm.CANDIDATE, row))) == [TWICE]
+        assert seen(lambda context: Callbacks(replace(context, habits=habits)), alone(side(Arm.CANDIDATE, row))) == [
+            TWICE
+        ]
 
 
 @pytest.mark.parametrize(
@@ -130,7 +134,7 @@ def test_many_excused_callbacks_clear_nobody(ours: int, theirs: int, standing: S
         tallies[EXCUSED, str(arm), "paused", "never"] = (lost, 0.0)
     entry = cast(CaseEntry, SimpleNamespace(name="toy", guards=(), breaches=(), status=CaseStatus.COMPLETE))
     subjects = {Arm.BASELINE: "java:4.6.1", Arm.CANDIDATE: "java:4.6.0"}
-    evidence = answer(CaseFacts("run", subjects, entry, tallies=tallies))
+    evidence = evaluate(CaseFacts("run", subjects, entry, tallies=tallies))
     assert evidence.standing is standing
     shown = {measure.name: measure.value for measure in evidence.measures}
     assert shown.get("never-called-back-by-rule candidate", 0) == theirs

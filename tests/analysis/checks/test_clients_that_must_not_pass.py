@@ -11,7 +11,7 @@ from rocketdiff.core.settings import ClientSettings
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.judged_to_the_end import Ended
 from tests.analysis.synthetic import MS, ORIGIN_NS, Pause, Story, Told
-from tests.analysis.test_spells import NewRun
+from tests.analysis.test_outages import NewRun
 
 EndingOf = Callable[[RunDirectory], Ended]
 

@@ -8,8 +8,7 @@ import pytest
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.events import Arm
 from rocketdiff.core.verdict import Verdict
-from rocketdiff.traces.connections import ConnectionSample
-from rocketdiff.traces.manifest import Breach
+from rocketdiff.traces.manifest import Breach, ConnectionSample
 from rocketdiff.traces.reader import read_table
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName

@@ -61,7 +61,7 @@ def test_a_delayed_message_is_kept_back_and_delivered(
     assert examples(found) == wanted
     assert found.n("delay", "message", arm=CANDIDATE) == 1
     theirs = replace(found, tallies={**found.tallies, ("delay", "baseline", "calm", "message"): (1, 0.0)})
-    assert ended(delay.answer(theirs))[1] is (ExitCode.DIVERGES if wanted else ExitCode.CONFORMS)
+    assert ended(delay.evaluate(theirs))[1] is (ExitCode.DIVERGES if wanted else ExitCode.CONFORMS)
 
 
 def test_deliveries_are_paired_in_the_order_of_their_times() -> None:

@@ -67,7 +67,7 @@ def test_the_longest_call_tells_of_all_and_fails_the_run() -> None:
     assert (one.example.send, one.subject) == (7, "python:5.3.3")
     assert one.example.observed == "30 of 30 calls took over 100 ms longer, this one 500 ms"
     assert one.example.expected == "calls that return as soon as baseline's, this one after 2 ms"
-    assert ended(attempts.answer(found))[1] is ExitCode.DIVERGES
+    assert ended(attempts.evaluate(found))[1] is ExitCode.DIVERGES
 
 
 @pytest.mark.parametrize(

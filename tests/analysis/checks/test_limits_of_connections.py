@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
-from rocketdiff.analysis.checks.sending import outcomes_answer
+from rocketdiff.analysis.checks.sending import outcomes_evaluation
 from rocketdiff.analysis.checks.sending.connections_left import (
     AFTER_REFUSALS,
     AT_TIMES,
@@ -18,8 +18,7 @@ from rocketdiff.analysis.checks.sending.connections_left import (
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.events import Arm
 from rocketdiff.core.fault import FaultKind
-from rocketdiff.traces.connections import ConnectionSample
-from rocketdiff.traces.manifest import Breach
+from rocketdiff.traces.manifest import Breach, ConnectionSample
 from tests.analysis.by_hand import ENTRY, MS, SUBJECTS, S, ended, facts_of, fault, made, pair, tried
 
 Held = Mapping[str, int] | None
@@ -59,7 +58,7 @@ def case(
 
 def found(facts: CaseFacts) -> list[str]:
     """What is found, without ``outcomes.`` and with its count; and the run ends accordingly."""
-    evidence = outcomes_answer.answer(facts)
+    evidence = outcomes_evaluation.evaluate(facts)
     _, code = ended(evidence)
     assert code is (ExitCode.DIVERGES if evidence.divergences else ExitCode.CONFORMS)
     return [f"{one.signature.removeprefix('outcomes.')} {one.count}" for one in evidence.divergences]
@@ -184,7 +183,7 @@ def test_what_is_left_open_is_not_told_twice() -> None:
 
 def test_the_sentence_names_servers_and_figures() -> None:
     """Five and three to two brokers."""
-    (one,) = outcomes_answer.answer(case(looks({"broker-b": 5, "broker-a": 3}))).divergences
+    (one,) = outcomes_evaluation.evaluate(case(looks({"broker-b": 5, "broker-a": 3}))).divergences
     assert one.example.expected.endswith("and at most 1 to broker-a besides, 1 to broker-b besides")
     assert one.example.observed == "2 more to broker-a, 3 in all, 4 more to broker-b, 5 in all"
     assert (one.example.phase, one.example.send, one.subject) == ("rest", -1, "python:5.3.3")
@@ -225,7 +224,8 @@ def test_how_many_may_be_made_anew_in_calm(
 
 def found_of(facts: CaseFacts) -> list[str]:
     return [
-        f"{one.signature.removeprefix('outcomes.')} {one.count}" for one in outcomes_answer.answer(facts).divergences
+        f"{one.signature.removeprefix('outcomes.')} {one.count}"
+        for one in outcomes_evaluation.evaluate(facts).divergences
     ]
 
 
@@ -253,7 +253,7 @@ def test_who_broke_off_is_not_asked() -> None:
     facts = case(looks({"broker-b": 40}))
     breach = {BASELINE: Breach("protocol.died", "life", "none")}
     broken = replace(facts, entry=replace(facts.entry, breaches=breach))
-    assert outcomes_answer.answer(broken).divergences == ()
+    assert outcomes_evaluation.evaluate(broken).divergences == ()
     assert list(paired([broken])) == []
 
 
@@ -289,7 +289,7 @@ def test_cases_are_added_up() -> None:
 
 def test_what_each_holds_at_rest_is_told() -> None:
     """Of all servers together; of an arm that was seen."""
-    evidence = outcomes_answer.answer(case(looks({"broker-a": 2, "broker-b": 1}), looks(None)))
+    evidence = outcomes_evaluation.evaluate(case(looks({"broker-a": 2, "broker-b": 1}), looks(None)))
     told = [(one.name, one.value, one.unit, one.n) for one in evidence.measures]
     assert told == [("connections-at-rest candidate", 3, "count", 1)]
 
@@ -303,11 +303,11 @@ def test_what_the_rules_let_stay_open_is_counted(closes: set[str], known: str) -
     ends = ("RemotingTimeoutException", "RemotingConnectException", None)
     attempts = [tried(n * MS, n * MS + 1, end, attempt=n, broker=f"broker-{'abb'[n]}") for n, end in enumerate(ends)]
     send = pair(made(BASELINE, 0, tried(0, 1)), made(CANDIDATE, 0, *attempts))
-    facts = facts_of([send], lambda scene: LeftByRule(scene, lambda error: error in closes))
+    facts = facts_of([send], lambda context: LeftByRule(context, lambda error: error in closes))
     told = {broker: facts.n(BY_RULE, broker, arm=CANDIDATE) for broker in facts.keys(BY_RULE, "candidate")}
     place = {NEVER: {}, AFTER_REFUSALS: {"broker-b": 1}, AT_TIMES: {"broker-a": 1}}
     assert told == place[known]
     assert facts.keys(BY_RULE, "") == (known,)
     assert facts.keys(BY_RULE, "baseline") == ()
-    unknown = facts_of([send], lambda scene: LeftByRule(scene, None))
+    unknown = facts_of([send], lambda context: LeftByRule(context, None))
     assert unknown.n(BY_RULE) == 0

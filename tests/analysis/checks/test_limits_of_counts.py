@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
-from rocketdiff.analysis.checks.sending import attempts, callbacks, error_kind, outcomes_answer
+from rocketdiff.analysis.checks.sending import attempts, callbacks, error_kind, outcomes_evaluation
 from rocketdiff.analysis.checks.sending.replay_checks import JUDGED, RULES
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.events import Arm
@@ -72,7 +72,7 @@ def test_luck_ends_at_once_in_a_thousand(
     One of one to none of 999 in exactly one of 1,000. Where the candidate alone was there it has answered, so luck may be it.
     """
     name = check.NAME  # type: ignore[attr-defined]  # both are checks
-    assert end_of(check.answer(met(name, by, times, sends, others))) == end  # type: ignore[attr-defined]  # the same
+    assert end_of(check.evaluate(met(name, by, times, sends, others))) == end  # type: ignore[attr-defined]  # the same
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_one_callback_in_twenty_may_be_lost_by_rule(ours: int, theirs: int, end:
         tallies[callbacks.NAME, arm, "paused", "once"] = (100 - lost, 0.0)
         tallies[callbacks.NAME, arm, "paused", "never"] = (lost, 0.0)
         tallies[callbacks.EXCUSED, arm, "paused", "never"] = (lost, 0.0)
-    assert end_of(callbacks.answer(facts(tallies))) == end
+    assert end_of(callbacks.evaluate(facts(tallies))) == end
 
 
 def sends(calm: int = 100, **befell: tuple[int, int]) -> Tallies:
@@ -114,7 +114,7 @@ def test_what_befalls_more_than_a_quarter_of_one_clients_calm_and_none_of_the_ot
     what: str, befell: tuple[int, int], timeout_ms: int, end: Ended
 ) -> None:
     """Of 100; below a timeout of 300 ms this machine's speed decides what fails, and nothing is compared."""
-    assert end_of(outcomes_answer.answer(facts(sends(100, **{what: befell}), timeout_ms))) == end
+    assert end_of(outcomes_evaluation.evaluate(facts(sends(100, **{what: befell}), timeout_ms))) == end
 
 
 def situation(name: str, met_by: tuple[int, int], ended_so: tuple[int, int]) -> Tallies:
@@ -144,7 +144,7 @@ def test_shares_that_are_compared_are_more_than_half_apart(
     name: str, met_by: tuple[int, int], ended_so: tuple[int, int], end: Ended
 ) -> None:
     """All against half is scatter, against less no more; one of the two must be all or none, and both must have been there."""
-    assert end_of(outcomes_answer.answer(facts(situation(name, met_by, ended_so)))) == end
+    assert end_of(outcomes_evaluation.evaluate(facts(situation(name, met_by, ended_so)))) == end
 
 
 @pytest.mark.parametrize(
@@ -166,11 +166,11 @@ def test_a_calm_in_which_the_machine_fails_the_baseline_is_none(
         ("outcomes.crowded", Arm.BASELINE, "calm", "not failed"): (calm - crowded, 0.0),
         ("outcomes.crowded", Arm.CANDIDATE, "calm", "failed"): (calm, 0.0),
     }
-    evidence = outcomes_answer.answer(facts(tallies, timeout_ms))
+    evidence = outcomes_evaluation.evaluate(facts(tallies, timeout_ms))
     assert end_of(evidence) == end
     if end is INVALID:
         assert evidence.reason == f"the calm was none: the machine failed {crowded} of {calm} sends of java:5.3.3"
-    assert len(outcomes_answer.pooled([facts(with_more(tallies, 11), timeout_ms)] * 2)) == (
+    assert len(outcomes_evaluation.pooled([facts(with_more(tallies, 11), timeout_ms)] * 2)) == (
         end is PASSES and timeout_ms >= 300
     )
 
@@ -187,7 +187,7 @@ def test_ten_units_over_all_cases_decide_nothing_and_eleven_do(
 ) -> None:
     """Two cases; ten to none has p = 0.002, eleven to none half of it."""
     pool = [facts(with_more(sends(), n, phase=phase)) for n in each]
-    evidence = outcomes_answer.pooled(pool)
+    evidence = outcomes_evaluation.pooled(pool)
     assert [end_of(one) for one in evidence] == ([] if end is None else [end])
     if evidence:
         assert (evidence[0].case, evidence[0].check) == ("pooled/sends/java:5.3.3~python:5.3.3", "outcomes")
@@ -197,26 +197,26 @@ def test_ten_units_over_all_cases_decide_nothing_and_eleven_do(
 def test_one_case_is_no_pool() -> None:
     """Its own answer has the same counts."""
     one = facts(with_more(sends(), 11))
-    assert outcomes_answer.pooled([one]) == ()
-    assert end_of(outcomes_answer.answer(one)) == DIVERGES
+    assert outcomes_evaluation.pooled([one]) == ()
+    assert end_of(outcomes_evaluation.evaluate(one)) == DIVERGES
 
 
 def test_what_a_fault_costs_in_attempts_is_not_compared() -> None:
     """How many attempts it costs depends on where a counter stands; in calm none does."""
-    assert end_of(outcomes_answer.answer(facts(with_more(sends(), 40, "failed-at-first", "faults")))) == PASSES
-    assert end_of(outcomes_answer.answer(facts(with_more(sends(), 40, "failed-at-first")))) == DIVERGES
+    assert end_of(outcomes_evaluation.evaluate(facts(with_more(sends(), 40, "failed-at-first", "faults")))) == PASSES
+    assert end_of(outcomes_evaluation.evaluate(facts(with_more(sends(), 40, "failed-at-first")))) == DIVERGES
 
 
 def test_no_send_of_both_arms_is_no_answer() -> None:
     """Nothing returned in both."""
-    evidence = outcomes_answer.answer(facts({}))
+    evidence = outcomes_evaluation.evaluate(facts({}))
     assert (end_of(evidence), evidence.reason) == (OPEN, "no send returned in both arms")
 
 
 def test_what_befell_both_arms_is_told_in_figures() -> None:
     """Three and one of 100; nothing that befell nobody."""
     tallies = sends(failed=(3, 1)) | {("sends", arm, "calm", "ok"): (100, 0.0) for arm in Arm}
-    measures = outcomes_answer.answer(facts(tallies)).measures
+    measures = outcomes_evaluation.evaluate(facts(tallies)).measures
     assert [(one.name, one.value, one.n) for one in measures] == [
         ("sends-failed baseline", 3, 100),
         ("sends-failed candidate", 1, 100),
@@ -227,6 +227,6 @@ def test_the_candidates_sends_are_the_decisions_and_the_larger_number_is_what_is
     """Sends are counted for both arms or for neither; were they not, 20 of 100 would be less than a quarter, whoever made 50."""
     for few, many in ((Arm.BASELINE, Arm.CANDIDATE), (Arm.CANDIDATE, Arm.BASELINE)):
         tallies = sends(failed=(0, 20)) | {("outcomes", few, "calm", "sends"): (50, 0.0)}
-        evidence = outcomes_answer.answer(facts(tallies))
+        evidence = outcomes_evaluation.evaluate(facts(tallies))
         assert evidence.decisions == (100 if many is Arm.CANDIDATE else 50)
         assert evidence.counts == ()

@@ -9,13 +9,13 @@ import pytest
 
 from rocketdiff.analysis.case_pass import all_stored
 from rocketdiff.analysis.case_trace import CaseTrace, TableKey
-from rocketdiff.analysis.checks.scene import Scene, Watcher
+from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.checks.storage.content import Content
 from rocketdiff.analysis.checks.storage.delay import EARLY, ELSEWHERE, NOT_DELIVERED, NOT_KEPT, OTHER_LEVEL, Delay
 from rocketdiff.analysis.checks.storage.loss import UNSTORED, Loss
 from rocketdiff.analysis.checks.storage.order import REORDERED, Order
+from rocketdiff.analysis.fact_collector import FactCollector
 from rocketdiff.analysis.facts import Difference
-from rocketdiff.analysis.notebook import Notebook
 from rocketdiff.analysis.send_view import Copy, Fate, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.analysis.steps.attempts_in_context import FaultTimes
@@ -59,14 +59,14 @@ def side(arm: Arm, row: Send, *copies: Copy, kept: tuple[Copy, ...] = ()) -> Sen
 
 
 def seen(make: Any, *sends: AlignedSend) -> list[str]:
-    """Signatures of what a watcher notes of these sends."""
-    notebook = Notebook("run", 1, 0)
+    """Signatures of what a observer notes of these sends."""
+    collector = FactCollector("run", 1, 0)
     entry = cast(CaseEntry, SimpleNamespace(clock=None))
-    watcher: Watcher = make(Scene(entry, FaultTimes(()), notebook))
+    observer: CaseObserver = make(CaseContext(entry, FaultTimes(()), collector))
     for send in sends:
-        watcher.see(send)
-    watcher.end()
-    return [fact.fact.signature for fact in notebook.facts() if isinstance(fact.fact, Difference)]
+        observer.observe(send)
+    observer.finish()
+    return [fact.fact.signature for fact in collector.facts() if isinstance(fact.fact, Difference)]
 
 
 def alone(candidate: SendView) -> AlignedSend:
@@ -206,7 +206,7 @@ def test_a_one_way_message_is_missed_until_something_happens(
     paused = FaultRecord(1, FaultKind.PAUSE, "broker-b", *[round(5e9)] * 3, *[round(7e9)] * 3)
     row = replace(ROW, mode=SendMode.ONEWAY, end_ns=round(ended_s * 1e9), error=error)
     absent = replace(side(Arm.CANDIDATE, row), fate=Fate.ABSENT)
-    notebook = Notebook("run", 1, 0)
+    collector = FactCollector("run", 1, 0)
     entry = cast(CaseEntry, SimpleNamespace(clock=None))
-    Loss(Scene(entry, FaultTimes([paused]), notebook)).see(alone(absent))
-    assert [fact.fact.signature for fact in notebook.facts() if isinstance(fact.fact, Difference)] == noted
+    Loss(CaseContext(entry, FaultTimes([paused]), collector)).observe(alone(absent))
+    assert [fact.fact.signature for fact in collector.facts() if isinstance(fact.fact, Difference)] == noted

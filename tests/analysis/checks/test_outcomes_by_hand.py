@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
-from rocketdiff.analysis.checks.scene import Scene
-from rocketdiff.analysis.checks.sending import outcomes_answer
+from rocketdiff.analysis.checks.context import CaseContext
+from rocketdiff.analysis.checks.sending import outcomes_evaluation
 from rocketdiff.analysis.checks.sending.outcomes import Outcomes
 from rocketdiff.analysis.send_view import Copy
 from rocketdiff.analysis.steps.causes import Causes
@@ -26,10 +26,10 @@ SYNC = replace(ENTRY, topology="master-with-slave-sync")
 CONFUSED = AsyncHabits(loses_callbacks=False, confuses_answers=True)
 
 
-def watched(scene: Scene, entry: Any = ENTRY) -> Outcomes:
-    """The watcher, with what is known of failures from the faults alone."""
-    causes = {arm: Causes(None, scene.times.faults, entry, timeouts_close=True) for arm in Arm}
-    return Outcomes(scene, causes)
+def watched(context: CaseContext, entry: Any = ENTRY) -> Outcomes:
+    """The observer, with what is known of failures from the faults alone."""
+    causes = {arm: Causes(None, context.times.faults, entry, timeouts_close=True) for arm in Arm}
+    return Outcomes(context, causes)
 
 
 def facts(*sends: Any, faults: Sequence[FaultRecord] = (), entry: Any = ENTRY, **named: Any) -> CaseFacts:
@@ -37,7 +37,7 @@ def facts(*sends: Any, faults: Sequence[FaultRecord] = (), entry: Any = ENTRY, *
 
 
 def code_of(facts: CaseFacts) -> ExitCode:
-    return ended(outcomes_answer.answer(facts))[1]
+    return ended(outcomes_evaluation.evaluate(facts))[1]
 
 
 def slow(send: int, at_ns: int, arm: Arm = CANDIDATE, **named: Any) -> Any:

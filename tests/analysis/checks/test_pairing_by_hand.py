@@ -70,7 +70,7 @@ def test_means_are_of_failovers_and_the_others_are_counted() -> None:
 
 def test_a_case_without_a_pause_is_not_asked_about_one() -> None:
     """A killed broker is another matter."""
-    evidence = timing.answer(spells(*VALUES, kind=FaultKind.KILL))
+    evidence = timing.evaluate(spells(*VALUES, kind=FaultKind.KILL))
     assert (evidence.standing, evidence.severity) == (Standing.NOT_APPLICABLE, Severity.INFO)
     assert evidence.reason == "no broker was paused in this case"
     assert pools_of([spells(*VALUES, kind=FaultKind.KILL)], "timing") == {}

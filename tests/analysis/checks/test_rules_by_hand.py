@@ -25,7 +25,7 @@ PAUSE = fault(10 * S, 12 * S)
 
 
 def decision(attempt: int = 0, legal: int = 1, total: int = 8, avoided: int = 0) -> Decision:
-    return Decision(attempt, total, legal, 2, ("broker-a",), avoided)
+    return Decision(attempt, total, legal, avoided)
 
 
 def judged(
@@ -182,7 +182,7 @@ def absences(*sides: Any) -> dict[str, float]:
     found = facts(Avoidance, *sides, entry=replace(ENTRY, settings=ClientSettings(send_latency_fault_enable=True)))
     for arm in Arm:
         found = replace(found, tallies={**found.tallies, ("attempt", arm, "calm", "b"): (1, 0.0)})
-    measures = avoidance.answer(found).measures
+    measures = avoidance.evaluate(found).measures
     assert all(one.unit == "ms" for one in measures)
     return {f"{one.name} n={one.n}": one.value for one in measures}
 
@@ -269,4 +269,4 @@ def test_a_delayed_message_lies_among_those_of_its_level(level: int | None, queu
 def test_names_of_checks_are_those_of_their_evidence() -> None:
     """Each answers under its own."""
     for check in (attempts, avoidance, error_kind, queue_choice):
-        assert check.answer(facts(Attempts)).check == check.NAME
+        assert check.evaluate(facts(Attempts)).check == check.NAME

@@ -27,7 +27,7 @@ def case(candidate: ArmSummary | None = WHOLE, baseline: ArmSummary | None = WHO
 
 def found(facts: CaseFacts) -> list[tuple[str, str, int]]:
     """Signature, whose, and how often; and the run ends accordingly."""
-    evidence = protocol.answer(facts)
+    evidence = protocol.evaluate(facts)
     if evidence.standing is Standing.DECISIVE:
         assert ended(evidence)[1] is (ExitCode.DIVERGES if evidence.divergences else ExitCode.CONFORMS)
     return [
@@ -66,23 +66,23 @@ def test_how_an_arm_may_break_the_protocol(summary: ArmSummary, wanted: list[tup
 
 def test_what_is_said_of_a_broken_protocol() -> None:
     """The words of whoever saw it, or the figures."""
-    evidence = protocol.answer(case(replace(WHOLE, unanswered=3, done=False)))
+    evidence = protocol.evaluate(case(replace(WHOLE, unanswered=3, done=False)))
     assert evidence.divergences[0].example.observed == "3 of 10 sends without an answer, done=False"
-    assert protocol.answer(case(replace(WHOLE, failure="no"))).divergences[0].example.observed == "no"
-    assert protocol.answer(case(troubled("a told before", "b told before"))).divergences[0].example.observed == (
+    assert protocol.evaluate(case(replace(WHOLE, failure="no"))).divergences[0].example.observed == "no"
+    assert protocol.evaluate(case(troubled("a told before", "b told before"))).divergences[0].example.observed == (
         "a told before"
     )
     figures = [
-        (one.name, one.value, one.unit, one.n) for one in protocol.answer(case(replace(WHOLE, sends=7))).measures
+        (one.name, one.value, one.unit, one.n) for one in protocol.evaluate(case(replace(WHOLE, sends=7))).measures
     ]
     assert figures == [("answered-sends baseline", 10, "count", 10), ("answered-sends candidate", 7, "count", 10)]
-    assert protocol.answer(case(replace(WHOLE, sends=7))).decisions == 17
+    assert protocol.evaluate(case(replace(WHOLE, sends=7))).decisions == 17
 
 
 @pytest.mark.parametrize("arms", [{"candidate": None}, {"baseline": None}, {"candidate": None, "baseline": None}])
 def test_a_journal_that_was_never_sealed_is_invalid(arms: dict[str, Any]) -> None:
     """Of either arm."""
-    evidence = protocol.answer(case(**arms))
+    evidence = protocol.evaluate(case(**arms))
     assert (evidence.standing, evidence.reason) == (Standing.INVALID, "the journals of the arms were never sealed")
 
 
@@ -120,7 +120,7 @@ def test_who_was_never_ready_shows_nothing_where_time_ran_out(
 ) -> None:
     """Unless the other one's end is its own doing; two that could not begin had a bad scene."""
     breaches = {arm: one for arm, one in ((CANDIDATE, candidate), (BASELINE, baseline)) if one is not None}
-    evidence = protocol.answer(case(breaches=breaches))
+    evidence = protocol.evaluate(case(breaches=breaches))
     assert (evidence.standing is Standing.INVALID) is is_invalid
     assert [one.signature for one in evidence.divergences] == [
         breaches[arm].signature for arm in Arm if arm in breaches
@@ -138,13 +138,13 @@ def test_how_a_client_says_that_time_ran_out(seen: str) -> None:
     """In its own words."""
     for stage, invalid in (("warm-up:", True), ("setup:", True), ("sends:", False)):
         breach = Breach("protocol.failed", "the subject to go on", f"{stage} {seen}")
-        evidence = protocol.answer(case(breaches={CANDIDATE: breach}))
+        evidence = protocol.evaluate(case(breaches={CANDIDATE: breach}))
         assert (evidence.standing is Standing.INVALID) is invalid
 
 
 def test_an_unready_arm_does_not_hide_what_the_other_left_out() -> None:
     """The other one was ready, and three of its sends have no answer."""
-    evidence = protocol.answer(case(replace(WHOLE, unanswered=3), breaches={BASELINE: UNREADY}))
+    evidence = protocol.evaluate(case(replace(WHOLE, unanswered=3), breaches={BASELINE: UNREADY}))
     assert evidence.standing is Standing.DECISIVE
     assert [one.signature for one in evidence.divergences] == ["protocol.stalled", "protocol.incomplete"]
 
@@ -155,7 +155,7 @@ def test_a_breach_is_told_once_and_in_a_case_that_did_not_end_not_at_all() -> No
     summary = replace(troubled("send 3 told before", "line 9 is no record"), unanswered=4, done=False)
     facts = case(summary, breaches={CANDIDATE: breach})
     assert found(facts) == [("answered-twice", "python", 1), ("bad-line", "python", 1)]
-    aborted = protocol.answer(replace(facts, entry=replace(facts.entry, status=CaseStatus.ABORTED)))
+    aborted = protocol.evaluate(replace(facts, entry=replace(facts.entry, status=CaseStatus.ABORTED)))
     assert (aborted.standing, aborted.divergences) == (Standing.INVALID, ())
 
 
@@ -184,7 +184,7 @@ def test_a_case_is_worth_judging_where_guards_held_and_faults_were_shown(
 ) -> None:
     """Each that did not is told; a kill need not end."""
     guards = (Guard("start-spread", held, "50 ms", "70 ms"), Guard("control", True, "a", "b"))
-    evidence = validity.answer(replace(case(guards=guards), faults=faults))
+    evidence = validity.evaluate(replace(case(guards=guards), faults=faults))
     told = "; ".join(one for one in ("" if held else "start-spread: expected 50 ms, saw 70 ms", told) if one)
     assert (evidence.standing, evidence.reason) == ((Standing.INVALID if told else Standing.DECISIVE), told)
     assert evidence.decisions == 3
@@ -201,7 +201,7 @@ def test_measured_numbers_are_told_in_the_unit_of_their_name() -> None:
         "sends": 4,
         "ns_of_it": 2,
     }
-    told = [(one.name, one.value, one.unit, one.n) for one in validity.answer(case(measured=measured)).measures]
+    told = [(one.name, one.value, one.unit, one.n) for one in validity.evaluate(case(measured=measured)).measures]
     assert told == [
         ("start_spread_ns", 7.0, "ns", 1),
         ("late_ms_baseline", 1.5, "ms", 1),
@@ -210,4 +210,4 @@ def test_measured_numbers_are_told_in_the_unit_of_their_name() -> None:
         ("sends", 4.0, "count", 1),
         ("ns_of_it", 2.0, "ns", 1),
     ]
-    assert all(isinstance(one.value, float) for one in validity.answer(case(measured=measured)).measures)
+    assert all(isinstance(one.value, float) for one in validity.evaluate(case(measured=measured)).measures)

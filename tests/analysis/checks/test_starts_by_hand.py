@@ -9,8 +9,8 @@ from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.checks.case_facts import CaseFacts, TallyKey
 from rocketdiff.analysis.checks.sending.publish_lists import compare_publish_lists
 from rocketdiff.analysis.checks.sending.start_positions import STARTS, TOGETHER, StartPositions, pooled
+from rocketdiff.analysis.fact_collector import FactCollector
 from rocketdiff.analysis.facts import Difference
-from rocketdiff.analysis.notebook import Notebook
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import Concentration
@@ -43,7 +43,7 @@ def trace(baseline: dict[int, List] | None = None, candidate: dict[int, List] | 
 def starts(*sides: Any, lists: dict[int, List] | None = None, faults: Any = ()) -> dict[str, int]:
     """Tallies of the candidate's starts, by key."""
     known = trace(lists if lists is not None else {1: FULL})
-    found = facts_of([pair(None, one) for one in sides], lambda scene: StartPositions(scene, known), faults=faults)
+    found = facts_of([pair(None, one) for one in sides], lambda context: StartPositions(context, known), faults=faults)
     return {
         key: found.n(name, key, arm=CANDIDATE) for name in (STARTS, TOGETHER) for key in found.keys(name, "candidate")
     }
@@ -169,9 +169,9 @@ def test_a_layout_of_one_broker_has_no_brokers_to_choose() -> None:
 
 def differing(known: CaseTrace) -> list[tuple[str, str]]:
     """Arm and signature of every list that is not as it should be."""
-    notebook = Notebook("run", 1, 77)
-    compare_publish_lists(known, notebook)
-    facts = [one.fact for one in notebook.facts()]
+    collector = FactCollector("run", 1, 77)
+    compare_publish_lists(known, collector)
+    facts = [one.fact for one in collector.facts()]
     assert all(
         isinstance(one, Difference) and (one.at_ns, one.check, one.send) == (77, "queue-choice", -1) for one in facts
     )

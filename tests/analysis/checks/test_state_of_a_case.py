@@ -9,7 +9,7 @@ from rocketdiff.core.evidence import Standing
 from rocketdiff.core.run_info import Guard
 from rocketdiff.traces.manifest import Breach, CaseStatus
 from tests.analysis.by_hand import ENTRY
-from tests.analysis.checks.test_answers_by_hand import DECISIVE, FOUND, INDECISIVE, INVALID, NOT_APPLICABLE, case
+from tests.analysis.checks.test_evaluations_by_hand import DECISIVE, FOUND, INDECISIVE, INVALID, NOT_APPLICABLE, case
 
 GUARDS: list[tuple[str, dict[str, Standing]]] = [
     ("cluster", {"loss": INVALID, "attempts": INVALID, "protocol": DECISIVE, "validity": DECISIVE}),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
-from rocketdiff.analysis.checks.scene import Scene
+from rocketdiff.analysis.checks.context import CaseObserver
 from rocketdiff.analysis.checks.storage import loss
 from rocketdiff.analysis.checks.storage.duplication import Duplication
 from rocketdiff.analysis.checks.storage.loss import Loss, note_strays
@@ -178,7 +178,7 @@ def test_what_is_acknowledged_is_stored(sides: list[Any], wanted: list[str]) -> 
     assert signatures(found) == wanted
     assert signatures(facts(Loss, *sides, entry=NO_CLOCK)) == []
     if wanted:
-        assert ended(loss.answer(found))[1] is ExitCode.DIVERGES
+        assert ended(loss.evaluate(found))[1] is ExitCode.DIVERGES
 
 
 def test_how_late_it_was_is_said_by_place() -> None:
@@ -270,18 +270,15 @@ def test_answers_that_are_confused_acknowledge_nothing_early() -> None:
     assert signatures(facts(Loss, gone, faults=(PAUSE,), habits=CONFUSED)) == ["loss.acknowledged-not-stored 1"]
 
 
-class Strays:
+class Strays(CaseObserver):
     """Notes strays when the case is over."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._scene = scene
-
-    def see(self, send: object) -> None:
+    def observe(self, send: object) -> None:
         """Nothing is asked of a send."""
 
-    def end(self) -> None:
+    def finish(self) -> None:
         """Two messages of nobody's."""
-        note_strays(CANDIDATE, [Stray("broker-a", 1, 2, 70_005), Stray("broker-b", 3, 4, 70_009)], self._scene)
+        note_strays(CANDIDATE, [Stray("broker-a", 1, 2, 70_005), Stray("broker-b", 3, 4, 70_009)], self._context)
 
 
 def test_strays_are_told_one_by_one() -> None:

@@ -61,7 +61,7 @@ def code_of(evidence: Evidence) -> tuple[CheckResult, ExitCode]:
 )
 def test_one_send_in_twenty_may_be_left_open(undecided: int, verdict: Verdict, code: ExitCode) -> None:
     """Five of a hundred are borne; six leave the check without an answer, which gates."""
-    result, exit_code = code_of(queue_choice.answer(choices(undecided=undecided)))
+    result, exit_code = code_of(queue_choice.evaluate(choices(undecided=undecided)))
     assert (result.verdict, result.severity, exit_code) == (verdict, Severity.MUST, code)
     if verdict is Verdict.INCONCLUSIVE:
         assert result.reason == "6 of 100 sends of python:5.3.3 could not be judged: too many hidden states"
@@ -77,7 +77,7 @@ def test_one_send_in_twenty_may_be_left_open(undecided: int, verdict: Verdict, c
 )
 def test_rules_that_exclude_hardly_anything_decide_nothing(legal: float, verdict: Verdict, code: ExitCode) -> None:
     """Up to nine queues in ten may be legal on average."""
-    result, exit_code = code_of(queue_choice.answer(choices(legal=legal)))
+    result, exit_code = code_of(queue_choice.evaluate(choices(legal=legal)))
     assert (result.verdict, result.severity, exit_code) == (verdict, Severity.MUST, code)
     if verdict is Verdict.INCONCLUSIVE:
         assert "nearly any choice would have passed" in result.reason

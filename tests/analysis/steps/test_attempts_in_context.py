@@ -2,7 +2,7 @@
 
 import pytest
 
-from rocketdiff.analysis.send_view import Context, Phase, SendView
+from rocketdiff.analysis.send_view import FaultContext, Phase, SendView
 from rocketdiff.analysis.steps.attempts_in_context import FaultTimes, attempts_in_context
 from rocketdiff.core.events import Arm
 from rocketdiff.core.fault import FaultKind, FaultRecord
@@ -36,13 +36,13 @@ def test_phases_run_from_the_first_to_the_last_doubtful_instant(instant_ns: int,
 
 def test_an_attempt_on_the_other_broker_is_never_hit() -> None:
     """Only the broker of the attempt matters."""
-    assert FaultTimes([PAUSE]).context_of(attempt("broker-a", 150, 160)) == Context(Phase.PAUSED)
+    assert FaultTimes([PAUSE]).context_of(attempt("broker-a", 150, 160)) == FaultContext(Phase.PAUSED)
 
 
 def test_an_attempt_without_an_answer_during_the_pause_is_blocked() -> None:
     """It overlaps the pause and timed out."""
     context = FaultTimes([PAUSE]).context_of(attempt("broker-b", 90, 190, Outcome.UNKNOWN))
-    assert context == Context(Phase.CALM, hit=PAUSE, blocked=True)
+    assert context == FaultContext(Phase.CALM, hit=PAUSE, blocked=True)
 
 
 def test_an_attempt_answered_only_when_the_broker_was_resumed_is_blocked() -> None:
@@ -65,7 +65,7 @@ def test_a_failure_while_injection_was_doubtful_is_blocked() -> None:
 def test_a_paused_name_server_hits_no_attempt() -> None:
     """It does set the phase."""
     fault = FaultRecord(1, FaultKind.PAUSE_NAME_SERVER, "broker-b", 100, 110, 120, 200, 210, 220)
-    assert FaultTimes([fault]).context_of(attempt("broker-b", 150, 160)) == Context(Phase.PAUSED)
+    assert FaultTimes([fault]).context_of(attempt("broker-b", 150, 160)) == FaultContext(Phase.PAUSED)
 
 
 def test_a_killed_broker_hits_to_the_end() -> None:
@@ -75,11 +75,14 @@ def test_a_killed_broker_hits_to_the_end() -> None:
 
 
 def test_overlapping_pauses_are_one_spell() -> None:
-    """Two brokers paused at once share their cause; a later pause is a spell of its own."""
+    """Two brokers paused at once share their cause; a later pause is an outage of its own."""
     other = FaultRecord(3, FaultKind.PAUSE, "broker-a", 150, 160, 170, 300, 310, 320)
     times = FaultTimes([PAUSE, other, AGAIN])
-    assert [(spell.episode, spell.start_ns, spell.end_ns) for spell in times.spells] == [(1, 110, 300), (2, 510, 600)]
-    assert times.spell_of(other) == times.spell_of(PAUSE)
+    assert [(outage.episode, outage.start_ns, outage.end_ns) for outage in times.outages] == [
+        (1, 110, 300),
+        (2, 510, 600),
+    ]
+    assert times.outage_of(other) == times.outage_of(PAUSE)
 
 
 def test_a_send_has_the_phase_of_its_first_attempt() -> None:

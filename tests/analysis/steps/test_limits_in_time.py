@@ -4,8 +4,7 @@ import pyarrow as pa
 import pytest
 
 from rocketdiff.analysis.steps.excuses import HeldConnections
-from rocketdiff.analysis.steps.fault_reach import FaultReach
-from rocketdiff.analysis.steps.fault_spells import FaultSpells
+from rocketdiff.analysis.steps.fault_reach import FaultPeriods, FaultReach
 from rocketdiff.analysis.steps.torn_connections import TornConnections
 from rocketdiff.core.fault import FaultKind, FaultRecord
 from rocketdiff.core.settings import ClientSettings
@@ -65,7 +64,7 @@ def test_faults_that_overlap_are_one_spell(
     faults: list[FaultRecord], spans: tuple[tuple[int, int | None], ...]
 ) -> None:
     """One that begins as another heals is the next; what never heals takes all that follow."""
-    assert FaultSpells.of(faults, SETTINGS).spans == spans
+    assert FaultPeriods.of(faults, SETTINGS).spans == spans
 
 
 @pytest.mark.parametrize(
@@ -85,7 +84,7 @@ def test_a_send_belongs_to_the_last_spell_that_may_have_touched_it(
     start_ns: int, end_ns: int, spell: int | None
 ) -> None:
     """The first is over at 12 s, and 14 s later no send can still feel it; the second, of 40 s, never ends."""
-    spells = FaultSpells.of([fault(10, 12), fault(40, None)], SETTINGS)
+    spells = FaultPeriods.of([fault(10, 12), fault(40, None)], SETTINGS)
     assert spells.lasting_ns == 4 * ATTEMPT_NS
     assert spells.at(start_ns, end_ns) == spell
 
@@ -93,7 +92,7 @@ def test_a_send_belongs_to_the_last_spell_that_may_have_touched_it(
 def test_the_longer_of_both_kinds_of_retries_counts() -> None:
     """Five synchronous retries are six attempts."""
     more = ClientSettings(send_msg_timeout_ms=500, retry_times_when_send_failed=5)
-    assert FaultSpells.of([], more).lasting_ns == 6 * ATTEMPT_NS
+    assert FaultPeriods.of([], more).lasting_ns == 6 * ATTEMPT_NS
 
 
 def rows(*each: tuple[str, int, str | None, int]) -> pa.Table:

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from rocketdiff.analysis.send_view import Context, Copy, Fate, Phase, SendView
+from rocketdiff.analysis.send_view import Copy, Fate, FaultContext, Phase, SendView
 from rocketdiff.analysis.steps.attempts_in_context import FaultTimes, attempts_in_context
 from rocketdiff.analysis.steps.excuses import Excuses, HeldConnections
 from rocketdiff.analysis.steps.reconciled import StoredCopies, reconciled
@@ -51,7 +51,7 @@ def test_pauses_are_one_spell_from_one_to_the_next() -> None:
         fault(11 * S, 15 * S, node="broker-a", episode=3),
         fault(14 * S, 20 * S, episode=1),
     ]
-    spells = FaultTimes(pauses).spells
+    spells = FaultTimes(pauses).outages
     assert [(one.episode, one.start_ns, one.end_ns, len(one.pauses)) for one in spells] == [
         (1, 10 * S, 20 * S, 3),
         (4, 20 * S, 22 * S, 1),
@@ -62,9 +62,9 @@ def test_a_pause_without_an_end_takes_all_that_follow() -> None:
     """And its spell has none; a kill belongs to no spell."""
     kill = fault(11 * S, None, FaultKind.KILL)
     times = FaultTimes([fault(10 * S, None), fault(50 * S, 52 * S, episode=2), kill])
-    (spell,) = times.spells
+    (spell,) = times.outages
     assert (spell.end_ns, len(spell.pauses)) == (None, 2)
-    assert times.spell_of(kill) is None
+    assert times.outage_of(kill) is None
 
 
 def rules(*, shared: bool = False, asynchronous: bool = False) -> Any:
@@ -127,7 +127,7 @@ def left(judgement: SendJudgement | None, *, torn: bool = False, hit: Any = None
     """What is left of a judgement of a send of two attempts, the second at broker-b."""
     attempts = tried(0, MS, broker="broker-a"), tried(10 * S, 10 * S + 60 * MS, attempt=1)
     side = made(Arm.CANDIDATE, 0, *attempts)
-    view = replace(side, contexts=(Context(Phase.CALM), Context(Phase.CALM, hit)), judgement=judgement)
+    view = replace(side, contexts=(FaultContext(Phase.CALM), FaultContext(Phase.CALM, hit)), judgement=judgement)
     kills = [fault(10 * S, None, FaultKind.KILL)] if torn else []
     (one,) = forgiven([view], TornConnections(None, kills, Tearing(True, True)), NO_EXCUSE)
     assert (one.judgement is None) == (judgement is None)
@@ -208,7 +208,7 @@ def test_what_the_brokers_hold_makes_the_fate(side: SendView, copies: list[Copy]
 
 def test_a_call_that_never_returned_cannot_be_lost() -> None:
     """It began with its first attempt; of another attempt than it has it knows its own phase."""
-    contexts = (Context(Phase.PAUSED), Context(Phase.AFTER))
+    contexts = (FaultContext(Phase.PAUSED), FaultContext(Phase.AFTER))
     attempts = (tried(5, 6), tried(7, 8, attempt=1))
     traced = SendView(Arm.CANDIDATE, 3, 4, None, attempts, contexts=contexts)
     (one,) = reconciled([traced], stored(send4=[HERE]))

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from rocketdiff.analysis.send_view import Context, Phase, SendView
+from rocketdiff.analysis.send_view import FaultContext, Phase, SendView
 from rocketdiff.analysis.steps.excuses import Excuses, HeldConnections
 from rocketdiff.analysis.steps.replayed import forgiven
 from rocketdiff.analysis.steps.torn_connections import TornConnections
@@ -25,6 +25,7 @@ NewRun = Callable[..., RunDirectory]
 EvidenceOf = Callable[[RunDirectory], dict[tuple[str, str], Evidence]]
 
 S = 1_000_000_000
+TEARS = (FaultKind.KILL, FaultKind.WIRE_RESET, FaultKind.KILL_PROXY)
 NONE = Excuses(HeldConnections(None, ()))
 TIMED_OUT = "RemotingTimeoutException"
 ROTATION = Story(
@@ -95,7 +96,7 @@ def test_a_release_closes_what_its_rules_say(release: str, error: str, torn: boo
 @pytest.mark.parametrize("kind", FaultKind)
 def test_a_dead_broker_tears_its_connections_and_a_paused_one_keeps_them(kind: FaultKind) -> None:
     """The kernel of a paused broker holds them open; a setting of a broker, or its slave, has nothing to do with them."""
-    assert is_torn(None, fault(kind), since_ns=10 * S + MS) is (kind in (FaultKind.KILL, FaultKind.WIRE_RESET))
+    assert is_torn(None, fault(kind), since_ns=10 * S + MS) is (kind in TEARS)
 
 
 def is_torn(
@@ -163,7 +164,7 @@ def test_a_one_way_call_may_wait_for_a_connection(
     """A killed broker's has to be made again; a paused one keeps it, so that the call can only have waited for the answer."""
     faults = [fault(kind) for kind in kinds]
     attempt = Attempt(0, 0, 0, "broker-b", 0, 10 * S, 10 * S)
-    context = Context(Phase.PAUSED, faults[-1] if is_hit else None)
+    context = FaultContext(Phase.PAUSED, faults[-1] if is_hit else None)
     judgement = SendJudgement(0, 0, (), replace(EARLY, signature=WAITED), 1)
     judged = SendView(Arm.CANDIDATE, 0, 0, None, (attempt,), Phase.PAUSED, contexts=(context,), judgement=judgement)
     (one,) = forgiven([judged], TornConnections(None, faults, Tearing.of(dialect_of(release).remoting)), NONE)

@@ -2,21 +2,26 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
 
+from rocketdiff.cluster.access import channels_to
 from rocketdiff.cluster.containers.engine import Engine
 from rocketdiff.cluster.faults.catalogue import FAULTS
-from rocketdiff.cluster.interface import Cluster, NodeState, nodes_of
+from rocketdiff.cluster.interface import Cluster, NodeState, nodes_of, security_of
+from rocketdiff.cluster.operations import admin
 from rocketdiff.cluster.operations.drain import await_drained
 from rocketdiff.cluster.operations.stored import read_stored
-from rocketdiff.cluster.start import start_cluster
+from rocketdiff.cluster.start import backend_named, start_cluster
 from rocketdiff.core.errors import ClusterError
 from rocketdiff.core.fault import FaultKind, FaultSpec
+from rocketdiff.core.topology import topology_named
+from rocketmq_reference.remoting.errors import MQBrokerException
 from tests.cluster.sending import send, send_unanswered
-from tests.live import READY_S
+from tests.live import READY_S, await_that
 
 pytestmark = [pytest.mark.container, pytest.mark.cluster, pytest.mark.slow]
 
@@ -63,7 +68,8 @@ def test_a_pause_of_a_broker_and_its_end_are_proven(cluster: Cluster) -> None:
     assert record.heal_proven_ns is not None
     assert cluster.state("broker-b") is NodeState.RUNNING
     await_drained(cluster, ["paused"])
-    assert cluster.unread_bytes("broker-b") == 0
+    # The end of the connections that asked for it counts as a byte until the broker has read it.
+    await_that(lambda: cluster.unread_bytes("broker-b") == 0, "nothing unread at broker-b")
     assert [row.identity for row in read_stored(cluster, "paused", {})] == ["r/paused/1"]
 
 
@@ -124,3 +130,24 @@ def test_old_servers_with_a_slave_on_the_hosts_network_leave_nothing_but_files(e
     assert engine.containers(about["run"]) == []
     assert (folder / "broker-a" / "server.log").stat().st_size > 0
     assert about["wiring"] == "host"
+
+
+def test_servers_with_access_control_and_tls_take_signed_requests_only(engine: Engine, tmp_path: Path) -> None:
+    """Ready is proven by such requests; what stays, and what the engine tells of a container, has no secret."""
+    made, folder = tmp_path / "made.yaml", tmp_path / "cluster"
+    made.write_text("format: 1\naccount: made\ntls: made\n")
+    backend = backend_named("containers", "5.3.3", made)
+    with backend.start(topology_named("one-master"), folder, timeout_s=READY_S) as cluster:
+        security = security_of(cluster)
+        (broker,) = cluster.brokers
+        assert security.account is not None
+        with (
+            channels_to(replace(security, account=None)) as channels,
+            pytest.raises(MQBrokerException, match="username"),
+        ):
+            admin.store_probe(channels, broker.address, 0, b"unsigned")
+        run = json.loads((folder / "containers.json").read_bytes())["run"]
+        assert not any(security.account.secret_key in json.dumps(one.attrs) for one in engine.containers(run))
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert folder / "broker-a" / "server.properties" in files
+    assert not [path for path in files if security.account.secret_key in path.read_text(errors="replace")]

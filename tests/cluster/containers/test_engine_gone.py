@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from rocketdiff.cluster.containers.cleanup import sweep
 from rocketdiff.cluster.containers.engine import Engine
-from rocketdiff.cluster.containers.sweep import sweep
 from rocketdiff.core.errors import ExitCode
 from tests.cluster.containers.severed import severable
 from tests.live import await_that

@@ -10,7 +10,7 @@ from rocketdiff.cluster.containers import launch
 from rocketdiff.cluster.containers.engine import Engine
 from rocketdiff.cluster.containers.images import ServerImage
 from rocketdiff.cluster.containers.launch import start_containers
-from rocketdiff.cluster.launched.seat import Seat, take_seats
+from rocketdiff.cluster.launched.node_slot import NodeSlot, reserve_slots
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing, UsageError
 from rocketdiff.core.topology import topology_named
 from tests.cluster.containers.fakes import FakeNetwork, FakeWorld
@@ -19,13 +19,13 @@ IMAGE = ServerImage("rocketdiff/server:x", "5.3.3", is_foreign=False)
 
 
 @pytest.fixture
-def seats() -> list[Seat]:
-    """Every seat that was taken."""
+def slots() -> list[NodeSlot]:
+    """Every slot that was taken."""
     return []
 
 
 @pytest.fixture
-def world(monkeypatch: pytest.MonkeyPatch, seats: list[Seat]) -> FakeWorld:
+def world(monkeypatch: pytest.MonkeyPatch, slots: list[NodeSlot]) -> FakeWorld:
     """An engine that makes networks."""
     made = FakeWorld()
 
@@ -33,14 +33,14 @@ def world(monkeypatch: pytest.MonkeyPatch, seats: list[Seat]) -> FakeWorld:
         made.networks.append(FakeNetwork(made, run, labels))
         return made.networks[-1]
 
-    def take(*wanted: Any) -> Sequence[Seat]:
-        seats.extend(take_seats(*wanted))
-        return seats
+    def take(*wanted: Any) -> Sequence[NodeSlot]:
+        slots.extend(reserve_slots(*wanted))
+        return slots
 
     monkeypatch.setattr(Engine, "connect", made.engine)
     monkeypatch.setattr(launch, "image_for", lambda *_: IMAGE)
     monkeypatch.setattr(launch, "_network", network)
-    monkeypatch.setattr(launch, "take_seats", take)
+    monkeypatch.setattr(launch, "reserve_slots", take)
     return made
 
 
@@ -48,25 +48,25 @@ def start(folder: Path, topology: str = "one-master") -> None:
     start_containers(topology_named(topology), "5.3.3", folder, timeout_s=1.0)
 
 
-def assert_all_given_back(world: FakeWorld, seats: Sequence[Seat]) -> None:
+def assert_all_given_back(world: FakeWorld, slots: Sequence[NodeSlot]) -> None:
     assert world.networks == []
-    assert seats
-    for seat in seats:
-        assert all(claim.fileno() == -1 for claim in seat.reserved._claims)
+    assert slots
+    for slot in slots:
+        assert all(claim.fileno() == -1 for claim in slot.reserved._claims)
 
 
 def test_a_disk_that_fills_up_before_the_first_container_leaves_nothing(
-    world: FakeWorld, seats: list[Seat], tmp_path: Path
+    world: FakeWorld, slots: list[NodeSlot], tmp_path: Path
 ) -> None:
     """Neither the network nor the ports, and the message is about the folder."""
     (tmp_path / "containers.json").mkdir()
     with pytest.raises(EnvironmentMissing, match="to be able to write the cluster's files"):
         start(tmp_path)
-    assert_all_given_back(world, seats)
+    assert_all_given_back(world, slots)
 
 
 def test_an_engine_that_refuses_before_the_first_container_leaves_nothing(
-    world: FakeWorld, seats: list[Seat], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    world: FakeWorld, slots: list[NodeSlot], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever it is."""
 
@@ -76,7 +76,7 @@ def test_an_engine_that_refuses_before_the_first_container_leaves_nothing(
     monkeypatch.setattr(launch, "ContainerServers", refuse)
     with pytest.raises(ClusterError, match="saw no"):
         start(tmp_path)
-    assert_all_given_back(world, seats)
+    assert_all_given_back(world, slots)
 
 
 def test_what_cannot_work_is_refused_before_an_engine_is_asked_or_a_folder_made(
@@ -94,10 +94,10 @@ def test_what_cannot_work_is_refused_before_an_engine_is_asked_or_a_folder_made(
 
 
 def test_a_folder_with_an_earlier_clusters_files_is_refused(
-    world: FakeWorld, seats: list[Seat], tmp_path: Path
+    world: FakeWorld, slots: list[NodeSlot], tmp_path: Path
 ) -> None:
     """As for servers that are processes."""
     (tmp_path / "broker-a").mkdir()
     with pytest.raises(UsageError, match="without an earlier cluster's files"):
         start(tmp_path)
-    assert seats == []
+    assert slots == []

@@ -25,9 +25,8 @@ ROOT = Path(__file__).parents[3]
 LABELLED = """
 import sys, time
 from pathlib import Path
-from rocketdiff.cluster.containers import ownership
-ownership._PREFIX = sys.argv[1]
-ownership.RUN_LABEL, ownership.NODE_LABEL = f"{sys.argv[1]}run", f"{sys.argv[1]}node"
+from rocketdiff.cluster.containers import engine
+engine.LABEL_PREFIX, engine.RUN_LABEL = sys.argv[1], f"{sys.argv[1]}run"
 """
 
 RUNNER = """

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.cluster.containers.ownership import RUN_LABEL, Fate, Owner, fate_of
+from rocketdiff.cluster.containers.cleanup import Owner, OwnerState, owner_state
+from rocketdiff.cluster.containers.engine import RUN_LABEL
 
 HERE = Owner(pid=100, started_ticks=5, boot="boot-2", pid_space="pid:[1]", machine="m")
 LIVING = {7: 70}
@@ -13,41 +14,43 @@ HIDDEN = 9
 """Another user's process, of which /proc tells nothing."""
 
 
-def fate(owner: Owner | None, *, is_running: bool = True) -> Fate:
-    return fate_of(owner, HERE, is_running=is_running, ticks_of=LIVING.get, has=lambda pid: pid in (*LIVING, HIDDEN))
+def state(owner: Owner | None, *, is_running: bool = True) -> OwnerState:
+    return owner_state(
+        owner, HERE, is_running=is_running, ticks_of=LIVING.get, has=lambda pid: pid in (*LIVING, HIDDEN)
+    )
 
 
 def test_labels_name_the_owner_again() -> None:
     """What is written on a container is all that there is to go by later."""
-    assert Owner.named({**HERE.labels(), RUN_LABEL: "x", "org.testcontainers": "true"}) == HERE
+    assert Owner.from_labels({**HERE.labels(), RUN_LABEL: "x", "org.testcontainers": "true"}) == HERE
 
 
 def test_this_process_lives() -> None:
     """Its own containers are never swept by it."""
     here = Owner.here()
     assert here.pid == os.getpid()
-    assert fate_of(here, here, is_running=True) is Fate.LIVES
+    assert owner_state(here, here, is_running=True) is OwnerState.LIVES
 
 
 @pytest.mark.parametrize(
     ("owner", "is_running", "expected"),
     [
-        (replace(HERE, pid=7, started_ticks=70), True, Fate.LIVES),
-        (replace(HERE, pid=7, started_ticks=70), False, Fate.LIVES),  # a killed broker of a run that goes on
-        (replace(HERE, pid=7, started_ticks=69), True, Fate.GONE),  # a later process got the number
-        (replace(HERE, pid=8), True, Fate.GONE),
-        (replace(HERE, pid=HIDDEN), True, Fate.UNKNOWN),  # another user's run, or a later process of another user
-        (replace(HERE, pid=8, pid_space="pid:[2]"), True, Fate.UNKNOWN),  # of a runner in a container
-        (replace(HERE, boot="boot-1"), False, Fate.GONE),  # before this machine was started again
-        (replace(HERE, boot="boot-1"), True, Fate.UNKNOWN),  # a clone of this machine on a shared engine
-        (replace(HERE, boot="boot-1", machine="other"), False, Fate.UNKNOWN),
-        (replace(HERE, boot="boot-1", machine=""), False, Fate.UNKNOWN),
-        (None, False, Fate.UNKNOWN),
+        (replace(HERE, pid=7, started_ticks=70), True, OwnerState.LIVES),
+        (replace(HERE, pid=7, started_ticks=70), False, OwnerState.LIVES),  # a killed broker of a run that goes on
+        (replace(HERE, pid=7, started_ticks=69), True, OwnerState.GONE),  # a later process got the number
+        (replace(HERE, pid=8), True, OwnerState.GONE),
+        (replace(HERE, pid=HIDDEN), True, OwnerState.UNKNOWN),  # another user's run, or a later process of another user
+        (replace(HERE, pid=8, pid_space="pid:[2]"), True, OwnerState.UNKNOWN),  # of a runner in a container
+        (replace(HERE, boot="boot-1"), False, OwnerState.GONE),  # before this machine was started again
+        (replace(HERE, boot="boot-1"), True, OwnerState.UNKNOWN),  # a clone of this machine on a shared engine
+        (replace(HERE, boot="boot-1", machine="other"), False, OwnerState.UNKNOWN),
+        (replace(HERE, boot="boot-1", machine=""), False, OwnerState.UNKNOWN),
+        (None, False, OwnerState.UNKNOWN),
     ],
 )
-def test_only_what_is_certainly_gone_is_gone(owner: Owner | None, is_running: bool, expected: Fate) -> None:
+def test_only_what_is_certainly_gone_is_gone(owner: Owner | None, is_running: bool, expected: OwnerState) -> None:
     """Anything else may belong to a run that goes on."""
-    assert fate(owner, is_running=is_running) is expected
+    assert state(owner, is_running=is_running) is expected
 
 
 @pytest.mark.parametrize("name", ["owner-pid", "owner-started-ticks", "owner-boot", "owner-machine"])
@@ -55,9 +58,9 @@ def test_labels_that_lack_something_name_nobody(name: str) -> None:
     """They are not ours, or of a version that wrote others."""
     labels = HERE.labels()
     del labels[f"org.rocketdiff.{name}"]
-    assert Owner.named(labels) is None
+    assert Owner.from_labels(labels) is None
 
 
 def test_a_process_id_that_is_none_names_nobody() -> None:
     """Whoever wrote it, it was not us."""
-    assert Owner.named({**HERE.labels(), "org.rocketdiff.owner-pid": "-1"}) is None
+    assert Owner.from_labels({**HERE.labels(), "org.rocketdiff.owner-pid": "-1"}) is None

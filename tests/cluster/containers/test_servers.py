@@ -7,14 +7,13 @@ import pytest
 from docker.errors import APIError
 
 from rocketdiff.cluster.containers import servers as servers_module
-from rocketdiff.cluster.containers.container import port_taken
+from rocketdiff.cluster.containers.container import NODE_LABEL, Deployment, port_taken
+from rocketdiff.cluster.containers.engine import RUN_LABEL
 from rocketdiff.cluster.containers.images import ServerImage
-from rocketdiff.cluster.containers.ownership import RUN_LABEL
-from rocketdiff.cluster.containers.servers import ContainerServers, Setting
-from rocketdiff.cluster.containers.shapes import Wiring
-from rocketdiff.cluster.containers.wiring import ServerPlan
+from rocketdiff.cluster.containers.networking import NetworkMode, ServerPlan
+from rocketdiff.cluster.containers.servers import ContainerServers
 from rocketdiff.cluster.interface import NodeState, Role
-from rocketdiff.cluster.launched.seat import take_seats
+from rocketdiff.cluster.launched.node_slot import reserve_slots
 from rocketdiff.cluster.launched.server_set import ServerEnded
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing, UsageError
 from rocketdiff.core.topology import topology_named
@@ -28,8 +27,9 @@ class FakeServerContainer:
 
     world: FakeWorld
 
-    def __init__(self, _frame: object, _plan: object, labels: dict[str, str], name: str, _alias: str) -> None:
-        self._made = FakeContainer(self.world, name, labels)
+    def __init__(self, deployment: Deployment, _plan: object, node: str) -> None:
+        labels = {**deployment.labels, NODE_LABEL: node}
+        self._made = FakeContainer(self.world, f"rocketdiff-{deployment.run}-{node}", labels)
 
     def launch(self) -> FakeContainer:
         self.world.answer()
@@ -47,17 +47,17 @@ def world(monkeypatch: pytest.MonkeyPatch) -> FakeWorld:
 @pytest.fixture
 def servers(world: FakeWorld, tmp_path: Path) -> Iterator[ContainerServers]:
     """One name server and one broker, both running."""
-    seats = take_seats(topology_named("one-master"), tmp_path, None)
-    for seat in seats:
-        seat.folder.mkdir()
+    slots = reserve_slots(topology_named("one-master"), tmp_path, None)
+    for slot in slots:
+        slot.folder.mkdir()
     image = ServerImage("rocketdiff/server:x", "5.3.3", is_foreign=False)
-    setting = Setting(world.engine(), image, Wiring.HOST, None, {RUN_LABEL: "r"}, "r")
-    made = ContainerServers(setting, [(seat, PLAN) for seat in seats])
+    deployment = Deployment(world.engine(), image, NetworkMode.HOST, None, {RUN_LABEL: "r"}, "r")
+    made = ContainerServers(deployment, [(slot, PLAN) for slot in slots])
     for name in made.names:
         made.launch(name)
     yield made
-    for seat in seats:
-        seat.reserved.release()
+    for slot in slots:
+        slot.reserved.release()
 
 
 def test_states_are_what_the_engine_says(servers: ContainerServers) -> None:
@@ -105,10 +105,10 @@ def test_one_that_ended_by_itself_is_told_with_its_last_words(servers: Container
     """Without stack frames."""
     world.containers[1].status, world.containers[1].exit_code = "exited", 255
     world.containers[1].log = "java.net.BindException: Address already in use\n\tat x.y\n"
-    with pytest.raises(ServerEnded, match="status 255") as told:
+    with pytest.raises(ServerEnded, match="status 255") as raised:
         servers.raise_if_ended(["broker-a"])
-    assert told.value.port_taken
-    assert "at x.y" not in str(told.value)
+    assert raised.value.port_taken
+    assert "at x.y" not in str(raised.value)
 
 
 def test_a_container_that_was_killed_here_is_accepted_as_sound(servers: ContainerServers) -> None:
@@ -180,7 +180,7 @@ def test_whatever_hinders_the_keeping_does_not_hinder_the_removal(
     def keep(*_: object) -> None:
         raise ValueError("torn archive")
 
-    monkeypatch.setattr(servers_module, "keep", keep)
+    monkeypatch.setattr(servers_module, "keep_evidence", keep)
     with pytest.raises(ValueError, match="torn archive"):
         servers.end()
     assert world.containers == []

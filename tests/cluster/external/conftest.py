@@ -1,24 +1,25 @@
-"""A cluster of somebody's, and a home of its own for what is owed to it."""
+"""A cluster of somebody's, and a folder of its own for undo logs."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from rocketdiff.cluster.external import debts, joining
+from rocketdiff.cluster.external import connect, inspect, undo_log
 from tests.cluster.external.owned import Owned, owned_cluster
 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """In place of the cache folder."""
-    monkeypatch.setattr(debts, "home", lambda: tmp_path / "home")
+    monkeypatch.setattr(undo_log, "logs_folder", lambda: tmp_path / "home")
     return tmp_path / "home"
 
 
 @pytest.fixture
 def owned(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Owned]:
-    """Its brokers do not give back what they store: the proof that they do is left to real ones."""
-    monkeypatch.setattr(joining, "_store_and_read", lambda *_: None)
+    """Its brokers do not return what they store: that proof needs real ones. A busy machine is not taken for a distant cluster."""
+    monkeypatch.setattr(connect, "_store_and_read", lambda *_: None)
+    monkeypatch.setattr(inspect, "SLOWEST_ANSWER_MS", 10_000.0)
     with owned_cluster(tmp_path) as cluster:
         yield cluster

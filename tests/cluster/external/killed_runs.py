@@ -1,4 +1,4 @@
-"""Runs on somebody's cluster that were killed, or seem to have been: what they owe is left to others."""
+"""Runs on an existing cluster that were killed, or seem to have been: others perform their undo logs."""
 
 import os
 import pickle
@@ -8,24 +8,25 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from rocketdiff.cluster.described import DescribedCluster
-from rocketdiff.cluster.external.debts import ActionOwed, Debts, Owner
+from rocketdiff.cluster.external.described import DescribedCluster
+from rocketdiff.cluster.external.undo_log import LoggedRun, RestoreNode, UndoLog
 from rocketdiff.cluster.interface import Role
 from rocketdiff.core.resources import import_path
 from tests.cluster.external.owned import Owned
 
-OWNER = Owner("unit", ("127.0.0.1:1",), "runs/x")
+RUN_OF_LOG = LoggedRun("unit", ("127.0.0.1:1",), "runs/x")
 
 RUN = """
 import os, sys, time, pickle, threading
 from pathlib import Path
-from rocketdiff.cluster.external import debts, joining
+from rocketdiff.cluster.external import connect, inspect, undo_log
 from rocketdiff.core.topology import topology_named
 home, file = map(Path, sys.argv[1:])
-debts.home = lambda: home
-joining._store_and_read = lambda *_: None
+undo_log.logs_folder = lambda: home
+connect._store_and_read = lambda *_: None
+inspect.SLOWEST_ANSWER_MS = 10_000.0
 described = pickle.loads(file.read_bytes())
-cluster = joining.join(described, topology_named("two-masters"), home / "run")
+cluster = connect.connect(described, topology_named("two-masters"), home / "run")
 cluster.create_topic(described.topic_prefix + "-t", 4)
 cluster.pause("mq-blue")
 print("paused", flush=True)
@@ -33,15 +34,15 @@ time.sleep(600)
 """
 
 
-def resume(owned: Owned, command: str, timeout_s: float = 5.0, verb: str = "resume") -> ActionOwed:
+def resume(owned: Owned, command: str, timeout_s: float = 5.0, verb: str = "resume") -> RestoreNode:
     broker = owned.brokers["mq-blue"]
     words = ("/bin/sh", "-c", command)
-    return ActionOwed("mq-blue", Role.BROKER, broker.address, "t", verb, words, str(owned.folder), timeout_s)
+    return RestoreNode("mq-blue", Role.BROKER, broker.address, "t", verb, words, str(owned.folder), timeout_s)
 
 
-def died(debts: Debts) -> None:
+def died(log: UndoLog) -> None:
     """Let go of the file as the kernel does for a process that was killed."""
-    debts._file.close()
+    log._file.close()
 
 
 def run_of(owned: Owned, home: Path, described: DescribedCluster) -> "subprocess.Popen[str]":
@@ -54,7 +55,7 @@ def run_of(owned: Owned, home: Path, described: DescribedCluster) -> "subprocess
     )
 
 
-def all_paid(run: "subprocess.Popen[str]", home: Path) -> None:
+def all_undone(run: "subprocess.Popen[str]", home: Path) -> None:
     """Wait until the guardian of a run that was killed has done its work."""
     run.wait()
     if run.stdout is not None:

@@ -6,10 +6,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rocketdiff.cluster.described import Command as OwnersCommand
-from rocketdiff.cluster.described import DescribedCluster, DescribedNode, Verb
-from rocketdiff.cluster.external import joining
+import pytest
+
+from rocketdiff.cluster.external import connect
 from rocketdiff.cluster.external.cluster import ExternalCluster
+from rocketdiff.cluster.external.described import DescribedCluster, DescribedNode, OwnersCommand, Verb
 from rocketdiff.cluster.interface import Role
 from rocketdiff.core.topology import topology_named
 from rocketmq_reference.remoting.codes import RequestCode, ResponseCode
@@ -129,10 +130,16 @@ class Owned:
         )
 
 
+def retry_at_once(monkeypatch: pytest.MonkeyPatch, interval_s: float = 0.0) -> None:
+    """No pauses between probes of a node, and between tries of a command."""
+    monkeypatch.setattr("rocketdiff.cluster.external.actions._PROBE_INTERVAL_S", interval_s)
+    monkeypatch.setattr("rocketdiff.cluster.external.cleanup._RETRY_INTERVAL_S", interval_s)
+
+
 def joined(owned: Owned, described: DescribedCluster | None = None, topology: str = "two-masters") -> ExternalCluster:
     shape = topology_named(topology)
     wanted = described or owned.described()
-    return joining.join(wanted, shape, owned.folder / "cluster")
+    return connect.connect(wanted, shape, owned.folder / "cluster")
 
 
 @contextmanager

@@ -13,9 +13,8 @@ import pytest
 import yaml
 from _pytest.mark import ParameterSet
 
-from rocketdiff.cluster.described import Command, Verb
-from rocketdiff.cluster.external.backend import read
-from rocketdiff.cluster.external.file_format import schema
+from rocketdiff.cluster.external.cluster_file import read, schema
+from rocketdiff.cluster.external.described import OwnersCommand, Verb
 from rocketdiff.core.errors import ExitCode, UsageError
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -76,14 +75,14 @@ def test_a_file_is_read_as_it_is_meant() -> None:
     assert (described.server_release, described.command_timeout_s) == ("4.0.0-incubating", 2.5)
     first, second = described.brokers
     assert (first.letter, first.name, first.witness) == ("a", "prod-mq-7", "state command and probe")
-    assert first.commands[Verb.PAUSE] == Command(("ssh", "mq-7", "pause"))
+    assert first.commands[Verb.PAUSE] == OwnersCommand(("ssh", "mq-7", "pause"))
     assert first.commands[Verb.KILL].words == ("/bin/sh", "-c", "k")
     assert first.commands[Verb.KILL].shown == "k"
     assert (second.commands, second.witness) == ({}, "probe alone")
 
 
 def test_published_schema_is_up_to_date() -> None:
-    """``python -m rocketdiff.cluster.external.file_format > fixtures/schema/cluster-1.json`` renews it."""
+    """``python -m rocketdiff.cluster.external.cluster_file > fixtures/schema/cluster-1.json`` renews it."""
     assert SCHEMA.read_bytes() == schema()
 
 

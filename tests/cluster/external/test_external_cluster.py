@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from rocketdiff.cluster.external import joining
+from rocketdiff.cluster.external import connect
 from rocketdiff.cluster.external.cluster import ExternalCluster
-from rocketdiff.cluster.external.debts import Debts, owners_at_work
+from rocketdiff.cluster.external.undo_log import UndoLog, active_runs
 from rocketdiff.cluster.faults.schedule import ScheduleOutcome, run_schedule
 from rocketdiff.cluster.interface import NodeState
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing, UsageError
 from rocketdiff.core.fault import FaultKind, FaultSpec
-from tests.cluster.external.owned import PREFIX, Owned, joined
+from tests.cluster.external.owned import PREFIX, Owned, joined, retry_at_once
 
 
-def debts_of(cluster: ExternalCluster) -> Debts:
-    return cluster._debts
+def undo_log_of(cluster: ExternalCluster) -> UndoLog:
+    return cluster._undo_log
 
 
 def paused(cluster: ExternalCluster, for_s: float = 0.3) -> ScheduleOutcome:
@@ -47,13 +47,13 @@ def test_a_topology_of_one_uses_one(owned: Owned) -> None:
 
 
 def test_every_topic_is_gone_in_the_end(owned: Owned, home: Path) -> None:
-    """Those of cases and that of probes; nobody else's is touched, and no debt is left."""
+    """Those of cases and that of probes; nobody else's is touched, and no entry is left."""
     owned.brokers["mq-red"].topics["orders"] = 8
     with joined(owned) as cluster:
         cluster.create_topic(f"{PREFIX}-t", {"a": 3, "b": 1})
         assert owned.brokers["mq-red"].topics[f"{PREFIX}-t"] == 3
         assert owned.brokers["mq-blue"].topics[f"{PREFIX}-t"] == 1
-        assert [owner.cluster for owner in owners_at_work()] == ["unit"]
+        assert [owner.cluster for owner in active_runs()] == ["unit"]
         cluster.delete_topic(f"{PREFIX}-t")
         cluster.delete_topic("orders")
     assert owned.topics == {"orders"}
@@ -103,10 +103,10 @@ def test_what_an_earlier_run_left_paused_is_resumed_before_it_is_asked_anything(
     """It could not answer."""
     cluster = joined(owned)
     cluster.pause("mq-blue")
-    cluster._debts._file.close()  # as the kernel does for a run that was killed, whose guardian was too
-    cluster._guard.close()
+    cluster._undo_log._file.close()  # as the kernel does for a run that was killed, whose guardian was too
+    cluster._guardian.close()
     cluster._channels.close()
-    release, brokers = joining.look(owned.described())
+    release, brokers = connect.clean_and_inspect(owned.described())
     assert (release, set(brokers)) == ("5.3.3", {"mq-red", "mq-blue"})
     assert not owned.topics
 
@@ -124,7 +124,7 @@ def test_a_state_command_must_agree(owned: Owned) -> None:
 
 
 def test_a_pause_command_that_fails_tells_exit_code_and_stderr(owned: Owned) -> None:
-    """The case is invalid with that cause; the broker, which answers, is owed nothing."""
+    """The case is invalid with that cause; the broker, which answers, has no pending entry."""
     failing = owned.described(timeout_s=0.5, pause="echo no route to mq-7 >&2; exit 255")
     with joined(owned, failing) as cluster:
         outcome = paused(cluster)
@@ -152,8 +152,8 @@ def test_a_pause_without_effect_is_not_proven(owned: Owned) -> None:
 def test_a_broker_that_cannot_be_resumed_is_shouted_about(
     owned: Owned, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the command to run by hand; what is owed stays written down, and the next start tries again first."""
-    monkeypatch.setattr("rocketdiff.cluster.external.settling._BETWEEN_TRIES_S", 0.0)
+    """With the command to run by hand; the entry stays in the undo log, and the next start tries again first."""
+    retry_at_once(monkeypatch)
     monkeypatch.setattr("rocketdiff.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
     flag = owned.brokers["mq-blue"].flag
     broken = owned.described(resume="test -e {flag}.mended && rm {flag}")
@@ -181,8 +181,9 @@ def test_an_act_that_did_not_end_well_is_noted_until_it_is_undone(owned: Owned) 
         cluster.pause("mq-red")
         with pytest.raises(ClusterError):
             cluster.kill("mq-blue")
-        debts = {debt.key: debts_of(cluster).unsure(debt) is not None for debt in debts_of(cluster).owed}
-        assert {"resume mq-red": False, "restart mq-blue": True}.items() <= debts.items()
+        log = undo_log_of(cluster)
+        unfinished = {entry.key: log.unfinished_action(entry) is not None for entry in log.pending}
+        assert {"resume mq-red": False, "restart mq-blue": True}.items() <= unfinished.items()
 
 
 def test_what_was_not_spelled_out_is_not_done(owned: Owned) -> None:
@@ -227,14 +228,14 @@ def test_a_broker_that_nobody_knows_is_named_with_those_that_are_known(owned: Ow
 
 def test_a_cluster_too_far_away_is_refused(owned: Owned, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its silence could not be told from its distance."""
-    monkeypatch.setattr("rocketdiff.cluster.external.survey.SLOWEST_ANSWER_MS", 0.0)
+    monkeypatch.setattr("rocketdiff.cluster.external.inspect.SLOWEST_ANSWER_MS", 0.0)
     with pytest.raises(EnvironmentMissing, match="run nearer"):
         joined(owned)
 
 
 def test_a_second_run_on_the_same_cluster_is_refused(owned: Owned, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each would take the other's pauses for its own."""
-    monkeypatch.setattr(joining, "_OTHERS_END_WITHIN_S", 0.1)
+    monkeypatch.setattr(connect, "_OTHERS_END_WITHIN_S", 0.1)
     with joined(owned), pytest.raises(ClusterError, match="no other run of yours on unit"):
         joined(owned)
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from rocketdiff.cluster.described import Command, Verb
-from rocketdiff.cluster.external.cleaning import clean
+from rocketdiff.cluster.external.cleanup import clean
+from rocketdiff.cluster.external.described import OwnersCommand, Verb
 from rocketdiff.cluster.faults.schedule import run_schedule
 from rocketdiff.cluster.interface import Node, NodeState
 from rocketdiff.core.errors import ClusterError, FaultNotProven
 from rocketdiff.core.fault import FaultKind, FaultSpec
-from tests.cluster.external.owned import Owned, joined
+from tests.cluster.external.owned import Owned, joined, retry_at_once
 
 
 def test_a_kill_and_a_restart_are_the_owners_commands(owned: Owned, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,7 +41,7 @@ def test_a_kill_lasts_until_connections_are_refused(owned: Owned, monkeypatch: p
 
     looks: list[str] = []
     monkeypatch.setattr("rocketdiff.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
-    monkeypatch.setattr("rocketdiff.cluster.external.acts.prove_refusal", refused)
+    monkeypatch.setattr("rocketdiff.cluster.external.actions.prove_refusal", refused)
     with joined(owned, owned.described(kill="touch {flag}", restart="rm {flag} ")) as cluster:
         span = cluster.kill("mq-red")
         assert looks == ["mq-red"] * 4
@@ -56,7 +56,7 @@ def test_a_paused_name_server_is_not_waited_for_when_a_broker_comes_back(
     monkeypatch.setattr("rocketdiff.cluster.external.cluster._SERVE_AGAIN_S", 0.3)
     monkeypatch.setattr("rocketdiff.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
     described = owned.described(timeout_s=0.3, kill="touch {flag}", restart="rm -f {flag} ")
-    commands = {Verb.PAUSE: Command.of("true"), Verb.RESUME: Command.of("true ")}
+    commands = {Verb.PAUSE: OwnersCommand.of("true"), Verb.RESUME: OwnersCommand.of("true ")}
     described = replace(described, name_servers=(replace(described.name_servers[0], commands=commands),))
     with joined(owned, described) as cluster:
         cluster.kill("mq-red")
@@ -88,8 +88,8 @@ def test_a_broker_that_came_back_by_itself_is_not_restarted_and_its_case_is_inva
 def test_a_broker_that_cannot_be_restarted_is_told_by_the_schedule_and_in_the_end(
     owned: Owned, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The case is invalid, with the command's own words; what is owed stays written down and is paid when it can be."""
-    monkeypatch.setattr("rocketdiff.cluster.external.settling._BETWEEN_TRIES_S", 0.0)
+    """The case is invalid, with the command's own words; the entry stays in the undo log until it can be undone."""
+    retry_at_once(monkeypatch)
     monkeypatch.setattr("rocketdiff.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
     flag = owned.brokers["mq-blue"].flag
     broken = owned.described(

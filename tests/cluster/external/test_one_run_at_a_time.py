@@ -4,25 +4,25 @@ from pathlib import Path
 
 import pytest
 
-from rocketdiff.cluster.external import joining
-from rocketdiff.cluster.external.debts import Owner
+from rocketdiff.cluster.external import connect
+from rocketdiff.cluster.external.undo_log import LoggedRun
 from rocketdiff.core.errors import ClusterError
 from tests.cluster.external.owned import Owned, joined
 
 
 def test_two_runs_that_start_at_once_see_each_other(owned: Owned, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither had been written down when the other looked first; the second look is after that."""
-    monkeypatch.setattr(joining, "_NEWCOMERS_END_WITHIN_S", 0.1)
-    monkeypatch.setattr(joining, "sweep", lambda _: None)
+    monkeypatch.setattr(connect, "_NEWCOMERS_END_WITHIN_S", 0.1)
+    monkeypatch.setattr(connect, "undo_killed_runs", lambda _: None)
     with joined(owned):
         with pytest.raises(ClusterError, match="no other run of yours on unit"):
             joined(owned)
         assert len(list(home.iterdir())) == 1
 
 
-def test_a_run_that_dies_while_others_are_paid_for_is_waited_for(owned: Owned, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its guardian has its debts, which are therefore not among those of the dead."""
-    looks = iter([[], [Owner("unit", owned.described().name_server_addresses, "runs/x")], []])
-    monkeypatch.setattr(joining, "owners_at_work", lambda _: next(looks))
-    joining.sweep(owned.described())
+def test_a_run_that_dies_during_a_cleanup_is_waited_for(owned: Owned, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its guardian has locked its log, which is therefore not among the abandoned ones."""
+    looks = iter([[], [LoggedRun("unit", owned.described().name_server_addresses, "runs/x")], []])
+    monkeypatch.setattr(connect, "active_runs", lambda _: next(looks))
+    connect.undo_killed_runs(owned.described())
     assert next(looks, None) is None

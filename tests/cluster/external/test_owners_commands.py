@@ -5,15 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from rocketdiff.cluster.described import Command
-from rocketdiff.cluster.external.commands import run_command
-from rocketdiff.cluster.external.states import state_told
+from rocketdiff.cluster.external.actions import parse_state, run_command
+from rocketdiff.cluster.external.described import OwnersCommand
 from rocketdiff.cluster.interface import NodeState
 
 
 def test_exit_code_output_and_error_are_kept(tmp_path: Path) -> None:
     """It runs in the folder of its file."""
-    ran = run_command(Command.of("pwd; echo sorry >&2; exit 3"), tmp_path, 5.0)
+    ran = run_command(OwnersCommand.of("pwd; echo sorry >&2; exit 3"), tmp_path, 5.0)
     assert (ran.exit_code, ran.output.strip(), ran.error) == (3, str(tmp_path), "sorry\n")
     assert not ran.succeeded
     assert ran.seen == "exit code 3: sorry"
@@ -22,14 +21,14 @@ def test_exit_code_output_and_error_are_kept(tmp_path: Path) -> None:
 
 def test_a_list_is_run_without_a_shell(tmp_path: Path) -> None:
     """Nothing in it is expanded."""
-    ran = run_command(Command.of(["echo", "$HOME; *"]), tmp_path, 5.0)
+    ran = run_command(OwnersCommand.of(["echo", "$HOME; *"]), tmp_path, 5.0)
     assert ran.output == "$HOME; *\n"
     assert ran.shown == "echo '$HOME; *'"
 
 
 def test_a_command_that_hangs_is_killed_with_what_it_started(tmp_path: Path) -> None:
     """At its deadline, children too: nothing goes on to pause a broker later."""
-    ran = run_command(Command.of("(sleep 0.6; touch late) & sleep 60"), tmp_path, 0.2)
+    ran = run_command(OwnersCommand.of("(sleep 0.6; touch late) & sleep 60"), tmp_path, 0.2)
     assert ran.exit_code is None
     assert "no end after" in ran.seen
     time.sleep(0.8)
@@ -38,7 +37,7 @@ def test_a_command_that_hangs_is_killed_with_what_it_started(tmp_path: Path) -> 
 
 def test_what_a_command_leaves_running_is_not_waited_for(tmp_path: Path) -> None:
     """A restart may start a server that keeps its output open; it lives on."""
-    ran = run_command(Command.of("(sleep 0.5; touch served) & echo started"), tmp_path, 30.0)
+    ran = run_command(OwnersCommand.of("(sleep 0.5; touch served) & echo started"), tmp_path, 30.0)
     assert ran.succeeded
     assert not (tmp_path / "served").exists()
     deadline = time.monotonic() + 20
@@ -55,7 +54,7 @@ def test_a_command_waits_until_its_process_group_is_known(tmp_path: Path) -> Non
         time.sleep(0.2)
         told.append((group, (tmp_path / "done").exists()))
 
-    ran = run_command(Command.of("touch done; echo $$; read line || echo no input"), tmp_path, 5.0, note)
+    ran = run_command(OwnersCommand.of("touch done; echo $$; read line || echo no input"), tmp_path, 5.0, note)
     ((group, was_done),) = told
     assert not was_done
     assert ran.output.split() == [str(group), "no", "input"]
@@ -68,22 +67,22 @@ def test_a_command_whose_group_could_not_be_noted_is_not_run(tmp_path: Path) -> 
         raise OSError("disk full")
 
     with pytest.raises(OSError, match="disk full"):
-        run_command(Command.of("touch done"), tmp_path, 5.0, fail)
+        run_command(OwnersCommand.of("touch done"), tmp_path, 5.0, fail)
     time.sleep(0.3)
     assert not (tmp_path / "done").exists()
 
 
 def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
     """As a shell would say it."""
-    ran = run_command(Command.of(["no-such-program", "x"]), tmp_path, 5.0)
+    ran = run_command(OwnersCommand.of(["no-such-program", "x"]), tmp_path, 5.0)
     assert ran.exit_code == 127
     assert "no-such-program" in ran.seen
 
 
 def test_there_is_no_terminal_and_no_input(tmp_path: Path) -> None:
     """What asks for a password fails instead of waiting for one."""
-    assert run_command(Command.of("read line"), tmp_path, 5.0).exit_code == 1
-    assert run_command(Command.of("true </dev/tty"), tmp_path, 5.0).exit_code != 0
+    assert run_command(OwnersCommand.of("read line"), tmp_path, 5.0).exit_code == 1
+    assert run_command(OwnersCommand.of("true </dev/tty"), tmp_path, 5.0).exit_code != 0
 
 
 @pytest.mark.parametrize(
@@ -104,4 +103,4 @@ def test_there_is_no_terminal_and_no_input(tmp_path: Path) -> None:
 )
 def test_a_word_for_a_state_is_dockers_or_that_of_ps(output: str, state: NodeState | None) -> None:
     """Anything else means nothing, and is never taken for one of them."""
-    assert state_told(output) is state
+    assert parse_state(output) is state

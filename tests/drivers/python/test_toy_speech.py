@@ -15,7 +15,7 @@ from rocketdiff.drivers.python.toy import (
 from rocketdiff.drivers.python.writer import RecordWriter
 from rocketdiff.protocol.records import decode_record
 from rocketdiff.subjects.kinds.toy import DEFECTS
-from rocketdiff.subjects.lies import strikes
+from rocketdiff.subjects.reported_defects import strikes
 
 
 def said(make_speech: Callable[[RecordWriter], Speak], *records: Record) -> list[bytes]:

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from rocketdiff.lab.fuzz.differences import Behaviour, behaviours, differences, reference_lines
 from rocketdiff.releases.catalogue import client_releases
 from rocketdiff.simulation.generators import generate
@@ -42,13 +44,14 @@ def test_a_host_that_fails_is_a_difference() -> None:
     assert found.java.startswith("failed: ")
 
 
-def test_a_reference_that_stumbles_is_a_difference() -> None:
+def test_a_reference_that_fails_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     """An exception is its last line, not the end of the campaign."""
 
-    def stumbling(_dialect: Dialect, _name: str, _script: object) -> list[str]:
-        raise KeyError("queue")
+    def fail(_dialect: Dialect, _name: str, _script: object, *, trace: bool) -> list[str]:
+        raise KeyError(f"queue, traced: {trace}")
 
-    assert reference_lines(dialect_of("5.3.3"), *SCRIPTS[0], stumbling) == ["raised KeyError: 'queue'"]
+    monkeypatch.setattr("rocketdiff.lab.fuzz.differences.run_reference", fail)
+    assert reference_lines(dialect_of("5.3.3"), *SCRIPTS[0]) == ["raised KeyError: 'queue, traced: True'"]
 
 
 def test_every_release_is_in_one_behaviour() -> None:

@@ -11,7 +11,7 @@ from rocketdiff.simulation.script import Depth, parse_script
 FIRST_SCRIPT = 10_000
 """Far from those with golden digests, which other tests run."""
 
-SCRIPTS = {Depth.SELECTION: 10, Depth.SEND_LOOP: 10, Depth.REMOTING: 10}
+SCRIPTS = {Depth.SELECTION: 5, Depth.SEND_LOOP: 5, Depth.REMOTING: 5}
 """Beside the 161 with golden digests; `rocketdiff fuzz` does millions."""
 
 

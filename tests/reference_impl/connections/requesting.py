@@ -1,6 +1,7 @@
 """Requests of a release over real sockets, without a producer above them; and a server that echoes, or does not."""
 
 import queue
+import ssl
 import threading
 import time
 from collections.abc import Callable
@@ -25,9 +26,9 @@ LATE, SILENT, HANGS_UP, RESETS = 1, 2, 3, 4
 class Echo(FakeServer):
     """Answers with the request's own fields; code 1 is answered late, 2 never, 3 hung up on, 4 with a reset."""
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self._late: set[int] = set()
-        super().__init__()
+        super().__init__(tls)
 
     def serve(self, request: Command) -> Command | Reply:
         if request.opaque in self._late:
@@ -74,9 +75,9 @@ class Told:
 class Client:
     """The connections of a client of a release."""
 
-    def __init__(self, release: str) -> None:
+    def __init__(self, release: str, tls: ssl.SSLContext | None = None) -> None:
         self.host = SkewedHost("test", {CALLBACKS: 4})
-        self._network = Network(self.host)
+        self._network = Network(self.host, tls=tls)
         self.remoting: Remoting[Question, Command] = Remoting(self.host, dialect_of(release).remoting, self._network)
         self._network.remoting = self.remoting
 

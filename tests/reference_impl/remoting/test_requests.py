@@ -27,11 +27,11 @@ def test_simple_requests(command: Command, code: RequestCode, fields: dict[str, 
 
 def test_create_topic_has_as_many_queues_to_read_as_to_write() -> None:
     """Numbers and booleans travel as text."""
-    fields = requests.create_topic("T", 4, perm=4, order=True).ext_fields
+    fields = requests.create_topic("T", 4, order=True).ext_fields
     assert (fields["readQueueNums"], fields["writeQueueNums"], fields["perm"], fields["order"]) == (
         "4",
         "4",
-        "4",
+        "6",
         "true",
     )
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rocketdiff.simulation.comparison import first_difference, rules_behind, visible
-from rocketdiff.simulation.comparison.attribution import View
+from rocketdiff.simulation.comparison.attribution import View, which_departs
 from rocketdiff.simulation.script import NamedScript, parse_script
 from rocketdiff.simulation.virtual import run_reference
 from rocketmq_reference.dialects import dialect_of
@@ -49,6 +49,25 @@ def test_what_an_application_sees_has_its_own_causes() -> None:
         "4.7.1", "4.8.0", {"do": "select"}, {"do": "select", "last_broker": "a"}, {"do": "select"}, view=visible, seed=3
     )
     assert told == ("select_plain: walk_past_last_broker in 4.7.1, draw_past_last_broker in 4.8.0",)
+
+
+@pytest.mark.parametrize("changed", ["left", "right", "both"])
+def test_of_two_builds_of_one_dialect_the_one_that_departs_is_named(changed: str) -> None:
+    """Not every rule there is: one of the two answers as they have it, or neither does."""
+    one = NamedScript("S", parse_script({"format": 1, "route": {"a": 4}, "steps": [{"do": "select"}]}, "S"))
+    lines = run_reference(dialect_of("5.3.3"), "S", one.script, trace=True)
+    other, third = ([line.replace('"a"', f'"{letter}"') for line in lines] for letter in "bc")
+    left, right = {"left": (other, lines), "right": (lines, other), "both": (other, third)}[changed]
+    difference = first_difference("S", left, right)
+    assert difference is not None
+    assert (
+        which_departs(one, difference, "5.3.3", "5.3.3+1a2b3c4d", list)
+        == {
+            "left": ("5.3.3 departs from the rules of 5.3.3, by which 5.3.3+1a2b3c4d answers",),
+            "right": ("5.3.3+1a2b3c4d departs from the rules of 5.3.3, by which 5.3.3 answers",),
+            "both": ("not known: by the rules of 5.3.3 neither of the two answers so",),
+        }[changed]
+    )
 
 
 def test_of_one_dialect_the_rule_is_quoted() -> None:

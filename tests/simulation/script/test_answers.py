@@ -5,9 +5,11 @@ import re
 import pytest
 
 from rocketdiff.core.resources import resource
-from rocketdiff.simulation.script.answers import CODES, STATUSES, answers_data, read_answers
-from rocketdiff.simulation.script.fields import Place
-from rocketdiff.simulation.script.vocabulary import Answer, Fault
+from rocketdiff.simulation.script import parse_script
+from rocketdiff.simulation.script.answers import CODES, STATUSES, Answer, answers_data
+from rocketdiff.simulation.script.model import BrokerAnswers
+from rocketdiff.simulation.script.vocabulary import Fault
+from tests.simulation.script.examples import script_of
 
 CODES_IN_JAVA = "harness/rocketdiff/simulation/java_host/java/rocketdiff/simulation/wire/Codes.java"
 
@@ -39,5 +41,7 @@ def test_both_hosts_know_the_same_codes() -> None:
 )
 def test_an_answer_has_one_shortest_form(written: object, answers: tuple[Answer, ...], canonical: object) -> None:
     """However it was written."""
-    assert read_answers(written, Place("S")) == answers
+    assert parse_script(script_of({"do": "broker", "name": "a", "answers": written}), "S").steps == (
+        BrokerAnswers("a", answers),
+    )
     assert answers_data(answers) == canonical

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.simulation.script import canonical, parse_script, to_dict
+from rocketdiff.simulation.script.answers import Answer, BrokerRoute
 from rocketdiff.simulation.script.model import (
     Advance,
     BrokerAnswers,
@@ -22,16 +23,7 @@ from rocketdiff.simulation.script.model import (
     Timeline,
     Update,
 )
-from rocketdiff.simulation.script.vocabulary import (
-    Answer,
-    BrokerRoute,
-    Depth,
-    DumpPart,
-    Fault,
-    Lookup,
-    Mode,
-    ScriptSettings,
-)
+from rocketdiff.simulation.script.vocabulary import Depth, DumpPart, Fault, Lookup, Mode, ScriptSettings
 from tests.simulation.script.examples import BAD, EVERYTHING, EXAMPLE, script_of
 
 

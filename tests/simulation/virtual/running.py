@@ -5,6 +5,8 @@ from typing import Any
 
 from rocketdiff.simulation.script import parse_script
 from rocketdiff.simulation.virtual import run_reference
+from rocketdiff.simulation.virtual.kernel import Kernel
+from rocketmq_reference.client.effects import Signal
 from rocketmq_reference.dialects import dialect_of
 
 Data = dict[str, Any]
@@ -16,6 +18,11 @@ def lines_of(release: str, script: Data, *, trace: bool = False) -> list[str]:
 
 def answers_of(release: str, script: Data) -> list[Data]:
     return [json.loads(line) for line in lines_of(release, script)]
+
+
+def run_out(kernel: Kernel) -> None:
+    """Let time pass until nothing is left to happen."""
+    kernel.run_until(Signal())
 
 
 def queues_of(release: str, script: Data) -> list[str]:

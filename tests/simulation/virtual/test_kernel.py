@@ -9,6 +9,7 @@ from rocketdiff.simulation.virtual.kernel import Kernel
 from rocketdiff.simulation.virtual.worker import VirtualHost
 from rocketmq_reference.client.effects import Body, Lock, Signal, Wait
 from rocketmq_reference.dialects import dialect_of
+from tests.simulation.virtual.running import run_out
 
 POLLING = {
     "format": 1,
@@ -31,7 +32,7 @@ def test_what_is_due_together_runs_in_the_order_of_scheduling() -> None:
     kernel.at(5, lambda: seen.append("second"))
     kernel.at(3, first)
     kernel.at(5, lambda: seen.append("third"))
-    kernel.run_until_ms(5)
+    run_out(kernel)
     assert seen == ["first", "second", "third", "fourth"]
 
 
@@ -44,7 +45,7 @@ def test_a_signal_given_at_the_deadline_but_scheduled_before_the_wait_wins() -> 
         seen.append((yield Wait(answer, 10)))
 
     kernel.run(caller())
-    kernel.run_until_ms(10)
+    run_out(kernel)
     assert seen == [True]
 
 
@@ -54,17 +55,17 @@ def test_a_wait_that_expires_may_last_a_little_longer() -> None:
     seen: list[tuple[str, int, bool]] = []
 
     def waits() -> Body:
-        seen.append(("wait", kernel.now_ms, (yield Wait(Signal(), 10))))
+        answer = yield Wait(Signal(), 10)
+        seen.append(("wait", kernel.now_ms, answer))
 
     def sleeps() -> Body:
-        seen.append(("sleep", kernel.now_ms, (yield Wait(until_ms=10))))
+        answer = yield Wait(until_ms=10)
+        seen.append(("sleep", kernel.now_ms, answer))
 
     kernel.run(waits())
     kernel.run(sleeps())
-    kernel.run_until_ms(10)
-    assert [name for name, _, _ in seen] == ["sleep"]
-    kernel.run_until_ms(11)
-    assert [name for name, _, _ in seen] == ["sleep", "wait"]
+    run_out(kernel)
+    assert seen == [("sleep", 10, False), ("wait", 11, False)]
 
 
 def test_an_actor_is_woken_after_what_is_due_already() -> None:
@@ -79,7 +80,7 @@ def test_an_actor_is_woken_after_what_is_due_already() -> None:
     kernel.run(actor())
     kernel.at(4, lambda: kernel.give(signal))
     kernel.at(4, lambda: seen.append("event"))
-    kernel.run_until_ms(4)
+    run_out(kernel)
     assert seen == ["event", "actor"]
 
 
@@ -98,7 +99,7 @@ def test_a_lock_is_had_in_turn_or_not_in_time() -> None:
 
     for name, until_ms in (("first", 0), ("second", 100), ("third", 5)):
         kernel.run(actor(name, until_ms))
-    kernel.run_until_ms(20)
+    run_out(kernel)
     assert seen == [("first", True, 0), ("third", False, 5), ("second", True, 7)]
 
 
@@ -107,7 +108,7 @@ def test_time_that_never_ends_is_refused() -> None:
     kernel = Kernel()
     kernel.at(4_000_000_000_000, lambda: None)
     with pytest.raises(UsageError, match="comes to an end"):
-        kernel.run_until_ms(5_000_000_000_000)
+        run_out(kernel)
 
 
 def test_a_wait_without_time_is_no_wait() -> None:
@@ -129,15 +130,15 @@ def test_too_many_events_without_an_answer_are_endless(monkeypatch: pytest.Monke
     """An answer starts the count anew."""
     monkeypatch.setattr("rocketdiff.simulation.virtual.kernel.MAX_SILENT_EVENTS", 100)
     kernel = Kernel()
-    for number in range(3):
+    for _ in range(3):
         for _ in range(90):
             kernel.after(1, lambda: None)
-        kernel.run_until_ms(number + 1)
+        run_out(kernel)
         kernel.answered()
     for _ in range(101):
         kernel.after(1, lambda: None)
     with pytest.raises(UsageError, match="101 of them since the last answer"):
-        kernel.run_until_ms(5)
+        run_out(kernel)
 
 
 def test_a_script_that_polls_every_millisecond_for_a_day_is_endless(monkeypatch: pytest.MonkeyPatch) -> None:

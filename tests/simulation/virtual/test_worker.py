@@ -4,6 +4,7 @@ from rocketdiff.simulation.virtual.kernel import Kernel
 from rocketdiff.simulation.virtual.worker import Worker
 from rocketmq_reference.client.effects import Body, Signal, Wait
 from rocketmq_reference.client.memory import Thread
+from tests.simulation.virtual.running import run_out
 
 
 def test_jobs_wait_for_the_one_before_them() -> None:
@@ -18,7 +19,7 @@ def test_jobs_wait_for_the_one_before_them() -> None:
 
     worker.submit(lambda _own: job("first"))
     worker.submit(lambda _own: job("second"))
-    kernel.run_until_ms(20)
+    run_out(kernel)
     assert done == [("first", 5), ("second", 10)]
 
 
@@ -29,7 +30,7 @@ def test_a_job_begins_after_what_is_due_already() -> None:
     done: list[str] = []
     kernel.at(1, lambda: worker.submit(lambda _own: done.append("job")))
     kernel.at(1, lambda: done.append("event"))
-    kernel.run_until_ms(1)
+    run_out(kernel)
     assert done == ["event", "job"]
 
 
@@ -38,13 +39,16 @@ def test_a_fixed_rate_makes_up_for_a_long_run() -> None:
     kernel = Kernel()
     worker = Worker(kernel, Thread("own"))
     began: list[int] = []
+    fourth = Signal()
 
     def job(_own: Thread) -> Body:
         began.append(kernel.now_ms)
+        if len(began) == 4:
+            kernel.give(fourth)
         yield Wait(until_ms=35 if len(began) == 1 else kernel.now_ms)
 
     worker.schedule(10, job, period_ms=10)
-    kernel.run_until_ms(40)
+    kernel.run_until(fourth)
     assert began == [10, 35, 35, 40]
 
 
@@ -55,7 +59,7 @@ def test_timed_jobs_of_one_thread_keep_their_order() -> None:
     done: list[str] = []
     for due_ms, name in ((7, "third"), (5, "first"), (5, "second")):
         worker.schedule(due_ms, lambda _own, name=name: done.append(name))  # type: ignore[misc]
-    kernel.run_until_ms(7)
+    run_out(kernel)
     assert done == ["first", "second", "third"]
 
 
@@ -77,5 +81,5 @@ def test_a_job_that_falls_due_hurries_the_one_under_way() -> None:
     worker.submit(job)
     kernel.at(5, lambda: kernel.give(answer))
     worker.schedule(5, lambda _own: seen.append("due"))
-    kernel.run_until_ms(5)
+    run_out(kernel)
     assert seen == ["job", "due", "other"]

@@ -1,4 +1,4 @@
-"""All facts of one case added up: what a check answers from."""
+"""The sums of one case, from which its checks are evaluated."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,29 +20,25 @@ the rules once in ten decisions, so a handful of decisions would look right by l
 
 CLUSTER_GUARDS = ("cluster", "fault-", "read-back", "clock-steady", "started-together", "control", "awake-")
 """
-How the names of guards begin that are about the scene both arms share: once such a one is broken, no difference can be
-laid at a client's door. The guards of one arm (``plan-done-*``, ``on-schedule-*``) say something about its client.
+Prefixes of the guards about what both arms share: if one of them is broken, no difference can be attributed to a client.
+The guards of one arm (``plan-done-*``, ``on-schedule-*``) are about its client.
 """
 
 AWAKE_GUARDS = "awake-"
-"""Of these even the protocol depends: a client that was stopped by somebody, or with its machine, looks stalled or late."""
+"""Prefix of the guards that the protocol check needs, too: a client stopped from outside, or with its machine, looks stalled."""
 
 WITNESS_GUARDS = "witness-"
-"""How the names of guards begin that are broken when a client and the wire told two stories of its attempts."""
+"""Prefix of the guards that are broken when a client and the wire report different attempts."""
 
 UNKNOWABLE = "unknowable: "
-"""How the tally of a check begins that nobody can answer in this case; its keys are the reasons."""
+"""Prefix of the tally of a check that cannot be answered in this case; its keys are the reasons."""
 
 TallyKey = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class CaseFacts:
-    """
-    One case: its entry in ``run.json``, divergences by check, tallies by (check, arm, phase, key), episode values.
-
-    seen: tables that were sealed, as ``stored/baseline``; what is not among them was not witnessed.
-    """
+    """One case: its entry in ``run.json``, divergences by check, tallies (n, total) by (check, arm, phase, key), values by outage."""
 
     run: str
     subjects: Mapping[Arm, str]
@@ -57,7 +53,7 @@ class CaseFacts:
         return sum(n for n, _ in self._matching(check, keys, arm, phase))
 
     def mean(self, check: str, *keys: str, arm: str | None = None) -> float | None:
-        """What the tallies added up to, by count; None without a count."""
+        """Mean of what was tallied; None without a count."""
         rows = list(self._matching(check, keys, arm, None))
         count = sum(n for n, _ in rows)
         return sum(total for _, total in rows) / count if count else None
@@ -91,16 +87,15 @@ class CaseFacts:
         """
         Evidence of an exact check with this case's divergences.
 
-        A case that did not come to its end, or whose cluster was not what the plan asked for, is INVALID whatever the
-        check thinks (the protocol does not depend on the cluster), and so is a check of attempts whose two witnesses
-        contradict each other; one in which a subject broke off is never decisive:
-        half a case must not conform. Divergences stay what they are.
+        INVALID, whatever the check found: a case that did not come to its end, a case whose cluster was not as planned (except
+        for the protocol), and a check of attempts whose two witnesses contradict each other. A case in which a subject broke off
+        is never decisive, because half a case must not conform. Divergences are kept.
         """
         if self.entry.breaches and standing is Standing.DECISIVE and check not in ABOUT_THE_RUN:
             lost = ", ".join(self.subjects[arm] for arm in self.entry.breaches)
             standing, reason = Standing.INDECISIVE, f"{lost} broke off"
         broken = [guard for guard in self.entry.guards if not guard.held and guard.name.startswith(CLUSTER_GUARDS)]
-        if CHECKS[check].reads_attempts:  # one of two stories is wrong, and nobody knows which
+        if CHECKS[check].reads_attempts:  # one of the two witnesses is wrong, and it is unknown which
             broken += [guard for guard in self.entry.guards if not guard.held and guard.name.startswith(WITNESS_GUARDS)]
         if broken and check not in ABOUT_THE_RUN:
             standing, reason = Standing.INVALID, "; ".join(map(broken_guard, broken))
@@ -121,6 +116,12 @@ class CaseFacts:
             divergences=self.divergences.get(check, ()),
             measures=measures,
         )
+
+
+def standing_with(facts: CaseFacts, seen: Mapping[Arm, int], lacking: str) -> tuple[Standing, str]:
+    """DECISIVE if both arms have something to judge; else INDECISIVE for the reason ``lacking``, with the subject for ``{}``."""
+    without = [facts.subjects[arm] for arm in Arm if not seen[arm]]
+    return (Standing.INDECISIVE, lacking.format(without[0])) if without else (Standing.DECISIVE, "")
 
 
 def broken_guard(guard: Guard) -> str:

@@ -1,19 +1,20 @@
 """
-From one value an arm and spell to paired samples: of one case, and of all cases that can be asked together.
+From one value an arm and outage to paired samples: of one case, and of all cases that can be asked together.
 
-A case of the quick suite has one to six spells, which decides nothing; so the same spells are also pooled over all
+A case of the quick suite has one to six outages, which decides nothing; so the same outages are also pooled over all
 cases of all runs with a pause, by whether fault latency is on (the two are different clients). A ratio has no unit, so
-cases with different timeouts may share a pool. Only the pool gates, and only where there were spells enough to ask.
+cases with different timeouts may share a pool. Only the pool gates, and only where there were outages enough to ask.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.analysis.facts import EpisodeValue
 from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import Ending, EpisodePair, Evidence, Margin, PairedSample, Standing, pool_name
-from rocketdiff.core.fault import FaultKind
+from rocketdiff.core.fault import PAUSES
+from rocketdiff.core.records import NS_PER_MS
 from rocketdiff.core.verdict import Measure, Severity
 from rocketdiff.traces.manifest import CaseStatus
 
@@ -21,8 +22,6 @@ MINIMUM_PAIRS = 4
 MINIMUM_REASON = (
     "an interval from fewer pairs rests on a spread nobody has seen: its t factor is 6.3 at two, 2.4 at four"
 )
-
-NS_PER_MS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ class Question:
 
 
 def pairs_of(facts: CaseFacts, question: Question) -> tuple[EpisodePair, ...]:
-    """One pair for each spell that at least one arm ran into, by episode."""
+    """One pair for each outage that at least one arm ran into, by episode."""
     values = {
         (value.episode, value.arm): value
         for value in facts.episodes
@@ -60,8 +59,8 @@ def _pair(facts: CaseFacts, episode: int, baseline: EpisodeValue | None, candida
 
 
 def has_pause(facts: CaseFacts) -> bool:
-    """Whether a broker was paused in this case."""
-    return any(fault.kind is FaultKind.PAUSE for fault in facts.faults)
+    """Whether what clients send to was paused in this case."""
+    return any(fault.kind in PAUSES for fault in facts.faults)
 
 
 def margin_of(facts: Sequence[CaseFacts], question: Question) -> Margin:
@@ -76,7 +75,7 @@ def margin_of(facts: Sequence[CaseFacts], question: Question) -> Margin:
 
 
 def case_evidence(facts: CaseFacts, question: Question) -> Evidence:
-    """One case's own answer: for information, and only where it has spells enough by itself."""
+    """One case's own answer: for information, and only where it has outages enough by itself."""
     check, pairs = question.check, pairs_of(facts, question)
     measures = measures_of(pairs, question)
     if not has_pause(facts):
@@ -121,6 +120,15 @@ def pools_of(cases: Iterable[CaseFacts], check: str) -> dict[str, list[CaseFacts
     return dict(sorted(pools.items()))
 
 
+def pools_by_pair(cases: Iterable[CaseFacts], joins: Callable[[CaseFacts], bool]) -> dict[str, list[CaseFacts]]:
+    """Sound cases that join a pool, by ``<baseline>~<candidate>``, in the order of the names."""
+    pools: dict[str, list[CaseFacts]] = {}
+    for facts in cases:
+        if is_sound(facts) and joins(facts):
+            pools.setdefault(f"{facts.subjects[Arm.BASELINE]}~{facts.subjects[Arm.CANDIDATE]}", []).append(facts)
+    return dict(sorted(pools.items()))
+
+
 def pooled_pairs(cases: Iterable[CaseFacts], question: Question) -> tuple[EpisodePair, ...]:
     """Pairs of all sound cases of a pool."""
     return tuple(pair for facts in cases if is_sound(facts) for pair in pairs_of(facts, question))
@@ -132,8 +140,8 @@ def pooled_evidence(
     """
     Evidence of one pool.
 
-    It gates when enough spells tell the arms apart or together: both failed over, or only one did; and when fewer all point
-    beyond the margin. A spell that neither arm could leave, or that one arm never ran into, says nothing.
+    It gates when enough outages tell the arms apart or together: both failed over, or only one did; and when fewer all point
+    beyond the margin. An outage that neither arm could leave, or that one arm never ran into, says nothing.
     """
     pairs = pooled_pairs(cases, question)
     sample = PairedSample(question.sample, margin_of(cases, question), pairs, MINIMUM_PAIRS, MINIMUM_REASON)
@@ -158,16 +166,16 @@ def pooled_evidence(
 
 
 def is_sound(facts: CaseFacts) -> bool:
-    """Whether a case may lend its spells to a pool: it came to its end, nobody broke off and every guard held."""
+    """Whether a case may lend its outages to a pool: it came to its end, nobody broke off and every guard held."""
     entry = facts.entry
     return entry.status is CaseStatus.COMPLETE and not entry.breaches and all(guard.held for guard in entry.guards)
 
 
 def measures_of(pairs: Sequence[EpisodePair], question: Question) -> tuple[Measure, ...]:
-    """Mean of each arm over the spells that ended in a failover, in ms, and how many ended otherwise."""
+    """Mean of each arm over the outages that ended in a failover, in ms, and how many ended otherwise."""
     measures: list[Measure] = []
     for arm in Arm:
-        lived = [_lived(pair, arm) for pair in pairs]
+        lived = [seen_of(pair, arm) for pair in pairs]
         done = [value for value, ended in lived if value is not None and ended is Ending.FAILOVER]
         if done:
             mean_ms = sum(done) / len(done) / NS_PER_MS
@@ -178,7 +186,8 @@ def measures_of(pairs: Sequence[EpisodePair], question: Question) -> tuple[Measu
     return tuple(measures)
 
 
-def _lived(pair: EpisodePair, arm: Arm) -> tuple[float | None, Ending]:
+def seen_of(pair: EpisodePair, arm: Arm) -> tuple[float | None, Ending]:
+    """One arm's value in ns, None where it did not run into the outage, and how it ended."""
     if arm is Arm.BASELINE:
         return pair.baseline_ns, pair.baseline_ended
     return pair.candidate_ns, pair.candidate_ended

@@ -11,7 +11,7 @@ from rocketdiff.analysis.checks.sending import (
     error_kind,
     failover_time,
     outcomes,
-    outcomes_answer,
+    outcomes_evaluation,
     queue_choice,
     start_positions,
     timing,
@@ -21,29 +21,29 @@ from rocketdiff.core.checks import CHECKS
 from rocketdiff.core.evidence import Evidence
 
 _FUNCTIONS: dict[str, Callable[[CaseFacts], Evidence]] = {
-    queue_choice.NAME: queue_choice.answer,
-    attempts.NAME: attempts.answer,
-    avoidance.NAME: avoidance.answer,
-    error_kind.NAME: error_kind.answer,
-    timing.NAME: timing.answer,
-    failover_time.NAME: failover_time.answer,
-    loss.NAME: loss.answer,
-    duplication.NAME: duplication.answer,
-    content.NAME: content.answer,
-    order.NAME: order.answer,
-    callbacks.NAME: callbacks.answer,
-    delay.NAME: delay.answer,
-    outcomes.NAME: outcomes_answer.answer,
-    protocol.NAME: protocol.answer,
-    validity.NAME: validity.answer,
+    queue_choice.NAME: queue_choice.evaluate,
+    attempts.NAME: attempts.evaluate,
+    avoidance.NAME: avoidance.evaluate,
+    error_kind.NAME: error_kind.evaluate,
+    timing.NAME: timing.evaluate,
+    failover_time.NAME: failover_time.evaluate,
+    loss.NAME: loss.evaluate,
+    duplication.NAME: duplication.evaluate,
+    content.NAME: content.evaluate,
+    order.NAME: order.evaluate,
+    callbacks.NAME: callbacks.evaluate,
+    delay.NAME: delay.evaluate,
+    outcomes.NAME: outcomes_evaluation.evaluate,
+    protocol.NAME: protocol.evaluate,
+    validity.NAME: validity.evaluate,
 }
 
-ANSWERS = {name: _FUNCTIONS[name] for name in CHECKS}
+EVALUATIONS = {name: _FUNCTIONS[name] for name in CHECKS}
 """The answer to every check of the table; one without a function here fails when this is imported."""
 
 POOLED: tuple[Callable[[Sequence[CaseFacts]], tuple[Evidence, ...]], ...] = (
     timing.pooled,
     failover_time.pooled,
-    outcomes_answer.pooled,
+    outcomes_evaluation.pooled,
     start_positions.pooled,
 )

@@ -12,6 +12,7 @@ from pathlib import Path
 from pyspark.find_spark_home import _find_spark_home
 from pyspark.serializers import UTF8Deserializer, read_int
 
+from rocketdiff.analysis.spark.class_archive import ClassArchive
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.process.child import Child
 
@@ -21,6 +22,9 @@ _YOUNG_S = 3_600.0
 """A folder without a lock is just being made, or was left by a version that had none; an hour tells them apart."""
 
 _LOOK_S = 0.05
+_DUMP_S = 60.0
+"""An archive takes 10 s of processor time, of which a busy machine gives little."""
+
 _LAST_WORDS = 500
 
 
@@ -31,12 +35,13 @@ class SparkProcess:
     The folder is locked for as long as this process lives, so that a later one can tell what a dead one has left.
     """
 
-    def __init__(self, settings: Sequence[tuple[str, str]], folder: Path) -> None:
+    def __init__(self, settings: Sequence[tuple[str, str]], folder: Path, archive: ClassArchive | None = None) -> None:
         """Start it; ``folder`` is one that ``take_folder`` gave. It does not serve yet when this returns."""
         self.folder = folder
+        self._archive = archive
         self._log = folder / "jvm.log"
         self._connection = folder / "connection"
-        command, environment = _command(settings), _environment(folder, self._connection)
+        command, environment = _command(settings), _environment(folder, self._connection, archive)
         log = self._log.open("w+b")
         self._process = Child(command, stderr=log, environment=environment, scratch=folder, is_heard=False)
 
@@ -67,6 +72,14 @@ class SparkProcess:
             return self._log.read_text(encoding="utf-8", errors="replace")[-_LAST_WORDS:].strip()
         except OSError:
             return ""
+
+    def write_archive(self) -> None:
+        """Let it end by itself if it is the one that writes the class archive."""
+        if self._archive is None or self._archive.written is None:
+            return
+        self._process.close_input()
+        if self._process.await_end(_DUMP_S):
+            self._archive.keep()
 
     def end(self) -> None:
         """End everything and remove the folder; returns when that is done. A second call does nothing."""
@@ -106,9 +119,9 @@ def _is_left(folder: Path) -> bool:
     return True
 
 
-def _environment(folder: Path, connection: Path) -> dict[str, str]:
+def _environment(folder: Path, connection: Path, archive: ClassArchive | None) -> dict[str, str]:
     """Ours, with what makes the driver keep its files in ``folder``: one that is killed removes none of its own."""
-    own = os.environ.get("SPARK_SUBMIT_OPTS", "")
+    own = os.environ.get("SPARK_SUBMIT_OPTS", "") if archive is None else archive.options()
     return os.environ | {
         "SPARK_CONNECT_MODE": "0",  # as launch_gateway does
         "_PYSPARK_DRIVER_CONN_INFO_PATH": str(connection),

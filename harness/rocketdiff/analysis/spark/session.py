@@ -6,6 +6,7 @@ say goes into a file of the session: standard output and error belong to the cal
 """
 
 import atexit
+import contextlib
 import logging
 import os
 import shutil
@@ -13,7 +14,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from rocketdiff.analysis.masters import is_local, is_on_loopback, require_master
+from rocketdiff.analysis.spark.class_archive import LOCAL_JAVA, class_archive
+from rocketdiff.analysis.spark.code_archive import code_archive
 from rocketdiff.analysis.spark.process import SparkProcess, take_folder
 from rocketdiff.core.errors import EnvironmentMissing, HarnessError
 from rocketdiff.core.resources import import_path
@@ -44,12 +47,6 @@ appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n
 """
 """What Spark warns about on every start says nothing about a run."""
 
-_LOCAL_JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
-"""
-A session of seconds on few cores: without the optimising compiler and parallel collectors, start and first query took 16
-instead of 25 s on a busy machine of two. Not set for other masters, where queries are long.
-"""
-
 
 def settings(master: str, folder: Path) -> dict[str, str]:
     """
@@ -68,16 +65,12 @@ def settings(master: str, folder: Path) -> dict[str, str]:
         "spark.sql.catalogImplementation": "in-memory",
         # Neither does the warehouse folder belong into the user's working directory.
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
-        # Facts are few; a reduce task for every core is plenty, and each more costs 5 ms of scheduling.
-        "spark.sql.shuffle.partitions": "4",
-        # Merges the empty ones of those, and plans by sizes it has seen.
+        # Merges small partitions, and plans by sizes it has seen.
         "spark.sql.adaptive.enabled": "true",
         # Times of this project are nanoseconds in int64; no conversion by time zone may ever apply.
         "spark.sql.session.timeZone": "UTC",
         # A new Python worker a task costs more than the judging of a case (measured: 6 instead of 15 s).
         "spark.python.worker.reuse": "true",
-        # Workers must find this package also when it runs from a checkout that is not installed.
-        "spark.executorEnv.PYTHONPATH": import_path(),
     }
     if is_on_loopback(master):
         # Nothing of a run may be reachable from outside this machine,
@@ -92,19 +85,27 @@ def _local_settings(folder: Path) -> dict[str, str]:
     log = folder / "log4j2.properties"
     log.write_text(_QUIET_LOG, encoding="utf-8")
     return {
+        # Workers must find this package also when it runs from a checkout that is not installed.
+        "spark.executorEnv.PYTHONPATH": import_path(),
+        # Facts are few; a reduce task for every core is plenty, and each more costs 5 ms of scheduling.
+        "spark.sql.shuffle.partitions": "4",
         # Rows are few and queries new: compiling code for them costs the JVM more (3 s) than running it saves.
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         # Facts of a year of runs fit; the raw rows never enter the JVM.
         "spark.driver.memory": "1g",
-        "spark.driver.extraJavaOptions": f"{_LOCAL_JAVA} -Dlog4j2.configurationFile={log.as_uri()}",
+        "spark.driver.extraJavaOptions": f"{' '.join(LOCAL_JAVA)} -Dlog4j2.configurationFile={log.as_uri()}",
     }
 
 
 @contextmanager
-def session(master: str | None = None, *, java_home: Path | None = None) -> Iterator[SparkSession]:
+def session(
+    master: str | None = None, *, java_home: Path | None = None, conf: Mapping[str, str] | None = None
+) -> Iterator[SparkSession]:
     """
-    A session that is stopped at the end of the block.
+    A session that is stopped at the end of the block; ``conf``: settings of the user's, which win over ours.
+
+    Executors of a cluster get this package as an archive, and its Python from ``spark.pyspark.python`` if that is set.
 
     Its JVM serves later sessions of this process and ends, with all its files, before this process does, or with it if that
     is killed. Raises UsageError for a master that is none, EnvironmentMissing when there is no Java to start it with, the
@@ -115,14 +116,15 @@ def session(master: str | None = None, *, java_home: Path | None = None) -> Iter
     # True of this pandas and of no use to anybody: no data frame of pandas is ever made here.
     warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)
     # The interpreter of the workers must be this one: it has the packages.
-    os.environ["PYSPARK_PYTHON"] = sys.executable
+    conf = dict(conf or {})
+    os.environ["PYSPARK_PYTHON"] = conf.get("spark.pyspark.python", sys.executable)
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     master = master or LOCAL
     if is_local(master):
         # Spark warns about a host name that resolves to loopback unless told which address it may use.
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     try:
-        spark = _started(master)
+        spark = _started(master, conf)
         yield spark
         spark.stop()
     except HarnessError:
@@ -148,21 +150,21 @@ _process: SparkProcess | None = None
 """The one JVM of this process: pyspark's own state is global too."""
 
 
-def _started(master: str) -> SparkSession:
+def _started(master: str, conf: Mapping[str, str]) -> SparkSession:
     global _process  # noqa: PLW0603 - see there
     if _process is not None and not _process.has_ended():
-        conf = SparkConf().setAll(list(settings(master, _process.folder).items()))
-        return SparkSession.builder.config(conf=conf).getOrCreate()
+        again = SparkConf().setAll(list({**settings(master, _process.folder), **conf}.items()))
+        return _with_our_code(SparkSession.builder.config(conf=again).getOrCreate(), master, _process.folder)
     _end()
     folder = take_folder()
-    chosen = list(settings(master, folder).items())
-    _process = SparkProcess(chosen, folder)
+    chosen = list({**settings(master, folder), **conf}.items())
+    _process = SparkProcess(chosen, folder, class_archive(folder) if is_local(master) else None)
     gateway = _gateway(*_process.connection())
     handler = signal.getsignal(signal.SIGINT)
     try:
         context = SparkContext(conf=SparkConf().setAll(chosen), gateway=gateway)
         _silence(context)
-        return SparkSession(context)
+        return _with_our_code(SparkSession(context), master, folder)
     except Py4JJavaError as problem:
         raise EnvironmentMissing(
             f"a Spark master at {master}",
@@ -173,6 +175,13 @@ def _started(master: str) -> SparkSession:
         # SparkContext puts a handler of its own, which asks the JVM first, in the place of whoever answers for Ctrl-C here.
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, handler)
+
+
+def _with_our_code(spark: SparkSession, master: str, folder: Path) -> SparkSession:
+    """Ship this package to executors elsewhere, which need nothing of ours then but the packages that it uses."""
+    if not is_local(master):
+        spark.sparkContext.addPyFile(str(code_archive(folder)))
+    return spark
 
 
 def _silence(context: SparkContext) -> None:
@@ -217,6 +226,14 @@ def _stop_active() -> None:
 
 
 @atexit.register
+def _finish() -> None:
+    """End the JVM as ``_end`` does; one that shall write its class archive does so first."""
+    with contextlib.suppress(KeyboardInterrupt):
+        if _process is not None:
+            _process.write_archive()
+    _end()
+
+
 def _end() -> None:
     """End the JVM with everything it has started, and forget it, so that a next session begins anew."""
     global _process  # noqa: PLW0603 - see there

@@ -74,7 +74,7 @@ def dealt(sized: Iterable[tuple[int, CaseOfRun]], hands: int) -> list[tuple[Case
     """Cases dealt to at most ``hands`` hands, the largest first and always to the lightest hand; no hand is empty."""
     piles: list[list[CaseOfRun]] = [[] for _ in range(hands)]
     lightest = [(0, number) for number in range(hands)]
-    for size, case in sorted(sized, key=lambda one: (-one[0], one[1])):
+    for size, case in sorted(sized, key=lambda pair: (-pair[0], pair[1])):
         weight, number = heapq.heappop(lightest)
         piles[number].append(case)
         heapq.heappush(lightest, (weight + size, number))

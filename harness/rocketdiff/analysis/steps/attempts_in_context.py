@@ -1,21 +1,22 @@
 """
 What was wrong with the cluster while an attempt ran: the interval join of attempts with faults.
 
-In: an attempt (broker, start_ns, end_ns, outcome) and the faults of its case. Out: its phase, the spell of pauses it
+In: an attempt (broker, start_ns, end_ns, outcome) and the faults of its case. Out: its phase, the outage it
 belongs to, and the fault that hit it. A case has a handful of faults, so the join is a look at each of them.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from rocketdiff.analysis.send_view import Context, Phase, SendView
-from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.analysis.send_view import FaultContext, Phase, SendView
+from rocketdiff.core.fault import PAUSES, FaultKind, FaultRecord
 from rocketdiff.core.outcome import Outcome
 from rocketdiff.core.records import Attempt
+from rocketdiff.core.topology import may_meet
 
 
 @dataclass(frozen=True, slots=True)
-class Spell:
+class Outage:
     """
     Pauses of brokers that overlap in time: one cause, so one unit of statistics, under its lowest episode number.
 
@@ -34,7 +35,7 @@ class FaultTimes:
 
     def __init__(self, faults: Sequence[FaultRecord]) -> None:
         self.faults = tuple(faults)
-        self.spells = _spells(fault for fault in faults if fault.kind is FaultKind.PAUSE)
+        self.outages = _outages(fault for fault in faults if fault.kind in PAUSES)
 
     def phase_at(self, instant_ns: int) -> Phase:
         """PAUSED from inject_ns to healed_ns of any fault; otherwise AFTER once there has been one."""
@@ -46,16 +47,16 @@ class FaultTimes:
                 phase = Phase.AFTER
         return phase
 
-    def context_of(self, attempt: Attempt) -> Context:
+    def context_of(self, attempt: Attempt) -> FaultContext:
         """Context of one attempt."""
         hit = next((fault for fault in self.faults if _hits(fault, attempt)), None)
         unanswered = attempt.outcome is not Outcome.OK
         blocked = hit is not None and (unanswered or (hit.heal_ns is not None and attempt.end_ns >= hit.heal_ns))
-        return Context(self.phase_at(attempt.start_ns), hit, blocked)
+        return FaultContext(self.phase_at(attempt.start_ns), hit, blocked)
 
-    def spell_of(self, fault: FaultRecord) -> Spell | None:
-        """The spell a pause belongs to; None for other kinds of fault."""
-        return next((spell for spell in self.spells if fault in spell.pauses), None)
+    def outage_of(self, fault: FaultRecord) -> Outage | None:
+        """The outage a pause belongs to; None for other kinds of fault."""
+        return next((outage for outage in self.outages if fault in outage.pauses), None)
 
 
 def attempts_in_context(sends: Iterable[SendView], times: FaultTimes) -> Iterator[SendView]:
@@ -68,12 +69,13 @@ def attempts_in_context(sends: Iterable[SendView], times: FaultTimes) -> Iterato
 
 
 def _hits(fault: FaultRecord, attempt: Attempt) -> bool:
-    if fault.kind is FaultKind.PAUSE_NAME_SERVER or fault.node != attempt.broker:
+    """From inject_ns on, because a killed broker resets connections up to 50 ms before it is provably gone."""
+    if fault.kind is FaultKind.PAUSE_NAME_SERVER or not may_meet(fault.node, attempt.broker):
         return False
     return attempt.end_ns > fault.inject_ns and (fault.heal_ns is None or attempt.start_ns < fault.heal_ns)
 
 
-def _spells(pauses: Iterable[FaultRecord]) -> tuple[Spell, ...]:
+def _outages(pauses: Iterable[FaultRecord]) -> tuple[Outage, ...]:
     """Gather pauses that overlap, in time order."""
     gathered: list[list[FaultRecord]] = []
     for pause in sorted(pauses, key=lambda fault: fault.inject_ns):
@@ -81,13 +83,13 @@ def _spells(pauses: Iterable[FaultRecord]) -> tuple[Spell, ...]:
             gathered[-1].append(pause)
         else:
             gathered.append([pause])
-    return tuple(_spell(group) for group in gathered)
+    return tuple(_outage(group) for group in gathered)
 
 
-def _spell(pauses: Sequence[FaultRecord]) -> Spell:
+def _outage(pauses: Sequence[FaultRecord]) -> Outage:
     heals = [pause.heal_ns for pause in pauses]
     ends = [heal for heal in heals if heal is not None]
-    return Spell(
+    return Outage(
         episode=min(pause.episode for pause in pauses),
         start_ns=min(pause.injected_ns for pause in pauses),
         end_ns=max(ends) if len(ends) == len(heals) else None,

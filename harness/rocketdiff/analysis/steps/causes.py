@@ -1,9 +1,9 @@
 """
-What may have failed an attempt: a fault of the case, a torn connection, the machine; or nothing that anybody knows.
+The known cause of a failed attempt: a fault of the case, a torn connection, the machine, or none.
 
-In: the attempts of one arm, the faults of its case. Out: for an attempt that failed, or was stored with a reserve, whether
-something is known that brings such an end about there and then. Only ends that name their cause are judged; an asynchronous
-attempt that another one followed names none (its duration is the oracle's business).
+In: the attempts of one arm, the faults of its case. Out: for an attempt that failed, or was stored with a reserve, what is
+known to cause such an end at that time and broker. Only ends that name their cause are judged; an asynchronous attempt that
+was followed by another names none (the oracle judges its duration).
 """
 
 from bisect import bisect_left
@@ -19,7 +19,7 @@ from rocketdiff.analysis.steps.torn_connections import AT_ONCE_NS, LATE_NS
 from rocketdiff.core.fault import OF_SLAVES, FaultKind, FaultRecord
 from rocketdiff.core.outcome import is_stored_with_reserve
 from rocketdiff.core.records import UNSEEN_END
-from rocketdiff.core.topology import master_of
+from rocketdiff.core.topology import is_proxy, master_of, may_meet
 from rocketdiff.traces.manifest import CaseEntry
 
 LOST = frozenset({"RemotingSendRequestException", "RemotingConnectException"})
@@ -42,6 +42,9 @@ SYSTEM_ERROR and SYSTEM_BUSY: answers of a broker whose machine is too slow for 
 
 NO_PERMISSION = 16
 
+SERVERS_FAULT = 50_000
+"""From here on a proxy's codes blame itself or what is behind it, below the message or the client (apache.rocketmq.v2.Code)."""
+
 LEISURELY_MS = 300
 """
 The shortest timeout of the shipped scenarios. Below it a client's own speed on this machine decides whether it is kept, so that
@@ -59,7 +62,7 @@ _BETWEEN_CLIENTS = -2
 
 
 class Cause(StrEnum):
-    """Why an attempt failed, as far as anybody knows; MACHINE: a crowded machine does that to anybody."""
+    """Why an attempt failed; MACHINE: a crowded machine fails any client so. UNTOLD: its end does not name a cause."""
 
     FAULT = "fault"
     TORN = "torn connection"
@@ -125,14 +128,17 @@ class Causes:
 
     def _of_status(self, broker: str, start_ns: int) -> Cause:
         """A slave that was cut off comes back when it likes, so a fault of the pair counts until the case is over."""
-        pair = (fault for fault in self._faults if master_of(fault.node) == broker)
+        pair = (fault for fault in self._faults if may_meet(master_of(fault.node), broker))
         telling = (fault for fault in pair if fault.kind not in (FaultKind.READ_ONLY, FaultKind.FLOW_CONTROL))
         if any(fault.inject_ns < start_ns + self._timeout_ns for fault in telling):
             return Cause.FAULT
         return Cause.MACHINE if self._waits else Cause.NONE
 
     def _of_code(self, broker: str, start_ns: int, end_ns: int, code: int | None) -> Cause:
-        here = [fault for fault in self._faults if master_of(fault.node) == broker]
+        here = [fault for fault in self._faults if may_meet(master_of(fault.node), broker)]
+        if is_proxy(broker) and code is not None and code >= SERVERS_FAULT:
+            # Whatever the broker behind it did comes as one of a few codes.
+            return Cause.FAULT if self._any.meets(start_ns, end_ns, broker) else Cause.MACHINE
         if code in CROWDED_CODES:
             return Cause.FAULT if self._any.meets(start_ns, end_ns, broker) else Cause.MACHINE
         begun = [fault.kind for fault in here if fault.inject_ns < end_ns]
@@ -144,9 +150,9 @@ class Causes:
 
     def _note_closings(self, attempts: pa.Table, *, timeouts_close: bool) -> None:
         """
-        Gather when connections were closed by requests whose end is itself known to have a cause.
+        Gather when connections were closed by requests whose end has a known cause.
 
-        A client that loses its connections for no reason must not excuse one loss by the next.
+        A client that loses its connections without a cause must not excuse one loss by the next.
         """
         closing = [*LOST, *SLOW, UNSEEN_END] if timeouts_close else [*LOST]
         failed = attempts.filter(pc.is_in(attempts.column("error"), pa.array(closing)))

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from rocketdiff.analysis.steps.torn_connections import CLOSING, LATE_NS
 from rocketdiff.core.fault import CLOSE_NO_CONNECTION, FaultRecord
+from rocketdiff.core.records import NS_PER_MS
 from rocketdiff.oracle.durations import BUSY_MS, CONNECTING_MS, Outlasted
 
 IDLE_NS = 60_000_000_000
@@ -29,7 +30,6 @@ five exponential delays each, one maximum is beyond three times the other in 7 c
 """
 
 _TIMEOUT = "RemotingTimeoutException"
-_NS_PER_MS = 1_000_000
 
 
 class HeldConnections:
@@ -89,7 +89,7 @@ def latest_timeout_ms(attempts: pa.Table | None, timeout_ms: int) -> int:
         return 0
     timed_out = attempts.filter(pc.is_in(attempts.column("error"), pa.array([_TIMEOUT])))
     took_ns = timed_out.column("end_ns").to_numpy() - timed_out.column("start_ns").to_numpy()
-    return max(int(took_ns.max(initial=0)) // _NS_PER_MS - timeout_ms, 0)
+    return max(int(took_ns.max(initial=0)) // NS_PER_MS - timeout_ms, 0)
 
 
 def _ends(attempts: pa.Table, broker: str) -> np.ndarray:

@@ -1,15 +1,17 @@
 """
 How far a fault reaches: from its first doubtful instant to its heal, and as long after it as what it met may still last.
 
-In: the faults of a case. Out: whether something that ran from here to there may have gone as it did because of one.
+In: the faults of a case. Out: whether something that ran from one instant to another may have been affected by one
+(``FaultReach``); and the number of the fault period that may have touched a send, none in calm (``FaultPeriods``).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
 from rocketdiff.core.fault import COST_NO_CONNECTION, FaultRecord
 from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.topology import may_meet
 
 _SCAN_NS = 3_000_000_000
 """
@@ -47,9 +49,45 @@ class FaultReach:
         return any(
             fault.inject_ns < until_ns and (fault.healed_ns is None or start_ns < fault.healed_ns + self.lasting_ns)
             for fault in self.faults
-            if broker is None or fault.node == broker
+            if broker is None or may_meet(fault.node, broker)
         )
 
 
 def _attempt_ns(settings: ClientSettings) -> int:
     return settings.send_msg_timeout_ms * 1_000_000 + _SCAN_NS
+
+
+@dataclass(frozen=True, slots=True)
+class FaultPeriods:
+    """
+    Periods of faults of any kind that overlap, which are one cause and so one unit of counting.
+
+    spans: from the first injection to the last heal, None if never healed.
+
+    lasting_ns: how long a send may last, and so how long after a heal one is not in calm.
+    """
+
+    spans: tuple[tuple[int, int | None], ...]
+    lasting_ns: int
+
+    @classmethod
+    def of(cls, faults: Sequence[FaultRecord], settings: ClientSettings) -> Self:
+        """In order of time."""
+        spans: list[tuple[int, int | None]] = []
+        for fault in sorted(faults, key=lambda fault: fault.inject_ns):
+            if spans and (spans[-1][1] is None or fault.inject_ns < spans[-1][1]):
+                began_ns, last_ns = spans.pop()
+                ends = [end for end in (last_ns, fault.healed_ns) if end is not None]
+                spans.append((began_ns, max(ends) if len(ends) > 1 else None))
+            else:
+                spans.append((fault.inject_ns, fault.healed_ns))
+        attempts = 1 + max(settings.retry_times_when_send_failed, settings.retry_times_when_send_async_failed)
+        return cls(tuple(spans), attempts * FaultReach.of_attempts(faults, settings).lasting_ns)
+
+    def at(self, start_ns: int, end_ns: int) -> int | None:
+        """Number of the last period that may have touched a send; None in calm."""
+        number = next((n for n in reversed(range(len(self.spans))) if self.spans[n][0] < end_ns), None)
+        if number is None:
+            return None
+        healed_ns = self.spans[number][1]
+        return number if healed_ns is None or start_ns < healed_ns + self.lasting_ns else None

@@ -19,6 +19,7 @@ from rocketdiff.core.knowable import Sending
 from rocketdiff.core.plan import SendKind, SendMode
 from rocketdiff.core.records import Send
 from rocketdiff.core.subject import SubjectId
+from rocketdiff.core.topology import topology_named
 from rocketdiff.oracle.async_ends import Troubled
 from rocketdiff.oracle.async_habits import NO_HABITS, AsyncHabits
 from rocketdiff.oracle.asynchronous import judge_asynchronous
@@ -145,14 +146,17 @@ class Rulebook:
 def rulebook_for(trace: CaseTrace) -> Rulebook:
     """The rules of the baseline's release, or the reason why nobody knows them."""
     baseline = SubjectId.parse(trace.subjects[Arm.BASELINE])
-    if baseline.rules is None:
+    if topology_named(trace.entry.topology).has_proxies:
+        return Rulebook({}, timeouts_close=False)  # see oracle.grpc_attempts
+    release = trace.rules_given or baseline.rules
+    if release is None:
         return Rulebook(
             {}, f"no rules are known for the baseline {baseline}: name a Java client or the reference first"
         )
     settings = trace.entry.settings
     shared = trace.entry.threads > 1 and settings.send_latency_fault_enable
     asynchronous = is_asynchronous(trace)
-    rules = {arm: ArmRules(trace, arm, baseline.rules, shared, asynchronous) for arm in Arm}
+    rules = {arm: ArmRules(trace, arm, release, shared, asynchronous) for arm in Arm}
     try:
         dialect = rules[Arm.BASELINE].fresh().dialect
     except UsageError as error:

@@ -1,4 +1,4 @@
-"""``--cluster containers``: the same servers in containers. The engine's client takes half a second to import, so only its users import it."""
+"""``--cluster containers``: the same servers in containers. The engine's client takes half a second to import, so it is imported only when used."""
 
 from collections.abc import Sequence
 from contextlib import closing
@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from rocketdiff.cluster.containers import shapes
-from rocketdiff.cluster.containers.shapes import Wiring, wiring_named
+from rocketdiff.cluster.containers import networking
+from rocketdiff.cluster.containers.networking import NetworkMode, network_mode_named
 from rocketdiff.cluster.interface import Cluster
+from rocketdiff.cluster.launched import security
 from rocketdiff.cluster.launched.backend import LaunchedServers
 from rocketdiff.cluster.launched.ports import require_port
+from rocketdiff.cluster.launched.security import require_possible
 from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S
+from rocketdiff.cluster.security_file import SecurityAsked
 from rocketdiff.core.fault import FaultSpec
 from rocketdiff.core.topology import Topology
 from rocketdiff.releases.progress import ProgressListener
@@ -19,23 +22,25 @@ from rocketdiff.releases.progress import ProgressListener
 
 @dataclass(frozen=True, slots=True)
 class Containers(LaunchedServers):
-    """written: the spelling, because ``containers`` and ``containers:bridge`` mean the same."""
+    """written: as the user wrote it, because ``containers`` and ``containers:bridge`` mean the same."""
 
-    wiring: Wiring = Wiring.BRIDGE
+    network_mode: NetworkMode = NetworkMode.BRIDGE
     written: str = "containers"
 
     @classmethod
-    def of(cls, server_release: str, argument: str) -> Self:
+    def of(cls, server_release: str, argument: str, asked: SecurityAsked | None = None) -> Self:
         """
         argument: what follows ``containers:``. Does not connect to an engine.
 
-        Raises UsageError for an unknown wiring, and for a release without servers.
+        Raises UsageError for an unknown network mode, a release without servers, a security file of an existing cluster.
         """
         from rocketdiff.cluster.containers.images import require_release  # noqa: PLC0415  # as above
 
-        wiring = wiring_named(argument)
+        mode = network_mode_named(argument)
         require_release(server_release)
-        return cls(server_release, wiring, f"containers:{argument}" if argument else "containers")
+        return cls(
+            server_release, require_possible(asked), mode, f"containers:{argument}" if argument else "containers"
+        )
 
     @property
     def name(self) -> str:
@@ -43,8 +48,10 @@ class Containers(LaunchedServers):
         return self.written
 
     def why_not(self, topology: Topology, _faults: Sequence[FaultSpec], *, delayed: bool) -> str | None:  # noqa: ARG002 - as Backend
-        """Not every wiring supports slaves."""
-        return shapes.why_not(self.wiring, topology)
+        """Mode bridge does not support slaves; slaves of 4.x sign nothing."""
+        return networking.why_not(self.network_mode, topology) or security.why_not(
+            self.asked, self.server_release, topology
+        )
 
     def fetched(self, progress: ProgressListener | None = None) -> Self:
         """Checks that the engine answers; builds or pulls the image."""
@@ -62,7 +69,7 @@ class Containers(LaunchedServers):
         timeout_s: float = READY_TIMEOUT_S,
         progress: ProgressListener | None = None,
     ) -> Cluster:
-        """As Backend.start; first removes what earlier runs left behind."""
+        """As Backend.start; first removes what killed runs left."""
         from rocketdiff.cluster.containers.launch import start_containers  # noqa: PLC0415  # as above
 
         if name_server_port is not None:
@@ -71,16 +78,17 @@ class Containers(LaunchedServers):
             topology,
             self.server_release,
             folder,
-            wiring=self.wiring,
+            mode=self.network_mode,
             name_server_port=name_server_port,
             timeout_s=timeout_s,
             progress=progress,
+            asked=self.asked,
         )
 
     def sweep(self) -> None:
-        """Removes containers whose runner is gone."""
+        """Removes containers and networks whose owner is gone."""
+        from rocketdiff.cluster.containers.cleanup import sweep  # noqa: PLC0415  # as above
         from rocketdiff.cluster.containers.engine import Engine  # noqa: PLC0415  # as above
-        from rocketdiff.cluster.containers.sweep import sweep  # noqa: PLC0415  # as above
 
         with closing(Engine.connect()) as engine:
             sweep(engine)

@@ -1,81 +1,88 @@
-"""One server's container, as testcontainers starts it: ours in ports, labels and files, and without a reaper container."""
+"""One server's container: how testcontainers starts it, with our ports, labels and files, and what is read out of it."""
 
+import io
+import tarfile
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from docker.errors import NotFound
 from docker.models.containers import Container
 from testcontainers.core.config import testcontainers_config
 from testcontainers.core.container import DockerContainer
 from testcontainers.core.network import Network
 
-from rocketdiff.cluster.containers.engine import TIMEOUT_S
-from rocketdiff.cluster.containers.wiring import ServerPlan
+from rocketdiff.cluster.containers.engine import LABEL_PREFIX, TIMEOUT_S, Engine, engine_errors
+from rocketdiff.cluster.containers.images import ServerImage
+from rocketdiff.cluster.containers.networking import SETTINGS, NetworkMode, ServerPlan
 from rocketdiff.cluster.interface import LOOPBACK
+from rocketdiff.cluster.launched.node_slot import NodeSlot
+from rocketdiff.cluster.launched.security import UNSECURED, ServerSecurity
 from rocketdiff.cluster.launched.server_set import ServerEnded
-from rocketdiff.core.errors import ClusterError
+from rocketdiff.cluster.launched.sockets import unread_bytes
+from rocketdiff.core.errors import ClusterError, HarnessError
+
+NODE_LABEL = f"{LABEL_PREFIX}node"
+
+_PROC = Path("/proc")
+
+_PORT_TAKEN = ("port is already allocated", "address already in use", "bind: ")
+"""In the words of Docker and Podman."""
 
 _SETTING_RYUK = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
-    """What all containers of a cluster have in common; ``network`` None: they share the host's."""
+class Deployment:
+    """What all containers of a cluster have in common. network: None in mode host. labels: owner and run."""
 
-    image: str
+    engine: Engine
+    image: ServerImage
+    network_mode: NetworkMode
     network: Network | None
-    cgroup_parent: str | None
+    labels: Mapping[str, str]
+    run: str
 
 
 class ServerContainer(DockerContainer):
-    """A container of a server."""
+    """The container of one node."""
 
-    def __init__(self, frame: Frame, plan: ServerPlan, labels: Mapping[str, str], name: str, alias: str) -> None:
-        super().__init__(frame.image, docker_client_kw={"timeout": TIMEOUT_S})
-        self.image = frame.image  # a prefix for images of public registries is not for one that is here
-        self.with_name(name).with_envs(**plan.environment)
+    def __init__(self, deployment: Deployment, plan: ServerPlan, node: str) -> None:
+        super().__init__(deployment.image.name, docker_client_kw={"timeout": TIMEOUT_S})
+        self.image = deployment.image.name  # without testcontainers' prefix for images of public registries
+        self.with_name(f"rocketdiff-{deployment.run}-{node}").with_envs(**plan.environment)
         if plan.command:
             self.with_command(list(plan.command))
-        shared: dict[str, Any] = {"labels": dict(labels), "user": "0"}
-        if frame.cgroup_parent is not None:
-            shared["cgroup_parent"] = frame.cgroup_parent
-        if frame.network is None:
+        shared: dict[str, Any] = {"labels": {**deployment.labels, NODE_LABEL: node}, "user": "0"}
+        if deployment.engine.cgroup_parent is not None:
+            shared["cgroup_parent"] = deployment.engine.cgroup_parent
+        if deployment.network is None:
             shared["network_mode"] = "host"
             shared["network"] = None  # else testcontainers looks for one
         else:
-            self.with_network(frame.network).with_network_aliases(alias)
+            self.with_network(deployment.network).with_network_aliases(node)
         self.with_kwargs(**shared)
-        # An address and a port: testcontainers hands on to the engine's client what it is given here.
+        # An address and a port: testcontainers passes to the engine's client what it is given here.
         self.ports = {f"{port}/tcp": (LOOPBACK, port) for port in plan.ports}  # type: ignore[misc]
         for path, text in plan.files.items():
             self.with_copy_into_container(text.encode(), path)
 
     def launch(self) -> Container:
-        """Make and start it."""
+        """Creates and starts it."""
         with _without_reaper():
             self.start()
         return self.get_wrapped_container()
 
 
-def port_taken(name: str, error: ClusterError) -> ServerEnded | None:
-    """What an engine's refusal means when it could not publish a port: another choice of ports cures it; else None."""
-    if not any(sign in error.seen.lower() for sign in _TAKEN):
-        return None
-    return ServerEnded(name, None, (f"{error.seen} (Address already in use)",))
-
-
-_TAKEN = ("port is already allocated", "address already in use", "bind: ")
-"""In the words of Docker and Podman."""
-
-
 @contextmanager
 def _without_reaper() -> Iterator[None]:
     """
-    Start no reaper: its image cannot be pulled everywhere, and sweeping is ours (see ``sweep``).
+    Without testcontainers' reaper container: its image cannot be pulled everywhere, and ``cleanup`` does its work.
 
-    The setting is the process's; whoever else uses testcontainers in it finds it as it was.
+    The setting is global in the process; it is restored for other users of testcontainers.
     """
     with _SETTING_RYUK:
         before = testcontainers_config.ryuk_disabled
@@ -84,3 +91,68 @@ def _without_reaper() -> Iterator[None]:
             yield
         finally:
             testcontainers_config.ryuk_disabled = before
+
+
+def port_taken(name: str, error: ClusterError) -> ServerEnded | None:
+    """The error for an engine that could not publish a port, so that other ports are chosen; None for any other refusal."""
+    if not any(sign in error.seen.lower() for sign in _PORT_TAKEN):
+        return None
+    return ServerEnded(name, None, (f"{error.seen} (Address already in use)",))
+
+
+def read_log(container: Container, lines: int | None = None) -> str:
+    """
+    The log of a server and its JVM, the last lines or all. It outlives the process.
+
+    Raises ClusterError if the engine keeps no logs, EnvironmentMissing if it does not answer.
+    """
+    with engine_errors("the log of a container"):
+        log: bytes = container.logs(tail="all" if lines is None else lines)
+    return log.decode(errors="replace")
+
+
+def read_settings(container: Container) -> str | None:
+    """
+    The settings file as it is now, with all settings in effect, which a broker writes into it; None if there is none.
+
+    Raises EnvironmentMissing if the engine does not answer.
+    """
+    with engine_errors("the settings file of a container"):
+        try:
+            chunks, _ = container.get_archive(str(SETTINGS))
+        except NotFound:
+            return None
+        packed = b"".join(chunks)
+    with tarfile.open(fileobj=io.BytesIO(packed)) as tar:
+        file = tar.extractfile(SETTINGS.name)
+        return None if file is None else file.read().decode(errors="replace")
+
+
+def keep_evidence(slot: NodeSlot, container: Container, security: ServerSecurity = UNSECURED) -> None:
+    """
+    Copies log and settings as they are now into the node's folder, without secrets.
+
+    What the engine does not return, or the disk does not take, is left out, so that the cluster is closed completely.
+    """
+    with suppress(HarnessError, OSError):
+        log, settings = read_log(container), read_settings(container)
+        slot.log.write_text(security.hidden(log))
+        if settings is not None:
+            slot.settings.write_text(security.hidden(settings))
+
+
+def unread_inside(pid: int, container_id: str, ports: Collection[int], proc: Path = _PROC) -> int | None:
+    """
+    Bytes and connections that wait in a container's own network, seen through its first process.
+
+    None if that process is not on this host or not in the running container. An engine on another host reports a process id of
+    that host, which may be any process here; so the process must be in the container's control group. That is checked last,
+    because a process that is in the container now was in it before.
+    """
+    if pid <= 0:
+        return None
+    try:
+        unread = unread_bytes(ports, proc / str(pid) / "net" / "tcp")
+        return unread if container_id in (proc / str(pid) / "cgroup").read_text() else None
+    except OSError:
+        return None

@@ -1,8 +1,8 @@
 """
-The container engine: whether it answers, what of ours it holds, and its errors as ours.
+The container engine: its connection, our containers and networks in it, its disk, and its errors as ours.
 
-An engine that does not answer is the environment's failure wherever that is noticed: nothing measured on its containers is
-worth anything, because nobody can tell any more what they did. An engine that answers and refuses is a ClusterError.
+An engine that stops answering is EnvironmentMissing wherever it is noticed: what was measured on its containers is worthless,
+because their state is unknown. An engine that answers and refuses is a ClusterError.
 """
 
 import socket
@@ -18,10 +18,10 @@ from docker.errors import APIError, DockerException
 from docker.models.containers import Container
 from testcontainers.core.docker_client import DockerClient, get_docker_host
 
-from rocketdiff.cluster.containers.ownership import RUN_LABEL
+from rocketdiff.cluster.launched.node_slot import require_disk_space
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing
 
-# Starting a container takes half a second, building an image has a time of its own. An engine that hangs must not hang us.
+# Starting a container takes half a second, building an image has a timeout of its own. An engine that hangs must not block a run.
 TIMEOUT_S = 30
 
 # By default all containers together get as much of the processor as one other session of the machine, which starves brokers
@@ -29,10 +29,15 @@ TIMEOUT_S = 30
 # (With the driver systemd this cannot be said so; there they share a slice.)
 _TOP_GROUP = "/"
 
+LABEL_PREFIX = "org.rocketdiff."
+
+RUN_LABEL = f"{LABEL_PREFIX}run"
+"""One value per cluster; every container and network of ours has it."""
+
 _UNIX = "unix://"
 _DEFAULT_SOCKET = f"{_UNIX}/var/run/docker.sock"
 
-ABSENT_HINT = (
+_ABSENT_HINT = (
     "start Docker, or Podman's Docker socket (Debian, as root: apt-get install docker.io, then `setsid dockerd &`); "
     "DOCKER_HOST says where it listens; or run without it: --cluster processes"
 )
@@ -42,13 +47,16 @@ LEFT_HINT = (
 )
 
 
+_DISK_HINT = "free some space where the engine keeps its containers, for instance with: docker system prune"
+
+
 @dataclass(frozen=True, slots=True)
 class Engine:
     """
     A connection to an engine that answered.
 
-    cgroup_parent: where containers' control groups belong, None as it likes. storage: the folder of this host that
-    containers are kept in, None where they are kept elsewhere.
+    cgroup_parent: control group of the containers; None for the engine's default. storage: folder of this host in which the
+    engine keeps containers; None if they are not on this host.
     """
 
     client: EngineClient
@@ -59,7 +67,7 @@ class Engine:
     @classmethod
     def connect(cls) -> Self:
         """
-        The engine that the environment names, as testcontainers finds it.
+        Connects to the engine that the environment names, as testcontainers finds it.
 
         Raises EnvironmentMissing if none answers.
         """
@@ -67,41 +75,54 @@ class Engine:
         try:
             _knock(where)
             client = DockerClient(timeout=TIMEOUT_S).client
-            told: dict[str, Any] = client.version()
+            version: dict[str, Any] = client.version()
             info: dict[str, Any] = client.info()
         except (DockerException, requests.RequestException, OSError) as error:
             raise EnvironmentMissing(
-                f"a container engine to answer at {where}", seen=_in_words(error), hint=ABSENT_HINT
+                f"a container engine to answer at {where}", seen=_in_words(error), hint=_ABSENT_HINT
             ) from error
-        platform = told.get("Platform", {}).get("Name") or "Docker"
+        platform = version.get("Platform", {}).get("Name") or "Docker"
         group = _TOP_GROUP if info.get("CgroupDriver") == "cgroupfs" else None
-        return cls(client, f"{platform} {told['Version']}", group, storage_here(where, info))
+        return cls(client, f"{platform} {version['Version']}", group, storage_here(where, info))
 
     def ping(self) -> None:
-        """Raise EnvironmentMissing unless it still answers."""
+        """Raises EnvironmentMissing unless the engine still answers."""
         with engine_errors("the container engine to answer"):
             self.client.ping()
 
+    def require_disk_space(self, nodes: int, bytes_each: int) -> None:
+        """
+        Checks the disk on which the engine keeps containers, because stores are inside them. Does nothing if it is not on this host.
+
+        Raises EnvironmentMissing, as node_slot.require_disk_space does.
+        """
+        if self.storage is None:
+            return
+        try:
+            require_disk_space(self.storage, nodes, bytes_each)
+        except EnvironmentMissing as error:
+            raise EnvironmentMissing(error.expected, seen=error.seen, hint=_DISK_HINT) from error
+
     def containers(self, run: str | None = None) -> list[Container]:
-        """Ours, of one run or of all, running or not."""
+        """Our containers, of one run or of all, running or not."""
         with engine_errors("the container engine to list containers"):
             found: list[Container] = self.client.containers.list(all=True, filters=_of(run), ignore_removed=True)
         return found
 
     def networks(self, run: str | None = None) -> list[Any]:
-        """Ours, of one run or of all."""
+        """Our networks, of one run or of all."""
         with engine_errors("the container engine to list networks"):
             found: list[Any] = self.client.networks.list(filters=_of(run))
         return found
 
     def close(self) -> None:
-        """Give the connection back."""
+        """Closes the connection."""
         self.client.close()
 
 
 @contextmanager
 def engine_errors(expected: str, hint: str = "") -> Iterator[None]:
-    """Turn the engine's errors into ours: EnvironmentMissing when it does not answer, ClusterError when it refuses."""
+    """Turns the engine's errors into ours: EnvironmentMissing if it does not answer, ClusterError if it refuses."""
     try:
         yield
     except APIError as error:
@@ -113,17 +134,17 @@ def engine_errors(expected: str, hint: str = "") -> Iterator[None]:
 
 
 def storage_here(address: str, info: Mapping[str, Any]) -> Path | None:
-    """The folder that an engine tells as its own, if it is one of this host: reached by a socket of it, and there."""
+    """The folder that an engine reports as its own, if it is on this host: the engine is reached by a local socket, and the folder exists."""
     folder = Path(str(info.get("DockerRootDir") or ""))
     if not address.startswith(_UNIX) or not folder.is_absolute():
         return None
-    with suppress(OSError):  # a folder that may not be looked at
+    with suppress(OSError):  # a folder without permission
         return folder if folder.is_dir() else None
     return None
 
 
 def _knock(address: str) -> None:
-    """OSError if nobody listens; the engine's client would find that out too, and leave a socket open over it."""
+    """Raises OSError if nobody listens. The engine's client would notice too, but leave a socket open."""
     if address.startswith(_UNIX):
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as knock:
             knock.settimeout(TIMEOUT_S)
@@ -135,8 +156,8 @@ def _of(run: str | None) -> dict[str, str]:
 
 
 def _in_words(error: Exception) -> str:
-    """The cause at the bottom: the engine's client wraps a refused connection four times."""
-    passed: set[int] = set()  # a chain may lead back into itself
+    """The innermost cause: the engine's client wraps a refused connection four times."""
+    passed: set[int] = set()  # a chain may be circular
     while id(error) not in passed:
         passed.add(id(error))
         inner = error.__cause__ or error.__context__

@@ -1,15 +1,20 @@
 """
-The image that servers of a release run from: made here from a base with Java and the locked jars, or one the user names.
+The image of the servers of a release: built here from a base with Java and the locked jars, or one that the user names.
 
-A made image is tagged with a digest of everything that goes into it, so one that is there is the right one and nothing is made
-twice. The base comes from docker/base.sh (`make image`), or is any image with a Java that ROCKETDIFF_BASE_IMAGE names.
+A built image is tagged with a digest of everything in it, so that one that exists is the right one and is not built again.
+The base comes from docker/base.sh (`make image`), or ROCKETDIFF_BASE_IMAGE names any image with Java.
+
+``make image`` runs this module for the releases given, 5.3.3 if none is, and also tags each as ``rocketdiff/server:RELEASE``, for
+those who start one by hand (docker/compose.yaml).
 """
 
 import hashlib
 import os
+import sys
 import tarfile
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path, PurePosixPath
@@ -19,8 +24,9 @@ from docker.errors import BuildError, ImageNotFound
 
 from rocketdiff.cluster.containers.engine import Engine, engine_errors
 from rocketdiff.cluster.launched.command_line import LAUNCHER_SOURCES
-from rocketdiff.core.errors import ClusterError, EnvironmentMissing
+from rocketdiff.core.errors import ClusterError, EnvironmentMissing, HarnessError
 from rocketdiff.core.resources import resource
+from rocketdiff.core.run_options import DEFAULT_RELEASE
 from rocketdiff.releases.artifacts import require_server, server_class_path
 from rocketdiff.releases.java_programs import compiled
 from rocketdiff.releases.jdk import find_java
@@ -47,9 +53,9 @@ _BASE_HINT = (
 @dataclass(frozen=True, slots=True)
 class ServerImage:
     """
-    What servers of a release run from.
+    The image of the servers of a release.
 
-    is_foreign: an image with a start script and a class path of its own (apache/rocketmq); class_path: of ours, inside.
+    is_foreign: an image with its own start script and class path (apache/rocketmq). class_path: inside an image of ours.
     """
 
     name: str
@@ -60,9 +66,9 @@ class ServerImage:
 
 def image_for(engine: Engine, release: str, listener: ProgressListener | None = None) -> ServerImage:
     """
-    The image for servers of that release, made if it is not there.
+    The image for servers of that release, built if the engine does not have it.
 
-    Raises UsageError for an unknown release, EnvironmentMissing without the image or what it is made from.
+    Raises UsageError for an unknown release, EnvironmentMissing without the image, the base or the jars.
     """
     named = os.environ.get(IMAGE_VARIABLE)
     if named:
@@ -70,7 +76,6 @@ def image_for(engine: Engine, release: str, listener: ProgressListener | None = 
     require_server(release)
     base, base_id = _base(engine)
     jars = locked().servers[release]
-    # Compiling wants a JDK, which everything else here wants as well.
     launcher = compiled("loopback", resource(LAUNCHER_SOURCES), (), find_java(listener))
     dockerfile = resource(_DOCKERFILE).read_text()
     name = f"{REPOSITORY}:{release}-{digest_of(dockerfile, base_id, jars, launcher.name)}"
@@ -81,13 +86,13 @@ def image_for(engine: Engine, release: str, listener: ProgressListener | None = 
 
 
 def require_release(release: str) -> None:
-    """UsageError for a release of which no image can be made, unless the user names an image; no engine is asked."""
+    """UsageError for a release without server jars, unless the user names an image. Does not connect to an engine."""
     if not os.environ.get(IMAGE_VARIABLE):
         require_server(release)
 
 
 def look_for_base(engine: Engine) -> tuple[str, bool]:
-    """What is known of the base without fetching anything, in words, and whether servers can be put on it."""
+    """The base image in words, and whether the engine has it. Fetches nothing."""
     image = os.environ.get(IMAGE_VARIABLE)
     if image:
         return f"not needed: {IMAGE_VARIABLE} is {image}", True
@@ -97,22 +102,22 @@ def look_for_base(engine: Engine) -> tuple[str, bool]:
 
 
 def digest_of(dockerfile: str, base_id: str, jars: Sequence[Artifact], launcher: str) -> str:
-    """Of everything that decides what is in a made image; the launcher's folder is named by its own digest."""
+    """Digest of everything in a built image. launcher: name of its folder, which is a digest too."""
     parts = (dockerfile, base_id, launcher, *(jar.sha256 for jar in jars))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
 def inside_class_path(jars: Sequence[Artifact]) -> tuple[str, ...]:
-    """The class path as it is inside a made image, our launcher first."""
+    """The class path inside a built image, our launcher first."""
     return (str(_INSIDE / "loopback"), *(str(_INSIDE / "lib" / jar.path) for jar in jars))
 
 
 def context_of(dockerfile: str, jars: Sequence[Artifact], paths: Sequence[Path], launcher: Path) -> IO[bytes]:
     """The build context as a tar in a temporary file: Dockerfile, class path, launcher, jars; no times, no owners."""
-    file = tempfile.TemporaryFile()  # noqa: SIM115  # whoever builds closes it
+    file = tempfile.TemporaryFile()  # noqa: SIM115  # closed by _build
     with tarfile.open(fileobj=file, mode="w") as tar:
         _add_text(tar, "Dockerfile", dockerfile)
-        # In the form that `java @file` reads, for whoever runs the image by hand.
+        # In the form that `java @file` reads, for those who run the image by hand.
         _add_text(tar, "class-path", f"-cp\n{':'.join(inside_class_path(jars))}\n")
         for source in sorted(launcher.rglob("*.class")):
             tar.add(source, f"loopback/{source.relative_to(launcher)}", filter=_plain)
@@ -159,7 +164,7 @@ def _foreign(engine: Engine, name: str, release: str) -> ServerImage:
 
 
 def _base(engine: Engine) -> tuple[str, str]:
-    """Name and id of the image that ours are put on; one that nobody has named is never pulled, whoever may offer it."""
+    """Name and id of the base image. Only one that the user named is pulled."""
     named = os.environ.get(BASE_VARIABLE)
     if named:
         return named, _pulled(engine, named, BASE_VARIABLE)
@@ -171,7 +176,7 @@ def _base(engine: Engine) -> tuple[str, str]:
 
 
 def _pulled(engine: Engine, name: str, variable: str) -> str:
-    """Id of an image that the user named, fetched if the engine has it not."""
+    """Id of an image that the user named, pulled if the engine does not have it."""
     found = _id_of(engine, name)
     if found is not None:
         return found
@@ -193,3 +198,25 @@ def _id_of(engine: Engine, name: str) -> str | None:
         except ImageNotFound:
             return None
         return str(image.id)
+
+
+def make_images(releases: Sequence[str]) -> None:
+    """
+    Builds missing images and prints the names of all.
+
+    Raises as image_for.
+    """
+    with closing(Engine.connect()) as engine:
+        for release in releases:
+            image = image_for(engine, release)
+            with engine_errors(f"{image.name} to be tagged"):
+                engine.client.images.get(image.name).tag(REPOSITORY, release)
+            print(f"{image.name} = {REPOSITORY}:{release}")  # noqa: T201  # for `make image`
+
+
+if __name__ == "__main__":
+    try:
+        make_images(sys.argv[1:] or [DEFAULT_RELEASE])
+    except HarnessError as error:
+        print(f"rocketdiff: {error}", file=sys.stderr)  # noqa: T201  # as the command line does
+        sys.exit(int(error.exit_code))

@@ -1,4 +1,4 @@
-"""Starting a cluster of containers: engine, sweep, image, ports, network, and another choice of ports where one was taken."""
+"""Starting a cluster of containers: engine, cleanup, image, ports, network; with other ports if one was taken."""
 
 import json
 import secrets
@@ -7,17 +7,23 @@ from pathlib import Path
 
 from testcontainers.core.network import Network
 
-from rocketdiff.cluster.containers.engine import TIMEOUT_S, Engine, engine_errors
+from rocketdiff.cluster.containers.cleanup import Owner, sweep
+from rocketdiff.cluster.containers.container import Deployment
+from rocketdiff.cluster.containers.engine import RUN_LABEL, TIMEOUT_S, Engine, engine_errors
 from rocketdiff.cluster.containers.images import ServerImage, image_for
-from rocketdiff.cluster.containers.ownership import RUN_LABEL, Owner
-from rocketdiff.cluster.containers.room import require_engine_room
-from rocketdiff.cluster.containers.servers import ContainerServers, Setting
-from rocketdiff.cluster.containers.shapes import Wiring
-from rocketdiff.cluster.containers.sweep import sweep
-from rocketdiff.cluster.containers.wiring import plan_server, require_fitting, require_possible
+from rocketdiff.cluster.containers.networking import NetworkMode, plan_server, require_image, require_topology
+from rocketdiff.cluster.containers.servers import ContainerServers
 from rocketdiff.cluster.launched.cluster import LaunchedCluster, first_ready
-from rocketdiff.cluster.launched.seat import Seat, take_folder, take_seats, unwritable
+from rocketdiff.cluster.launched.node_slot import (
+    SPACE_TO_START_BYTES,
+    NodeSlot,
+    reserve_slots,
+    take_folder,
+    unwritable,
+)
+from rocketdiff.cluster.launched.security import ServerSecurity, server_security
 from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S
+from rocketdiff.cluster.security_file import SecurityAsked
 from rocketdiff.core.errors import HarnessError
 from rocketdiff.core.topology import Topology
 from rocketdiff.releases.progress import ProgressListener
@@ -28,31 +34,33 @@ def start_containers(
     server_release: str,
     folder: Path,
     *,
-    wiring: Wiring = Wiring.BRIDGE,
+    mode: NetworkMode = NetworkMode.BRIDGE,
     name_server_port: int | None = None,
     timeout_s: float = READY_TIMEOUT_S,
     progress: ProgressListener | None = None,
+    asked: SecurityAsked | None = None,
 ) -> LaunchedCluster:
     """
-    Start a cluster of containers and prove that it serves; logs and settings end up in ``folder``.
+    Starts a cluster of containers and proves that it serves; logs and settings end up in ``folder``.
 
-    What earlier runs have left behind is removed first. Raises UsageError (topology, folder in use),
-    EnvironmentMissing (no engine, no image, no room, folder not writable), ClusterError (not ready in time).
+    Containers that killed runs left are removed first. Raises UsageError (topology, folder in use), EnvironmentMissing (no engine,
+    no image, disk full, folder not writable) and ClusterError (not ready in time).
     """
-    require_possible(wiring, topology)
+    require_topology(mode, topology)
     folder = folder.resolve()
     take_folder(folder, topology)
     with closing(Engine.connect()) as engine:
         sweep(engine)
-        require_engine_room(engine, len(topology.node_names))
+        engine.require_disk_space(len(topology.node_names), SPACE_TO_START_BYTES)
         image = image_for(engine, server_release, progress)
-    require_fitting(wiring, image)
-    return first_ready(lambda: _set_up(topology, image, wiring, folder, name_server_port), timeout_s)
+    require_image(mode, image)
+    security = server_security(asked, server_release, folder)
+    return first_ready(lambda: _set_up(topology, image, mode, folder, name_server_port, security), timeout_s)
 
 
 def fetch_image(server_release: str, listener: ProgressListener | None = None) -> None:
     """
-    See that the engine answers and that it has the image, before anything else is begun.
+    Checks that the engine answers, and builds or pulls the image.
 
     Raises UsageError (release), EnvironmentMissing (no engine, no image).
     """
@@ -61,23 +69,30 @@ def fetch_image(server_release: str, listener: ProgressListener | None = None) -
 
 
 def _set_up(
-    topology: Topology, image: ServerImage, wiring: Wiring, folder: Path, name_server_port: int | None
+    topology: Topology,
+    image: ServerImage,
+    mode: NetworkMode,
+    folder: Path,
+    name_server_port: int | None,
+    security: ServerSecurity,
 ) -> LaunchedCluster:
     """Everything up to the first container."""
-    seats = take_seats(topology, folder, name_server_port)
+    slots = reserve_slots(topology, folder, name_server_port)
     network: Network | None = None
     try:
-        for seat in seats:
-            seat.folder.mkdir(parents=True, exist_ok=True)
-        planned = [(seat, plan_server(wiring, topology, seat, seats, image)) for seat in seats]
+        for slot in slots:
+            slot.folder.mkdir(parents=True, exist_ok=True)
+        security.hand_out()
+        planned = [(slot, plan_server(mode, topology, slot, slots, image, security)) for slot in slots]
         run = secrets.token_hex(6)
         labels = {RUN_LABEL: run, **Owner.here().labels()}
-        network = _network(run, labels) if wiring is Wiring.BRIDGE else None
-        servers = ContainerServers(Setting(Engine.connect(), image, wiring, network, labels, run), planned)
-        # Beside logs and settings, which stay as well: what they came from is gone with the containers.
+        network = _network(run, labels) if mode is NetworkMode.BRIDGE else None
+        deployment = Deployment(Engine.connect(), image, mode, network, labels, run)
+        servers = ContainerServers(deployment, planned, security)
+        # Stays with logs and settings: the containers they came from are removed.
         (folder / "containers.json").write_text(json.dumps(servers.facts(), indent=2) + "\n")
     except BaseException as error:
-        _give_back(seats, network)
+        _release(slots, network)
         if isinstance(error, OSError):
             raise unwritable(folder, error) from error
         raise
@@ -91,10 +106,10 @@ def _network(run: str, labels: dict[str, str]) -> Network:
         return network.create()
 
 
-def _give_back(seats: list[Seat], network: Network | None) -> None:
-    """Ports and network; what an engine that does not answer keeps is swept later, and must not hide why we are here."""
-    for seat in seats:
-        seat.reserved.release()
+def _release(slots: list[NodeSlot], network: Network | None) -> None:
+    """Ports and network. An engine that does not answer must not hide the first error; the network is then removed later."""
+    for slot in slots:
+        slot.reserved.release()
     if network is not None:
         with suppress(HarnessError), engine_errors("the network of the containers to be removed"):
             network.remove()

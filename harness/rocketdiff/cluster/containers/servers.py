@@ -1,4 +1,4 @@
-"""The containers of one cluster by node name: started, paused, unpaused, killed through the engine, and looked at."""
+"""The containers of one cluster by node name: started, paused, unpaused, killed and inspected through the engine."""
 
 import threading
 import time
@@ -9,53 +9,45 @@ from pathlib import Path
 from typing import Any
 
 from docker.models.containers import Container
-from testcontainers.core.network import Network
 
-from rocketdiff.cluster.containers.container import Frame, ServerContainer, port_taken
-from rocketdiff.cluster.containers.engine import LEFT_HINT, Engine, engine_errors
-from rocketdiff.cluster.containers.images import ServerImage
-from rocketdiff.cluster.containers.ownership import NODE_LABEL
-from rocketdiff.cluster.containers.remnants import keep, logged, unread_inside
-from rocketdiff.cluster.containers.room import require_engine_room
-from rocketdiff.cluster.containers.shapes import Wiring
-from rocketdiff.cluster.containers.sweep import remove_run
-from rocketdiff.cluster.containers.wiring import ServerPlan
-from rocketdiff.cluster.evidence import copy_evidence
-from rocketdiff.cluster.interface import Node, NodeState, Role, Span
-from rocketdiff.cluster.launched.seat import ROOM_TO_GO_ON_BYTES, Seat
-from rocketdiff.cluster.launched.server_set import LOOKED_AT_LINES, ServerEnded, last_words
+from rocketdiff.cluster.containers.cleanup import remove_run
+from rocketdiff.cluster.containers.container import (
+    Deployment,
+    ServerContainer,
+    keep_evidence,
+    port_taken,
+    read_log,
+    unread_inside,
+)
+from rocketdiff.cluster.containers.engine import LEFT_HINT, engine_errors
+from rocketdiff.cluster.containers.networking import NetworkMode, ServerPlan
+from rocketdiff.cluster.interface import Node, NodeState, Role, Span, by_name
+from rocketdiff.cluster.launched.node_slot import SPACE_TO_CONTINUE_BYTES, NodeSlot
+from rocketdiff.cluster.launched.security import UNSECURED, ServerSecurity
+from rocketdiff.cluster.launched.server_set import SEARCHED_LINES, copy_evidence, last_words, server_ended
 from rocketdiff.cluster.launched.sockets import unread_bytes
-from rocketdiff.core.errors import ClusterError, EnvironmentMissing, UsageError
+from rocketdiff.core.errors import ClusterError, EnvironmentMissing
 
-# A killed container is gone when its network is taken down, which takes the engine 0.1 to 0.5 s.
+# A killed container is gone when the engine has removed its network, which takes 0.1 to 0.5 s.
 _EXIT_TIMEOUT_S = 15.0
 _EXIT_POLL_S = 0.005
 
 _STATES = {"running": NodeState.RUNNING, "paused": NodeState.PAUSED}
-"""Of an engine's words for what a container does; every other one means that no process runs."""
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What all containers of a cluster have in common."""
-
-    engine: Engine
-    image: ServerImage
-    wiring: Wiring
-    network: Network | None
-    labels: Mapping[str, str]
-    run: str
+"""By the engine's word for a container's state; every other word means that no process runs."""
 
 
 @dataclass(slots=True)
 class _Server:
-    """A seat, and the container that sits there once it was started."""
+    """
+    A node's slot, and its container after the first start.
 
-    seat: Seat
+    started_at: the engine's time of the last start by us; another time shows a start by somebody else.
+    """
+
+    slot: NodeSlot
     plan: ServerPlan
     container: Container | None = None
-    began: str = ""
-    """When the engine says that it was started last; another time means that somebody else did it."""
+    started_at: str = ""
     is_killed: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -63,9 +55,15 @@ class _Server:
 class ContainerServers:
     """A ServerSet (see server_set) of containers; safe for threads that act on different nodes."""
 
-    def __init__(self, setting: Setting, planned: Sequence[tuple[Seat, ServerPlan]]) -> None:
-        self._setting = setting
-        self._servers = {seat.name: _Server(seat, plan) for seat, plan in planned}
+    def __init__(
+        self,
+        deployment: Deployment,
+        planned: Sequence[tuple[NodeSlot, ServerPlan]],
+        security: ServerSecurity = UNSECURED,
+    ) -> None:
+        self._deployment = deployment
+        self._security = security
+        self._servers = {slot.name: _Server(slot, plan) for slot, plan in planned}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -81,20 +79,29 @@ class ContainerServers:
         """
         Kind of a node.
 
-        Raises UsageError for a name that is none.
+        Raises UsageError for an unknown name.
         """
-        return self._server(name).seat.role
+        return self._server(name).slot.role
 
     def nodes(self, role: Role) -> tuple[Node, ...]:
-        """Nodes of a kind; their processes are the engine's, on whatever host it is."""
-        seats = (server.seat for server in self._servers.values())
-        return tuple(Node(seat.role, seat.letter, seat.name, seat.address, None) for seat in seats if seat.role is role)
+        """Nodes of a kind, without process ids: the engine may be on another host."""
+        slots = (server.slot for server in self._servers.values())
+        asked_so = self._security.client
+        return tuple(
+            Node(slot.role, slot.letter, slot.name, slot.address, None, security=asked_so)
+            for slot in slots
+            if slot.role is role
+        )
+
+    def grpc_endpoints(self) -> Mapping[str, str]:
+        """There are no proxies in containers."""
+        return {}
 
     def launch(self, name: str) -> None:
         """
-        Start a node's container, or start it again with all that is in it; it does not serve yet when this returns.
+        Starts a node's container, or restarts it with its files. It does not serve yet when this returns.
 
-        Raises ClusterError if it runs already, ServerEnded with ``port_taken`` if another program has one of its ports.
+        Raises ClusterError if it runs already, ServerEnded with ``port_taken`` if another program uses one of its ports.
         """
         server = self._server(name)
         if self.state(name) is not NodeState.GONE:
@@ -102,7 +109,7 @@ class ContainerServers:
         try:
             with engine_errors(f"the container of {name} to start"):
                 if server.container is None:
-                    server.container = self._made(server).launch()
+                    server.container = ServerContainer(self._deployment, server.plan, name).launch()
                 else:
                     server.container.start()
         except ClusterError as error:
@@ -111,11 +118,11 @@ class ContainerServers:
                 raise
             raise taken from error
         server.is_killed = False
-        server.began = str(self._look(server)["StartedAt"])
+        server.started_at = str(self._inspect(server)["StartedAt"])
 
     def stop(self, name: str) -> Span:
         """
-        Freeze the container through the engine; returns when the engine says that it is frozen.
+        Pauses the container; returns when the engine reports it as paused.
 
         Raises ClusterError.
         """
@@ -123,7 +130,7 @@ class ContainerServers:
 
     def go_on(self, name: str) -> Span:
         """
-        Let the container go on; returns when the engine says that it runs.
+        Unpauses the container; returns when the engine reports it as running.
 
         Raises ClusterError.
         """
@@ -131,7 +138,7 @@ class ContainerServers:
 
     def kill(self, name: str) -> Span:
         """
-        SIGKILL to the container, paused or not; returns when it is gone and its ports are given back.
+        Sends SIGKILL to the container, paused or not; returns when it is gone and its ports are free.
 
         Raises ClusterError.
         """
@@ -147,58 +154,58 @@ class ContainerServers:
             if time.monotonic() > deadline:
                 raise ClusterError(f"{name} to end within {_EXIT_TIMEOUT_S:g} s of SIGKILL", seen="it still runs")
             time.sleep(_EXIT_POLL_S)
-        server.is_killed = True  # only now: one that ends later, after a kill that failed, has not been ended by us
+        server.is_killed = True  # only now: if a kill failed, a later end is not by us
         return Span(begin_ns, time.monotonic_ns())
 
     def state(self, name: str) -> NodeState:
         """
-        What the container is doing, as the engine says.
+        State of the container as the engine reports it.
 
         Raises EnvironmentMissing if the engine does not answer.
         """
         server = self._server(name)
         if server.container is None:
             return NodeState.GONE
-        return _STATES.get(str(self._look(server)["Status"]), NodeState.GONE)
+        return _STATES.get(str(self._inspect(server)["Status"]), NodeState.GONE)
 
     def raise_if_ended(self, names: Iterable[str]) -> None:
-        """Raise ServerEnded for the first of these that has ended."""
+        """Raises ServerEnded for the first of these that has ended."""
         for name in names:
             if self.state(name) is NodeState.GONE:
-                raise ServerEnded(name, self.exit_status(name), self.log_tail(name, LOOKED_AT_LINES))
+                raise server_ended(self, name)
 
     def exit_status(self, name: str) -> int | None:
-        """How the container ended last; None while it runs, or before there was one."""
+        """Last exit code; None while the container runs, or before its first start."""
         server = self._server(name)
         if server.container is None or self.state(name) is not NodeState.GONE:
             return None
-        return int(self._look(server)["ExitCode"])
+        return int(self._inspect(server)["ExitCode"])
 
     def log_tail(self, name: str, lines: int) -> tuple[str, ...]:
-        """Last lines of a container's log, empty where there is none or the engine does not give it."""
+        """Last lines of a container's log; empty if there is none."""
         container = self._server(name).container
         if container is None:
             return ()
-        # Twice as many, because some are left out.
-        return last_words(logged(container, 2 * lines + LOOKED_AT_LINES).splitlines(), lines)
+        # Twice as many, because last_words leaves some out.
+        return last_words(read_log(container, 2 * lines + SEARCHED_LINES).splitlines(), lines)
 
     def require_sound(self) -> None:
         """
-        See that the engine answers, has room, and runs every container that nobody here has killed, as it was started here.
+        Checks that the engine answers and has disk space, and that every container runs since we started it, unless we killed it.
 
         Raises EnvironmentMissing.
         """
-        self._setting.engine.ping()
-        brokers = sum(server.seat.role is not Role.NAME_SERVER for server in self._servers.values())
-        require_engine_room(self._setting.engine, brokers, ROOM_TO_GO_ON_BYTES)
+        self._deployment.engine.ping()
+        brokers = sum(server.slot.role is not Role.NAME_SERVER for server in self._servers.values())
+        self._deployment.engine.require_disk_space(brokers, SPACE_TO_CONTINUE_BYTES)
         for name, server in self._servers.items():
             if server.container is None or server.is_killed:
                 continue
-            told = self._look(server)
-            if _STATES.get(str(told["Status"])) is None or told["StartedAt"] != server.began:
+            state = self._inspect(server)
+            if _STATES.get(str(state["Status"])) is None or state["StartedAt"] != server.started_at:
                 raise EnvironmentMissing(
-                    f"the container of {name} to run since {server.began}",
-                    seen=f"it is {told['Status']}, started {told['StartedAt']}",
+                    f"the container of {name} to run since {server.started_at}",
+                    seen=f"it is {state['Status']}, started {state['StartedAt']}",
                     hint="the engine was restarted, or somebody else stopped it; run again",
                 )
 
@@ -206,80 +213,72 @@ class ContainerServers:
         """
         Bytes and connections that wait for the node: in the kernel of the host, and inside the container's network.
 
-        None where the container's network cannot be seen from here.
+        None if the container's network is not visible from here.
         """
         server = self._server(name)
-        outside = unread_bytes(server.seat.client_ports)
-        if self._setting.wiring is Wiring.HOST or server.container is None:
+        outside = unread_bytes(server.slot.client_ports)
+        if self._deployment.network_mode is NetworkMode.HOST or server.container is None:
             return outside
-        inside = unread_inside(int(self._look(server)["Pid"]), str(server.container.id), server.seat.client_ports)
+        inside = unread_inside(int(self._inspect(server)["Pid"]), str(server.container.id), server.slot.client_ports)
         return None if inside is None else outside + inside
 
     def facts(self) -> Mapping[str, object]:
-        """Engine, image and wiring, for whoever reads the evidence later."""
-        setting = self._setting
+        """Engine, image and network mode, for evidence."""
+        deployment = self._deployment
         return {
             "backend": "containers",
-            "engine": setting.engine.version,
-            "image": setting.image.name,
-            "wiring": setting.wiring,
-            "run": setting.run,
+            "engine": deployment.engine.version,
+            "image": deployment.image.name,
+            "wiring": deployment.network_mode,
+            "run": deployment.run,
         }
 
     def collect(self, facts: Mapping[str, object], folder: Path) -> None:
-        """Logs and settings out of the containers, into the nodes' folders and from there into ``folder``."""
+        """Copies logs and settings from the containers into the nodes' folders, and from there into ``folder``."""
         for server in self._servers.values():
             if server.container is not None:
-                keep(server.seat, server.container)
-        copy_evidence([(server.seat.name, server.seat.folder) for server in self._servers.values()], facts, folder)
+                keep_evidence(server.slot, server.container, self._security)
+        copy_evidence([(server.slot.name, server.slot.folder) for server in self._servers.values()], facts, folder)
 
     def end(self) -> None:
         """
-        Keep logs and settings, then remove every container, paused ones too, and the network; give the ports back.
+        Keeps logs and settings, then removes every container, paused ones too, and the network, and releases the ports.
 
-        An engine that does not answer any more is passed over: what is left there is swept later (see ``sweep``).
+        If the engine does not answer any more, ``cleanup.sweep`` removes the containers later.
         """
         try:
             try:
                 self._keep_all()
             finally:
-                remove_run(self._setting.engine, self._setting.run)
+                remove_run(self._deployment.engine, self._deployment.run)
         except EnvironmentMissing:
             pass
         finally:
-            self._setting.engine.close()
+            self._deployment.engine.close()
             for server in self._servers.values():
-                server.seat.reserved.release()
+                server.slot.reserved.release()
+            self._security.take_back()
 
     def _keep_all(self) -> None:
-        sat = [(server.seat, server.container) for server in self._servers.values() if server.container is not None]
-        with ThreadPoolExecutor(max(1, len(sat))) as pool:
-            list(pool.map(lambda pair: keep(*pair), sat))
+        started = [(server.slot, server.container) for server in self._servers.values() if server.container is not None]
+        with ThreadPoolExecutor(max(1, len(started))) as pool:
+            list(pool.map(lambda pair: keep_evidence(pair[0], pair[1], self._security), started))
 
     def _server(self, name: str) -> _Server:
-        if name not in self._servers:
-            raise UsageError("a node of this cluster", seen=repr(name), hint="one of " + ", ".join(self._servers))
-        return self._servers[name]
+        return by_name(self._servers, name)
 
-    def _made(self, server: _Server) -> ServerContainer:
-        setting, name = self._setting, server.seat.name
-        labels = {**setting.labels, NODE_LABEL: name}
-        whole_name = f"rocketdiff-{setting.run}-{name}"
-        frame = Frame(setting.image.name, setting.network, setting.engine.cgroup_parent)
-        return ServerContainer(frame, server.plan, labels, whole_name, name)
-
-    def _look(self, server: _Server) -> Mapping[str, Any]:
-        """What the engine says of a container now."""
+    def _inspect(self, server: _Server) -> Mapping[str, Any]:
+        """The state of a container as the engine reports it now."""
         assert server.container is not None
-        with server.lock, engine_errors(f"the engine to tell what {server.seat.name} does", LEFT_HINT):
+        with server.lock, engine_errors(f"the engine to tell what {server.slot.name} does", LEFT_HINT):
             server.container.reload()
-            told: Mapping[str, Any] = server.container.attrs["State"]
-        return told
+            state: Mapping[str, Any] = server.container.attrs["State"]
+        return state
 
     def _living(self, name: str) -> Container:
         container = self._server(name).container
         if container is None or self.state(name) is NodeState.GONE:
-            raise ServerEnded(name, self.exit_status(name), self.log_tail(name, LOOKED_AT_LINES))
+            raise server_ended(self, name)
         return container
 
     def _to(self, name: str, wanted: NodeState, act: Callable[[Container], object]) -> Span:

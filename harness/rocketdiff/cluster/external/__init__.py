@@ -1,1 +1,1 @@
-"""Somebody's own cluster: found, never started; disturbed with the owner's commands only, and left as it was."""
+"""An existing cluster: inspected, never started; only the owner's commands are run on it, and it is left as it was found."""

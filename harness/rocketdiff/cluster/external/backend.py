@@ -5,30 +5,35 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
-from rocketdiff.cluster.described import UNDOES, DescribedCluster, DescribedNode, Verb
-from rocketdiff.cluster.external.joining import join, look
-from rocketdiff.cluster.external.named_topology import NamedTopology, named, why_not
-from rocketdiff.cluster.external.parsing import parse
+from rocketdiff.cluster.external.cluster_file import FORM, read
+from rocketdiff.cluster.external.connect import clean_and_inspect, connect
+from rocketdiff.cluster.external.described import (
+    UNDONE_BY,
+    DescribedCluster,
+    NamedTopology,
+    Verb,
+    named_topology,
+    why_not,
+)
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S
+from rocketdiff.cluster.security_file import SecurityAsked
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.fault import ON_THE_WIRE, FaultKind, FaultSpec, Means
 from rocketdiff.core.run_options import DEFAULT_RELEASE
 from rocketdiff.core.topology import Role, Topology
-from rocketdiff.documents.yaml_source import parse_yaml, read_text
 from rocketdiff.releases.progress import ProgressListener
 
 NAME = "external"
-FORM = f"--cluster {NAME}:cluster.yaml"
 
 _VERBS = {Means.PAUSE: Verb.PAUSE, Means.KILL: Verb.KILL}
 
-_ACTS = {
+_ACTIONS = {
     kind: _VERBS[kind.traits.means]
     for kind in FaultKind
     if kind.traits.means in _VERBS and kind.traits.role is not Role.SLAVE
 }
-"""Fault kinds that an owner can give commands for. Other kinds would change settings of somebody else's brokers."""
+"""Fault kinds that an owner can give commands for. Other kinds would change settings of the owner's brokers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +47,10 @@ class External:
     file: str
     described: DescribedCluster
     server_release: str
+    asked: SecurityAsked | None = None
 
     @classmethod
-    def of(cls, file: str, server_release: str) -> Self:
+    def of(cls, file: str, server_release: str, asked: SecurityAsked | None = None) -> Self:
         """
         file: what follows ``external:``. server_release: of ``--server``; its default cannot be distinguished from no option.
 
@@ -59,7 +65,15 @@ class External:
                 seen=server_release,
                 hint="server_release in the cluster file, or nothing: the brokers are asked",
             )
-        return cls(file, described, described.server_release or "")
+        if asked is not None and (asked.makes_account or asked.makes_tls):
+            raise UsageError(
+                f"the account and the TLS files of {described.name} in {asked.origin}",
+                seen="made",
+                hint="what is made for a run is for servers that it starts; see fixtures/examples/security.yaml",
+            )
+        if asked is not None:
+            described = replace(described, security=asked.given, security_file=str(Path(asked.origin).resolve()))
+        return cls(file, described, described.server_release or "", asked)
 
     @property
     def name(self) -> str:
@@ -69,7 +83,18 @@ class External:
     @property
     def title(self) -> str:
         """With the name that the file gives it."""
-        return f"{NAME} ({self.described.name})"
+        secured = "" if self.asked is None else f", with {self.asked.title}"
+        return f"{NAME} ({self.described.name}){secured}"
+
+    @property
+    def security_file(self) -> str | None:
+        """As the user named it."""
+        return None if self.asked is None else self.asked.origin
+
+    @property
+    def demands(self) -> tuple[str, ...]:
+        """By the security file."""
+        return () if self.asked is None else self.asked.demands
 
     @property
     def is_shared(self) -> bool:
@@ -93,7 +118,7 @@ class External:
         missing = why_not(topology, self.described)
         if missing is not None:
             return missing
-        here = named(topology, self.described)
+        here = named_topology(topology, self.described)
         return next(filter(None, (self._lacking(fault, here) for fault in faults)), None)
 
     def refused(self, scenario: str, reason: str) -> UsageError:
@@ -106,32 +131,32 @@ class External:
 
     def brokers(self, topology: Topology) -> tuple[str, ...]:
         """Their real names."""
-        return named(topology, self.described).broker_names
+        return named_topology(topology, self.described).broker_names
 
     def named(self, topology: Topology, faults: Sequence[FaultSpec]) -> tuple[FaultSpec, ...]:
         """With the real names of the nodes."""
-        here = named(topology, self.described)
+        here = named_topology(topology, self.described)
         return tuple(replace(fault, node=_node_name(fault, here)) for fault in faults)
 
     def introduction(self) -> Iterator[str]:
         """Nodes, the witness of a pause of each, and the probe topic."""
-        one = self.described
+        described = self.described
         release = self.server_release or "as its brokers say"
-        yield f"cluster {one.name} of {one.origin}, RocketMQ {release}; commands run in {one.folder}"
-        for node in one.name_servers:
+        yield f"cluster {described.name} of {described.origin}, RocketMQ {release}; commands run in {described.folder}"
+        for node in described.name_servers:
             yield f"  {node.name} {node.address}"
-        for node in one.brokers:
+        for node in described.brokers:
             yield f"  broker {node.letter} is {node.name}; a pause of it is witnessed by its {node.witness}"
-        names = ", ".join(node.name for node in one.brokers)
-        yield f"topic {one.topic_prefix}-probe-<random>, 4 queues on each broker used of {names}: one message in each"
+        names = ", ".join(node.name for node in described.brokers)
+        yield f"topic {described.topic_prefix}-probe-<random>, 4 queues on each broker used of {names}: one message in each"
 
     def planned_commands(self, fault: FaultSpec) -> tuple[str, ...]:
         """Two lines, one per command; one line for a fault on the wire."""
         if fault.kind in ON_THE_WIRE:
             return ("by a relay on this machine; the cluster is not touched",)
-        act = _ACTS[fault.kind]
-        commands = self._nodes[fault.node].commands
-        begin, end = commands[act].shown, commands[UNDOES[act]].shown
+        action = _ACTIONS[fault.kind]
+        commands = self.described.nodes[fault.node].commands
+        begin, end = commands[action].shown, commands[UNDONE_BY[action]].shown
         until = "at the end of the case" if fault.for_s is None else f"at {fault.at_s + fault.for_s:g} s"
         return (f"at {fault.at_s:g} s: {begin}", f"{until}: {end}")
 
@@ -144,7 +169,7 @@ class External:
 
     def fetched(self, _progress: ProgressListener | None = None) -> Self:
         """Asks the brokers for their release, after pending undo actions of earlier runs are done."""
-        return replace(self, server_release=look(self.described)[0])
+        return replace(self, server_release=clean_and_inspect(self.described)[0])
 
     def start(
         self,
@@ -156,28 +181,18 @@ class External:
         progress: ProgressListener | None = None,  # noqa: ARG002 - nothing is fetched
     ) -> Cluster:
         """Connects and proves that the cluster serves; close() leaves it as it was found."""
-        return join(self.described, topology, folder)
+        return connect(self.described, topology, folder)
 
     def sweep(self) -> None:
-        """Nothing to do: pending undo actions are on disk, and the next run performs them (``joining``)."""
+        """Nothing to do: pending undo actions are on disk, and the next run performs them (``connect``)."""
 
     def _lacking(self, fault: FaultSpec, here: NamedTopology) -> str | None:
         if fault.kind in ON_THE_WIRE:
             return None
-        act = _ACTS.get(fault.kind)
-        if act is None:
+        action = _ACTIONS.get(fault.kind)
+        if action is None:
             return f"{fault.kind} is not among the commands an owner can give"
-        return self._nodes[_node_name(fault, here)].lacks(act)
-
-    @property
-    def _nodes(self) -> dict[str, DescribedNode]:
-        return {node.name: node for node in (*self.described.name_servers, *self.described.brokers)}
-
-
-def read(path: Path) -> DescribedCluster:
-    """One cluster file; UsageError names the file, the line and what was expected there."""
-    source = parse_yaml(read_text(path, "cluster file", hint=FORM), str(path))
-    return parse(source.data, path, source.place)
+        return self.described.nodes[_node_name(fault, here)].lacks(action)
 
 
 def _node_name(fault: FaultSpec, here: NamedTopology) -> str:

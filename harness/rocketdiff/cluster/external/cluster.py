@@ -1,10 +1,11 @@
 """
-Somebody's cluster as a Cluster: topics of its prefix, the owner's commands and nothing else.
+An existing cluster as a Cluster: only topics with its prefix are created, and only the owner's commands are run.
 
-Whatever is owed is written down before it is done (``debts``). What a node does is what its state command says; where there
-is none it is what we did to it, and the probe of ``faults`` is the only proof.
+Every topic and action is in the undo log before it is done (``undo_log``). The state of a node is what its state command reports;
+without one it is the state after our last action, and the probe of ``faults`` is the only proof.
 """
 
+import json
 import threading
 import time
 from collections.abc import Mapping
@@ -13,67 +14,69 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from rocketdiff.cluster.described import DescribedCluster, Verb
-from rocketdiff.cluster.external.acts import Acts
-from rocketdiff.cluster.external.commands import CommandLog
-from rocketdiff.cluster.external.debts import ActionOwed, Debts, TopicOwed
-from rocketdiff.cluster.external.evidence import write_evidence
-from rocketdiff.cluster.external.guardian import Guard
-from rocketdiff.cluster.external.named_topology import NamedTopology
-from rocketdiff.cluster.external.settling import pay, settle
-from rocketdiff.cluster.external.survey import SeenBroker, booted
-from rocketdiff.cluster.interface import Node, NodeState, Role, Span, nodes_of
+from rocketdiff.cluster.access import channels_to, is_denied
+from rocketdiff.cluster.external.actions import CommandLog, NodeActions
+from rocketdiff.cluster.external.cleanup import Guardian, delete_everywhere, undo_all
+from rocketdiff.cluster.external.described import DescribedCluster, DescribedNode, NamedTopology, Verb
+from rocketdiff.cluster.external.inspect import BrokerInfo, boot_time, remedy_for
+from rocketdiff.cluster.external.undo_log import DeleteTopic, RestoreNode, UndoLog
+from rocketdiff.cluster.interface import Node, NodeState, Role, Span, node_named, nodes_of
 from rocketdiff.cluster.operations import admin, topics
 from rocketdiff.core.errors import ClusterError, UsageError
-from rocketmq_reference.connections.channels import Channels
+from rocketmq_reference.remoting.errors import MQBrokerException
 
-# As long as a broker of ours is given to have its topics in the routes again.
+# The same time as for a restarted broker of a cluster that we start.
 _SERVE_AGAIN_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A cluster as it was found: its description, the shape it stands for, its release, and what its brokers said."""
+class InspectedCluster:
+    """The cluster before a run: its description, the topology it provides, its release, and its brokers by name."""
 
     described: DescribedCluster
     topology: NamedTopology
     server_release: str
-    brokers: Mapping[str, SeenBroker]
+    brokers: Mapping[str, BrokerInfo]
     probe_topic: str
 
 
 class ExternalCluster:
-    """A Cluster (see interface) that ``joining.join`` has looked at; its files, which are few, lie in ``folder``."""
+    """A Cluster (see interface) that ``connect`` has made. folder: for the command log and evidence."""
 
-    def __init__(self, found: Found, folder: Path, debts: Debts) -> None:
-        self._found = found
-        self._debts = debts
-        self._guard = Guard(debts.path)
-        self._channels = Channels()
+    def __init__(self, inspected: InspectedCluster, folder: Path, undo_log: UndoLog) -> None:
+        self._inspected = inspected
+        self._undo_log = undo_log
+        self._guardian = Guardian(undo_log.path)
+        self._channels = channels_to(inspected.described.security)
         self._log = CommandLog(folder / "commands.ndjson")
-        self._acts = Acts(found.described, debts, self._log)
-        self._booted = {name: broker.booted for name, broker in found.brokers.items()}
+        self._actions = NodeActions(inspected.described, undo_log, self._log)
+        self._boot_times = {name: broker.booted for name, broker in inspected.brokers.items()}
         self._topics: dict[str, dict[str, int]] = {}
         self._closing = threading.Lock()
         self._is_closed = False
 
     def __repr__(self) -> str:
-        """As a failed assertion shows it."""
+        """For failed assertions."""
         return f"<RocketMQ {self.server_release}, {self.topology.name}, at {';'.join(self.name_server_addresses)}>"
 
     @property
+    def described(self) -> DescribedCluster:
+        """As its file has it."""
+        return self._inspected.described
+
+    @property
     def topology(self) -> NamedTopology:
-        """The shape that was asked for, with the brokers' own names."""
-        return self._found.topology
+        """The requested topology, with the owner's broker names."""
+        return self._inspected.topology
 
     @property
     def server_release(self) -> str:
-        """What the owner or the brokers say."""
-        return self._found.server_release
+        """From the file, or as the brokers report it."""
+        return self._inspected.server_release
 
     @property
     def name_servers(self) -> tuple[Node, ...]:
-        """As many of the file's name servers as the topology has."""
+        """The first name servers of the file, as many as the topology has."""
         return self._all_name_servers[: self.topology.name_server_count]
 
     @property
@@ -81,68 +84,89 @@ class ExternalCluster:
         """The masters, by letter."""
         names = zip(self.topology.broker_letters, self.topology.given_names, strict=True)
         return tuple(
-            Node(Role.BROKER, letter, name, self._found.brokers[name].address, None, self._found.probe_topic)
+            Node(
+                Role.BROKER,
+                letter,
+                name,
+                self._inspected.brokers[name].address,
+                None,
+                self._inspected.probe_topic,
+                self._inspected.described.security,
+            )
             for letter, name in names
         )
 
     @property
     def slaves(self) -> tuple[Node, ...]:
-        """None that concern us."""
+        """Always empty: slaves of the cluster are not used."""
         return ()
 
     @property
+    def proxies(self) -> tuple[Node, ...]:
+        """A cluster file describes none."""
+        return ()
+
+    @property
+    def grpc_endpoints(self) -> Mapping[str, str]:
+        """A cluster file describes none."""
+        return {}
+
+    @property
     def name_server_addresses(self) -> tuple[str, ...]:
-        """What a client is configured with."""
+        """For clients."""
         return tuple(node.address for node in self.name_servers)
 
     @property
     def topic_prefix(self) -> str:
-        """The owner's choice."""
-        return self._found.described.topic_prefix
+        """From the file."""
+        return self._inspected.described.topic_prefix
 
     def create_topic(self, name: str, queues_per_broker: int | Mapping[str, int], *, ordered: bool = False) -> None:
-        """As Cluster.create_topic; a name without the prefix is refused, and so is a topic that is there already."""
+        """As Cluster.create_topic. Refuses a name without the prefix, and a topic that exists already."""
         if not name.startswith(f"{self.topic_prefix}-"):
             raise UsageError(f"a topic that begins with {self.topic_prefix}-", seen=name)
         wanted = topics.queues_by_broker(queues_per_broker, self.brokers)
         if name not in self._topics:
             self._require_new(name)
-            self._debts.owe(self._topic_owed(name))
+            self._undo_log.record(self._undo_entry(name))
         servers, brokers = self._all_name_servers, self.brokers
-        topics.create_everywhere(self._channels, servers, brokers, name, wanted, ordered=ordered)
+        try:
+            topics.create_everywhere(self._channels, servers, brokers, name, wanted, ordered=ordered)
+        except ClusterError as error:
+            raise self._not_created(name, error) from error
         self._topics[name] = wanted
 
     def delete_topic(self, name: str) -> None:
-        """As Cluster.delete_topic; a topic that this run has not created is left alone."""
+        """As Cluster.delete_topic. Does nothing for a topic that this run has not created."""
         if name not in self._topics:
             return
-        debt = self._topic_owed(name)
-        problem = pay(debt, self._channels)
+        entry = self._undo_entry(name)
+        problem = delete_everywhere(entry, self._channels, set())
         if problem is not None:
             raise ClusterError(f"topic {name} to be deleted everywhere", seen=problem)
-        self._debts.paid(debt)
+        self._undo_log.done(entry)
         self._topics.pop(name)
 
     def pause(self, node_name: str) -> Span:
-        """The owner's pause command; returns when it has ended well and the state command, if any, says so."""
-        return self._acts.begin(self._node(node_name), Verb.PAUSE)
+        """Runs the owner's pause command; returns when it has succeeded and the state command, if any, confirms it."""
+        return self._actions.disrupt(node_named(self, node_name), Verb.PAUSE)
 
     def resume(self, node_name: str) -> Span:
-        """The owner's resume command; returns when the node answers."""
-        return self._acts.end(self._node(node_name), Verb.RESUME)
+        """Runs the owner's resume command; returns when the node answers."""
+        return self._actions.restore(node_named(self, node_name), Verb.RESUME)
 
     def kill(self, node_name: str) -> Span:
-        """The owner's kill command."""
-        return self._acts.begin(self._node(node_name), Verb.KILL)
+        """Runs the owner's kill command; returns when connections are refused."""
+        return self._actions.disrupt(node_named(self, node_name), Verb.KILL)
 
     def restart(self, node_name: str) -> Span:
         """
-        The owner's restart command; returns when the broker answers and its topics are in the routes again.
+        Runs the owner's restart command; returns when the broker answers and its topics are in the routes again.
 
-        ClusterError, and nothing is run, when it answers already: it was not down for as long as it should have been.
+        Raises ClusterError, and runs nothing, if the node answers already: it was not down for as long as planned.
         """
-        node = self._node(node_name)
-        if self._is_up_again(node):
+        node = node_named(self, node_name)
+        if self._is_up_already(node):
             raise ClusterError(
                 f"{node.name} to stay down until its restart command",
                 seen="an answer: its kill did not work, or somebody else has started it again",
@@ -151,25 +175,25 @@ class ExternalCluster:
         return self._restart(node)
 
     def state(self, node_name: str) -> NodeState:
-        """What we did to it last: its state command is asked when something is done, not several times a second."""
-        return self._acts.state(self._node(node_name).name)
+        """The state after our last action: the state command runs after actions, not several times a second."""
+        return self._actions.state(node_named(self, node_name).name)
 
     def heal_all(self) -> None:
-        """Resume and restart whatever is owed, all of it, whatever becomes of one."""
+        """Resumes and restarts every node in the undo log, also after one of them failed."""
         problems = []
-        for debt in self._debts.owed:
-            if isinstance(debt, ActionOwed):
+        for entry in self._undo_log.pending:
+            if isinstance(entry, RestoreNode):
                 try:
-                    self._heal(debt)
+                    self._heal(entry)
                 except ClusterError as error:
                     problems.append(str(error))
         if problems:
             raise ClusterError("every node to be as it was found", seen="; ".join(problems))
 
     def require_sound(self) -> None:
-        """See that no broker was restarted by anybody but us: no client would be to blame for what that does."""
+        """Checks that nobody else has restarted a broker: its effect could not be attributed to a client."""
         for node in self.brokers:
-            now, before = self._booted_now(node), self._booted[node.name]
+            now, before = self._boot_time(node), self._boot_times[node.name]
             if now != before:
                 raise ClusterError(
                     f"{node.name} to be restarted by nobody else during a run",
@@ -178,39 +202,46 @@ class ExternalCluster:
                 )
 
     def unread_bytes(self, node_name: str) -> int | None:
-        """Unknown: the kernel of another machine knows it."""
-        self._node(node_name)
+        """Always None: only the kernel of the broker's machine knows it."""
+        node_named(self, node_name)
         return None
 
     def log_tail(self, node_name: str, lines: int = 20) -> tuple[str, ...]:
-        """Its log is its owner's."""
-        self._node(node_name)
+        """Logs stay with the owner."""
+        node_named(self, node_name)
         return ("its log is its owner's",)[:lines]
 
     def collect_evidence(self, folder: Path) -> None:
-        """What the brokers answered when they were asked, in place of logs: addresses, releases, settings."""
+        """Writes ``nodes.json`` and the settings of every broker as it reported them; logs stay with the owner."""
         states = {node.name: self.state(node.name) for node in nodes_of(self)}
-        nodes = {node.name: node for node in (*self._found.described.name_servers, *self._found.described.brokers)}
-        described = [nodes[name] for name in states]
-        write_evidence(folder, self.topology.name, self.server_release, described, self._found.brokers, states)
+        described = self._inspected.described.nodes
+        brokers = self._inspected.brokers
+        nodes = {name: _facts(described[name], brokers.get(name)) | {"state": state} for name, state in states.items()}
+        facts = {"topology": self.topology.name, "server_release": self.server_release, "nodes": nodes}
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "nodes.json").write_text(json.dumps(facts, indent=2) + "\n")
+        for name in nodes.keys() & brokers.keys():
+            text = "".join(f"{key}={value}\n" for key, value in sorted(brokers[name].settings.items()))
+            (folder / name).mkdir(exist_ok=True)
+            (folder / name / "server.properties").write_text(text)
 
     def close(self) -> None:
         """
-        Resume, restart and delete whatever is owed. A second call does nothing.
+        Performs the undo log: resumes, restarts and deletes. A second call does nothing.
 
-        Raises ClusterError, with what to do by hand, if something cannot be paid; it stays written down.
+        Raises ClusterError, with the commands to run by hand, if something cannot be undone; it stays in the log.
         """
         with self._closing:
             if self._is_closed:
                 return
             self._is_closed = True
-            problems = settle(self._debts, self._log.note)
-            self._debts.close()
-            self._guard.close()
+            problems = undo_all(self._undo_log, self._log.write)
+            self._undo_log.close()
+            self._guardian.close()
             self._channels.close()
         if problems:
             raise ClusterError(
-                f"cluster {self._found.described.name} to be left as it was found",
+                f"cluster {self._inspected.described.name} to be left as it was found",
                 seen="; ".join(problems),
                 hint="do that, then: rocketdiff cluster clean",
             )
@@ -223,50 +254,57 @@ class ExternalCluster:
     ) -> None:
         self.close()
 
-    def _heal(self, debt: ActionOwed) -> None:
-        if debt.verb == Verb.RESUME:
-            self.resume(debt.node)
+    def _heal(self, entry: RestoreNode) -> None:
+        if entry.verb == Verb.RESUME:
+            self.resume(entry.node)
             return
-        node = self._node(debt.node)
-        if not self._is_up_again(node):
+        node = node_named(self, entry.node)
+        if not self._is_up_already(node):
             self._restart(node)
 
     def _restart(self, node: Node) -> Span:
-        begin_ns = self._acts.end(node, Verb.RESTART).begin_ns
-        self._booted[node.name] = self._booted_now(node)
-        # A paused name server answers nobody, and learns of the broker when it is resumed.
-        name_servers = tuple(one for one in self.name_servers if self.state(one.name) is NodeState.RUNNING)
+        begin_ns = self._actions.restore(node, Verb.RESTART).begin_ns
+        self._boot_times[node.name] = self._boot_time(node)
+        # A paused name server does not answer, and learns of the broker when it is resumed.
+        name_servers = tuple(server for server in self.name_servers if self.state(server.name) is NodeState.RUNNING)
         for topic, wanted in self._topics.items():
             topics.await_route(self._channels, name_servers, topic, wanted, _SERVE_AGAIN_S)
         return Span(begin_ns, time.monotonic_ns())
 
-    def _is_up_again(self, node: Node) -> bool:
-        is_up = self._acts.is_up_again(node)
+    def _is_up_already(self, node: Node) -> bool:
+        is_up = self._actions.is_up_already(node)
         if is_up:
-            # Whoever started it has been told of; the next case begins with it as it is.
-            self._booted[node.name] = self._booted_now(node)
+            # The unexpected restart is reported once; the next case accepts the broker as it is.
+            self._boot_times[node.name] = self._boot_time(node)
         return is_up
 
     @property
     def _all_name_servers(self) -> tuple[Node, ...]:
-        """Every one that the file names: a topic must be forgotten by all of them."""
+        """All name servers of the file: a topic must be deleted from each."""
+        described, topic = self._inspected.described, self._inspected.probe_topic
         return tuple(
-            Node(Role.NAME_SERVER, node.letter, node.name, node.address, None, self._found.probe_topic)
-            for node in self._found.described.name_servers
+            Node(Role.NAME_SERVER, node.letter, node.name, node.address, None, topic, described.security)
+            for node in described.name_servers
         )
 
-    def _node(self, name: str) -> Node:
-        nodes = {node.name: node for node in nodes_of(self)}
-        if name not in nodes:
-            raise UsageError("a node of this cluster", seen=repr(name), hint="one of " + ", ".join(nodes))
-        return nodes[name]
+    def _not_created(self, name: str, error: ClusterError) -> ClusterError:
+        """With a remedy where the account may not create topics; what the first broker refuses so need not be undone."""
+        cause = error.__cause__
+        if (
+            isinstance(cause, MQBrokerException)
+            and is_denied(cause)
+            and cause.broker_address == self.brokers[0].address
+        ):
+            self._undo_log.done(self._undo_entry(name))
+        hint = error.hint if cause is None else remedy_for(cause, self.described)
+        return ClusterError(error.expected, seen=error.seen, hint=hint)
 
-    def _topic_owed(self, name: str) -> TopicOwed:
+    def _undo_entry(self, name: str) -> DeleteTopic:
         brokers = tuple(node.address for node in self.brokers)
-        return TopicOwed(name, brokers, self._found.described.name_server_addresses)
+        return DeleteTopic(name, brokers, self._inspected.described.name_server_addresses)
 
     def _require_new(self, name: str) -> None:
-        """What is there already is somebody's, and would be deleted in the end."""
+        """A topic that exists already belongs to somebody, and would be deleted at the end."""
         for node in self._all_name_servers:
             try:
                 is_there = admin.route(self._channels, node.address, name) is not None
@@ -277,8 +315,20 @@ class ExternalCluster:
                     f"no topic {name} before this run creates it", seen="one", hint="choose another prefix"
                 )
 
-    def _booted_now(self, node: Node) -> str:
+    def _boot_time(self, node: Node) -> str:
         try:
-            return booted(self._channels, node.address)
+            return boot_time(self._channels, node.address)
         except admin.ADMIN_ERRORS as error:
             raise ClusterError(f"{node.name} to say when it was started", seen=str(error)) from error
+
+
+def _facts(node: DescribedNode, broker: BrokerInfo | None) -> dict[str, object]:
+    facts: dict[str, object] = {
+        "address": node.address,
+        "faults_witnessed_by": node.witness,
+        "commands": {verb.value: command.shown for verb, command in node.commands.items()},
+    }
+    if broker is not None:
+        seen = {"address": broker.address, "release": broker.release, "booted": broker.booted}
+        facts |= seen | {"answer_ms": round(broker.answer_ms, 3)}
+    return facts

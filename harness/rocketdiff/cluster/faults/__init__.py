@@ -1,1 +1,1 @@
-"""Faults, one a file: each is injected, healed, and both are proven by a request that is not answered, or is."""
+"""Faults: injected, healed, and both proven by requests. ``schedule`` runs many at their times."""

@@ -1,37 +1,37 @@
 """
-Faults of a process: it is paused (stopped by the system, resumed later) or killed (ended without notice, started again).
+Faults of a process: it is paused (stopped, resumed later) or killed (and restarted later).
 
-A paused broker: its kernel goes on accepting connections and bytes, and nothing answers. What piled up is read, and stored,
-when it goes on: sends that a client reported as failed may appear then.
+A paused broker: its kernel still accepts connections and bytes, but nothing answers. After the resume the queued requests are read
+and stored: sends that a client reported as failed may appear then.
 
-A paused name server: clients keep the routes they have, learn no new ones, and wait for its answers. Brokers go on; their
-registrations wait in its socket.
+A paused name server: clients keep their routes, get no new ones, and wait for its answers. Brokers continue; their registrations
+wait in its socket.
 
-A paused slave: its master goes on, keeps its connection, and waits for it in vain if it waits at all. A SYNC_MASTER answers
-sends after ``slaveTimeout`` with FLUSH_SLAVE_TIMEOUT, and the message is stored; an ASYNC_MASTER answers as ever.
+A paused slave: its master continues and keeps the connection. A SYNC_MASTER answers sends after ``slaveTimeout`` with
+FLUSH_SLAVE_TIMEOUT, and the message is stored; an ASYNC_MASTER answers as usual.
 
-A killed broker: connections are reset or closed, its port refuses new ones. Name servers drop it from the routes at once,
-because its connection to them closes. Its data stays; healing starts it again at the same address, and ``healed_ns`` is when
+A killed broker: connections are reset or closed, its port refuses new ones. Name servers remove it from the routes at once,
+because its connection to them closes. Its data stays; healing restarts it at the same address, and ``healed_ns`` is the time when
 it served and all name servers had its topics.
 
-A killed slave: its master loses the connection over which it copied. A SYNC_MASTER of 4.x then answers SLAVE_NOT_AVAILABLE
-at once; one of 5.x knows no such answer any more, waits for ``slaveTimeout`` and says FLUSH_SLAVE_TIMEOUT. The message is
-stored either way. The healing of a slave is proven when it holds again what its master stores.
+A killed slave: its master loses the replication connection. A SYNC_MASTER of 4.x then answers SLAVE_NOT_AVAILABLE at once; one of
+5.x waits for ``slaveTimeout`` and answers FLUSH_SLAVE_TIMEOUT. The message is stored in both cases. The healing of a slave is
+proven when it holds again what its master stores.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rocketdiff.cluster.faults.proof import node_named, prove_answer, prove_copied, prove_refusal, prove_silence
+from rocketdiff.cluster.faults.proof import prove_answer, prove_copied, prove_refusal, prove_silence
 from rocketdiff.cluster.faults.record import Fault, healed, injected
-from rocketdiff.cluster.interface import Cluster, Node, Span
+from rocketdiff.cluster.interface import Cluster, Node, Span, node_named
 from rocketdiff.core.fault import FaultKind, FaultRecord, FaultSpec, Means
 from rocketdiff.core.topology import Role
 
 
 @dataclass(frozen=True, slots=True)
 class _Means:
-    """How a process is hit and made whole, and what shows that it is hit."""
+    """How a process is paused or killed, how that is undone, and its proof."""
 
     act: Callable[[Cluster, str], Span]
     undo: Callable[[Cluster, str], Span]

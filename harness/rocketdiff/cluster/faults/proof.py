@@ -1,65 +1,57 @@
 """
-Showing that a fault took effect, and that it is over, by a request that gets no answer, is refused, or is answered.
+Proofs that a fault took effect, and that it is over: a request that gets no answer, is refused, or is answered.
 
-The state of a process shows that it cannot run; the request shows that its clients notice. All times are nanoseconds of
-the monotonic clock.
+The state of a process shows that it cannot run; the request shows that clients notice. All times are nanoseconds of the
+monotonic clock.
 """
 
 import time
 from collections.abc import Callable
 
-from rocketdiff.cluster.interface import Cluster, Node, NodeState, Role, nodes_of
+from rocketdiff.cluster.access import channels_to
+from rocketdiff.cluster.interface import Cluster, Node, NodeState, Role, node_named
 from rocketdiff.cluster.operations.admin import ADMIN_ERRORS, probe_broker, probe_name_server
+from rocketdiff.cluster.operations.proxies import probe_proxy
 from rocketdiff.cluster.operations.replicas import missing_copy
-from rocketdiff.core.errors import FaultNotProven, UsageError
+from rocketdiff.core.errors import FaultNotProven
+from rocketdiff.core.security import Security
 from rocketdiff.core.topology import master_of
 from rocketmq_reference.connections.channels import Channels
 from rocketmq_reference.remoting.errors import RemotingConnectException, RemotingException, RemotingTimeoutException
 
-# A server that runs answers a probe within 1 to 5 ms. Twenty times that is no answer, and still fits into most pauses.
+# A running server answers a probe within 1 to 5 ms. Twenty times that counts as no answer, and still fits into most pauses.
 SILENCE_MS = 100
 
-# Pauses may be as short as 70 ms; a proof may take half of one, so that the pause still ends on time.
+# Pauses may be as short as 70 ms; a proof may take half of the pause, so that it still ends on time.
 _SHARE_OF_A_PAUSE = 0.5
 _SHORTEST_SILENCE_MS = 10
 
-# After a pause a broker first stores what had piled up; a few hundred ms are normal for that, seconds are not.
+# After a pause a broker first stores queued requests; that takes a few hundred ms, not seconds.
 ANSWER_TIMEOUT_MS = 5_000
 
-# A slave that has lost its master looks for it every 5 s (HAClient); a busy machine may need a second look.
+# A slave that has lost its master reconnects every 5 s (HAClient); a busy machine may need a second try.
 COPIED_TIMEOUT_S = 15.0
 
-# Every look stores a message on the master, and a master that refuses does so at once.
+# Every poll stores a message on the master, and a master that refuses does so at once.
 _COPIED_POLL_S = 0.05
 
-_PROBES: dict[Role, Callable[[str, int, str], None]] = {
+_PROBES: dict[Role, Callable[[str, int, str, Security], None]] = {
+    Role.PROXY: probe_proxy,
     Role.BROKER: probe_broker,
     Role.SLAVE: probe_broker,
     Role.NAME_SERVER: probe_name_server,
 }
 
 
-def node_named(cluster: Cluster, name: str) -> Node:
-    """
-    The node of that name as it is now.
-
-    Raises UsageError for a name that is none.
-    """
-    nodes = {node.name: node for node in nodes_of(cluster)}
-    if name not in nodes:
-        raise UsageError("a node of this cluster", seen=repr(name), hint="one of " + ", ".join(nodes))
-    return nodes[name]
-
-
 def prove_silence(node: Node, for_s: float | None) -> int:
     """
-    Ask and get no answer; the moment this was certain.
+    Sends a probe that must not be answered; returns the time when this was certain.
 
-    for_s: how long the fault lasts, of which the proof takes at most half. Raises FaultNotProven.
+    for_s: duration of the fault; the proof takes at most half of it. Raises FaultNotProven.
     """
     timeout_ms = SILENCE_MS if for_s is None else min(SILENCE_MS, int(for_s * 1000 * _SHARE_OF_A_PAUSE))
     try:
-        _PROBES[node.role](node.address, max(timeout_ms, _SHORTEST_SILENCE_MS), node.probe_topic)
+        _PROBES[node.role](node.address, max(timeout_ms, _SHORTEST_SILENCE_MS), node.probe_topic, node.security)
     except RemotingTimeoutException:
         return time.monotonic_ns()
     except RemotingException as error:
@@ -69,12 +61,12 @@ def prove_silence(node: Node, for_s: float | None) -> int:
 
 def prove_refusal(node: Node) -> int:
     """
-    Be refused a connection; the moment this was certain.
+    Sends a probe whose connection must be refused; returns the time when this was certain.
 
     Raises FaultNotProven.
     """
     try:
-        _PROBES[node.role](node.address, SILENCE_MS, node.probe_topic)
+        _PROBES[node.role](node.address, SILENCE_MS, node.probe_topic, node.security)
     except RemotingConnectException:
         return time.monotonic_ns()
     except RemotingException as error:
@@ -84,15 +76,15 @@ def prove_refusal(node: Node) -> int:
 
 def prove_copied(cluster: Cluster, slave: Node) -> int:
     """
-    Have a message that is stored on the master now appear on its slave; the moment it was there.
+    Stores a message on the master that must appear on its slave; returns the time when it was there.
 
-    A master that is ill itself is not asked: then the slave must answer. Raises FaultNotProven.
+    If the master has a fault itself, the slave must only answer. Raises FaultNotProven.
     """
     master = node_named(cluster, master_of(slave.name))
     if cluster.state(master.name) is not NodeState.RUNNING:
         return prove_answer(slave)
     deadline = time.monotonic() + COPIED_TIMEOUT_S
-    with Channels() as channels:
+    with channels_to(slave.security) as channels:
         while (missing := _missing_copy(channels, master, slave)) is not None:
             if time.monotonic() >= deadline:
                 raise FaultNotProven(f"{slave.name} to hold what {master.name} stores", seen=missing)
@@ -109,12 +101,12 @@ def _missing_copy(channels: Channels, master: Node, slave: Node) -> str | None:
 
 def prove_answer(node: Node) -> int:
     """
-    Ask and get an answer; the moment it came.
+    Sends a probe that must be answered; returns the time of the answer.
 
     Raises FaultNotProven.
     """
     try:
-        _PROBES[node.role](node.address, ANSWER_TIMEOUT_MS, node.probe_topic)
+        _PROBES[node.role](node.address, ANSWER_TIMEOUT_MS, node.probe_topic, node.security)
     except RemotingException as error:
         raise FaultNotProven(f"{node.name} to answer after it was healed", seen=str(error)) from error
     return time.monotonic_ns()

@@ -1,18 +1,17 @@
 """
-A broker loses its permission to write (``brokerPermission=4``, as an operator takes it out of service), and gets it back.
+A broker loses its write permission (``brokerPermission=4``, as an operator takes it out of service), and gets it back.
 
-It tells its name servers at once: the routes of all its topics lose the permission, and clients leave it at their next
-poll. A client whose route is older goes on sending, and the broker goes on storing: only topics marked as ordered are
-refused, with NO_PERMISSION (AbstractSendMessageProcessor.msgCheck, 4.9.7 and 5.3.3). Such a topic is the proof here, and
-before 5.1.0, whose brokers ignore the mark of a created topic, the setting as the broker itself tells it.
+It registers at once: the routes of all its topics lose the permission, and clients leave it at their next poll. A client with an
+older route still sends, and the broker still stores: it refuses only sends to ordered topics, with NO_PERMISSION
+(AbstractSendMessageProcessor.msgCheck, 4.9.7 and 5.3.3). An ordered topic is the proof here. Before 5.1.0 brokers ignore that
+attribute of a created topic; then the proof is the setting as the broker reports it.
 """
 
 import time
 
-from rocketdiff.cluster.faults.proof import node_named
 from rocketdiff.cluster.faults.record import healed, injected
 from rocketdiff.cluster.faults.setting_faults import answered_with, changed, on_channels, stored_again
-from rocketdiff.cluster.interface import Cluster, Node
+from rocketdiff.cluster.interface import Cluster, Node, node_named
 from rocketdiff.cluster.operations import admin
 from rocketdiff.core.errors import FaultNotProven
 from rocketdiff.core.fault import FaultRecord, FaultSpec
@@ -21,7 +20,7 @@ from rocketmq_reference.remoting.codes import ResponseCode
 
 ORDERED_PROBE_TOPIC = "rocketdiff-probe-ordered"
 
-_FIRST_TO_MARK = (5, 1, 0)
+_FIRST_WITH_ORDERED = (5, 1, 0)
 
 # A registration with a name server takes a few ms; it was sent before the broker answered that its setting is changed.
 _ROUTE_TIMEOUT_S = 2.0
@@ -30,25 +29,25 @@ _POLL_S = 0.01
 
 def inject(cluster: Cluster, spec: FaultSpec) -> FaultRecord:
     """
-    Take the permission away; shown by NO_PERMISSION to a probe and by every name server's route.
+    Removes the permission; proven by NO_PERMISSION for a probe and by every name server's route.
 
     Raises UnprovenFault, and UsageError for a node that is no broker.
     """
     node = node_named(cluster, cluster.topology.broker_named(spec.node))
 
     def prove(channels: Channels) -> None:
-        if _marks_topics(cluster.server_release):
+        if _keeps_ordered(cluster.server_release):
             answered_with(channels, node, ResponseCode.NO_PERMISSION, ORDERED_PROBE_TOPIC)
         _require_setting(channels, node, admin.READ_ONLY)
         _await_permission(channels, cluster, node, admin.READ_ONLY)
 
-    act = on_channels(lambda channels: _forbid(channels, node))
-    return injected(spec, node.name, lambda: changed(act), on_channels(prove))
+    act = on_channels(node, lambda channels: _forbid(channels, node))
+    return injected(spec, node.name, lambda: changed(act), on_channels(node, prove))
 
 
 def heal(cluster: Cluster, record: FaultRecord) -> FaultRecord:
     """
-    Give the permission back; shown by a stored probe and by every name server's route.
+    Restores the permission; proven by a stored probe and by every name server's route.
 
     Raises UnprovenFault.
     """
@@ -60,20 +59,20 @@ def heal(cluster: Cluster, record: FaultRecord) -> FaultRecord:
         _require_setting(channels, node, admin.READ_AND_WRITE)
         _await_permission(channels, cluster, node, admin.READ_AND_WRITE)
 
-    act = on_channels(lambda channels: admin.update_settings(channels, node.address, settings))
-    return healed(record, lambda: changed(act), on_channels(prove))
+    act = on_channels(node, lambda channels: admin.update_settings(channels, node.address, settings))
+    return healed(record, lambda: changed(act), on_channels(node, prove))
 
 
 def _forbid(channels: Channels, node: Node) -> None:
-    # Before, because the broker tells a new topic with the permission it has then.
+    # First, because a new topic is registered with the permission that the broker has then.
     admin.create_topic(channels, node.address, ORDERED_PROBE_TOPIC, 1, ordered=True)
     admin.update_settings(channels, node.address, {"brokerPermission": admin.READ_ONLY})
 
 
-def _marks_topics(server_release: str) -> bool:
-    """Whether a broker keeps the mark of a topic it is told to create (#5861)."""
+def _keeps_ordered(server_release: str) -> bool:
+    """Whether a broker keeps the attribute ``ordered`` of a created topic (#5861)."""
     numbers = server_release.partition("-")[0].split(".")
-    return tuple(int(number) for number in numbers if number.isdigit()) >= _FIRST_TO_MARK
+    return tuple(int(number) for number in numbers if number.isdigit()) >= _FIRST_WITH_ORDERED
 
 
 def _require_setting(channels: Channels, node: Node, permission: int) -> None:

@@ -1,4 +1,4 @@
-"""What a fault is to the schedule, and the way from an action and its proof to its record, complete or not."""
+"""The interface of a fault for the schedule, and the record of an action with its proof, complete or not."""
 
 import time
 from collections.abc import Callable
@@ -14,7 +14,7 @@ class Fault:
     """
     The two halves of a fault; both prove their effect or raise UnprovenFault.
 
-    inject raises UsageError for a node that the topology has not.
+    inject raises UsageError for a node that is not in the topology.
     """
 
     inject: Callable[[Cluster, FaultSpec], FaultRecord]
@@ -25,7 +25,7 @@ _CAUSES = (FaultNotProven, ClusterError)  # no effect on clients, or none on the
 
 
 class UnprovenFault(FaultNotProven):
-    """A fault or its healing whose effect was not seen; ``record`` is what is known of it, its proof left out."""
+    """A fault, or its healing, that was not proven. record: what is known, without the proof."""
 
     def __init__(self, record: FaultRecord, cause: FaultNotProven | ClusterError) -> None:
         hint = cause.hint or "run the case again when the machine is less busy"
@@ -35,7 +35,7 @@ class UnprovenFault(FaultNotProven):
 
 def injected(spec: FaultSpec, node_name: str, act: Callable[[], Span], prove: Callable[[], int]) -> FaultRecord:
     """
-    Do a fault and prove it.
+    Injects a fault and proves it.
 
     Raises UnprovenFault.
     """
@@ -50,7 +50,7 @@ def injected(spec: FaultSpec, node_name: str, act: Callable[[], Span], prove: Ca
 
 def healed(record: FaultRecord, act: Callable[[], Span], prove: Callable[[], int]) -> FaultRecord:
     """
-    Undo a fault and prove it; the record with its healing.
+    Heals a fault and proves it; returns the record with its healing.
 
     Raises UnprovenFault.
     """
@@ -64,7 +64,7 @@ def healed(record: FaultRecord, act: Callable[[], Span], prove: Callable[[], int
 
 
 def _span_so_far() -> Span:
-    """What is known of the time before an action has told its own."""
+    """The times of an action that has not returned its own."""
     now_ns = time.monotonic_ns()
     return Span(now_ns, now_ns)
 

@@ -1,9 +1,9 @@
 """
-Faults at their times: one thread a node, so that faults of different nodes overlap freely and those of one node cannot.
+Faults at their times: one thread per node, so that faults of different nodes may overlap and those of one node cannot.
 
-A fault begins at its time, or as soon as the one before it on the same node is over and shown to be; it lasts as long
-as asked for, counted from when it was in effect for certain. A fault without an end lasts until ``stop``. Whatever happens, every
-node runs and answers when the schedule is over, or the outcome says which does not.
+A fault begins at its time, or when the one before it on the same node is proven to be over. Its duration counts from when it was
+certainly in effect. A fault without an end lasts until ``stop``. When the schedule is over every node runs and answers, or is
+among the problems of the outcome.
 """
 
 import threading
@@ -20,7 +20,7 @@ from rocketdiff.core.fault import BY_SETTING, KILLS, FaultKind, FaultRecord, Fau
 from rocketdiff.core.topology import Topology
 
 FaultListener = Callable[[FaultRecord], None]
-"""Told of every fault twice, when it has begun and when it is over."""
+"""Called twice for every fault, at its begin and at its end."""
 
 _NS_PER_S = 1_000_000_000
 
@@ -28,9 +28,9 @@ _NS_PER_S = 1_000_000_000
 @dataclass(frozen=True, slots=True)
 class ScheduleOutcome:
     """
-    What was done, by time of injection, and what could not be shown.
+    The faults, by time of injection, and what could not be proven.
 
-    A problem makes what was measured invalid; it is data for the case, not a failure of the run.
+    A problem makes the case invalid; it is not a failure of the run.
     """
 
     records: tuple[FaultRecord, ...]
@@ -46,21 +46,20 @@ def run_schedule(
     faults: Mapping[FaultKind, Fault] = FAULTS,
 ) -> ScheduleOutcome:
     """
-    Run the faults relative to ``origin_ns`` on the monotonic clock; returns when all is healed.
+    Runs the faults relative to ``origin_ns`` on the monotonic clock; returns when all are healed.
 
-    on_event is told of every fault when it has begun and when it is over, one call at a time, from other threads. When
-    ``stop`` is set no further fault begins and those under way end. Raises UsageError, before anything is done, for a
-    node that the topology has not.
+    on_event: called at the begin and end of every fault, one call at a time, from other threads. When ``stop`` is set no further
+    fault begins and active ones end. Raises UsageError, before anything is done, for a node that is not in the topology.
     """
     by_node = _by_node(cluster.topology, specs)
     nodes = [NodeSchedule(cluster, of_node, origin_ns, stop, faults) for of_node in by_node.values()]
-    telling = threading.Lock()
+    one_call = threading.Lock()
 
-    def tell(record: FaultRecord) -> None:
-        with telling:
+    def notify(record: FaultRecord) -> None:
+        with one_call:
             on_event(record)
 
-    threads = [threading.Thread(target=node.run, args=(tell,), name="faults", daemon=True) for node in nodes]
+    threads = [threading.Thread(target=node.run, args=(notify,), name="faults", daemon=True) for node in nodes]
     for thread in threads:
         thread.start()
     try:
@@ -94,38 +93,38 @@ class NodeSchedule:
         self.problems: list[FaultNotProven] = []
         self.error: BaseException | None = None
 
-    def run(self, tell: FaultListener) -> None:
-        """Do every fault, and undo it, until there is none left or ``stop`` is set."""
+    def run(self, notify: FaultListener) -> None:
+        """Injects and heals the faults, one after the other, until ``stop`` is set."""
         try:
             for spec in self._specs:
                 self._sleep_until(self._origin_ns + round(spec.at_s * _NS_PER_S))
                 if self._stop.is_set():
                     return
-                self._do(spec, tell)
-        except BaseException as error:  # noqa: BLE001  # a thread has nobody to raise to; the schedule raises it
+                self._do(spec, notify)
+        except BaseException as error:  # noqa: BLE001  # raised by the schedule, because this is a thread
             self.error = error
-            self._stop.set()  # the schedule has failed; the other nodes' that wait for its end must not wait forever
+            self._stop.set()  # the schedule has failed; the threads of other nodes must not wait forever
 
-    def _do(self, spec: FaultSpec, tell: FaultListener) -> None:
+    def _do(self, spec: FaultSpec, notify: FaultListener) -> None:
         fault = self._faults[spec.kind]
         record = self._proven(lambda: fault.inject(self._cluster, spec))
         self.records.append(record)
-        tell(record)
+        notify(record)
         if spec.for_s is None:
             self._stop.wait()
         else:
             self._sleep_until(record.injected_ns + round(spec.for_s * _NS_PER_S))
         healed = self._proven(lambda: fault.heal(self._cluster, record))
         if spec.kind in BY_SETTING and healed.heal_proven_ns is None:
-            # A process is made whole at the end of the schedule, a setting only here: the next case must not inherit it.
+            # The end of the schedule heals processes but no settings: the next case must not start with this one.
             self._require_undone(self._proven(lambda: fault.heal(self._cluster, record)))
         if spec.kind in KILLS and spec.for_s is None:
-            return  # such a kill has no end within the case; the restart only makes the cluster whole again
+            return  # such a kill has no end within the case; the restart only heals the cluster
         self.records[-1] = healed
-        tell(healed)
+        notify(healed)
 
     def _require_undone(self, healed: FaultRecord) -> None:
-        """ClusterError, which gives the cluster up, for a setting that is still there, as far as is known."""
+        """Raises ClusterError, which ends the use of the cluster, for a setting that may still be there."""
         if healed.heal_proven_ns is None:
             raise ClusterError(
                 f"the end of {healed.kind} on {healed.node} to be shown, at the second try at least",
@@ -141,14 +140,14 @@ class NodeSchedule:
             return error.record
 
     def _sleep_until(self, due_ns: int) -> None:
-        """Sleep until a moment of the monotonic clock, or until ``stop`` is set."""
+        """Sleeps until a time of the monotonic clock, or until ``stop`` is set."""
         remaining_ns = due_ns - time.monotonic_ns()
         if remaining_ns > 0:
             self._stop.wait(remaining_ns / _NS_PER_S)
 
 
 class ScheduleThread:
-    """A schedule that runs beside the caller; stop() may come at any time and more than once."""
+    """A schedule in a thread of its own. stop() may be called at any time and more than once."""
 
     def __init__(
         self,
@@ -158,7 +157,7 @@ class ScheduleThread:
         on_event: FaultListener,
         faults: Mapping[FaultKind, Fault] = FAULTS,
     ) -> None:
-        """Start it. The node names should have been checked before: their UsageError comes out of join()."""
+        """Starts it. Check the node names before: join() raises the UsageError for an unknown one."""
         self._stop = threading.Event()
         self._outcome: ScheduleOutcome | None = None
         self._error: BaseException | None = None
@@ -168,11 +167,11 @@ class ScheduleThread:
         self._thread.start()
 
     def stop(self) -> None:
-        """Begin no further fault and end those under way."""
+        """Begins no further fault and ends the active ones."""
         self._stop.set()
 
     def join(self) -> ScheduleOutcome:
-        """Wait until all is healed; raises what the schedule or a listener raised."""
+        """Waits until all is healed; raises what the schedule or a listener raised."""
         self._thread.join()
         if self._error is not None:
             raise self._error
@@ -189,12 +188,12 @@ class ScheduleThread:
     ) -> None:
         try:
             self._outcome = run_schedule(cluster, specs, origin_ns, on_event, self._stop, faults)
-        except BaseException as error:  # noqa: BLE001  # a thread has nobody to raise to; join() raises it
+        except BaseException as error:  # noqa: BLE001  # raised by join(), because this is a thread
             self._error = error
 
 
 def heal_all_proven(cluster: Cluster) -> list[FaultNotProven]:
-    """Resume and restart whatever needs it and ask every node; what does not answer is a problem."""
+    """Resumes and restarts nodes and probes all; a problem for each node that does not answer."""
     try:
         cluster.heal_all()
     except ClusterError as error:

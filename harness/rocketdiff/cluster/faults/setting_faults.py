@@ -1,26 +1,26 @@
 """
-Faults that are a setting of a running broker: it is changed, and a send shows what the broker says to it now.
+Faults by a setting of a running broker: the setting is changed, and the answer to a send proves its effect.
 
-Flow control: every send is answered SYSTEM_BUSY ([REJECTREQUEST]) at once and nothing is stored. A broker does so when the
-pool of buffers that messages wait in has none free (SendMessageProcessor.rejectRequest). One whose ``transientStorePoolEnable``
-is switched on while it runs has a pool without any buffer, so this lasts exactly until the setting is switched off again. Read
-in 4.9.7 and 5.3.3; all else a broker is asked it answers as ever.
+Flow control: every send is answered SYSTEM_BUSY ([REJECTREQUEST]) at once and nothing is stored. A broker does so if its pool of
+buffers for messages is empty (SendMessageProcessor.rejectRequest). If ``transientStorePoolEnable`` is switched on in a running
+broker the pool has no buffers, so the fault lasts exactly until the setting is switched off. Other requests are answered as usual.
+Read in 4.9.7 and 5.3.3.
 
-No time to flush: a broker that flushes before it acknowledges gives the disk no time, so that sends are stored and answered
-FLUSH_DISK_TIMEOUT. Its patience (``syncFlushTimeout``) is made negative. The watcher of deadlines is told of a message before
-the flush is, so it is nearly always first; now and then a flush still wins and a send is answered SEND_OK (0 to 6 of 150 seen).
-A broker that flushes later anyway never shows it.
+Flush timeout: a broker with SYNC_FLUSH gives the disk no time, so that sends are stored and answered FLUSH_DISK_TIMEOUT. Its
+timeout (``syncFlushTimeout``) is made negative. The thread that checks deadlines gets a message before the flush thread does, so
+it is nearly always first; sometimes the flush is first and a send is answered SEND_OK (0 to 6 of 150 seen). A broker with
+ASYNC_FLUSH never shows this fault.
 
-No permission to write has a file of its own, ``read_only``: name servers have a part in it.
+The fault read-only has a file of its own, ``read_only``, because name servers are involved.
 """
 
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rocketdiff.cluster.faults.proof import node_named
+from rocketdiff.cluster.access import channels_to
 from rocketdiff.cluster.faults.record import Fault, healed, injected
-from rocketdiff.cluster.interface import Cluster, Node, Span
+from rocketdiff.cluster.interface import Cluster, Node, Span, node_named
 from rocketdiff.cluster.operations import admin
 from rocketdiff.core.errors import ClusterError, FaultNotProven
 from rocketdiff.core.fault import FaultKind, FaultRecord, FaultSpec
@@ -30,23 +30,23 @@ from rocketmq_reference.remoting.codes import ResponseCode
 from rocketmq_reference.remoting.errors import MQBrokerException
 
 Proof = Callable[[Channels, Node], None]
-"""Returns when a send was answered as it must be; raises FaultNotProven."""
+"""Returns if a send is answered as it must be; raises FaultNotProven."""
 
 _BODY = b"a probe of a fault"
 
-# One send in ten or fewer misses the status that a setting makes; five in a row are no accident.
+# At most one send in ten does not get the status of the fault; five in a row are no accident.
 _TRIES = 5
 
 
-def on_channels(step: Callable[[Channels], object]) -> Callable[[], int]:
+def on_channels(node: Node, step: Callable[[Channels], object]) -> Callable[[], int]:
     """
-    The step on connections of its own, closed afterwards; the moment it was over.
+    Runs the step on connections of its own, made as the node wants them; the result returns the time when it was over.
 
-    It raises FaultNotProven for whatever a broker or a name server did not answer.
+    It raises FaultNotProven if a broker or a name server does not answer.
     """
 
     def run() -> int:
-        with Channels() as channels:
+        with channels_to(node.security) as channels:
             try:
                 step(channels)
             except admin.ADMIN_ERRORS as error:
@@ -58,9 +58,9 @@ def on_channels(step: Callable[[Channels], object]) -> Callable[[], int]:
 
 def changed(act: Callable[[], int]) -> Span:
     """
-    The time a change of settings took.
+    The times of a change of settings.
 
-    Raises ClusterError, as every action on a cluster does.
+    Raises ClusterError, as every action on a cluster.
     """
     begin_ns = time.monotonic_ns()
     try:
@@ -71,7 +71,7 @@ def changed(act: Callable[[], int]) -> Span:
 
 def answered_with(channels: Channels, node: Node, code: int, topic: str) -> None:
     """
-    Send a message and be refused with that response code.
+    Sends a message that must be refused with that response code.
 
     Raises FaultNotProven.
     """
@@ -86,7 +86,7 @@ def answered_with(channels: Channels, node: Node, code: int, topic: str) -> None
 
 def stored_again(channels: Channels, node: Node, topic: str) -> None:
     """
-    Send a message and have it stored.
+    Sends a message that must be stored.
 
     Raises FaultNotProven.
     """
@@ -98,7 +98,7 @@ def stored_again(channels: Channels, node: Node, topic: str) -> None:
 
 def _answered_with_status(channels: Channels, node: Node, status: SendStatus) -> None:
     """
-    Send messages until one is stored with that status, which a race may keep one or two from having.
+    Sends messages until one is stored with that status; a race may give one or two another one.
 
     Raises FaultNotProven.
     """
@@ -111,33 +111,33 @@ def _answered_with_status(channels: Channels, node: Node, status: SendStatus) ->
 
 @dataclass(frozen=True, slots=True)
 class _Setting:
-    """A setting of a broker, its values while ill and well, and what a send is answered with each."""
+    """A setting of a broker, its values during the fault and after healing, and the proof of each."""
 
     name: str
-    ill: str | int
-    well: str | int
-    shows_ill: Proof
-    shows_well: Proof
+    faulty: str | int
+    healthy: str | int
+    prove_faulty: Proof
+    prove_healthy: Proof
 
 
 def _fault(setting: _Setting) -> Fault:
     def inject(cluster: Cluster, spec: FaultSpec) -> FaultRecord:
         node = node_named(cluster, cluster.topology.broker_named(spec.node))
-        act, prove = _steps(node, setting.name, setting.ill, setting.shows_ill)
+        act, prove = _steps(node, setting.name, setting.faulty, setting.prove_faulty)
         return injected(spec, node.name, act, prove)
 
     def heal(cluster: Cluster, record: FaultRecord) -> FaultRecord:
         node = node_named(cluster, record.node)
-        act, prove = _steps(node, setting.name, setting.well, setting.shows_well)
+        act, prove = _steps(node, setting.name, setting.healthy, setting.prove_healthy)
         return healed(record, act, prove)
 
     return Fault(inject, heal)
 
 
-def _steps(node: Node, name: str, value: str | int, shows: Proof) -> tuple[Callable[[], Span], Callable[[], int]]:
-    """Set it, and show it."""
-    act = on_channels(lambda channels: admin.update_settings(channels, node.address, {name: value}))
-    return lambda: changed(act), on_channels(lambda channels: shows(channels, node))
+def _steps(node: Node, name: str, value: str | int, prove: Proof) -> tuple[Callable[[], Span], Callable[[], int]]:
+    """The change of the setting, and its proof."""
+    act = on_channels(node, lambda channels: admin.update_settings(channels, node.address, {name: value}))
+    return lambda: changed(act), on_channels(node, lambda channels: prove(channels, node))
 
 
 SETTING_FAULTS = {
@@ -145,18 +145,20 @@ SETTING_FAULTS = {
     for kind, setting in {
         FaultKind.FLOW_CONTROL: _Setting(
             "transientStorePoolEnable",
-            ill="true",
-            well="false",
-            shows_ill=lambda channels, node: answered_with(channels, node, ResponseCode.SYSTEM_BUSY, admin.PROBE_TOPIC),
-            shows_well=lambda channels, node: stored_again(channels, node, admin.PROBE_TOPIC),
+            faulty="true",
+            healthy="false",
+            prove_faulty=lambda channels, node: answered_with(
+                channels, node, ResponseCode.SYSTEM_BUSY, admin.PROBE_TOPIC
+            ),
+            prove_healthy=lambda channels, node: stored_again(channels, node, admin.PROBE_TOPIC),
         ),
         FaultKind.FLUSH_TIMEOUT: _Setting(
             "syncFlushTimeout",
-            ill=-1,
-            well=5_000,
-            shows_ill=lambda channels, node: _answered_with_status(channels, node, SendStatus.FLUSH_DISK_TIMEOUT),
-            shows_well=lambda channels, node: _answered_with_status(channels, node, SendStatus.SEND_OK),
+            faulty=-1,
+            healthy=5_000,
+            prove_faulty=lambda channels, node: _answered_with_status(channels, node, SendStatus.FLUSH_DISK_TIMEOUT),
+            prove_healthy=lambda channels, node: _answered_with_status(channels, node, SendStatus.SEND_OK),
         ),
     }.items()
 }
-"""``well`` is the default of every release."""
+"""``healthy`` is the default of every release."""

@@ -1,1 +1,1 @@
-"""What clusters of ours share, as processes and as containers."""
+"""What the backends share that start servers: processes and containers."""

@@ -1,8 +1,9 @@
-"""The answers that all backends share which start servers themselves."""
+"""The part of Backend that is the same for all backends that start servers."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rocketdiff.cluster.security_file import SecurityAsked
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.fault import FaultSpec
 from rocketdiff.core.run_options import DEFAULT_RELEASE
@@ -14,6 +15,7 @@ class LaunchedServers:
     """Servers of one release that exist only during a run; see Backend for the meaning of each method."""
 
     server_release: str = DEFAULT_RELEASE
+    asked: SecurityAsked | None = None
 
     @property
     def name(self) -> str:
@@ -23,7 +25,17 @@ class LaunchedServers:
     @property
     def title(self) -> str:
         """The name has no path."""
-        return self.name
+        return self.name if self.asked is None else f"{self.name}, with {self.asked.title}"
+
+    @property
+    def security_file(self) -> str | None:
+        """As the user named it."""
+        return None if self.asked is None else self.asked.origin
+
+    @property
+    def demands(self) -> tuple[str, ...]:
+        """By the security file."""
+        return () if self.asked is None else self.asked.demands
 
     @property
     def is_shared(self) -> bool:
@@ -49,7 +61,8 @@ class LaunchedServers:
 
     def introduction(self) -> Iterator[str]:
         """One line."""
-        yield f"clusters of RocketMQ {self.server_release} would be started, one for each topology"
+        secured = "" if self.asked is None else f" with {self.asked.title}"
+        yield f"clusters of RocketMQ {self.server_release}{secured} would be started, one for each topology"
 
     def planned_commands(self, _fault: FaultSpec) -> tuple[str, ...]:
         """None: faults are signals and calls of the engine."""

@@ -1,4 +1,4 @@
-"""A cluster whose servers we start ourselves, whatever runs them: processes of this host, or containers."""
+"""A cluster whose servers we start ourselves, as processes of this host or in containers."""
 
 import threading
 import time
@@ -7,18 +7,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from rocketdiff.cluster.access import channels_to
 from rocketdiff.cluster.interface import Node, NodeState, Role, Span, nodes_of
 from rocketdiff.cluster.launched.server_set import ServerEnded, ServerSet
-from rocketdiff.cluster.operations import topics
+from rocketdiff.cluster.operations import admin, topics
 from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S, Readiness
 from rocketdiff.core.topology import Topology, master_of
-from rocketmq_reference.connections.channels import Channels
 
-# Enough to see what a server was doing, short enough to be read in a terminal.
+# Enough to see what a server did, short enough for a terminal.
 _TAIL_LINES = 8
 
 _TRIES = 3
-"""Between our look at a port and the server's own, a second or two pass. Losing that race three times is no accident."""
+"""A second or two pass between our check of a port and the server's bind. Losing that race three times is no accident."""
 
 
 class LaunchedCluster:
@@ -28,18 +28,18 @@ class LaunchedCluster:
         self._topology = topology
         self._server_release = server_release
         self._servers = servers
-        self._channels = Channels()
+        self._channels = channels_to(servers.nodes(Role.NAME_SERVER)[0].security)
         self._topics: dict[str, dict[str, int]] = {}
         self._closing = threading.Lock()
         self._is_closed = False
 
     def __repr__(self) -> str:
-        """As a failed assertion shows it."""
+        """For failed assertions."""
         return f"<RocketMQ {self.server_release}, {self.topology.name}, at {';'.join(self.name_server_addresses)}>"
 
     @property
     def topology(self) -> Topology:
-        """The shape that was asked for."""
+        """The requested topology."""
         return self._topology
 
     @property
@@ -63,33 +63,51 @@ class LaunchedCluster:
         return self._servers.nodes(Role.SLAVE)
 
     @property
+    def proxies(self) -> tuple[Node, ...]:
+        """The proxies that are nodes of their own."""
+        return self._servers.nodes(Role.PROXY)
+
+    @property
+    def grpc_endpoints(self) -> Mapping[str, str]:
+        """As Cluster.grpc_endpoints."""
+        return self._servers.grpc_endpoints()
+
+    @property
     def name_server_addresses(self) -> tuple[str, ...]:
-        """What a client is configured with."""
+        """For clients."""
         return tuple(node.address for node in self.name_servers)
 
     @property
     def topic_prefix(self) -> str:
-        """Ours: nobody else uses this cluster."""
+        """Always the same: the cluster has no other users."""
         return "rocketdiff"
 
     def launch_and_await_ready(self, timeout_s: float = READY_TIMEOUT_S) -> None:
         """
-        Start every server, all at once, and prove that the cluster serves.
+        Starts all servers at once, proxies when the brokers serve, and proves that the cluster serves.
 
         Raises ServerEnded and ClusterError.
         """
         readiness = self._readiness(self.name_servers, lambda: self._servers.launched, timeout_s)
+        proxies = {node.name for node in self.proxies}
         for name in self._servers.names:
-            self._servers.launch(name)
+            if name not in proxies:
+                self._servers.launch(name)
         readiness.await_name_servers()
         readiness.await_brokers(self.brokers)
         readiness.await_slaves(self.slaves, self.brokers)
+        for name in self._servers.names:
+            if name in proxies:  # it makes a topic on the brokers when it starts
+                self._servers.launch(name)
+        readiness.await_proxies(self.grpc_endpoints, self._probe_topic)
 
     def create_topic(self, name: str, queues_per_broker: int | Mapping[str, int], *, ordered: bool = False) -> None:
         """As Cluster.create_topic."""
         wanted = topics.queues_by_broker(queues_per_broker, self.brokers)
         topics.create_everywhere(self._channels, self.name_servers, self.brokers, name, wanted, ordered=ordered)
         self._topics[name] = wanted
+        readiness = self._readiness((), lambda: (), READY_TIMEOUT_S)
+        readiness.await_proxies(self._running_endpoints(), {name: wanted})
 
     def delete_topic(self, name: str) -> None:
         """As Cluster.delete_topic."""
@@ -97,45 +115,48 @@ class LaunchedCluster:
         self._topics.pop(name, None)
 
     def pause(self, node_name: str) -> Span:
-        """Freeze a node; returns when it is seen to be frozen."""
+        """Pauses a node; returns when it is seen to be paused."""
         return self._servers.stop(node_name)
 
     def resume(self, node_name: str) -> Span:
-        """Let a frozen node go on; returns when it is seen to run."""
+        """Resumes a node; returns when it is seen to run."""
         return self._servers.go_on(node_name)
 
     def kill(self, node_name: str) -> Span:
-        """End a node without notice; returns when it is gone and its ports are closed."""
+        """Kills a node; returns when it is gone and its ports are closed."""
         return self._servers.kill(node_name)
 
     def restart(self, node_name: str) -> Span:
         """
-        Start a node that is gone at its old place.
+        Starts a node that is gone, in its slot.
 
-        Returns when it serves, its topics are in the routes again, and master and slaves are in step.
+        Returns when it serves, its topics are in the routes again, and slaves have caught up with their masters.
         """
         begin_ns = time.monotonic_ns()
         self._servers.launch(node_name)
-        # A paused name server answers nobody, and learns of the broker when it is resumed.
+        # A paused name server does not answer, and learns of the broker when it is resumed.
         name_servers = tuple(node for node in self.name_servers if self.state(node.name) is NodeState.RUNNING)
         readiness = self._readiness(name_servers, lambda: (node_name,), READY_TIMEOUT_S)
         readiness.await_name_servers()
-        # A name server that starts anew knows no broker, and a master waits for its slaves.
+        # A restarted name server knows no broker, and a restarted master waits for its slaves.
         role = self._servers.role(node_name)
         affected = None if role is Role.NAME_SERVER else master_of(node_name)
         running = self._running(self.brokers, affected)
-        if role is not Role.SLAVE:
+        if role in (Role.NAME_SERVER, Role.BROKER):
             readiness.await_brokers(running)
             readiness.await_topics(running, self._topics)
-        readiness.await_slaves(self._running(self.slaves, affected), running)
+        if role is not Role.PROXY:
+            readiness.await_slaves(self._running(self.slaves, affected), running)
+        restarted = {name: address for name, address in self.grpc_endpoints.items() if name == node_name}
+        readiness.await_proxies(restarted, self._topics)
         return Span(begin_ns, time.monotonic_ns())
 
     def state(self, node_name: str) -> NodeState:
-        """What the node is doing now."""
+        """State of the node now."""
         return self._servers.state(node_name)
 
     def heal_all(self) -> None:
-        """Resume what is paused, then restart what is gone, name servers first."""
+        """Resumes paused nodes, then restarts killed ones, name servers first."""
         names = self._servers.names
         for name in names:
             if self.state(name) is NodeState.PAUSED:
@@ -153,7 +174,7 @@ class LaunchedCluster:
         return self._servers.unread_bytes(node_name)
 
     def log_tail(self, node_name: str, lines: int = 20) -> tuple[str, ...]:
-        """Last lines of what a node and its JVM said."""
+        """Last lines of the log of a node and its JVM."""
         return self._servers.log_tail(node_name, lines)
 
     def collect_evidence(self, folder: Path) -> None:
@@ -161,7 +182,7 @@ class LaunchedCluster:
         self._servers.collect(self._facts(), folder)
 
     def close(self) -> None:
-        """End every server, paused ones too, remove the stores, give the ports back."""
+        """Ends every server, paused ones too, removes the stores, releases the ports."""
         with self._closing:
             if self._is_closed:
                 return
@@ -177,8 +198,16 @@ class LaunchedCluster:
     ) -> None:
         self.close()
 
+    def _running_endpoints(self) -> Mapping[str, str]:
+        """A paused proxy does not answer, and asks for the route when it is resumed."""
+        return {name: at for name, at in self.grpc_endpoints.items() if self.state(name) is NodeState.RUNNING}
+
+    @property
+    def _probe_topic(self) -> Mapping[str, Mapping[str, int]]:
+        return {admin.PROBE_TOPIC: {node.name: admin.PROBE_QUEUES for node in self.brokers}}
+
     def _running(self, nodes: tuple[Node, ...], broker: str | None) -> tuple[Node, ...]:
-        """Those that run, of one broker name or of all."""
+        """The running ones, of one broker name or of all."""
         return tuple(
             node
             for node in nodes
@@ -188,16 +217,16 @@ class LaunchedCluster:
     def _readiness(
         self, name_servers: tuple[Node, ...], must_live: Callable[[], Iterable[str]], timeout_s: float
     ) -> Readiness:
-        def look_for_trouble() -> None:
+        def check_servers() -> None:
             self._servers.raise_if_ended(must_live())
 
-        return Readiness(self._channels, name_servers, look_for_trouble, self._tails, timeout_s)
+        return Readiness(self._channels, name_servers, check_servers, self._tails, timeout_s)
 
     def _tails(self) -> str:
         return "\n".join(f"{name}: {line}" for name in self._servers.names for line in self.log_tail(name, _TAIL_LINES))
 
     def _facts(self) -> dict[str, object]:
-        """What is known of the nodes right now, for whoever reads the evidence later."""
+        """Facts about the nodes now, for evidence."""
         nodes = {
             node.name: {
                 "address": node.address,
@@ -213,7 +242,7 @@ class LaunchedCluster:
 
 def first_ready(set_up: Callable[[], LaunchedCluster], timeout_s: float) -> LaunchedCluster:
     """
-    A cluster that is proven to serve, set up anew where one of its ports was taken meanwhile; what fails is closed.
+    A cluster that is proven to serve. It is set up again with other ports if one was taken meanwhile; failed ones are closed.
 
     Raises ServerEnded (a server ended by itself, or the third choice of ports was taken too) and what launching raises.
     """

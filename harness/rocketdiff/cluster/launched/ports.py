@@ -1,8 +1,8 @@
 """
-Free ports for servers on this host, kept from other runs for as long as the reservation is held.
+Free ports for servers on this host, reserved against other runs.
 
-A port is reserved by binding an abstract Unix socket named after it: the kernel gives it to one process only, in the
-same network namespace the port is in, and takes it back when that process ends, however it ends.
+A port is reserved by binding an abstract Unix socket with its number as name: only one process per network namespace can have it,
+and the kernel releases it when that process ends in any way.
 """
 
 import contextlib
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
 
-# Below the range the kernel takes for outgoing connections (32768 and up by default), which could take a port between
-# our look and the server's start; above the ports that well-known servers use.
+# Below the kernel's range for outgoing connections (32768 and up by default), which could take a port between our check
+# and the server's start; above the ports of well-known servers.
 _LOWEST, _HIGHEST = 20_000, 32_700
 
 # Some ports of the range are taken on any machine; a machine where this many draws in a row fail has another problem.
@@ -23,28 +23,34 @@ _DRAWS = 500
 _LAST_PORT = 65_535
 
 NAME_SERVER_PORTS = (0,)
-"""A name server takes its port only."""
+"""A name server uses its port only."""
 
 BROKER_PORTS = (-2, 0, 1)
-"""A broker takes its port, the one two below (VIP channel) and the one above (replication)."""
+"""A broker uses its port, the one two below (VIP channel) and the one above (replication)."""
+
+LOCAL_PROXY_OFFSET = 2
+"""A broker that is a proxy too serves gRPC on the port two above its own."""
+
+PROXY_PORTS = (0,)
+"""A proxy that we start has its gRPC port only."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReservedPort:
-    """A port, with those that a server takes beside it, kept from other runs until release."""
+    """A port and the others of its server, reserved until release."""
 
     port: int
     _claims: tuple[socket.socket, ...]
 
     def release(self) -> None:
-        """Let others have it; a second call does nothing."""
+        """Ends the reservation. A second call does nothing."""
         for claim in self._claims:
             claim.close()
 
 
 def reserve_free(offsets: Iterable[int], draw: Callable[[int, int], int] = random.randint) -> ReservedPort:
     """
-    Reserve a port p such that p plus every offset is free on this host.
+    Reserves a port p such that p plus every offset is free on this host.
 
     Raises EnvironmentMissing if none is found.
     """
@@ -60,16 +66,16 @@ def reserve_free(offsets: Iterable[int], draw: Callable[[int, int], int] = rando
 
 
 def require_port(port: int) -> None:
-    """UsageError for a number that is no port."""
+    """Raises UsageError for a number that is no port."""
     if not 1 <= port <= _LAST_PORT:
         raise UsageError("a port between 1 and 65535", seen=str(port))
 
 
 def reserve_given(port: int, offsets: Iterable[int], what: str) -> ReservedPort:
     """
-    Reserve a port the user chose, for the server called ``what``.
+    Reserves a port that the user chose, for the server named ``what``.
 
-    Raises UsageError for a number that is no port, EnvironmentMissing if it, or one beside it, cannot be had.
+    Raises UsageError for a number that is no port, EnvironmentMissing if it, or another port of the server, is not free.
     """
     require_port(port)
     try:
@@ -83,7 +89,7 @@ def reserve_given(port: int, offsets: Iterable[int], what: str) -> ReservedPort:
 
 
 def _reserve(port: int, offsets: tuple[int, ...]) -> ReservedPort:
-    """Reserve all of them or none; OSError says why not."""
+    """Reserves all of them or none; raises OSError."""
     with contextlib.ExitStack() as undo:
         claims = []
         for offset in offsets:
@@ -104,8 +110,8 @@ def _claim(port: int) -> socket.socket:
 
 
 def _try_to_bind(port: int) -> None:
-    """See whether a server could listen there; on every address, because a server on any of them is in the way."""
+    """Checks that a server could listen there; on every address, because a server on any of them would conflict."""
     with contextlib.closing(socket.socket(socket.AF_INET, socket.SOCK_STREAM)) as trial:
-        # As the servers do: without it a port in TIME_WAIT from a server that just ended would look taken.
+        # As servers do: without it a port in TIME_WAIT of a server that just ended would count as used.
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         trial.bind(("0.0.0.0", port))  # noqa: S104  # bound for a moment, never listened on

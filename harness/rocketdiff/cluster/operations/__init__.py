@@ -1,1 +1,1 @@
-"""What an operator does with a cluster over the remoting protocol, whatever it runs on."""
+"""Operations on a cluster over the remoting protocol, the same for every backend."""

@@ -1,13 +1,15 @@
 """
-What an operator does with a cluster, over the remoting protocol: topics, routes, offsets, reading a queue, a probe.
+Admin requests over the remoting protocol: topics, routes, settings, offsets, reading a queue, probes.
 
-Addresses are ``host:port``. Unless said otherwise functions raise RocketMQException's family, as the remoting does.
+Addresses are ``host:port``. Functions raise ADMIN_ERRORS, unless their docstring says otherwise.
 """
 
 import time
 from collections.abc import Iterator, Mapping
 
+from rocketdiff.cluster.access import channels_to
 from rocketdiff.cluster.server_settings import properties_text
+from rocketdiff.core.security import OPEN, Security
 from rocketdiff.core.topology import MASTER_ID
 from rocketmq_reference.connections.channels import Channels
 from rocketmq_reference.remoting import answers, requests, sending
@@ -21,73 +23,73 @@ from rocketmq_reference.remoting.routes import TopicRoute
 REQUEST_TIMEOUT_MS = 5_000
 
 PROBE_TOPIC = "rocketdiff-probe"
-"""Topic of every cluster for proofs of readiness; also what probes of a pause ask about."""
+"""Topic of every cluster for proofs of readiness and for probes of a pause."""
 
 PROBE_QUEUES = 4
-"""As many as scenarios use by default, so that the route proven is like theirs."""
+"""The default of scenarios, so that the proven route is like theirs."""
 
 READ_ONLY, READ_AND_WRITE = 4, 6
 """Permissions of a broker or a topic (PermName)."""
 
 _PROBE_GROUP = "rocketdiff-probe"
 
-# What the brokers' settings allow in one answer (see server_settings); the remoting frame limit is 16 MiB.
+# The limit in the brokers' settings (see server_settings); the limit of a remoting frame is 16 MiB.
 _MESSAGES_A_PULL = 4_096
 
 
 def create_topic(channels: Channels, broker_address: str, topic: str, queues: int, *, ordered: bool = False) -> None:
-    """Create or change a topic on one broker, which also tells it to its name servers."""
+    """Creates or changes a topic on one broker, which also registers it with its name servers."""
     command = requests.create_topic(topic, queues, order=ordered)
     answers.expect_success(channels.invoke(broker_address, command, REQUEST_TIMEOUT_MS), broker_address)
 
 
 def delete_topic(channels: Channels, broker_address: str, topic: str) -> None:
-    """Delete a topic and its queues on one broker; a broker that has it not says so to nobody."""
+    """Deletes a topic and its queues on one broker. Idempotent: a broker without the topic reports success."""
     answer = channels.invoke(broker_address, requests.delete_topic(topic), REQUEST_TIMEOUT_MS)
-    # A 5.x broker whose timer wheel is off deletes everything, then stumbles over the metrics of the wheel.
+    # A 5.x broker whose timer wheel is off deletes everything, and then fails in the metrics of the wheel.
     if not (answer.code == ResponseCode.SYSTEM_ERROR and "TimerMessageStore" in (answer.remark or "")):
         answers.expect_success(answer, broker_address)
 
 
 def register_now(channels: Channels, broker_address: str) -> None:
     """
-    Make a broker register all its topics with its name servers at once, instead of at its next turn (10 to 30 s).
+    Makes a broker register all its topics with its name servers at once, not at its next interval (10 to 30 s).
 
-    Setting its permission, to what it is, has that effect (AdminBrokerProcessor.updateBrokerConfig, 4.9.7 and 5.3.3).
+    Setting its permission to the current value has that effect (AdminBrokerProcessor.updateBrokerConfig, 4.9.7 and 5.3.3).
     """
     update_settings(channels, broker_address, {"brokerPermission": READ_AND_WRITE})
 
 
 def update_settings(channels: Channels, broker_address: str, settings: Mapping[str, object]) -> None:
     """
-    Change a running broker's settings, by their names in its settings file.
+    Changes a running broker's settings, by their names in its settings file.
 
-    The broker also writes all its settings, as they are in effect, into that file.
+    The broker also writes all settings in effect into that file.
     """
     command = Command(RequestCode.UPDATE_BROKER_CONFIG, body=properties_text(settings).encode())
     answers.expect_success(channels.invoke(broker_address, command, REQUEST_TIMEOUT_MS), broker_address)
 
 
 def broker_setting(channels: Channels, broker_address: str, name: str) -> str | None:
-    """A running broker's setting as it is in effect, None for one that its release does not know."""
+    """A running broker's setting in effect; None if its release does not know it."""
     return broker_settings(channels, broker_address).get(name)
 
 
 def broker_settings(channels: Channels, broker_address: str) -> dict[str, str]:
-    """All settings of a running broker as they are in effect."""
+    """All settings in effect of a running broker."""
     answer = channels.invoke(broker_address, Command(RequestCode.GET_BROKER_CONFIG), REQUEST_TIMEOUT_MS)
     lines = answers.expect_success(answer, broker_address).body.decode(errors="replace").splitlines()
     return dict(line.partition("=")[::2] for line in lines if "=" in line)
 
 
 def forget_topic(channels: Channels, name_server_address: str, topic: str) -> None:
-    """Delete a topic's route at a name server; brokers that still have the topic bring it back."""
+    """Deletes a topic's route at a name server; brokers that still have the topic register it again."""
     command = Command(RequestCode.DELETE_TOPIC_IN_NAMESRV, {"topic": topic})
     answers.expect_success(channels.invoke(name_server_address, command, REQUEST_TIMEOUT_MS), name_server_address)
 
 
 def route(channels: Channels, name_server_address: str, topic: str) -> TopicRoute | None:
-    """Route of a topic as one name server tells it; None if it has none."""
+    """Route of a topic at one name server; None if it has none."""
     answer = channels.invoke(name_server_address, requests.get_route(topic), REQUEST_TIMEOUT_MS)
     if answer.code == ResponseCode.TOPIC_NOT_EXIST:
         return None
@@ -109,13 +111,13 @@ def permissions_in_route(channels: Channels, name_server_address: str, topic: st
 
 
 def registered_brokers(channels: Channels, name_server_address: str) -> dict[str, str]:
-    """Address of every master broker a name server knows, by broker name."""
+    """Address of every master broker that a name server knows, by broker name."""
     members = registered_members(channels, name_server_address)
     return {name: address for (name, broker_id), address in members.items() if broker_id == MASTER_ID}
 
 
 def registered_members(channels: Channels, name_server_address: str) -> dict[tuple[str, int], str]:
-    """Address of every broker a name server knows, by broker name and broker id; slaves have ids from 1 on."""
+    """Address of every broker that a name server knows, by broker name and broker id; slaves have ids from 1 on."""
     info = answers.parse_cluster(channels.invoke(name_server_address, requests.get_cluster(), REQUEST_TIMEOUT_MS))
     return {
         (name, broker_id): address
@@ -125,7 +127,7 @@ def registered_members(channels: Channels, name_server_address: str) -> dict[tup
 
 
 def runtime_info(channels: Channels, broker_address: str) -> dict[str, str]:
-    """A broker's own figures, such as the length of its send queue."""
+    """A broker's runtime info, such as the length of its send queue."""
     return answers.parse_table(channels.invoke(broker_address, requests.get_runtime_info(), REQUEST_TIMEOUT_MS))
 
 
@@ -144,12 +146,12 @@ def topic_queues(channels: Channels, name_server_address: str, topic: str) -> di
 def read_queue(
     channels: Channels, broker_address: str, topic: str, queue_id: int, offset: int = 0
 ) -> Iterator[StoredMessage]:
-    """Every message of a queue from an offset on, in order, up to the end as it stands when it is reached."""
+    """Every message of a queue from an offset on, in order, up to its end at the time when it is reached."""
     while True:
         command = requests.pull(topic, queue_id, offset, max_messages=_MESSAGES_A_PULL)
         answer = channels.invoke(broker_address, command, REQUEST_TIMEOUT_MS)
         page = answers.parse_pull(answer, broker_address)
-        # An answer may begin before the offset asked for when messages were stored in one batch.
+        # An answer may begin before the requested offset if messages were stored in one batch.
         yield from (message for message in page.messages if message.queue_offset >= offset)
         if page.next_offset <= offset or page.next_offset >= page.max_offset:
             return
@@ -157,14 +159,14 @@ def read_queue(
 
 
 def store_probe(channels: Channels, broker_address: str, queue_id: int, body: bytes, topic: str = PROBE_TOPIC) -> int:
-    """Store one message in a queue of the probe topic; its queue offset."""
+    """Stores one message in a queue of the probe topic; returns its queue offset."""
     return send_probe(channels, broker_address, queue_id, body, topic).queue_offset
 
 
 def send_probe(
     channels: Channels, broker_address: str, queue_id: int, body: bytes, topic: str = PROBE_TOPIC
 ) -> answers.SendAnswer:
-    """Store one message in a queue of a probe topic; what a client is answered, the send status among it."""
+    """Stores one message in a queue of a probe topic; returns the broker's answer with the send status."""
     request = sending.SendRequest(
         topic=topic,
         queue_id=queue_id,
@@ -176,32 +178,32 @@ def send_probe(
     return answers.parse_send(answer, broker_address)
 
 
-def probe_broker(address: str, timeout_ms: int, topic: str = PROBE_TOPIC) -> None:
+def probe_broker(address: str, timeout_ms: int, topic: str = PROBE_TOPIC, security: Security = OPEN) -> None:
     """
-    Ask a broker something cheap on a connection of its own; returns when any answer has come.
+    Sends a broker a cheap request on a connection of its own; returns when any answer has come.
 
-    A question about an offset stores nothing, so a probe that stays in a paused broker's socket is harmless when it is
-    served later. Raises RemotingTimeoutException and the other RemotingExceptions.
+    A request for an offset stores nothing, so it is harmless if a paused broker serves it later. Raises
+    RemotingTimeoutException and the other RemotingExceptions.
     """
-    _probe(address, requests.get_max_offset(topic, 0), timeout_ms)
+    _probe(address, requests.get_max_offset(topic, 0), timeout_ms, security)
 
 
-def probe_name_server(address: str, timeout_ms: int, topic: str = PROBE_TOPIC) -> None:
-    """As probe_broker, for a name server: ask for the probe topic's route."""
-    _probe(address, requests.get_route(topic), timeout_ms)
+def probe_name_server(address: str, timeout_ms: int, topic: str = PROBE_TOPIC, security: Security = OPEN) -> None:
+    """As probe_broker, for a name server: requests the probe topic's route."""
+    _probe(address, requests.get_route(topic), timeout_ms, security)
 
 
-def _probe(address: str, command: Command, timeout_ms: int) -> None:
-    with Channels(connect_timeout_ms=timeout_ms) as channels:
+def _probe(address: str, command: Command, timeout_ms: int, security: Security) -> None:
+    with channels_to(security, connect_timeout_ms=timeout_ms) as channels:
         channels.invoke(address, command, timeout_ms)
 
 
 ADMIN_ERRORS = (RemotingException, MQBrokerException, MQClientException)
-"""What these functions raise when the other side does not answer, or answers with an error."""
+"""Raised if the other side does not answer, or answers with an error."""
 
 
 def missing_queues(wanted: Mapping[str, int], found: Mapping[str, int]) -> str | None:
-    """None if every broker has the queues wanted of it, otherwise a phrase that says what is there instead."""
+    """None if every broker has the wanted queues, else the difference in words."""
     if all(found.get(broker) == queues for broker, queues in wanted.items()):
         return None
     return f"route has {dict(found) or 'no queues'}, not {dict(wanted)}"

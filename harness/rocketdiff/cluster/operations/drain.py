@@ -1,31 +1,32 @@
 """
-Waiting until nothing more will be stored: what a paused broker had not read is read, queued and entered in its queues.
+Waiting until nothing more will be stored: requests that a paused broker had not read are read, stored and in their queues.
 
-Four signs, all at once and over a stretch of time: the kernel holds no unread bytes for any broker (where the backend can
-see that; connections that their clients have closed count too), no send waits in a broker's pool, the queues are not
-behind the commit log, and the ends of all queues stand still.
+Four conditions, together and for some time: the kernel holds no unread bytes for any broker (if the backend can see that;
+connections that their clients have closed count too), no send waits in a broker's thread pool, the queues are not behind the commit
+log, and the ends of all queues do not change.
 """
 
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from rocketdiff.cluster.interface import Cluster, Node
+from rocketdiff.cluster.access import channels_to
+from rocketdiff.cluster.interface import Cluster, Node, security_of
 from rocketdiff.cluster.operations import admin
 from rocketdiff.core.errors import ClusterError
 from rocketmq_reference.connections.channels import Channels
 from rocketmq_reference.remoting.errors import MQBrokerException
 
-# What none of the other signs shows is a send in the hands of a decoder or a worker thread, for a few ms. Half a second
-# is a hundred times that, and longer than a full collection of a 256 MiB heap.
+# Only a send in a decoder or worker thread, for a few ms, is not seen by the other conditions. Half a second is a hundred
+# times that, and longer than a full collection of a 256 MiB heap.
 QUIET_S = 0.5
 
 _POLL_S = 0.1
 
-# Thousands of sends piled up over a long pause are stored within a second or two.
+# Thousands of sends queued during a long pause are stored within a second or two.
 DRAIN_TIMEOUT_S = 30.0
 
-# Figures of a broker (BrokerRuntimeInfo) that are zero when nothing is under way.
+# Entries of a broker's runtime info that are zero if nothing is in progress.
 _PENDING_FIGURES = ("sendThreadPoolQueueSize", "dispatchBehindBytes")
 
 QueueEnds = Mapping[tuple[str, str, int], int]
@@ -34,7 +35,7 @@ QueueEnds = Mapping[tuple[str, str, int], int]
 
 @dataclass(frozen=True, slots=True)
 class Drained:
-    """Ends of all queues when nothing moved any more; took_ns: how long it took to be sure."""
+    """Ends of all queues when nothing changed any more. took_ns: duration of the wait."""
 
     ends: QueueEnds
     took_ns: int
@@ -42,15 +43,15 @@ class Drained:
 
 def await_drained(cluster: Cluster, topics: Iterable[str], timeout_s: float = DRAIN_TIMEOUT_S) -> Drained:
     """
-    Wait until late writes to these topics have ended; every node must run.
+    Waits until late writes to these topics have ended; every node must run.
 
-    Raises ClusterError after ``timeout_s`` seconds, with what still moved, and EnvironmentMissing if the cluster's machine
-    has failed it, because then what is stored means nothing.
+    Raises ClusterError after ``timeout_s`` seconds, with what still changed, and EnvironmentMissing if the machine of the cluster
+    has failed, because then what is stored is worthless.
     """
     cluster.require_sound()
     topics = tuple(topics)
     begin_ns = time.monotonic_ns()
-    with Channels() as channels:
+    with channels_to(security_of(cluster)) as channels:
         try:
             ends = _await_quiet(cluster, channels, topics, timeout_s)
         except admin.ADMIN_ERRORS as error:
@@ -75,7 +76,7 @@ def _await_quiet(cluster: Cluster, channels: Channels, topics: tuple[str, ...], 
 
 
 def queue_ends(cluster: Cluster, channels: Channels, topics: Iterable[str]) -> QueueEnds:
-    """One past the last offset of every queue of these topics, asked of every broker of their routes."""
+    """One past the last offset of every queue of these topics, at every broker in their routes."""
     addresses = {node.name: node.address for node in cluster.brokers}
     ends: dict[tuple[str, str, int], int] = {}
     for topic in topics:
@@ -87,7 +88,7 @@ def queue_ends(cluster: Cluster, channels: Channels, topics: Iterable[str]) -> Q
 
 
 def _pending(cluster: Cluster, channels: Channels) -> str | None:
-    """What a broker has taken in but not stored yet, or not even taken in."""
+    """What a broker has not stored or not even read yet, in words; None if there is nothing."""
     for node in cluster.brokers:
         unread = cluster.unread_bytes(node.name)
         if unread:
@@ -99,7 +100,7 @@ def _pending(cluster: Cluster, channels: Channels) -> str | None:
 
 
 def _figures(channels: Channels, node: Node) -> Mapping[str, str]:
-    """Figures that are not zero; a broker that has just been started has none for half a second, which counts as such."""
+    """Entries that are not zero. A broker that was just started has none for half a second, which counts as not zero."""
     try:
         info = admin.runtime_info(channels, node.address)
     except MQBrokerException as error:

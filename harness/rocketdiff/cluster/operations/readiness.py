@@ -4,6 +4,7 @@ Proof that a cluster serves: each step is a named condition, all share one deadl
 Name servers answer → brokers answer → every name server knows every broker and its TBW102, without which topics cannot
 be created on first send → the probe topic is on every broker and all its queues are in every name server's route → one
 message per queue is stored and read back. Slaves: they answer, are registered under their ids, and get what their master stores.
+Proxies: they answer with every queue of a topic; only asked once the name servers have them, because a proxy remembers for a while that a topic is not there.
 """
 
 import time
@@ -13,6 +14,7 @@ from functools import partial
 from rocketdiff.cluster.interface import Node
 from rocketdiff.cluster.operations import admin, replicas
 from rocketdiff.cluster.operations.conditions import POLL_INTERVAL_S, await_condition
+from rocketdiff.cluster.operations.proxies import missing_in_proxy
 from rocketdiff.core.topology import master_of
 from rocketmq_reference.connections.channels import Channels
 from rocketmq_reference.remoting.requests import DEFAULT_TOPIC
@@ -20,8 +22,11 @@ from rocketmq_reference.remoting.requests import DEFAULT_TOPIC
 # Five to eight seconds are normal on two cores; a first start from a cold disk on a busy machine takes several times that.
 READY_TIMEOUT_S = 60.0
 
-# Not oftener, because at each look a broker that is missing is told to register, which is work for it.
+# Not shorter, because at each poll a missing broker is made to register, which is work for it.
 _REGISTRATION_POLL_S = 0.05
+
+# A proxy that has no queues yet asks again after a while; asking it often is work for it.
+_PROXY_POLL_S = 0.1
 
 _HINT = "look at the logs; a machine that is busy, or has less than 1 GiB of memory free, may need another try"
 
@@ -30,21 +35,21 @@ class Readiness:
     """
     The steps for one cluster.
 
-    look_for_trouble is called at every poll and raises when waiting on is pointless, because a server has ended.
-    log_tails gives the last log lines of all servers, for the message of a failure.
+    check_servers: called at every poll; raises if waiting is pointless, because a server has ended.
+    log_tails: returns the last log lines of all servers, for the message of a failure.
     """
 
     def __init__(
         self,
         channels: Channels,
         name_servers: tuple[Node, ...],
-        look_for_trouble: Callable[[], None],
+        check_servers: Callable[[], None],
         log_tails: Callable[[], str],
         timeout_s: float = READY_TIMEOUT_S,
     ) -> None:
         self._channels = channels
         self._name_servers = name_servers
-        self._look_for_trouble = look_for_trouble
+        self._check_servers = check_servers
         self._log_tails = log_tails
         self._deadline = time.monotonic() + timeout_s
 
@@ -58,7 +63,7 @@ class Readiness:
 
     def await_brokers(self, brokers: tuple[Node, ...]) -> None:
         """
-        Wait until these brokers answer, are registered everywhere, and store and give back messages.
+        Waits until these brokers answer, are registered everywhere, and store and return messages.
 
         Raises ClusterError.
         """
@@ -72,9 +77,9 @@ class Readiness:
 
     def await_slaves(self, slaves: tuple[Node, ...], masters: tuple[Node, ...]) -> None:
         """
-        Wait until these slaves answer, are registered everywhere, and hold what is stored on their masters now.
+        Waits until these slaves answer, are registered everywhere, and hold what is stored on their masters now.
 
-        Slaves whose master is not among ``masters`` need not be in step. Raises ClusterError.
+        Slaves whose master is not among ``masters`` need not have caught up. Raises ClusterError.
         """
         self._await_each(slaves, "to answer", self._ask_broker)
         see_slaves = partial(self._see_slaves, slaves)
@@ -86,12 +91,29 @@ class Readiness:
 
     def await_topics(self, brokers: tuple[Node, ...], topics: Mapping[str, Mapping[str, int]]) -> None:
         """
-        Wait until every name server has the queues that these brokers hold of these topics (queues by broker name).
+        Waits until every name server has the queues of these topics on these brokers. topics: queues by broker name.
 
         Raises ClusterError.
         """
         see_topics = partial(self._see_topics, {node.name for node in brokers}, topics)
         self._await_each(self._name_servers, "to have all topics again", see_topics)
+
+    def await_proxies(self, endpoints: Mapping[str, str], topics: Mapping[str, Mapping[str, int]]) -> None:
+        """
+        Waits until these proxies have all queues of these topics. endpoints: ``host:port`` by name. topics: queues by broker name.
+
+        Raises ClusterError.
+        """
+        for name, address in endpoints.items():
+            for topic, wanted in topics.items():
+                await_condition(
+                    f"{name} to have all queues of {topic}",
+                    partial(self._observe, partial(missing_in_proxy, address, topic, wanted)),
+                    max(0.0, self._deadline - time.monotonic()),
+                    evidence=self._log_tails,
+                    hint=_HINT,
+                    poll_interval_s=_PROXY_POLL_S,
+                )
 
     def _await_each(
         self,
@@ -111,7 +133,7 @@ class Readiness:
             )
 
     def _observe(self, observe: Callable[[], str | None]) -> str | None:
-        self._look_for_trouble()
+        self._check_servers()
         try:
             return observe()
         except admin.ADMIN_ERRORS as error:
@@ -122,7 +144,7 @@ class Readiness:
 
     def _ask_broker(self, node: Node) -> None:
         # Any answer will do; figures such as its runtime info fail for half a second longer.
-        admin.probe_broker(node.address, admin.REQUEST_TIMEOUT_MS)
+        admin.probe_broker(node.address, admin.REQUEST_TIMEOUT_MS, security=node.security)
 
     def _see_brokers(self, brokers: tuple[Node, ...], name_server: Node) -> str | None:
         known = admin.registered_brokers(self._channels, name_server.address)

@@ -1,8 +1,8 @@
 """
-Whether a slave holds what its master stores: a message is stored on the one and awaited on the other.
+Whether a slave holds what its master stores: a message is stored on the master and awaited on the slave.
 
-A slave learns its master's replication port when it registers with a name server that knows the master already; if it
-was first, it asks again 30 s later. Here it is told to register whenever it is found behind.
+A slave learns its master's replication port when it registers with a name server that knows the master; if the slave was first,
+it registers again 30 s later. Here it is made to register whenever it is behind.
 """
 
 import time
@@ -12,23 +12,23 @@ from rocketdiff.cluster.operations import admin
 from rocketdiff.core.topology import broker_id_of, master_of
 from rocketmq_reference.connections.channels import Channels
 
-# Replication takes a millisecond; a slave that has lost its master connects again within 5 s (HAClient). Longer than a
-# registration takes, shorter than any wait that asks again and again.
+# Replication takes a millisecond; a slave that has lost its master reconnects within 5 s (HAClient). Longer than a
+# registration, shorter than the timeouts of all callers, which repeat it.
 _COPY_TIMEOUT_S = 0.5
 
 _POLL_S = 0.002
 
 
 def identity(node: Node) -> tuple[str, int]:
-    """Broker name and broker id by which name servers know a node."""
+    """Broker name and broker id of a node at name servers."""
     return master_of(node.name), broker_id_of(node.name)
 
 
 def missing_copy(channels: Channels, master: Node, slave: Node) -> str | None:
     """
-    Store one message on the master; None once the slave has it, and the master says what it promises.
+    Stores one message on the master; None if the slave gets it and the master answers SEND_OK, else what is missing.
 
-    A SYNC_MASTER must say SEND_OK, which it does only after its slave has told to have the message.
+    A SYNC_MASTER answers SEND_OK only after its slave has acknowledged the message.
     """
     body = f"{slave.name}/{time.monotonic_ns()}".encode()
     stored = admin.send_probe(channels, master.address, 0, body)

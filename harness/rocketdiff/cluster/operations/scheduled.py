@@ -1,9 +1,10 @@
-"""What brokers keep back: delayed messages in the brokers' own topic, and waiting until those soon due have been delivered."""
+"""Delayed messages in the brokers' own topic, and waiting until those due soon have been delivered."""
 
 import time
 from collections.abc import Iterator, Sequence
 
-from rocketdiff.cluster.interface import Cluster, Node
+from rocketdiff.cluster.access import channels_to
+from rocketdiff.cluster.interface import Cluster, Node, security_of
 from rocketdiff.cluster.operations import admin
 from rocketdiff.cluster.operations.stored import BodyBytes, StoredRow, read_stored, row_of, send_number
 from rocketdiff.core.errors import ClusterError
@@ -12,26 +13,26 @@ from rocketmq_reference.connections.channels import Channels
 from rocketmq_reference.remoting.errors import MQBrokerException, RemotingCommandException
 
 SCHEDULE_TOPIC = "SCHEDULE_TOPIC_XXXX"
-"""Queue n holds the messages of delay level n + 1 for good; they are copied to their topic when their time has come."""
+"""Queue n holds the messages of delay level n + 1 permanently; when they are due they are copied to their topic."""
 
 _MARGIN_S = 20.0
-"""Brokers look at each level ten times a second; one that is busy with late writes may be seconds behind."""
+"""Brokers check each level ten times a second; one that is busy with late writes may be seconds behind."""
 
 _POLL_S = 0.2
 
 _NO_MESSAGES = frozenset({17, 24})
-"""Answers of a broker that has not kept anything back yet: no such topic, no such queue."""
+"""Response codes of a broker that has no delayed messages yet: no such topic, no such queue."""
 
 
 def read_scheduled(cluster: Cluster, topic: str, body_bytes: BodyBytes) -> Iterator[StoredRow]:
     """
-    Every message kept back for a topic, by broker, level and offset, delivered by now or not; all brokers must run.
+    Every delayed message of a topic, by broker, level and offset, delivered or not; all brokers must run.
 
-    Raises ClusterError when a broker does not give them.
+    Raises ClusterError if a broker does not return them.
     """
-    with Channels() as channels:
+    with channels_to(security_of(cluster)) as channels:
         try:
-            for node in sorted(cluster.brokers, key=lambda one: one.name):
+            for node in sorted(cluster.brokers, key=lambda broker: broker.name):
                 for queue_id in range(len(DELAY_S)):
                     yield from _queue(channels, node, topic, queue_id, body_bytes)
         except (*admin.ADMIN_ERRORS, RemotingCommandException) as error:
@@ -40,9 +41,9 @@ def read_scheduled(cluster: Cluster, topic: str, body_bytes: BodyBytes) -> Itera
 
 def await_delivered(cluster: Cluster, topics: Sequence[str], body_bytes: BodyBytes) -> dict[str, tuple[StoredRow, ...]]:
     """
-    What is kept back for each topic, once everything due within AWAITED_S is in its own queue, or has had long enough.
+    The delayed messages of each topic, after those due within AWAITED_S were delivered, or the deadline has passed.
 
-    A message that is not delivered even then is no error here: it is missing from what is stored, and judged.
+    A message that is not delivered by then is no error here: it is missing from what is stored, and judged.
     """
     kept = {topic: tuple(read_scheduled(cluster, topic, body_bytes)) for topic in topics}
     deadline = time.monotonic() + AWAITED_S + _MARGIN_S

@@ -1,13 +1,13 @@
-"""What is stored: every message of every queue of a topic, read back to the end."""
+"""Reading what is stored: every message of every queue of a topic."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from rocketdiff.cluster.interface import Cluster
+from rocketdiff.cluster.access import channels_to
+from rocketdiff.cluster.interface import Cluster, security_of
 from rocketdiff.cluster.operations import admin
 from rocketdiff.core.errors import ClusterError
 from rocketdiff.core.message import ID_PROPERTY, body_digest, padded, properties_text
-from rocketmq_reference.connections.channels import Channels
 from rocketmq_reference.remoting.errors import RemotingCommandException
 from rocketmq_reference.remoting.messages import StoredMessage
 
@@ -17,9 +17,9 @@ class StoredRow:
     """
     One message as a consumer would get it.
 
-    identity: the id it carries, None if it carries none. send: number of the send it comes from, None if its id is not of
-    this topic. body_ok: the body is, byte by byte, the one planned for it. Timestamps are of the wall clock, in milliseconds. properties: all of
-    them as one text (``core.message``); body_digest: of the body as the application gave it.
+    identity: our id in its property, None if it has none. send: number of its send, None if the id is not of this topic.
+    body_ok: the body equals the planned one byte by byte. Timestamps are wall clock, in milliseconds. properties: all of them as
+    one text (``core.message``). body_digest: of the body as the application gave it.
     """
 
     broker: str
@@ -44,10 +44,10 @@ def read_stored(cluster: Cluster, topic: str, body_bytes: BodyBytes) -> Iterator
     """
     Every message of a topic, by broker, queue and offset; all brokers must run.
 
-    Raises ClusterError when a broker does not give them.
+    Raises ClusterError if a broker does not return them.
     """
     addresses = {node.name: node.address for node in cluster.brokers}
-    with Channels() as channels:
+    with channels_to(security_of(cluster)) as channels:
         try:
             queues = admin.topic_queues(channels, cluster.name_server_addresses[0], topic)
             for broker in sorted(queues):
@@ -68,7 +68,7 @@ def send_number(identity: str | None, topic: str) -> int | None:
 
 
 def row_of(broker: str, topic: str, message: StoredMessage, body_bytes: BodyBytes) -> StoredRow:
-    """A message read from a queue of a broker as a row."""
+    """The row of a message that was read from a queue."""
     identity = message.properties.get(ID_PROPERTY)
     send = send_number(identity, topic)
     is_planned = identity is not None and send in body_bytes

@@ -1,4 +1,4 @@
-"""Topics of a whole cluster: made on every broker and seen in every name server's route, or removed from all of them."""
+"""Topics of a whole cluster: created on every broker and seen in every name server's route, or deleted from all."""
 
 from collections.abc import Mapping
 
@@ -8,13 +8,13 @@ from rocketdiff.cluster.operations.conditions import await_condition
 from rocketdiff.core.errors import ClusterError, UsageError
 from rocketmq_reference.connections.channels import Channels
 
-# Registration takes a few ms; a broker that could not reach its name server tries again after 10 to 30 s.
+# Registration takes a few ms; a broker that could not reach its name server retries after 10 to 30 s.
 _ROUTE_TIMEOUT_S = 40.0
 
 
 def queues_by_broker(queues_per_broker: int | Mapping[str, int], brokers: tuple[Node, ...]) -> dict[str, int]:
     """
-    Queues wanted on each broker, by name, from one number for all or a number a letter.
+    Queues wanted on each broker, by name, from one number for all or one number per letter.
 
     Raises UsageError for a letter without a broker and for less than one queue.
     """
@@ -39,7 +39,7 @@ def create_everywhere(
     ordered: bool = False,
 ) -> None:
     """
-    Create a topic on the brokers named in ``wanted`` and wait until every name server has exactly that route.
+    Creates a topic on the brokers in ``wanted`` and waits until every name server has exactly that route.
 
     Raises ClusterError.
     """
@@ -56,7 +56,7 @@ def await_route(
     channels: Channels, name_servers: tuple[Node, ...], topic: str, wanted: Mapping[str, int], timeout_s: float
 ) -> None:
     """
-    Wait until every name server tells exactly these queues.
+    Waits until the route at every name server has exactly these queues.
 
     Raises ClusterError.
     """
@@ -72,7 +72,7 @@ def delete_everywhere(
     channels: Channels, name_servers: tuple[Node, ...], brokers: tuple[Node, ...], topic: str
 ) -> None:
     """
-    Delete a topic on all brokers, then at all name servers; one that has it not is no error.
+    Deletes a topic on all brokers, then at all name servers. Idempotent.
 
     Raises ClusterError.
     """

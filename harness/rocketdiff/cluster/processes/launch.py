@@ -1,4 +1,4 @@
-"""Starting a cluster of processes: folder, ports, supervisor, and another choice of ports where one was taken meanwhile."""
+"""Starting a cluster of processes: folder, ports, supervisor; with other ports if one was taken meanwhile."""
 
 import os
 import shutil
@@ -8,10 +8,20 @@ from pathlib import Path
 from rocketdiff.cluster.interface import Role
 from rocketdiff.cluster.launched.cluster import LaunchedCluster, first_ready
 from rocketdiff.cluster.launched.command_line import Installation
-from rocketdiff.cluster.launched.seat import Seat, prepare, require_room, take_folder, take_seats, unwritable
+from rocketdiff.cluster.launched.node_slot import (
+    NodeSlot,
+    prepare,
+    require_disk_space,
+    reserve_slots,
+    take_folder,
+    unwritable,
+)
+from rocketdiff.cluster.launched.security import ServerSecurity, server_security
+from rocketdiff.cluster.launched.server_archive import with_class_archive
 from rocketdiff.cluster.operations.readiness import READY_TIMEOUT_S
-from rocketdiff.cluster.processes.servers import Servers
+from rocketdiff.cluster.processes.servers import ProcessServers
 from rocketdiff.cluster.processes.supervisor_client import SupervisorClient
+from rocketdiff.cluster.security_file import SecurityAsked
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.core.topology import Topology
 
@@ -23,9 +33,10 @@ def start_processes(
     *,
     name_server_port: int | None = None,
     timeout_s: float = READY_TIMEOUT_S,
+    asked: SecurityAsked | None = None,
 ) -> LaunchedCluster:
     """
-    Start a cluster with its files in ``folder`` and prove that it serves.
+    Starts a cluster with its files in ``folder`` and proves that it serves.
 
     name_server_port: for the first name server; all other ports are chosen. Raises EnvironmentMissing (not Linux, folder
     not writable, disk full, port taken), UsageError (folder in use), ClusterError (not ready in time).
@@ -34,8 +45,10 @@ def start_processes(
     # Servers have working folders of their own, in which a relative path would mean something else.
     folder = folder.resolve()
     take_folder(folder, topology)
-    require_room(folder, len(topology.node_names))
-    return first_ready(lambda: _set_up(topology, installation, folder, name_server_port), timeout_s)
+    require_disk_space(folder, len(topology.node_names))
+    chosen = with_class_archive(installation)
+    security = server_security(asked, installation.release, folder)
+    return first_ready(lambda: _set_up(topology, chosen, folder, name_server_port, security), timeout_s)
 
 
 def _require_linux() -> None:
@@ -44,27 +57,32 @@ def _require_linux() -> None:
 
 
 def _set_up(
-    topology: Topology, installation: Installation, folder: Path, name_server_port: int | None
+    topology: Topology,
+    installation: Installation,
+    folder: Path,
+    name_server_port: int | None,
+    security: ServerSecurity,
 ) -> LaunchedCluster:
-    """Everything up to the first process; what a lost try left is removed."""
-    seats = take_seats(topology, folder, name_server_port)
+    """Everything up to the first process. Removes what a failed try left."""
+    slots = reserve_slots(topology, folder, name_server_port)
     try:
-        _prepare_all(seats, topology)
+        _prepare_all(slots, topology, security)
+        security.hand_out()
         supervisor = SupervisorClient(folder / "supervisor.log")
     except OSError as error:
-        _release(seats)
+        _release(slots)
         raise unwritable(folder, error) from error
-    servers = Servers(seats, installation, supervisor, folder)
+    servers = ProcessServers(slots, installation, supervisor, folder, security)
     return LaunchedCluster(topology, installation.release, servers)
 
 
-def _prepare_all(seats: list[Seat], topology: Topology) -> None:
-    name_servers = [seat.address for seat in seats if seat.role is Role.NAME_SERVER]
-    for seat in seats:
-        shutil.rmtree(seat.folder, ignore_errors=True)
-        prepare(seat, topology, name_servers)
+def _prepare_all(slots: list[NodeSlot], topology: Topology, security: ServerSecurity) -> None:
+    name_servers = [slot.address for slot in slots if slot.role is Role.NAME_SERVER]
+    for slot in slots:
+        shutil.rmtree(slot.folder, ignore_errors=True)
+        prepare(slot, topology, name_servers, security)
 
 
-def _release(seats: list[Seat]) -> None:
-    for seat in seats:
-        seat.reserved.release()
+def _release(slots: list[NodeSlot]) -> None:
+    for slot in slots:
+        slot.reserved.release()

@@ -1,4 +1,4 @@
-"""One server process, held by a descriptor so that a signal can never reach a stranger with a reused process id."""
+"""One server process, held by a descriptor, so that a signal never reaches another process with a reused id."""
 
 import contextlib
 import os
@@ -24,39 +24,44 @@ class ServerProcess:
             self._descriptor = None  # ended and reaped already
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal; to a process that is gone, nothing."""
+        """Sends a signal; does nothing if the process is gone."""
         if self._descriptor is not None:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._descriptor, number)
 
     def await_end(self, timeout_s: float) -> bool:
-        """Whether the process has ended, waiting for it up to ``timeout_s`` seconds."""
+        """Waits up to ``timeout_s`` for the end of the process; whether it has ended."""
         if self._descriptor is None:
             return True
         poll = select.poll()
         poll.register(self._descriptor, select.POLLIN)
         return bool(poll.poll(timeout_s * 1000))
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether the process has ended; asked at every poll, so threads are not looked at."""
+        return self.await_end(0)
+
     def state(self) -> NodeState:
         """PAUSED when every thread is stopped; a process of which only some threads are stopped counts as RUNNING."""
-        if self.await_end(0):
+        if self.is_gone:
             return NodeState.GONE
         states = self.thread_states()
         return NodeState.PAUSED if states and set(states) == {_STOPPED} else NodeState.RUNNING
 
     def thread_states(self) -> tuple[str, ...]:
-        """State letter of every thread as in /proc/PID/task/TID/stat; empty when the process is gone."""
-        # With plain descriptors, for speed: a broker has 150 threads, and how long this takes is how far apart the times
-        # of a fault are. pathlib needs five times as long.
+        """State letter of every thread as in /proc/PID/task/TID/stat; empty if the process is gone."""
+        # With plain descriptors, for speed: a broker has 150 threads, and the duration of this loop is the uncertainty of
+        # the times of a fault. pathlib takes five times as long.
         states = []
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             for task in os.listdir(f"/proc/{self.pid}/task"):  # noqa: PTH208  # see above
-                with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a thread may end while we look
+                with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a thread may end meanwhile
                     states.append(_state_letter(f"/proc/{self.pid}/task/{task}/stat"))
         return tuple(states)
 
     def release(self) -> None:
-        """Give the descriptor back once the process has ended; a second call does nothing."""
+        """Closes the descriptor after the end of the process. A second call does nothing."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

@@ -1,4 +1,4 @@
-"""The processes of one cluster by node name: launched, stopped, continued, killed, and looked at."""
+"""The processes of one cluster by node name: launched, stopped, continued, killed and inspected."""
 
 import os
 import signal
@@ -7,81 +7,96 @@ import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from rocketdiff.cluster.evidence import copy_evidence
-from rocketdiff.cluster.interface import Node, NodeState, Role, Span
-from rocketdiff.cluster.launched.command_line import Installation, environment, java_command
-from rocketdiff.cluster.launched.seat import ROOM_TO_GO_ON_BYTES, Seat, clear, require_room
-from rocketdiff.cluster.launched.server_set import LOOKED_AT_LINES, ServerEnded, last_words
+from rocketdiff.cluster.interface import Node, NodeState, Role, Span, by_name
+from rocketdiff.cluster.launched.command_line import Installation, environment, java_command, proxy_command
+from rocketdiff.cluster.launched.node_slot import (
+    SPACE_TO_CONTINUE_BYTES,
+    NodeSlot,
+    clear,
+    keep_settings,
+    require_disk_space,
+)
+from rocketdiff.cluster.launched.security import UNSECURED, ServerSecurity
+from rocketdiff.cluster.launched.server_set import copy_evidence, last_words, server_ended
 from rocketdiff.cluster.launched.sockets import unread_bytes
 from rocketdiff.cluster.processes.server import ServerProcess
 from rocketdiff.cluster.processes.supervisor_client import SupervisorClient
-from rocketdiff.core.errors import ClusterError, UsageError
+from rocketdiff.core.errors import ClusterError
 
-# A killed JVM is gone in some ten ms, most of them for giving back its memory.
+# A killed JVM is gone in some ten ms, mostly for releasing memory.
 _EXIT_TIMEOUT_S = 5.0
 
 
-class Servers:
-    """A ServerSet of processes under one supervisor; ``folder`` holds the folders of all seats."""
+class ProcessServers:
+    """A ServerSet of processes under one supervisor; ``folder`` holds the folders of all slots."""
 
     def __init__(
-        self, seats: Iterable[Seat], installation: Installation, supervisor: SupervisorClient, folder: Path
+        self,
+        slots: Iterable[NodeSlot],
+        installation: Installation,
+        supervisor: SupervisorClient,
+        folder: Path,
+        security: ServerSecurity = UNSECURED,
     ) -> None:
         self._folder = folder
-        self._seats = {seat.name: seat for seat in seats}
+        self._security = security
+        self._slots = {slot.name: slot for slot in slots}
         self._installation = installation
         self._supervisor = supervisor
         self._lock = threading.Lock()
         self._processes: dict[str, ServerProcess] = {}
 
     @property
-    def seats(self) -> tuple[Seat, ...]:
+    def slots(self) -> tuple[NodeSlot, ...]:
         """All of them, name servers first."""
-        return tuple(self._seats.values())
+        return tuple(self._slots.values())
 
     @property
     def names(self) -> tuple[str, ...]:
         """Every node, name servers first, slaves last."""
-        return tuple(self._seats)
+        return tuple(self._slots)
 
     @property
     def launched(self) -> tuple[str, ...]:
         """Nodes that have been started at least once."""
         return tuple(self._processes)
 
-    def seat(self, name: str) -> Seat:
+    def slot(self, name: str) -> NodeSlot:
         """
-        The seat of a node.
+        The slot of a node.
 
-        Raises UsageError for a name that is none.
+        Raises UsageError for an unknown name.
         """
-        if name not in self._seats:
-            raise UsageError("a node of this cluster", seen=repr(name), hint="one of " + ", ".join(self._seats))
-        return self._seats[name]
+        return by_name(self._slots, name)
 
     def role(self, name: str) -> Role:
         """
         Kind of a node.
 
-        Raises UsageError for a name that is none.
+        Raises UsageError for an unknown name.
         """
-        return self.seat(name).role
+        return self.slot(name).role
 
     def nodes(self, role: Role) -> tuple[Node, ...]:
         """Nodes of a kind as they are now."""
-        return tuple(self._node(seat) for seat in self.seats if seat.role is role)
+        return tuple(self._node(slot) for slot in self.slots if slot.role is role)
+
+    def grpc_endpoints(self) -> Mapping[str, str]:
+        """As Cluster.grpc_endpoints."""
+        return {slot.name: slot.grpc_address for slot in self.slots if slot.is_proxy}
 
     def launch(self, name: str) -> None:
         """
-        Start a node's process; it does not serve yet when this returns.
+        Starts a node's process. It does not serve yet when this returns.
 
         Raises ClusterError if it lives already.
         """
-        seat = self.seat(name)
-        if self.state(name) is not NodeState.GONE:
+        slot = self.slot(name)
+        if not self._is_gone(name):
             raise ClusterError(f"{name} to be gone before it is started", seen=f"it is {self.state(name)}")
-        command = java_command(self._installation, seat.role, seat.folder)
-        process = self._supervisor.start(name, command, seat.folder, environment(os.environ), seat.log, seat.scratch)
+        command = self._command(slot)
+        scratch = (*slot.scratch, *self._security.scratch)
+        process = self._supervisor.start(name, command, slot.folder, environment(os.environ), slot.log, scratch)
         with self._lock:
             former = self._processes.get(name)
             self._processes[name] = process
@@ -90,7 +105,7 @@ class Servers:
 
     def stop(self, name: str) -> Span:
         """
-        SIGSTOP; returns when every thread is stopped, as the kernel says and /proc shows.
+        Sends SIGSTOP; returns when the kernel and /proc report every thread as stopped.
 
         Raises ClusterError.
         """
@@ -103,7 +118,7 @@ class Servers:
 
     def go_on(self, name: str) -> Span:
         """
-        SIGCONT; returns when no thread is stopped, as the kernel says and /proc shows.
+        Sends SIGCONT; returns when the kernel and /proc report no thread as stopped.
 
         Raises ClusterError.
         """
@@ -116,7 +131,7 @@ class Servers:
 
     def kill(self, name: str) -> Span:
         """
-        SIGKILL; returns when the process has been waited for, so that its ports are closed.
+        Sends SIGKILL; returns when the process was reaped, so that its ports are closed.
 
         Raises ClusterError.
         """
@@ -129,67 +144,82 @@ class Servers:
         return Span(begin_ns, time.monotonic_ns())
 
     def state(self, name: str) -> NodeState:
-        """What the process is doing; GONE before it is launched as well."""
-        self.seat(name)
+        """State of the process; GONE before its first start."""
+        self.slot(name)
         process = self._processes.get(name)
         return NodeState.GONE if process is None else process.state()
 
     def raise_if_ended(self, names: Iterable[str]) -> None:
-        """Raise ServerEnded for the first of these that has ended."""
+        """Raises ServerEnded for the first of these that has ended."""
         for name in names:
-            if self.state(name) is NodeState.GONE:
-                raise ServerEnded(name, self.exit_status(name), self.log_tail(name, LOOKED_AT_LINES))
+            if self._is_gone(name):
+                raise server_ended(self, name)
 
     def exit_status(self, name: str) -> int | None:
-        """How the last process of a node ended (negative: the signal); None while it lives, or before there was one."""
+        """Exit status of the last process of a node (negative: the signal); None while it lives, or before its first start."""
         process = self._processes.get(name)
-        if process is None or self.state(name) is not NodeState.GONE:
+        if process is None or not process.is_gone:
             return None
         return self._supervisor.await_exit(process.pid, _EXIT_TIMEOUT_S)
 
     def log_tail(self, name: str, lines: int) -> tuple[str, ...]:
-        """Last lines of a node's log, empty where there is none."""
+        """Last lines of a node's log; empty if there is none."""
         try:
-            with self.seat(name).log.open(errors="replace") as log:
+            with self.slot(name).log.open(errors="replace") as log:
                 return last_words(log, lines)
         except FileNotFoundError:
             return ()
 
     def require_sound(self) -> None:
-        """See that the disk has room for each broker's next commit log file."""
-        brokers = sum(seat.role is not Role.NAME_SERVER for seat in self.seats)
-        require_room(self._folder, brokers, ROOM_TO_GO_ON_BYTES)
+        """Checks that the disk has space for each broker's next commit log file."""
+        brokers = sum(slot.role in (Role.BROKER, Role.SLAVE) for slot in self.slots)
+        require_disk_space(self._folder, brokers, SPACE_TO_CONTINUE_BYTES)
 
     def unread_bytes(self, name: str) -> int | None:
         """Bytes and connections that the kernel holds for the node's client ports."""
-        return unread_bytes(self.seat(name).client_ports)
+        return unread_bytes(self.slot(name).client_ports)
 
     def facts(self) -> Mapping[str, object]:
-        """Which backend it is; the rest is in the facts of the nodes."""
+        """The backend; the rest is in the facts of the nodes."""
         return {"backend": "processes"}
 
     def collect(self, facts: Mapping[str, object], folder: Path) -> None:
         """Copy logs and settings from the nodes' folders."""
-        copy_evidence([(seat.name, seat.folder) for seat in self.seats], facts, folder)
+        for slot in self.slots:
+            keep_settings(slot, self._security)
+        copy_evidence([(slot.name, slot.folder) for slot in self.slots], facts, folder)
 
     def end(self) -> None:
-        """End the supervisor and so every process, paused ones too; remove the stores, give the ports back."""
+        """Ends the supervisor and so every process, paused ones too; removes the stores, releases the ports."""
         self._supervisor.close()
         for process in self._processes.values():
             process.release()
-        for seat in self.seats:
-            clear(seat)
-            seat.reserved.release()
+        for slot in self.slots:
+            keep_settings(slot, self._security)
+            clear(slot)
+            slot.reserved.release()
+        self._security.take_back()
+
+    def _command(self, slot: NodeSlot) -> list[str]:
+        if slot.is_proxy:
+            return proxy_command(self._installation, slot.folder)
+        settings = slot.secret_settings if slot.secret_settings.exists() else slot.settings
+        return java_command(self._installation, slot.role, slot.folder, self._security.flags(slot.folder), settings)
 
     def _living(self, name: str) -> ServerProcess:
-        if self.state(name) is NodeState.GONE:
-            raise ServerEnded(name, self.exit_status(name), self.log_tail(name, LOOKED_AT_LINES))
+        if self._is_gone(name):
+            raise server_ended(self, name)
         return self._processes[name]
 
-    def _node(self, seat: Seat) -> Node:
-        process = self._processes.get(seat.name)
-        lives = process is not None and process.state() is not NodeState.GONE
-        return Node(seat.role, seat.letter, seat.name, seat.address, process.pid if process and lives else None)
+    def _is_gone(self, name: str) -> bool:
+        self.slot(name)
+        process = self._processes.get(name)
+        return process is None or process.is_gone
+
+    def _node(self, slot: NodeSlot) -> Node:
+        process = self._processes.get(slot.name)
+        pid = None if process is None or process.is_gone else process.pid
+        return Node(slot.role, slot.letter, slot.name, slot.address, pid, security=self._security.client)
 
 
 def _now() -> Span:

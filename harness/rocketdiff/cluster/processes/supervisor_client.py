@@ -1,4 +1,4 @@
-"""The servers of one cluster and their parent, the supervisor: start, stop, continue, learn how they ended, end all of them."""
+"""The runner's client of the supervisor of one cluster's servers: start, stop, continue, exit statuses, end of all."""
 
 import contextlib
 import json
@@ -15,21 +15,21 @@ from rocketdiff.cluster.processes.server import ServerProcess
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing
 from rocketdiff.process.child import SUPERVISOR, Child
 
-# The supervisor forks and executes at once; on a machine so loaded that this takes longer nothing could be measured.
+# The supervisor answers at once; on a machine so loaded that this takes longer nothing could be measured.
 _ANSWER_TIMEOUT_S = 10.0
 
-# A killed JVM gives back its memory in a few ms.
+# A killed JVM releases its memory in a few ms.
 _END_TIMEOUT_S = 10.0
 
-_LOOK_AROUND_S = 1.0
-"""An answer or an end wakes the listener; nothing else is waited for."""
+_HEAR_TIMEOUT_S = 1.0
+"""An answer or an end wakes the listener; it waits for nothing else."""
 
 
 class SupervisorClient:
     """Starts servers as children of a supervisor (see process/supervisor.py); safe for threads. close() leaves nothing running."""
 
     def __init__(self, log: Path) -> None:
-        """Start the supervisor; what it says on stderr, normally nothing, goes to ``log``."""
+        """Starts the supervisor; its stderr, normally empty, goes to ``log``."""
         self._supervisor = Child(
             [sys.executable, "-I", "-S", str(SUPERVISOR), str(os.getpid()), "serve"],
             stderr=log.open("a+b"),
@@ -59,7 +59,7 @@ class SupervisorClient:
         scratch: Sequence[Path] = (),
     ) -> ServerProcess:
         """
-        Start a server in a process group of its own; its stdout and stderr are appended to ``output``.
+        Starts a server in a process group of its own; its stdout and stderr are appended to ``output``.
 
         scratch: folders that are removed when all servers have been ended, also when the runner was killed.
 
@@ -80,7 +80,7 @@ class SupervisorClient:
 
     def stop(self, pid: int) -> Span:
         """
-        Stop a server; returns when the kernel says that all its threads have stopped.
+        Stops a server; returns when the kernel reports that all its threads have stopped.
 
         Raises ClusterError if it has ended or does not stop.
         """
@@ -88,7 +88,7 @@ class SupervisorClient:
 
     def go_on(self, pid: int) -> Span:
         """
-        Let a stopped server go on; returns when the kernel says that it has.
+        Continues a stopped server; returns when the kernel reports that it runs.
 
         Raises ClusterError if it has ended or was not stopped.
         """
@@ -101,7 +101,7 @@ class SupervisorClient:
             return self._statuses.get(pid)
 
     def close(self) -> None:
-        """End every server and the supervisor; a second call does nothing."""
+        """Ends every server and the supervisor. A second call does nothing."""
         self._supervisor.close_input()
         self._supervisor.await_end(_END_TIMEOUT_S)
         self._supervisor.kill()  # if it still lives; the kernel then kills the servers
@@ -131,7 +131,7 @@ class SupervisorClient:
     def _listen(self) -> None:
         with contextlib.suppress(EOFError):
             while True:
-                for line in self._supervisor.hear(_LOOK_AROUND_S) or ():
+                for line in self._supervisor.hear(_HEAR_TIMEOUT_S) or ():
                     self._heard(json.loads(line))
         with self._told:
             self._is_over = True

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from rocketdiff.core.plan import PlannedSend, SendKind, SendMode
+from rocketdiff.core.security import ACL
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.drivers.python.async_sends import Told
 from rocketdiff.drivers.python.client import Answer, Speak
@@ -26,7 +27,7 @@ from rocketdiff.drivers.python.writer import RecordWriter
 from rocketdiff.protocol.commands import SubjectSetup
 from rocketdiff.subjects.sharding_keys import ShardingKeys
 
-CAPABILITIES = (str(SendKind.PLAIN), str(SendKind.SELECTOR), str(SendMode.ONEWAY), "setting:send_msg_timeout_ms")
+CAPABILITIES = (str(SendKind.PLAIN), str(SendKind.SELECTOR), str(SendMode.ONEWAY), ACL, "setting:send_msg_timeout_ms")
 
 _CLIENT = "cpp"
 _WARM_SENDS = 50
@@ -108,6 +109,9 @@ class CppClient:
         producer = self._rocketmq.Producer(group)
         producer.set_name_server_address(";".join(self._setup.name_servers))
         producer.set_timeout(timeout_ms)
+        account = (self._setup.security or {}).get("account")
+        if account is not None:
+            producer.set_session_credentials(account["access_key"], account["secret_key"], "")
         return producer
 
     def _message(self, topic: str, send: PlannedSend) -> Any:

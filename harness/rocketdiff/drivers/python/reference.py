@@ -10,10 +10,12 @@ import contextlib
 import threading
 from collections.abc import Callable
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 from rocketdiff.core.plan import PlannedSend, SendKind, SendMode
 from rocketdiff.core.records import Attempt, RouteSeen
+from rocketdiff.core.security import ACL, TLS
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.drivers.python.async_sends import Told
 from rocketdiff.drivers.python.choosers import Choosers
@@ -26,10 +28,12 @@ from rocketdiff.protocol.commands import SubjectSetup
 from rocketmq_reference.application import listener as heard
 from rocketmq_reference.application.message import Message, SendResult
 from rocketmq_reference.application.settings import ProducerSettings
+from rocketmq_reference.connections.access import Access, tls_context
 from rocketmq_reference.dialects import RELEASES, dialect_of
 from rocketmq_reference.producer.producer import Producer
 from rocketmq_reference.remoting.errors import MQClientException
 from rocketmq_reference.remoting.properties import DELAY
+from rocketmq_reference.remoting.signing import Credentials
 from rocketmq_reference.rules.client.publish import Pick, Queue
 from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.queue_choice.selection import Selector, draw_past_last_broker
@@ -53,8 +57,9 @@ _NO_BATCH = ("4.0.0-incubating",)
 
 def capabilities_of(release: str) -> tuple[str, ...]:
     """What the reference can do as this release; kinds of send, modes, then what it tells, then optional settings."""
-    kinds = [kind.value for kind in SendKind if kind is not SendKind.BATCH or release not in _NO_BATCH]
-    return (*kinds, *MODES, "attempts", "routes", "causes", "setting:poll_name_server_interval_ms")
+    lacking = {SendKind.GROUP, SendKind.BATCH} if release in _NO_BATCH else {SendKind.GROUP}
+    kinds = [kind.value for kind in SendKind if kind not in lacking]
+    return (*kinds, *MODES, "attempts", "routes", "causes", ACL, TLS, "setting:poll_name_server_interval_ms")
 
 
 def without_failover(release: str) -> Dialect:
@@ -65,6 +70,19 @@ def without_failover(release: str) -> Dialect:
         return here[0] if here else draw_past_last_broker(selector, None, reset_index, now_ms)
 
     return replace(dialect_of(release), select_plain=insisting)
+
+
+def access_of(setup: SubjectSetup) -> Access:
+    """How the servers want to be asked; OSError for files that TLS cannot use."""
+    said = setup.security or {}
+    account, tls = said.get("account"), said.get("tls")
+    files = {name: Path(path) for name, path in (tls or {}).items() if name != "key_password"}
+    return Access(
+        None if account is None else Credentials(**account),
+        None
+        if tls is None
+        else tls_context(files.get("ca"), files.get("certificate"), files.get("key"), tls.get("key_password")),
+    )
 
 
 class StartsAtZero(RandomTape):
@@ -90,10 +108,13 @@ class ReferenceClient:
         self._setup = setup
         self._speak = speak
         self._settings = settings_of(setup)
+        self._access = access_of(setup)
         self._current = threading.local()
         self._choosers = Choosers()
         self._queues: tuple[Queue, ...] = ()
-        self._producer = Producer(setup.name_servers, setup.group, dialect, self._settings, self, tapes=tapes)
+        self._producer = Producer(
+            setup.name_servers, setup.group, dialect, self._settings, self, tapes=tapes, access=self._access
+        )
 
     def prepare(self) -> None:
         """Warm up, start, look the route up, connect."""
@@ -197,6 +218,8 @@ class ReferenceClient:
                 return producer.send_by_selector(message, _modulo, send.argument, timeout_ms)
             case SendKind.BATCH:
                 return producer.send_batch([message])
+            case SendKind.GROUP:
+                raise ValueError("a message group, which only clients that speak gRPC have")
 
     def _queue_of(self, send: PlannedSend) -> Queue:
         return self._queues[send.argument % len(self._queues)]
@@ -204,7 +227,8 @@ class ReferenceClient:
     def _warm_up(self) -> None:
         setup = self._setup
         settings = settings_of(setup, send_msg_timeout_ms=_WARM_TIMEOUT_MS)
-        with Producer(setup.name_servers, f"{setup.group}-warm", self._dialect, settings) as warm:
+        group = f"{setup.group}-warm"
+        with Producer(setup.name_servers, group, self._dialect, settings, access=self._access) as warm:
             queues = warm.queues(setup.warm_topic)
             for number in range(_WARM_ROUNDS * len(queues)):
                 warm.send_to_queue(self._warm_message(number), queues[number % len(queues)])

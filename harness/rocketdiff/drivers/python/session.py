@@ -24,12 +24,17 @@ _SHOWN_CHARACTERS = 500
 
 
 def run_subject(
-    subject: SubjectId, capabilities: Sequence[str], make_client: ClientFactory, writer: RecordWriter, speak: Speak
+    subject: SubjectId,
+    capabilities: Sequence[str],
+    make_client: ClientFactory,
+    writer: RecordWriter,
+    speak: Speak,
+    attempt_timeout_ms: int | None = None,
 ) -> None:
     """Say hello and obey stdin until stop or its end, then leave the process; never returns."""
     writer.start()
     pid, now_ns = os.getpid(), time.monotonic_ns()
-    speak(Hello(PROTOCOL, subject.client, subject.release, tuple(capabilities), pid, now_ns))
+    speak(Hello(PROTOCOL, subject.client, subject.release, tuple(capabilities), pid, now_ns, attempt_timeout_ms))
     session = Session(make_client, speak)
     status = 0
     try:

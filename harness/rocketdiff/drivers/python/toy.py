@@ -24,7 +24,7 @@ from rocketdiff.drivers.python.reference import ReferenceClient, StartsAtZero, c
 from rocketdiff.drivers.python.session import own_stdout, run_subject
 from rocketdiff.drivers.python.writer import RecordWriter
 from rocketdiff.protocol.commands import SubjectSetup
-from rocketdiff.subjects.lies import LIES, Lie, strikes, told
+from rocketdiff.subjects.reported_defects import REPORTED_DEFECTS, ReportedDefect, reported, strikes
 
 _CLIENT = "toy"
 _RELEASE = "5.3.3"
@@ -340,12 +340,12 @@ def without_attempts(writer: RecordWriter) -> Speak:
     return speak
 
 
-def lying(lie: Lie) -> Callable[[RecordWriter], Speak]:
+def misreporting(defect: ReportedDefect) -> Callable[[RecordWriter], Speak]:
     """Tells some sends otherwise than they were, or not at all."""
 
     def speech(writer: RecordWriter) -> Speak:
         def speak(record: Record) -> None:
-            otherwise = told(lie, record)
+            otherwise = reported(defect, record)
             if otherwise is not None:
                 writer.put(otherwise)
 
@@ -387,7 +387,7 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "early": (Early, honest_speech),
     "async-no-failover": (AsyncNoFailover, honest_speech),
     "ok-without-answer": (OkWithoutAnswer, honest_speech),
-    **{name: (Honest, lying(lie)) for name, lie in LIES.items()},
+    **{name: (Honest, misreporting(defect)) for name, defect in REPORTED_DEFECTS.items()},
     "leaks-connections": (LeaksConnections, honest_speech),
     "lies-about-status": (LiesAboutStatus, telling_send_ok),
     "always-begins-at-zero": (AlwaysBeginsAtZero, honest_speech),

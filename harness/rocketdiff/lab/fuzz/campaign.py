@@ -13,10 +13,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.lab.fuzz.lockstep import Effort, FuzzOutcome, distinct, fuzz
 from rocketdiff.lab.fuzz.shrunk_difference import ShrunkDifference, shrunk_difference
+from rocketdiff.releases.builds import label_of
 from rocketdiff.releases.catalogue import client_releases
 from rocketdiff.releases.java_programs import fetch_simulation
 from rocketdiff.simulation.java_host import JavaHost, require_release
 from rocketdiff.simulation.script import Depth
+from rocketdiff.simulation.script.depths import depth_named
 
 WORKERS = 2
 """Worker processes; each drives a Java host and runs the reference beside it. More would only compete for two cores."""
@@ -51,7 +53,7 @@ def read_evidence(outcome: FuzzOutcome) -> list[ShrunkDifference]:
     if outcome.is_clean:
         return []
     shown = distinct(outcome.found)
-    with JavaHost() as host, Console(stderr=True).status(f"shrinking {len(shown)} scripts"):
+    with JavaHost() as host, Console(stderr=True, emoji=False).status(f"shrinking {len(shown)} scripts"):
         return [shrunk_difference(difference, host) for difference in shown]
 
 
@@ -91,6 +93,7 @@ def releases_named(text: str) -> tuple[str, ...]:
     releases = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
     if not releases:
         raise UsageError("releases of the Java client, or all", seen=text or "nothing", hint="--release 4.9.8,5.3.3")
+    releases = tuple(map(label_of, releases))
     for release in releases:
         require_release(release)
     return releases
@@ -98,18 +101,13 @@ def releases_named(text: str) -> tuple[str, ...]:
 
 def depths_named(text: str) -> tuple[Depth, ...]:
     """``all`` or one depth."""
-    if text == "all":
-        return tuple(Depth)
-    try:
-        return (Depth(text),)
-    except ValueError:
-        raise UsageError("a depth of the simulation", seen=text, hint=f"one of all, {', '.join(Depth)}") from None
+    return tuple(Depth) if text == "all" else (depth_named(text, "all"),)
 
 
 @contextmanager
 def shown_progress(effort: Effort) -> Iterator[Callable[[FuzzOutcome], None]]:
     """A progress bar on standard error, if that is a terminal: thousands of decisions and sends of each release."""
-    console = Console(stderr=True)
+    console = Console(stderr=True, emoji=False)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

@@ -5,7 +5,7 @@ Releases whose dialects are equal at a depth are one behaviour: the reference an
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Protocol
@@ -24,8 +24,6 @@ _DECIDES_SEND_LOOP = ("remoting.vip_channel", "remoting.name_server_failure_is_i
 
 FAILED, RAISED = "failed: ", "raised "
 """Prefixes of the last line if the Java host could not run a script, and if the reference could not."""
-
-Reference = Callable[[Dialect, str, Script], list[str]]
 
 
 class Host(Protocol):
@@ -65,7 +63,7 @@ def behaviours(releases: Iterable[str], depth: Depth) -> tuple[Behaviour, ...]:
 
 
 def differences(
-    host: Host, scripts: Iterable[tuple[str, Script]], groups: Sequence[Behaviour], reference: Reference | None = None
+    host: Host, scripts: Iterable[tuple[str, Script]], groups: Sequence[Behaviour]
 ) -> Iterator[FuzzDifference]:
     """All differences, at most one per script and release."""
     ahead: deque[tuple[str, Script, Behaviour]] = deque()
@@ -79,18 +77,16 @@ def differences(
     finished = host.finish_all(jobs())
     for first in finished:
         name, script, group = ahead.popleft()
-        expected = reference_lines(group.dialect, name, script, reference)
+        expected = reference_lines(group.dialect, name, script)
         for answer in (first, *(next(finished) for _ in group.releases[1:])):
             if answer.error is not None or answer.lines != expected:
                 yield _first_difference(answer, expected, group.dialect)
 
 
-def reference_lines(dialect: Dialect, name: str, script: Script, reference: Reference | None = None) -> list[str]:
+def reference_lines(dialect: Dialect, name: str, script: Script) -> list[str]:
     """The reference's answers; an exception becomes its last line, and so a difference."""
     try:
-        return (
-            run_reference(dialect, name, script, trace=True) if reference is None else reference(dialect, name, script)
-        )
+        return run_reference(dialect, name, script, trace=True)
     except Exception as error:  # noqa: BLE001 - a fuzzer exists to find these
         return [f"{RAISED}{type(error).__name__}: {error}"]
 

@@ -200,7 +200,7 @@ def as_they_come(
 def distinct(found: Sequence[FuzzDifference]) -> list[FuzzDifference]:
     """The first difference of each dialect and depth; the others most likely have the same cause."""
     first: dict[tuple[str, str], FuzzDifference] = {}
-    for difference in sorted(found, key=lambda one: (one.script, one.line)):
+    for difference in sorted(found, key=lambda difference: (difference.script, difference.line)):
         first.setdefault((difference.dialect, difference.script.rpartition("-")[0]), difference)
     return list(first.values())
 

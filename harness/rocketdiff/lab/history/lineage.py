@@ -7,7 +7,8 @@ from itertools import pairwise
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.nearest import nearest_releases
 from rocketdiff.core.plain import word
-from rocketdiff.releases.catalogue import client_releases, is_known_client, parent_of
+from rocketdiff.releases.builds import is_there
+from rocketdiff.releases.catalogue import base_of, client_releases, parent_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ def way(before: str, after: str) -> Way:
 def _with_branches(steps: Sequence[Edge], before: str, after: str) -> tuple[Edge, ...]:
     """Each step followed by the branches that leave its target."""
     releases = client_releases()
-    first, last = sorted(map(releases.index, (before, after)))
+    first, last = sorted(releases.index(base_of(release)) for release in (before, after))
     left = [release for release in releases[first + 1 : last] if release not in releases_on(steps)]
     found: list[Edge] = []
     for root in releases_on(steps):
@@ -94,7 +95,7 @@ def releases_on(edges: Sequence[Edge]) -> tuple[str, ...]:
 
 def require_client(release: str) -> str:
     """The release; UsageError if no such client was published."""
-    if not is_known_client(release):
+    if not is_there(release):
         raise UsageError(
             "a release of the Java client", seen=word(release), hint=nearest_releases(release, client_releases())
         )

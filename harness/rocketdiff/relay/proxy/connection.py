@@ -9,12 +9,15 @@ after everything was written, a reset at once.
 
 import asyncio
 import socket
+import ssl
 import struct
 import time
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Protocol, cast
 
+from rocketdiff.relay.grpc.calls import CallReader
 from rocketdiff.relay.proxy.switches import Action, Switch, Switchboard
 from rocketdiff.relay.remoting.frames import FrameInfo, FrameSplitter, info_of, rerouted
 from rocketdiff.relay.remoting.record import Closed, Connected, Passed, Refused, WireJournal
@@ -27,14 +30,31 @@ MOST_WAITING_BYTES = 1 << 20
 _RESET = struct.pack("ii", 1, 0)
 
 
+CLOSED_WITHIN_S = 1.0
+"""How long a TLS connection that is being closed waits for the other side's word; a paused server says none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encryption:
+    """What a relay is to its clients, and what to its servers, where both speak TLS."""
+
+    to_clients: ssl.SSLContext
+    to_servers: ssl.SSLContext
+
+
 @dataclass(slots=True)
 class RelayState:
-    """What all connections of a relay share; ``relays`` maps a broker's address to the relay's port for it."""
+    """
+    What all connections of a relay share; ``relays`` maps a broker's address to the relay's port for it.
+
+    tls: None where connections are plain.
+    """
 
     journal: WireJournal
     switchboard: Switchboard = field(default_factory=Switchboard)
     relays: dict[str, str] = field(default_factory=dict)
     connections: int = 0
+    tls: Encryption | None = None
 
 
 class Endpoint(Protocol):
@@ -63,13 +83,21 @@ class _Delayed:
     due_ns: int
 
 
+class Splitter(Protocol):
+    """Cuts what arrives from one side into the pieces that are forwarded."""
+
+    def feed(self, data: bytes) -> Iterable[bytes]:
+        """The pieces that are complete now."""
+        ...
+
+
 class Side(asyncio.Protocol):
     """One of the two sockets; ``to`` is the receiver of the bytes read from it."""
 
     def __init__(self, connection: "RelayedConnection", to: str) -> None:
         self.connection = connection
         self.to = to
-        self.splitter = FrameSplitter()
+        self.splitter: Splitter = connection.splitter()
         self.delayed: deque[_Delayed] = deque()
         self.delayed_bytes = 0
         self.is_over = False
@@ -138,6 +166,11 @@ class RelayedConnection:
         self.client = Side(self, SERVER)
         self.server = Side(self, CLIENT)
 
+    @staticmethod
+    def splitter() -> Splitter:
+        """A new one for a side."""
+        return FrameSplitter()
+
     def other(self, side: Side) -> Side:
         """The other side."""
         return self.server if side is self.client else self.client
@@ -178,7 +211,17 @@ class RelayedConnection:
         endpoint = self._endpoint
         loop = asyncio.get_running_loop()
         try:
-            await loop.create_connection(lambda: self.server, endpoint.host, endpoint.port)
+            tls = self._shared.tls
+            if tls is None:
+                await loop.create_connection(lambda: self.server, endpoint.host, endpoint.port)
+            else:
+                await loop.create_connection(
+                    lambda: self.server,
+                    endpoint.host,
+                    endpoint.port,
+                    ssl=tls.to_servers,
+                    ssl_shutdown_timeout=CLOSED_WITHIN_S,
+                )
         except OSError:
             self._is_closed = self.server.is_over = True
             self._shared.journal.put(Refused(self.number, endpoint.node, time.monotonic_ns()))
@@ -259,3 +302,50 @@ class RelayedConnection:
         if not self._is_closed:
             self._is_closed = True
             self._shared.journal.put(Closed(self.number, self._endpoint.node, time.monotonic_ns(), by, reset))
+
+
+class _AsItComes:
+    """What arrives is forwarded as it is."""
+
+    def feed(self, data: bytes) -> Iterable[bytes]:
+        """All of it."""
+        return (data,)
+
+
+class GrpcConnection(RelayedConnection):
+    """
+    The connection of a client that speaks gRPC: bytes pass unchanged, and calls are read off them afterwards.
+
+    Nothing of HTTP/2 ends here, so that a client meets the proxy's own refusals, silences and resets. Switches do nothing: a frame that
+    is left out would spoil the headers of all that follow.
+    """
+
+    def __init__(self, endpoint: Endpoint, shared: RelayState) -> None:
+        super().__init__(endpoint, shared)
+        self._calls = CallReader(self.number, endpoint.node)
+        self._is_read = True
+
+    @staticmethod
+    def splitter() -> Splitter:
+        """Nothing is cut."""
+        return _AsItComes()
+
+    def take(self, side: Side, frame: bytes, in_ns: int) -> None:
+        """Forward first, then read."""
+        self._write(side, frame)
+        if not self._is_read:
+            return
+        try:
+            for call in self._calls.feed(side.to, frame, in_ns):
+                self._shared.journal.put(call)
+        except ValueError as error:
+            self._is_read = False
+            note = f"not gRPC: {error}"
+            self._shared.journal.put(
+                Passed(self.number, self._endpoint.node, side.to, 0, 0, len(frame), in_ns, note=note)
+            )
+
+    def _close(self, by: str, *, reset: bool) -> None:
+        for call in self._calls.closed(by, time.monotonic_ns()):
+            self._shared.journal.put(call)
+        super()._close(by, reset=reset)

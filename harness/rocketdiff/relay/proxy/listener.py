@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass
 
 from rocketdiff.core.errors import EnvironmentMissing
-from rocketdiff.relay.proxy.connection import RelayedConnection, RelayState
+from rocketdiff.relay.proxy.connection import CLOSED_WITHIN_S, GrpcConnection, RelayedConnection, RelayState
 from rocketdiff.relay.remoting.record import Opened, Shut
 
 LOOPBACK = "127.0.0.1"
@@ -34,11 +34,12 @@ _PROBES_AFTER_S = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4)
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """A server behind the relay; ``name`` as in records, ``address`` as ``host:port``."""
+    """A server behind the relay; ``name`` as in records, ``address`` as ``host:port``; is_grpc: of a node that serves gRPC there."""
 
     name: str
     address: str
     is_broker: bool
+    is_grpc: bool = False
 
 
 class RelayListener:
@@ -51,6 +52,7 @@ class RelayListener:
         self.port = int(port) + (VIP_OFFSET if is_vip else 0)
         self.is_vip = is_vip
         self.reroutes = not upstream.is_broker
+        self._connection = GrpcConnection if upstream.is_grpc else RelayedConnection
         self._holder = holder
         self._shared = shared
         self._server: asyncio.Server | None = None
@@ -66,7 +68,13 @@ class RelayListener:
         if self._server is None:
             listener = listening_socket(self._holder)
             loop = asyncio.get_running_loop()
-            self._server = await loop.create_server(lambda: RelayedConnection(self, self._shared).client, sock=listener)
+            tls = self._shared.tls
+            self._server = await loop.create_server(
+                lambda: self._connection(self, self._shared).client,
+                sock=listener,
+                ssl=None if tls is None else tls.to_clients,
+                ssl_shutdown_timeout=None if tls is None else CLOSED_WITHIN_S,
+            )
 
     def probe_server(self) -> None:
         """Probe the server in the background; stop listening while it refuses. A probe that is already running is enough."""

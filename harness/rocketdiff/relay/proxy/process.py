@@ -13,7 +13,7 @@ import msgspec
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.process.child import Child, python_environment
 from rocketdiff.relay.proxy.listener import Upstream
-from rocketdiff.relay.proxy.program import Configuration, RelayOrder, RelayReply
+from rocketdiff.relay.proxy.program import Configuration, RelayOrder, RelayReply, RelayTls
 from rocketdiff.relay.proxy.switches import Switch
 
 _START_S = 20.0
@@ -26,21 +26,26 @@ _ANSWER_S = 10.0
 class Relay:
     """A running relay; a context manager. Switches may be turned by several threads."""
 
-    def __init__(self, upstreams: Sequence[Upstream], journal: Path) -> None:
-        """Start the process; its stderr, normally empty, goes to ``journal`` with the suffix ``.log``."""
+    def __init__(self, upstreams: Sequence[Upstream], journal: Path, tls: RelayTls | None = None) -> None:
+        """
+        Start the process; its stderr, normally empty, goes to ``journal`` with the suffix ``.log``.
+
+        tls: None for plain connections. Its files may go once this returns.
+        """
         self._upstreams = tuple(upstreams)
         self._is_closed = False
         self._asking = threading.Lock()
         self.journal = journal
-        configuration = Configuration(self._upstreams, str(journal.absolute()))
+        configuration = Configuration(self._upstreams, str(journal.absolute()), tls)
         journal.parent.mkdir(parents=True, exist_ok=True)
         self._log = journal.with_suffix(".log")
         self._process = Child(
-            [sys.executable, "-m", "rocketdiff.relay.proxy.program", msgspec.json.encode(configuration).decode()],
+            [sys.executable, "-m", "rocketdiff.relay.proxy.program"],
             stderr=self._log.open("a+b"),
             environment=python_environment(),
         )
         try:
+            self._process.write(msgspec.json.encode(configuration) + b"\n", _START_S)
             self.addresses = self._answer(_START_S).addresses or {}
         except BaseException:
             self._process.close()

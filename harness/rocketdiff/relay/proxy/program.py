@@ -1,7 +1,7 @@
 """
-The relay as a process of its own: ``python -m rocketdiff.relay.proxy.program CONFIGURATION``.
+The relay as a process of its own: ``python -m rocketdiff.relay.proxy.program``.
 
-It prints its addresses, reads one order per line, answers each with a line, and ends on ``stop`` or at the end of its input.
+It reads its configuration, a line, prints its addresses, reads one order per line, answers each with a line, and ends on ``stop`` or at the end of its input.
 It is a process of its own, so that neither the runner's work nor another arm's relay delays a client.
 """
 
@@ -9,22 +9,47 @@ import asyncio
 import contextlib
 import gc
 import os
+import ssl
 import sys
 from pathlib import Path
 
 import msgspec
 
-from rocketdiff.relay.proxy.connection import RelayState
+from rocketdiff.relay.proxy.connection import Encryption, RelayState
 from rocketdiff.relay.proxy.listener import Upstream, listeners_for
 from rocketdiff.relay.proxy.switches import Switch
 from rocketdiff.relay.remoting.record import FLUSH_S, WireJournal
+from rocketmq_reference.connections.access import tls_context
+
+
+class RelayTls(msgspec.Struct, frozen=True):
+    """
+    Files for TLS; they are read once, before the relay tells its addresses.
+
+    certificate, key: what clients of the relay see. The others are for its servers, as in core.security.Tls.
+    """
+
+    certificate: str
+    key: str
+    ca: str | None = None
+    own_certificate: str | None = None
+    own_key: str | None = None
+    own_key_password: str | None = None
+
+    def encryption(self) -> Encryption:
+        """OSError for files that cannot be used."""
+        to_clients = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        to_clients.load_cert_chain(self.certificate, self.key)
+        ca, own, key = (None if each is None else Path(each) for each in (self.ca, self.own_certificate, self.own_key))
+        return Encryption(to_clients, tls_context(ca, own, key, self.own_key_password))
 
 
 class Configuration(msgspec.Struct, frozen=True):
-    """Arguments of the relay process."""
+    """What a relay is told first; on its input, because it may hold a password."""
 
     upstreams: tuple[Upstream, ...]
     journal: str
+    tls: RelayTls | None = None
 
 
 class RelayOrder(msgspec.Struct, frozen=True):
@@ -47,7 +72,7 @@ class RelayReply(msgspec.Struct, frozen=True, omit_defaults=True):
 async def relay(configuration: Configuration) -> None:
     """Relay until the order to stop."""
     journal = WireJournal(Path(configuration.journal))
-    shared = RelayState(journal)
+    shared = RelayState(journal, tls=None if configuration.tls is None else configuration.tls.encryption())
     addresses = {}
     for upstream in configuration.upstreams:
         for listener in listeners_for(upstream, shared):
@@ -92,9 +117,17 @@ def send_reply(reply: RelayReply) -> None:
 
 def main() -> None:
     """Run until the order to stop; open connections end with the process."""
-    configuration = msgspec.json.decode(sys.argv[1], type=Configuration)
+    configuration = msgspec.json.decode(_first_line(), type=Configuration)
     gc.freeze()
     asyncio.run(relay(configuration))
+
+
+def _first_line() -> bytes:
+    """Byte by byte: what follows is for the loop, and must not be in a buffer here."""
+    line = bytearray()
+    while (one := os.read(sys.stdin.fileno(), 1)) not in (b"", b"\n"):
+        line += one
+    return bytes(line)
 
 
 if __name__ == "__main__":

@@ -2,12 +2,13 @@
 What the records of one relay say of a client: its requests with their responses, its publish lists, and blind spots.
 
 Theory of operation of the exchanges. Remoting multiplexes requests on a connection: a request carries a number (``opaque``)
-that its client chooses, and the response repeats it, in any order. Numbers are unique among the pending requests of a client,
-and a connection belongs to one client, so (connection, opaque) identifies a pending request:
+that its client chooses, and the response repeats it, in any order. A connection belongs to one client, so (connection, opaque)
+identifies a pending request, as in the client's own table:
 
     record                          pending request of that key
     ------------------------------  -----------------------------------------------------------------
-    send request with our id        becomes pending
+    send request with our id        becomes pending; one that is pending already ends without a response: up to 4.6.1 a
+                                    client may use a number twice, and its table then has only the later request
     response, forwarded             ends with this response
     response, swallowed or reset    stays pending: the client never received it
     closed connection               all pending requests of the connection end without a response
@@ -58,8 +59,9 @@ def exchanges_of(records: Iterable[WireRecord]) -> list[Exchange]:
     for record in records:
         match record:
             case Passed(to="server", response=False) if record.identity is not None:
-                # Up to 4.6.1 two requests may have one number: the later one takes the key, as in the client's own
-                # table, and the earlier one has no exchange.
+                earlier = waiting.pop((record.connection, record.opaque), None)
+                if earlier is not None:
+                    ended.append(Exchange(earlier))
                 waiting[record.connection, record.opaque] = record
             case Passed(to="client", response=True) if record.has_arrived:
                 # Responses to other requests (routes, heartbeats) have no pending send request here.
@@ -125,11 +127,17 @@ def blind_spots_of(records: Iterable[WireRecord]) -> list[BlindSpot]:
     return sorted((spot for _, spot in _refusing(records)), key=lambda spot: spot.begin_ns)
 
 
+def refusals_of(records: Iterable[WireRecord]) -> dict[str, list[BlindSpot]]:
+    """By server: when it refused connections."""
+    refusals: defaultdict[str, list[BlindSpot]] = defaultdict(list)
+    for node, spot in _refusing(records):
+        refusals[node].append(spot)
+    return dict(refusals)
+
+
 def losses_of(records: Sequence[WireRecord]) -> dict[str, list[BlindSpot]]:
     """By server: when it refused connections, and when a connection was lost that the client did not close."""
-    losses: defaultdict[str, list[BlindSpot]] = defaultdict(list)
-    for node, spot in _refusing(records):
-        losses[node].append(spot)
+    losses = defaultdict(list, refusals_of(records))
     for record in records:
         if isinstance(record, Closed) and record.by != "client":
             losses[record.node].append(BlindSpot(record.at_ns, record.at_ns))

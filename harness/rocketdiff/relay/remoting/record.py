@@ -112,7 +112,35 @@ class Passed:
         return self.in_ns if self.released_ns is None else self.released_ns
 
 
-WireRecord = Connected | Refused | Shut | Opened | Closed | Passed
+@dataclass(frozen=True, slots=True)
+class Called:
+    """
+    One message of a SendMessage call of a client that speaks gRPC, which has ended.
+
+    in_ns: the relay had the whole request. end_ns, ended_by: the answer was there (``answer``), or ``client`` or ``server`` gave the call
+    up; closed: with its connection. timeout_ns: the deadline that the client stated. grpc_status: of the trailers. code: RocketMQ's, of the
+    response. identity: property ``rocketdiff.id``. unique_key: the message id. group: its message group.
+    """
+
+    connection: int
+    node: str
+    stream: int
+    in_ns: int
+    end_ns: int
+    ended_by: str
+    closed: bool = False
+    timeout_ns: int | None = None
+    grpc_status: int | None = None
+    code: int | None = None
+    topic: str | None = None
+    queue_id: int | None = None
+    queue_offset: int | None = None
+    identity: str | None = None
+    unique_key: str | None = None
+    group: str | None = None
+
+
+WireRecord = Connected | Refused | Shut | Opened | Closed | Passed | Called
 
 _KINDS: dict[str, type[WireRecord]] = {
     "connected": Connected,
@@ -121,6 +149,7 @@ _KINDS: dict[str, type[WireRecord]] = {
     "opened": Opened,
     "closed": Closed,
     "passed": Passed,
+    "called": Called,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _FIELDS = {kind: tuple(each.name for each in fields(kind)) for kind in _NAMES}

@@ -1,4 +1,4 @@
-"""One line of a host's answers, taken apart: which step it belongs to, what was answered, and in a trace the state."""
+"""One answer line of a host, parsed: its step, the answer, and in a trace the state."""
 
 import json
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class AnswerLine:
 
 
 def answer_line(text: str) -> AnswerLine:
-    """A line taken apart; HarnessError for one that no host may print."""
+    """A parsed line; HarnessError for one that no host may print."""
     try:
         data = json.loads(text)
         (kind,) = data.keys() - {*_PLACE, _STATE}

@@ -2,8 +2,9 @@
 Attributes a difference to a rule: which single rule of the other dialect makes the reference answer like it.
 
 Of two dialects every field in which they differ is exchanged alone, and the script is run again: the fields after which the
-line in question is as on the other side are the cause. Where both sides have one dialect (the reference against the classes it
-describes) there is nothing to exchange: the rules that decide such a line are quoted, because one of them, or the host, is wrong.
+line in question is as on the other side are the cause. Where both sides have one dialect there is nothing to exchange. Of two builds of
+classes the one is named that departs from the rules; of classes and the reference that describes them the rules that decide such a line
+are quoted, because one of them, or the host, is wrong.
 """
 
 import re
@@ -56,6 +57,17 @@ def rules_behind(script: NamedScript, difference: Difference, left: str, right: 
     return tuple(f"together with others, {part.describe(left, right)}" for part in parts)
 
 
+def which_departs(script: NamedScript, difference: Difference, left: str, right: str, view: View) -> tuple[str, ...]:
+    """Which of two builds of classes with one dialect does not answer as its rules have it; left and right are releases."""
+    lines, number = _lines(dialect_of(left), script, view), difference.line
+    by_rules = lines[number] if number < len(lines) else None
+    base = left.partition("+")[0]
+    for line, one, other in ((difference.lines[0], left, right), (difference.lines[1], right, left)):
+        if line == by_rules:
+            return (f"{other} departs from the rules of {base}, by which {one} answers",)
+    return (f"not known: by the rules of {base} neither of the two answers so",)
+
+
 def _story(script: NamedScript, difference: Difference, release: str) -> Iterator[str]:
     line = difference.lines[1] or difference.lines[0]
     assert line is not None
@@ -93,7 +105,7 @@ class _Question:
 
 
 def _lines(dialect: Dialect, script: NamedScript, view: View) -> list[str]:
-    """What the dialect answers; a mixture that no release ever was may stumble, and then is no cause."""
+    """What the dialect answers; a mixture of dialects may fail, and then it is no cause."""
     try:
         return view(run_reference(dialect, script.name, script.script, trace=True))
     except Exception:  # noqa: BLE001 - see above

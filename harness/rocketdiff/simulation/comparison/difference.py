@@ -14,7 +14,7 @@ from rocketdiff.simulation.comparison.answers import AnswerLine, answer_line
 
 
 class Compared(StrEnum):
-    """What is compared; declared in the order in which a line is looked through, so that causes come before effects."""
+    """What is compared, in the order in which a line is searched: causes come before effects."""
 
     ORDER = "order of answers"
     QUEUE = "queue"
@@ -177,12 +177,12 @@ def _of_faults(one: dict[str, Any], other: dict[str, Any], where: str) -> Iterat
 
 
 def _queue(content: dict[str, Any]) -> str | None:
-    """A queue as people say it."""
+    """A queue in words."""
     if "queue_id" not in content:
         return None
     return f"queue {content['queue_id']} of {content.get('broker')}"
 
 
 def _named(line: AnswerLine | None) -> str | None:
-    """What a line is about; two lines that are about different things cannot be compared any further."""
+    """The subject of a line; lines with different subjects cannot be compared any further."""
     return None if line is None else f"{line.kind} of {line.place}"

@@ -1,4 +1,4 @@
-"""The state in which an answer arose that has none before it in the trace: the script's first one, or one after a dump."""
+"""The state before an answer that has none before it in the trace: the first answer of a script, or one after a dump."""
 
 from dataclasses import replace
 from typing import Any

@@ -9,10 +9,10 @@ from rocketdiff.simulation.comparison.answers import answer_line
 from rocketdiff.simulation.comparison.difference import Difference
 
 _SHOWN_CHARACTERS = 600
-"""Of an answer or a state; what differs is said before."""
+"""Length of an answer or of a state; the difference stands before it."""
 
 _SHOWN_RULES = 12
-"""Beyond these a list of rules says little; the JSON form has them all."""
+"""A longer list of rules helps little; the JSON form has them all."""
 
 
 def difference_lines(difference: Difference, left: str, right: str) -> Iterator[str]:
@@ -34,7 +34,7 @@ def difference_data(difference: Difference) -> dict[str, Any]:
 
 
 def _states(difference: Difference) -> Iterator[tuple[str, str]]:
-    """The state both had before, and of those after it what is not the same."""
+    """The common state before, and the parts of the states after it that differ."""
     if difference.before is not None:
         yield "state before", _json(difference.before)
     left, right = difference.states

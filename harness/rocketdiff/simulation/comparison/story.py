@@ -1,4 +1,4 @@
-"""What the rules themselves told on the way to one answer of the reference, as lines for a person."""
+"""The decisions of the rules that led to one answer of the reference, as lines for a person."""
 
 from collections.abc import Iterator
 
@@ -12,28 +12,28 @@ from rocketmq_reference.rules.events import Event
 
 _NS_PER_MS = 1_000_000
 _MOST_LINES = 40
-"""A selection that walks past a hundred queues is no longer read."""
+"""Nobody reads a selection that passes a hundred queues."""
 
 
-def story(one: NamedScript, release: str, wanted: AnswerLine) -> tuple[str, ...]:
+def story(script: NamedScript, release: str, wanted: AnswerLine) -> tuple[str, ...]:
     """
-    The chain of rules behind one answer, with what came of each attempt in its place; empty if no rule told anything.
+    The decisions behind one answer, with the end of each attempt in its place; empty if no rule reported any.
 
-    Sends that are under way at the same time are told together.
+    Sends that are under way at the same time are reported together.
     """
-    told: list[tuple[int, Event]] = []
+    seen: list[tuple[int, Event]] = []
     lines = run_reference(
         dialect_of(release),
-        one.name,
-        one.script,
+        script.name,
+        script.script,
         trace=True,
-        observer=lambda number, event: told.append((number, event)),
+        observer=lambda number, event: seen.append((number, event)),
     )
     found = next(_matching(lines, wanted), None)
     if found is None:
         return ()
     number, answer = found
-    events = [event for line, event in told if line == number]
+    events = [event for line, event in seen if line == number]
     queues = len(answer.state["queues"]) if answer.state else 0
     return tuple(story_lines(events, _as_send(answer), queues))[:_MOST_LINES] if events else ()
 
@@ -46,7 +46,7 @@ def _matching(lines: list[str], wanted: AnswerLine) -> Iterator[tuple[int, Answe
 
 
 def _as_send(answer: AnswerLine) -> Send:
-    """The send of the answer, as the oracle's words expect it; a selection is one without attempts."""
+    """The send of the answer, as the oracle words it; a selection is a send without attempts."""
     attempts = answer.content.get("attempts", ()) if answer.kind == "send" else ()
     return Send(
         send=0,

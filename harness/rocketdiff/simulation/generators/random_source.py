@@ -1,7 +1,7 @@
 """
 Draws for the generators, built on ``random()`` alone.
 
-It is the one method of Python's generator whose sequence is promised to stay the same for the same seed.
+It is the only method of Python's generator whose sequence is guaranteed for a seed.
 """
 
 import random
@@ -12,7 +12,7 @@ Item = TypeVar("Item")
 
 
 class RandomSource:
-    """One seeded source of everything that is random about a script."""
+    """The seeded source of all random choices of a script."""
 
     def __init__(self, seed: str) -> None:
         self._random = random.Random(seed)
@@ -28,7 +28,7 @@ class RandomSource:
         return items[int(self._random.random() * len(items))]
 
     def weighted(self, weights: Mapping[Item, int]) -> Item:
-        """A key, as often as its weight says."""
+        """A key, with a probability by its weight."""
         left = self._random.random() * sum(weights.values())
         for item, weight in weights.items():
             left -= weight
@@ -37,7 +37,7 @@ class RandomSource:
         return next(reversed(list(weights)))
 
     def some(self, items: Sequence[Item], number: int) -> list[Item]:
-        """That many different items, in random order."""
+        """``number`` different items, in random order."""
         rest = list(items)
         return [rest.pop(int(self._random.random() * len(rest))) for _ in range(min(number, len(rest)))]
 

@@ -1,4 +1,4 @@
-"""Random scripts at remoting depth: asynchronous sends, connections that break, brokers that freeze, background work."""
+"""Random scripts at remoting depth: asynchronous sends, connections that break, paused brokers, background work."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -40,7 +40,7 @@ class Remotings(Sends):
         return [{"do": "send", **self.on_a_thread(self.repeated(self._any_send()))}]
 
     def outage(self) -> list[Fields]:
-        """Something happens to a whole broker; what began may be ended by a later step, or never."""
+        """A fault of a broker; a later step may end it, or none."""
         kind = self.rng.weighted({"kill": 3, "restart": 3, "pause": 3, "resume": 3, "close": 2})
         return [{"do": kind, "broker": self.rng.pick(self.names)}]
 
@@ -51,7 +51,7 @@ class Remotings(Sends):
         return [{"do": "heartbeat"}]
 
     def timeline(self) -> list[Fields]:
-        """Sends in flight while connections break and brokers freeze and thaw."""
+        """Sends in flight while connections break and brokers pause and resume."""
         rng = self.rng
         entries: list[Fields] = []
         for thread in range(rng.between(1, 3)):

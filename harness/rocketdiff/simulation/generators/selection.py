@@ -18,7 +18,7 @@ LATENCIES_MS = (
     0, 1, 5, 49, 50, 99, 100, 549, 550, 999, 1_000, 1_799, 1_800, 1_999, 2_000, 2_999, 3_000, 4_999, 5_000, 10_000, 14_999,
     15_000, 30_000, 60_000, 600_000,
 )  # fmt: skip
-"""Thresholds of both penalty tables, and what stands in for a failure."""
+"""Thresholds of both penalty tables, and the latency that counts for a failure."""
 
 WAITS_MS = (1, 100, 500, 1_000, 2_000, 5_000, 6_000, 10_000, 30_000, 60_000, 120_000, 180_000, 600_000)
 """How long a broker is avoided, in both tables."""
@@ -83,7 +83,7 @@ class Selections:
         return [{"do": "worst_index", **self._on_a_thread({"value": start_value(self.rng)})}]
 
     def new_route(self) -> list[Step]:
-        """The name server says something else; seen by the client at its next poll, or (without one) not at all."""
+        """The route changes; the client sees it at its next poll, or not at all without one."""
         rng = self.rng
         route = random_route(rng, rng.some(self.names, rng.between(1, len(self.names))))
         steps: list[Step] = [{"do": "route", "route": None if rng.chance(0.05) else route}]

@@ -48,7 +48,7 @@ def random_settings(rng: RandomSource) -> Fields:
 
 
 class Sends:
-    """A producer's surroundings and calls; the depths add what only they can do."""
+    """The servers and calls of a producer; each depth adds its own."""
 
     failures: ClassVar[Mapping[str, int]]
     """How requests may go wrong at this depth, each with its weight."""
@@ -60,7 +60,7 @@ class Sends:
         self.route = random_route(rng, self.names, calm=rng.chance(0.7))
 
     def beginning(self) -> Fields:
-        """Everything of the script but its steps."""
+        """All fields of the script but its steps."""
         rng = self.rng
         fields: Fields = {"route": self.route, "settings": random_settings(rng), **start_indexes(rng, self.threads)}
         fields["seed"] = rng.between(0, 2**31)
@@ -87,7 +87,7 @@ class Sends:
         return kind
 
     def broker(self) -> list[Fields]:
-        """One broker answers differently from now on; often well again, so that scripts do not drown in failures."""
+        """A broker gets other answers, often good ones, so that not everything fails."""
         rng = self.rng
         answers: Any = rng.pick((0, 1, 7)) if rng.chance(0.3) else self.answer()
         if rng.chance(0.3):

@@ -1,4 +1,4 @@
-"""Routes and start values of counters: the part of a random script that says what the producer finds."""
+"""Routes and start values of counters: what the producer of a random script finds."""
 
 from typing import Any
 
@@ -19,11 +19,11 @@ FAMILIES = (
 
 
 STRANGER = "elsewhere"
-"""A broker that the client is told about before any route has it."""
+"""A broker that is in the fault table before it is in any route."""
 
 
 def known_in_the_end(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The steps, and a last one that gives the stranger a route, as the format demands of every name."""
+    """The steps, and a last one with a route for that broker, as the format demands of every name."""
     return [*steps, {"do": "route", "route": {STRANGER: 1}}]
 
 

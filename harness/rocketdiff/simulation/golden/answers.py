@@ -1,4 +1,4 @@
-"""Answers of scripts, and whoever can give them."""
+"""Answers of scripts, and the interface of what runs scripts."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,12 +11,12 @@ Lines = tuple[str, ...]
 
 
 class Runner(Protocol):
-    """Whoever can run scripts: the Java host, the reference, a stand-in in tests."""
+    """Runs scripts: the Java host, the reference, or a stand-in in tests."""
 
     def run_all(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, list[str]]]:
         """The answer lines of every job, in the order of the jobs."""
 
 
 def digest_of(lines: Sequence[str]) -> str:
-    """What two answers share exactly when they are the same."""
+    """Digest of an answer."""
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()

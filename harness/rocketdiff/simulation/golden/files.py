@@ -64,7 +64,7 @@ def golden_lines() -> Mapping[str, Lines]:
 
 
 def golden_folder() -> Path:
-    """Where it is; there before the first data."""
+    """Where it is, also before the first data is written."""
     return resource("fixtures/simulation") / "golden"
 
 
@@ -75,14 +75,14 @@ def read_golden(folder: Path) -> Mapping[str, Golden]:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """By what the data was made; empty if nothing says so."""
+    """What the data was made with; empty without a manifest."""
     file = folder / MANIFEST
     return dict(json.loads(file.read_text("utf-8"))) if file.exists() else {}
 
 
 def write_golden(folder: Path, found: Iterable[Golden], manifest: Mapping[str, Any]) -> None:
-    """Everything anew; files of scripts that are gone go too."""
-    texts = {f"{one.name}.json": golden_text(one) for one in found}
+    """Write all files anew and delete those of scripts that are gone."""
+    texts = {f"{golden.name}.json": golden_text(golden) for golden in found}
     texts[MANIFEST] = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
     folder.mkdir(parents=True, exist_ok=True)
     for stale in {file.name for file in folder.glob("*.json")} - texts.keys():
@@ -92,7 +92,7 @@ def write_golden(folder: Path, found: Iterable[Golden], manifest: Mapping[str, A
 
 
 def golden_text(golden: Golden) -> str:
-    """One answer line a line, so that a change of one answer is a change of one line."""
+    """The file's text: each answer line on a line of its own, so that a change of one answer is a change of one line."""
     groups = ",\n".join(f"  {_group_text(group, golden.name)}" for group in golden.groups)
     return f'{{"script": {json.dumps(golden.name)},\n "groups": [\n{groups}\n ]}}\n'
 

@@ -6,22 +6,26 @@ from functools import cache
 from pathlib import Path
 
 from rocketdiff.core.resources import resource
+from rocketdiff.releases.catalogue import base_of
+from rocketdiff.releases.java_programs import JSON_SOURCES
 from rocketdiff.releases.lock import LOCK_FILE, locked
 
-JAVA_HOST = "harness/rocketdiff/simulation/java_host/java"
+JAVA_HOST = ("harness/rocketdiff/simulation/java_host/java", JSON_SOURCES)
 REFERENCE_HOST = ("harness/rocketdiff/simulation/virtual", "reference_impl/rocketmq_reference")
 
 
 @cache
 def artifacts_fingerprint(release: str) -> str:
-    """Digest of the release's jars in class path order, each by its sha256 in the lock."""
-    return _digest(jar.sha256 for jar in locked().clients[release])
+    """Digest of the release's jars in class path order, each by its sha256 in the lock; a build's label has that of its own jar."""
+    base = base_of(release)
+    published = [jar.sha256 for jar in locked().clients[base]]
+    return _digest(published if base == release else [*published, release])
 
 
 @cache
 def java_host_fingerprint() -> str:
     """Digest of the Java host's sources, by name and content."""
-    return sources_fingerprint([resource(JAVA_HOST)], "*.java")
+    return sources_fingerprint([resource(folder) for folder in JAVA_HOST], "*.java")
 
 
 @cache

@@ -30,20 +30,20 @@ from rocketdiff.simulation.java_host import JavaHost, Job
 from rocketdiff.simulation.script import NamedScript
 
 GENERATOR_VERSION = 1
-"""Raised when golden data is to be read in another way."""
+"""Increased when golden data is to be read in another way."""
 
 
 def execute(runner: Runner, releases: Sequence[str], scripts: Sequence[NamedScript]) -> dict[str, Golden]:
     """Every release's answer to every script, grouped."""
-    jobs = [Job(release, one.name, one.script) for one in scripts for release in releases]
-    answers: dict[str, dict[str, Lines]] = {one.name: {} for one in scripts}
+    jobs = [Job(release, script.name, script.script) for script in scripts for release in releases]
+    answers: dict[str, dict[str, Lines]] = {script.name: {} for script in scripts}
     for job, lines in runner.run_all(jobs):
         answers[job.name][job.release] = tuple(lines)
     return {name: grouped(name, found) for name, found in answers.items()}
 
 
 def manifest(releases: Sequence[str], scripts: Sequence[NamedScript]) -> dict[str, Any]:
-    """By what golden data is made: a difference here says why an answer may differ."""
+    """What golden data is made with: a difference here may explain a different answer."""
     clients = locked().clients
     folder = resource(SCRIPTS)
     return {
@@ -55,7 +55,7 @@ def manifest(releases: Sequence[str], scripts: Sequence[NamedScript]) -> dict[st
             release: {"client": clients[release][0].sha256, "class_path": artifacts_fingerprint(release)}
             for release in releases
         },
-        "scripts": {one.name: file_fingerprint(folder / f"{one.name}.json") for one in scripts},
+        "scripts": {script.name: file_fingerprint(folder / f"{script.name}.json") for script in scripts},
     }
 
 
@@ -71,7 +71,7 @@ def drift(committed: Mapping[str, Golden], executed: Mapping[str, Golden]) -> It
 
 
 def stale(committed: Mapping[str, Any], current: Mapping[str, Any]) -> Iterator[str]:
-    """A sentence for each entry of the manifest that is not what the data would be made by today."""
+    """A sentence for each entry of the manifest that differs from what the data would be made with today."""
     for part in dict.fromkeys((*committed, *current)):
         if committed.get(part) == current.get(part):
             continue

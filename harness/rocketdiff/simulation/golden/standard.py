@@ -1,8 +1,8 @@
 """
 The standard scripts: one behaviour each, with words for an operator.
 
-A script and what is told of it lie apart (``fixtures/simulation/scripts`` and ``about``), so that the script can be run
-as it is. The words belong to answers, not to releases: each is tied to an answer by naming a release whose golden
+Scripts and words are in separate folders (``fixtures/simulation/scripts`` and ``about``), so that a script can be run as
+it is. The words belong to answers, not to releases: each is tied to an answer by naming a release whose golden
 answer it is.
 """
 
@@ -29,7 +29,7 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 @dataclass(frozen=True, slots=True)
 class About:
     """
-    What is told of a standard script.
+    The words for a standard script.
 
     rows: of the behaviour tables it shows. matters: what a change of its answer means for an operator. answers: each
     answer in words, by the first release that gives it. follows: scripts whose change accounts for a change of this one.
@@ -55,13 +55,13 @@ class StandardScript(NamedScript):
 
     @property
     def size(self) -> tuple[int, int]:
-        """What a reader has to read: steps, then everything."""
+        """How much there is to read: steps, then characters."""
         return len(self.script.steps), len(repr(self.script))
 
 
 @cache
 def load_standard() -> tuple[StandardScript, ...]:
-    """The whole set, by depth and name."""
+    """All standard scripts, by depth and name."""
     return read_standard(resource(SCRIPTS), resource(ABOUT))
 
 
@@ -74,13 +74,13 @@ def read_standard(scripts: Path, about: Path) -> tuple[StandardScript, ...]:
         StandardScript(name, parse_script(file.read_text("utf-8"), name), words[name]) for name, file in files.items()
     ]
     order = list(Depth)
-    return tuple(sorted(found, key=lambda one: (order.index(one.depth), one.name)))
+    return tuple(sorted(found, key=lambda script: (order.index(script.depth), script.name)))
 
 
 def up_to(depth: Depth, scripts: Iterable[StandardScript]) -> tuple[StandardScript, ...]:
-    """Those that need no more than a depth."""
+    """The scripts that need no more than a depth."""
     order = list(Depth)
-    return tuple(one for one in scripts if order.index(one.depth) <= order.index(depth))
+    return tuple(script for script in scripts if order.index(script.depth) <= order.index(depth))
 
 
 def _read_about(files: Iterable[Path]) -> dict[str, About]:

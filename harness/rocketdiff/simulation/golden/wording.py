@@ -1,4 +1,4 @@
-"""What an answer means to an operator: found by the answer itself among the golden ones, never by the release that gave it."""
+"""What an answer means to an operator: looked up by the answer among the golden ones, never by its release."""
 
 import json
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ def change_sentence(script: StandardScript, golden: Mapping[str, Golden], before
 
 
 def unworded(name: str, before: Lines, after: Lines) -> str:
-    """A change nobody has put into words yet."""
+    """The sentence for a change without words in ``about``."""
     difference = first_difference(name, before, after)
     return f"the answer changed in a way that has no words yet: {difference_words(difference) if difference else 'not at all'}"
 

@@ -22,7 +22,7 @@ import psutil
 
 from rocketdiff.core.errors import HarnessError, UsageError
 from rocketdiff.process.child import Child
-from rocketdiff.releases.artifacts import client_class_path
+from rocketdiff.releases.builds import class_path, is_there
 from rocketdiff.releases.catalogue import client_releases
 from rocketdiff.simulation.script import Script, depth_of, to_dict
 
@@ -59,7 +59,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A job and what came of it; with an error the lines are those before it."""
+    """A job and its answer lines; with an error the lines are those before it."""
 
     job: Job
     lines: list[str]
@@ -77,7 +77,7 @@ class _Flight:
 
 @dataclass(frozen=True, slots=True)
 class HostProgram:
-    """How the host is started, and where the classes of a release are."""
+    """The command of the host, and the class path of a release."""
 
     command: Callable[[], Sequence[str]]
     class_path: Callable[[], str]
@@ -85,7 +85,7 @@ class HostProgram:
 
 
 def java_program() -> HostProgram:
-    """The real one."""
+    """The Java host of this package."""
     # Here because a toy host needs neither a JDK nor the compiled simulator.
     from rocketdiff.releases.java_programs import MAIN_CLASS, SIMULATOR_JVM_OPTIONS, simulator_class_path  # noqa: PLC0415
     from rocketdiff.releases.jdk import find_java  # noqa: PLC0415
@@ -93,7 +93,7 @@ def java_program() -> HostProgram:
     return HostProgram(
         command=lambda: (str(find_java().java), *SIMULATOR_JVM_OPTIONS, MAIN_CLASS),
         class_path=lambda: os.pathsep.join(map(str, simulator_class_path())),
-        release_class_path=client_class_path,
+        release_class_path=class_path,
     )
 
 
@@ -124,7 +124,7 @@ class JavaHost:
             yield finished.job, finished.lines
 
     def finish_all(self, jobs: Iterable[Job]) -> Iterator[Finished]:
-        """What came of every job, in order; only the end of the host itself is raised."""
+        """The result of every job, in order; raises only if the host itself ends."""
         waiting: deque[_Flight] = deque()
         for job in jobs:
             waiting.append(self._hand_over(job))
@@ -183,9 +183,9 @@ class JavaHost:
         return Finished(flight.job, flight.lines, flight.end.get("virtual_ms", 0), _error_of(flight))
 
     def _await_exchange(self) -> None:
-        """Whatever comes next; a host that stands still, or computes for so long without a word, is lost."""
+        """The next line; a host that stands still, or computes too long without a line, is lost."""
         process, limit_s = self._started(), self._silence_s
-        if self._exchange(STANDSTILL * limit_s):  # nearly always: whoever answers is not measured
+        if self._exchange(STANDSTILL * limit_s):  # nearly always: a host that answers is not measured
             return
         began_s = before_s = _processor_s(process)
         while not self._exchange(limit_s):
@@ -195,7 +195,7 @@ class JavaHost:
             before_s = now_s
 
     def _exchange(self, wait_s: float) -> bool:
-        """Hand over and take what is possible; False if nothing was in that time."""
+        """Write and read what is possible; False if nothing was in that time."""
         if self._process is None:
             raise HarnessError("a Java host that is running", seen="one that was closed")
         try:
@@ -208,7 +208,7 @@ class JavaHost:
 
     def _take(self, line: bytes) -> None:
         if not self._flights:
-            self._lost(f"a line nobody asked for: {line[:200].decode(errors='replace')}")
+            self._lost(f"an unexpected line: {line[:200].decode(errors='replace')}")
         flight = self._flights[0]
         if not line.startswith(_END):
             flight.lines.append(line.decode("utf-8", errors="replace"))
@@ -220,7 +220,7 @@ class JavaHost:
         self._flights.popleft()
 
     def _lost(self, seen: str) -> NoReturn:
-        """The process cannot be used any more; whoever waits is told which script it was at."""
+        """End an unusable process and raise an error that names the script it was at."""
         assert self._process is not None
         words = self._process.last_words()
         at = (
@@ -234,7 +234,7 @@ class JavaHost:
 
 
 def _start(program: HostProgram) -> Child:
-    """The class path travels by environment, where no list of processes shows it."""
+    """The class path goes into the environment, where no list of processes shows it."""
     environment = {name: value for name, value in os.environ.items() if name not in _CHANGES_A_JVM}
     if class_path := program.class_path():
         environment["CLASSPATH"] = class_path
@@ -245,7 +245,7 @@ def _processor_s(process: Child) -> float:
     """Processor time that it has used so far, with its supervisor; 0 for one that is gone."""
     try:
         supervisor = psutil.Process(process.pid)
-        times = [one.cpu_times() for one in (supervisor, *supervisor.children(recursive=True))]
+        times = [process.cpu_times() for process in (supervisor, *supervisor.children(recursive=True))]
     except psutil.NoSuchProcess:
         return 0.0
     return float(sum(used.user + used.system for used in times))
@@ -253,8 +253,8 @@ def _processor_s(process: Child) -> float:
 
 def require_release(release: str) -> None:
     """UsageError with the nearest names for a release of the Java client that does not exist."""
-    known = client_releases()
-    if release not in known:
+    if not is_there(release):
+        known = client_releases()
         close = get_close_matches(release, known, n=3, cutoff=0.4) or (known[-1],)
         raise UsageError("a published release of the Java client", seen=release, hint=" or ".join(close))
 
@@ -282,7 +282,7 @@ def _run_line(flight: _Flight, script: msgspec.Raw) -> dict[str, Any]:
 
 
 def _error_of(flight: _Flight) -> HarnessError | None:
-    """What the host said was wrong, if anything, by the four kinds of the protocol."""
+    """The error that the host reported, if any, by the four kinds of the protocol."""
     assert flight.end is not None
     error = flight.end.get("error")
     if error is None:

@@ -1,11 +1,13 @@
-"""How a script writes what servers answer, in both directions: of a broker a latency, a fault, a status or a code; of a name server a route."""
+"""Answers of servers and routes, and how a script writes them: a latency, a fault, a status or a code; queues by broker."""
 
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
 
-from msgspec import Meta
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from rocketdiff.simulation.script.fields import Place, convert, members, nearest, read
-from rocketdiff.simulation.script.vocabulary import Answer, BrokerName, BrokerRoute, Code, Fault, Ms, Route
+from rocketdiff.documents.part import Part, WrittenAs
+from rocketdiff.documents.refusal import rule_broken
+from rocketdiff.simulation.script.vocabulary import BrokerName, Code, Fault, Ms
 from rocketmq_reference.remoting.codes import ResponseCode
 
 STATUSES = {
@@ -19,82 +21,106 @@ STATUSES = {
 CODES = {code.name: code for code in ResponseCode if code not in STATUSES.values()}
 """Response codes that have a name here; any other is written as a number."""
 
-_FAULTS = {str(fault): fault for fault in Fault}
-_KNOWN = (*_FAULTS, *STATUSES, *CODES)
-_STATUS_NAMES = {int(code): name for name, code in STATUSES.items()}
-_CODE_NAMES = {int(code): name for name, code in CODES.items()}
-
-AnswerData = int | str | dict[str, int | str]
-"""An answer as JSON has it."""
-
 MOST_ANSWERS = 10_000
 """Answers in one list."""
 
-
-def read_answers(raw: object, place: Place) -> tuple[Answer, ...]:
-    """One answer or a list of them."""
-    if not isinstance(raw, list):
-        return (read_answer(raw, place),)
-    if not 0 < len(raw) <= MOST_ANSWERS:
-        place.refuse(f"1 to {MOST_ANSWERS} answers", seen=len(raw))
-    return tuple(read_answer(one, place / number) for number, one in enumerate(raw))
+_NAMES = STATUSES | CODES
+_STATUS_NAMES = {int(code): name for name, code in STATUSES.items()}
+_CODE_NAMES = {int(code): name for name, code in CODES.items()}
+_LARGEST_CODE = 2**31 - 1
 
 
-def read_answer(raw: object, place: Place) -> Answer:
-    """One answer."""
-    if isinstance(raw, str):
-        return Answer(fault=_FAULTS[raw]) if raw in _FAULTS else Answer(code=_named(raw, place))
-    if isinstance(raw, dict):
-        return _described(raw, place)
-    if isinstance(raw, bool) or not isinstance(raw, int):
-        place.refuse("a latency in ms, a fault, a send status, a response code or an object of them", seen=raw)
-    return Answer(latency_ms=convert(Ms, raw, place))
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer of a server: after latency_ms with a response code (0: success), or a fault instead of an answer."""
+
+    latency_ms: int = 0
+    code: int = 0
+    fault: Fault | None = None
 
 
-def _described(raw: dict[str, object], place: Place) -> Answer:
-    given = members(raw, place, ("latency_ms", "code", "status"))
-    if "code" in given and "status" in given:
-        place.refuse("a code or a status", seen="both", in_words=True)
-    if not given:
-        place.refuse("at least latency_ms, code or status", seen="none", in_words=True)
-    latency_ms = convert(Ms, given.get("latency_ms", 0), place / "latency_ms")
-    if "status" in given:
-        status = given["status"]
-        if status not in STATUSES:
-            (place / "status").refuse(
-                f"one of {', '.join(STATUSES)}", seen=status, hint=nearest(str(status), tuple(STATUSES))
-            )
-        return Answer(latency_ms, STATUSES[status])
-    code = given.get("code", 0)
-    if isinstance(code, str):
-        return Answer(latency_ms, _named(code, place / "code"))
-    return Answer(latency_ms, convert(Code, code, place / "code"))
+if TYPE_CHECKING:
+    StatusName = str
+    CodeName = str
+    BrokerReply = str
+    NameServerReply = str
+else:  # closed sets out of the tables above
+    StatusName = Literal[tuple(STATUSES)]
+    CodeName = Literal[tuple(_NAMES)]
+    BrokerReply = Literal[(*map(str, Fault), *_NAMES)]
+    # With brokers the other faults are also done to connections that are in use.
+    NameServerReply = Literal[(str(Fault.TIMEOUT), str(Fault.REFUSED), *_NAMES)]
 
 
-def _named(name: str, place: Place) -> int:
-    """The code of a status, of a code's name or of a decimal number."""
-    if name.isascii() and name.isdecimal() and len(name) <= len(str(2**31)):
-        return int(convert(Code, int(name), place))
-    code = STATUSES.get(name, CODES.get(name))
-    if code is None:
-        expected = "a latency in ms, a fault, a send status or a response code (a name or a decimal string)"
-        place.refuse(expected, seen=name, hint=nearest_known(name))
-    return int(code)
+def _is_code(number: str) -> str:
+    if int(number) > _LARGEST_CODE:
+        raise rule_broken(f"a response code of at most {_LARGEST_CODE}")
+    return number
 
 
-def nearest_known(name: str) -> str:
-    """Faults are written small, statuses and codes large; a slip in that is the likeliest one."""
-    by_folded = {known.lower(): known for known in _KNOWN}
-    close = nearest(name, tuple(by_folded)).rstrip("?")
-    return f"{by_folded[close]}?" if close else ""
+Number = Annotated[
+    str,
+    Field(pattern=r"^[0-9]{1,10}$", description="A response code without a name here."),
+    AfterValidator(_is_code),
+]
 
 
-def answers_data(answers: tuple[Answer, ...]) -> AnswerData | list[AnswerData]:
+class WrittenAnswer(Part):
+    """An answer with its latency; a code or a status, not both."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "not": {"required": ["code", "status"]}})
+
+    latency_ms: Ms = 0
+    code: Code | CodeName | Number = 0
+    status: StatusName = "SEND_OK"
+
+    @model_validator(mode="after")
+    def _require_one(self) -> Self:
+        if {"code", "status"} <= self.model_fields_set:
+            raise rule_broken("a code or a status", seen="both")
+        if not self.model_fields_set:
+            raise rule_broken("at least latency_ms, code or status", seen="none")
+        return self
+
+
+AnswerForm = int | str | WrittenAnswer
+"""An answer as the file has it: a latency, a name or a number as text, or an object."""
+
+
+def _answer(form: AnswerForm) -> Answer:
+    if isinstance(form, int):
+        return Answer(form)
+    if isinstance(form, str):
+        return Answer(fault=Fault(form)) if form in list(Fault) else Answer(code=_code(form))
+    return Answer(form.latency_ms, _code(form.status if "status" in form.model_fields_set else form.code))
+
+
+def _code(form: int | str) -> int:
+    return int(_NAMES.get(str(form), form))
+
+
+def _answers(form: AnswerForm | list[AnswerForm]) -> tuple[Answer, ...]:
+    return tuple(map(_answer, form)) if isinstance(form, list) else (_answer(form),)
+
+
+_BrokerForm: TypeAlias = Ms | BrokerReply | Number | WrittenAnswer
+_Forms = Annotated[list[_BrokerForm], Field(min_length=1, max_length=MOST_ANSWERS)]
+BrokerAnswersOf = Annotated[tuple[Answer, ...], WrittenAs(_BrokerForm | _Forms, _answers)]
+"""One answer or a list of them."""
+
+NameServerAnswer = Annotated[Answer, WrittenAs(Ms | NameServerReply | Number | WrittenAnswer, _answer)]
+
+
+Data = int | str | dict[str, int | str]
+"""An answer as JSON has it."""
+
+
+def answers_data(answers: tuple[Answer, ...]) -> Data | list[Data]:
     """Answers as the script writes them."""
     return answer_data(answers[0]) if len(answers) == 1 else [answer_data(answer) for answer in answers]
 
 
-def answer_data(answer: Answer) -> AnswerData:
+def answer_data(answer: Answer) -> Data:
     """One answer in its shortest form."""
     if answer.fault is not None:
         return str(answer.fault)
@@ -111,38 +137,57 @@ def answer_data(answer: Answer) -> AnswerData:
 
 MOST_BROKERS = 1_000
 MOST_QUEUES = 16_384
-"""Queues of a route over all its brokers: a dump prints the whole list."""
+"""Queues of a route over all its brokers: a dump prints all of them."""
 
 _READ_AND_WRITE = 6
 
-_Queues = Annotated[int, Meta(ge=0, le=4_096)]
+Queues = Annotated[int, Field(ge=0, le=4_096)]
 
 
-def read_route(raw: object, place: Place) -> Route:
-    """A route; the empty one is refused, because a name server that has no brokers for a topic does not know it."""
-    if raw is None:
+@dataclass(frozen=True, slots=True)
+class BrokerRoute:
+    """A broker in a route; perm as in QueueData (4 read, 2 write); master: it has one that is alive."""
+
+    name: str
+    queues: int
+    perm: int = _READ_AND_WRITE
+    master: bool = True
+
+
+class WrittenBroker(Part):
+    """A broker with a permission of its own, or without a master."""
+
+    queues: Queues
+    perm: Annotated[int, Field(ge=0, le=7)] = _READ_AND_WRITE
+    master: bool = True
+
+
+def _route(form: dict[str, int | WrittenBroker] | None) -> tuple[BrokerRoute, ...] | None:
+    if form is None:
         return None
-    if not isinstance(raw, dict):
-        place.refuse("an object of brokers, or null when the name server does not know the topic", seen=raw)
-    if not 0 < len(raw) <= MOST_BROKERS:
-        place.refuse(f"1 to {MOST_BROKERS} brokers", seen=len(raw), hint="null is the route of an unknown topic")
-    route = tuple(_broker(name, value, place) for name, value in raw.items())
+    if not 0 < len(form) <= MOST_BROKERS:
+        hint = "null is the route of an unknown topic"
+        raise rule_broken(f"1 to {MOST_BROKERS} brokers", seen=str(len(form)), hint=hint)
+    route = tuple(
+        BrokerRoute(name, broker) if isinstance(broker, int) else BrokerRoute(name, **dict(broker))
+        for name, broker in form.items()
+    )
     queues = sum(broker.queues for broker in route)
     if queues > MOST_QUEUES:
-        place.refuse(f"at most {MOST_QUEUES} queues in all", seen=queues)
+        raise rule_broken(f"at most {MOST_QUEUES} queues in all", seen=str(queues))
     return route
 
 
-def _broker(name: str, raw: Any, place: Place) -> BrokerRoute:
-    convert(BrokerName, name, place)
-    at = place / name
-    if not isinstance(raw, dict):
-        return BrokerRoute(name, convert(_Queues, raw, at))
-    return read(BrokerRoute, {"name": name, **members(raw, at, ("queues", "perm", "master"))}, at)
+_Brokers = Annotated[
+    dict[BrokerName, Queues | WrittenBroker],
+    Field(json_schema_extra={"minProperties": 1, "maxProperties": MOST_BROKERS, "additionalProperties": False}),
+]
+Route = Annotated[tuple[BrokerRoute, ...] | None, WrittenAs(_Brokers | None, _route)]
+"""Brokers in the order of the name server's answer; None: it does not know the topic, as if it had no brokers for it."""
 
 
 def route_data(route: Route) -> dict[str, Any] | None:
-    """A route as the script writes it; a broker of which nothing is special is the number of its queues."""
+    """A route as the script writes it; an ordinary broker is the number of its queues."""
     return None if route is None else {broker.name: _broker_data(broker) for broker in route}
 
 

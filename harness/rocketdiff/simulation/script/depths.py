@@ -1,6 +1,7 @@
 """How much of the client a script needs: the least depth that can run it, and the depth it is run at."""
 
 from rocketdiff.core.errors import UsageError
+from rocketdiff.documents.refusal import nearest
 from rocketdiff.simulation.script.model import (
     BrokerAnswers,
     Close,
@@ -22,8 +23,15 @@ _ORDER = tuple(Depth)
 _OF_CONNECTIONS = (Fault.FIN, Fault.SILENT)
 
 
+def depth_named(text: str, *besides: str) -> Depth:
+    """The depth of an option --depth; besides: what else the option takes. UsageError for another name."""
+    if text not in list(Depth):
+        raise UsageError(f"--depth {', '.join((*besides, *Depth))}", seen=text, hint=nearest(text, (*besides, *Depth)))
+    return Depth(text)
+
+
 def least_depth(script: Script) -> Depth:
-    """The least depth at which every step of the script means something."""
+    """The least depth at which every step of the script has an effect."""
     return max((_needed(step) for step in script.steps), key=_ORDER.index, default=Depth.SELECTION)
 
 

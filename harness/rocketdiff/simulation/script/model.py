@@ -1,14 +1,21 @@
-"""A script as the two hosts run it: frozen values, one a step, in one closed union; its words are those of ``vocabulary``."""
+"""
+A script as the file has it and as the two hosts run it: frozen values, one a step, in one closed union.
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated
+``do`` is the name of a step's kind in the file; what stands in the file in another form says so in its type.
+"""
 
-from msgspec import Meta
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar, Literal
 
+from pydantic import ConfigDict, Field
+
+from rocketdiff.documents.part import STRICT, WrittenAs
+from rocketdiff.documents.refusal import rule_broken
+from rocketdiff.simulation.script.answers import BrokerAnswersOf, NameServerAnswer, Route
 from rocketdiff.simulation.script.vocabulary import (
     DEFAULT_SETTINGS,
-    Answer,
+    FORMAT,
+    MOST_STEPS,
     BrokerName,
     Depth,
     DumpPart,
@@ -18,16 +25,16 @@ from rocketdiff.simulation.script.vocabulary import (
     Ms,
     Natural,
     QueueId,
-    Route,
-    ScriptSettings,
     Thread,
+    WrittenSettings,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """The fault table is told of an attempt."""
+    """An attempt is entered in the fault table."""
 
+    do: Literal["update"] = field(default="update", kw_only=True, repr=False)
     broker: BrokerName
     latency_ms: Ms
     isolation: bool
@@ -38,6 +45,7 @@ class Update:
 class Select:
     """A queue is chosen, as for a first attempt or (last_broker) for a retry."""
 
+    do: Literal["select"] = field(default="select", kw_only=True, repr=False)
     last_broker: BrokerName | None = None
     reset_index: bool = False
     thread: Thread = 0
@@ -47,28 +55,32 @@ class Select:
 class Advance:
     """Time passes; background work that falls due runs."""
 
+    do: Literal["advance"] = field(default="advance", kw_only=True, repr=False)
     ms: Ms
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerAnswers:
-    """From now on the broker answers so; several answers are taken in turn by send requests, round and round."""
+    """Sets the answers of a broker; send requests take several answers in turn, round and round."""
 
+    do: Literal["broker"] = field(default="broker", kw_only=True, repr=False)
     name: BrokerName
-    answers: tuple[Answer, ...]
+    answers: BrokerAnswersOf
 
 
 @dataclass(frozen=True, slots=True)
 class NameServerAnswers:
-    """From now on the name server answers so."""
+    """Sets the answer of the name server."""
 
-    answer: Answer
+    do: Literal["name_server"] = field(default="name_server", kw_only=True, repr=False)
+    answer: NameServerAnswer
 
 
 @dataclass(frozen=True, slots=True)
 class RouteChange:
-    """From now on the name server knows this route; clients learn it when they ask."""
+    """Sets the route of the name server; clients learn it when they ask."""
 
+    do: Literal["route"] = field(default="route", kw_only=True, repr=False)
     route: Route
 
 
@@ -76,18 +88,22 @@ class RouteChange:
 class PollRoutes:
     """The client's poll of routes runs now."""
 
+    do: Literal["poll_routes"] = field(default="poll_routes", kw_only=True, repr=False)
+
 
 @dataclass(frozen=True, slots=True)
 class Pause:
     """The broker freezes: connections succeed, bytes are kept, nothing is answered."""
 
+    do: Literal["pause"] = field(default="pause", kw_only=True, repr=False)
     broker: BrokerName
 
 
 @dataclass(frozen=True, slots=True)
 class Resume:
-    """The broker goes on and answers all it has kept."""
+    """The broker goes on and answers all requests it has kept."""
 
+    do: Literal["resume"] = field(default="resume", kw_only=True, repr=False)
     broker: BrokerName
 
 
@@ -95,6 +111,7 @@ class Resume:
 class Kill:
     """Connections are reset, new ones refused."""
 
+    do: Literal["kill"] = field(default="kill", kw_only=True, repr=False)
     broker: BrokerName
 
 
@@ -102,6 +119,7 @@ class Kill:
 class Restart:
     """A killed broker is back."""
 
+    do: Literal["restart"] = field(default="restart", kw_only=True, repr=False)
     broker: BrokerName
 
 
@@ -109,12 +127,15 @@ class Restart:
 class Close:
     """FIN on every connection to the broker, which stays up."""
 
+    do: Literal["close"] = field(default="close", kw_only=True, repr=False)
     broker: BrokerName
 
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
     """One round of heartbeats now."""
+
+    do: Literal["heartbeat"] = field(default="heartbeat", kw_only=True, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +154,13 @@ class Send:
     timeout_ms None: the call without a timeout. queue, or selector (chosen is argument modulo queues), or neither.
     """
 
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT | {
+        "json_schema_extra": {"not": {"required": ["queue", "selector"]}}
+    }
+
+    do: Literal["send"] = field(default="send", kw_only=True, repr=False)
     mode: Mode = Mode.SYNC
-    count: Annotated[int, Meta(ge=1, le=1_000_000)] = 1
+    count: Annotated[int, Field(ge=1, le=1_000_000)] = 1
     thread: Thread = 0
     timeout_ms: Ms | None = None
     queue: QueueOf | None = None
@@ -146,6 +172,7 @@ class Send:
 class SetIndex:
     """The raw counter of a thread is set."""
 
+    do: Literal["index"] = field(default="index", kw_only=True, repr=False)
     value: Int32
     thread: Thread = 0
 
@@ -154,15 +181,27 @@ class SetIndex:
 class SetWorstIndex:
     """The raw counter of the search for the least bad broker is set."""
 
+    do: Literal["worst_index"] = field(default="worst_index", kw_only=True, repr=False)
     value: Int32
     thread: Thread = 0
 
 
+def _each_once(parts: list[DumpPart]) -> tuple[DumpPart, ...]:
+    """In the order in which they are answered."""
+    if len(set(parts)) < len(parts):
+        raise rule_broken("each part once")
+    return tuple(part for part in DumpPart if part in parts)
+
+
+_Parts = Annotated[list[DumpPart], Field(min_length=1, json_schema_extra={"uniqueItems": True})]
+
+
 @dataclass(frozen=True, slots=True)
 class Dump:
-    """The state is asked for."""
+    """Asks for parts of the state."""
 
-    parts: tuple[DumpPart, ...]
+    do: Literal["dump"] = field(default="dump", kw_only=True, repr=False)
+    parts: Annotated[tuple[DumpPart, ...], WrittenAs(_Parts, _each_once)]
 
 
 Action = (
@@ -180,7 +219,7 @@ Action = (
     | Heartbeat
     | Send
 )
-"""What can stand in a timeline; Send and Select are done by their thread, the rest by the environment."""
+"""The actions of a timeline; Send and Select are done by their thread, the others by the environment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,57 +227,56 @@ class Entry:
     """One entry of a timeline; at_ms counts from the start of the step."""
 
     at_ms: Ms
-    action: Action
+    action: Annotated[Action, Field(discriminator="do")]
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
     """
-    Things that happen side by side; the step ends when all are done.
+    Entries that happen at the same time; the step ends when all are done.
 
     A thread does its entries in their order, each at its time or as soon as the thread is free.
     """
 
-    entries: tuple[Entry, ...]
+    do: Literal["timeline"] = field(default="timeline", kw_only=True, repr=False)
+    entries: Annotated[tuple[Entry, ...], Field(min_length=1, max_length=MOST_STEPS)]
 
 
 Step = Action | Advance | SetIndex | SetWorstIndex | Dump | Timeline
 
 
-@dataclass(frozen=True, slots=True)
+def _indexes(form: int | list[int]) -> tuple[int, ...]:
+    return tuple(form) if isinstance(form, list) else (form,)
+
+
+_Indexes = Int32 | Annotated[list[Int32], Field(min_length=1, max_length=256)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
     """
-    A whole script.
+    A script of the simulation.
 
     depth None: the least that can run it. start_index: raw counters of threads 0, 1, … before their first pick; a thread
     without one draws from the tape. expired_wait_extra_ms: how much later than its deadline a wait ends that expires.
     """
 
-    route: Route
-    steps: tuple[Step, ...]
-    settings: ScriptSettings = DEFAULT_SETTINGS
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+
+    format: Literal[1] = field(default=FORMAT, repr=False)
     depth: Depth | None = None
-    start_index: tuple[int, ...] = ()
-    seed: int = 0
-    expired_wait_extra_ms: int = 0
+    route: Route
+    settings: WrittenSettings = DEFAULT_SETTINGS
+    start_index: Annotated[tuple[int, ...], WrittenAs(_Indexes, _indexes)] = ()
+    seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = 0
+    expired_wait_extra_ms: Annotated[int, Field(ge=0, le=1)] = 0
     lookup: Lookup = Lookup.BEFORE
+    steps: Annotated[tuple[Annotated[Step, Field(discriminator="do")], ...], Field(max_length=MOST_STEPS)]
 
 
 @dataclass(frozen=True, slots=True)
 class NamedScript:
-    """A script and what its answers call it."""
+    """A script and its name in answers."""
 
     name: str
     script: Script
-
-
-def brokers_of(script: Script) -> Mapping[str, int]:
-    """Every broker the name server ever tells of, with the number of the step that first does (−1: from the start)."""
-    found: dict[str, int] = {broker.name: -1 for broker in script.route or ()}
-    for number, step in enumerate(script.steps):
-        actions = [entry.action for entry in step.entries] if isinstance(step, Timeline) else [step]
-        for action in actions:
-            if isinstance(action, RouteChange):
-                for broker in action.route or ():
-                    found.setdefault(broker.name, number)
-    return found

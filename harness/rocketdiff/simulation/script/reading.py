@@ -1,36 +1,49 @@
-"""A whole script, in both directions: text or JSON data to a checked Script, and back in the one canonical form."""
+"""Reads a script from text or JSON data, and writes it in its canonical form."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
-from typing import Annotated, Any, NoReturn
-
-from msgspec import Meta
+from functools import cache
+from typing import Any, NoReturn
 
 from rocketdiff.core.errors import UsageError
-from rocketdiff.simulation.script.answers import read_route, route_data
+from rocketdiff.documents.refusal import Place, Words, nearest, read_json, refused, shown
+from rocketdiff.documents.yaml_source import Location
+from rocketdiff.simulation.script.answers import MOST_ANSWERS, STATUSES, answer_data, answers_data, route_data
 from rocketdiff.simulation.script.depths import require_deep_enough
-from rocketdiff.simulation.script.fields import Place, convert, members, nearest, read
 from rocketdiff.simulation.script.model import (
     BrokerAnswers,
     Close,
     Kill,
     Pause,
+    QueueOf,
     Restart,
     Resume,
+    RouteChange,
     Script,
     Select,
     Send,
     Step,
     Timeline,
     Update,
-    brokers_of,
 )
-from rocketdiff.simulation.script.steps import read_step, step_data
-from rocketdiff.simulation.script.vocabulary import FORMAT, MOST_STEPS, Depth, Int32, Lookup, ScriptSettings
+from rocketdiff.simulation.script.vocabulary import FORMAT, VISIBLE, Mode
 
 MOST_CHARACTERS = 64_000_000
 """A script of a hundred thousand steps has some ten million characters."""
+
+_ANSWER = "a latency in ms, a fault, a send status or a response code"
+
+_WORDS = Words(
+    fields={
+        "answers": f"{_ANSWER}, or a list of 1 to {MOST_ANSWERS} of them",
+        "answer": "a latency in ms, timeout, refused or a response code from a name server",
+        "status": f"one of {', '.join(STATUSES)}",
+    },
+    patterns={VISIBLE: "text of visible ASCII characters"},
+    unions={"do": "a step of a known kind"},
+    kinds=dict.fromkeys(("model_type", "model_attributes_type", "dict_type"), "an object"),
+)
 
 
 def parse_script(script: str | bytes | Mapping[str, Any], name: str) -> Script:
@@ -39,12 +52,62 @@ def parse_script(script: str | bytes | Mapping[str, Any], name: str) -> Script:
 
     Raises UsageError that says in one sentence what is wrong and where.
     """
-    return read_script(_data(script, name) if isinstance(script, str | bytes) else dict(script), name)
+    data = _data(script, name) if isinstance(script, str | bytes) else dict(script)
+
+    def place(_location: Location) -> str:
+        return f"script {name}"
+
+    _require_format(data, place)
+    parsed = read_json(Script, data, place, _WORDS)
+    _require_consistent(parsed, place)
+    require_deep_enough(parsed, name)
+    return parsed
 
 
 def canonical(script: Script) -> str:
-    """One line of JSON, the same for any two scripts that mean the same: to be kept, compared and digested."""
+    """One line of JSON, equal for all scripts of one meaning: to be kept, compared and digested."""
     return json.dumps(to_dict(script), ensure_ascii=False, separators=(",", ":"))
+
+
+def to_dict(script: Script) -> dict[str, Any]:
+    """The canonical form: fields in the order of the format, what has its default left out."""
+    return _fields_of(script)
+
+
+_ALWAYS_WRITTEN = {"format", "do", "mode"}
+"""The mode of a send is written even if it is the default, because a reader looks for it."""
+
+
+def _fields_of(part: Any) -> dict[str, Any]:
+    values = ((name, getattr(part, name), default, form) for name, default, form in _written(part.__class__))
+    return {name: form(value) for name, value, default, form in values if value != default or name in _ALWAYS_WRITTEN}
+
+
+@cache
+def _written(kind: Any) -> tuple[tuple[str, Any, Callable[[Any], Any]], ...]:
+    """The fields of a part: name, default, and what writes the value."""
+    return tuple((each.name, each.default, _FORMS.get(each.name, _plain)) for each in fields(kind))
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, int):
+        return value
+    if isinstance(value, str):
+        return str(value)
+    return [_plain(entry) for entry in value] if isinstance(value, tuple) else _fields_of(value)
+
+
+def _indexes(indexes: tuple[int, ...]) -> int | list[int]:
+    return indexes[0] if len(indexes) == 1 else list(indexes)
+
+
+_FORMS: Mapping[str, Callable[[Any], Any]] = {
+    "answer": answer_data,
+    "answers": answers_data,
+    "route": route_data,
+    "start_index": _indexes,
+}
+"""How fields are written that the file has in another form."""
 
 
 def _data(text: str | bytes, name: str) -> object:
@@ -76,109 +139,62 @@ def _no_number(constant: str) -> NoReturn:
     raise UsageError("a number", seen=constant)
 
 
-FIELDS = ("format", "depth", "route", "settings", "start_index", "seed", "expired_wait_extra_ms", "lookup", "steps")
-
-_MOST_THREADS = 256
-_StartIndexes = Annotated[tuple[Int32, ...], Meta(min_length=1, max_length=_MOST_THREADS)]
-_Seed = Annotated[int, Meta(ge=0, le=2**63 - 1)]
-_ExtraMs = Annotated[int, Meta(ge=0, le=1)]
-
-
-def read_script(raw: object, name: str) -> Script:
-    """A script from its JSON data; ``name`` is what messages call it."""
-    top = Place(name)
-    data = members(raw, top, FIELDS)
-    _require_format(data, top)
-    for field in ("route", "steps"):
-        if field not in data:
-            top.refuse("a value", seen="nothing", in_words=True, hint=f"add {field}")
-    script = Script(
-        route=read_route(data["route"], top / "route"),
-        steps=_steps(data["steps"], top / "steps"),
-        settings=read(ScriptSettings, data.get("settings", {}), top / "settings"),
-        depth=convert(Depth | None, data.get("depth"), top / "depth"),
-        start_index=_start_index(data["start_index"], top / "start_index") if "start_index" in data else (),
-        seed=convert(_Seed, data.get("seed", 0), top / "seed"),
-        expired_wait_extra_ms=convert(_ExtraMs, data.get("expired_wait_extra_ms", 0), top / "expired_wait_extra_ms"),
-        lookup=convert(Lookup, data.get("lookup", str(Lookup.BEFORE)), top / "lookup"),
-    )
-    require_known_brokers(script, name)
-    require_deep_enough(script, name)
-    return script
-
-
-def to_dict(script: Script) -> dict[str, Any]:
-    """The canonical form: fields in the order of the format, what has its default left out."""
-    data: dict[str, Any] = {"format": FORMAT}
-    if script.depth is not None:
-        data["depth"] = str(script.depth)
-    data["route"] = route_data(script.route)
-    if settings := _settings_data(script.settings):
-        data["settings"] = settings
-    if script.start_index:
-        data["start_index"] = script.start_index[0] if len(script.start_index) == 1 else list(script.start_index)
-    if script.seed:
-        data["seed"] = script.seed
-    if script.expired_wait_extra_ms:
-        data["expired_wait_extra_ms"] = script.expired_wait_extra_ms
-    if script.lookup is not Lookup.BEFORE:
-        data["lookup"] = str(script.lookup)
-    data["steps"] = [step_data(step) for step in script.steps]
-    return data
-
-
-def _require_format(data: dict[str, Any], top: Place) -> None:
+def _require_format(data: object, place: Place) -> None:
     """Before any value is looked at: in another format every field may mean something else."""
+    if not isinstance(data, dict):
+        raise refused(place, (), expected="an object", seen=shown(data))
     version = data.get("format")
     if version != FORMAT or isinstance(version, bool | float):
-        (top / "format").refuse(
-            f"format {FORMAT}",
-            seen="nothing" if version is None else version,
+        raise refused(
+            place,
+            ("format",),
+            expected=f"format {FORMAT}",
+            seen="nothing" if version is None else shown(version),
             hint="this rocketdiff reads no other version of the script format",
         )
 
 
-def _steps(raw: object, place: Place) -> tuple[Step, ...]:
-    if not isinstance(raw, list):
-        place.refuse("a list of steps", seen=raw)
-    if len(raw) > MOST_STEPS:
-        place.refuse(f"at most {MOST_STEPS} steps", seen=len(raw))
-    return tuple(read_step(step, place / number) for number, step in enumerate(raw))
+def _require_consistent(script: Script, place: Place) -> None:
+    """
+    Raise UsageError for fields that contradict each other.
+
+    A broker that no route of the script ever holds would look like a calm run.
+    """
+    actions = list(_actions(script))
+    routes = [script.route, *(action.route for _, action in actions if isinstance(action, RouteChange))]
+    known = dict.fromkeys(broker.name for route in routes for broker in route or ())
+    for location, action in actions:
+        broker = _broker_of(action)
+        if broker is not None and broker not in known:
+            expected = f"a broker of the script's routes ({', '.join(known) or 'which hold none'})"
+            raise refused(place, location, expected=expected, seen=shown(broker), hint=nearest(broker, known))
+        if isinstance(action, Send):
+            _require_sendable(action, location, place)
 
 
-def _start_index(raw: object, place: Place) -> tuple[int, ...]:
-    if isinstance(raw, list):
-        return tuple(convert(_StartIndexes, raw, place))
-    return (int(convert(Int32, raw, place)),)
+def _require_sendable(send: Send, location: Location, place: Place) -> None:
+    if send.queue is not None and send.selector is not None:
+        raise refused(place, location, expected="queue or selector", seen="both", hint="leave one of them out")
+    if send.mode is Mode.ONE_WAY and send.timeout_ms is not None:
+        expected, seen = "no timeout_ms with mode oneway", str(send.timeout_ms)
+        raise refused(place, location, expected=expected, seen=seen, hint="the client has no such call")
 
 
-def _settings_data(settings: ScriptSettings) -> dict[str, Any]:
-    pairs = {field.name: (getattr(settings, field.name), field.default) for field in fields(settings)}
-    changed = {name: value for name, (value, default) in pairs.items() if value != default}
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in changed.items()}
-
-
-def require_known_brokers(script: Script, name: str) -> None:
-    """UsageError for a broker that no route of the script ever holds: a slip of the pen would look like a calm run."""
-    known = brokers_of(script)
+def _actions(script: Script) -> Iterator[tuple[Location, Step]]:
     for number, step in enumerate(script.steps):
-        for broker in _named(step):
-            if broker not in known:
-                place = Place(name) / "steps" / number
-                expected = f"a broker of the script's routes ({', '.join(known) or 'which hold none'})"
-                place.refuse(expected, seen=broker, hint=nearest(broker, tuple(known)))
+        if isinstance(step, Timeline):
+            for entry_number, entry in enumerate(step.entries):
+                yield ("steps", number, "entries", entry_number, "action"), entry.action
+        else:
+            yield ("steps", number), step
 
 
-def _named(step: Step) -> Iterator[str]:
+def _broker_of(step: Step) -> str | None:
     match step:
-        case Timeline(entries):
-            for entry in entries:
-                yield from _named(entry.action)
-        case Update(broker=broker) | Pause(broker) | Resume(broker) | Kill(broker) | Restart(broker) | Close(broker):
-            yield broker
-        case BrokerAnswers(name=broker):
-            yield broker
-        case Select(last_broker=str(broker)):
-            yield broker
-        case Send(queue=queue) if queue is not None:
-            yield queue.broker
+        case Update(broker) | Pause(broker) | Resume(broker) | Kill(broker) | Restart(broker) | Close(broker):
+            return broker
+        case BrokerAnswers(broker) | Select(broker):
+            return broker
+        case Send(queue=QueueOf(broker)):
+            return broker
+    return None

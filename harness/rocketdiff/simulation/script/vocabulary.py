@@ -1,39 +1,42 @@
 """
-The words scripts are written in: limits, closed sets, routes, settings and answers.
+The words scripts are written in: limits, closed sets and settings.
 
 Limits stand in the types, so that the reader of scripts and the published JSON schema have them from one place. A field's
 name is its name in the file; a field that is left out has the value it has here.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_type_hints
 
-from msgspec import Meta
+from pydantic import Field, create_model
 
 from rocketdiff.core.settings import CLIENT_SETTINGS, ClientSettings, Unit
+from rocketdiff.documents.part import Part, WrittenAs
 
-FORMAT = 1
+FORMAT: Literal[1] = 1
 """Version of the script format; another number is another format and is refused."""
 
 MOST_STEPS = 100_000
 """Steps of a script and entries of a timeline; far above what a person writes, far below what fills a memory."""
 
+VISIBLE = r"^[!-~]+$"
+
 _INT_MIN, _INT_MAX = -(2**31), 2**31 - 1
 
-Ms = Annotated[int, Meta(ge=0, le=100_000_000_000, description="Virtual milliseconds, at most three years.")]
-IntMs = Annotated[int, Meta(ge=0, le=_INT_MAX, description="Milliseconds that the client keeps in an int.")]
+Ms = Annotated[int, Field(ge=0, le=100_000_000_000, description="Virtual milliseconds, at most three years.")]
+IntMs = Annotated[int, Field(ge=0, le=_INT_MAX, description="Milliseconds that the client keeps in an int.")]
 PeriodMs = Annotated[
-    int, Meta(ge=1, le=_INT_MAX, description="A period; none is 0, which would repeat for ever at once.")
+    int, Field(ge=1, le=_INT_MAX, description="A period; none is 0, which would repeat for ever at once.")
 ]
-Int32 = Annotated[int, Meta(ge=_INT_MIN, le=_INT_MAX)]
-Natural = Annotated[int, Meta(ge=0, le=_INT_MAX)]
-BrokerName = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[!-~]+$")]
-QueueId = Annotated[int, Meta(ge=0, le=65_535)]
-Thread = Annotated[int, Meta(ge=0, le=255, description="A sender thread; each has its own counter.")]
-Retries = Annotated[int, Meta(ge=0, le=10_000)]
-Code = Annotated[int, Meta(ge=0, le=_INT_MAX)]
+Int32 = Annotated[int, Field(ge=_INT_MIN, le=_INT_MAX)]
+Natural = Annotated[int, Field(ge=0, le=_INT_MAX)]
+BrokerName = Annotated[str, Field(max_length=200, pattern=VISIBLE)]
+QueueId = Annotated[int, Field(ge=0, le=65_535)]
+Thread = Annotated[int, Field(ge=0, le=255, description="A sender thread; each has its own counter.")]
+Retries = Annotated[int, Field(ge=0, le=10_000)]
+Code = Annotated[int, Field(ge=0, le=_INT_MAX)]
 
 
 class Depth(StrEnum):
@@ -86,20 +89,6 @@ class DumpPart(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class BrokerRoute:
-    """What the name server says of one broker; perm as in QueueData (4 read, 2 write); master: has one that is alive."""
-
-    name: BrokerName
-    queues: Annotated[int, Meta(ge=0, le=4_096)]
-    perm: Annotated[int, Meta(ge=0, le=7)] = 6
-    master: bool = True
-
-
-Route = tuple[BrokerRoute, ...] | None
-"""Brokers in the order of the name server's answer; None: it does not know the topic."""
-
-
-@dataclass(frozen=True, slots=True)
 class ScriptSettings(ClientSettings):
     """
     The client's settings under its own names in snake case; what is left out stays as the client has it.
@@ -119,24 +108,23 @@ class ScriptSettings(ClientSettings):
 _TAKEN: Mapping[Unit, Any] = {
     Unit.FLAG: bool,
     Unit.MS: IntMs,
-    Unit.MS_OR_OFF: Annotated[int, Meta(ge=-1, le=_INT_MAX)],
+    Unit.MS_OR_OFF: Annotated[int, Field(ge=-1, le=_INT_MAX)],
     Unit.PERIOD_MS: PeriodMs,
     Unit.TIMES: Retries,
     Unit.BYTES: Natural,
 }
 """What a client takes of each: more than a scenario may state."""
 
-# Where msgspec looks for limits; the core, which has the fields, knows no msgspec.
-ScriptSettings.__annotations__ |= {name: _TAKEN[setting.unit] for name, setting in CLIENT_SETTINGS.items()}
-
 DEFAULT_SETTINGS = ScriptSettings()
 """Nothing is set."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """One answer of a server: after latency_ms with a response code (0: success), or a fault instead of an answer."""
+def _settings_part() -> type[Part]:
+    """The settings as a mapping of the file."""
+    hints = get_type_hints(ScriptSettings, include_extras=True)
+    taken = hints | {name: _TAKEN[setting.unit] for name, setting in CLIENT_SETTINGS.items()}
+    parts: dict[str, Any] = {each.name: (taken[each.name], each.default) for each in fields(ScriptSettings)}
+    return create_model("ScriptSettings", __base__=Part, __doc__=ScriptSettings.__doc__, **parts)
 
-    latency_ms: Ms = 0
-    code: Code = 0
-    fault: Fault | None = None
+
+WrittenSettings = Annotated[ScriptSettings, WrittenAs(_settings_part(), lambda part: ScriptSettings(**dict(part)))]

@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from rocketdiff.simulation.script.vocabulary import ScriptSettings
-from rocketdiff.simulation.virtual.codec import NAME_SERVER, NotedAttempts, ScriptCodec, vip_address
+from rocketdiff.simulation.virtual.codec import NAME_SERVER, AttemptRecorder, ScriptCodec, vip_address
 from rocketdiff.simulation.virtual.loop_transport import LoopTransport
 from rocketdiff.simulation.virtual.network import Network
 from rocketdiff.simulation.virtual.servers import Servers
@@ -80,4 +80,4 @@ def _sender(memory: Memory, host: VirtualHost, transport: Transport[Any, Any]) -
     name_servers = NameServers((NAME_SERVER,), host, transport, memory.dialect.remoting, 0)
     codec = ScriptCodec()
     routes = Routes(memory, host, transport, codec, name_servers, RouteDefaults())
-    return Sender(memory, host, routes, transport, codec, NotedAttempts(host), vip_address)
+    return Sender(memory, host, routes, transport, codec, AttemptRecorder(host), vip_address)

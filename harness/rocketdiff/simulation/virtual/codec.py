@@ -1,8 +1,8 @@
-"""What the client says to scripted servers and hears from them: no bytes, but what a script can tell apart."""
+"""Requests to scripted servers and their responses: no bytes, only what a script distinguishes."""
 
 from dataclasses import dataclass
 
-from rocketdiff.simulation.virtual.book import WRITTEN, Attempt, Book, End
+from rocketdiff.simulation.virtual.send_record import WRITTEN, Attempt, End, SendRecord
 from rocketmq_reference.client.codec import FAILURES, Failure, code_of
 from rocketmq_reference.client.effects import Host
 from rocketmq_reference.remoting.errors import MQBrokerException, MQClientException, NullPointerException
@@ -14,7 +14,7 @@ TOPIC = "topic"
 
 NAME_SERVER = "the name server"
 _VIP = " at the port two below"
-"""Names of brokers have no spaces, so these are addresses of nobody else."""
+"""Names of brokers have no spaces, so no broker has such an address."""
 
 TOPIC_NOT_EXIST = 17
 
@@ -27,18 +27,18 @@ Question = int | None
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message of a script has nothing but the book of its send."""
+    """A message of a script: it has only the record of its send."""
 
-    book: Book
+    record: SendRecord
     topic: str = TOPIC
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
     """
-    An answer: its code, and the queue that a send's answer names, which is that of the request it answers.
+    A response: its code, and for a send the queue of the request.
 
-    queue_id None: no send was asked. route: what the name server knew when it arrived.
+    queue_id None: the request was no send. route: the name server's route when the response arrived.
     """
 
     code: int
@@ -48,7 +48,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A message that a broker took."""
+    """A message that a broker stored."""
 
     status: str
     broker: str
@@ -56,17 +56,17 @@ class Result:
 
 
 def vip_address(broker: str) -> str:
-    """Address of the port two below a broker's."""
+    """The address of a broker's VIP port, two below its own."""
     return broker + _VIP
 
 
 def broker_at(address: str) -> str:
-    """The broker of an address, whichever port it is."""
+    """The broker of an address, for either port."""
     return address.removesuffix(_VIP)
 
 
 class ScriptCodec:
-    """Questions and answers of a script."""
+    """The codec of the client for scripts."""
 
     __slots__ = ()
 
@@ -88,7 +88,7 @@ class ScriptCodec:
         return None
 
     def read_route(self, topic: str, answer: Answered) -> TopicRoute:
-        """The name server never knows the stand-in topic."""
+        """The name server of a script does not know the default topic."""
         if answer.code or answer.queue_id is not None:
             raise MQClientException("no route", answer.code)
         if answer.route is None or topic != TOPIC:
@@ -108,8 +108,8 @@ class ScriptCodec:
         return answer.code == 0
 
 
-class NotedAttempts:
-    """Writes the attempts of a send into its book: those whose request went to the remoting client."""
+class AttemptRecorder:
+    """Adds the attempts of a send to its record: those whose request reached the remoting client."""
 
     __slots__ = ("_host",)
 
@@ -118,35 +118,35 @@ class NotedAttempts:
 
     def begun(
         self, message: Message, _number: int, _broker: str, queue_id: int, address: str | None, *, vip: bool
-    ) -> tuple[Book, Attempt]:
-        return message.book, Attempt(address, queue_id, 0, 0, vip)
+    ) -> tuple[SendRecord, Attempt]:
+        return message.record, Attempt(address, queue_id, 0, 0, vip)
 
-    def requested(self, noted: tuple[Book, Attempt], timeout_ms: int) -> None:
-        book, attempt = noted
+    def requested(self, noted: tuple[SendRecord, Attempt], timeout_ms: int) -> None:
+        record, attempt = noted
         attempt.timeout_ms, attempt.began_ms = timeout_ms, self._host.now_ms
-        book.attempts.append(attempt)
+        record.attempts.append(attempt)
 
-    def ended(self, noted: tuple[Book, Attempt], outcome: Result | Failure | None, answer: Answered | None) -> None:
-        """What its answer's code alone says goes before what the sender makes of it, who cannot read every answer."""
+    def ended(
+        self, noted: tuple[SendRecord, Attempt], outcome: Result | Failure | None, answer: Answered | None
+    ) -> None:
+        """The code of the response decides before the outcome, since the sender cannot read every response."""
         _, attempt = noted
         now_ms = self._host.now_ms
         if answer is not None:
             status = _STATUSES.get(answer.code)
-            said = (
-                AttemptResult.failed("MQBrokerException", answer.code) if status is None else AttemptResult.ok(status)
-            )
-            attempt.ended(now_ms, said)
+            result = AttemptResult.ok(status) if status else AttemptResult.failed("MQBrokerException", answer.code)
+            attempt.ended(now_ms, result)
         elif isinstance(outcome, FAILURES):
             attempt.ended(now_ms, AttemptResult.failed(type(outcome).__name__, code_of(outcome)))
         else:
             attempt.end(now_ms, WRITTEN)
 
 
-def end_of(told: Result | Failure | None) -> End:
-    """What the application sees of a send; None: a one-way request is written."""
-    if told is None:
+def end_of(outcome: Result | Failure | None) -> End:
+    """What the application sees of a send; None: a one-way request was written."""
+    if outcome is None:
         return End("ok")
-    if isinstance(told, FAILURES):
-        cause = None if told.__cause__ is None else type(told.__cause__).__name__
-        return End("exception", exception=type(told).__name__, code=code_of(told), cause=cause)
-    return End("ok", told.status, told.broker, told.queue_id)
+    if isinstance(outcome, FAILURES):
+        cause = None if outcome.__cause__ is None else type(outcome.__cause__).__name__
+        return End("exception", exception=type(outcome).__name__, code=code_of(outcome), cause=cause)
+    return End("ok", outcome.status, outcome.broker, outcome.queue_id)

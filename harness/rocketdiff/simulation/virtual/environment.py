@@ -1,4 +1,4 @@
-"""What happens around the client: servers change their minds, routes change, somebody tells the fault table."""
+"""Actions around the client: on servers, on routes, and on the fault table."""
 
 from rocketdiff.simulation.script.model import (
     Action,
@@ -20,7 +20,7 @@ from rocketmq_reference.client.effects import Body
 
 
 def act(session: Session, head: str, action: Action) -> Body | None:
-    """Make it happen; what takes time is given back as an actor."""
+    """Do an action; one that takes time is returned as an actor."""
     match action:
         case Update(broker, latency_ms, isolation, reachable):
             now_ms = session.kernel.now_ms
@@ -45,7 +45,7 @@ def act(session: Session, head: str, action: Action) -> Body | None:
 
 
 def _instruct(servers: Servers, action: Action) -> None:
-    """Tell a server how to go on; a client notices when it next has to do with it."""
+    """Change a server; the client notices at its next request."""
     match action:
         case NameServerAnswers(answer):
             servers.name_server.server.set((answer,))
@@ -62,7 +62,7 @@ def _instruct(servers: Servers, action: Action) -> None:
 
 
 def _poll(session: Session, head: str) -> Body:
-    """The client's own round, at the depth "remoting" by its own thread; elsewhere the producer was never started."""
+    """Poll routes: at the depth "remoting" as the client's own poll, elsewhere without a started producer."""
     connected = session.producer.connected
     if connected is not None:
         yield from connected.background.poll()

@@ -1,10 +1,10 @@
 """
 Virtual time: events in the order of their due time, and actors that wait for them.
 
-An actor stands for one thread of the client; it is a coroutine as `rocketmq_reference.client.effects` has them. What falls due at the same millisecond runs in the order in which
-it was scheduled; an actor that a signal wakes is scheduled at that moment, after whatever is due already.
+An actor is one thread of the client: a coroutine of `rocketmq_reference.client.effects`. Events of the same millisecond run in
+the order in which they were scheduled; an actor that a signal wakes is scheduled at that moment, after all that is due already.
 
-On most machines a wait that expires ends a little after its deadline. Whether it does, a script decides (extra_ms).
+On most machines a wait that expires ends a little after its deadline. Whether it does here is for the script to say (extra_ms).
 """
 
 import heapq
@@ -68,7 +68,7 @@ class Kernel:
         self._every(self.now_ms + first_ms, period_ms, action)
 
     def outside(self, action: Callable[[], Result]) -> Running[Result]:
-        """What is not the client's takes no time here."""
+        """Code that is not the client's takes no time here."""
         result = action()
         yield from ()
         return result
@@ -78,12 +78,12 @@ class Kernel:
         self.at(self.now_ms, lambda: self._resume(body, answer=None))
 
     def start_hurried(self, body: Body) -> None:
-        """As start, for an actor that may be hurried."""
+        """Start an actor that may be hurried."""
         self._hurried[body] = None
         self.start(body)
 
     def hurry(self, body: Body) -> None:
-        """An actor that has been given its signal, but not had its turn, goes on at once."""
+        """An actor whose signal is given, and whose turn has not come, goes on at once."""
         waiting = self._hurried[body]
         if waiting is not None and waiting.signal is not None and waiting.signal.given:
             self._end(waiting)
@@ -93,7 +93,7 @@ class Kernel:
         self._resume(body, answer=None)
 
     def answered(self) -> None:
-        """The script has answered something: it is not stuck."""
+        """The script has answered something, so it makes progress."""
         self._answered = self._events
 
     def give(self, signal: Signal) -> None:
@@ -101,33 +101,27 @@ class Kernel:
         self.give_together((signal,))
 
     def give_together(self, signals: Iterable[Signal]) -> None:
-        """Give several signals at once: whoever has waited longest goes on first."""
+        """Give several signals at once: the actor that has waited longest goes on first."""
         waiting: list[_Waiting] = []
         for signal in signals:
             signal.given = True
             waiting += signal.waiting
             signal.waiting = []
-        for one in sorted(waiting, key=_number) if len(waiting) > 1 else waiting:
-            if not one.over:
-                self.at(self.now_ms, _wake(self, one))
+        for wait in sorted(waiting, key=_number) if len(waiting) > 1 else waiting:
+            if not wait.over:
+                self.at(self.now_ms, _wake(self, wait))
 
     def give_at_once(self, signal: Signal) -> None:
-        """Give a signal in an event that is the waking itself: who waits for it goes on before anything else."""
+        """Give a signal in an event that is the waking itself: the actors that wait for it go on before anything else."""
         signal.given = True
         waiting, signal.waiting = signal.waiting, []
-        for one in waiting:
-            self._end(one)
+        for wait in waiting:
+            self._end(wait)
 
     def run_until(self, signal: Signal) -> None:
         """Let things happen until the signal is given; what is due then and has not run yet stays due."""
         while not signal.given and self._heap:
             self._run_next()
-
-    def run_until_ms(self, until_ms: int) -> None:
-        """Let everything happen that falls due up to and at a time, and set the clock to it."""
-        while self._heap and self._heap[0][0] <= until_ms:
-            self._run_next()
-        self.now_ms = max(self.now_ms, until_ms)
 
     @property
     def is_due(self) -> bool:
@@ -135,7 +129,7 @@ class Kernel:
         return bool(self._heap) and self._heap[0][0] <= self.now_ms
 
     def turn(self) -> Body:
-        """For an actor: let what is due already go first."""
+        """For an actor: let all that is due already go first."""
         if self.is_due:
             mine = Signal()
             self.at(self.now_ms, lambda: self.give_at_once(mine))
@@ -183,13 +177,13 @@ class Kernel:
             self.at(wait.until_ms + extra_ms, lambda: self._end(waiting))
 
     def _known(self, wait: Wait) -> bool | None:
-        """The answer to a wait that is none, because the signal has been given or the time is up already."""
+        """The answer to a wait that is over at once, because the signal is given or the time is up."""
         if wait.signal is not None and wait.signal.given:
             return True
         return False if wait.until_ms is not None and wait.until_ms <= self.now_ms else None
 
     def _end(self, waiting: _Waiting) -> None:
-        """The actor goes on; at its deadline with a yes, if the signal was given a moment ago."""
+        """The actor goes on; at its deadline with True if the signal has just been given."""
         if not waiting.over:
             waiting.over = True
             self._resume(waiting.body, answer=waiting.signal is not None and waiting.signal.given)

@@ -1,4 +1,4 @@
-"""The lines of a script's answers, in the text form that both hosts print: as json.dumps has it, keys in a fixed order."""
+"""The text of answer lines, the same in both hosts: as json.dumps writes it, with keys in a fixed order."""
 
 import json
 from functools import lru_cache
@@ -20,22 +20,22 @@ def number(value: int | None) -> str:
 
 
 def head(script: str, step: int) -> str:
-    """The beginning of a line that answers a step; ``of_entry`` and ``of_repeat`` go on with it."""
+    """The beginning of a line that answers a step; ``of_entry`` and ``of_repeat`` add to it."""
     return f'{{"script": {text(script)}, "step": {step}, '
 
 
 def of_entry(head: str, entry: int) -> str:
-    """The step is a timeline, and it is this entry of it."""
+    """The beginning for an entry of a timeline."""
     return f'{head}"at": {entry}, '
 
 
 def of_repeat(head: str, repeat: int) -> str:
-    """The step is a send that is done several times, and it is this one."""
+    """The beginning for one of several sends of a step."""
     return f'{head}"n": {repeat}, '
 
 
 def queues_text(info: PublishInfo) -> str:
-    """The publish list, as broker name and queue id run together."""
+    """The publish list: broker name and queue id joined."""
     return json.dumps([f"{queue.broker}{queue.queue_id}" for queue in info.queues], ensure_ascii=False)
 
 
@@ -51,7 +51,7 @@ def selected_text(queue: Queue) -> str:
 
 
 def dump_text(parts: dict[DumpPart, str]) -> str:
-    """What was asked of the state, always in the same order."""
+    """The parts of the state, always in the same order."""
     return "{" + ", ".join(f'"{part}": {parts[part]}' for part in DumpPart if part in parts) + "}"
 
 

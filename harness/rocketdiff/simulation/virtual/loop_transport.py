@@ -14,7 +14,7 @@ from rocketmq_reference.remoting.errors import (
 
 
 class LoopTransport:
-    """Stands for the whole remoting client."""
+    """The remoting client without connections."""
 
     __slots__ = ("_kernel", "_servers")
 
@@ -23,24 +23,24 @@ class LoopTransport:
         self._servers = servers
 
     def invoke(self, address: str, timeout_ms: int, question: Question) -> Running[Answered]:
-        """One request; the answer counts if it comes no later than the deadline. Without time left nobody waits for it."""
+        """One request; a response at the deadline is in time. Without time left the request does not wait."""
         server = self._server(address)
         if not server.accepts(is_send=question is not None):
             raise RemotingConnectException(address)
-        heard = _Heard(self._kernel)
-        server.arrive(heard, is_send=question is not None)
-        if not (yield Wait(heard.over, self._kernel.now_ms + timeout_ms)):
+        outcome = _Outcome(self._kernel)
+        server.arrive(outcome, is_send=question is not None)
+        if not (yield Wait(outcome.over, self._kernel.now_ms + timeout_ms)):
             raise RemotingTimeoutException(address, timeout_ms)
-        if heard.code is None:
+        if outcome.code is None:
             raise RemotingSendRequestException(address)
-        return Answered(heard.code, question, self._servers.name_server.route)
+        return Answered(outcome.code, question, self._servers.name_server.route)
 
     def invoke_one_way(self, address: str, _timeout_ms: int, _question: Question) -> Body:
         """Written at once, or refused at once."""
         server = self._server(address)
         if not server.accepts(is_send=True):
             raise RemotingConnectException(address)
-        server.arrive(_Heard(self._kernel), is_send=True)
+        server.arrive(_Outcome(self._kernel), is_send=True)
         yield from ()
 
     def invoke_async(
@@ -70,8 +70,8 @@ class LoopTransport:
         return self._servers.broker(broker_at(address))
 
 
-class _Heard:
-    """What becomes of one request; code None once it is over: the connection broke."""
+class _Outcome:
+    """The end of one request; code None at the end: the connection broke."""
 
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel

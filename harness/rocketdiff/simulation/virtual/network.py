@@ -1,8 +1,8 @@
 """
-The wire between the client and the scripted servers: who accepts, what is kept, what comes back and when.
+The network between the client and the scripted servers: connections, requests, responses and closes.
 
-What arrives is an event on the client's side; its consequences are the connection rules'. A server only ever answers on
-the connection on which it was asked, and only while that stands.
+What arrives is an event of the client; what follows from it is decided by the connection rules. A server responds on the
+connection of the request, and only while that is open.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from rocketmq_reference.rules.client.connection_steps import Connection, Request
 
 
 class Client(Protocol):
-    """Whoever is told of what the network does."""
+    """What the network calls: the remoting client."""
 
     def connected(self, connection: Connection, *, accepted: bool) -> None:
         """A connect has its result."""
@@ -38,14 +38,14 @@ class Client(Protocol):
 
 
 class Network:
-    """Carries connects, requests, answers and closes; client: who is told."""
+    """Carries connects, requests, responses and closes; client: the remoting client."""
 
     client: Client
 
     def __init__(self, kernel: Kernel, servers: Servers) -> None:
         self._kernel = kernel
         self.servers = servers
-        self._standing: list[Connection] = []
+        self._open: list[Connection] = []
         self._used_ms: dict[int, int] = {}  # by identity of the connection
 
     def connect(self, connection: Connection, first: Call | None) -> None:
@@ -54,23 +54,23 @@ class Network:
         self._kernel.after(0, lambda: self._meet(connection, sending=sending))
 
     def look(self, _address: str) -> None:
-        """Whatever happens is told at once."""
+        """Nothing to do: every event is reported at once."""
 
     def close(self, connection: Connection) -> None:
         """The client closes."""
-        if connection in self._standing:
-            self._standing.remove(connection)
+        if connection in self._open:
+            self._open.remove(connection)
 
     def write(self, request: Request, call: Call) -> None:
         """A request arrives at its server."""
         connection = request.connection
         self._use(connection)
-        heard = _Heard(self, request, connection, call.question)
-        self._server(connection.address).arrive(heard, is_send=call.question is not None)
+        outcome = _Outcome(self, request, connection, call.question)
+        self._server(connection.address).arrive(outcome, is_send=call.question is not None)
 
     def close_all(self, broker: str, *, reset: bool) -> None:
-        """The broker closes or resets every connection there is to it."""
-        for connection in [one for one in self._standing if broker_at(one.address) == broker]:
+        """The broker closes or resets all its connections."""
+        for connection in [connection for connection in self._open if broker_at(connection.address) == broker]:
             self._kernel.after(0, self._ending(connection, reset=reset))
 
     def _meet(self, connection: Connection, *, sending: bool) -> None:
@@ -80,7 +80,7 @@ class Network:
             return
         accepted = server.accepts(is_send=sending)
         if accepted:
-            self._standing.append(connection)
+            self._open.append(connection)
             self._use(connection)
         self.client.connected(connection, accepted=accepted)
         if accepted:
@@ -101,25 +101,25 @@ class Network:
         return lambda: self.end(connection, reset=reset)
 
     def connected(self) -> dict[str, int]:
-        """How many connections stand, by broker."""
+        """How many connections are open, by broker."""
         counts: dict[str, int] = {}
-        for connection in self._standing:
+        for connection in self._open:
             if connection.address != NAME_SERVER:
                 broker = broker_at(connection.address)
                 counts[broker] = counts.get(broker, 0) + 1
         return counts
 
     def carries(self, connection: Connection) -> bool:
-        """Something is on its way to the client; False if the connection has been closed by either side."""
-        stands = connection in self._standing
-        if stands:
+        """Whether a connection is open, on which something arrives at the client now."""
+        is_open = connection in self._open
+        if is_open:
             self._use(connection)
-        return stands
+        return is_open
 
     def end(self, connection: Connection, *, reset: bool) -> None:
         """The server's side is closed or reset."""
-        if connection in self._standing:
-            self._standing.remove(connection)
+        if connection in self._open:
+            self._open.remove(connection)
             self.client.closed(connection, reset=reset)
 
     def _use(self, connection: Connection) -> None:
@@ -127,7 +127,7 @@ class Network:
 
     def _watch_idleness(self, connection: Connection) -> None:
         def look() -> None:
-            if connection not in self._standing:
+            if connection not in self._open:
                 return
             if self._kernel.now_ms - self._used_ms[id(connection)] >= IDLE_MS:
                 self._use(connection)
@@ -143,8 +143,8 @@ class Network:
 
 
 @dataclass(frozen=True, slots=True)
-class _Heard:
-    """What becomes of one request, on the connection on which it was made, while that stands."""
+class _Outcome:
+    """The end of one request, on its connection, while that is open."""
 
     network: Network
     request: Request

@@ -10,14 +10,14 @@ from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.events import Event, Observer
 
 LineObserver = Callable[[int, Event], None]
-"""Is told which answer line comes next when a rule decides something, and what the rule tells of it."""
+"""Called with the number of the next answer line and the event, when a rule reports one."""
 
 
 def run_reference(
     dialect: Dialect, name: str, script: Script, *, trace: bool = False, observer: LineObserver | None = None
 ) -> list[str]:
     """
-    The lines with which the reference, speaking a dialect, answers a script called ``name``.
+    The answer lines of the reference in a dialect to a script called ``name``.
 
     trace: also a line for every step that changes the client, and the state in each. Raises UsageError for a script that
     does not come to an end.
@@ -36,9 +36,5 @@ def run_reference(
 
 
 def _watch(observer: LineObserver, line: Callable[[], int]) -> Observer:
-    """Adds to what the rules tell which line it leads to."""
-
-    def told(event: Event) -> None:
-        observer(line(), event)
-
-    return told
+    """Adds to an event of the rules the number of the line it leads to."""
+    return lambda event: observer(line(), event)

@@ -1,10 +1,11 @@
-"""The brokers and the name server of a script: what they would say, and whether they are there to say it."""
+"""The brokers and the name server of a script: how they respond, and whether they are up."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from rocketdiff.simulation.script.vocabulary import Answer, Fault, Route
+from rocketdiff.simulation.script.answers import Answer, Route
+from rocketdiff.simulation.script.vocabulary import Fault
 from rocketdiff.simulation.virtual.kernel import Kernel
 from rocketmq_reference.rules.client.route import MASTER_ID, QueueData, TopicRoute
 
@@ -14,14 +15,14 @@ _AT_ONCE = (Answer(),)
 
 
 class Reply(Protocol):
-    """Whoever has asked a server, and hears what becomes of it; of a swallowed request nobody ever hears again."""
+    """What a server calls at the end of a request; never for a swallowed one."""
 
     def answered(self, code: int) -> None:
-        """The answer arrives, now."""
+        """The response arrives now."""
         ...
 
     def broken(self, *, reset: bool) -> None:
-        """Instead of an answer the connection is reset or closed, now."""
+        """The connection is reset or closed now, instead of a response."""
         ...
 
 
@@ -29,8 +30,8 @@ class Server:
     """
     One scripted server.
 
-    Its answers are taken in turn by send requests, round and round; whatever else is asked gets the current one. A paused
-    server keeps what arrives, and what it was about to answer.
+    Send requests take its answers in turn, round and round; other requests get the current one. A paused server keeps
+    requests and responses until it resumes.
     """
 
     def __init__(self, kernel: Kernel, *, is_name_server: bool = False) -> None:
@@ -44,7 +45,7 @@ class Server:
         self._hanging: list[Callable[[], None]] = []
 
     def set(self, answers: tuple[Answer, ...]) -> None:
-        """From now on it answers so, beginning with the first."""
+        """Set the answers, beginning with the first."""
         self._answers = answers
         self._turn = 0
         self._decide_what_hangs()
@@ -60,7 +61,7 @@ class Server:
         return self._dead or self.current.fault is Fault.REFUSED
 
     def accepts(self, *, is_send: bool) -> bool:
-        """A connect arrives; a refusal in a list of answers is used up by one that is made in order to send."""
+        """Whether a connect is accepted; one that is made for a send uses up a refusal in a list of answers."""
         refuses = self.refuses
         if refuses and is_send and not self._dead:
             self._take()
@@ -72,11 +73,11 @@ class Server:
         return not self._dead and self.current.fault is Fault.SILENT
 
     def hang(self, decide: Callable[[], None]) -> None:
-        """A connect hangs until the server is told to answer otherwise, or is killed; then it is decided, as an event."""
+        """A connect hangs until the answers change or the server is killed; then it is decided, as an event."""
         self._hanging.append(decide)
 
     def give_up(self, decide: Callable[[], None]) -> bool:
-        """A connect has hung too long; False if it hangs no more."""
+        """Give a connect up at its timeout; False if it does not hang any more."""
         hung = decide in self._hanging
         if hung:
             self._hanging.remove(decide)
@@ -87,28 +88,28 @@ class Server:
         self._paused = True
 
     def resume(self) -> None:
-        """Go on, with what was held first."""
+        """Go on: what was kept comes first."""
         self._paused = False
         held, self._held = self._held, []
         for action in held:
             action()
 
     def kill(self) -> None:
-        """Be gone, with all that was held."""
+        """The process is gone, with all that was kept."""
         self._dead = True
         self._paused = False
         self._held.clear()
         self._decide_what_hangs()
 
     def restart(self) -> None:
-        """Be there again."""
+        """The process is back."""
         self._dead = False
 
     def arrive(self, reply: Reply, *, is_send: bool) -> None:
         """
-        A request is there; its answer is chosen when the server reads it, which a paused one does when it goes on.
+        A request arrives; its answer is chosen when the server reads it, which a paused one does when it resumes.
 
-        Requests that are no sends are spared broken connections and error codes, except by the name server.
+        Requests that are no sends get neither broken connections nor error codes, except from the name server.
         """
         if self._paused:
             self._held.append(lambda: self.arrive(reply, is_send=is_send))
@@ -142,14 +143,14 @@ class Server:
 
 @dataclass(slots=True)
 class NameServer:
-    """The scripted name server, and what it knows of the topic (None: nothing)."""
+    """The scripted name server and its route of the topic (None: it does not know the topic)."""
 
     server: Server
     route: TopicRoute | None
 
 
 class Servers:
-    """All servers of a script; a broker nobody has spoken of yet answers at once."""
+    """All servers of a script; a broker without answers of its own responds at once."""
 
     __slots__ = ("_brokers", "_kernel", "name_server")
 
@@ -167,7 +168,7 @@ class Servers:
 
 
 def topic_route(route: Route) -> TopicRoute | None:
-    """A script's route as a name server tells it; the address of a broker is its name."""
+    """A script's route as a name server returns it; the address of a broker is its name."""
     if route is None:
         return None
     queues = tuple(QueueData(broker.name, broker.queues, broker.queues, broker.perm) for broker in route)

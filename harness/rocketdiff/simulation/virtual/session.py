@@ -1,4 +1,4 @@
-"""One script on the reference: its servers, its client, the clock they share, and the lines they make."""
+"""One script on the reference: its servers, its client, their clock, and the answer lines."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -9,9 +9,9 @@ from rocketdiff.simulation.script.depths import depth_of
 from rocketdiff.simulation.script.model import Script, Select, Send
 from rocketdiff.simulation.script.vocabulary import Depth, DumpPart, Lookup, Mode
 from rocketdiff.simulation.virtual.assembly import producer_with_network, producer_without_network, send_settings
-from rocketdiff.simulation.virtual.book import Book
 from rocketdiff.simulation.virtual.codec import TOPIC, Message, Result, end_of
 from rocketdiff.simulation.virtual.lines import of_repeat, selected_text
+from rocketdiff.simulation.virtual.send_record import SendRecord
 from rocketdiff.simulation.virtual.servers import Servers
 from rocketdiff.simulation.virtual.state import dump, state
 from rocketdiff.simulation.virtual.tape import ScriptedTape
@@ -32,15 +32,15 @@ DRAIN_MS = 120_000
 
 @dataclass(slots=True)
 class _Open:
-    """An asynchronous send: where its answer belongs, and how often its callback was called."""
+    """An asynchronous send: the beginning of its line, and how often its callback was called."""
 
     head: str
-    book: Book
+    record: SendRecord
     calls: int = 0
 
 
 class Session:
-    """Everything there is while a script runs."""
+    """The state of a script that is running."""
 
     def __init__(
         self, dialect: Dialect, name: str, script: Script, *, trace: bool, observer: Observer | None = None
@@ -64,7 +64,7 @@ class Session:
         self._rule = dialect.select_queue if settings.send_latency_fault_enable else dialect.select_plain
 
     def select(self, head: str, select: Select) -> None:
-        """Choose a queue, by the rule that the settings call for."""
+        """Choose a queue by the rule for the settings."""
         selector = self.selector(select.thread)
         try:
             pick = self._rule(selector, select.last_broker, select.reset_index, self.kernel.now_ms)
@@ -75,7 +75,7 @@ class Session:
         self.answer(head, f'"select": {answer}', select.thread)
 
     def thread(self, number: int) -> Thread:
-        """A sender thread as the client sees it, which may have the first raw value of its counter from the script."""
+        """A sender thread; the script may give the first raw value of its counter."""
         thread = self._threads.get(number)
         if thread is None:
             start = self._start_index[number] if number < len(self._start_index) else None
@@ -83,26 +83,26 @@ class Session:
         return thread
 
     def selector(self, number: int) -> Selector:
-        """What a sender thread selects with from the list that is published now."""
+        """The selector of a sender thread for the current publish list."""
         return self.memory.selector(self.thread(number), self.memory.published(TOPIC))
 
     def send(self, head: str, send: Send) -> Body:
-        """Send as often as the step says, by its thread."""
+        """Do the sends of a step, by its thread."""
         began_ms = self.kernel.now_ms
         for number in range(send.count):
             due_ms = began_ms + number * send.every_ms
             if due_ms > self.kernel.now_ms:
                 yield Wait(until_ms=due_ms)
             where = head if send.count == 1 else of_repeat(head, number)
-            book = Book(self.kernel.now_ms)
+            record = SendRecord(self.kernel.now_ms)
             if send.mode is Mode.ASYNC:
-                yield from self._send_async(where, send, book)
+                yield from self._send_async(where, send, record)
             else:
-                told = yield from self._send(send, book)
-                self.answer(where, book.send_text(end_of(told), self.kernel.now_ms), send.thread)
+                outcome = yield from self._send(send, record)
+                self.answer(where, record.send_text(end_of(outcome), self.kernel.now_ms), send.thread)
 
     def by_thread(self, head: str, step: Select | Send) -> Body:
-        """Have the step's thread do it, and wait until it is done; thread 0 is the one that does the steps."""
+        """Let the thread of a step do it, and wait until it is done; thread 0 is the one that does the steps."""
         if step.thread == 0:
             yield from self.kernel.turn()
             yield from self.do(head, step)
@@ -117,32 +117,32 @@ class Session:
         yield Wait(done)
 
     def do(self, head: str, step: Select | Send) -> Body:
-        """What a sender thread can do."""
+        """Do a step of a sender thread."""
         if isinstance(step, Send):
             yield from self.send(head, step)
         else:
             self.select(head, step)
 
     def sender_thread(self, number: int) -> Worker:
-        """A sender thread other than 0; begins with its first use."""
+        """A sender thread other than 0; it starts with its first use."""
         if number not in self._senders:
             self._senders[number] = Worker(self.kernel, self.thread(number))
         return self._senders[number]
 
     def finish(self) -> Body:
-        """The script is over: wait for callbacks that may be due, and tell of sends that never had one."""
+        """The end of a script: wait for callbacks that may be due, and report sends that never had one."""
         if self._asynchronous:
             yield Wait(until_ms=self.kernel.now_ms + DRAIN_MS)
-        for one in self._asynchronous:
-            if one.calls == 0:
-                self.answer(one.head, one.book.pending_text(), 0)
+        for send in self._asynchronous:
+            if send.calls == 0:
+                self.answer(send.head, send.record.pending_text(), 0)
 
     def dump(self, head: str, parts: tuple[DumpPart, ...]) -> None:
         """Answer with the parts of the state that are asked for; counters are those of thread 0."""
         self._line(f'{head}"dump": {dump(self.memory, self.kernel, self.producer, parts, self.thread(0))}}}')
 
     def answer(self, head: str, text: str, thread: int | Thread) -> None:
-        """A line that answers; in a trace with the state in which it leaves the client, and the thread that did it."""
+        """Add an answer line; in a trace with the state of the client after it, as the thread sees it."""
         seen_by = self.thread(thread) if isinstance(thread, int) else thread
         left = f', "state": {state(self.memory, seen_by)}' if self._trace else ""
         self._line(f"{head}{text}{left}}}")
@@ -152,12 +152,12 @@ class Session:
         self.kernel.answered()
 
     def changed(self, head: str, step: str, thread: int = 0) -> None:
-        """In a trace, a line for a step that answers nothing but changes the client."""
+        """Add a line, in a trace only, for a step without an answer that changes the client."""
         if self._trace:
             self.answer(head, f'"{step}": true', thread)
 
     def run(self, script: Script, play: Callable[[], Body]) -> None:
-        """Look the route up if that comes first, then play the script to its end."""
+        """Look the route up first if the script says so, then run it to its end."""
         over = Signal()
 
         def sender_0() -> Body:
@@ -170,9 +170,9 @@ class Session:
         self.kernel.run(sender_0())
         self.kernel.run_until(over)
 
-    def _send(self, send: Send, book: Book) -> Running[Result | Failure | None]:
+    def _send(self, send: Send, record: SendRecord) -> Running[Result | Failure | None]:
         """A synchronous or one-way send, to its end."""
-        sender, message, one_way = self.producer.sender, Message(book), send.mode is Mode.ONE_WAY
+        sender, message, one_way = self.producer.sender, Message(record), send.mode is Mode.ONE_WAY
         try:
             if send.queue is not None:
                 queue = Queue(send.queue.broker, send.queue.queue_id)
@@ -184,13 +184,13 @@ class Session:
         except FAILURES as error:
             return error
 
-    def _send_async(self, head: str, send: Send, book: Book) -> Body:
+    def _send_async(self, head: str, send: Send, record: SendRecord) -> Body:
         assert self.producer.connected is not None
-        one = _Open(head, book)
-        self._asynchronous.append(one)
+        opened = _Open(head, record)
+        self._asynchronous.append(opened)
         task: AsyncTask[Message, Result] = AsyncTask(
-            Message(book),
-            lambda told, thread: self._called_back(one, told, thread),
+            Message(record),
+            lambda outcome, thread: self._called_back(opened, outcome, thread),
             send.timeout_ms,
             None if send.queue is None else Queue(send.queue.broker, send.queue.queue_id),
             None if send.selector is None else partial(_chosen, send),
@@ -198,11 +198,11 @@ class Session:
         try:
             yield from self.producer.connected.async_sender.send(task, self.thread(send.thread))
         except FAILURES as error:
-            self._called_back(one, error, self.thread(send.thread))
+            self._called_back(opened, error, self.thread(send.thread))
 
-    def _called_back(self, one: _Open, told: Result | Failure, thread: Thread) -> None:
-        one.calls += 1
-        self.answer(one.head, one.book.send_text(end_of(told), self.kernel.now_ms, one.calls), thread)
+    def _called_back(self, opened: _Open, outcome: Result | Failure, thread: Thread) -> None:
+        opened.calls += 1
+        self.answer(opened.head, opened.record.send_text(end_of(outcome), self.kernel.now_ms, opened.calls), thread)
 
     def _look_up(self) -> Body:
         with suppress(IllegalStateException):

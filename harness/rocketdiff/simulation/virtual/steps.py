@@ -1,4 +1,4 @@
-"""The steps of a script: what each of them makes the session do."""
+"""The steps of a script: what each does to the session."""
 
 from rocketdiff.simulation.script.model import (
     Advance,
@@ -18,7 +18,7 @@ from rocketmq_reference.client.effects import Body, Wait
 
 
 def do_step(session: Session, number: int, step: Step) -> Body | None:
-    """Do one step, which sender 0 does or sees to; what takes time, or has to wait its turn, is given back as an actor."""
+    """Do one step, on sender 0; one that takes time, or has to wait its turn, is returned as an actor."""
     where = head(session.name, number)
     match step:
         case Select(thread=0) if not session.kernel.is_due:

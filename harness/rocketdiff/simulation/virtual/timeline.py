@@ -1,4 +1,4 @@
-"""A timeline: sender threads and the environment, side by side in virtual time."""
+"""A timeline: sender threads and the environment at the same time, in virtual time."""
 
 from rocketdiff.simulation.script.model import Entry, Select, Send, Timeline
 from rocketdiff.simulation.virtual.environment import act
@@ -10,25 +10,25 @@ _Numbered = tuple[int, Entry]
 
 
 class _Open:
-    """How many strands of a timeline are not at their end."""
+    """How many threads and actions of a timeline are not at their end."""
 
-    def __init__(self, session: Session, strands: int) -> None:
+    def __init__(self, session: Session, count: int) -> None:
         self._session = session
-        self._strands = strands
+        self._count = count
         self.none_left = Signal()
 
     def ended(self) -> None:
-        self._strands -= 1
-        if not self._strands:
+        self._count -= 1
+        if not self._count:
             self._session.kernel.give(self.none_left)
 
 
 def run_timeline(session: Session, number: int, timeline: Timeline) -> Body:
     """
-    Do all entries at their times; a thread that is busy does its next one as soon as it is free.
+    Do all entries at their times; a busy thread does its next one as soon as it is free.
 
-    At equal times the environment comes before the threads, and threads by their number. What of the environment takes
-    time (a poll, a heartbeat) is not waited for.
+    At equal times the environment comes before the threads, and threads by their number. Actions of the environment that
+    take time (a poll, a heartbeat) are not waited for.
     """
     kernel = session.kernel
     began_ms = kernel.now_ms

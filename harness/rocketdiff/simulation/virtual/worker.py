@@ -1,4 +1,4 @@
-"""A thread of the client's own: does one job after the other, jobs with a time when they are due."""
+"""A thread of the client: does one job after the other, and timed jobs when they are due."""
 
 import heapq
 from collections import deque
@@ -22,10 +22,10 @@ class _Task:
 
 class Worker:
     """
-    The one thread of a pool, whatever its size in the client; begins with its first job.
+    The one thread of a pool, whatever its size in the client; it starts with its first job.
 
-    Jobs handed over while it is idle wake it as one event; when it goes on it does all that there is. A fixed rate makes
-    up for what came due while the thread was busy, as Java's does.
+    Jobs submitted while it is idle wake it as one event; then it does all of them. A fixed rate makes up for runs that came
+    due while the thread was busy, as in Java.
     """
 
     __slots__ = ("_body", "_idle", "_kernel", "_later", "_ordered", "_ready", "_thread")
@@ -40,9 +40,9 @@ class Worker:
         self._body: Body | None = None
 
     def submit(self, job: Job, *, together_with: Iterable[Signal] = (), instant: bool = False) -> None:  # noqa: ARG002 - every waking counts here
-        """Do a job after those that wait already; signals given at the same instant wake others together with this one."""
+        """Do a job after those submitted before; signals given at the same instant wake others together with this thread."""
         self._ready.append(job)
-        self._be_born()
+        self._ensure_started()
         self._kernel.give_together((self._idle, *together_with))
 
     def schedule(self, due_ms: int, job: Job, period_ms: int = 0) -> None:
@@ -53,16 +53,16 @@ class Worker:
         task.order = self._ordered
         self._ordered += 1
         heapq.heappush(self._later, task)
-        self._be_born()
+        self._ensure_started()
         self._kernel.at(task.due_ms, self._look)
 
     def _look(self) -> None:
-        """A task is due; a thread that is at another one just now is woken all the same, and looks what it waits for."""
+        """A task is due; a thread that is in another one is woken all the same, and checks its wait."""
         self._kernel.give_at_once(self._idle)
         if self._body is not None:
             self._kernel.hurry(self._body)
 
-    def _be_born(self) -> None:
+    def _ensure_started(self) -> None:
         if self._body is None:
             self._body = self._work()
             self._kernel.start_hurried(self._body)
@@ -89,7 +89,7 @@ class Worker:
 
 
 class VirtualHost(Kernel):
-    """The kernel as the client's coroutines see it: with threads of their own."""
+    """The kernel with threads for the coroutines of the client."""
 
     __slots__ = ()
 

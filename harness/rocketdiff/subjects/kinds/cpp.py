@@ -7,6 +7,7 @@ from pathlib import Path
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.plan import SendKind, SendMode
 from rocketdiff.core.resources import import_path
+from rocketdiff.core.security import ACL
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.releases.cpp_client import RELEASES, cpp_client
 from rocketdiff.releases.progress import ProgressListener
@@ -20,18 +21,18 @@ CALLS = frozenset(
     {(SendKind.PLAIN, SendMode.SYNC), (SendKind.PLAIN, SendMode.ONEWAY), (SendKind.SELECTOR, SendMode.SYNC)}
 )
 """
-What its Python interface has: neither explicit queues nor batches, and its only selector, the hash of a sharding key, in
-synchronous sends only. Its library can send asynchronously; the interface to it cannot.
+Calls of its Python interface: no explicit queues, no batches, and one selector, the hash of a sharding key, in synchronous
+sends only. The native library can send asynchronously, its Python interface cannot.
 """
 
 
 def can_select(queue_count: int) -> bool:
-    """Whether its sharding keys can be made to name every one of so many queues."""
+    """Whether sharding keys can select each of that many queues."""
     return MODULUS % queue_count == 0
 
 
 def cpp_program(subject: SubjectId) -> "CppProgram":
-    """The program of ``cpp:<release>``; UsageError for one whose native library no registry has."""
+    """The program of ``cpp:<release>``; UsageError for a release whose native library no registry has."""
     if subject.release not in RELEASES:
         raise UsageError("a release of the C++ client that can be had", seen=str(subject), hint=", ".join(RELEASES))
     return CppProgram(subject)
@@ -45,10 +46,10 @@ class CppProgram:
 
     def launch(self, folder: Path) -> Launch:
         """
-        Our program under the environment's interpreter, which finds our packages and nothing else of the runner's.
+        The driver under the environment's own interpreter, which finds our packages but no others of the runner.
 
-        Its log, which the library would write to the top of the file system, goes to ``folder`` as well. Builds the
-        environment if this machine has not got it yet.
+        Its log goes to ``folder`` too; by default the library writes it to the root of the file system. Builds the environment if
+        it is missing.
         """
         client = cpp_client()
         environment = clean_environment() | {
@@ -68,8 +69,13 @@ def fetch(_release: str, progress: ProgressListener | None) -> None:
 
 
 def has_call(_release: str, kind: SendKind, mode: SendMode, queue_counts: Collection[int]) -> bool:
-    """Only CALLS; selectors only if the sharding keys can name every queue."""
+    """Only CALLS; selectors only if sharding keys can select every queue."""
     return (kind, mode) in CALLS and (kind is not SendKind.SELECTOR or all(map(can_select, queue_counts)))
 
 
-KIND = Kind(CLIENT, lambda: RELEASES, cpp_program, fetch, has_call)
+def security(_release: str) -> Collection[str]:
+    """Its Python interface can set an account, and nothing of TLS."""
+    return (ACL,)
+
+
+KIND = Kind(CLIENT, lambda: RELEASES, cpp_program, fetch, has_call, security=security)

@@ -1,17 +1,28 @@
-"""The Java client, any release: its own jars behind our one driver."""
+"""The Java client, any release: its jars with our one driver."""
 
+import contextlib
 import os
-from collections.abc import Collection
+import shutil
+import socket
+import tempfile
+import time
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.nearest import nearest_releases
 from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.security import ACL, TLS
+from rocketdiff.core.settings import ClientSettings
 from rocketdiff.core.subject import STANDARD, SubjectId
-from rocketdiff.releases.artifacts import client_class_path
-from rocketdiff.releases.catalogue import client_releases, is_known_client
-from rocketdiff.releases.java_programs import driver_class_path
+from rocketdiff.process.child import Child
+from rocketdiff.protocol.commands import SubjectSetup, encode_setup
+from rocketdiff.releases.builds import checksums, class_path, is_there
+from rocketdiff.releases.catalogue import base_of, client_releases
+from rocketdiff.releases.class_archive import JavaStart, archive_flags, archive_of, made_archive
+from rocketdiff.releases.java_programs import driver_class_path, jar_of
 from rocketdiff.releases.jdk import find_java
 from rocketdiff.releases.progress import ProgressListener
 from rocketdiff.subjects.kind import Kind, LabHost
@@ -24,25 +35,32 @@ BARE_LOOP_CLASS = "rocketdiff.driver.BareLoop"
 WITHOUT_BATCH = ("4.0.0-incubating",)
 """Releases that have no call for a batch."""
 
+WITHOUT_TLS = ("4.0.0-incubating", "4.1.0-incubating")
+"""Releases that have no TLS."""
+
 FLAGS = (
     # The live set of a producer is 15 MB; a fixed small heap keeps two arms, brokers and Spark on one machine.
     "-Xms64m",
     "-Xmx256m",
-    # On two cores the simplest collector and the first compiler start fastest, and steal no core while we measure.
+    # On two cores the simplest collector and compiler start fastest, and take no core during measurements.
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
     # A shared file in /tmp that a killed JVM leaves behind.
     "-XX:-UsePerfData",
-    # What the Netty of releases before 4.9 reaches into.
+    # Netty of releases before 4.9 accesses these packages.
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
     "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
     "--add-opens=java.base/java.lang=ALL-UNNAMED",
 )
 
 
+_TRAINING_S = 60.0
+"""It takes 3 s of processor time, of which a busy machine gives little."""
+
+
 def java_program(subject: SubjectId) -> "JavaProgram":
     """The program of ``java:<release>``; UsageError for a release that is not in the catalogue."""
-    if not is_known_client(subject.release):
+    if not is_there(subject.release):
         hint = nearest_releases(subject.release, client_releases(), f"{CLIENT}:")
         raise UsageError("a published release of the Java client", seen=str(subject), hint=hint)
     return JavaProgram(subject)
@@ -52,25 +70,40 @@ def java_launch(main_class: str, release: str, folder: Path, *arguments: str) ->
     """
     How to start one of the driver's main classes; logs and temporary files stay below ``folder``, an absolute path.
 
-    Compiles the driver and fetches the jars if this machine has not got them yet.
+    Compiles the driver and fetches the jars if they are missing. The JVM maps the class archive of the release if there is one.
     """
+    start = java_start(release)
+    return _launch(start, release, folder, archive_flags(made_archive(start)), main_class, *arguments)
+
+
+def java_start(release: str, progress: ProgressListener | None = None) -> JavaStart:
+    """The driver and the jars of the release; fetches and compiles what is missing."""
+    # Without links: a class archive names its jars, and a cache folder of links to another may be gone tomorrow.
+    jars = tuple(jar.resolve() for jar in (jar_of(driver_class_path()), *class_path(release, progress)))
+    return JavaStart(f"client-{release}", find_java().java, FLAGS, jars)
+
+
+def _launch(
+    start: JavaStart, release: str, folder: Path, archive: Sequence[str], main_class: str, *arguments: str
+) -> Launch:
     command = (
-        str(find_java().java),
-        *FLAGS,
+        str(start.java),
+        *start.flags,
+        *archive,
         f"-Duser.home={folder}",
         f"-Djava.io.tmpdir={folder}",
         f"-XX:ErrorFile={folder / 'hs_err.log'}",
-        # The first pair of names is read by the 4 line, the second by the 5 line. What a client warns of is evidence.
+        # The first pair of names is read by the 4 line, the second by the 5 line. Warnings of a client are evidence.
         f"-Drocketmq.client.logRoot={folder}",
         "-Drocketmq.client.logLevel=WARN",
         f"-Drocketmq.log.root={folder}",
         "-Drocketmq.log.level=WARN",
+        *((f"-Drocketdiff.build={release}",) if base_of(release) != release else ()),
         main_class,
         *arguments,
     )
-    # By environment: the hundred jars of a client would bury everything else in a list of processes.
-    class_path = os.pathsep.join(map(str, [driver_class_path(), *client_class_path(release)]))
-    return Launch(command, clean_environment() | {"CLASSPATH": class_path})
+    # In the environment, because the hundred jars of a client would hide everything else in a list of processes.
+    return Launch(command, clean_environment() | {"CLASSPATH": os.pathsep.join(map(str, start.class_path))})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +118,72 @@ class JavaProgram:
 
 
 def fetch(release: str, progress: ProgressListener | None) -> None:
-    """Downloads the jars of the release and compiles the driver."""
-    client_class_path(release, progress)
-    driver_class_path()
+    """Downloads the jars of the release and compiles the driver; the second command with them makes their class archive."""
+    start = java_start(release, progress)
+    archive_of(start, partial(train, start, release))
+
+
+def train(start: JavaStart, release: str, archive: Path, draft: Path) -> str:
+    """
+    Writes the class archive and returns how the driver ended; nothing else of the run stays, even if this process is killed.
+
+    The producer's name server refuses its connection. That loads nearly all classes that sends need, and nothing is sent.
+    """
+    folder = draft / "training"
+    folder.mkdir()
+    log = tempfile.TemporaryFile()  # noqa: SIM115  # the child closes it
+    launch = _launch(start, release, folder, [f"-XX:ArchiveClassesAtExit={archive}"], MAIN_CLASS)
+    driver = Child(launch.command, stderr=log, environment=launch.environment, folder=folder, scratch=draft)
+    with contextlib.closing(driver), _refusing_address() as name_server:
+        setup = SubjectSetup((name_server,), "training", "training", "training", "training", ClientSettings())
+        driver.queue(encode_setup(setup, threads=1).rstrip())
+        has_failed = _hears(driver, b'"failed"')
+        driver.close_input()
+        has_ended = has_failed and driver.await_end(_TRAINING_S)
+        how = driver.how_it_ended() if has_ended else f"it had not failed and ended after {_TRAINING_S:g} s"
+        is_complete = has_ended and driver.status() == 0
+        last_words = driver.last_words()
+    shutil.rmtree(folder)
+    if not is_complete:
+        archive.unlink(missing_ok=True)
+    return f"{how}; its last line: {last_words}"
+
+
+@contextlib.contextmanager
+def _refusing_address() -> Iterator[str]:
+    """An address where nobody listens and nobody else can."""
+    with contextlib.closing(socket.socket()) as held:
+        held.bind(("127.0.0.1", 0))
+        yield f"127.0.0.1:{held.getsockname()[1]}"
+
+
+def _hears(driver: Child, word: bytes) -> bool:
+    """Whether the driver writes a line with the word before it ends or time is over."""
+    deadline = time.monotonic() + _TRAINING_S
+    with contextlib.suppress(EOFError):
+        while time.monotonic() < deadline:
+            if any(word in line for line in driver.hear(_TRAINING_S) or ()):
+                return True
+    return False
 
 
 def has_call(release: str, kind: SendKind, _mode: SendMode, _queue_counts: Collection[int]) -> bool:
-    """Every call, except batches before they existed."""
-    return kind is not SendKind.BATCH or release not in WITHOUT_BATCH
+    """Every call, except batches before they existed, and message groups."""
+    return kind is not SendKind.GROUP and (kind is not SendKind.BATCH or base_of(release) not in WITHOUT_BATCH)
 
 
-KIND = Kind(CLIENT, client_releases, java_program, fetch, has_call, LabHost.CLASSES)
+def security(release: str) -> Collection[str]:
+    """Every release can be given a hook that signs; TLS exists since 4.2.0."""
+    return (ACL,) if base_of(release) in WITHOUT_TLS else (ACL, TLS)
+
+
+KIND = Kind(
+    CLIENT,
+    client_releases,
+    java_program,
+    fetch,
+    has_call,
+    LabHost.CLASSES,
+    security=security,
+    checksums=checksums,
+)

@@ -1,4 +1,4 @@
-"""Our reference implementation as a subject, speaking the dialect of any release it knows."""
+"""Our reference implementation as a subject, with the dialect of any release it knows."""
 
 import sys
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from rocketdiff.core.errors import UsageError
 from rocketdiff.core.nearest import nearest_releases
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.subject import REFERENCE, SubjectId
-from rocketdiff.subjects.kind import Kind, LabHost
+from rocketdiff.subjects.kind import Kind, LabHost, every_security
 from rocketdiff.subjects.kinds import java
 from rocketdiff.subjects.program import Launch, clean_environment
 
@@ -16,7 +16,7 @@ CLIENT = REFERENCE
 
 
 def python_program(subject: SubjectId) -> "ReferenceProgram":
-    """The program of ``python:<release>``; UsageError for a release whose dialect is not written down."""
+    """The program of ``python:<release>``; UsageError for a release without a dialect."""
     known = known_releases()
     if subject.release not in known:
         raise UsageError(
@@ -29,14 +29,14 @@ def python_program(subject: SubjectId) -> "ReferenceProgram":
 
 def known_releases() -> tuple[str, ...]:
     """Releases in release-line order."""
-    # Here because the rest of the runner has no use for the reference, which its subject loads in a process of its own.
+    # Imported here because the rest of the runner does not need the reference, which its subject loads in a process of its own.
     from rocketmq_reference.dialects import RELEASES  # noqa: PLC0415
 
     return RELEASES
 
 
 def module_launch(module: str, folder: Path, *arguments: str) -> Launch:
-    """How to start one of our own modules with this interpreter, from wherever the harness was imported."""
+    """How to start one of our modules with this interpreter and the same import path."""
     environment = clean_environment()
     packages = import_path()
     inherited = environment.get("PYTHONPATH")
@@ -47,14 +47,16 @@ def module_launch(module: str, folder: Path, *arguments: str) -> Launch:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceProgram:
-    """The reference speaking one release's dialect."""
+    """The reference with the dialect of one release."""
 
     subject: SubjectId
 
     def launch(self, folder: Path) -> Launch:
-        """Needs nothing that the runner does not have."""
+        """Needs no downloads."""
         return module_launch("rocketdiff.drivers.python.reference", folder, "--release", self.subject.release)
 
 
-KIND = Kind(CLIENT, known_releases, python_program, has_call=java.has_call, lab_host=LabHost.RULES)
-"""Has the calls of the Java release whose rules it follows."""
+KIND = Kind(
+    CLIENT, known_releases, python_program, has_call=java.has_call, lab_host=LabHost.RULES, security=every_security
+)
+"""It has the calls of the Java release whose rules it follows."""

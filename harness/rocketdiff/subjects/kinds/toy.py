@@ -5,10 +5,10 @@ from pathlib import Path
 
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.subjects.kind import Kind
+from rocketdiff.subjects.kind import Kind, every_security
 from rocketdiff.subjects.kinds.python import module_launch
-from rocketdiff.subjects.lies import LIES
 from rocketdiff.subjects.program import Launch
+from rocketdiff.subjects.reported_defects import REPORTED_DEFECTS
 
 CLIENT = "toy"
 
@@ -36,7 +36,7 @@ DEFECTS = {
     "early": "waits half as long as its timeout",
     "async-no-failover": "retries an asynchronous send at the broker that has just failed",
     "ok-without-answer": "says ok as soon as a request is written",
-    **{name: lie.sentence for name, lie in LIES.items()},
+    **{name: defect.sentence for name, defect in REPORTED_DEFECTS.items()},
     "leaks-connections": "leaves a connection open at some sends",
     "lies-about-status": "says SEND_OK whatever status the broker gave",
     "always-begins-at-zero": "begins every case at the same queue",
@@ -44,7 +44,7 @@ DEFECTS = {
 
 
 def toy_program(subject: SubjectId) -> "ToyProgram":
-    """The program of ``toy:<defect>``; UsageError for a defect there is not."""
+    """The program of ``toy:<defect>``; UsageError for an unknown defect."""
     if subject.release not in DEFECTS:
         raise UsageError("a toy with a known defect", seen=str(subject), hint=", ".join(DEFECTS))
     return ToyProgram(subject)
@@ -57,8 +57,8 @@ class ToyProgram:
     subject: SubjectId
 
     def launch(self, folder: Path) -> Launch:
-        """Needs nothing that the runner does not have."""
+        """Needs no downloads."""
         return module_launch("rocketdiff.drivers.python.toy", folder, "--defect", self.subject.release)
 
 
-KIND = Kind(CLIENT, lambda: tuple(DEFECTS), toy_program)
+KIND = Kind(CLIENT, lambda: tuple(DEFECTS), toy_program, security=every_security)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from rocketdiff.analysis.checks.case_facts import CaseFacts
 from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import Evidence, Standing
-from rocketdiff.core.verdict import Divergence, Example, Measure
+from rocketdiff.core.verdict import NO_SEND, Divergence, Example, Measure
 from rocketdiff.traces.manifest import ArmSummary, CaseStatus
 
 NAME = "protocol"
@@ -22,7 +22,7 @@ BEFORE_SENDS = ("warm-up:", "setup:")
 """Stages of a subject's life before it is ready, as it says itself when it gives up."""
 
 BEFORE_GO = ("hello within", "ready within")
-"""What the runner waits for before it lets a subject send (``subjects.child``)."""
+"""What the runner waits for before it lets a subject send (``subjects.subject_process``)."""
 
 NAMES_A_TIMEOUT = re.compile(r"timed?[ -]?out|RemotingConnectException|no route", re.IGNORECASE)
 """
@@ -41,10 +41,8 @@ SIGNATURE_OF_TROUBLE = {
 }
 """Part of a trouble's sentence (``traces.arm_tables``) to the signature; any other is a bad line."""
 
-NO_SEND = -1
 
-
-def answer(facts: CaseFacts) -> Evidence:
+def evaluate(facts: CaseFacts) -> Evidence:
     """In: facts of one case. Out: evidence with one divergence for each way an arm broke the protocol."""
     arms = facts.entry.arms
     found = tuple(divergence for arm in Arm if arm in arms for divergence in _broken(facts, arm, arms[arm]))
@@ -104,7 +102,7 @@ def _broken(facts: CaseFacts, arm: Arm, summary: ArmSummary) -> Iterator[Diverge
     elif summary.unanswered or not summary.done:
         seen = f"{summary.unanswered} of {facts.entry.sends_planned} sends without an answer, done={summary.done}"
         yield _divergence(INCOMPLETE, subject, max(1, summary.unanswered), "every send answered, then done", seen)
-    yield from (one for one in troubles if breach is None or one.signature != breach.signature)
+    yield from (divergence for divergence in troubles if breach is None or divergence.signature != breach.signature)
 
 
 def _troubles(subject: str, summary: ArmSummary) -> Iterator[Divergence]:

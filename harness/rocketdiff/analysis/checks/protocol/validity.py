@@ -16,7 +16,7 @@ from rocketdiff.core.verdict import Measure
 NAME = VALIDITY
 
 
-def answer(facts: CaseFacts) -> Evidence:
+def evaluate(facts: CaseFacts) -> Evidence:
     """In: facts of one case. Out: INVALID evidence naming every guard that broke, else decisive."""
     broken = tuple(_broken(facts))
     measures = tuple(Measure(name, float(value), _unit_of(name), 1) for name, value in facts.entry.measured.items())

@@ -9,9 +9,10 @@ check, in the words of an operator (600 s against 10 s); what was legal is decid
 from dataclasses import dataclass, field
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
-from rocketdiff.analysis.notebook import Notebook
+from rocketdiff.analysis.fact_collector import FactCollector
 from rocketdiff.analysis.send_view import SendView
 from rocketdiff.core.events import Arm
+from rocketdiff.core.records import NS_PER_MS
 from rocketdiff.core.verdict import Measure
 
 RETURNED = "returned"
@@ -19,18 +20,16 @@ STAYED_AWAY = "stayed-away"
 NAME = "avoidance.absence"
 """Where the tallies are kept; their totals are milliseconds."""
 
-_NS_PER_MS = 1_000_000
-
 
 @dataclass(slots=True)
 class Absences:
     """Follows every thread of both arms; ``failed`` holds the end of the last failed attempt by thread and broker."""
 
-    notebook: Notebook
+    collector: FactCollector
     failed: dict[tuple[str, int, str], int] = field(default_factory=dict)
     latest: dict[tuple[str, int], int] = field(default_factory=dict)
 
-    def see(self, side: SendView) -> None:
+    def observe(self, side: SendView) -> None:
         """Take note of the attempts of one send; a retry within it is no return."""
         arm = str(side.arm)
         failed_here: dict[tuple[str, int, str], int] = {}
@@ -38,8 +37,8 @@ class Absences:
             key = (arm, side.thread, attempt.broker)
             failed_ns = self.failed.pop(key, None)
             if failed_ns is not None:
-                away_ms = (attempt.start_ns - failed_ns) / _NS_PER_MS
-                self.notebook.count(NAME, arm, str(side.phase), RETURNED, total=away_ms)
+                away_ms = (attempt.start_ns - failed_ns) / NS_PER_MS
+                self.collector.count(NAME, arm, str(side.phase), RETURNED, total=away_ms)
             if attempt.error is not None:
                 failed_here[key] = attempt.end_ns
             self.latest[arm, side.thread] = attempt.start_ns
@@ -47,7 +46,7 @@ class Absences:
 
     def remark(self, side: SendView, attempt: int | None) -> str:
         """How long after its last failure a broker is used again; for a sentence about a send not seen yet."""
-        tried = next((one for one in side.attempts if one.attempt == attempt), None)
+        tried = next((made for made in side.attempts if made.attempt == attempt), None)
         if tried is None:
             return ""
         failed_ns = self.failed.get((str(side.arm), side.thread, tried.broker))
@@ -55,11 +54,11 @@ class Absences:
             return ""
         return f", {(tried.start_ns - failed_ns) / 1e9:,.1f} s after its last failed attempt there"
 
-    def end(self) -> None:
+    def finish(self) -> None:
         """Whoever is still away was so until the last attempt at least."""
         for (arm, thread, _), failed_ns in self.failed.items():
-            away_ms = max(0, self.latest[arm, thread] - failed_ns) / _NS_PER_MS
-            self.notebook.count(NAME, arm, "calm", STAYED_AWAY, total=away_ms)
+            away_ms = max(0, self.latest[arm, thread] - failed_ns) / NS_PER_MS
+            self.collector.count(NAME, arm, "calm", STAYED_AWAY, total=away_ms)
 
 
 def absence_measures(facts: CaseFacts) -> tuple[Measure, ...]:

@@ -9,7 +9,7 @@ all. Exact, never statistical.
 from collections.abc import Iterator
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted
-from rocketdiff.analysis.checks.scene import Scene
+from rocketdiff.analysis.checks.context import CaseObserver
 from rocketdiff.analysis.checks.sending.replay_checks import (
     judged_before,
     judged_evidence,
@@ -27,15 +27,12 @@ SEEN = "attempts.seen"
 """Tally of all attempts, judged or not."""
 
 
-class Attempts:
+class Attempts(CaseObserver):
     """Counts failed attempts and retries; notes a retry too many or too few."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._notebook = scene.notebook
-
-    def see(self, send: AlignedSend) -> None:
-        """Look at both sides."""
-        note_differences(NAME, send, self._notebook)
+    def observe(self, send: AlignedSend) -> None:
+        """Read both sides."""
+        note_differences(NAME, send, self._collector)
         for side in send.sides:
             bound = judged_before(side)
             met = set()
@@ -45,13 +42,10 @@ class Attempts:
                 situations = tuple(_situations(attempt))
                 for tally in tallies:
                     for situation in situations:
-                        self._notebook.count(tally, str(side.arm), phase, situation)
+                        self._collector.count(tally, str(side.arm), phase, situation)
                 met |= set(situations) if attempt.attempt < bound else set()
             for situation in sorted(met):
-                note_met(NAME, side, self._notebook, situation)
-
-    def end(self) -> None:
-        """Nothing is kept from send to send."""
+                note_met(NAME, side, self._collector, situation)
 
 
 def _situations(attempt: Attempt) -> Iterator[str]:
@@ -63,7 +57,7 @@ def _situations(attempt: Attempt) -> Iterator[str]:
         yield "retry"
 
 
-def answer(facts: CaseFacts) -> Evidence:
+def evaluate(facts: CaseFacts) -> Evidence:
     """In: facts of one case. Out: evidence with failed attempts and retries of each arm."""
     measures = (
         *counted(facts, "failed-attempts", SEEN, "failed"),

@@ -11,8 +11,8 @@ candidate that lost far more of them than the baseline did is not cleared.
 
 from collections.abc import Mapping
 
-from rocketdiff.analysis.checks.case_facts import CaseFacts, counted
-from rocketdiff.analysis.checks.scene import Scene
+from rocketdiff.analysis.checks.case_facts import CaseFacts, counted, standing_with
+from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.events import Arm
@@ -37,30 +37,26 @@ _TOO_LATE = "RemotingTooMuchRequestException"
 """What the first callback of a send names where the connection came too late."""
 
 
-class Callbacks:
+class Callbacks(CaseObserver):
     """Counts callbacks; notes a send that had none, or more than one."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._notebook = scene.notebook
-        self._scene = scene
-        self._habits = scene.habits
+    def __init__(self, context: CaseContext) -> None:
+        super().__init__(context)
+        self._habits = context.habits
 
-    def see(self, send: AlignedSend) -> None:
-        """Look at both sides."""
+    def observe(self, send: AlignedSend) -> None:
+        """Read both sides."""
         for side in send.sides:
             if side.row is not None and side.row.callbacks is not None:
                 self._count(send, side, side.row, side.row.callbacks)
 
-    def end(self) -> None:
-        """Nothing is kept from send to send."""
-
     def _count(self, send: AlignedSend, side: SendView, row: Send, callbacks: int) -> None:
         is_given_up = row.error == NEVER_CALLED_BACK  # calls after the limit are counted, but nobody waits for them
         key = "never" if is_given_up else {0: "never", 1: "once"}.get(callbacks, "more")
-        self._notebook.count(NAME, str(side.arm), str(side.phase), key)
+        self._collector.count(NAME, str(side.arm), str(side.phase), key)
         if key == "never":
-            if self._scene.loses_callback(side) or self._scene.confuses_answers(side):
-                self._notebook.count(EXCUSED, str(side.arm), str(side.phase), "never")
+            if self._context.loses_callback(side) or self._context.confuses_answers(side):
+                self._collector.count(EXCUSED, str(side.arm), str(side.phase), "never")
             else:
                 late = f", and {callbacks} times after it" if callbacks else ""
                 self._note(NEVER, send, side, f"the callback was not called within the limit{late}")
@@ -68,17 +64,15 @@ class Callbacks:
             self._note(TWICE, send, side, f"the callback was called {callbacks} times")
 
     def _note(self, signature: str, send: AlignedSend, side: SendView, observed: str) -> None:
-        self._notebook.differ(NAME, signature, send, side, expected="one call of the callback", observed=observed)
+        self._collector.differ(NAME, signature, send, side, expected="one call of the callback", observed=observed)
 
 
-def answer(facts: CaseFacts) -> Evidence:
+def evaluate(facts: CaseFacts) -> Evidence:
     """In: facts of one case. Out: evidence with the number of callbacks of each arm."""
     seen = {arm: facts.n(NAME, arm=str(arm)) for arm in Arm}
-    lacking = [facts.subjects[arm] for arm in Arm if not seen[arm]]
-    standing = Standing.INDECISIVE if lacking else Standing.DECISIVE
-    reason = f"no asynchronous send of {lacking[0]} was told" if lacking else ""
+    standing, reason = standing_with(facts, seen, "no asynchronous send of {} was told")
     excused = {arm: facts.n(EXCUSED, arm=str(arm)) for arm in Arm}
-    if not lacking and _is_too_much(excused, seen):
+    if standing is Standing.DECISIVE and _is_too_much(excused, seen):
         lost, made = excused[Arm.CANDIDATE], seen[Arm.CANDIDATE]
         standing = Standing.INDECISIVE
         reason = f"{lost} of {made} callbacks of {facts.subjects[Arm.CANDIDATE]} may be lost by rule or not"

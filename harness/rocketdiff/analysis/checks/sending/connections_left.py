@@ -1,5 +1,5 @@
 """
-What a client leaves open: connections it holds at rest, the most it holds at once, and those it makes anew where nothing is the matter.
+Connections that a client leaves open at rest, the most it holds at once, and those it makes anew without a fault.
 
 Looked at: how many TCP connections each client's processes hold to each server, seen from outside (``run.json``,
 ``connections``). A client of RocketMQ has one to an address, for all its threads, and no more at rest than before its first
@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
-from rocketdiff.analysis.checks.scene import Scene
+from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.checks.sending.outcomes import CALM, FAILED, NAME, RETRIED
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import PairedCounts
 from rocketdiff.core.fault import KILLS, FaultKind
-from rocketdiff.core.verdict import Divergence, Example, Measure
+from rocketdiff.core.verdict import NO_SEND, Divergence, Example, Measure
 
 LEFT_OPEN, AT_ONCE, MADE_ANEW = "connections-left-open", "connections-at-once", "connections-made-anew"
 """After ``outcomes.`` and before the kind of server."""
@@ -48,35 +48,33 @@ HEARTBEATS = 2
 LUCK = 5
 """Connections to a server made anew in calm that are luck: time that is up on a crowded machine costs one each."""
 
-NO_SEND = -1
-
 
 Held = Callable[[CaseFacts, Arm], Counter[str] | None]
 """Connections of an arm by server; None where nobody could see."""
 
 
-class LeftByRule:
+class LeftByRule(CaseObserver):
     """Counts the attempts whose failure may leave a connection open by the rules of the release; None: nobody knows them."""
 
-    def __init__(self, scene: Scene, may_leave_open: Callable[[str | None], bool] | None) -> None:
-        self._notebook = scene.notebook
+    def __init__(self, context: CaseContext, may_leave_open: Callable[[str | None], bool] | None) -> None:
+        super().__init__(context)
         self._may_leave_open = may_leave_open
 
-    def see(self, send: AlignedSend) -> None:
-        """Look at both sides."""
+    def observe(self, send: AlignedSend) -> None:
+        """Read both sides."""
         if self._may_leave_open is None:
             return
         for side in send.sides:
             for attempt in side.attempts:
                 if self._may_leave_open(attempt.error):
-                    self._notebook.count(BY_RULE, str(side.arm), "", attempt.broker)
+                    self._collector.count(BY_RULE, str(side.arm), "", attempt.broker)
 
-    def end(self) -> None:
+    def finish(self) -> None:
         """Say what is known."""
         if self._may_leave_open is not None:
             after_timeouts, after_refusals = map(self._may_leave_open, _TIMEOUT_AND_REFUSAL)
             known = AT_TIMES if after_timeouts else AFTER_REFUSALS if after_refusals else NEVER
-            self._notebook.count(BY_RULE, "", "", known)
+            self._collector.count(BY_RULE, "", "", known)
 
 
 def divergences_of(facts: CaseFacts) -> tuple[Divergence, ...]:
@@ -213,19 +211,19 @@ def _grown(facts: CaseFacts, arm: Arm, held: Counter[str] | None) -> Counter[str
 
 def _at_rest(facts: CaseFacts, arm: Arm) -> Counter[str] | None:
     """By server, the fewest that any look at rest saw: what is only being closed is not left open."""
-    looks = [one.held for one in facts.entry.connections.get(arm, ()) if one.is_at_rest]
-    seen = [Counter(one) for one in looks if one is not None]
+    looks = [sample.held for sample in facts.entry.connections.get(arm, ()) if sample.is_at_rest]
+    seen = [Counter(look) for look in looks if look is not None]
     if not seen or len(seen) < len(looks):
         return None
     fewest = seen[0]
-    for one in seen[1:]:
-        fewest &= one
+    for look in seen[1:]:
+        fewest &= look
     return fewest
 
 
 def _at_most(facts: CaseFacts, arm: Arm) -> Counter[str] | None:
     """By server, the most that any look saw."""
-    looks = [one.held for one in facts.entry.connections.get(arm, ())]
+    looks = [sample.held for sample in facts.entry.connections.get(arm, ())]
     most: Counter[str] = Counter()
     for seen in looks:
         most |= Counter(seen or {})
@@ -236,7 +234,7 @@ def _anew_in_calm(facts: CaseFacts, arm: Arm) -> Counter[str] | None:
     """By server, connections first seen after the start and before the first fault."""
     samples = facts.entry.connections.get(arm, ())
     calm_ns = min((fault.inject_ns for fault in facts.faults), default=None)
-    calm = [one for one in samples[1:] if calm_ns is None or one.at_ns < calm_ns]
-    if not samples or any(one.held is None for one in (samples[0], *calm)):
+    calm = [sample for sample in samples[1:] if calm_ns is None or sample.at_ns < calm_ns]
+    if not samples or any(sample.held is None for sample in (samples[0], *calm)):
         return None
-    return sum((Counter(one.opened) for one in calm), Counter())
+    return sum((Counter(sample.opened) for sample in calm), Counter())

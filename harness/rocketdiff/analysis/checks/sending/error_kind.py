@@ -8,7 +8,7 @@ the rules could judge to their end; the measures count all. Exact, never statist
 import math
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
-from rocketdiff.analysis.checks.scene import Scene
+from rocketdiff.analysis.checks.context import CaseObserver
 from rocketdiff.analysis.checks.sending.replay_checks import (
     judged_before,
     judged_evidence,
@@ -28,33 +28,27 @@ SEEN = "error-kind.seen"
 """Tally of all sends that failed or were not stored as promised, judged or not."""
 
 
-class ErrorKind:
+class ErrorKind(CaseObserver):
     """Counts such sends by exception or status; notes a wrong one."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._notebook = scene.notebook
-
-    def see(self, send: AlignedSend) -> None:
-        """Look at both sides."""
-        note_differences(NAME, send, self._notebook)
+    def observe(self, send: AlignedSend) -> None:
+        """Read both sides."""
+        note_differences(NAME, send, self._collector)
         for side in send.sides:
             if side.row is not None and not _went_well(side.row):
                 for tally in (SEEN, NAME) if judged_before(side) == math.inf else (SEEN,):
                     seen = side.row.error or side.row.status or "none"
-                    self._notebook.count(tally, str(side.arm), str(side.phase), seen)
+                    self._collector.count(tally, str(side.arm), str(side.phase), seen)
                 if judged_before(side) == math.inf:
                     # Which exception ends a send may depend on the instant a connection breaks; that one does, does not.
-                    note_met(NAME, side, self._notebook, "failed" if side.row.error else str(side.row.status))
-
-    def end(self) -> None:
-        """Nothing is kept from send to send."""
+                    note_met(NAME, side, self._collector, "failed" if side.row.error else str(side.row.status))
 
 
 def _went_well(row: Send) -> bool:
     return row.error is None and not is_stored_with_reserve(row.status)
 
 
-def answer(facts: CaseFacts) -> Evidence:
+def evaluate(facts: CaseFacts) -> Evidence:
     """In: facts of one case. Out: evidence with the number of such sends by exception class or status, and arm."""
     measures = tuple(
         Measure(f"{error} {arm}", facts.n(SEEN, error, arm=str(arm)), "count", facts.n("sends", arm=str(arm)))

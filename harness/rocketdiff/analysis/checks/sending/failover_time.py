@@ -1,7 +1,7 @@
 """
 How long until a thread that ran into a paused broker succeeds elsewhere: the same in both arms?
 
-A thread's failover begins with its first blocked attempt of a spell of pauses and ends with its next successful send.
+A thread's failover begins with its first blocked attempt of an outage and ends with its next successful send.
 FAILOVER: that send succeeded on another broker while the pause lasted. RESUMED: the pause ended first, a competing
 cause (a client that merely waits must not look recovered). OPEN: the case ended first. An arm has failed over when its
 slowest thread has; its ending is the worst of its threads.
@@ -18,23 +18,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.checks.pairing import (
-    NS_PER_MS,
     Question,
     case_evidence,
     pooled_evidence,
     pooled_pairs,
     pools_of,
+    seen_of,
 )
-from rocketdiff.analysis.checks.scene import Scene
 from rocketdiff.analysis.facts import EpisodeValue
-from rocketdiff.analysis.send_view import Context, SendView
+from rocketdiff.analysis.send_view import FaultContext, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
-from rocketdiff.analysis.steps.attempts_in_context import Spell
+from rocketdiff.analysis.steps.attempts_in_context import Outage
 from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import Ending, EpisodePair, Evidence, Margin
 from rocketdiff.core.outcome import Outcome
 from rocketdiff.core.plan import SendKind
+from rocketdiff.core.records import NS_PER_MS
 from rocketdiff.core.verdict import Measure
 from rocketdiff.statistics.survival import restricted_mean
 
@@ -63,9 +64,9 @@ _WORST_FIRST = (Ending.OPEN, Ending.RESUMED, Ending.FAILOVER)
 
 @dataclass(slots=True)
 class _Failover:
-    """One thread's way out of one spell so far."""
+    """One thread's way out of one outage so far."""
 
-    spell: Spell
+    outage: Outage
     began_ns: int
     ended_ns: int
     busy_ns: int = 0
@@ -78,32 +79,32 @@ class _Ended:
     ending: Ending
 
 
-class FailoverTime:
+class FailoverTime(CaseObserver):
     """Follows every thread of both arms from its first blocked attempt to its next success."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._scene = scene
-        self._timeout_ns = scene.entry.settings.send_msg_timeout_ms * NS_PER_MS
+    def __init__(self, context: CaseContext) -> None:
+        super().__init__(context)
+        self._timeout_ns = context.entry.settings.send_msg_timeout_ms * NS_PER_MS
         self._open: dict[tuple[str, int], _Failover] = {}
         self._ended: dict[tuple[str, int], dict[int, _Ended]] = {}
 
-    def see(self, send: AlignedSend) -> None:
-        """Look at both sides."""
+    def observe(self, send: AlignedSend) -> None:
+        """Read both sides."""
         for side in send.sides:
             if side.row is not None and side.row.kind in (SendKind.PLAIN, SendKind.BATCH):
                 self._follow(side)
 
-    def end(self) -> None:
-        """Whatever is still open was never seen to end; then one value for each arm, spell and sample."""
+    def finish(self) -> None:
+        """Whatever is still open was never seen to end; then one value for each arm, outage and sample."""
         for (arm, thread), failover in self._open.items():
             self._close(arm, thread, failover, Ending.OPEN)
         for (arm, episode), by_thread in self._ended.items():
             ended = tuple(by_thread.values())
-            worst = min((one.ending for one in ended), key=_WORST_FIRST.index)
-            whole_ns = max(one.failover.ended_ns - one.failover.began_ns for one in ended)
-            busy_ns = sum(one.failover.busy_ns for one in ended)
-            waited_ns = sum(one.failover.waited_ns for one in ended)
-            note = self._scene.notebook.note
+            worst = min((end.ending for end in ended), key=_WORST_FIRST.index)
+            whole_ns = max(end.failover.ended_ns - end.failover.began_ns for end in ended)
+            busy_ns = sum(end.failover.busy_ns for end in ended)
+            waited_ns = sum(end.failover.waited_ns for end in ended)
+            note = self._context.collector.note
             note(EpisodeValue(NAME, WHOLE.sample, arm, episode, whole_ns, len(ended), worst))
             if waited_ns >= LEAST_WAIT * self._timeout_ns:
                 per_timeout_ns = busy_ns / waited_ns * self._timeout_ns
@@ -114,11 +115,11 @@ class FailoverTime:
         assert row is not None, "asked of sends that returned"
         failover = self._open.get(key)
         for context, attempt in zip(side.contexts, side.attempts, strict=True):
-            spell = self._spell(context)
-            if spell is None:
+            outage = self._outage(context)
+            if outage is None:
                 continue
             if failover is None:
-                failover = self._open[key] = _Failover(spell, attempt.start_ns, attempt.end_ns)
+                failover = self._open[key] = _Failover(outage, attempt.start_ns, attempt.end_ns)
             failover.waited_ns += attempt.end_ns - attempt.start_ns
         if failover is None:
             return
@@ -126,29 +127,29 @@ class FailoverTime:
         failover.ended_ns = row.end_ns
         if row.outcome is Outcome.OK:
             del self._open[key]
-            self._close(str(side.arm), side.thread, failover, _how(failover.spell, side))
+            self._close(str(side.arm), side.thread, failover, _how(failover.outage, side))
 
-    def _spell(self, context: Context) -> Spell | None:
-        return self._scene.times.spell_of(context.hit) if context.blocked and context.hit is not None else None
+    def _outage(self, context: FaultContext) -> Outage | None:
+        return self._context.times.outage_of(context.hit) if context.blocked and context.hit is not None else None
 
     def _close(self, arm: str, thread: int, failover: _Failover, ending: Ending) -> None:
-        """Only a thread's first failover of a spell counts: with plain rotation it soon runs into the broker again."""
-        self._ended.setdefault((arm, failover.spell.episode), {}).setdefault(thread, _Ended(failover, ending))
+        """Only a thread's first failover of an outage counts: with plain rotation it soon runs into the broker again."""
+        self._ended.setdefault((arm, failover.outage.episode), {}).setdefault(thread, _Ended(failover, ending))
 
 
-def _how(spell: Spell, side: SendView) -> Ending:
-    """Success while the spell lasted and not on a broker that had been resumed is a failover."""
+def _how(outage: Outage, side: SendView) -> Ending:
+    """Success while the outage lasted and not on a broker that had been resumed is a failover."""
     last = side.attempts[-1]
     resumed = any(
         pause.node == last.broker and pause.heal_ns is not None and last.end_ns >= pause.heal_ns
-        for pause in spell.pauses
+        for pause in outage.pauses
     )
-    over = spell.end_ns is not None and last.end_ns >= spell.end_ns
+    over = outage.end_ns is not None and last.end_ns >= outage.end_ns
     return Ending.RESUMED if resumed or over else Ending.FAILOVER
 
 
-def answer(facts: CaseFacts) -> Evidence:
-    """In: facts of one case. Out: evidence with one sample of paired spells, for information; the pool gates."""
+def evaluate(facts: CaseFacts) -> Evidence:
+    """In: facts of one case. Out: evidence with one sample of paired outages, for information; the pool gates."""
     return case_evidence(facts, PER_TIMEOUT)
 
 
@@ -162,12 +163,9 @@ def pooled(cases: Sequence[CaseFacts]) -> tuple[Evidence, ...]:
 
 def durations_of(pairs: Sequence[EpisodePair], arm: Arm) -> tuple[tuple[float, ...], tuple[bool, ...]]:
     """An arm's failover times in ms, and whether each ended in a failover (else it is censored where it ended)."""
-    lived = [
-        (pair.baseline_ns, pair.baseline_ended) if arm is Arm.BASELINE else (pair.candidate_ns, pair.candidate_ended)
-        for pair in pairs
-    ]
-    met = [(value_ns / NS_PER_MS, ended is Ending.FAILOVER) for value_ns, ended in lived if value_ns is not None]
-    return tuple(value for value, _ in met), tuple(seen for _, seen in met)
+    seen = (seen_of(pair, arm) for pair in pairs)
+    met = [(value_ns / NS_PER_MS, ended is Ending.FAILOVER) for value_ns, ended in seen if value_ns is not None]
+    return tuple(value for value, _ in met), tuple(observed for _, observed in met)
 
 
 def restricted_means(pairs: Sequence[EpisodePair]) -> tuple[Measure, ...]:

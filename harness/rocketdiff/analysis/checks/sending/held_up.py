@@ -9,11 +9,12 @@ candidate's far more often. A sign test answers it, and the answer gates as one 
 
 from math import comb
 
-from rocketdiff.analysis.checks.scene import Scene
+from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.checks.sending.attempts import NAME
 from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.plan import SendMode
+from rocketdiff.core.records import NS_PER_MS
 
 HELD_UP = "attempts.call-held-up"
 
@@ -32,20 +33,18 @@ How improbable so uneven a split must be if either arm were held up as easily: a
 alarm once.
 """
 
-_NS_PER_MS = 1_000_000
 
-
-class HeldUp:
+class HeldUp(CaseObserver):
     """Counts calls that took much longer in one arm than in the other; notes the candidate's, if they are too many."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._notebook = scene.notebook
+    def __init__(self, context: CaseContext) -> None:
+        super().__init__(context)
         self._pairs = 0
         self._quicker = 0
         self._held_up = 0
         self._longest: tuple[float, AlignedSend, SendView] | None = None
 
-    def see(self, send: AlignedSend) -> None:
+    def observe(self, send: AlignedSend) -> None:
         """Both sides of one call."""
         if send.baseline is None or send.candidate is None:
             return
@@ -59,7 +58,7 @@ class HeldUp:
             if self._longest is None or took_ms > self._longest[0]:
                 self._longest = took_ms, send, send.candidate
 
-    def end(self) -> None:
+    def finish(self) -> None:
         """One difference for the case, told by its longest call."""
         if self._longest is None or self._held_up < SHARE * self._pairs:
             return
@@ -69,7 +68,7 @@ class HeldUp:
         assert send.baseline is not None
         assert side.row is not None
         usual_ms = call_ms(send.baseline) or 0.0
-        self._notebook.differ(
+        self._collector.differ(
             NAME,
             f"{HELD_UP}/{side.row.mode}",
             send,
@@ -85,9 +84,9 @@ def call_ms(side: SendView) -> float | None:
     if row is None:
         return None
     if row.mode is SendMode.ONEWAY and row.error is None:
-        return (row.end_ns - row.start_ns) / _NS_PER_MS
+        return (row.end_ns - row.start_ns) / NS_PER_MS
     if row.mode is SendMode.ASYNC and row.returned_ns is not None:
-        return (row.returned_ns - row.start_ns) / _NS_PER_MS
+        return (row.returned_ns - row.start_ns) / NS_PER_MS
     return None
 
 

@@ -1,29 +1,31 @@
 """
-Do the application's messages get through as the other client's do: as many, as surely, and no more acknowledged than is true?
+Do the application's messages get through as the other client's do: as many, as surely, and acknowledged truthfully?
 
-Asked of every case. Looked at: every send of both arms. Three questions. Exact, of one arm: an attempt that failed, or was
-stored with a reserve, where nothing is known that could have caused it (``steps.causes``), and an acknowledgement by a
-broker that was stopped, or gone, from before the request until after the answer, or without reserve by one whose slave was,
-where the broker waits for it. Compared, over sends that both arms made:
-in how many moments of calm, and in how many spells of faults, one of them had more sends that failed, were stored twice,
-stored with a reserve, or held up (``slower_sends``); in calm also one-way messages that nothing stored. And, of a situation that a fault brings about, how often it ended badly in each arm.
+Asked of every case, about every send of both arms. Three questions:
 
-What a crowded machine does to anybody (time that was up, SYSTEM_BUSY) is never an exact difference; where the baseline itself has
-much of it in calm, the case shows nothing.
+1. Exact, of one arm: an attempt that failed, or was stored with a reserve, without a known cause (``steps.causes``); and an
+   acknowledgement by a broker that was stopped or gone from before the request until after the answer, or one without reserve
+   while the slave that the broker waits for was.
+2. Compared, over sends that both arms made: in how many moments of calm, and in how many fault periods, one arm had more sends
+   that failed, were stored twice, stored with a reserve, or held up (``slower_sends``); in calm also lost one-way messages.
+3. Compared: how often a situation that a fault causes ended badly in each arm.
+
+Timeouts and SYSTEM_BUSY are never an exact difference, because a crowded machine causes them; where the baseline itself has many
+of them in calm, the case shows nothing.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from rocketdiff.analysis.checks.scene import Scene
+from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.checks.sending.slower_sends import SlowerSends
 from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.analysis.steps.causes import Cause, Causes
-from rocketdiff.analysis.steps.fault_spells import FaultSpells
+from rocketdiff.analysis.steps.fault_reach import FaultPeriods
 from rocketdiff.core.events import Arm
-from rocketdiff.core.fault import OF_SLAVES, FaultKind, FaultRecord
-from rocketdiff.core.outcome import Outcome, is_stored_with_reserve
+from rocketdiff.core.fault import OF_PROXIES, OF_SLAVES, FaultKind, FaultRecord
+from rocketdiff.core.outcome import Outcome, class_of, is_stored_with_reserve, may_be
 from rocketdiff.core.plan import SendMode
 from rocketdiff.core.records import NEVER_CALLED_BACK, UNSEEN_ROUTE, Attempt, Send
 from rocketdiff.core.topology import master_of, topology_named
@@ -60,24 +62,26 @@ COMPARED = {CALM: (FAILED, TWICE, RESERVED, RETRIED, UNSTORED, HELD_UP), FAULTS:
 
 AFTER_FAILURE, RESERVE = "failed/after-a-failed-attempt", "reserved/while-a-broker-waits"
 
+STOPS = OF_PROXIES | {FaultKind.PAUSE, FaultKind.KILL}
+"""While one lasts the server answers nothing."""
+
 SETTLED_NS = 50_000_000
 """A process that is stopped may have a thread that runs to the end of its turn; on a crowded machine that takes milliseconds."""
 
 
-class Outcomes:
+class Outcomes(CaseObserver):
     """Notes failures without a cause and acknowledgements that cannot be; counts what befell each arm, by unit of time."""
 
-    def __init__(self, scene: Scene, causes: Mapping[Arm, Causes]) -> None:
-        self._scene = scene
-        self._notebook = scene.notebook
+    def __init__(self, context: CaseContext, causes: Mapping[Arm, Causes]) -> None:
+        super().__init__(context)
         self._causes = causes
-        self._faults = scene.times.faults
-        self._slower = SlowerSends.of(scene)
-        self._spells = FaultSpells.of(self._faults, scene.entry.settings)
+        self._faults = context.times.faults
+        self._slower = SlowerSends.of(context)
+        self._periods = FaultPeriods.of(self._faults, context.entry.settings)
         self._units: defaultdict[tuple[str, int], dict[Arm, int]] = defaultdict(lambda: dict.fromkeys(Arm, 0))
         self._calm: defaultdict[tuple[str, Arm], list[int]] = defaultdict(list)
 
-    def see(self, send: AlignedSend) -> None:
+    def observe(self, send: AlignedSend) -> None:
         """Look at both sides, then at the two together."""
         for side in send.sides:
             if side.row is not None and side.row.route != UNSEEN_ROUTE:
@@ -87,21 +91,21 @@ class Outcomes:
             self._count_situations(side)
         self._compare(send)
 
-    def end(self) -> None:
-        """Who had more: spell by spell, and in moments of calm."""
+    def finish(self) -> None:
+        """Who had more: period by period, and in moments of calm."""
         for (name, _), seen in self._units.items():
             if seen[Arm.BASELINE] != seen[Arm.CANDIDATE]:
-                self._notebook.count(MORE, str(max(seen, key=lambda arm: seen[arm])), FAULTS, name)
+                self._collector.count(MORE, str(max(seen, key=lambda arm: seen[arm])), FAULTS, name)
         for (name, arm), due in self._calm.items():
-            self._notebook.count(MORE, str(arm), CALM, name, n=_moments(due))
+            self._collector.count(MORE, str(arm), CALM, name, n=_moments(due))
 
     def _require_cause(self, send: AlignedSend, side: SendView, row: Send) -> None:
-        if row.error == NEVER_CALLED_BACK or self._scene.confuses_answers(side):
+        if row.error == NEVER_CALLED_BACK or self._context.confuses_answers(side):
             return
         causes = list(self._causes_of(side, row))
-        if self._spells.at(row.start_ns, row.end_ns) is None:
+        if self._periods.at(row.start_ns, row.end_ns) is None:
             crowded = any(cause is Cause.MACHINE for cause, _, _ in causes)
-            self._notebook.count(CROWDED, str(side.arm), CALM, "failed" if crowded else "not failed")
+            self._collector.count(CROWDED, str(side.arm), CALM, "failed" if crowded else "not failed")
         other = send.side(Arm.CANDIDATE if side.arm is Arm.BASELINE else Arm.BASELINE)
         for cause, attempt, end in causes:
             if cause is Cause.NONE and not _ended_so(other, attempt, end):
@@ -120,64 +124,67 @@ class Outcomes:
         """Of every attempt that did not end in SEND_OK, and of a send without any that failed: cause, number, end."""
         causes = self._causes[side.arm]
         if not row.attempts and row.error is not None:
-            yield causes.of_no_attempt(row.error, row.end_ns), None, row.error
+            thrown = class_of(row.error)
+            yield causes.of_no_attempt(thrown, row.end_ns), None, thrown
         is_asynchronous = row.mode is SendMode.ASYNC
-        for one in row.attempts:
-            if one.error is not None or is_stored_with_reserve(one.status):
-                error, code = one.error, one.code
-                if is_asynchronous and one is row.attempts[-1] and row.error == "MQBrokerException":
-                    error, code = row.error, row.code
+        for attempt in row.attempts:
+            if attempt.error is not None or is_stored_with_reserve(attempt.status):
+                error, code = attempt.error, attempt.code
+                if is_asynchronous and attempt is row.attempts[-1] and may_be(row.error, "MQBrokerException"):
+                    error, code = "MQBrokerException", row.code
                 cause = causes.of(
                     side.thread,
-                    one.broker,
-                    one.start_ns,
-                    one.end_ns,
+                    attempt.broker,
+                    attempt.start_ns,
+                    attempt.end_ns,
                     error,
                     code,
-                    one.status,
+                    attempt.status,
                     is_asynchronous=is_asynchronous,
                 )
-                yield cause, one.attempt, _end_of(error, code, one.status)
+                yield cause, attempt.attempt, _end_of(error, code, attempt.status)
 
     def _require_running(self, send: AlignedSend, side: SendView) -> None:
         """An acknowledgement needs a broker that runs at some time between the request and the answer."""
         row = side.row
         if row is not None and row.mode is SendMode.ONEWAY:
             return
-        if self._scene.confuses_answers(side):
+        if self._context.confuses_answers(side):
             return  # it may be another message's
-        for one in side.attempts:
-            fault = next((each for each in self._faults if _was_down(each, one)), None)
-            if one.outcome is not Outcome.OK or one.status is None or fault is None:
+        for attempt in side.attempts:
+            fault = next((each for each in self._faults if _was_down(each, attempt)), None)
+            if attempt.outcome is not Outcome.OK or attempt.status is None or fault is None:
                 continue
-            if fault.kind is FaultKind.KILL and any(copy.broker == one.broker for copy in side.copies or ()):
+            if fault.kind is FaultKind.KILL and any(copy.broker == attempt.broker for copy in side.copies or ()):
                 continue  # somebody else has started it again
             word = fault.kind.traits.during
-            took_ms = (one.end_ns - one.start_ns) // 1_000_000
+            took_ms = (attempt.end_ns - attempt.start_ns) // 1_000_000
             self._differ(
                 STOPPED,
                 send,
                 side,
-                f"no answer from {one.broker}, which was {word} from before the request until after the answer",
-                f"attempt {one.attempt} ended with {one.status} after {took_ms:,} ms",
-                one.attempt,
+                f"no answer from {attempt.broker}, which was {word} from before the request until after the answer",
+                f"attempt {attempt.attempt} ended with {attempt.status} after {took_ms:,} ms",
+                attempt.attempt,
             )
             return
 
     def _require_copied(self, send: AlignedSend, side: SendView) -> None:
         """A broker with one slave, for which it waits, says SEND_OK of nothing that the slave cannot have."""
-        if not topology_named(self._scene.entry.topology).waits_for_slave or self._scene.confuses_answers(side):
+        if not topology_named(self._context.entry.topology).waits_for_slave or self._context.confuses_answers(side):
             return
-        for one in side.attempts:
-            fault = next((each for each in self._faults if each.kind in OF_SLAVES and _keeps_waiting(each, one)), None)
-            if fault is not None and one.error is None and one.status == "SEND_OK":
+        for attempt in side.attempts:
+            fault = next(
+                (each for each in self._faults if each.kind in OF_SLAVES and _keeps_waiting(each, attempt)), None
+            )
+            if fault is not None and attempt.error is None and attempt.status == "SEND_OK":
                 self._differ(
                     WITHOUT_SLAVE,
                     send,
                     side,
                     f"another status than SEND_OK: {fault.node} was out of order from before the request until after the answer",
-                    f"attempt {one.attempt} at {one.broker} ended with SEND_OK",
-                    one.attempt,
+                    f"attempt {attempt.attempt} at {attempt.broker} ended with SEND_OK",
+                    attempt.attempt,
                 )
                 return
 
@@ -195,26 +202,26 @@ class Outcomes:
             self._situation(arm, f"{RESERVE}/{waiting.kind}", has_ended=is_stored_with_reserve(first.status))
 
     def _situation(self, arm: str, name: str, *, has_ended: bool) -> None:
-        self._notebook.count(MET, arm, FAULTS, name)
-        self._notebook.count(ENDED, arm, FAULTS, name, n=int(has_ended))
+        self._collector.count(MET, arm, FAULTS, name)
+        self._collector.count(ENDED, arm, FAULTS, name, n=int(has_ended))
 
     def _compare(self, send: AlignedSend) -> None:
         """What befell a send that both arms made; in calm only what befell one of them alone counts."""
         rows = {side.arm: side.row for side in send.sides if side.row is not None}
         if len(rows) < len(Arm):
             return
-        spells = [self._spells.at(row.start_ns, row.end_ns) for row in rows.values()]
-        spell = next((one for one in spells if one is not None), None)
-        phase = CALM if spell is None else FAULTS
+        periods = [self._periods.at(row.start_ns, row.end_ns) for row in rows.values()]
+        period = next((period for period in periods if period is not None), None)
+        phase = CALM if period is None else FAULTS
         befell = {side.arm: set(_befell(side, rows[side.arm])) for side in send.sides}
-        for arm in self._slower.held_up(send, rows, is_calm=spell is None):
+        for arm in self._slower.held_up(send, rows, is_calm=period is None):
             befell[arm].add(HELD_UP)
         for arm, row in rows.items():
-            self._notebook.count(NAME, str(arm), phase, "sends")
+            self._collector.count(NAME, str(arm), phase, "sends")
             for what in sorted(befell[arm]):
-                self._notebook.count(NAME, str(arm), phase, what)
-                if spell is not None:
-                    self._units[what, spell][arm] += 1
+                self._collector.count(NAME, str(arm), phase, what)
+                if period is not None:
+                    self._units[what, period][arm] += 1
                 elif not all(what in each for each in befell.values()):
                     self._calm[what, arm].append(row.due_ns)
 
@@ -222,7 +229,7 @@ class Outcomes:
         self, signature: str, send: AlignedSend, side: SendView, expected: str, observed: str, attempt: int | None
     ) -> None:
         prefix = "rules/" if side.arm is Arm.BASELINE else ""
-        self._notebook.differ(
+        self._collector.differ(
             NAME, prefix + signature, send, side, expected=expected, observed=observed, attempt=attempt
         )
 
@@ -250,12 +257,12 @@ def _ended_so(other: SendView | None, attempt: int | None, end: str) -> bool:
     if other is None or other.row is None:
         return False
     if attempt is None:
-        return not other.attempts and other.row.error == end
-    return any(_end_of(one.error, one.code, one.status) == end for one in other.attempts)
+        return not other.attempts and class_of(other.row.error or "") == end
+    return any(_end_of(made.error, made.code, made.status) == end for made in other.attempts)
 
 
 def _was_down(fault: FaultRecord, attempt: Attempt) -> bool:
-    if fault.kind not in (FaultKind.PAUSE, FaultKind.KILL) or fault.node != attempt.broker or fault.proven_ns is None:
+    if fault.kind not in STOPS or fault.node != attempt.broker or fault.proven_ns is None:
         return False
     is_begun = attempt.start_ns >= fault.injected_ns + SETTLED_NS
     return is_begun and (fault.heal_ns is None or attempt.end_ns <= fault.heal_ns)
@@ -278,5 +285,5 @@ def _befell(side: SendView, row: Send) -> Iterator[str]:
         yield UNSTORED
     if row.error is None and is_stored_with_reserve(row.status):
         yield RESERVED
-    if row.error is None and any(one.error is not None for one in row.attempts):
+    if row.error is None and any(attempt.error is not None for attempt in row.attempts):
         yield RETRIED

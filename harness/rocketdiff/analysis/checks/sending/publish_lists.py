@@ -12,23 +12,22 @@ from itertools import groupby
 
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.checks.sending.queue_choice import NAME
+from rocketdiff.analysis.fact_collector import FactCollector
 from rocketdiff.analysis.facts import Difference
-from rocketdiff.analysis.notebook import Notebook
 from rocketdiff.core.events import Arm
+from rocketdiff.core.verdict import NO_SEND
 
 OTHER_LIST = "queue.other-publish-list"
-NO_SEND = -1
-
 PublishList = tuple[tuple[str, int], ...]
 
 
-def compare_publish_lists(trace: CaseTrace, notebook: Notebook) -> None:
+def compare_publish_lists(trace: CaseTrace, collector: FactCollector) -> None:
     """Note every arm whose first list is not the one it should be; of the baseline that is for the rules to explain."""
     firsts = {arm: first for arm in Arm if (first := _first_list(trace, arm)) is not None}
     expected = _full_list(trace) or firsts.get(Arm.BASELINE)
     for arm, first in firsts.items():
         if expected is not None and first != expected:
-            notebook.note(_difference(arm, expected, first, at_ns=notebook.origin_ns))
+            collector.note(_difference(arm, expected, first, at_ns=collector.origin_ns))
 
 
 def _first_list(trace: CaseTrace, arm: Arm) -> PublishList | None:
@@ -60,5 +59,5 @@ def _difference(arm: Arm, expected: PublishList, observed: PublishList, *, at_ns
 
 def _in_words(queues: Iterable[tuple[str, int]]) -> str:
     """Queues in their order, as in ``broker-a 0 1 2 3, broker-b 0 1 2 3``."""
-    groups = ((broker, [queue for _, queue in group]) for broker, group in groupby(queues, key=lambda one: one[0]))
+    groups = ((broker, [queue for _, queue in group]) for broker, group in groupby(queues, key=lambda queue: queue[0]))
     return ", ".join(f"{broker} {' '.join(map(str, numbers))}" for broker, numbers in groups) or "empty"

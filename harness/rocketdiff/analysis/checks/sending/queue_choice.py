@@ -1,13 +1,13 @@
 """
 Did the client choose, at every attempt, a queue that the rules allow, and is the message where the client says it is?
 
-Looked at: every choice among more than one queue, against the queues that some surviving hidden state would have
-taken; the publish list itself (``publish_lists``); and, of every acknowledged send, the queue and offset in the result against what the brokers hold (two witnesses
-of one fact, so a disagreement is an error of one of them, never a tolerance).
+Looked at: every choice among more than one queue, against the queues that some surviving hidden state would have taken; the
+publish list itself (``publish_lists``); and for every acknowledged send the queue and offset in its result against what the
+brokers hold. These are two witnesses of one fact, so a disagreement is an error of one of them, never a tolerance.
 """
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
-from rocketdiff.analysis.checks.scene import Scene
+from rocketdiff.analysis.checks.context import CaseObserver
 from rocketdiff.analysis.checks.sending.replay_checks import judged_evidence, note_differences, note_met
 from rocketdiff.analysis.send_view import Fate, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
@@ -20,40 +20,33 @@ Claim = tuple[str | None, int | None, int]
 """Broker, queue and offset of a message."""
 
 
-class QueueChoice:
+class QueueChoice(CaseObserver):
     """Counts decisions with their legal share; notes illegal queues and results that point to the wrong place."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._notebook = scene.notebook
-        self._scene = scene
-
-    def see(self, send: AlignedSend) -> None:
-        """Look at both sides."""
-        note_differences(NAME, send, self._notebook)
+    def observe(self, send: AlignedSend) -> None:
+        """Read both sides."""
+        note_differences(NAME, send, self._collector)
         for side in send.sides:
             self._count(side)
             self._compare_witnesses(send, side)
-
-    def end(self) -> None:
-        """Nothing is kept from send to send."""
 
     def _count(self, side: SendView) -> None:
         if side.judgement is None:
             return
         if any(decision.queues_total > 1 for decision in side.judgement.decisions):
-            note_met(NAME, side, self._notebook, "choice")
+            note_met(NAME, side, self._collector, "choice")
         for decision in side.judgement.decisions:
             if decision.queues_total > 1:
                 phase = str(side.phase_of(decision.attempt))
                 legal = decision.queues_legal / decision.queues_total
-                self._notebook.count(NAME, str(side.arm), phase, "decision")
-                self._notebook.count(f"{NAME}.legal", str(side.arm), phase, "decision", total=legal)
+                self._collector.count(NAME, str(side.arm), phase, "decision")
+                self._collector.count(f"{NAME}.legal", str(side.arm), phase, "decision", total=legal)
 
     def _compare_witnesses(self, send: AlignedSend, side: SendView) -> None:
         row = side.row
         if row is None or row.queue_offset is None or side.fate is not Fate.STORED:
             return
-        if self._scene.confuses_answers(side):
+        if self._context.confuses_answers(side):
             return  # the result may be another message's
         claimed = (row.broker, row.queue_id, row.queue_offset)
         if row.delay_level:
@@ -61,7 +54,7 @@ class QueueChoice:
             claimed = (row.broker, row.delay_level - 1, row.queue_offset)
         found = [(copy.broker, copy.queue_id, copy.queue_offset) for copy in (side.kept or side.copies or ())]
         if not any(_agree(claimed, place) for place in found):
-            self._notebook.differ(
+            self._collector.differ(
                 NAME,
                 WRONG_WITNESS,
                 send,
@@ -71,7 +64,7 @@ class QueueChoice:
             )
 
 
-def answer(facts: CaseFacts) -> Evidence:
+def evaluate(facts: CaseFacts) -> Evidence:
     """In: facts of one case. Out: evidence with the mean share of legal queues."""
     return judged_evidence(facts, NAME, "decision", never="no client had more than one queue to choose from")
 

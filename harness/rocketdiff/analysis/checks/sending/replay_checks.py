@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from rocketdiff.analysis.checks.case_facts import LEGAL_SHARE_BOUND, CaseFacts
-from rocketdiff.analysis.notebook import Notebook
+from rocketdiff.analysis.fact_collector import FactCollector
 from rocketdiff.analysis.send_view import Phase, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.events import Arm
@@ -25,7 +25,9 @@ Remark = Callable[[SendView, int | None], str]
 """What a check adds to the sentence about what was seen, given the side and the attempt."""
 
 
-def note_differences(check: str, send: AlignedSend, notebook: Notebook, remark: Remark = lambda _side, _n: "") -> None:
+def note_differences(
+    check: str, send: AlignedSend, collector: FactCollector, remark: Remark = lambda _side, _n: ""
+) -> None:
     """
     Note each side's difference of the kind this check asks about.
 
@@ -38,7 +40,7 @@ def note_differences(check: str, send: AlignedSend, notebook: Notebook, remark: 
             continue
         found = judgement.difference
         prefix = "rules/" if side.arm is Arm.BASELINE else ""
-        notebook.differ(
+        collector.differ(
             check,
             prefix + found.signature,
             send,
@@ -143,9 +145,9 @@ nil. A run asks some fifty such questions, and sends of one spell share their ca
 """
 
 
-def note_met(check: str, side: SendView, notebook: Notebook, situation: str) -> None:
+def note_met(check: str, side: SendView, collector: FactCollector, situation: str) -> None:
     """Count that a send came into a situation that the check asks about, once a send; the other arm may never have."""
-    notebook.count(f"{check}.met", str(side.arm), str(side.phase), situation)
+    collector.count(f"{check}.met", str(side.arm), str(side.phase), situation)
 
 
 def chance_of_one_arm_only(met: int, opportunities: int, others: int) -> float:

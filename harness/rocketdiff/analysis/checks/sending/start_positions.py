@@ -1,10 +1,10 @@
 """
-Does every thread begin its turns at a queue of its own, drawn anew in every case, as the rules say (ThreadLocalIndex of every release)?
+Does every thread start its rotation at a random queue of its own, as the rules say (ThreadLocalIndex of every release)?
 
-Looked at: the first queue that each thread of an arm was given by its client, before any fault. One such start shows nothing,
-because every queue is legal. Over all cases of the runs that have the commonest number of brokers and queues, it is counted how many starts fell
-on the same queue, the same broker, the same number of queue, and on the queue at which another thread of the case began. What luck
-does not explain belongs to the check ``queue-choice``. Asynchronous sends are left out: threads of the client's choose.
+Looked at: the first queue that each thread of an arm was given by its client, before any fault. A single start shows nothing,
+because every queue is legal. So starts are counted over all cases with the commonest number of brokers and queues: how many fell on
+the same queue, the same broker, the same queue number, and on the queue at which another thread of the case started. What chance
+does not explain belongs to the check ``queue-choice``. Asynchronous sends are left out, because the client's own threads choose.
 """
 
 from collections import Counter, defaultdict
@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.checks.case_facts import CaseFacts
-from rocketdiff.analysis.checks.pairing import is_sound
-from rocketdiff.analysis.checks.scene import Scene
+from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
+from rocketdiff.analysis.checks.pairing import pools_by_pair
 from rocketdiff.analysis.checks.sending.queue_choice import NAME
 from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
@@ -34,22 +34,22 @@ Layout = tuple[int, int]
 """Brokers, and queues of each."""
 
 
-class StartPositions:
+class StartPositions(CaseObserver):
     """Notes where each thread of both arms began."""
 
-    def __init__(self, scene: Scene, trace: CaseTrace) -> None:
-        self._notebook = scene.notebook
+    def __init__(self, context: CaseContext, trace: CaseTrace) -> None:
+        super().__init__(context)
         self._layout = _layout(trace)
-        self._calm_ns = min((fault.inject_ns for fault in scene.times.faults), default=None)
+        self._calm_ns = min((fault.inject_ns for fault in context.times.faults), default=None)
         self._begun: dict[Arm, dict[int, tuple[str, int] | None]] = {arm: {} for arm in Arm}
 
-    def see(self, send: AlignedSend) -> None:
-        """Look at both sides."""
+    def observe(self, send: AlignedSend) -> None:
+        """Read both sides."""
         for side in send.sides:
             if side.row is not None and side.thread not in self._begun[side.arm]:
                 self._begun[side.arm][side.thread] = self._start(side)
 
-    def end(self) -> None:
+    def finish(self) -> None:
         """Count the starts, and those at the place of another thread's."""
         if self._layout is None:
             return
@@ -58,10 +58,10 @@ class StartPositions:
         for arm, begun in self._begun.items():
             places = [place for _, place in sorted(begun.items()) if place is not None]
             for broker, queue in places:
-                self._notebook.count(STARTS, str(arm), "", f"{layout}/{broker}/{queue}")
+                self._collector.count(STARTS, str(arm), "", f"{layout}/{broker}/{queue}")
             for place in places[1:]:
-                self._notebook.count(TOGETHER, str(arm), "", layout)
-                self._notebook.count(TOGETHER, str(arm), "", f"{layout}/together", n=int(place == places[0]))
+                self._collector.count(TOGETHER, str(arm), "", layout)
+                self._collector.count(TOGETHER, str(arm), "", f"{layout}/together", n=int(place == places[0]))
 
     def _start(self, side: SendView) -> tuple[str, int] | None:
         row = side.row
@@ -84,28 +84,25 @@ def _layout(trace: CaseTrace) -> Layout | None:
 
 def pooled(cases: Sequence[CaseFacts]) -> tuple[Evidence, ...]:
     """In: facts of all cases. Out: where starts fell over the sound ones; nothing where so few could show nothing."""
-    pools: defaultdict[str, list[CaseFacts]] = defaultdict(list)
-    for facts in cases:
-        if is_sound(facts):
-            pools[f"{facts.subjects[Arm.BASELINE]}~{facts.subjects[Arm.CANDIDATE]}"].append(facts)
-    return tuple(evidence for pair, pool in sorted(pools.items()) for evidence in _pool(pair, pool))
+    pools = pools_by_pair(cases, lambda _facts: True)
+    return tuple(evidence for pair, pool in pools.items() for evidence in _pool(pair, pool))
 
 
 def _pool(pair: str, pool: Sequence[CaseFacts]) -> Iterator[Evidence]:
-    counts = tuple(one for one in _concentrations(pool) if _could_tell(one))
+    counts = tuple(count for count in _concentrations(pool) if _could_tell(count))
     if len(pool) > 1 and counts:
         yield Evidence(
             runs=tuple(sorted({facts.run for facts in pool})),
             case=f"pooled/starts/{pair}",
             check=NAME,
             standing=Standing.DECISIVE,
-            decisions=max(one.candidate_total for one in counts),
+            decisions=max(count.candidate_total for count in counts),
             counts=counts,
         )
 
 
-def _could_tell(one: Concentration) -> bool:
-    return one.places * one.chance**one.candidate_total < LUCK
+def _could_tell(count: Concentration) -> bool:
+    return count.places * count.chance**count.candidate_total < LUCK
 
 
 def _concentrations(pool: Sequence[CaseFacts]) -> Iterator[Concentration]:
@@ -113,7 +110,7 @@ def _concentrations(pool: Sequence[CaseFacts]) -> Iterator[Concentration]:
     starts = {arm: _starts(pool, arm) for arm in Arm}
     if not starts[Arm.CANDIDATE]:
         return
-    layout = max(sorted(starts[Arm.CANDIDATE]), key=lambda one: starts[Arm.CANDIDATE][one].total())
+    layout = max(sorted(starts[Arm.CANDIDATE]), key=lambda name: starts[Arm.CANDIDATE][name].total())
     brokers, queues = (int(part) for part in layout.split("x"))
     levels = {"queue": (brokers * queues, ""), "broker": (brokers, "broker"), "number": (queues, "queue")}
     places = {arm: starts[arm].get(layout, Counter()) for arm in Arm}

@@ -3,9 +3,9 @@ How long is the application held up by a send whose first attempt went to a paus
 
 Looked at: sends whose first attempt was blocked and began at least one send timeout before the end of the pause, so that
 the end cannot cut the wait short (a shorter wait would measure when the send began, not what the client does). One value
-an arm and spell of pauses: the upper median over its sends, because a client that has just closed a connection after a
-timeout may see its next attempt fail at once (seen in Java). Such a send is never the first of its spell, so it does not
-decide one. Statistical; the unit is the spell.
+an arm and outage: the upper median over its sends, because a client that has just closed a connection after a
+timeout may see its next attempt fail at once (seen in Java). Such a send is never the first of its outage, so it does not
+decide one. Statistical; the unit is the outage.
 """
 
 from collections import defaultdict
@@ -13,17 +13,16 @@ from collections.abc import Sequence
 from statistics import median_high
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
+from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.checks.pairing import Question, case_evidence, pooled_evidence, pools_of
-from rocketdiff.analysis.checks.scene import Scene
 from rocketdiff.analysis.facts import EpisodeValue
 from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
-from rocketdiff.analysis.steps.attempts_in_context import Spell
+from rocketdiff.analysis.steps.attempts_in_context import Outage
 from rocketdiff.core.evidence import Ending, Evidence, Margin
+from rocketdiff.core.records import NS_PER_MS
 
 NAME = "timing"
-NS_PER_MS = 1_000_000
-
 BLOCKED_SEND = Question(
     check=NAME,
     sample="blocked-send-duration",
@@ -35,41 +34,41 @@ BLOCKED_SEND = Question(
 )
 
 
-class Timing:
-    """Gathers the durations of fully blocked sends by arm and spell."""
+class Timing(CaseObserver):
+    """Gathers the durations of fully blocked sends by arm and outage."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._scene = scene
-        self._timeout_ns = scene.entry.settings.send_msg_timeout_ms * NS_PER_MS
+    def __init__(self, context: CaseContext) -> None:
+        super().__init__(context)
+        self._timeout_ns = context.entry.settings.send_msg_timeout_ms * NS_PER_MS
         self._durations: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
 
-    def see(self, send: AlignedSend) -> None:
-        """Look at both sides."""
+    def observe(self, send: AlignedSend) -> None:
+        """Read both sides."""
         for side in send.sides:
-            spell = self._blocking_spell(side)
-            if spell is not None and side.row is not None:
-                self._durations[str(side.arm), spell.episode].append(side.row.end_ns - side.row.start_ns)
+            outage = self._blocking_outage(side)
+            if outage is not None and side.row is not None:
+                self._durations[str(side.arm), outage.episode].append(side.row.end_ns - side.row.start_ns)
 
-    def end(self) -> None:
-        """One value for each arm and spell."""
+    def finish(self) -> None:
+        """One value for each arm and outage."""
         for (arm, episode), durations in self._durations.items():
             usual_ns = float(median_high(durations))
-            self._scene.notebook.note(
+            self._context.collector.note(
                 EpisodeValue(NAME, BLOCKED_SEND.sample, arm, episode, usual_ns, len(durations), Ending.FAILOVER)
             )
 
-    def _blocking_spell(self, side: SendView) -> Spell | None:
-        """The spell whose pause the first attempt ran into with a whole timeout left of it."""
+    def _blocking_outage(self, side: SendView) -> Outage | None:
+        """The outage whose pause the first attempt ran into with a whole timeout left of it."""
         if not side.contexts or not side.contexts[0].blocked:
             return None
         pause, attempt = side.contexts[0].hit, side.attempts[0]
         if pause is None or (pause.heal_ns is not None and attempt.start_ns + self._timeout_ns > pause.heal_ns):
             return None
-        return self._scene.times.spell_of(pause)
+        return self._context.times.outage_of(pause)
 
 
-def answer(facts: CaseFacts) -> Evidence:
-    """In: facts of one case. Out: evidence with one sample of paired spells, for information; the pool gates."""
+def evaluate(facts: CaseFacts) -> Evidence:
+    """In: facts of one case. Out: evidence with one sample of paired outages, for information; the pool gates."""
     return case_evidence(facts, BLOCKED_SEND)
 
 

@@ -10,9 +10,8 @@ from collections.abc import Iterator
 
 from rocketdiff.analysis.send_view import Copy, SendView
 from rocketdiff.core.events import Arm
+from rocketdiff.core.records import NS_PER_MS
 from rocketdiff.traces.manifest import ClockAnchor
-
-NS_PER_MS = 1_000_000
 
 EARLY_MS = 100.0
 """
@@ -35,11 +34,15 @@ class Acknowledged:
             return
         if side.arm is Arm.BASELINE:
             bound_ms = copy.store_timestamp_ms - self._wall_ms(row.start_ns)
-            self._ahead_ms[copy.broker] = min(bound_ms, self._ahead_ms.get(copy.broker, bound_ms))
+            self.tell_clock(copy.broker, bound_ms)
         if copy.broker in self._ahead_ms:
             late_ms = copy.store_timestamp_ms - self._wall_ms(row.end_ns) - self._ahead_ms[copy.broker]
             if late_ms > EARLY_MS:
                 yield copy, late_ms
+
+    def tell_clock(self, broker: str, ahead_ms: float) -> None:
+        """What sends that are not shown to ``of`` say of a broker's clock: it is ahead by so much at the most."""
+        self._ahead_ms[broker] = min(ahead_ms, self._ahead_ms.get(broker, ahead_ms))
 
     def _wall_ms(self, at_ns: int) -> float:
         assert self._clock is not None
@@ -51,4 +54,4 @@ def _named(side: SendView) -> Copy | None:
     if row is None or row.error is not None or row.delay_level:
         return None
     place = (row.broker, row.queue_id, row.queue_offset)
-    return next((one for one in side.copies or () if (one.broker, one.queue_id, one.queue_offset) == place), None)
+    return next((copy for copy in side.copies or () if (copy.broker, copy.queue_id, copy.queue_offset) == place), None)

@@ -1,24 +1,25 @@
 """
 Does a stored message carry what the application gave its client, and beyond it what the other client's carries?
 
-Looked at: the stored copies of every send, in its topic or, while it is delayed, as its broker keeps it back. What the
-plan asked for (keys, tags, properties, body) is held against each, exactly. The rest (what
-clients and brokers add) must have the same names in the first copies of both arms and the same values, but for those that are new with every
-message; flag and system flag must be the same too. What a client adds besides is what consumers and tools see, so a difference
-is one. Exact, too: a message's own key (UNIQ_KEY) is no other message's and the same in all its copies, and it was born while its call lasted.
+Looked at: the stored copies of every send, in its topic or, while it is delayed, as its broker keeps it back. Each copy must have
+exactly what the plan asked for (keys, tags, properties, body). What clients and brokers add must have the same names in the first
+copies of both arms, and the same values except those that are new with every message; flag and system flag must be equal, too:
+consumers and tools see all of it. Also exact: a message's UNIQ_KEY belongs to no other message and is the same in all its copies,
+and the message was born while its call lasted.
 """
 
 import json
 from collections.abc import Iterator, Sequence
 
-from rocketdiff.analysis.checks.case_facts import CaseFacts, counted
-from rocketdiff.analysis.checks.scene import Scene
+from rocketdiff.analysis.checks.case_facts import CaseFacts, counted, standing_with
+from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.checks.storage.loss import unread
 from rocketdiff.analysis.send_view import Copy, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.events import Arm
-from rocketdiff.core.evidence import Evidence, Standing
+from rocketdiff.core.evidence import Evidence
 from rocketdiff.core.message import ID_PROPERTY, body_digest, padded
+from rocketdiff.core.records import NS_PER_MS
 
 NAME = "content"
 KEY_USED, KEY_CHANGED = "content.key-used-before/UNIQ_KEY", "content.key-differs-between-copies/UNIQ_KEY"
@@ -26,8 +27,8 @@ BORN_EARLY, BORN_LATE = "content.born-before-its-call", "content.born-after-its-
 
 UNIQ_KEY = "UNIQ_KEY"
 
-NEW_EACH_TIME = frozenset({UNIQ_KEY, ID_PROPERTY, "REAL_TOPIC", "REAL_QID"})
-"""Properties whose values differ from message to message, or from topic to topic."""
+NEW_EACH_TIME = frozenset({UNIQ_KEY, ID_PROPERTY, "REAL_TOPIC", "REAL_QID", "BORN_TIMESTAMP", "PGROUP"})
+"""Properties whose values differ from message to message, or from topic to topic; the last two are a proxy's, which names the topic as the group."""
 
 CLOCK_MS = 10
 """
@@ -35,23 +36,21 @@ How far outside its call a message may seem to be born. The guard ``clock-steady
 monotonic one, and three readings are rounded to a millisecond each; a busy machine lengthens the call, not this.
 """
 
-NS_PER_MS = 1_000_000
 
-
-class Content:
+class Content(CaseObserver):
     """Counts copies looked at; notes what the plan wants and a copy lacks, and what only one arm's copy has."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._notebook = scene.notebook
-        self._clock = scene.entry.clock
+    def __init__(self, context: CaseContext) -> None:
+        super().__init__(context)
+        self._clock = context.entry.clock
         self._sends_of_keys: dict[tuple[Arm, str], int] = {}
 
-    def see(self, send: AlignedSend) -> None:
+    def observe(self, send: AlignedSend) -> None:
         """Look at both sides, each by itself and then against the other."""
         for side in send.sides:
             if side.row is None or not (_telling(side.copies) or _telling(side.kept)):
                 continue
-            self._notebook.count(NAME, str(side.arm), str(side.phase), "copy")
+            self._collector.count(NAME, str(side.arm), str(side.phase), "copy")
             copies = [copy for copy in (*(side.copies or ()), *side.kept) if copy.properties is not None]
             self._hold_against_plan(send, side, copies)
             self._require_own_key(send, side, copies)
@@ -65,9 +64,6 @@ class Content:
             if expected is not None and seen is not None:
                 self._hold_against_each_other(send, candidate, expected, seen)
                 return
-
-    def end(self) -> None:
-        """Nothing is kept from send to send."""
 
     def _hold_against_plan(self, send: AlignedSend, side: SendView, copies: Sequence[Copy]) -> None:
         """Note every way in which a copy is not as planned, once a send."""
@@ -130,16 +126,13 @@ class Content:
             self._note("content.sys-flag-differs", send, side, expected_text, f"system flag {theirs.sys_flag}")
 
     def _note(self, signature: str, send: AlignedSend, side: SendView, expected: str, observed: str) -> None:
-        self._notebook.differ(NAME, signature, send, side, expected=expected, observed=observed)
+        self._collector.differ(NAME, signature, send, side, expected=expected, observed=observed)
 
 
-def answer(facts: CaseFacts) -> Evidence:
+def evaluate(facts: CaseFacts) -> Evidence:
     """In: facts of one case. Out: evidence with the number of copies looked at."""
     looked = {arm: facts.n(NAME, "copy", arm=str(arm)) for arm in Arm}
-    standing, reason = unread(facts) or (Standing.DECISIVE, "")
-    lacking = [facts.subjects[arm] for arm in Arm if not looked[arm]]
-    if standing is Standing.DECISIVE and lacking:
-        standing, reason = Standing.INDECISIVE, f"no stored message of {lacking[0]} tells what it carries"
+    standing, reason = unread(facts) or standing_with(facts, looked, "no stored message of {} tells what it carries")
     measures = counted(facts, "messages-compared", NAME, "copy")
     return facts.evidence(NAME, standing, reason, decisions=sum(looked.values()), measures=measures)
 

@@ -7,13 +7,13 @@ a longer delay is judged by what is kept back alone. A message delivered early i
 after it was kept back than its level says. How late is the broker's doing, and measured only.
 """
 
-from rocketdiff.analysis.checks.case_facts import CaseFacts, counted
-from rocketdiff.analysis.checks.scene import Scene
+from rocketdiff.analysis.checks.case_facts import CaseFacts, counted, standing_with
+from rocketdiff.analysis.checks.context import CaseObserver
 from rocketdiff.analysis.checks.storage.loss import unread
 from rocketdiff.analysis.send_view import Copy, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.events import Arm
-from rocketdiff.core.evidence import Evidence, Standing
+from rocketdiff.core.evidence import Evidence
 from rocketdiff.core.message import AWAITED_S, DELAY, delay_s
 from rocketdiff.core.outcome import Outcome
 from rocketdiff.core.verdict import Measure
@@ -33,19 +33,16 @@ CLOCK_MS = 5
 _MS_PER_S = 1_000
 
 
-class Delay:
+class Delay(CaseObserver):
     """Counts delayed messages; notes one kept back otherwise than asked, or delivered otherwise than its level says."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._notebook = scene.notebook
-
-    def see(self, send: AlignedSend) -> None:
-        """Look at both sides."""
+    def observe(self, send: AlignedSend) -> None:
+        """Read both sides."""
         for side in send.sides:
             row = side.row
             if row is None or not row.delay_level or side.copies is None or row.outcome is not Outcome.OK:
                 continue
-            self._notebook.count(NAME, str(side.arm), str(side.phase), "message")
+            self._collector.count(NAME, str(side.arm), str(side.phase), "message")
             kept = side.kept[0] if side.kept else None
             if kept is None:
                 where = "in its topic at once" if side.copies else "nowhere"
@@ -53,9 +50,6 @@ class Delay:
                 continue
             self._look_at_kept(send, side, kept, row.delay_level)
             self._look_at_delivery(send, side, row.delay_level)
-
-    def end(self) -> None:
-        """Nothing is kept from send to send."""
 
     def _look_at_kept(self, send: AlignedSend, side: SendView, kept: Copy, level: int) -> None:
         told = kept.carried().get(DELAY)
@@ -86,21 +80,18 @@ class Delay:
 
     def _look_at_time(self, send: AlignedSend, side: SendView, kept: Copy, delivered: Copy, level: int) -> None:
         late_ms = delivered.store_timestamp_ms - kept.store_timestamp_ms - delay_s(level) * _MS_PER_S
-        self._notebook.count(LATENESS, str(side.arm), str(side.phase), "delivered", total=late_ms)
+        self._collector.count(LATENESS, str(side.arm), str(side.phase), "delivered", total=late_ms)
         if late_ms < -CLOCK_MS:
             self._note(EARLY, send, side, f"not before {delay_s(level)} s have passed", f"{-late_ms} ms too early")
 
     def _note(self, signature: str, send: AlignedSend, side: SendView, expected: str, observed: str) -> None:
-        self._notebook.differ(NAME, signature, send, side, expected=expected, observed=observed)
+        self._collector.differ(NAME, signature, send, side, expected=expected, observed=observed)
 
 
-def answer(facts: CaseFacts) -> Evidence:
+def evaluate(facts: CaseFacts) -> Evidence:
     """In: facts of one case. Out: evidence with how many delayed messages were delivered, and how late on average."""
     seen = {arm: facts.n(NAME, "message", arm=str(arm)) for arm in Arm}
-    standing, reason = unread(facts) or (Standing.DECISIVE, "")
-    lacking = [facts.subjects[arm] for arm in Arm if not seen[arm]]
-    if standing is Standing.DECISIVE and lacking:
-        standing, reason = Standing.INDECISIVE, f"no delayed message of {lacking[0]} was acknowledged"
+    standing, reason = unread(facts) or standing_with(facts, seen, "no delayed message of {} was acknowledged")
     measures = counted(facts, "delivered", LATENESS, "delivered")
     for arm in Arm:
         mean_ms = facts.mean(LATENESS, arm=str(arm))

@@ -10,16 +10,17 @@ then such an attempt may have left its copy, too; no more than that is due to co
 
 from collections import Counter
 
-from rocketdiff.analysis.checks.case_facts import CaseFacts, counted
-from rocketdiff.analysis.checks.scene import Scene
+from rocketdiff.analysis.checks.case_facts import CaseFacts, counted, standing_with
+from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.checks.storage.loss import unread
 from rocketdiff.analysis.send_view import SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.events import Arm
-from rocketdiff.core.evidence import Evidence, Standing
+from rocketdiff.core.evidence import Evidence
 from rocketdiff.core.outcome import Outcome, Reason
 from rocketdiff.core.plan import SendMode
-from rocketdiff.core.records import Attempt
+from rocketdiff.core.records import UNSEEN_ROUTE, Attempt
+from rocketdiff.core.topology import topology_named
 
 NAME = "duplication"
 TOO_MANY = "duplication.stored-more-than-attempted"
@@ -29,54 +30,67 @@ REFUSED = "duplication.refused"
 """Tally of messages stored by attempts that their client believes refused, by an answer that may be another message's."""
 
 
-class Duplication:
+class Duplication(CaseObserver):
     """Counts messages by number of copies; notes copies that no attempt explains."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._notebook = scene.notebook
-        self._scene = scene
+    def __init__(self, context: CaseContext) -> None:
+        super().__init__(context)
+        self._is_proxied = topology_named(context.entry.topology).has_proxies
 
-    def see(self, send: AlignedSend) -> None:
-        """Look at both sides."""
+    def observe(self, send: AlignedSend) -> None:
+        """Read both sides."""
         for side in send.sides:
             if not side.copies:
                 continue
-            self._notebook.count(NAME, str(side.arm), str(side.phase), "message")
+            self._collector.count(NAME, str(side.arm), str(side.phase), "message")
             if len(side.copies) > 1:
-                self._notebook.count(NAME, str(side.arm), str(side.phase), "stored-twice")
+                self._collector.count(NAME, str(side.arm), str(side.phase), "stored-twice")
             # Without a witness of the attempts nothing is known about their number and places.
             if side.attempts:
                 self._account(send, side)
 
-    def end(self) -> None:
-        """Nothing is kept from send to send."""
-
     def _account(self, send: AlignedSend, side: SendView) -> None:
         copies, attempts = side.copies or (), side.attempts
-        self._notebook.count(NAME, str(side.arm), str(side.phase), "accounted")
+        self._collector.count(NAME, str(side.arm), str(side.phase), "accounted")
+        if self._is_proxied:
+            self._account_in_all(send, side)
+            return
         stored = Counter((copy.broker, copy.queue_id) for copy in copies)
-        claimed = {(one.broker, one.queue_id) for one in attempts}
-        may_hold = Counter((one.broker, one.queue_id) for one in attempts if not self._certainly_failed(side, one))
-        refused = Counter((one.broker, one.queue_id) for one in attempts if _was_refused(one))
-        if refused and not stored <= may_hold and self._scene.confuses_answers(side):
+        claimed = {(attempt.broker, attempt.queue_id) for attempt in attempts}
+        may_hold = Counter(
+            (attempt.broker, attempt.queue_id) for attempt in attempts if not self._certainly_failed(side, attempt)
+        )
+        refused = Counter((attempt.broker, attempt.queue_id) for attempt in attempts if _was_refused(attempt))
+        if refused and not stored <= may_hold and self._context.confuses_answers(side):
             unexplained = (stored - may_hold) & refused
-            self._notebook.count(REFUSED, str(side.arm), str(side.phase), "stored", n=unexplained.total())
+            self._collector.count(REFUSED, str(side.arm), str(side.phase), "stored", n=unexplained.total())
             may_hold += refused
         over = sorted(place for place in stored if place in claimed and stored[place] > may_hold[place])
         if over:
             expected = "at most " + ", ".join(_copies(may_hold[place], place) for place in over)
             expected += ", one an attempt that did not certainly fail"
             observed = ", ".join(_copies(stored[place], place) for place in over)
-            self._notebook.differ(NAME, TOO_MANY, send, side, expected=expected, observed=observed)
+            self._collector.differ(NAME, TOO_MANY, send, side, expected=expected, observed=observed)
         elif stored.total() > may_hold.total():
             expected = f"at most {may_hold.total()} in all, one an attempt that did not certainly fail"
             observed = ", ".join(_copies(count, place) for place, count in sorted(stored.items()))
-            self._notebook.differ(NAME, TOO_MANY, send, side, expected=expected, observed=observed)
+            self._collector.differ(NAME, TOO_MANY, send, side, expected=expected, observed=observed)
         astray = sorted(place for place in stored if place not in claimed)
         if astray:
             expected = "copies only in " + ", ".join(f"{broker} queue {queue}" for broker, queue in sorted(claimed))
             observed = ", ".join(_copies(stored[place], place) for place in astray)
-            self._notebook.differ(NAME, ELSEWHERE, send, side, expected=expected, observed=observed)
+            self._collector.differ(NAME, ELSEWHERE, send, side, expected=expected, observed=observed)
+
+    def _account_in_all(self, send: AlignedSend, side: SendView) -> None:
+        """Behind a proxy, which chooses the queue, copies are counted wherever they are."""
+        copies, attempts = side.copies or (), side.attempts
+        may_hold = sum(not self._certainly_failed(side, attempt) for attempt in attempts)
+        is_half_seen = side.row is not None and side.row.route == UNSEEN_ROUTE
+        if len(copies) > may_hold and not is_half_seen:
+            expected = f"at most {may_hold} in all, one an attempt that did not certainly fail"
+            stored = Counter((copy.broker, copy.queue_id) for copy in copies)
+            observed = ", ".join(_copies(count, place) for place, count in sorted(stored.items()))
+            self._collector.differ(NAME, TOO_MANY, send, side, expected=expected, observed=observed)
 
     def _certainly_failed(self, side: SendView, attempt: Attempt) -> bool:
         """
@@ -85,7 +99,7 @@ class Duplication:
         Hooks tell of an asynchronous send's last attempt what its callback says. A retry that found no connection is not
         seen at all, so that may be said of an attempt before it, which was written; not where no retry was left.
         """
-        retries = self._scene.entry.settings.retry_times_when_send_async_failed
+        retries = self._context.entry.settings.retry_times_when_send_async_failed
         is_asynchronous = side.row is not None and side.row.mode is SendMode.ASYNC
         may_hide_a_retry = is_asynchronous and attempt is side.attempts[-1] and len(side.attempts) <= retries
         return attempt.outcome is Outcome.FAILED and not (may_hide_a_retry and attempt.reason is Reason.CONNECT)
@@ -100,14 +114,11 @@ def _copies(count: int, place: tuple[str, int]) -> str:
     return f"{count} {'copy' if count == 1 else 'copies'} in {place[0]} queue {place[1]}"
 
 
-def answer(facts: CaseFacts) -> Evidence:
+def evaluate(facts: CaseFacts) -> Evidence:
     """In: facts of one case. Out: evidence with the number of messages stored more than once in each arm."""
-    standing, reason = unread(facts) or (Standing.DECISIVE, "")
     accounted = {arm: facts.n(NAME, "accounted", arm=str(arm)) for arm in Arm}
-    lacking = [facts.subjects[arm] for arm in Arm if not accounted[arm]]
-    if standing is Standing.DECISIVE and lacking:
-        reason = f"no stored message of {lacking[0]} has a witnessed attempt to account for it"
-        standing = Standing.INDECISIVE
+    without = "no stored message of {} has a witnessed attempt to account for it"
+    standing, reason = unread(facts) or standing_with(facts, accounted, without)
     measures = counted(facts, "stored-more-than-once", NAME, "stored-twice")
     if facts.n(REFUSED):
         measures += counted(facts, "stored-though-refused", REFUSED, "stored")

@@ -1,17 +1,17 @@
 """
-Is every acknowledged message in the queues, whole, after everything was healed, and nothing that nobody sent?
+Is every acknowledged message in the queues, undamaged, after everything was healed, and nothing else?
 
-Looked at: every send against all queues read to their end, and whether it was there when its call said so. A message that is there although its send did not succeed
-(a ghost) is no loss and no fault of the client: a paused broker stores what was buffered. Ghosts are counted. A one-way
-message is acknowledged by nobody; it is missed only where the cluster had had no fault until well after its call, or where all that
-ever happened to it was that other brokers were paused. A delayed
-one is there as soon as a broker keeps it back. The topic is the arm's alone, so whatever else lies in it is its client's doing.
+Looked at: every send against all queues read to their end, and whether it was stored when its call returned. A message that is
+stored although its send did not succeed (a ghost) is no loss and no fault of the client, because a paused broker stores what was
+buffered; ghosts are counted. A one-way message is not acknowledged; it is missed only if the cluster had no fault until well
+after its call, or if the only faults were pauses of other brokers. A delayed message counts as stored as soon as a broker keeps
+it back. The topic belongs to the arm alone, so everything else in it is its client's doing.
 """
 
 from collections.abc import Iterable
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted
-from rocketdiff.analysis.checks.scene import Scene
+from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.checks.storage.acknowledged import Acknowledged
 from rocketdiff.analysis.facts import Difference
 from rocketdiff.analysis.send_view import Fate, Phase, SendView
@@ -21,6 +21,8 @@ from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import Evidence, Standing
 from rocketdiff.core.fault import FaultKind
 from rocketdiff.core.plan import SendMode
+from rocketdiff.core.records import NS_PER_MS
+from rocketdiff.core.verdict import NO_SEND
 
 NAME = "loss"
 LOST = "loss.acknowledged-not-stored"
@@ -29,9 +31,6 @@ ONEWAY_STORED, ONEWAY_ABSENT, ONEWAY_JUDGED = "one-way stored", "one-way absent"
 DAMAGED = "loss.body-damaged"
 EARLY = "loss.stored-after-its-acknowledgement"
 STRAY = "loss.stray-message"
-_NO_SEND = -1
-NS_PER_MS = 1_000_000
-
 UNDER_WAY_NS = 1_000_000_000
 """A one-way message may still be on its way so long after its call, on a busy machine; a fault in that time may cost it."""
 
@@ -42,51 +41,52 @@ a millisecond and wall clocks are slewed while a case runs; a copy that waited f
 """
 
 
-class Loss:
+class Loss(CaseObserver):
     """Counts the fate of every message; notes lost and damaged ones."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._notebook = scene.notebook
-        self._clock = scene.entry.clock
-        self._acknowledged = Acknowledged(scene.entry.clock)
-        self._confuses = scene.confuses_answers
-        self._faults = scene.times.faults
+    def __init__(self, context: CaseContext) -> None:
+        super().__init__(context)
+        self._clock = context.entry.clock
+        self._acknowledged = Acknowledged(context.entry.clock)
+        self._confuses = context.confuses_answers
+        self._faults = context.times.faults
         self._first_fault_ns = min((fault.inject_ns for fault in self._faults), default=None)
 
-    def see(self, send: AlignedSend) -> None:
-        """Look at both sides."""
+    def observe(self, send: AlignedSend) -> None:
+        """Read both sides."""
         for side in send.sides:
             if side.copies is None or side.fate is None:
                 continue
             if side.row is not None and side.row.mode is SendMode.ONEWAY:
-                self._see_oneway(send, side)
+                self._observe_oneway(send, side)
             else:
-                self._notebook.count(NAME, str(side.arm), str(side.phase), str(side.fate))
-            self._notebook.count(NAME, str(side.arm), str(side.phase), "stored-late", n=self._late(side))
+                self._collector.count(NAME, str(side.arm), str(side.phase), str(side.fate))
+            self._collector.count(NAME, str(side.arm), str(side.phase), "stored-late", n=self._late(side))
             if side.fate is Fate.LOST:
                 self._note(LOST, send, side, "an acknowledged message in its queue", "no queue of the topic holds it")
-            self._see_acknowledgement(send, side)
+            self._observe_acknowledgement(send, side)
             damaged = [copy for copy in side.copies if not copy.body_ok]
             if damaged:
                 places = ", ".join(f"{copy.broker} queue {copy.queue_id}" for copy in damaged)
                 self._note(DAMAGED, send, side, "the body that was sent", f"another body at {places}")
 
-    def end(self) -> None:
-        """Nothing is left open."""
+    def tell_clock(self, broker: str, ahead_ms: float) -> None:
+        """What sends of the baseline that are not observed say of a broker's clock."""
+        self._acknowledged.tell_clock(broker, ahead_ms)
 
-    def _see_acknowledgement(self, send: AlignedSend, side: SendView) -> None:
+    def _observe_acknowledgement(self, send: AlignedSend, side: SendView) -> None:
         for copy, late_ms in () if self._confuses(side) else self._acknowledged.of(side):
             place = f"{copy.broker} queue {copy.queue_id} offset {copy.queue_offset}"
             expected = "a message in its queue when its call says so"
             self._note(EARLY, send, side, expected, f"stored at {place} {late_ms:.0f} ms after the call had ended")
 
-    def _see_oneway(self, send: AlignedSend, side: SendView) -> None:
-        """Nobody acknowledges such a message; where nothing was wrong with the cluster it must be there all the same."""
+    def _observe_oneway(self, send: AlignedSend, side: SendView) -> None:
+        """Such a message is not acknowledged; where nothing was wrong with the cluster it must be stored all the same."""
         is_stored = side.fate is Fate.GHOST
-        self._notebook.count(NAME, str(side.arm), str(side.phase), ONEWAY_STORED if is_stored else ONEWAY_ABSENT)
+        self._collector.count(NAME, str(side.arm), str(side.phase), ONEWAY_STORED if is_stored else ONEWAY_ABSENT)
         if side.row is None or side.row.error is not None or not self._was_well(side, side.row.end_ns):
             return
-        self._notebook.count(NAME, str(side.arm), str(side.phase), ONEWAY_JUDGED)
+        self._collector.count(NAME, str(side.arm), str(side.phase), ONEWAY_JUDGED)
         if not is_stored:
             self._note(UNSTORED, send, side, "a one-way message in its queue", "no queue of the topic holds it")
 
@@ -98,7 +98,7 @@ class Loss:
         """
         if self._first_fault_ns is None or ended_ns < self._first_fault_ns - UNDER_WAY_NS:
             return True
-        brokers = {one.broker for one in side.attempts}
+        brokers = {attempt.broker for attempt in side.attempts}
         others = all(fault.kind is FaultKind.PAUSE and fault.node not in brokers for fault in self._faults)
         return bool(brokers) and others
 
@@ -110,32 +110,32 @@ class Loss:
         return sum(copy.store_timestamp_ms > ended_ms + LATE_MS for copy in side.copies or ())
 
     def _note(self, signature: str, send: AlignedSend, side: SendView, expected: str, observed: str) -> None:
-        self._notebook.differ(NAME, signature, send, side, expected=expected, observed=observed)
+        self._collector.differ(NAME, signature, send, side, expected=expected, observed=observed)
 
 
-def note_strays(arm: Arm, strays: Iterable[Stray], scene: Scene) -> None:
+def note_strays(arm: Arm, strays: Iterable[Stray], context: CaseContext) -> None:
     """Note every message in an arm's topic that carries the id of no planned send."""
-    clock = scene.entry.clock
-    for one in strays:
-        since_ms = 0 if clock is None else one.store_timestamp_ms - clock.wall_ms
-        scene.notebook.note(
+    clock = context.entry.clock
+    for stray in strays:
+        since_ms = 0 if clock is None else stray.store_timestamp_ms - clock.wall_ms
+        context.collector.note(
             Difference(
                 check=NAME,
                 signature=STRAY,
                 arm=str(arm),
                 thread=0,
-                send=_NO_SEND,
+                send=NO_SEND,
                 attempt=None,
                 phase=str(Phase.CALM),
-                at_ns=scene.notebook.origin_ns if clock is None else clock.monotonic_ns + since_ms * NS_PER_MS,
+                at_ns=context.collector.origin_ns if clock is None else clock.monotonic_ns + since_ms * NS_PER_MS,
                 weight=0,
                 expected="only messages of the plan in a topic that nobody else sends to",
-                observed=f"a message with another id, or none, at {one.broker} queue {one.queue_id} offset {one.queue_offset}",
+                observed=f"a message with another id, or none, at {stray.broker} queue {stray.queue_id} offset {stray.queue_offset}",
             )
         )
 
 
-def answer(facts: CaseFacts) -> Evidence:
+def evaluate(facts: CaseFacts) -> Evidence:
     """In: facts of one case. Out: evidence with ghosts, late copies and foreign messages of each arm."""
     acknowledged = {arm: facts.n(NAME, Fate.STORED, Fate.LOST, arm=str(arm)) for arm in Arm}
     standing, reason = unread(facts) or (Standing.DECISIVE, "")

@@ -4,23 +4,25 @@ Do messages of one key lie in their queue in the order in which they were sent?
 Looked at: acknowledged synchronous sends that name their queue, by a queue number or a selector's argument (the key), as
 the brokers hold them. Such a send begins when the one before it in its thread has been acknowledged, so messages of one
 thread, key and queue must rise in offset with the send. A send that was not acknowledged may be stored later by a broker
-that was paused, and is left out. Exact, never statistical; the brokers are the witness.
+that was paused, and is left out. Messages of a group (clients that speak gRPC) are looked at likewise, and lie in one queue. Exact, never statistical; the brokers are the witness.
 """
 
 from dataclasses import dataclass
 
-from rocketdiff.analysis.checks.case_facts import CaseFacts, counted
-from rocketdiff.analysis.checks.scene import Scene
+from rocketdiff.analysis.checks.case_facts import CaseFacts, counted, standing_with
+from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.checks.storage.loss import unread
 from rocketdiff.analysis.send_view import Copy, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.events import Arm
-from rocketdiff.core.evidence import Evidence, Standing
+from rocketdiff.core.evidence import Evidence
+from rocketdiff.core.fault import KILLS
 from rocketdiff.core.outcome import Outcome
 from rocketdiff.core.plan import SendKind, SendMode
 
 NAME = "order"
 REORDERED = "order.stored-before-an-earlier-message"
+SCATTERED = "order.group-in-two-queues"
 
 Lane = tuple[str, int, int, str, int]
 """Arm, thread, key, broker, queue."""
@@ -34,34 +36,44 @@ class _Last:
     queue_offset: int
 
 
-class Order:
+class Order(CaseObserver):
     """Follows each lane; notes a message that lies before one that was acknowledged before it was sent."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._notebook = scene.notebook
+    def __init__(self, context: CaseContext) -> None:
+        super().__init__(context)
         self._last: dict[Lane, _Last] = {}
+        self._queue_of_group: dict[tuple[Arm, int], tuple[str, int]] = {}
+        self._is_route_whole = not any(fault.kind in KILLS for fault in context.times.faults)
 
-    def see(self, send: AlignedSend) -> None:
+    def observe(self, send: AlignedSend) -> None:
         """Look at both sides; sends come by thread and number."""
         for side in send.sides:
             row = side.row
             if row is None or row.mode is not SendMode.SYNC or row.outcome is not Outcome.OK or row.delay_level:
                 continue
-            if row.kind in (SendKind.QUEUE, SendKind.SELECTOR):
+            if row.kind in (SendKind.QUEUE, SendKind.SELECTOR, SendKind.GROUP):
                 for copy in _first_in_each_queue(side):
-                    self._see(send, side, row.argument, copy)
+                    self._compare(send, side, row.argument, copy)
+            if row.kind is SendKind.GROUP and self._is_route_whole:
+                self._require_one_queue(send, side, row.argument)
 
-    def end(self) -> None:
-        """Nothing is left open."""
+    def _require_one_queue(self, send: AlignedSend, side: SendView, group: int) -> None:
+        """A proxy gives all messages of a group to one queue while its route stays: a second one means a message without its group."""
+        for copy in (side.copies or ())[:1]:
+            first = self._queue_of_group.setdefault((side.arm, group), (copy.broker, copy.queue_id))
+            if first != (copy.broker, copy.queue_id):
+                expected = f"group {group} in {first[0]} queue {first[1]}, as its first message"
+                observed = f"{copy.broker} queue {copy.queue_id}"
+                self._collector.differ(NAME, SCATTERED, send, side, expected=expected, observed=observed)
 
-    def _see(self, send: AlignedSend, side: SendView, key: int, copy: Copy) -> None:
+    def _compare(self, send: AlignedSend, side: SendView, key: int, copy: Copy) -> None:
         lane = (str(side.arm), side.thread, key, copy.broker, copy.queue_id)
         last = self._last.get(lane)
         if last is not None:
-            self._notebook.count(NAME, str(side.arm), str(side.phase), "pair")
+            self._collector.count(NAME, str(side.arm), str(side.phase), "pair")
             if copy.queue_offset <= last.queue_offset:
                 place = f"{copy.broker} queue {copy.queue_id}"
-                self._notebook.differ(
+                self._collector.differ(
                     NAME,
                     REORDERED,
                     send,
@@ -73,13 +85,10 @@ class Order:
             self._last[lane] = _Last(side.send, copy.queue_offset)
 
 
-def answer(facts: CaseFacts) -> Evidence:
+def evaluate(facts: CaseFacts) -> Evidence:
     """In: facts of one case. Out: evidence with the number of neighbours of one key that were compared."""
     pairs = {arm: facts.n(NAME, "pair", arm=str(arm)) for arm in Arm}
-    standing, reason = unread(facts) or (Standing.DECISIVE, "")
-    lacking = [facts.subjects[arm] for arm in Arm if not pairs[arm]]
-    if standing is Standing.DECISIVE and lacking:
-        standing, reason = Standing.INDECISIVE, f"no two messages of one key of {lacking[0]} share a queue"
+    standing, reason = unread(facts) or standing_with(facts, pairs, "no two messages of one key of {} share a queue")
     measures = counted(facts, "neighbours-compared", NAME, "pair")
     return facts.evidence(NAME, standing, reason, decisions=sum(pairs.values()), measures=measures)
 

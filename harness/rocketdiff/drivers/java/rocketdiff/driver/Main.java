@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import rocketdiff.json.JsonReader;
 
 /**
  * The live subject: commands as NDJSON on stdin, records as NDJSON on stdout, everything else on stderr.
@@ -89,6 +90,7 @@ public final class Main {
         List<String> capabilities = new ArrayList<>(SendCalls.kinds());
         capabilities.addAll(SendCalls.modes());
         capabilities.addAll(Arrays.asList("attempts", "routes", "causes"));
+        capabilities.addAll(Security.capabilities());
         for (String setting : OptionalSettings.known()) {
             capabilities.add("setting:" + setting);
         }

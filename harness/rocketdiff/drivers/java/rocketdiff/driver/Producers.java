@@ -3,6 +3,7 @@ package rocketdiff.driver;
 import java.util.Map;
 import org.apache.rocketmq.client.exception.MQClientException;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
+import org.apache.rocketmq.remoting.RPCHook;
 
 /**
  * Makes started producers for one setup.
@@ -27,8 +28,8 @@ final class Producers {
     /** A started producer of a group, whose attempts are noted by a hook. */
     DefaultMQProducer start(String group, int sendTimeoutMs) throws MQClientException {
         Map<String, Object> settings = setup.settings;
-        DefaultMQProducer producer = requestHook == null ? new DefaultMQProducer(group)
-            : new DefaultMQProducer(group, requestHook);
+        RPCHook hook = setup.security.hook(requestHook);
+        DefaultMQProducer producer = hook == null ? new DefaultMQProducer(group) : new DefaultMQProducer(group, hook);
         producer.setNamesrvAddr(setup.nameServers);
         producer.setInstanceName(instanceName);
         producer.setSendMsgTimeout(sendTimeoutMs);

@@ -13,6 +13,7 @@ final class Setup {
     final int threads;
     final long callbackLimitMs;
     final Map<String, Object> settings;
+    final Security security;
 
     private Setup(Map<String, Object> line, String nameServers, Map<String, Object> settings) {
         this.nameServers = nameServers;
@@ -23,6 +24,7 @@ final class Setup {
         this.threads = Fields.integer(line, "threads");
         this.callbackLimitMs = line.containsKey("callback_limit_ms") ? Fields.number(line, "callback_limit_ms") : 60_000;
         this.settings = settings;
+        this.security = Security.of(line);
     }
 
     static Setup of(Map<String, Object> line) {

@@ -10,6 +10,7 @@ import java.util.Arrays;
  *
  * <p>No release lets the replication port be bound to one address, and 4.9.x lets none. All of them name the wildcard
  * through InetAddress, so that is where it is replaced. Arguments: the server's main class, then its own arguments.
+ * With -Drocketdiff.halt=true the JVM ends once the server has started.
  */
 public final class Loopback {
     private Loopback() {
@@ -20,6 +21,9 @@ public final class Loopback {
         Class<?> server = Class.forName(arguments[0]);
         String[] rest = Arrays.copyOfRange(arguments, 1, arguments.length);
         server.getMethod("main", String[].class).invoke(null, (Object) rest);
+        if (Boolean.getBoolean("rocketdiff.halt")) {
+            Runtime.getRuntime().halt(0);
+        }
     }
 
     /** Needs --add-opens java.base/java.net; on a Java where the fields are not as in 17 to 25 the server does not start. */

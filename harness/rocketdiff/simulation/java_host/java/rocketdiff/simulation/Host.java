@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import rocketdiff.json.JsonReader;
 import rocketdiff.simulation.client.Depth;
 import rocketdiff.simulation.client.Release;
 import rocketdiff.simulation.client.SelectionDepth;
@@ -14,7 +15,6 @@ import rocketdiff.simulation.loading.JarShelf;
 import rocketdiff.simulation.remoting.RemotingDepth;
 import rocketdiff.simulation.script.Interpreter;
 import rocketdiff.simulation.script.Script;
-import rocketdiff.simulation.text.JsonReader;
 import rocketdiff.simulation.world.Failure;
 
 /** The releases that this program has been told of, loaded at first use, and the depths it can run them at. */

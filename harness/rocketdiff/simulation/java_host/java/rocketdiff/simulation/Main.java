@@ -9,7 +9,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
-import rocketdiff.simulation.text.JsonReader;
+import rocketdiff.json.JsonReader;
 import rocketdiff.simulation.text.JsonText;
 import rocketdiff.simulation.world.Failure;
 

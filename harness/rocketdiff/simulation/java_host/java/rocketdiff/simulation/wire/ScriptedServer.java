@@ -52,10 +52,6 @@ public final class ScriptedServer {
         return dead || current().fault == Fault.REFUSED;
     }
 
-    public boolean isPaused() {
-        return paused;
-    }
-
     public boolean isDead() {
         return dead;
     }

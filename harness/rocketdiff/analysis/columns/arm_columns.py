@@ -1,0 +1,242 @@
+"""
+One arm's sends and attempts as arrays, and which of them are simple.
+
+A *view* is a send that the arm began, as ``SendView``: rows of ``sends`` and ``attempts`` joined by (thread, send), in order.
+A view is *simple* if its call returned SEND_OK from its first and only attempt, which went to the queue that the result names.
+Nothing is decided here about a view that is not simple; it becomes an object.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from rocketdiff.analysis.case_trace import CaseTrace
+from rocketdiff.core.events import Arm
+from rocketdiff.core.outcome import Outcome
+from rocketdiff.core.records import NS_PER_MS
+from rocketdiff.oracle.durations import BUSY_MS
+from rocketdiff.oracle.interval import PHASE_MS
+from rocketdiff.traces.schema import SCHEMAS, TableName
+
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+SEND_BITS = 40
+"""A view's key is its thread above so many bits of its send's number; a case with larger numbers is not judged in columns."""
+
+MISSING = -1
+"""Code of a word, or row of a table, that is not there."""
+
+_OK = "SEND_OK"
+_LARGEST_QUEUE = 65_535
+
+
+class Words:
+    """Words of a case with their codes, the same in all its tables."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self._codes: dict[str, int] = {}
+
+    def code(self, word: str) -> int:
+        """The code of a word, a new one if it is new."""
+        if word not in self._codes:
+            self._codes[word] = len(self.words)
+            self.words.append(word)
+        return self._codes[word]
+
+    def codes_of(self, column: Any) -> Ints:
+        """Codes of a column of words; MISSING where there is none."""
+        return by_word(column, self.code, MISSING)
+
+
+def by_word(column: Any, value_of: Callable[[str], int], missing: int) -> Ints:
+    """A column of dictionary-coded words as one integer a word."""
+    parts = []
+    for chunk in column.chunks:
+        values = [missing if word is None else value_of(word) for word in chunk.dictionary.to_pylist()]
+        codes = chunk.indices.fill_null(-1) if chunk.null_count else chunk.indices
+        parts.append(np.array([*values, missing], dtype=np.int64)[codes.to_numpy(zero_copy_only=False)])
+    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
+
+
+def integers_or(column: Any, missing: int) -> Ints:
+    """A column of integers; ``missing`` where there is none."""
+    filled = column.cast(pa.int64()).fill_null(missing) if column.null_count else column
+    return np.asarray(filled.to_numpy(), dtype=np.int64)
+
+
+def is_word(column: Any, word: str) -> Mask:
+    """Where a column of words has this one."""
+    return by_word(column, lambda each: int(each == word), 0).astype(np.bool_)
+
+
+def is_null(column: Any) -> Mask | bool:
+    """Where a column has nothing; True where it has nothing at all, which is the rule."""
+    return True if column.null_count == len(column) else np.asarray(column.is_null().to_numpy(), dtype=np.bool_)
+
+
+@dataclass(frozen=True, slots=True)
+class ArmColumns:
+    """
+    The views of one arm; an array has one element a view, which means something only where the view is simple.
+
+    send_row, first_attempt, attempts: where its rows are, and how many attempts. place: broker and queue in one number,
+    the same numbers in both arms.
+    """
+
+    keys: Ints
+    send_row: Ints
+    first_attempt: Ints
+    attempts: Ints
+    simple: Mask
+    start_ns: Ints
+    end_ns: Ints
+    tried_ns: Ints
+    answered_ns: Ints
+    broker: Ints
+    place: Ints
+    queue_offset: Ints
+    route: Ints
+    argument: Ints
+    body_bytes: Ints
+    properties: Ints
+    properties_told: tuple[str | None, ...]
+
+    @property
+    def threads(self) -> Ints:
+        """Thread of each view."""
+        return self.keys >> SEND_BITS
+
+    @property
+    def sends(self) -> Ints:
+        """Number of each view's send."""
+        return self.keys & ((1 << SEND_BITS) - 1)
+
+
+def place_of(broker: Ints, queue_id: Ints) -> Ints:
+    """Broker and queue in one number; MISSING for a queue with a number that no topic has."""
+    known = (broker >= 0) & (queue_id >= 0) & (queue_id <= _LARGEST_QUEUE)
+    return np.where(known, (broker << 16) | queue_id, MISSING)
+
+
+def arm_columns(trace: CaseTrace, arm: Arm, brokers: Words) -> ArmColumns | None:
+    """An arm's columns; None where rows are not numbered, or not ordered, as those of a sealed run are."""
+    sends = trace.tables.get((TableName.SENDS, arm), SCHEMAS[TableName.SENDS].empty_table())
+    attempts = trace.tables.get((TableName.ATTEMPTS, arm), SCHEMAS[TableName.ATTEMPTS].empty_table())
+    send_keys, attempt_keys = _keys(sends), _keys(attempts)
+    if send_keys is None or attempt_keys is None or not bool((np.diff(send_keys) > 0).all()):
+        return None
+    steps = np.diff(attempt_keys)
+    if not bool((steps >= 0).all()):
+        return None
+    firsts = np.flatnonzero(np.concatenate(([True], steps > 0))) if attempt_keys.size else np.empty(0, np.int64)
+    tried_keys = attempt_keys[firsts]
+    keys = send_keys if np.array_equal(send_keys, tried_keys) else np.union1d(send_keys, tried_keys)
+    send_row = _rows_of(keys, send_keys)
+    group = _rows_of(keys, tried_keys)
+    counts = np.diff(np.append(firsts, attempt_keys.size))
+    first_attempt = _taken(firsts, group, MISSING)
+    return _joined(sends, attempts, brokers, keys, send_row, first_attempt, _taken(counts, group, 0))
+
+
+def _joined(
+    sends: pa.Table,
+    attempts: pa.Table,
+    brokers: Words,
+    keys: Ints,
+    send_row: Ints,
+    first_attempt: Ints,
+    counts: Ints,
+) -> ArmColumns:
+    def of_send(values: Ints) -> Ints:
+        return _taken(values, send_row, MISSING)
+
+    def of_attempt(values: Ints) -> Ints:
+        return _taken(values, first_attempt, MISSING)
+
+    tried_ns, answered_ns = (of_attempt(integers_or(attempts.column(name), 0)) for name in ("start_ns", "end_ns"))
+    broker = of_attempt(brokers.codes_of(attempts.column("broker")))
+    place = place_of(broker, of_attempt(integers_or(attempts.column("queue_id"), MISSING)))
+    told = place_of(
+        of_send(brokers.codes_of(sends.column("broker"))), of_send(integers_or(sends.column("queue_id"), MISSING))
+    )
+    offset = of_send(integers_or(sends.column("queue_offset"), MISSING))
+    texts = Words()
+    properties = of_send(texts.codes_of(sends.column("properties")))
+    well = (send_row >= 0) & (counts == 1) & (place >= 0) & (told == place) & (offset >= 0)
+    well &= of_send(_went_well(sends).astype(np.int64)) == 1
+    well &= of_attempt(_was_stored(attempts).astype(np.int64)) == 1
+    well &= answered_ns >= tried_ns
+    # A call that took no longer than its machine may be late cannot have outlasted what is left of its timeout.
+    well &= (answered_ns - tried_ns) // NS_PER_MS <= BUSY_MS
+    return ArmColumns(
+        keys=keys,
+        send_row=send_row,
+        first_attempt=first_attempt,
+        attempts=counts,
+        simple=well,
+        start_ns=of_send(integers_or(sends.column("start_ns"), 0)),
+        end_ns=of_send(integers_or(sends.column("end_ns"), 0)),
+        tried_ns=tried_ns,
+        answered_ns=answered_ns,
+        broker=broker,
+        place=place,
+        queue_offset=offset,
+        route=of_send(integers_or(sends.column("route"), MISSING)),
+        argument=of_send(integers_or(sends.column("argument"), 0)),
+        body_bytes=of_send(integers_or(sends.column("body_bytes"), 0)),
+        properties=properties,
+        properties_told=(*texts.words, None),
+    )
+
+
+def longest_wait_ms(columns: ArmColumns) -> Ints:
+    """What a client's clock may show at most between its call and its first attempt, as ``wall_ms`` has it."""
+    tried_ns = np.maximum(columns.tried_ns, columns.start_ns)
+    return tried_ns // NS_PER_MS + PHASE_MS - columns.start_ns // NS_PER_MS
+
+
+def _went_well(sends: pa.Table) -> Mask:
+    well = is_word(sends.column("status"), _OK) & (
+        integers_or(sends.column("route"), 0) == integers_or(sends.column("route_after"), 0)
+    )
+    for name in ("error", "cause", "code", "callbacks"):
+        well &= is_null(sends.column(name))
+    return np.asarray(well)
+
+
+def _was_stored(attempts: pa.Table) -> Mask:
+    """A first attempt that was answered SEND_OK; the outcome of a request without an answer is another."""
+    stored = is_word(attempts.column("status"), _OK) & is_word(attempts.column("outcome"), Outcome.OK)
+    for name in ("error", "code"):
+        stored &= is_null(attempts.column(name))
+    is_first = integers_or(attempts.column("attempt"), MISSING) == 0
+    return np.asarray(stored & is_first)
+
+
+def _keys(table: pa.Table) -> Ints | None:
+    threads, sends = (integers_or(table.column(name), MISSING) for name in ("thread", "send"))
+    if sends.size and (min(int(sends.min()), int(threads.min())) < 0 or int(sends.max()) >> SEND_BITS):
+        return None
+    return np.asarray((threads << SEND_BITS) | sends, dtype=np.int64)
+
+
+def _rows_of(keys: Ints, own: Ints) -> Ints:
+    """The row of each key; MISSING where the table has none. Both rise."""
+    if keys is own or np.array_equal(keys, own):
+        return np.arange(keys.size, dtype=np.int64)
+    rows = np.searchsorted(own, keys)
+    found = np.append(own, MISSING)[rows] == keys
+    return np.where(found, rows, MISSING)
+
+
+def _taken(values: Ints, rows: Ints, missing: int) -> Ints:
+    """Values at rows; ``missing`` where there is no row."""
+    if rows.size == values.size and bool((rows == np.arange(rows.size)).all()):
+        return values
+    return np.append(values, missing)[rows]

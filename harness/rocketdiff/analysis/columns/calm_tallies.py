@@ -1,0 +1,99 @@
+"""
+Tallies of calm sends, added to those of the others so that nothing shows which was which: same counts, same sums, same order.
+
+A tally stands where its key was seen first, so each is kept with its *first*: the number of the planned send, and its place within
+it. Sums of shares are added up send by send, because floating-point numbers added in another order give other last digits.
+"""
+
+from collections import defaultdict
+
+import numpy as np
+import numpy.typing as npt
+
+from rocketdiff.analysis.columns.arm_columns import Ints
+from rocketdiff.analysis.fact_collector import FactCollector
+
+Key = tuple[str, str, str, str]
+"""Check, arm, phase and key."""
+
+Floats = npt.NDArray[np.float64]
+
+BEFORE = -1
+"""In the place of the number of a send: before the first."""
+
+
+class OrderedCollector(FactCollector):
+    """A collector that knows at which planned send it is: ``at``."""
+
+    def __init__(self, run: str, number: int, origin_ns: int) -> None:
+        super().__init__(run, number, origin_ns)
+        self.at = BEFORE
+        self._firsts: dict[Key, tuple[int, int]] = {}
+        self._shares: defaultdict[Key, list[tuple[int, float]]] = defaultdict(list)
+
+    def count(self, check: str, arm: str, phase: str, key: str, *, n: int = 1, total: float = 0.0) -> None:
+        """Add to a tally; what it adds up to is kept with its place."""
+        place = check, arm, phase, key
+        if place not in self._firsts:
+            self._firsts[place] = self.at, len(self._firsts)
+        if total:
+            self._shares[place].append((self.at, total))
+        super().count(check, arm, phase, key, n=n, total=total)
+
+    def shares(self, place: Key) -> tuple[Ints, Floats]:
+        """What was added to a tally so far, with the numbers of the sends."""
+        kept = self._shares.get(place, [])
+        return np.array([at for at, _ in kept], dtype=np.int64), np.array(
+            [total for _, total in kept], dtype=np.float64
+        )
+
+    def keys_of(self, check: str, arm: str, phase: str) -> list[str]:
+        """Keys counted so far."""
+        return [place[3] for place in self._firsts if place[:3] == (check, arm, phase)]
+
+    def add(self, place: Key, n: int, first: tuple[int, int], total: float | None = None) -> None:
+        """Calm sends; total: what the tally adds up to with them."""
+        self._firsts[place] = min(first, self._firsts.get(place, first))
+        tally = self._tallies[place]
+        tally[0] += n
+        if total is not None:
+            tally[1] = total
+
+    def sort(self) -> None:
+        """Bring the tallies in the order in which they were seen first."""
+        ordered = sorted(self._tallies.items(), key=lambda item: self._firsts[item[0]])
+        self._tallies.clear()
+        self._tallies.update(ordered)
+
+
+def counted(codes: Ints, at: Ints) -> list[tuple[int, int, int]]:
+    """Each code with its number and where it was first; ``at`` rises."""
+    if not codes.size:
+        return []
+    if int(codes.max()) > 4 * codes.size + 100_000:
+        found, first, n = np.unique(codes, return_index=True, return_counts=True)
+        return list(zip(found.tolist(), n.tolist(), at[first].tolist(), strict=True))
+    n = np.bincount(codes)
+    first = np.empty(n.size, dtype=np.int64)
+    first[codes[::-1]] = at[::-1]
+    found = np.flatnonzero(n)
+    return list(zip(found.tolist(), n[found].tolist(), first[found].tolist(), strict=True))
+
+
+def added_up(codes: Ints, at: Ints, shares: Floats, more: list[tuple[int, Ints, Floats]]) -> dict[int, float]:
+    """The sum of shares by code, one after another by ``at``; more: (code, at, shares) of sends that were not calm."""
+    if more:
+        at_more = np.concatenate([each for _, each, _ in more])
+        code_more = np.concatenate([np.full(each.size, code, dtype=np.int64) for code, each, _ in more])
+        share_more = np.concatenate([each for _, _, each in more])
+        order = np.argsort(at_more, kind="stable")
+        where = np.searchsorted(at, at_more[order])
+        codes, shares = np.insert(codes, where, code_more[order]), np.insert(shares, where, share_more[order])
+    if not codes.size:
+        return {}
+    if int(codes.max()) > 4 * codes.size + 100_000:
+        found, places = np.unique(codes, return_inverse=True)
+        return dict(zip(found.tolist(), np.bincount(places, weights=shares).tolist(), strict=True))
+    sums = np.bincount(codes, weights=shares)
+    found = np.flatnonzero(np.bincount(codes))
+    return dict(zip(found.tolist(), sums[found].tolist(), strict=True))

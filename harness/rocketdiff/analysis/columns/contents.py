@@ -1,0 +1,348 @@
+"""
+Which stored messages certainly carry what ``checks/storage/content`` asks for, found in the text of their properties.
+
+Properties are canonical JSON, and those of one arm differ from message to message in the value of UNIQ_KEY and in the end of our
+own id only. So texts of one length are held, byte by byte, against a *pattern*: one of them with these two places left open. A
+text that fits, and has nothing in the open places that JSON would read as more than itself, says what its pattern says.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from rocketdiff.analysis.checks.storage.content import CLOCK_MS, NEW_EACH_TIME, UNIQ_KEY
+from rocketdiff.analysis.columns.arm_columns import MISSING, ArmColumns, Ints, Mask, integers_or
+from rocketdiff.analysis.columns.stored_columns import StoredColumns
+from rocketdiff.core.message import ID_PROPERTY, padded
+from rocketdiff.core.records import NS_PER_MS
+from rocketdiff.traces.manifest import ClockAnchor
+
+Bytes = npt.NDArray[np.uint8]
+Hashes = npt.NDArray[np.uint64]
+
+PATTERNS = 4
+"""Patterns tried on the texts of one length; what fits none of them becomes an object."""
+
+_DIGEST_BYTES = 8
+"""Bytes of SHA-256 that ``body_digest`` keeps."""
+
+_NO_FLAG = np.iinfo(np.int64).min
+_MANY = 1 << 20
+_BLOCK = 65_536
+"""Texts compared at a time: some 15 MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A text with open places; ``carried`` is what it says, with nothing for the values in these places."""
+
+    text: Bytes
+    closed: Mask
+    key: slice | None
+    identity: slice | None
+    open_end: slice | None
+    carried: int
+
+
+@dataclass(slots=True)
+class Carried:
+    """What messages of a case carry besides what differs from one to the next, each set once; the same numbers in both arms."""
+
+    sets: list[dict[str, str]] = field(default_factory=list)
+    numbers: dict[tuple[tuple[str, str], ...], int] = field(default_factory=dict)
+
+    def number_of(self, carried: dict[str, str]) -> int:
+        """The number of a set, a new one if it is new."""
+        key = tuple(sorted(carried.items()))
+        if key not in self.numbers:
+            self.numbers[key] = len(self.sets)
+            self.sets.append(carried)
+        return self.numbers[key]
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """
+    By view.
+
+    told: whether its copy tells what it carries. sound: whether that certainly is as the plan and its call want it. carried:
+    the number of what it carries.
+    """
+
+    told: Mask
+    sound: Mask
+    carried: Ints
+    flag: Ints
+    sys_flag: Ints
+
+
+def contents_of(columns: ArmColumns, stored: StoredColumns, everything: Carried, clock: ClockAnchor | None) -> Contents:
+    """Contents of an arm's views."""
+    row = stored.row
+
+    def of_copy(values: Any) -> Ints:
+        return np.asarray(np.append(values, MISSING)[row], dtype=np.int64)
+
+    properties = stored.table.column("properties")
+    flag, sys_flag = (of_copy(integers_or(stored.table.column(name), _NO_FLAG)) for name in ("flag", "sys_flag"))
+    if properties.null_count == len(properties):
+        nothing = np.full(row.size, MISSING, dtype=np.int64)
+        return Contents(nothing >= 0, np.ones(row.size, dtype=np.bool_), nothing, flag, sys_flag)
+    body_bytes = np.full(stored.rows + 1, MISSING, dtype=np.int64)
+    body_bytes[row] = columns.body_bytes  # the last, of views without a copy, is nobody's
+    texts = _Texts.read(properties, stored.table.column("body_digest"), body_bytes[:-1], everything)
+    sound = of_copy(texts.is_sound()) == 1
+    carried = of_copy(texts.carried)
+    sound &= _as_planned(columns, carried, everything)
+    if clock is not None:
+        sound &= _born_in_call(columns, stored, clock)
+    return Contents(row >= 0, sound, carried, flag, sys_flag)
+
+
+def alike(one: Contents, other: Contents, properties: Ints, told: Sequence[str | None], everything: Carried) -> Mask:
+    """Whether two arms' copies of a message certainly differ in nothing; properties: of the plan, by their code in ``told``."""
+    width = len(everything.sets) + 1
+    codes = ((one.carried + 1) * width + other.carried + 1) * len(told) + properties % len(told)
+
+    def is_same(code: int) -> bool:
+        pair, planned = divmod(code, len(told))
+        ours, theirs = divmod(pair, width)
+        return min(ours, theirs) > 0 and _carry_alike(
+            everything.sets[ours - 1], everything.sets[theirs - 1], told[planned]
+        )
+
+    told_by_both = one.told & other.told
+    is_alike = _by_code(codes, is_same) & (one.flag == other.flag) & (one.sys_flag == other.sys_flag)
+    return np.asarray(~told_by_both | is_alike)
+
+
+def _carry_alike(ours: dict[str, str], theirs: dict[str, str], planned: str | None) -> bool:
+    names = (ours.keys() | theirs.keys()) - json.loads(planned or "{}").keys()
+    return all(
+        name in ours and name in theirs and (name in NEW_EACH_TIME or ours[name] == theirs[name]) for name in names
+    )
+
+
+def _as_planned(columns: ArmColumns, carried: Ints, everything: Carried) -> Mask:
+    """Whether each copy has the properties that the plan wants."""
+    told = columns.properties_told
+    codes = (carried + 1) * len(told) + columns.properties % len(told)
+
+    def is_good(code: int) -> bool:
+        number, planned = divmod(code, len(told))
+        wanted = json.loads(told[planned] or "{}")
+        return (
+            number > 0 and not NEW_EACH_TIME & wanted.keys() and wanted.items() <= everything.sets[number - 1].items()
+        )
+
+    return _by_code(codes, is_good)
+
+
+def _by_code(codes: Ints, answer: Callable[[int], bool]) -> Mask:
+    """The answer for each code, of which there are few."""
+    found = np.flatnonzero(np.bincount(codes)) if int(codes.max(initial=0)) < _MANY else np.unique(codes)
+    answers = np.array([answer(code) for code in found.tolist()], dtype=np.bool_)
+    return answers[np.searchsorted(found, codes)] if answers.size else np.zeros(0, dtype=np.bool_)
+
+
+def _born_in_call(columns: ArmColumns, stored: StoredColumns, clock: ClockAnchor) -> Mask:
+    last_ns = np.maximum(np.maximum(columns.end_ns, columns.answered_ns), 0)
+    begin_ms = clock.wall_ms + (columns.start_ns - clock.monotonic_ns) / NS_PER_MS
+    end_ms = clock.wall_ms + (last_ns - clock.monotonic_ns) / NS_PER_MS
+    return np.asarray((begin_ms - CLOCK_MS <= stored.born_ms) & (stored.born_ms <= end_ms + CLOCK_MS))
+
+
+@dataclass(slots=True)
+class _Texts:
+    """Of every stored message: what it carries, a hash of its UNIQ_KEY, and whether its digest is that of its planned body."""
+
+    carried: Ints
+    keys: Hashes
+    has_key: Mask
+    digest_fits: Mask
+
+    @classmethod
+    def read(cls, properties: Any, digests: Any, body_bytes: Ints, everything: Carried) -> "_Texts":
+        rows = len(properties)
+        texts = cls(
+            np.full(rows, MISSING, dtype=np.int64),
+            np.zeros(rows, dtype=np.uint64),
+            np.zeros(rows, dtype=np.bool_),
+            np.zeros(rows, dtype=np.bool_),
+        )
+        digest_words, first = _digests(digests), 0
+        for chunk in properties.chunks:
+            here = slice(first, first + len(chunk))
+            texts._read_chunk(chunk, first, digest_words[here], body_bytes[here], everything)
+            first += len(chunk)
+        texts._read_others(properties)
+        return texts
+
+    def _read_others(self, properties: Any) -> None:
+        """The keys of messages that fit no pattern: they are judged as objects, but another may have the same."""
+        for row in np.flatnonzero(self.carried == MISSING).tolist():
+            key = json.loads(properties[row].as_py() or "{}").get(UNIQ_KEY)
+            if isinstance(key, str) and key:
+                word = np.frombuffer(key.encode(errors="surrogatepass"), dtype=np.uint8).reshape(1, -1)
+                self.keys[row], self.has_key[row] = _hashes(word)[0], True
+
+    def is_sound(self) -> Mask:
+        """What carries something known, a key of its own, and the body that was sent."""
+        keys = self.keys[self.has_key]
+        ordered = np.sort(keys)
+        twice = ordered[1:][ordered[1:] == ordered[:-1]]
+        return self.digest_fits & ~(self.has_key & np.isin(self.keys, twice)) if twice.size else self.digest_fits
+
+    def _read_chunk(self, chunk: Any, first: int, digests: Hashes, body_bytes: Ints, everything: Carried) -> None:
+        lengths = np.diff(_offsets(chunk))
+        if chunk.null_count:
+            lengths = np.where(chunk.is_valid().to_numpy(zero_copy_only=False), lengths, 0)
+        order = np.argsort(
+            lengths.astype(np.uint16) if int(lengths.max(initial=0)) < 65_536 else lengths, kind="stable"
+        )
+        edges = np.flatnonzero(np.diff(lengths[order])) + 1
+        for group in np.split(order, edges):
+            if group.size and lengths[group[0]]:
+                for start in range(0, group.size, _BLOCK):
+                    rows = group[start : start + _BLOCK]
+                    self._read_block(_matrix(chunk, rows), rows + first, digests[rows], body_bytes[rows], everything)
+
+    def _read_block(self, texts: Bytes, rows: Ints, digests: Hashes, body_bytes: Ints, everything: Carried) -> None:
+        """Texts of one length, a line each."""
+        left = np.arange(rows.size)
+        for _ in range(PATTERNS):
+            if not left.size:
+                return
+            pattern = _pattern(texts[left[0]], everything)
+            if pattern is None:
+                return
+            lines = texts if left.size == rows.size else texts[left]
+            fits = _fits(lines, pattern)
+            chosen = left[fits]
+            self._note(
+                lines if bool(fits.all()) else lines[fits], pattern, rows[chosen], digests[chosen], body_bytes[chosen]
+            )
+            left = left[~fits]
+
+    def _note(self, lines: Bytes, pattern: Pattern, rows: Ints, digests: Hashes, body_bytes: Ints) -> None:
+        self.carried[rows] = pattern.carried
+        if pattern.key is not None:
+            self.keys[rows] = _hashes(lines[:, pattern.key])
+            self.has_key[rows] = True
+        if pattern.identity is None:
+            self.digest_fits[rows] = True
+            return
+        identities = lines[:, pattern.identity]
+        for size in np.unique(body_bytes).tolist():
+            if size >= 0:
+                here = np.flatnonzero(body_bytes == size)
+                self.digest_fits[rows[here]] = _body_digests(identities[here], size) == digests[here]
+
+
+def _pattern(text: Bytes, everything: Carried) -> Pattern | None:
+    """The pattern of a text; None where it is no plain JSON, or its open places cannot be told."""
+    content = text.tobytes()
+    try:
+        carried = json.loads(content)
+    except ValueError:
+        return None
+    is_plain = isinstance(carried, dict) and all(isinstance(value, str) for value in carried.values())
+    if not content.isascii() or not is_plain:
+        return None
+    key, identity = _place_of_value(content, carried, UNIQ_KEY), _place_of_value(content, carried, ID_PROPERTY)
+    if (UNIQ_KEY in carried) != (key is not None) or (ID_PROPERTY in carried) != (identity is not None):
+        return None
+    closed = np.ones(len(content), dtype=np.bool_)
+    open_end = None
+    if key is not None:
+        closed[key] = False
+    if identity is not None:
+        open_end = slice(content.rfind(b"/", identity.start, identity.stop) + 1 or identity.start, identity.stop)
+        closed[open_end] = False
+    blank = {name: "" if name in (UNIQ_KEY, ID_PROPERTY) else value for name, value in carried.items()}
+    return Pattern(text.copy(), closed, key, identity, open_end, everything.number_of(blank))
+
+
+def _place_of_value(content: bytes, carried: dict[str, str], name: str) -> slice | None:
+    """Where the value of a property stands; None where that is not certain."""
+    needle = f'"{name}":"'.encode()
+    if name not in carried or content.count(needle) != 1:
+        return None
+    begin = content.index(needle) + len(needle)
+    place = slice(begin, begin + len(carried[name]))
+    is_here = content[place] == carried[name].encode() and content[place.stop : place.stop + 1] == b'"'
+    return place if is_here and b"\\" not in content[place] else None
+
+
+def _fits(lines: Bytes, pattern: Pattern) -> Mask:
+    """Which lines are the pattern's, with nothing in the open places that ends or escapes a word of JSON."""
+    fits = ((lines == pattern.text) | ~pattern.closed).all(axis=1)
+    for place in (pattern.key, pattern.open_end):
+        if place is not None:
+            words = lines[:, place]
+            fits &= ((words >= 0x20) & (words < 0x7F) & (words != ord('"')) & (words != ord("\\"))).all(axis=1)
+    return np.asarray(fits)
+
+
+def _hashes(words: Bytes) -> Hashes:
+    """One number a word; words that are equal have equal ones, and others hardly ever."""
+    width = -(-words.shape[1] // 8) * 8
+    wide = np.zeros((words.shape[0], max(width, 8)), dtype=np.uint8)
+    wide[:, : words.shape[1]] = words
+    found = np.full(words.shape[0], words.shape[1], dtype=np.uint64)
+    for part in np.ascontiguousarray(wide).view(np.uint64).T:
+        found = (found ^ part) * np.uint64(0x9E3779B97F4A7C15)
+        found ^= found >> np.uint64(29)
+    return found
+
+
+def _body_digests(identities: Bytes, size: int) -> Hashes:
+    """The first bytes of the digest of each body of a planned size."""
+    width = max(size, identities.shape[1])
+    bodies = np.frombuffer(padded("", width), dtype=np.uint8) * np.ones((identities.shape[0], 1), dtype=np.uint8)
+    bodies[:, : identities.shape[1]] = identities
+    content, digest = memoryview(bodies.tobytes()), hashlib.sha256
+    made = b"".join([digest(content[at : at + width]).digest() for at in range(0, len(content), width)])
+    return np.frombuffer(made, dtype=np.uint64).reshape(-1, 4)[:, 0]
+
+
+def _digests(column: Any) -> Hashes:
+    """Digests as they are kept, as numbers like those of ``_body_digests``; one that is no digest is 0, which none is."""
+    parts = [_digest_numbers(chunk) for chunk in column.chunks]
+    return np.concatenate(parts) if parts else np.empty(0, dtype=np.uint64)
+
+
+_DIGITS = np.full(256, 255, dtype=np.uint8)
+_DIGITS[np.frombuffer(b"0123456789abcdef", dtype=np.uint8)] = np.arange(16)
+
+
+def _digest_numbers(chunk: Any) -> Hashes:
+    found = np.zeros(len(chunk), dtype=np.uint64)
+    whole = np.flatnonzero(np.diff(_offsets(chunk)) == 2 * _DIGEST_BYTES)
+    if whole.size:
+        digits = _DIGITS[_matrix(chunk, whole)]
+        number = np.ascontiguousarray((digits[:, ::2] << 4) | (digits[:, 1::2] & 15)).view(np.uint64)[:, 0]
+        found[whole] = np.where((digits < 16).all(axis=1), number, np.uint64(0))
+    return found
+
+
+def _offsets(chunk: Any) -> Ints:
+    """Where each text begins, and the last ends; a text that is not there has no length."""
+    kind = np.int64 if pa.types.is_large_string(chunk.type) else np.int32
+    if not len(chunk):
+        return np.zeros(1, dtype=np.int64)
+    return np.frombuffer(chunk.buffers()[1], dtype=kind)[chunk.offset : chunk.offset + len(chunk) + 1].astype(np.int64)
+
+
+def _matrix(chunk: Any, rows: Ints) -> Bytes:
+    """Texts of one length, a line each."""
+    texts = chunk.slice(int(rows[0]), rows.size) if rows[-1] - rows[0] + 1 == rows.size else chunk.take(pa.array(rows))
+    offsets = _offsets(texts)
+    data = np.frombuffer(texts.buffers()[2], dtype=np.uint8)[offsets[0] : offsets[-1]]
+    return data.reshape(rows.size, -1)

@@ -1,0 +1,159 @@
+"""
+The pass over a case in columns: the sends that are not calm become objects and are observed in order, the others are tallied.
+
+Most observers look at one planned send at a time. What others remember of the sends before (``Remembering``) is told to them where
+it comes from calm ones.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rocketdiff.analysis.case_trace import CaseTrace
+from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
+from rocketdiff.analysis.checks.sending.avoidance import Avoidance
+from rocketdiff.analysis.checks.storage.loss import Loss, note_strays
+from rocketdiff.analysis.columns.arm_columns import MISSING, Ints, integers_or
+from rocketdiff.analysis.columns.calm_sends import add_calm_sends
+from rocketdiff.analysis.columns.calm_tallies import OrderedCollector
+from rocketdiff.analysis.columns.case_columns import CaseColumns, wall_ms
+from rocketdiff.analysis.columns.judged_views import JudgedViews
+from rocketdiff.analysis.send_view import SendView
+from rocketdiff.analysis.steps.aligned import aligned
+from rocketdiff.analysis.steps.reconciled import reconciled
+from rocketdiff.analysis.steps.rulebook import Rulebook
+from rocketdiff.core.events import Arm
+from rocketdiff.traces.schema import TableName
+
+STRETCH = 1 << 20
+"""Planned sends whose objects, if all were needed, are in memory together at most; a few of a hundred usually are."""
+
+
+def observe_in_columns(
+    trace: CaseTrace,
+    case: CaseColumns,
+    rulebook: Rulebook,
+    context: CaseContext,
+    collector: OrderedCollector,
+    observers: Sequence[CaseObserver],
+) -> None:
+    """Let the observers see the sends that are not calm, and tally the calm ones."""
+    for arm in Arm:
+        stored = case.arms[arm].stored
+        collector.count("stored", str(arm), "", "message", n=stored.rows)
+        collector.count("foreign", str(arm), "", "message", n=stored.foreign)
+        if stored.foreign:
+            note_strays(arm, stored.strays().strays(), context)
+    rest = _Rest(trace, case, rulebook, context, collector, observers)
+    done = 0
+    while done < case.keys.size:
+        done = rest.observe(done, min(done + STRETCH, case.keys.size))
+    rest.tell_last_attempts()
+    collector.at = case.keys.size
+    for observer in observers:
+        observer.finish()
+    add_calm_sends(case, context, collector)
+
+
+class _Rest:
+    """The planned sends that are not calm."""
+
+    def __init__(
+        self,
+        trace: CaseTrace,
+        case: CaseColumns,
+        rulebook: Rulebook,
+        context: CaseContext,
+        collector: OrderedCollector,
+        observers: Sequence[CaseObserver],
+    ) -> None:
+        self._trace = trace
+        self._case = case
+        self._collector = collector
+        self._observers = observers
+        (self._loss,) = (each for each in observers if isinstance(each, Loss))
+        (self._avoidance,) = (each for each in observers if isinstance(each, Avoidance))
+        self._clocks = tuple(_running_bounds(case, context))
+        self._judged = {
+            arm: JudgedViews(trace, rulebook.rules[arm], part.columns, part.turns, context.times, rotates=case.rotates)
+            for arm, part in case.arms.items()
+        }
+
+    def observe(self, begin: int, end: int) -> int:
+        """Let the observers see what is not calm from one planned send to another; gives where it ended, which may be later."""
+        found, end = self._found(begin, end)
+        places = np.flatnonzero(self._case.slow[begin:end]) + begin
+        sides = [self._reconciled(arm, found[arm], places) for arm in Arm]
+        bounds = [np.searchsorted(clock.places, places) - 1 for clock in self._clocks]
+        for number, send in enumerate(aligned(*sides)):
+            self._collector.at = int(places[number])
+            for clock, before in zip(self._clocks, bounds, strict=True):
+                if before[number] >= 0:
+                    self._loss.tell_clock(clock.broker, float(clock.least_ms[before[number]]))
+            for observer in self._observers:
+                observer.observe(send)
+        return end
+
+    def tell_last_attempts(self) -> None:
+        """Until when the threads that keep away from a broker were seen to do so."""
+        for arm, part in self._case.arms.items():
+            columns = part.columns
+            tried = np.flatnonzero(columns.attempts > 0)
+            last = tried[np.append(np.diff(columns.threads[tried]) > 0, tried.size > 0)[: tried.size]]
+            rows = columns.first_attempt[last] + columns.attempts[last] - 1
+            starts_ns = integers_or(self._trace.tables[TableName.ATTEMPTS, arm].column("start_ns"), 0)[rows]
+            self._avoidance.tell_last_attempts(
+                arm, zip(columns.threads[last].tolist(), starts_ns.tolist(), strict=True)
+            )
+
+    def _found(self, begin: int, end: int) -> tuple[dict[Arm, dict[int, SendView]], int]:
+        """Views of both arms by their numbers; those that had to be replayed, too, may end the stretch later."""
+        found: dict[Arm, dict[int, SendView]] = {arm: {} for arm in Arm}
+        done, case = begin, self._case
+        while done < end:
+            places = np.flatnonzero(case.slow[done:end]) + done
+            done = end
+            for arm in Arm:
+                views = case.views[arm][places]
+                new = [view for view in views.tolist() if view != MISSING and view not in found[arm]]
+                judged = self._judged[arm].judged(np.array(new, dtype=np.int64))
+                found[arm].update(judged)
+                own = case.arms[arm].columns.keys[np.array(list(judged), dtype=np.int64)]
+                where = np.searchsorted(case.keys, own)
+                case.slow[where] = True
+                end = max(end, int(where.max(initial=-1)) + 1)
+        return found, end
+
+    def _reconciled(self, arm: Arm, found: dict[int, SendView], places: Ints) -> Iterator[SendView]:
+        views = self._case.views[arm][places]
+        views = views[views != MISSING]
+        more = np.array([view for view in views.tolist() if view not in found], dtype=np.int64)
+        found = found | self._judged[arm].as_expected(more)
+        part = self._case.arms[arm]
+        copies = part.stored.only_of(part.columns.sends[views])
+        return reconciled((found[view] for view in views.tolist()), copies)
+
+
+@dataclass(frozen=True, slots=True)
+class _RunningBound:
+    """How far a broker's clock is ahead at the most, after each of the baseline's sends that show it; places of these rise."""
+
+    broker: str
+    places: Ints
+    least_ms: "np.ndarray[tuple[int], np.dtype[np.float64]]"
+
+
+def _running_bounds(case: CaseColumns, context: CaseContext) -> Iterator[_RunningBound]:
+    """What ``Acknowledged`` learns of simple sends; it learns of the others, which become objects, by itself."""
+    part, clock = case.arms[Arm.BASELINE], context.entry.clock
+    if clock is None:
+        return
+    columns = part.columns
+    telling = np.flatnonzero(columns.simple & part.stored.at_home)
+    bounds = part.stored.store_ms[telling] - wall_ms(clock, columns.start_ns[telling])
+    places = np.searchsorted(case.keys, columns.keys[telling])
+    for code, broker in enumerate(case.brokers.words):
+        here = columns.broker[telling] == code
+        if bool(here.any()):
+            yield _RunningBound(broker, places[here], np.minimum.accumulate(bounds[here]))

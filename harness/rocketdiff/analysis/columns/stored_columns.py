@@ -1,0 +1,91 @@
+"""
+What the brokers hold of each view, as arrays; ``StoredCopies`` is the same for a few sends, as objects.
+
+In: the table ``stored`` of an arm and its views. Out: the row of each view's only copy, and whether it is where and as its call
+says.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from rocketdiff.analysis.columns.arm_columns import MISSING, ArmColumns, Ints, Mask, Words, integers_or, place_of
+from rocketdiff.analysis.steps.reconciled import StoredCopies
+
+SPARSE = 4
+"""A table whose sends are numbered beyond so many times its rows is not counted by number."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredColumns:
+    """
+    What one arm left behind.
+
+    numbers, views, broker: of every message, the number of its send, the view that it is of and where it lies; MISSING for none.
+    rows, foreign: how many messages, and how many are nobody's. row: of the only copy of each view, MISSING where it has
+    none or several. at_home: whether that copy is at the place and offset that the call was told, undamaged.
+    """
+
+    table: pa.Table
+    numbers: Ints
+    views: Ints
+    broker: Ints
+    rows: int
+    foreign: int
+    row: Ints
+    at_home: Mask
+    store_ms: Ints
+    born_ms: Ints
+    planned: int | None
+
+    def only_of(self, sends: Ints) -> StoredCopies:
+        """Copies of these sends, and of nobody else."""
+        here = np.flatnonzero(np.isin(self.numbers, sends))
+        return StoredCopies(self.table.take(here))
+
+    def strays(self) -> StoredCopies:
+        """What is nobody's."""
+        return StoredCopies(self.table.take(np.flatnonzero(self.numbers == MISSING)), self.planned)
+
+
+def stored_columns(stored: pa.Table, columns: ArmColumns, brokers: Words, planned: int | None) -> StoredColumns | None:
+    """None where sends are numbered too widely to be counted by number."""
+    numbers = integers_or(stored.column("send"), MISSING)
+    is_ours = (numbers >= 0) & (planned is None or numbers < planned)
+    numbers = numbers if bool(is_ours.all()) else np.where(is_ours, numbers, MISSING)
+    sends = columns.sends
+    largest = max(int(numbers.max(initial=0)), int(sends.max(initial=0)))
+    if largest > SPARSE * (numbers.size + sends.size) + 1_000:
+        return None
+    view_of = np.full(largest + 2, MISSING, dtype=np.int64)
+    view_of[sends] = np.arange(sends.size)
+    if not np.array_equal(view_of[sends], np.arange(sends.size)):
+        return None  # two threads made a send of one number
+    row_of, copies = np.full(largest + 2, MISSING, dtype=np.int64), np.bincount(numbers + 1, minlength=largest + 2)
+    row_of[numbers] = np.arange(numbers.size)
+    row = np.where(copies[sends + 1] == 1, row_of[sends], MISSING)
+
+    def of_copy(values: Any) -> Ints:
+        return np.asarray(np.append(values, MISSING)[row], dtype=np.int64)
+
+    broker = brokers.codes_of(stored.column("broker"))
+    place = place_of(broker, integers_or(stored.column("queue_id"), MISSING))
+    offset = integers_or(stored.column("queue_offset"), MISSING)
+    is_whole = np.asarray(stored.column("body_ok").to_numpy(), dtype=np.bool_)
+    at_home = (row >= 0) & (of_copy(place) == columns.place) & (of_copy(offset) == columns.queue_offset)
+    at_home &= of_copy(is_whole) == 1
+    return StoredColumns(
+        table=stored,
+        numbers=numbers,
+        views=view_of[numbers],
+        broker=broker,
+        rows=numbers.size,
+        foreign=int((~is_ours).sum()),
+        row=row,
+        at_home=at_home,
+        store_ms=of_copy(integers_or(stored.column("store_timestamp_ms"), 0)),
+        born_ms=of_copy(integers_or(stored.column("born_timestamp_ms"), MISSING)),
+        planned=planned,
+    )

@@ -1,0 +1,120 @@
+"""Collects the facts of one case; counts are added up here, so that few rows leave the pass."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from rocketdiff.analysis.facts import CaseFact, Difference, Fact, Tally
+from rocketdiff.analysis.send_view import SendView
+from rocketdiff.analysis.steps.aligned import AlignedSend
+from rocketdiff.core.events import Arm
+from rocketdiff.core.plots import LaneAttempt
+from rocketdiff.core.records import NS_PER_MS, Attempt
+from rocketdiff.core.verdict import CallEnd, SideExample, StoredAt
+
+
+class FactCollector:
+    """Facts of one case, in the order they are first seen; ``origin_ns`` is when its first send was due."""
+
+    def __init__(self, run: str, number: int, origin_ns: int) -> None:
+        self.origin_ns = origin_ns
+        self._run = run
+        self._number = number
+        self._facts: list[Fact] = []
+        self._tallies: defaultdict[tuple[str, str, str, str], list[float]] = defaultdict(lambda: [0, 0.0])
+
+    def note(self, fact: Fact) -> None:
+        """Keep one fact as it is."""
+        self._facts.append(fact)
+
+    def count(self, check: str, arm: str, phase: str, key: str, *, n: int = 1, total: float = 0.0) -> None:
+        """Add to a tally."""
+        tally = self._tallies[check, arm, phase, key]
+        tally[0] += n
+        tally[1] += total
+
+    def differ(
+        self,
+        check: str,
+        signature: str,
+        send: AlignedSend,
+        side: SendView,
+        *,
+        expected: str,
+        observed: str,
+        attempt: int | None = None,
+        rules: Mapping[str, object] | None = None,
+    ) -> None:
+        """Note a difference of one side of a send, with what both arms did at it."""
+        sides = (self._shown(Arm.BASELINE, send.baseline), self._shown(Arm.CANDIDATE, send.candidate))
+        self.note(
+            Difference(
+                check=check,
+                signature=signature,
+                arm=str(side.arm),
+                thread=send.thread,
+                send=send.send,
+                attempt=attempt,
+                phase=str(side.phase_of(attempt)),
+                at_ns=side.began_ns,
+                weight=sum(len(shown.attempts) for shown in sides),
+                expected=expected,
+                observed=observed,
+                sides=sides,
+                figures={"rules": msgspec.to_builtins(dict(rules or {}), enc_hook=str)},
+            )
+        )
+
+    def facts(self) -> Iterator[CaseFact]:
+        """Everything noted; the tallies last."""
+        for fact in self._facts:
+            yield CaseFact(self._run, self._number, fact)
+        for (check, arm, phase, key), (n, total) in self._tallies.items():
+            yield CaseFact(self._run, self._number, Tally(check, arm, phase, key, int(n), total))
+
+    def differences(self) -> tuple[Difference, ...]:
+        """Every difference noted so far."""
+        return tuple(fact for fact in self._facts if isinstance(fact, Difference))
+
+    def _shown(self, arm: Arm, side: SendView | None) -> SideExample:
+        """What one arm did; nothing if it never came to this send."""
+        if side is None:
+            return SideExample(str(arm), stored=())
+        copies = tuple(StoredAt(copy.broker, copy.queue_id, copy.queue_offset) for copy in side.copies or ())
+        attempts = tuple(lane_attempt(side, attempt, self.origin_ns) for attempt in side.attempts)
+        return SideExample(str(arm), attempts, _call(side), copies)
+
+
+def lane_attempt(side: SendView, attempt: Attempt, origin_ns: int) -> LaneAttempt:
+    """An attempt as a report shows it, in ms from when the first send of its case was due."""
+    return LaneAttempt(
+        arm=str(side.arm),
+        thread=side.thread,
+        send=side.send,
+        attempt=attempt.attempt,
+        broker=attempt.broker,
+        queue_id=attempt.queue_id,
+        start_ms=(attempt.start_ns - origin_ns) / NS_PER_MS,
+        end_ms=(attempt.end_ns - origin_ns) / NS_PER_MS,
+        outcome=str(attempt.outcome),
+        reason=str(attempt.reason),
+    )
+
+
+def _call(side: SendView) -> CallEnd | None:
+    row = side.row
+    if row is None:
+        return None
+    return CallEnd(
+        outcome=str(row.outcome),
+        reason=str(row.reason),
+        error=row.error,
+        cause=row.cause,
+        code=row.code,
+        status=row.status,
+        broker=row.broker,
+        queue_id=row.queue_id,
+        queue_offset=row.queue_offset,
+        elapsed_ms=(row.end_ns - row.start_ns) / NS_PER_MS,
+    )

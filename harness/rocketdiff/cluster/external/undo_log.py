@@ -1,0 +1,285 @@
+"""
+The undo log of a run on an existing cluster: topics to delete, nodes to resume or restart.
+
+An entry is written and fsynced before the run does the action, and marked as done after the undo. There is one file per run,
+in the cache folder. The run locks it for its lifetime, so that others recognize the log of a killed run: the kernel released its
+lock. Entries hold addresses and commands, so that undoing needs no cluster file.
+
+The format is stable: a later version cleans up after a run of an earlier one.
+"""
+
+import contextlib
+import fcntl
+import os
+import threading
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from rocketdiff.core.errors import ClusterError
+from rocketdiff.core.topology import Role
+from rocketdiff.releases.cache import cache_dir
+
+_SUFFIX = ".ndjson"
+
+
+class DeleteTopic(msgspec.Struct, frozen=True, tag="topic"):
+    """A topic that the run creates, to be deleted at these brokers and then at these name servers."""
+
+    name: str
+    brokers: tuple[str, ...]
+    name_servers: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """Identifies the entry in the log."""
+        return f"topic {self.name}"
+
+
+class RestoreNode(msgspec.Struct, frozen=True, tag="action"):
+    """
+    A node that the run pauses or kills, and the command that resumes or restarts it.
+
+    verb: resume or restart. words: the command. address, probe_topic, security_file: for the probe that proves that the node is back.
+    """
+
+    node: str
+    role: Role
+    address: str
+    probe_topic: str
+    verb: str
+    words: tuple[str, ...]
+    folder: str
+    timeout_s: float
+    security_file: str = ""
+
+    @property
+    def key(self) -> str:
+        """Identifies the entry in the log."""
+        return f"{self.verb} {self.node}"
+
+
+class ActionStarted(msgspec.Struct, frozen=True, tag="begun"):
+    """The pause or kill command of an entry was started. started_ticks: tells its process from a later one with the same id."""
+
+    key: str
+    group: int
+    started_ticks: int
+
+
+class ActionSucceeded(msgspec.Struct, frozen=True, tag="ended"):
+    """That command succeeded: it cannot take effect later."""
+
+    key: str
+
+
+class Undone(msgspec.Struct, frozen=True, tag="paid"):
+    """The entry with that key was undone."""
+
+    key: str
+
+
+class LoggedRun(msgspec.Struct, frozen=True, tag="owner"):
+    """
+    First line: the run that the log is of.
+
+    run_folder: for messages. security_file: how the servers want to be asked; empty for unsigned and in plain.
+    """
+
+    cluster: str
+    name_servers: tuple[str, ...]
+    run_folder: str
+    security_file: str = ""
+
+
+UndoEntry = DeleteTopic | RestoreNode
+Line = LoggedRun | UndoEntry | ActionStarted | ActionSucceeded | Undone
+
+_UNREADABLE = (msgspec.MsgspecError, ValueError, RecursionError)
+"""What decoding can raise; the last two for what is not UTF-8, numbers of thousands of digits, and nesting."""
+
+_CUT_OFF = "Input data was truncated"
+"""msgspec's message for the beginning of a line. Zeros after a power cut and other damage give other messages."""
+
+_LINE = msgspec.json.Decoder(LoggedRun | DeleteTopic | RestoreNode | ActionStarted | ActionSucceeded | Undone)
+
+
+class UndoLog:
+    """
+    The undo log of one run, living or killed. Safe for threads. The file is locked until close().
+
+    damage: why the file cannot be read to its end; empty if it can. From a damaged log nothing is undone, because a lost line may
+    have marked an entry as done; the file stays.
+    """
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        """Use UndoLog.create, take_over or abandoned_logs."""
+        self.path = path
+        self._file = os.fdopen(descriptor, "r+b")
+        self._lock = threading.Lock()
+        self._pending: dict[str, UndoEntry] = {}
+        self._actions: dict[str, ActionStarted] = {}
+        self.run: LoggedRun | None = None
+        self.damage = ""
+        *complete, partial = self._file.read().split(b"\n")
+        # The next line must not be appended to a partial one.
+        self._separator = b"\n" if partial else b""
+        self._read([*complete, *([partial] if partial else [])])
+
+    def _read(self, lines: list[bytes]) -> None:
+        for number, line in enumerate(lines, start=1):
+            try:
+                self._apply(_LINE.decode(line))
+            except _UNREADABLE as problem:
+                # A kill may cut a line off; the action it was about had not started yet.
+                if str(problem) != _CUT_OFF or not line:
+                    self.damage = f"line {number} cannot be read"
+                    return
+        if self.run is None and self.path.exists():
+            self.damage = "it does not say whose cluster it is about"
+
+    @classmethod
+    def create(cls, run: LoggedRun) -> "UndoLog":
+        """A new file, locked."""
+        folder = logs_folder()
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path = folder / f"{run.cluster}-{os.getpid()}-{uuid.uuid4().hex[:8]}{_SUFFIX}"
+        # Renamed only when it is locked and has its first line: others see it so, or not at all.
+        draft = path.with_suffix(".draft")
+        log = cls(path, os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        fcntl.flock(log._file, fcntl.LOCK_EX)
+        log._write(run)
+        draft.rename(path)
+        return log
+
+    @property
+    def pending(self) -> tuple[UndoEntry, ...]:
+        """Entries that are not undone yet: nodes before topics, because a paused broker deletes nothing."""
+        with self._lock:
+            entries = tuple(self._pending.values())
+        return tuple(sorted(entries, key=lambda entry: isinstance(entry, DeleteTopic)))
+
+    def record(self, entry: UndoEntry) -> None:
+        """Writes an entry before its action; returns when the entry would survive a crash of the machine."""
+        self._write(entry)
+
+    def action_started(self, entry: RestoreNode, group: int, started_ticks: int) -> None:
+        """Writes the process group of a pause or kill command before the command does anything."""
+        self._write(ActionStarted(entry.key, group, started_ticks))
+
+    def action_succeeded(self, entry: RestoreNode) -> None:
+        """That command succeeded."""
+        self._write(ActionSucceeded(entry.key))
+
+    def unfinished_action(self, entry: UndoEntry) -> ActionStarted | None:
+        """The pause or kill command if it is not known to have succeeded, so that it may still take effect; else None."""
+        with self._lock:
+            return self._actions.get(entry.key)
+
+    def done(self, entry: UndoEntry) -> None:
+        """Marks an entry as undone."""
+        self._write(Undone(entry.key))
+
+    def close(self) -> None:
+        """Releases the file, and removes it unless entries are pending or it is damaged. A second call does nothing."""
+        if self._file.closed:
+            return
+        if not self._pending and not self.damage:
+            self.path.unlink(missing_ok=True)
+        self._file.close()
+
+    def _write(self, line: Line) -> None:
+        with self._lock:
+            self._file.write(self._separator + msgspec.json.encode(line) + b"\n")
+            self._separator = b""
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._apply(line)
+
+    def _apply(self, line: Line) -> None:
+        match line:
+            case LoggedRun():
+                self.run = line
+            case ActionStarted(key):
+                self._actions[key] = line
+            case ActionSucceeded(key):
+                self._actions.pop(key, None)
+            case Undone(key):
+                self._pending.pop(key, None)
+                self._actions.pop(key, None)
+            case entry:
+                self._pending[entry.key] = entry
+
+
+def logs_folder() -> Path:
+    """Folder of the undo logs of all runs of this user."""
+    return cache_dir() / "external"
+
+
+def abandoned_logs() -> Iterator[UndoLog]:
+    """
+    The logs of runs that were killed, one after the other; each is locked while the caller has it.
+
+    Raises ClusterError, after the others, for one that cannot be opened.
+    """
+    unopened: ClusterError | None = None
+    for path in sorted(logs_folder().glob(f"*{_SUFFIX}")):
+        try:
+            log = take_over(path, wait=False)
+        except ClusterError as problem:
+            unopened = unopened or problem
+            continue
+        if log is not None:
+            try:
+                yield log
+            finally:
+                log.close()
+    if unopened is not None:
+        raise unopened
+
+
+def active_runs(besides: Path | None = None) -> Iterator[LoggedRun]:
+    """Runs whose logs are locked: living ones, and killed ones whose guardian is at work. besides: a log to leave out."""
+    for path in sorted(set(logs_folder().glob(f"*{_SUFFIX}")) - {besides}):
+        with contextlib.suppress(ClusterError):
+            log = take_over(path, wait=False)
+            if log is not None:
+                log.close()
+                continue
+        with contextlib.suppress(OSError, *_UNREADABLE), path.open("rb") as file:
+            first = _LINE.decode(file.readline())
+            if isinstance(first, LoggedRun):
+                yield first
+
+
+def take_over(path: Path, *, wait: bool) -> UndoLog | None:
+    """
+    The log in a file, locked; None if the file is gone, or if somebody else has the lock. wait: wait for the lock.
+
+    Raises ClusterError for a file that cannot be opened.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    except OSError as problem:
+        raise unreadable_log(path, problem.strerror or str(problem)) from problem
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        if path.exists() and os.fstat(descriptor).st_ino == path.stat().st_ino:
+            return UndoLog(path, descriptor)
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    os.close(descriptor)
+    return None
+
+
+def unreadable_log(path: Path, seen: str) -> ClusterError:
+    """The error for a log of which nobody can tell what is pending."""
+    return ClusterError(
+        f"a readable undo log {path}",
+        seen=seen,
+        hint="see by hand that no broker is paused and no topic of rocketdiff is left there, then delete the file",
+    )

@@ -1,0 +1,218 @@
+"""The slot of a node: its ports and its folder, prepared before the server starts and kept over a restart."""
+
+import contextlib
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocketdiff.cluster.interface import LOOPBACK, Role
+from rocketdiff.cluster.launched.ports import (
+    BROKER_PORTS,
+    LOCAL_PROXY_OFFSET,
+    NAME_SERVER_PORTS,
+    PROXY_PORTS,
+    ReservedPort,
+    reserve_free,
+    reserve_given,
+)
+from rocketdiff.cluster.launched.security import UNSECURED, ServerSecurity
+from rocketdiff.cluster.server_settings import broker_settings, name_server_settings, proxy_settings
+from rocketdiff.core.errors import EnvironmentMissing, UsageError
+from rocketdiff.core.files import private_file, require_nameable
+from rocketdiff.core.topology import Topology, letter_of
+
+# Empty commit logs, queues and logs of one node; a run of the full suite stays below it as well.
+SPACE_TO_START_BYTES = 64 * 1024 * 1024
+
+# The next commit log file. A broker that cannot write a mapped page answers with errors that no client should get.
+SPACE_TO_CONTINUE_BYTES = 16 * 1024 * 1024
+
+# Above 90 % a broker answers every send with SERVICE_NOT_AVAILABLE (DefaultMessageStore.CleanCommitLogService); one
+# percent less, because the disk fills a little until then.
+_FULLEST = 0.89
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSlot:
+    """Name, ports and folder of one node; is_proxy: it serves gRPC, as a proxy or as a broker of mode LOCAL."""
+
+    role: Role
+    letter: str
+    name: str
+    reserved: ReservedPort
+    folder: Path
+    is_proxy: bool = False
+
+    @property
+    def port(self) -> int:
+        """Port that clients use."""
+        return self.reserved.port
+
+    @property
+    def address(self) -> str:
+        """``host:port`` for clients."""
+        return f"{LOOPBACK}:{self.port}"
+
+    @property
+    def client_ports(self) -> tuple[int, ...]:
+        """Ports that clients connect to: a broker has a second one for old clients."""
+        if self.role in (Role.NAME_SERVER, Role.PROXY):
+            return (self.port,)
+        ports = (self.port - 2, self.port)
+        return (*ports, self.grpc_port) if self.is_proxy else ports
+
+    @property
+    def grpc_port(self) -> int:
+        """Port of clients that speak gRPC, of a slot that is a proxy."""
+        return self.port if self.role is Role.PROXY else self.port + LOCAL_PROXY_OFFSET
+
+    @property
+    def grpc_address(self) -> str:
+        """``host:port`` for clients that speak gRPC."""
+        return f"{LOOPBACK}:{self.grpc_port}"
+
+    @property
+    def log(self) -> Path:
+        """Output of the server and its JVM."""
+        return self.folder / "server.log"
+
+    @property
+    def settings(self) -> Path:
+        """The server's settings file."""
+        return self.folder / "server.properties"
+
+    @property
+    def secret_settings(self) -> Path:
+        """The same with the secrets of access control, which the server reads; only where there is any."""
+        return self.folder / "conf" / "server.properties"
+
+    @property
+    def store(self) -> Path:
+        """A broker's data."""
+        return self.folder / "store"
+
+    @property
+    def scratch(self) -> tuple[Path, ...]:
+        """Folders to remove when the server has ended."""
+        return self.store, self.folder / "tmp", self.folder / "conf"
+
+
+def take_folder(folder: Path, topology: Topology) -> None:
+    """
+    Creates a cluster's folder, and checks that it has no files of another cluster.
+
+    Raises EnvironmentMissing for a folder that cannot be made or read, UsageError for one in use.
+    """
+    require_nameable(folder, "a cluster's folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        in_use = [folder / name for name in topology.node_names if (folder / name).exists()]
+    except OSError as error:
+        raise unwritable(folder, error) from error
+    if in_use:
+        raise UsageError("a folder without an earlier cluster's files", seen=str(in_use[0]), hint="give another folder")
+
+
+def reserve_slots(topology: Topology, folder: Path, name_server_port: int | None) -> list[NodeSlot]:
+    """
+    Reserves ports for all nodes, name servers first, proxies last.
+
+    name_server_port: port of the first name server if the user fixed it. Raises as reserve_free and reserve_given do.
+    """
+    slots: list[NodeSlot] = []
+    try:
+        for number, name in enumerate(topology.name_server_names, start=1):
+            if number == 1 and name_server_port is not None:
+                reserved = reserve_given(name_server_port, NAME_SERVER_PORTS, name)
+            else:
+                reserved = reserve_free(NAME_SERVER_PORTS)
+            slots.append(NodeSlot(Role.NAME_SERVER, str(number), name, reserved, folder / name))
+        brokers = [(Role.BROKER, name) for name in topology.broker_names]
+        local = topology.has_local_proxies
+        for role, name in (*brokers, *((Role.SLAVE, name) for name in topology.slave_names)):
+            is_proxy = local and role is Role.BROKER
+            ports = reserve_free((*BROKER_PORTS, LOCAL_PROXY_OFFSET) if is_proxy else BROKER_PORTS)
+            slots.append(NodeSlot(role, letter_of(name), name, ports, folder / name, is_proxy))
+        for number, name in enumerate(topology.proxy_names, start=1):
+            slots.append(NodeSlot(Role.PROXY, str(number), name, reserve_free(PROXY_PORTS), folder / name, True))
+    except BaseException:
+        for slot in slots:
+            slot.reserved.release()
+        raise
+    return slots
+
+
+def prepare(
+    slot: NodeSlot, topology: Topology, name_servers: Sequence[str], security: ServerSecurity = UNSECURED
+) -> None:
+    """
+    Writes the settings of a server into its folder; secrets into files that end with it.
+
+    Raises OSError; see unwritable.
+    """
+    (slot.folder / "conf").mkdir(parents=True, exist_ok=True)
+    (slot.folder / "tmp").mkdir(exist_ok=True)
+    if slot.is_proxy:
+        text = proxy_settings(slot.name, slot.grpc_port, name_servers, is_local=slot.role is Role.BROKER)
+        (slot.folder / "proxy.json").write_text(text)
+    if slot.role is Role.NAME_SERVER:
+        slot.settings.write_text(name_server_settings(slot.port, slot.folder))
+    elif slot.role is not Role.PROXY:
+        more = security.broker_settings()
+        text = broker_settings(topology, slot.name, slot.port, name_servers, slot.store, more)
+        if more:
+            private_file(slot.secret_settings, text)
+        slot.settings.write_text(security.hidden(text))
+    for name, text in security.files(slot.folder).items():
+        private_file(slot.folder / name, text)
+    # 5.x reads the file that a flag names; 4.9.x looks for one name per kind of server in its home.
+    for name in ("logback.xml", "logback_namesrv.xml", "logback_broker.xml"):
+        private_file(slot.folder / "conf" / name, security.logging())
+
+
+def keep_settings(slot: NodeSlot, security: ServerSecurity) -> None:
+    """Copies what a broker has written into its secret settings to those that stay, without the secrets."""
+    with contextlib.suppress(FileNotFoundError):
+        slot.settings.write_text(security.hidden(slot.secret_settings.read_text()))
+
+
+def clear(slot: NodeSlot) -> None:
+    """Removes the store and temporary files; logs and settings stay."""
+    for folder in slot.scratch:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def require_disk_space(folder: Path, nodes: int, bytes_each: int = SPACE_TO_START_BYTES) -> None:
+    """
+    Checks the disk of ``folder`` for a number of nodes.
+
+    Raises EnvironmentMissing for too little space, for a disk so full that brokers would refuse to write, and for one that cannot
+    be examined.
+    """
+    try:
+        usage = shutil.disk_usage(folder)
+    except OSError as error:
+        raise unwritable(folder, error) from error
+    needed = nodes * bytes_each
+    hint = "free some space, or give another folder"
+    if usage.free < needed:
+        raise EnvironmentMissing(
+            f"{needed // 2**20} MiB free for a cluster in {folder}", seen=f"{usage.free // 2**20} MiB", hint=hint
+        )
+    full = usage.used / (usage.used + usage.free)
+    if full > _FULLEST:
+        raise EnvironmentMissing(
+            f"a disk less than {_FULLEST:.0%} full under {folder}, because brokers refuse to write above 90 %",
+            seen=f"{full:.1%}",
+            hint=hint,
+        )
+
+
+def unwritable(folder: Path, error: OSError) -> EnvironmentMissing:
+    """The error for a folder that the cluster's files cannot be written to."""
+    return EnvironmentMissing(
+        f"to be able to write the cluster's files to {folder}",
+        seen=error.strerror or str(error),
+        hint="free some space there, or give a folder that can be written",
+    )

@@ -1,0 +1,114 @@
+"""
+The described behaviours of a RocketMQ client in one table: the rows that ``covers`` of a scenario names.
+
+A behaviour is told from the answers of some checks, in the scenarios that cover it. ``fixtures/behaviours.md`` has the rows with their
+numbers, for people.
+"""
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+_RETRIES = ("*/retry", "retry.*")
+
+_IN_VIRTUAL_TIME = "no scenario runs it on brokers: it is shown in virtual time, rocketdiff simulate"
+_NOT_YET = "no scenario runs it yet"
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """
+    One row.
+
+    checks: whose answers tell it, in a scenario that covers it. only, but: globs of signatures; a difference whose signature is not
+    in ``only`` (where there is one) or is in ``but`` is about another behaviour. unmeasured: why no run can tell it; empty where one can.
+    """
+
+    row: str
+    title: str
+    checks: tuple[str, ...]
+    only: tuple[str, ...] = ()
+    but: tuple[str, ...] = ()
+    unmeasured: str = ""
+
+    def is_told_by(self, signature: str) -> bool:
+        """Whether a difference of one of its checks is a difference in this behaviour."""
+        wanted = not self.only or any(fnmatchcase(signature, glob) for glob in self.only)
+        return wanted and not any(fnmatchcase(signature, glob) for glob in self.but)
+
+
+def _simulated(row: str, title: str) -> Behaviour:
+    return Behaviour(row, title, (), unmeasured=_IN_VIRTUAL_TIME)
+
+
+def _later(row: str, title: str) -> Behaviour:
+    return Behaviour(row, title, (), unmeasured=_NOT_YET)
+
+
+BEHAVIOURS = {
+    behaviour.row: behaviour
+    for behaviour in (
+        Behaviour("A1", "takes queues in turn", ("queue-choice",), but=_RETRIES),
+        Behaviour("A2", "takes 5 and 6 queues in turn as well", ("queue-choice",), but=_RETRIES),
+        Behaviour(
+            "A3", "a retry skips the broker that failed", ("queue-choice", "attempts"), only=(*_RETRIES, "attempts.*")
+        ),
+        Behaviour("A4", "how far a retry moves the counter", ("queue-choice",)),
+        Behaviour("A5", "messages of a key keep their order in one queue", ("order", "queue-choice")),
+        Behaviour("B1", "latency of an attempt → how long its broker is avoided", ("avoidance",)),
+        Behaviour("B2", "how long a broker is avoided after a failed attempt", ("avoidance",)),
+        Behaviour("B3", "every attempt updates the fault table", ("avoidance",)),
+        Behaviour("B4", "which brokers are available, and when again", ("avoidance", "queue-choice")),
+        Behaviour("B5", "in which order brokers are preferred when none is available", ("avoidance", "queue-choice")),
+        _simulated("B6", "rotates over the better half when none is available"),
+        _simulated("B7", "the fallback renames a queue of the shared list"),
+        _simulated("B8", "the published test program with two slow brokers"),
+        _simulated("B9", "the first retry of that program stays at its broker"),
+        Behaviour("B10", "all brokers slow: the less slow one gets the messages", ("avoidance", "queue-choice")),
+        _simulated("B11", "one of four brokers failed: which one a retry takes"),
+        Behaviour(
+            "C1",
+            "every kind of send is acknowledged, stored and called back as asked",
+            ("outcomes", "loss", "content", "callbacks"),
+        ),
+        Behaviour("C2", "as many retries as configured, then the right exception", ("attempts", "error-kind")),
+        Behaviour(
+            "C3",
+            "a send gets through when a broker is paused or dead",
+            ("outcomes", "attempts", "queue-choice"),
+            but=("*/first",),
+        ),
+        Behaviour("C4", "a message is stored twice only after an attempt without an answer", ("duplication", "loss")),
+        Behaviour("C5", "delay levels are kept", ("delay",)),
+        _later("C6", "transactions"),
+        _simulated("D1", "retry with fault latency on, up to 4.7.1"),
+        _simulated("D2", "retry with fault latency on, from 4.8.0"),
+        _simulated("D3", "both generations of that rule side by side"),
+        _later("E1", "every name server is told of every broker"),
+        Behaviour("E2", "sends go on without a name server", ("outcomes", "attempts", "error-kind", "loss")),
+        _later("E3", "topics made by the first send"),
+        Behaviour(
+            "E4",
+            "with masters and slaves: sends go to the masters that live",
+            ("outcomes", "queue-choice", "attempts", "loss"),
+        ),
+        Behaviour("E5", "tells the status of a copy that is missing", ("error-kind", "attempts", "outcomes")),
+        Behaviour("E6", "tells a late flush; nothing acknowledged is lost", ("error-kind", "loss", "outcomes")),
+        *(
+            _later(f"F{number}", f"consuming: {what}")
+            for number, what in enumerate(
+                (
+                    "long polling",
+                    "allocation of queues",
+                    "clustering and broadcasting",
+                    "order",
+                    "retries and dead letters",
+                    "backlog",
+                    "reading from a slave",
+                    "redelivery",
+                ),
+                start=1,
+            )
+        ),
+    )
+}
+"""By row."""

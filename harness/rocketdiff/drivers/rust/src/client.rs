@@ -1,0 +1,232 @@
+use std::error::Error as StdError;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use rocketmq_client_rust::{
+    ClientError, ClientResult, ClientRuntime, ClientRuntimeConfig, DefaultMQProducer, SendResult,
+};
+use rocketmq_model::common::message::message_queue::MessageQueue;
+use rocketmq_model::common::message::message_single::Message;
+use rocketmq_observability::{install_global, TelemetryBootstrapConfig};
+use rocketmq_runtime::{RuntimeConfig, RuntimeOwner};
+use serde_json::{json, Value};
+
+use crate::asynchronous::AsyncSend;
+use crate::records::{now_ns, put};
+use crate::session::{PlannedSend, Setup};
+
+const ID_PROPERTY: &str = "rocketdiff.id";
+const WARM_SENDS: usize = 100;
+const WARM_BODY_BYTES: usize = 128;
+
+/// The measured producer as an application would use it.
+pub struct Client {
+    pub setup: Setup,
+    producer: tokio::sync::RwLock<DefaultMQProducer>,
+    queues: Vec<MessageQueue>,
+    open: Mutex<Vec<Arc<AsyncSend>>>,
+}
+
+impl Client {
+    /// Opens the connections with another producer and another topic, and starts the measured one and looks up its route.
+    pub async fn warm(setup: Setup) -> Result<Self, Box<dyn StdError + Send + Sync>> {
+        // Both live as long as the process, which ends without waiting for what a runtime still does.
+        let owner = Box::leak(Box::new(RuntimeOwner::plan(RuntimeConfig::default())?.build()?));
+        let telemetry = Box::leak(Box::new(install_global(&TelemetryBootstrapConfig::default())?));
+        let context = owner.root_context().component("client");
+        let runtime = ClientRuntime::try_new(context, ClientRuntimeConfig::default(), telemetry.handle())?;
+        let mut warm = producer(&setup, &format!("{}-warm", setup.group), &runtime);
+        let mut measured = producer(&setup, &setup.group, &runtime);
+        warm.start().await?;
+        measured.start().await?;
+        let targets = sorted(warm.fetch_publish_message_queues(&setup.warm_topic).await?);
+        for number in 0..WARM_SENDS {
+            let send = warm_send(number);
+            let message = message(&setup, &setup.warm_topic, &send)?;
+            if number < WARM_SENDS / 2 {
+                warm.send_to_queue(message, targets[number % targets.len()].clone()).await?;
+            } else {
+                warm.send(message).await?;
+            }
+        }
+        warm.shutdown().await;
+        let queues = sorted(measured.fetch_publish_message_queues(&setup.topic).await?);
+        Ok(Self { setup, producer: measured.into(), queues, open: Mutex::default() })
+    }
+
+    pub async fn send(&self, send: &PlannedSend) {
+        let message = match message(&self.setup, &self.setup.topic, send) {
+            Ok(message) => message,
+            Err(problem) => {
+                put(&json!({"type": "failed", "stage": "message", "message": problem.to_string()}));
+                return;
+            }
+        };
+        if send.mode == "async" {
+            return self.send_async(send, message).await;
+        }
+        let mut record = json!({"type": "send", "send": send.send, "thread": send.thread, "start_ns": now_ns()});
+        let result = if send.mode == "oneway" {
+            self.send_oneway(send, message).await.map(|()| None)
+        } else {
+            self.send_sync(send, message).await
+        };
+        record["end_ns"] = json!(now_ns());
+        answered(&mut record, result.as_ref().ok().and_then(Option::as_ref), result.as_ref().err());
+        put(&record);
+    }
+
+    async fn send_sync(&self, send: &PlannedSend, message: Message) -> ClientResult<Option<SendResult>> {
+        let producer = self.producer.read().await;
+        match send.kind.as_str() {
+            "queue" => producer.send_to_queue_with_timeout(message, self.target(send), self.timeout_ms()).await,
+            "selector" => producer.send_with_selector_timeout(message, chosen, send.argument, self.timeout_ms()).await,
+            "batch" => producer.send_batch(vec![message]).await.map(Some),
+            _ => producer.send(message).await,
+        }
+    }
+
+    async fn send_oneway(&self, send: &PlannedSend, message: Message) -> ClientResult<()> {
+        let producer = self.producer.read().await;
+        match send.kind.as_str() {
+            "queue" => producer.send_oneway_to_queue(message, self.target(send)).await,
+            "selector" => producer.send_oneway_with_selector(message, chosen, send.argument).await,
+            _ => producer.send_oneway(message).await,
+        }
+    }
+
+    async fn send_async(&self, send: &PlannedSend, message: Message) {
+        let producer = self.producer.read().await;
+        let open = AsyncSend::begin(send);
+        self.open.lock().unwrap().push(Arc::clone(&open));
+        let told = Arc::clone(&open);
+        let callback = move |result: Option<&SendResult>, error: Option<&ClientError>| told.called_back(result, error);
+        let timeout_ms = self.timeout_ms();
+        let returned = match send.kind.as_str() {
+            "queue" => {
+                let queue = self.target(send);
+                producer.send_to_queue_with_callback_timeout(message, queue, callback, timeout_ms).await
+            }
+            "selector" => {
+                let callback = Some(Arc::new(callback) as _);
+                producer.send_with_selector_callback_timeout(message, chosen, send.argument, callback, timeout_ms).await
+            }
+            _ => producer.send_with_callback(message, callback).await,
+        };
+        open.returned(returned.as_ref().err());
+    }
+
+    pub async fn await_callbacks(&self) {
+        let open = self.open.lock().unwrap().clone();
+        for send in open {
+            send.awaited(Duration::from_millis(self.setup.callback_limit_ms)).await;
+        }
+    }
+
+    pub async fn shutdown(&self) {
+        self.producer.write().await.shutdown().await;
+    }
+
+    fn target(&self, send: &PlannedSend) -> MessageQueue {
+        self.queues[send.argument % self.queues.len()].clone()
+    }
+
+    fn timeout_ms(&self) -> u64 {
+        u64::from(self.setup.settings.send_msg_timeout_ms)
+    }
+}
+
+fn producer(setup: &Setup, group: &str, runtime: &Arc<ClientRuntime>) -> DefaultMQProducer {
+    let settings = &setup.settings;
+    let mut config = rocketmq_client_rust::ClientConfig::default();
+    config.set_poll_name_server_interval(settings.poll_name_server_interval_ms);
+    config.set_heartbeat_broker_interval(settings.heartbeat_broker_interval_ms);
+    let mut producer = DefaultMQProducer::builder(Arc::clone(runtime))
+        .client_config(config)
+        .producer_group(group)
+        .name_server_addr(setup.name_servers.join(";"))
+        .send_msg_timeout(settings.send_msg_timeout_ms)
+        .retry_times_when_send_failed(settings.retry_times_when_send_failed)
+        .retry_times_when_send_async_failed(settings.retry_times_when_send_async_failed)
+        .retry_another_broker_when_not_store_ok(settings.retry_another_broker_when_not_store_ok)
+        .compress_msg_body_over_howmuch(settings.compress_msg_body_over_howmuch)
+        .build();
+    producer.set_send_latency_fault_enable(settings.send_latency_fault_enable);
+    producer
+}
+
+fn warm_send(number: usize) -> PlannedSend {
+    let send = json!({"send": number, "thread": 0, "due_ns": 0, "kind": "plain", "argument": 0, "body_bytes": WARM_BODY_BYTES});
+    serde_json::from_value(send).expect("it has every field")
+}
+
+/// A message with our id in a user property and at the start of its body, which is padded with dots.
+fn message(setup: &Setup, topic: &str, send: &PlannedSend) -> Result<Message, rocketmq_error::Error> {
+    let id = format!("{}/{}/{}", setup.run, topic, send.send);
+    let mut body = id.clone().into_bytes();
+    body.resize(body.len().max(send.body_bytes), b'.');
+    let mut builder = Message::builder().topic(topic).body(body).raw_property(ID_PROPERTY, id)?;
+    if !send.keys.is_empty() {
+        builder = builder.key(send.keys.as_str());
+    }
+    if !send.tags.is_empty() {
+        builder = builder.tags(send.tags.as_str());
+    }
+    if send.delay_level != 0 {
+        builder = builder.delay_level(send.delay_level);
+    }
+    for (name, value) in &send.properties {
+        builder = builder.raw_property(name.as_str(), value.as_str())?;
+    }
+    builder.build()
+}
+
+fn sorted(mut queues: Vec<MessageQueue>) -> Vec<MessageQueue> {
+    queues.sort_by_key(|queue| (queue.broker_name().to_string(), queue.queue_id()));
+    queues
+}
+
+fn chosen(queues: &[MessageQueue], _message: &Message, argument: &usize) -> Option<MessageQueue> {
+    queues.get(argument % queues.len()).cloned()
+}
+
+/// Puts the result of a send, or its error, into its record.
+pub fn answered(record: &mut Value, result: Option<&SendResult>, error: Option<&ClientError>) {
+    if let Some(error) = error {
+        let (word, code) = named(error);
+        record["error"] = json!(word);
+        record["message"] = json!(error.to_string());
+        if let Some(code) = code {
+            record["code"] = json!(code);
+        }
+    } else if let Some(result) = result {
+        record["status"] = json!(result.send_status.to_string());
+        if let Some(queue) = &result.message_queue {
+            record["broker"] = json!(queue.broker_name().to_string());
+            record["queue_id"] = json!(queue.queue_id());
+            record["queue_offset"] = json!(result.queue_offset);
+        }
+    }
+}
+
+/// One of the runner's error words for the deepest cause that has one: a call that gave up names only that.
+pub fn named(error: &ClientError) -> (&'static str, Option<i32>) {
+    if let Some(code) = error.broker_response_code() {
+        return ("broker-code", Some(code));
+    }
+    let mut word = "other";
+    let mut cause: Option<&(dyn StdError + 'static)> = Some(error.shared_error().as_ref());
+    while let Some(one) = cause {
+        let code = one.downcast_ref::<rocketmq_error::Error>().map(|one| one.code().as_str().to_owned());
+        let code =
+            code.or_else(|| one.downcast_ref::<ClientError>().map(|one| one.descriptor().code().as_str().to_owned()));
+        word = match code.as_deref() {
+            Some("transport.response.timeout" | "transport.write.timeout" | "core.operation.timed_out") => "timeout",
+            Some("transport.connection.failed") => "refused",
+            Some("broker.topic.not_found" | "rpc.broker_address.not_found") => "no-route",
+            _ => word,
+        };
+        cause = one.source();
+    }
+    (word, None)
+}

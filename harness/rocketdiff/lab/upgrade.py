@@ -1,0 +1,247 @@
+"""
+One page for whoever upgrades: what is different afterwards, found in virtual time and on real brokers, the gravest first.
+
+Only the two releases are compared: what changed on the way and was changed back is not told (``changelog`` tells it).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from rocketdiff.core.checks import Concern
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.subject import STANDARD
+from rocketdiff.lab.history.changelog import Change, Corpus, changelog, script_file
+from rocketdiff.lab.history.execution_cache import Executions
+from rocketdiff.lab.history.lineage import Edge, Way, releases_on, way
+from rocketdiff.report.clusters import DivergenceCluster, Weight, gravity
+from rocketdiff.report.document import Document
+from rocketdiff.report.page import context_of
+from rocketdiff.report.signature_words import title_of
+from rocketdiff.report.words import explain_command, plural, sentence
+from rocketdiff.simulation.comparison.difference import Compared
+from rocketdiff.simulation.golden.wording import difference_words, meaning
+from rocketdiff.simulation.script import canonical
+
+HEADINGS = {
+    Concern.MESSAGES: "Messages: lost, sent twice, damaged, or sent more or less often",
+    Concern.EXCEPTIONS: "Results and exceptions",
+    Concern.WAITING: "How long a call waits",
+    Concern.BROKERS: "Which brokers are used",
+    Concern.DURATIONS: "How long things take",
+    Concern.QUEUES: "Which queues are used",
+}
+
+_CONCERNS = {
+    Compared.ORDER: Concern.MESSAGES,
+    Compared.ATTEMPT_OUTCOME: Concern.MESSAGES,
+    Compared.ATTEMPTS: Concern.MESSAGES,
+    Compared.CALLBACKS: Concern.MESSAGES,
+    Compared.RESULT: Concern.EXCEPTIONS,
+    Compared.STATUS: Concern.EXCEPTIONS,
+    Compared.EXCEPTION: Concern.EXCEPTIONS,
+    Compared.CODE: Concern.EXCEPTIONS,
+    Compared.CAUSE: Concern.EXCEPTIONS,
+    Compared.ATTEMPT_CODE: Concern.EXCEPTIONS,
+    Compared.ATTEMPT_TIMEOUT: Concern.WAITING,
+    Compared.ELAPSED: Concern.WAITING,
+    Compared.ATTEMPT_ELAPSED: Concern.WAITING,
+    Compared.CLOCK: Concern.WAITING,
+    Compared.CONNECTIONS: Concern.BROKERS,
+    Compared.ATTEMPT_PORT: Concern.BROKERS,
+    Compared.FAULTS: Concern.BROKERS,
+}
+"""By what the first answer that differs is about; all else is a choice of queues."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """
+    One difference, before → after, in an operator's words.
+
+    matters: what it means for an operator. found: where, and how often. since: release that brought it. refs: upstream's issues.
+    show: a command or a script that shows it.
+    """
+
+    concern: Concern
+    name: str
+    title: str
+    before: str
+    after: str
+    found: str
+    matters: str = ""
+    since: str = ""
+    refs: tuple[str, ...] = ()
+    show: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    """All differences between two releases, the gravest first. runs: the judged runs they were looked for in."""
+
+    before: str
+    after: str
+    items: tuple[Item, ...]
+    random: int
+    runs: tuple[str, ...]
+
+    def sections(self) -> Iterator[tuple[str, tuple[Item, ...]]]:
+        """Headings with their items; none is empty."""
+        for concern, heading in HEADINGS.items():
+            if items := tuple(item for item in self.items if item.concern is concern):
+                yield heading, items
+
+
+def upgrade(executions: Executions, corpus: Corpus, before: str, after: str, documents: Sequence[Document]) -> Upgrade:
+    """Compares two releases in virtual time, and adds what runs of the two showed; UsageError for a run of others."""
+    for document in documents:
+        _require_pair(document, before, after)
+    net = changelog(executions, corpus, Way((Edge(before, after),)))
+    steps = way(before, after)
+    digests = executions.digests(releases_on(steps.edges), corpus.standard)
+    simulated = [
+        _simulated(change, executions, corpus, (before, after), _since(change, steps, digests))
+        for change in net[0].changes
+    ]
+    seen = [_seen(cluster, document) for document in documents for cluster in document.clusters if _counts(cluster)]
+    items = sorted([*seen, *simulated], key=lambda item: (item.concern, item.name))
+    return Upgrade(before, after, tuple(items), net[0].random, tuple(document.run.run for document in documents))
+
+
+def _require_pair(document: Document, before: str, after: str) -> None:
+    asked = (f"{STANDARD}:{before}", f"{STANDARD}:{after}")
+    run = document.run
+    if (run.baseline.subject, run.candidate.subject) != asked:
+        raise UsageError(
+            f"runs of {asked[0]} and {asked[1]}",
+            seen=f"{run.run}, of {run.baseline.subject} and {run.candidate.subject}",
+            hint=f"rocketdiff compare {' '.join(asked)}",
+        )
+
+
+def _counts(cluster: DivergenceCluster) -> bool:
+    """What was seen while the set-up was broken says nothing."""
+    return cluster.weight is not Weight.VOID
+
+
+def _since(change: Change, steps: Way, digests: Mapping[tuple[str, str], str]) -> str:
+    """Each release on the way at which the script's answer changed."""
+    name = change.script.name
+    turns = [
+        edge.after
+        for edge in steps.edges
+        if not edge.side and digests.get((edge.before, name)) != digests.get((edge.after, name))
+    ]
+    return ", ".join(turns)
+
+
+def _simulated(change: Change, executions: Executions, corpus: Corpus, releases: tuple[str, str], since: str) -> Item:
+    standard = change.standard
+    concern = _CONCERNS.get(change.difference.compared, Concern.QUEUES)
+    if standard is None:
+        before, after = (line or "nothing" for line in change.difference.lines)
+        return Item(
+            concern,
+            change.behaviour,
+            "An answer that has no words yet",
+            before,
+            after,
+            "in virtual time",
+            show=canonical(change.script.script),
+        )
+    answers = executions.lines([(release, standard) for release in releases])
+    golden = corpus.golden.get(standard.name)
+    words = [meaning(standard, golden, answers[release, standard.name]) for release in releases]
+    shown = difference_words(change.difference)
+    return Item(
+        concern,
+        change.behaviour,
+        sentence(standard.about.shows.rstrip(".")),
+        words[0] or "as the script shows",
+        words[1] or shown,
+        "in virtual time",
+        matters=standard.about.matters,
+        since=since,
+        show=f"rocketdiff bisect --script {script_file(change)}",
+    )
+
+
+def _seen(cluster: DivergenceCluster, document: Document) -> Item:
+    context = context_of(cluster, document)
+    found = f"on brokers, {cluster.count:,} × in {plural(len(cluster.cases), 'case')} of {document.run.run}"
+    return Item(
+        Concern(gravity(cluster.signature)),
+        cluster.signature,
+        sentence(title_of(cluster, document)),
+        cluster.example.expected,
+        cluster.example.observed,
+        found,
+        since=context.since,
+        refs=tuple(known.ref for known in context.known),
+        show=explain_command(cluster, document.run),
+    )
+
+
+def headline(found: Upgrade) -> str:
+    """One sentence."""
+    if not found.items:
+        return f"No difference between {found.before} and {found.after} was found"
+    return f"From {found.before} to {found.after}: {plural(len(found.items), 'difference')}"
+
+
+def subline(found: Upgrade) -> str:
+    """Where was looked."""
+    runs = (
+        f"and in {plural(len(found.runs), 'run')} on brokers ({', '.join(found.runs)})"
+        if found.runs
+        else "; no run on brokers was given"
+    )
+    more = (
+        f"; {plural(found.random, 'random script differs', 'random scripts differ')} as well, for reasons nobody examined"
+        if found.random
+        else ""
+    )
+    return f"Looked for by executing the classes of both releases in virtual time {runs}{more}. Producers only."
+
+
+def markdown(found: Upgrade) -> str:
+    """The page as Markdown."""
+    return "\n".join(_markdown_lines(found)) + "\n"
+
+
+def _markdown_lines(found: Upgrade) -> Iterator[str]:
+    yield from (f"# {headline(found)}", "", subline(found))
+    for heading, items in found.sections():
+        yield from ("", f"## {heading}")
+        for item in items:
+            yield from ("", f"### {item.title}", "", "| | |", "|---|---|")
+            yield from (f"| {label} | {_cell(text)} |" for label, text in rows_of(item))
+
+
+def rows_of(item: Item) -> tuple[tuple[str, str], ...]:
+    """Labels and texts of an item, those that it has."""
+    rows = (
+        ("before", item.before),
+        ("after", item.after),
+        ("matters", item.matters),
+        ("since", item.since),
+        ("upstream", ", ".join(item.refs)),
+        ("found", f"{item.found} ({item.name})"),
+        ("show", item.show),
+    )
+    return tuple((label, text) for label, text in rows if text)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "&#124;").replace("<", "&lt;").replace("\n", " ")
+
+
+def html(found: Upgrade) -> str:
+    """The same as one HTML file, which opens without a network."""
+    environment = Environment(
+        loader=PackageLoader("rocketdiff.lab", "templates"), autoescape=True, undefined=StrictUndefined
+    )
+    return environment.get_template("upgrade.html.j2").render(
+        headline=headline(found), subline=subline(found), found=found, rows_of=rows_of
+    )

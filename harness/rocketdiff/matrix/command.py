@@ -1,0 +1,84 @@
+"""The order of stages of `rocketdiff matrix`: check, resolve, run what is missing, and write the pages after every run."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+from rich.console import Console
+
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.matrix.document import MatrixDocument, State
+from rocketdiff.matrix.finished_runs import alone
+from rocketdiff.matrix.measure import Measured, Measuring, Say, found
+from rocketdiff.matrix.plan import MatrixPlan
+from rocketdiff.matrix.view import counts_of, machine_line
+from rocketdiff.matrix.write import document_of, write_all
+from rocketdiff.releases.progress import PlainProgress
+from rocketdiff.report.terminal import TerminalListener
+
+Files = tuple[tuple[str, Path], ...]
+"""Name of a format and the file of it."""
+
+
+def make(
+    plan: MatrixPlan,
+    out: Path,
+    pages: Path | None,
+    *,
+    command: str,
+    say: Say,
+    is_write_only: bool = False,
+    at_most: int | None = None,
+) -> ExitCode:
+    """
+    Makes or resumes a matrix; returns the exit code.
+
+    1: a client differs in what no ledger declares. 2: no such difference, and a cell is open or a run is missing. 0: everything asked has
+    an answer, and it is the baseline's or declared.
+    """
+
+    def written(measured: Measured) -> tuple[MatrixDocument, Files]:
+        document = document_of(measured, command=command)
+        return document, write_all(document, out)
+
+    with alone(out):
+        measured = found(plan, out) if is_write_only else _measured(plan, out, say, written, at_most)
+        document, files = written(measured)
+    for name, path in files:
+        say(f"{name}: {path}")
+    if pages is not None:
+        write_all(document_of(measured, command=command, is_with_runs=False), pages)
+        say(f"to publish: {pages}")
+    say(machine_line(document, str(out)))
+    return exit_code(document)
+
+
+def _measured(
+    plan: MatrixPlan, out: Path, say: Say, written: Callable[[Measured], object], at_most: int | None
+) -> Measured:
+    """Runs what is missing; what was measured is written after every run, and when something ends the runs."""
+    with closing(TerminalListener(Console(stderr=True, emoji=False))) as shown:
+        measuring = Measuring(plan, out, say, listeners=(shown,), progress=PlainProgress(), on_change=written)
+        measuring.prepare()
+        try:
+            return measuring.run(at_most)
+        except BaseException:
+            written(measuring.measured)
+            raise
+
+
+def describe(plan: MatrixPlan, out: Path) -> Iterator[str]:
+    """Each run of a plan, and whether it is there."""
+    there = found(plan, out).finished
+    for column, work in plan.runs():
+        state = f"there, {there[column, work].run}" if (column, work) in there else "missing"
+        yield f"{column.spec} against {column.baseline}, {work.name}: {state}"
+
+
+def exit_code(document: MatrixDocument) -> ExitCode:
+    """What the cells add up to."""
+    counts = [counts_of(column) for column in document.columns]
+    if any(one[State.DIFFERS] for one in counts):
+        return ExitCode.DIVERGES
+    is_whole = all(column.is_measured and not column.missing for column in document.columns)
+    return ExitCode.CONFORMS if is_whole and not any(one[State.OPEN] for one in counts) else ExitCode.INCONCLUSIVE

@@ -1,0 +1,116 @@
+"""What all formats of a matrix share: signs, words, and the columns as they are shown, releases that answer alike as one."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from rocketdiff.matrix.document import Cell, Column, MatrixDocument, Row, RowKind, State
+from rocketdiff.report.words import Sign, plural
+
+SIGNS = {
+    State.SAME: Sign("✓", "as the baseline", "good"),
+    State.DIFFERS: Sign("✗", "differs", "bad"),
+    State.KNOWN: Sign("◆", "differs, known", "known"),
+    State.OPEN: Sign("?", "inconclusive", "open"),
+    State.NOT_MEASURED: Sign("–", "not measured", "mute"),
+}
+"""A sign, a word and a colour each: nobody needs the colour to tell them apart."""
+
+STANDINGS = {
+    State.DIFFERS: "with a difference that no ledger knows",
+    State.KNOWN: "with known differences only",
+    State.OPEN: "without a difference but with open questions",
+    State.SAME: "as the baseline",
+    State.NOT_MEASURED: "",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """
+    Columns that answer alike, shown as one. anchor: of its part of the page. releases: of the client, one a column.
+    """
+
+    anchor: str
+    client: str
+    releases: tuple[str, ...]
+    columns: tuple[Column, ...]
+
+    @property
+    def heading(self) -> str:
+        """``java 4.9.4, 4.9.8``."""
+        return f"{self.client} {', '.join(self.releases)}".strip()
+
+    @property
+    def column(self) -> Column:
+        """The first, whose cells stand for all."""
+        return self.columns[0]
+
+    def cell(self, row: Row) -> Cell:
+        """The cell of a row."""
+        return next(cell for cell in self.column.cells if cell.row == row.id)
+
+
+def groups_of(document: MatrixDocument) -> tuple[Group, ...]:
+    """The columns as they are shown, in the order of the file."""
+    return tuple(_group(document, members) for members in document.groups)
+
+
+def _group(document: MatrixDocument, members: tuple[int, ...]) -> Group:
+    columns = tuple(document.columns[number] for number in members)
+    client = columns[0].label or columns[0].subject.partition(":")[0]
+    releases = tuple(column.subject.partition(":")[2] for column in columns)
+    anchor = "client-" + re.sub("[^A-Za-z0-9]+", "-", columns[0].subject).strip("-") + f"-{members[0] + 1}"
+    return Group(anchor, client, tuple(filter(None, releases)), columns)
+
+
+def rows_measured(document: MatrixDocument, kind: RowKind) -> tuple[Row, ...]:
+    """Rows of which at least one column has an answer."""
+    return tuple(row for row in document.rows if row.kind is kind and not _is_blank(row, document))
+
+
+def rows_blank(document: MatrixDocument) -> tuple[tuple[Row, str], ...]:
+    """Rows that no column has an answer to, each with the reasons."""
+    blank = (row for row in document.rows if _is_blank(row, document))
+    return tuple((row, _reasons(row, document)) for row in blank)
+
+
+def _is_blank(row: Row, document: MatrixDocument) -> bool:
+    return all(
+        cell.state is State.NOT_MEASURED for column in document.columns for cell in column.cells if cell.row == row.id
+    )
+
+
+def _reasons(row: Row, document: MatrixDocument) -> str:
+    measured = [column for column in document.columns if column.is_measured] or document.columns
+    return "; ".join(dict.fromkeys(cell.reason for column in measured for cell in column.cells if cell.row == row.id))
+
+
+def counts_of(column: Column) -> Counter[State]:
+    """Cells by state."""
+    return Counter(cell.state for cell in column.cells)
+
+
+def standing_of(column: Column) -> str:
+    """The gravest of a column's cells, in words; empty for one that was not measured."""
+    states = {cell.state for cell in column.cells}
+    return next(words for state, words in STANDINGS.items() if state in states)
+
+
+def brief(cell: Cell, column: Column) -> str:
+    """A cell in a few words: how many answers say what its sign says."""
+    word = SIGNS[cell.state].word
+    if not cell.answers or cell.state is State.NOT_MEASURED:
+        return f"{word}: {cell.reason}" if cell.reason else word
+    telling = sum(column.answers[number].state is cell.state for number in cell.answers)
+    said = f"{word} in {telling} of {plural(len(cell.answers), 'answer')}"
+    signatures = ", ".join(dict.fromkeys(column.differences[number].signature for number in cell.differences))
+    return ": ".join(filter(None, (said, signatures or cell.reason)))
+
+
+def machine_line(document: MatrixDocument, folder: str) -> str:
+    """Last line of the command's output, for programs."""
+    counts = sum((counts_of(column) for column in document.columns), Counter[State]())
+    measured = sum(column.is_measured for column in document.columns)
+    cells = " ".join(f"{state.value}={counts[state]}" for state in State)
+    return f"MATRIX columns={len(document.columns)} measured={measured} groups={len(document.groups)} {cells} folder={folder}"

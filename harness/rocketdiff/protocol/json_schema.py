@@ -1,0 +1,126 @@
+"""
+The published JSON Schema of the line protocol, both directions: records of a subject and commands of the runner.
+
+Generated from the types that read and write the lines, so it cannot state another protocol. Each line is one object; ``#/$defs/record``
+and ``#/$defs/command`` are the two directions. What no schema can state (order, claims, times) stands in subjects/README.md.
+``python -m rocketdiff.protocol.json_schema > fixtures/schema/subject-protocol-1.json`` writes it; a test refuses a stale one.
+"""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from typing import Any
+
+import msgspec
+
+from rocketdiff.core.outcome import WORD_FORM, ErrorWord
+from rocketdiff.core.plan import PlannedSend
+from rocketdiff.core.records import PROTOCOL, Attempt, CalledBackAgain, Hello, RouteSeen, Send
+from rocketdiff.protocol.commands import Go, SubjectSetup
+from rocketdiff.protocol.records import (
+    INT32,
+    INT64,
+    LARGE,
+    LONGEST_ATTEMPT_MS,
+    NAME_CHARACTERS,
+    NAMES,
+    NATURAL,
+    RECORDS,
+    SMALL,
+)
+
+_TYPE = "type"
+_END = "end_ns"
+_NO_CONTROL_CHARACTERS = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$"
+
+
+def schema() -> bytes:
+    """JSON Schema (2020-12) of the lines of this version of the protocol."""
+    commands = {"plan": PlannedSend, "setup": SubjectSetup, "go": Go}
+    types = (*RECORDS.values(), *commands.values())
+    _, parts = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
+    made: dict[str, Any] = {name: _record(kind, parts[kind.__name__]) for name, kind in RECORDS.items()}
+    made |= {name: _command(name, kind, parts[kind.__name__]) for name, kind in commands.items()}
+    made["stop"] = {"type": "object", "properties": {_TYPE: {"const": "stop"}}, "required": [_TYPE]}
+    own = {kind.__name__ for kind in types}
+    body = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:rocketdiff:subject-protocol:{PROTOCOL}",
+        "title": f"rocketdiff subject protocol {PROTOCOL}: one line, of either direction",
+        "anyOf": [{"$ref": "#/$defs/record"}, {"$ref": "#/$defs/command"}],
+        "$defs": {
+            "record": _one_of(RECORDS, "A line of the subject's stdout."),
+            "command": _one_of((*commands, "stop"), "A line of the subject's stdin."),
+            **made,
+            **{name: part for name, part in parts.items() if name not in own},
+        },
+    }
+    return msgspec.json.format(msgspec.json.encode(body), indent=1) + b"\n"
+
+
+def _one_of(names: Mapping[str, type] | tuple[str, ...], description: str) -> dict[str, object]:
+    return {"description": description, "oneOf": [{"$ref": f"#/$defs/{name}"} for name in names]}
+
+
+def _record(kind: type, part: Mapping[str, Any]) -> dict[str, object]:
+    """Unknown fields are kept, so they are allowed; None may be left out or written."""
+    told = [each for each in fields(kind) if not each.metadata]
+    name = next(name for name, record in RECORDS.items() if record is kind)
+    properties = {each.name: _limited(kind, each.name, part["properties"][each.name]) for each in told}
+    required = [each.name for each in told if each.default is MISSING and (kind, each.name) != (Attempt, _END)]
+    return _object(name, part, properties, required)
+
+
+def _command(name: str, kind: type, part: Mapping[str, Any]) -> dict[str, object]:
+    properties, required = dict(part["properties"]), list(part["required"])
+    if kind is SubjectSetup:
+        properties |= {"protocol": {"const": PROTOCOL}, "threads": {"type": "integer", "minimum": 1}}
+        required = ["protocol", *required, "threads"]
+    return _object(name, part, properties, required)
+
+
+def _object(
+    name: str, part: Mapping[str, Any], properties: Mapping[str, object], required: list[str]
+) -> dict[str, object]:
+    return {
+        "description": part.get("description", ""),
+        "type": "object",
+        "properties": {_TYPE: {"const": name}, **properties},
+        "required": [_TYPE, *required],
+    }
+
+
+def _limited(kind: type, name: str, part: Mapping[str, Any]) -> dict[str, object]:
+    """A field with the limits that the codec has for it."""
+    limits: dict[str, object] = {}
+    if name in SMALL | LARGE:
+        most = INT32 if name in SMALL else INT64
+        limits = {"minimum": 0 if name in NATURAL else -most, "maximum": most - 1}
+    if name in NAMES:
+        limits = {"maxLength": NAME_CHARACTERS, "pattern": _NO_CONTROL_CHARACTERS}
+    match (kind.__name__, name):
+        case (Hello.__name__, "protocol"):
+            limits = {"const": PROTOCOL}
+        case (Hello.__name__, "attempt_timeout_ms"):
+            limits = {"minimum": 1, "maximum": LONGEST_ATTEMPT_MS}
+        case (Attempt.__name__, "broker"):
+            limits |= {"minLength": 1}
+        case (RouteSeen.__name__, "queues"):
+            pair = [{"type": "string", "minLength": 1}, {"type": "integer", "minimum": 0, "maximum": INT32 - 1}]
+            return {"type": "array", "items": {"type": "array", "prefixItems": pair, "minItems": 2, "maxItems": 2}}
+        case (Attempt.__name__ | Send.__name__ | CalledBackAgain.__name__, "error"):
+            # A word of the list, or a class name: anything that is not written like a word.
+            words = [*ErrorWord]
+            limits |= {
+                "anyOf": [{"enum": [None, *map(str, words)]}, {"not": {"pattern": f"^(?:{WORD_FORM.pattern})$"}}]
+            }
+            return {
+                **{key: value for key, value in part.items() if key != "anyOf"},
+                "type": ["string", "null"],
+                **limits,
+            }
+    return {**part, **limits}
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(schema())

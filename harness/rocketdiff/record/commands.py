@@ -1,0 +1,263 @@
+"""The commands on a record: add, judge, status. Each looks, works, commits, and begins anew where another command was faster."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from rocketdiff.core.errors import EnvironmentMissing, UsageError
+from rocketdiff.record.compact import left_behind, plans, rewrite, tidy
+from rocketdiff.record.conclude import Concluding, concluding
+from rocketdiff.record.files import Place, texts
+from rocketdiff.record.freshness import concluded, judgements
+from rocketdiff.record.ingest import Found, quarantined
+from rocketdiff.record.rules import rules_now
+from rocketdiff.record.store import OthersWereFaster, Snapshot, commit, gather_batches, look, look_or_make, new_batch
+from rocketdiff.record.tables import Kept
+from rocketdiff.record.work import Here, Work
+
+Say = Callable[[str], None]
+
+MOST_TRIES = 20
+"""How often a command begins anew because another one was faster: each time at least one of them has got on."""
+
+RUNS_A_BATCH = 1_000
+"""Judged in one commit: what a command that is killed has to do again, some minutes of two cores."""
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What came of the folders that were named. other: runs of which the record has other content under the same name."""
+
+    new: tuple[Found, ...]
+    known: tuple[Found, ...]
+    other: tuple[Found, ...]
+    damaged: tuple[Found, ...]
+
+
+def add(place: Place, folders: Sequence[Path], work: Work) -> Added:
+    """Add runs to a record, which is made if there is none; a run that is there already is passed over."""
+    found = work.identify(folders)
+    for _ in range(MOST_TRIES):
+        try:
+            return _add(look_or_make(place), found, work)
+        except OthersWereFaster:
+            continue
+    raise busy(place)
+
+
+def _add(snapshot: Snapshot, found: Sequence[Found], work: Work) -> Added:
+    has = dict(_digests(snapshot))
+    new: dict[str, Found] = {}
+    known: list[Found] = []
+    other: list[Found] = []
+    for one in (one for one in found if one.is_run):
+        if one.run not in has:
+            has[one.run] = one.digest
+            new[one.run] = one
+        else:
+            (known if has[one.run] == one.digest else other).append(one)
+    batch = replace(new_batch("add"), runs=len(new))
+    files, spoilt = work.ingest(snapshot.place, batch.batch, list(new.values())) if new else ([], [])
+    damaged = [*(one for one in found if not one.is_run), *spoilt]
+    unseen = _not_in_quarantine(snapshot, damaged)
+    if unseen:
+        files = [*files, *quarantined(snapshot.place, batch, unseen)]
+    if files:
+        commit(snapshot, replace(batch, runs=len(new) - len(spoilt)), files)
+    lost = {one.path for one in spoilt}
+    return Added(tuple(one for one in new.values() if one.path not in lost), tuple(known), tuple(other), tuple(damaged))
+
+
+def _digests(snapshot: Snapshot) -> list[tuple[str, str]]:
+    rows = snapshot.rows(Kept.RUNS, ["run", "digest"], snapshot.of("add"))
+    return list(zip(texts(rows, "run"), texts(rows, "digest"), strict=True))
+
+
+def _not_in_quarantine(snapshot: Snapshot, damaged: Sequence[Found]) -> list[Found]:
+    rows = snapshot.rows(Kept.QUARANTINE, ["place", "seen"], snapshot.of("add")).to_pylist()
+    there = {(row["place"], row["seen"]) for row in rows}
+    return [one for one in damaged if (Path(one.path).name, one.seen) not in there]
+
+
+def judge(
+    place: Place, work: Work, *, how: Concluding | None = None, say: Say, runs_a_batch: int = RUNS_A_BATCH
+) -> tuple[int, int]:
+    """
+    Judge what no judgement of the present rules exists for, then conclude what has no answers; one commit a batch of runs.
+
+    Gives the number of runs judged and concluded. A command that was killed goes on where it was, since each batch is looked for anew.
+    """
+    how = how or concluding()
+    rules = rules_now()
+    judged = told = 0
+    while step := _judge_step(place, work, rules, runs_a_batch):
+        checks, runs, left = step
+        judged += runs
+        what = "all checks" if checks == frozenset(rules) else ", ".join(sorted(checks))
+        say(f"judged {what} of {runs} runs")
+        if not left:
+            break
+    while runs := _conclude_step(place, work, rules, how, runs_a_batch):
+        told += runs
+        say(f"concluded {runs} runs")
+        if runs < runs_a_batch:
+            break
+    return judged, told
+
+
+def _judge_step(place: Place, work: Work, rules: dict[str, str], most: int) -> tuple[frozenset[str], int, int] | None:
+    """One batch, of the largest set of runs that lack the same checks: these, how many, and how many more lack any; None where none lacks any."""
+    for _ in range(MOST_TRIES):
+        snapshot = look(place)
+        missing = work.missing(snapshot, rules)
+        if not missing:
+            return None
+        checks = max(missing, key=lambda one: (missing[one], sorted(one)))
+        batch = replace(new_batch("judge"), rules=dict(rules), checks=tuple(sorted(checks)))
+        files, runs = work.judge(snapshot, batch.batch, rules, checks, most)
+        try:
+            commit(snapshot, replace(batch, runs=runs), files)
+        except OthersWereFaster:
+            continue
+        return checks, runs, sum(missing.values()) - runs
+    raise busy(place)
+
+
+def _conclude_step(place: Place, work: Work, rules: dict[str, str], how: Concluding, most: int) -> int:
+    for _ in range(MOST_TRIES):
+        snapshot = look(place)
+        batch = replace(new_batch("conclude"), rules=dict(rules), scope=how.scope)
+        files, runs = work.conclude(snapshot, batch.batch, rules, how, most)
+        if not runs:
+            return 0
+        try:
+            commit(snapshot, replace(batch, runs=runs), files)
+        except OthersWereFaster:
+            continue
+        return runs
+    raise busy(place)
+
+
+def compact(place: Place, work: Work, *, keep_hours: int, say: Say) -> int:
+    """Put many small files into few, then take away what was replaced or left behind long enough ago; gives the number of batches gathered."""
+    gathered = 0
+    while step := _compact_step(place, work):
+        gathered += step
+        say(f"gathered {step} batches into one")
+    gather_batches(place)
+    if removed := tidy(look(place), keep_hours):
+        say(f"removed {removed} files that nobody has needed for {keep_hours} hours")
+    return gathered
+
+
+def _compact_step(place: Place, work: Work) -> int:
+    for _ in range(MOST_TRIES):
+        snapshot = look(place)
+        plan = next(iter(plans(snapshot)), None)
+        if plan is None:
+            return 0
+        like, fresh = plan.like, new_batch("")
+        kind = f"compact-{like.kind.removeprefix('compact-')}"
+        batch = replace(like, batch=fresh.batch, kind=kind, at_ms=fresh.at_ms, runs=plan.runs, replaces=plan.replaces)
+        files = work.write(plan.jobs, partial(rewrite, place, batch.batch))
+        try:
+            commit(snapshot, batch, files)
+        except OthersWereFaster:
+            continue
+        return len(plan.replaces)
+    raise busy(place)
+
+
+def check(place: Place, work: Work) -> list[str]:
+    """Read everything back; gives what is wrong with the record, one sentence each."""
+    snapshot = look(place)
+    runs = Counter(texts(snapshot.rows(Kept.RUNS, ["run"], snapshot.of("add")), "run"))
+    wrong = [f"run {run} is there {times} times" for run, times in sorted(runs.items()) if times > 1]
+    for checks, batches in judgements(snapshot, rules_now()).items():
+        rows = snapshot.rows(Kept.JUDGED, ["run", "case"], batches)
+        pairs = Counter(zip(texts(rows, "run"), texts(rows, "case"), strict=True))
+        what = f"judged {{}} times in {', '.join(sorted(checks))}"
+        wrong += [f"case {case} of run {run} was {what.format(n)}" for (run, case), n in sorted(pairs.items()) if n > 1]
+    return wrong + work.check(snapshot)
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What a record holds. judged: runs by present rules; concluded: with answers that hold; verdicts: of these, by word."""
+
+    runs: int
+    sends: int
+    first_ms: int | None
+    last_ms: int | None
+    pairs: tuple[tuple[str, int], ...]
+    judged: int
+    concluded: int
+    verdicts: tuple[tuple[str, int], ...]
+    quarantine: tuple[tuple[str, str], ...]
+    batches: int
+    files: int
+    left_behind: int
+
+
+def status(place: Place, how: Concluding | None = None) -> Status:
+    """Read in this process, from small columns alone."""
+    snapshot, scope = look(place), (how or concluding()).scope
+    columns = ["run", "baseline", "candidate", "created_ms", "sends"]
+    runs = snapshot.rows(Kept.RUNS, columns, snapshot.of("add")).to_pylist()
+    verdicts = texts(snapshot.rows(Kept.VERDICTS, ["verdict"], concluded(snapshot, scope)), "verdict")
+    refused = snapshot.rows(Kept.QUARANTINE, ["place", "seen"], snapshot.of("add")).to_pylist()
+    times = [row["created_ms"] for row in runs]
+    return Status(
+        runs=len(runs),
+        sends=sum(row["sends"] for row in runs),
+        first_ms=min(times, default=None),
+        last_ms=max(times, default=None),
+        pairs=_counted(f"{row['baseline']}~{row['candidate']}" for row in runs),
+        judged=_judged(snapshot),
+        concluded=len(verdicts),
+        verdicts=_counted(verdicts),
+        quarantine=tuple(sorted((row["place"], row["seen"]) for row in refused)),
+        batches=len(snapshot.visible),
+        files=sum(len(snapshot.paths(table)) for table in Kept if table is not Kept.BATCHES),
+        left_behind=len(left_behind(snapshot)),
+    )
+
+
+def _judged(snapshot: Snapshot) -> int:
+    """Runs of which every check was judged by the present rules."""
+    rules = rules_now()
+    has: dict[str, frozenset[str]] = {}
+    for checks, batches in judgements(snapshot, rules).items():
+        for run in snapshot.rows(Kept.JUDGED, ["run"], batches).column("run").unique().to_pylist():
+            has[str(run)] = has.get(str(run), frozenset()) | checks
+    return sum(checks >= frozenset(rules) for checks in has.values())
+
+
+def _counted(words: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(Counter(words).items()))
+
+
+def runs_to_judge(place: Place) -> int:
+    """How many runs lack a judgement of the present rules; UsageError where there is no record."""
+    return sum(Here().missing(look(place), rules_now()).values())
+
+
+def refusal(other: Sequence[Found]) -> UsageError:
+    """For runs of which the record has other content."""
+    names = ", ".join(one.run for one in other[:3]) + (f" and {len(other) - 3} more" if len(other) > 3 else "")
+    return UsageError(
+        "each run once, with one content",
+        seen=f"other content than the record has under the name {names}",
+        hint="a run is never replaced: leave out the changed copy, or make another record with --record",
+    )
+
+
+def busy(place: Place) -> EnvironmentMissing:
+    """So many others write that this command never got its turn."""
+    return EnvironmentMissing(
+        "a record that few commands write to at once",
+        seen=f"others were faster {MOST_TRIES} times at {place.url}",
+        hint="repeat the command",
+    )

@@ -1,0 +1,94 @@
+"""One run, concluded from its facts: the evidence, the judge and the ledger that `analyze` has, answers as rows."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import pyarrow as pa
+
+from rocketdiff.analysis.conclusions import all_evidence, case_facts
+from rocketdiff.core.errors import ExitCode, HarnessError
+from rocketdiff.core.policy import Policy
+from rocketdiff.core.verdict import CheckResult, Divergence, Measure
+from rocketdiff.judging.ledgers import LedgerChoice, load
+from rocketdiff.judging.run_info import described
+from rocketdiff.ledger.model import Ledger
+from rocketdiff.record.facts import summaries_of
+from rocketdiff.record.rules import scope_now
+from rocketdiff.record.tables import COLUMNS, Kept
+from rocketdiff.traces.manifest import RunManifest
+from rocketdiff.verdict.judge import RunVerdict, judge
+
+
+@dataclass(frozen=True, slots=True)
+class Concluding:
+    """What answers are made with: how strict the gate is, and the declared divergences (of runs that did not leave them out)."""
+
+    policy: Policy
+    shipped: Ledger
+
+    @property
+    def scope(self) -> str:
+        """Digest of all that answers depend on besides facts; answers of another scope are out of date."""
+        return scope_now(repr(self.policy), hashlib.sha256(repr(self.shipped).encode()).hexdigest())
+
+
+def concluding(policy: Policy | None = None) -> Concluding:
+    """With the ledgers that come with rocketdiff."""
+    return Concluding(policy or Policy(), _shipped())
+
+
+@cache
+def _shipped() -> Ledger:
+    """Read once: the scenarios that its entries are held against take a second."""
+    return load(LedgerChoice())
+
+
+def conclude(
+    manifest: RunManifest, facts: dict[Kept, pa.Table], troubles: Sequence[str], how: Concluding
+) -> dict[Kept, pa.Table]:
+    """Rows of ``verdicts`` and ``answers`` of one run; a run with a case that could not be judged has the reason and no answers."""
+    try:
+        if troubles:
+            return _without_answers(manifest.run, "; ".join(troubles))
+        evidence = all_evidence(case_facts([manifest], summaries_of(facts)))
+        ledger = how.shipped if manifest.shipped_ledgers else Ledger()
+        judgement = judge(evidence, described([manifest], took_s=0.0), how.policy, ledger)
+    except HarnessError as error:
+        return _without_answers(manifest.run, str(error))
+    answers = [_answer(manifest.run, result, how.policy) for result in judgement.results]
+    verdict = _verdict(manifest.run, str(judgement.verdict), judgement.exit_code, judgement.machine_line)
+    return {Kept.VERDICTS: verdict, Kept.ANSWERS: pa.Table.from_pylist(answers, schema=COLUMNS[Kept.ANSWERS])}
+
+
+def _without_answers(run: str, trouble: str) -> dict[Kept, pa.Table]:
+    return {Kept.VERDICTS: _verdict(run, str(RunVerdict.ERROR), ExitCode.INTERNAL, "", trouble)}
+
+
+def _verdict(run: str, verdict: str, code: int, line: str, trouble: str = "") -> pa.Table:
+    row = {"run": run, "verdict": verdict, "exit_code": int(code), "line": line, "trouble": trouble}
+    return pa.Table.from_pylist([row], schema=COLUMNS[Kept.VERDICTS])
+
+
+def _answer(run: str, result: CheckResult, policy: Policy) -> dict[str, Any]:
+    return {
+        "run": run,
+        "case": result.case,
+        "check": result.check,
+        "verdict": str(result.verdict),
+        "severity": str(result.severity),
+        "gates": policy.gates(result),
+        "reason": result.reason,
+        "divergences": [_divergence(one) for one in result.divergences],
+        "measures": [_measure(one) for one in result.measures],
+    }
+
+
+def _divergence(found: Divergence) -> dict[str, Any]:
+    return {name: getattr(found, name) for name in ("signature", "subject", "count", "declared_by")}
+
+
+def _measure(measure: Measure) -> dict[str, Any]:
+    return {name: getattr(measure, name) for name in ("name", "value", "unit", "n", "low", "high")}

@@ -1,0 +1,219 @@
+"""
+A run directory into rows of the record: verified as it would be before it is judged, then written as it is.
+
+What is damaged, half copied or no run goes to quarantine with the reason, and stops nobody.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import pyarrow as pa
+
+from rocketdiff.core.errors import HarnessError, TraceError, UsageError
+from rocketdiff.core.events import Arm
+from rocketdiff.judging.run_info import describe
+from rocketdiff.record.files import PartWriter, Place
+from rocketdiff.record.store import Batch
+from rocketdiff.record.tables import COLUMNS, TRACES, Kept, NewFile
+from rocketdiff.traces.layout import JOURNAL, MANIFEST
+from rocketdiff.traces.manifest import CaseEntry, CaseStatus
+from rocketdiff.traces.reader import has_table, read_table, require_whole
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.traces.schema import TableName
+from rocketdiff.traces.sealed_file import state
+
+_DEEPEST = 3
+"""Folders below the named one in which runs are looked for: reports/CLIENT/SUITE/RUN."""
+
+_NO_RUN = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A folder that is, or should be, a run: its id and digest, or why it is none."""
+
+    path: str
+    run: str
+    digest: str
+    month: str
+    expected: str = ""
+    seen: str = ""
+    hint: str = ""
+
+    @property
+    def is_run(self) -> bool:
+        """Whether it could be read so far."""
+        return not self.expected
+
+
+def folders_of(paths: Sequence[Path]) -> list[Path]:
+    """Every run directory among these folders and below them, by name; UsageError where there is none."""
+    found: dict[Path, None] = {}
+    for path in paths:
+        some = list(_below(path.resolve(), _DEEPEST))
+        if not some:
+            raise UsageError(
+                "a run directory, or a folder of such", seen=str(path), hint="name a folder that holds run.json"
+            )
+        found |= dict.fromkeys(some)
+    return list(found)
+
+
+def _below(path: Path, depth: int) -> Iterator[Path]:
+    try:
+        if (path / MANIFEST).exists() or any((path / name).is_dir() for name in (JOURNAL, *TableName)):
+            yield path
+        elif depth and path.is_dir():
+            for one in sorted(one for one in path.iterdir() if one.is_dir() and not one.name.startswith(".")):
+                yield from _below(one, depth - 1)
+    except OSError as problem:
+        raise UsageError("a folder that can be read", seen=f"{path}: {problem.strerror}") from problem
+
+
+def identify(path: Path) -> Found:
+    """Id and content digest of a run, from ``run.json``, which has the digests of all tables."""
+    try:
+        run = RunDirectory.open(path)
+        _require_sealed(run)
+        return Found(str(path), run.run, _digest(run), _month_of(run.manifest.created_wall_ms))
+    except HarnessError as error:
+        return refused(path, error)
+
+
+def refused(path: Path, error: HarnessError, run: str = _NO_RUN) -> Found:
+    """A folder with the reason why it goes to quarantine; the reason names no folder of this machine."""
+    expected, seen = (text.replace(str(path), path.name) for text in (error.expected, error.seen))
+    return Found(str(path), run, "", "", expected, seen, error.hint)
+
+
+def ingest(place: Place, batch: str, found: Sequence[Found]) -> tuple[tuple[NewFile, ...], tuple[Found, ...]]:
+    """Write these runs as one part of a batch; gives its files, and what turned out to be damaged."""
+    writer, damaged = PartWriter(place, batch), []
+    for one in found:
+        try:
+            run = RunDirectory.open(Path(one.path))
+            rows = _verified(run)
+        except HarnessError as error:
+            damaged.append(refused(Path(one.path), error, one.run))
+            continue
+        for table, some in rows.items():
+            writer.add(table, one.month, some, [run.run], is_group=True)
+        writer.add(Kept.RUNS, one.month, _run_row(run, one.digest, writer.part), [run.run], is_group=True)
+    return writer.close(), tuple(damaged)
+
+
+def quarantined(place: Place, batch: Batch, found: Sequence[Found]) -> tuple[NewFile, ...]:
+    """Write the rows of what is refused."""
+    rows = [
+        {"place": Path(one.path).name, "run": one.run, "expected": one.expected, "seen": one.seen, "hint": one.hint}
+        for one in found
+    ]
+    writer = PartWriter(place, batch.batch)
+    table = pa.Table.from_pylist(rows, schema=COLUMNS[Kept.QUARANTINE])
+    writer.add(Kept.QUARANTINE, _month_of(batch.at_ms), table, [one.run for one in found])
+    return writer.close()
+
+
+def _require_sealed(run: RunDirectory) -> None:
+    if not run.manifest.cases:
+        raise TraceError(f"a run with cases ({run.run})", seen="none", hint="run it again")
+    if any(case.started and case.entry.status is CaseStatus.PLANNED for case in run.cases()):
+        raise TraceError(
+            f"a run that has ended, with all its cases sealed ({run.run})",
+            seen="a case that is still going on, or broke off",
+            hint="wait for its end; of a run that broke off, rocketdiff analyze RUN seals what is there",
+        )
+
+
+def _digest(run: RunDirectory) -> str:
+    """Of everything the run says; one of a schema without digests has to be read whole."""
+    if run.manifest.has_digests:
+        return run.manifest.digest
+    digest = hashlib.sha256((run.path / MANIFEST).read_bytes())
+    for table in TableName:
+        for path in sorted((run.path / table).glob("*.parquet")):
+            digest.update(f"{table}/{path.name}".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _month_of(at_ms: int) -> str:
+    return datetime.fromtimestamp(at_ms / 1_000, UTC).strftime("%Y-%m")
+
+
+def _verified(run: RunDirectory) -> dict[Kept, pa.Table]:
+    """
+    Every row of a run, checked as before it is judged; TraceError for a run that cannot be.
+
+    A whole run is in memory: nothing of one that is damaged at its end may be written.
+    """
+    require_whole(run)
+    describe([run], took_s=0.0)
+    parts: dict[Kept, list[pa.Table]] = {}
+    cases = [_case_rows(run, entry, parts) for entry in run.manifest.cases]
+    rows = {kept: pa.concat_tables(some) for kept, some in parts.items()}
+    return {Kept.CASES: pa.Table.from_pylist(cases, schema=COLUMNS[Kept.CASES])} | rows
+
+
+def _case_rows(run: RunDirectory, entry: CaseEntry, parts: dict[Kept, list[pa.Table]]) -> Mapping[str, object]:
+    """The row of a case; its tables are added to ``parts``."""
+    statements = []
+    for table, kept in TRACES.items():
+        for arm in (None,) if table is TableName.FAULTS else tuple(Arm):
+            if has_table(run, table, entry.number, arm) and entry.status is not CaseStatus.PLANNED:
+                rows = read_table(run, table, entry.number, arm)
+                subject = None if arm is None else run.subject(arm)
+                statements.append(state(rows, run=run.run, name=table, case=entry.number, arm=arm, subject=subject))
+                parts.setdefault(kept, []).append(_named(rows, kept, run.run))
+    return _case_row(run, entry) | {"statements": msgspec.json.encode(statements).decode()}
+
+
+def _named(rows: pa.Table, kept: Kept, run: str) -> pa.Table:
+    named = rows.add_column(0, "run", pa.array([run] * rows.num_rows, type=pa.string()))
+    return named.cast(COLUMNS[kept])
+
+
+def _case_row(run: RunDirectory, entry: CaseEntry) -> dict[str, object]:
+    return {
+        "run": run.run,
+        "case": entry.number,
+        "name": entry.name,
+        "scenario": entry.scenario,
+        "plan_digest": entry.plan_digest,
+        "topology": entry.topology,
+        "settings": msgspec.json.encode(asdict(entry.settings), enc_hook=str).decode(),
+        "checks": list(entry.checks),
+        "broken_guards": [guard.name for guard in entry.guards if not guard.held],
+        "status": str(entry.status),
+        "sends_planned": entry.sends_planned,
+        "sends": sum(arm.sends for arm in entry.arms.values()),
+        "attempts": sum(arm.attempts for arm in entry.arms.values()),
+    }
+
+
+def _run_row(run: RunDirectory, digest: str, part: str) -> pa.Table:
+    manifest = run.manifest
+    row = {
+        "run": run.run,
+        "digest": digest,
+        "part": part,
+        "baseline": manifest.subjects[Arm.BASELINE],
+        "candidate": manifest.subjects[Arm.CANDIDATE],
+        "server": manifest.server_release,
+        "backend": manifest.backend,
+        "suite": manifest.suite,
+        "seed": manifest.seed,
+        "created_ms": manifest.created_wall_ms,
+        "ended_ms": manifest.ended_wall_ms,
+        "machine": manifest.machine.processor,
+        "cores": manifest.machine.cores,
+        "rocketdiff": manifest.rocketdiff,
+        "trace_schema": manifest.schema,
+        "cases": len(manifest.cases),
+        "sends": sum(entry.sends_planned for entry in manifest.cases),
+        "manifest": (run.path / MANIFEST).read_text(encoding="utf-8"),
+    }
+    return pa.Table.from_pylist([row], schema=COLUMNS[Kept.RUNS])

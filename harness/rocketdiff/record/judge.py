@@ -1,0 +1,104 @@
+"""A case of the record, judged: its rows read back as the trace they were, facts written by the task that made them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rocketdiff.analysis.case_pass import judge_case
+from rocketdiff.analysis.case_trace import CaseTrace, TableKey
+from rocketdiff.core.errors import TraceError
+from rocketdiff.record.facts import silver
+from rocketdiff.record.files import PartWriter, Place, path_in, read_run, texts
+from rocketdiff.record.tables import COLUMNS, TRACES, Kept, NewFile
+from rocketdiff.traces.manifest import CaseStatus, RunManifest, decode_manifest
+from rocketdiff.traces.schema import ARM_CODES, SCHEMAS
+from rocketdiff.traces.sealed_file import FileStatement, verify
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One case to be judged, and where its rows lie: the part of a batch of a month."""
+
+    run: str
+    case: int
+    month: str
+    batch: str
+    part: str
+    statements: str
+
+
+def judge_units(place: Place, batch: str, wanted: frozenset[str], units: Iterable[Unit]) -> tuple[NewFile, ...]:
+    """Judge some cases and write their facts, of the wanted checks, as one part of a batch."""
+    writer = PartWriter(place, batch)
+    for unit in units:
+        trouble, rows = _judged(place, unit, wanted)
+        for table, some in rows.items():
+            writer.add(table, unit.month, some, [unit.run])
+        facts = sum(some.num_rows for some in rows.values())
+        row = {"run": unit.run, "case": unit.case, "trouble": trouble, "facts": facts}
+        writer.add(Kept.JUDGED, unit.month, pa.Table.from_pylist([row], schema=COLUMNS[Kept.JUDGED]), [unit.run])
+    return writer.close()
+
+
+def check_units(place: Place, units: Iterable[Unit]) -> list[str]:
+    """Read these cases back as they were sealed; gives what is wrong, one sentence each."""
+    found = []
+    for unit in units:
+        try:
+            read_unit(place, unit)
+        except TraceError as error:
+            found.append(f"case {unit.case} of run {unit.run}: {error}")
+    return found
+
+
+def _judged(place: Place, unit: Unit, wanted: frozenset[str]) -> tuple[str, dict[Kept, pa.Table]]:
+    """Why it could not be judged, or its facts; a case that never began has none."""
+    try:
+        trace = read_unit(place, unit)
+        return "", {} if trace.entry.status is CaseStatus.PLANNED else silver(judge_case(trace), wanted)
+    except TraceError as error:
+        return str(error), {}
+
+
+def read_unit(place: Place, unit: Unit) -> CaseTrace:
+    """The case as it was sealed; TraceError when the record lacks a row that its statement counts."""
+    manifest = manifest_of(place, unit)
+    statements = msgspec.json.decode(unit.statements, type=list[FileStatement])
+    tables: dict[TableKey, pa.Table] = {}
+    for said in statements:
+        rows = _rows_of(place, unit, TRACES[said.table])
+        wanted = pc.field("case") == unit.case
+        if said.arm is not None:
+            wanted &= pc.field("arm") == ARM_CODES[said.arm]
+        content = rows.filter(wanted).drop_columns(["run"]).cast(SCHEMAS[said.table])
+        verify(content, said, where=f"{said.table} of case {unit.case} of run {unit.run} in the record")
+        tables[said.table, said.arm] = content
+    return CaseTrace(unit.run, manifest.subjects, manifest.case(unit.case), tables, manifest.baseline_rules)
+
+
+def manifest_of(place: Place, unit: Unit) -> RunManifest:
+    """``run.json`` of the run of a unit."""
+    return _manifest(place, path_in(place, Kept.RUNS, unit.month, unit.batch, unit.part), unit.run)
+
+
+@lru_cache(maxsize=4)
+def _manifest(place: Place, path: str, run: str) -> RunManifest:
+    rows = read_run(place, Kept.RUNS, path, run)
+    found = texts(rows, "manifest")
+    if len(found) != 1:
+        raise TraceError(f"run {run} once in the record", seen=f"it {len(found)} times", hint="rocketdiff record check")
+    return decode_manifest(found[0].encode(), where=f"run {run} of the record")
+
+
+def _rows_of(place: Place, unit: Unit, table: Kept) -> pa.Table:
+    return _rows(place, table, path_in(place, table, unit.month, unit.batch, unit.part), unit.run)
+
+
+@lru_cache(maxsize=12)
+def _rows(place: Place, table: Kept, path: str, run: str) -> pa.Table:
+    """Rows of a run, kept for its next case: the tables of two runs at most are in memory."""
+    return read_run(place, table, path, run)

@@ -1,0 +1,109 @@
+"""Questions to a record from the command line: a session, the question, and its answer in words and as an exit code."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from rocketdiff.analysis.masters import WITHOUT_SPARK, require_master
+from rocketdiff.core.errors import ExitCode, UsageError
+from rocketdiff.record.conclude import concluding
+from rocketdiff.record.files import Place
+from rocketdiff.record.store import Snapshot, look
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from rocketdiff.record.spark.ask import Regressions
+
+Master = tuple[str | None, Sequence[str]]
+"""A Spark master as ``--master`` names it, and settings of ``--conf``."""
+
+ORDERS = ("time", "releases")
+STATES = ("new", "gone", "changed-in-rate")
+
+
+def states_of(words: Sequence[str]) -> frozenset[str]:
+    """Of ``--fail-on``; UsageError for a word that is none."""
+    for word in words:
+        if word not in STATES:
+            raise UsageError(f"--fail-on {', '.join(STATES)}", seen=word)
+    return frozenset(words)
+
+
+def require_order(over: str) -> None:
+    """UsageError for an order of runs that is none."""
+    if over not in ORDERS:
+        raise UsageError(f"--over {' or '.join(ORDERS)}", seen=over)
+
+
+def regressions(place: Place, master: Master, *, over: str, since: str | None, everything: bool) -> "Regressions":
+    """See ``spark/questions/regressions.py``."""
+    snapshot = look(place)
+    with _spark(master, _runs(snapshot)) as spark:
+        from rocketdiff.record.spark.ask import ask_regressions  # noqa: PLC0415 - Spark, as in _spark
+
+        return ask_regressions(spark, snapshot, concluding().scope, over=over, since=since, everything=everything)
+
+
+def history(place: Place, master: Master, *, over: str) -> tuple[dict[str, Any], ...]:
+    """See ``spark/questions/signature_history.py``."""
+    snapshot = look(place)
+    with _spark(master, _runs(snapshot)) as spark:
+        from rocketdiff.record.spark.ask import ask_history  # noqa: PLC0415 - Spark, as in _spark
+
+        return ask_history(spark, snapshot, concluding().scope, over=over)
+
+
+def rules_changed(place: Place, master: Master, checks: Sequence[str]) -> tuple[dict[str, Any], ...]:
+    """See ``spark/questions/rules_changed.py``."""
+    snapshot = look(place)
+    with _spark(master, _runs(snapshot)) as spark:
+        from rocketdiff.record.spark.ask import ask_rules_changed  # noqa: PLC0415 - Spark, as in _spark
+
+        return ask_rules_changed(spark, snapshot, checks)
+
+
+def code_of(told: "Regressions", wanted: frozenset[str]) -> ExitCode:
+    """1 where something that is asked for has come and no ledger declares it; 5 where nobody was asked anything since then."""
+    if any(row["state"] in wanted and not row["declared_by"] for row in told.rows):
+        return ExitCode.DIVERGES
+    return ExitCode.CONFORMS if told.asked else ExitCode.NOTHING_DECISIVE
+
+
+def lines_of(told: "Regressions") -> Iterator[str]:
+    """For people; the last line for machines."""
+    for row in told.rows:
+        yield f"{row['state']}: {row['line']}: {row['scenario']} {row['check']} {row['signature']}"
+        yield f"    {_since(row)}{', declared by ' + row['declared_by'] if row['declared_by'] else ''}"
+    if told.answered < told.runs:
+        yield f"{told.runs - told.answered} runs have no answers by the present rules: rocketdiff record judge"
+    counted = Counter(row["state"] for row in told.rows)
+    states = " ".join(f"{state}={counted[state]}" for state in STATES)
+    undeclared = sum(row["state"] == "new" and not row["declared_by"] for row in told.rows)
+    yield f"RECORD {states} undeclared={undeclared} asked={told.asked} runs={told.answered}"
+
+
+def _since(row: dict[str, Any]) -> str:
+    after = f"{row['seen_after']} of {row['asked_after']} runs"
+    if row["before_run"] is None:
+        return after
+    edge = "" if row["pair"] == row["before_pair"] else f", between {row['before_pair']} and {row['pair']}"
+    return f"since run {row['run']} (before it {row['before_run']}){edge}: {after}, before {row['seen_before']} of {row['asked_before']}"
+
+
+def _runs(snapshot: Snapshot) -> int:
+    return sum(batch.runs for batch in snapshot.of("add"))
+
+
+@contextmanager
+def _spark(master: Master, runs: int) -> "Iterator[SparkSession]":
+    require_master(master[0])
+    if master[0] == WITHOUT_SPARK:
+        raise UsageError(
+            "a Spark master", seen="none", hint="questions to a record are Spark's: leave --master out for local[*]"
+        )
+    from rocketdiff.record.spark.work import on_spark  # noqa: PLC0415 - importing Spark takes half a second
+
+    with on_spark(master[0], master[1], runs=runs) as work:
+        yield work.spark

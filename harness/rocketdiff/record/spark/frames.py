@@ -1,0 +1,128 @@
+"""
+Tables of the record as DataFrames, and the small named tables from which the work is planned.
+
+Each function states the columns it takes and gives. Files are those of visible batches: a table is read as a snapshot.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - the name every Spark programmer reads at once
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.types import StructType
+
+from rocketdiff.record.freshness import concluded, judgements
+from rocketdiff.record.store import Batch, Snapshot
+from rocketdiff.record.tables import Kept, whole_schema
+
+
+def spark_schema(schema: pa.Schema) -> StructType:
+    """The same columns as Spark names their types."""
+    found: StructType = from_arrow_schema(schema)
+    return found
+
+
+def arrow_schema(schema: StructType) -> pa.Schema:
+    """And back."""
+    found: pa.Schema = to_arrow_schema(schema)
+    return found
+
+
+def table(spark: SparkSession, snapshot: Snapshot, name: Kept, batches: Iterable[Batch] | None = None) -> DataFrame:
+    """A table of the record; its columns with month and batch."""
+    schema = spark_schema(whole_schema(name))
+    root = snapshot.place.file_system()[1]
+    urls = [_url(snapshot, path, root) for path in snapshot.paths(name, batches)]
+    if not urls:
+        return spark.createDataFrame([], schema)
+    reader = spark.read.schema(schema).option("basePath", _url(snapshot, f"{root}/{name}", root))
+    return reader.parquet(*urls).select(*schema.fieldNames())
+
+
+def _url(snapshot: Snapshot, path: str, root: str) -> str:
+    """A path of the place's file system as Spark knows it."""
+    below = path.removeprefix(root)
+    url = snapshot.place.url
+    return f"{url if '://' in url else f'file://{url}'}{below}"
+
+
+def runs(spark: SparkSession, snapshot: Snapshot) -> DataFrame:
+    """Out: run, month, batch, part, created_ms, cases."""
+    return table(spark, snapshot, Kept.RUNS, snapshot.of("add")).select(
+        "run", "month", "batch", "part", "created_ms", "cases"
+    )
+
+
+def judged_checks(spark: SparkSession, snapshot: Snapshot, rules: Mapping[str, str]) -> DataFrame:
+    """
+    Which checks of which runs were judged by the rules of now.
+
+    In: judged. Out: run, check.
+    """
+    held = [
+        (batch.batch, check)
+        for checks, some in judgements(snapshot, rules).items()
+        for batch in some
+        for check in checks
+    ]
+    holding = F.broadcast(spark.createDataFrame(held, "batch string, check string"))
+    every = [batch for some in judgements(snapshot, rules).values() for batch in some]
+    judged = table(spark, snapshot, Kept.JUDGED, every).select("run", "batch").distinct()
+    return judged.join(holding, on="batch", how="inner").select("run", "check").distinct()
+
+
+def lacking(runs: DataFrame, judged_checks: DataFrame, checks: Sequence[str]) -> DataFrame:
+    """
+    Runs with the checks that nobody has judged by the rules of now.
+
+    In: run, month, batch, part, created_ms, cases; run, check. Out: the columns of runs, and ``lacks`` (in order); runs that lack none are left out.
+    """
+    asked = runs.select("run", F.explode(F.array(*(F.lit(check) for check in sorted(checks)))).alias("check"))
+    missing = asked.join(judged_checks, on=["run", "check"], how="left_anti")
+    lacks = missing.groupBy("run").agg(F.sort_array(F.collect_set("check")).alias("lacks"))
+    return runs.join(lacks, on="run", how="inner").select(*runs.columns, "lacks")
+
+
+def newest(runs: DataFrame, most: int) -> DataFrame:
+    """The last runs by the time they were made; ties by name. In and out: the columns of runs."""
+    return runs.orderBy(F.col("created_ms").desc(), "run").limit(most)
+
+
+def units(runs: DataFrame, cases: DataFrame) -> DataFrame:
+    """
+    Cases of these runs, with where their rows lie.
+
+    In: run, month, batch, part; run, case, sends_planned, statements. Out: run, case, month, batch, part, statements.
+    """
+    found = runs.select("run", "month", "batch", "part").join(
+        cases.select("run", "case", "statements"), on="run", how="inner"
+    )
+    return found.select("run", "case", "month", "batch", "part", "statements")
+
+
+def to_conclude(runs: DataFrame, lacking: DataFrame, verdicts: DataFrame) -> DataFrame:
+    """
+    Runs that are judged and have no answers that hold.
+
+    In: the columns of runs; run; run. Out: the columns of runs.
+    """
+    judged = runs.join(lacking.select("run"), on="run", how="left_anti")
+    return judged.join(verdicts.select("run"), on="run", how="left_anti").select(*runs.columns)
+
+
+def held_verdicts(spark: SparkSession, snapshot: Snapshot, scope: str) -> DataFrame:
+    """Out: run, verdict of the answers that hold."""
+    return table(spark, snapshot, Kept.VERDICTS, concluded(snapshot, scope)).select("run", "verdict")
+
+
+def rows_that_hold(spark: SparkSession, snapshot: Snapshot, name: Kept, rules: Mapping[str, str]) -> DataFrame | None:
+    """Rows of a silver table of checks that were judged by the rules of now; None without any. Columns: as the table has."""
+    found: DataFrame | None = None
+    for checks, batches in judgements(snapshot, rules).items():
+        some: Any = table(spark, snapshot, name, batches)
+        if "owner" in some.columns:
+            some = some.where(F.col("owner").isin(sorted(checks)))
+        found = some if found is None else found.unionByName(some)
+    return found

@@ -1,0 +1,119 @@
+"""
+What the other questions are asked of: which run was asked which question, and what it answered.
+
+A question is (scenario, check); it counts as asked where its answer says something about the clients (a decisive verdict). Two clients and a
+server make a *line*; within a line runs have an order, by time or by release.
+"""
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - the name every Spark programmer reads at once
+
+from rocketdiff.core.verdict import DECISIVE
+
+RUN_COLUMNS = ("run", "baseline", "candidate", "server", "created_ms")
+
+OVER_TIME = "time"
+OVER_RELEASES = "releases"
+
+
+def lines(runs: DataFrame, over: str) -> DataFrame:
+    """
+    The line of each run, and its place in it.
+
+    In: run, baseline, candidate, server, created_ms. Out: run, line, pair, server, created_ms, place (sorts within a line). Over time a line is of
+    two subjects; over releases it is of two clients, and candidates of a higher release come later, those of one release by time.
+    """
+    pair = F.concat_ws("~", "baseline", "candidate")
+    if over == OVER_TIME:
+        line, place = pair, F.array(F.col("created_ms"))
+    else:
+        line = F.concat_ws("~", _client("baseline"), _client("candidate"))
+        place = F.concat(_numbers("candidate"), F.array(F.lit(-1).cast("bigint"), F.col("created_ms")))
+    named = runs.select(
+        "run",
+        F.concat_ws(" on ", line, "server").alias("line"),
+        pair.alias("pair"),
+        "server",
+        "created_ms",
+        place.alias("place"),
+    )
+    return named.select("run", "line", "pair", "server", "created_ms", "place")
+
+
+def asked(answers: DataFrame) -> DataFrame:
+    """
+    Questions that a run answered one way or the other.
+
+    In: run, case, check, verdict, divergences. Out: run, scenario, check.
+    """
+    decisive = answers.where(F.col("verdict").isin(sorted(str(one) for one in DECISIVE)))
+    return decisive.select("run", scenario_of(F.col("case")).alias("scenario"), "check").distinct()
+
+
+def found(answers: DataFrame) -> DataFrame:
+    """
+    Signatures that a run showed, in how many cases of a scenario, and by which entry of a ledger they are declared (empty: not in all).
+
+    In: run, case, check, verdict, divergences. Out: run, scenario, check, signature, cases, count, declared_by.
+    """
+    decisive = answers.where(F.col("verdict").isin(sorted(str(one) for one in DECISIVE)))
+    each = decisive.select("run", "case", "check", F.explode("divergences").alias("one"))
+    flat = each.select(
+        "run",
+        "case",
+        scenario_of(F.col("case")).alias("scenario"),
+        "check",
+        "one.signature",
+        "one.count",
+        "one.declared_by",
+    )
+    gathered = flat.groupBy("run", "scenario", "check", "signature").agg(
+        F.countDistinct("case").alias("cases"), F.sum("count").alias("count"), F.min("declared_by").alias("declared_by")
+    )
+    return gathered.select("run", "scenario", "check", "signature", "cases", "count", "declared_by")
+
+
+def sightings(lines: DataFrame, asked: DataFrame, found: DataFrame) -> DataFrame:
+    """
+    For each signature that a line has ever shown: every run of the line that was asked its question, and whether it showed it.
+
+    In: what the functions above give. Out: line, scenario, check, signature, run, pair, created_ms, place, seen (0 or 1), cases, declared_by.
+    """
+    questions = asked.join(lines, on="run", how="inner")
+    ever = (
+        found.join(lines.select("run", "line"), on="run", how="inner")
+        .select("line", "scenario", "check", "signature")
+        .distinct()
+    )
+    every = questions.join(ever, on=["line", "scenario", "check"], how="inner")
+    shown = every.join(found.drop("count"), on=["run", "scenario", "check", "signature"], how="left")
+    seen = F.col("cases").isNotNull().cast("int").alias("seen")
+    return shown.select(
+        "line",
+        "scenario",
+        "check",
+        "signature",
+        "run",
+        "pair",
+        "created_ms",
+        "place",
+        seen,
+        F.coalesce("cases", F.lit(0)).alias("cases"),
+        "declared_by",
+    )
+
+
+def scenario_of(case: Column) -> Column:
+    """The name of a case, or of a pool, without the subjects at its end."""
+    return F.regexp_replace(case, r"/[^/]*~.*$", "")
+
+
+def _client(column: str) -> Column:
+    return F.split(column, ":").getItem(0)
+
+
+def _numbers(column: str) -> Column:
+    """``python:5.3.3-beta1`` as [5, 3, 3, 1]: releases in the order of their numbers."""
+    return F.transform(
+        F.regexp_extract_all(F.regexp_extract(column, ":(.*)$", 1), F.lit(r"(\d+)")), lambda one: one.cast("bigint")
+    )

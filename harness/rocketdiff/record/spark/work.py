@@ -1,0 +1,285 @@
+"""
+The heavy steps of the record on Spark: tasks read, judge, conclude and write files; the driver gets their names and nothing else.
+
+A task that is run twice writes two files, of which the driver commits those of the attempt that Spark counts.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - the name every Spark programmer reads at once
+
+from rocketdiff.analysis.masters import is_local
+from rocketdiff.analysis.spark.session import session
+from rocketdiff.core.errors import EnvironmentMissing, UsageError
+from rocketdiff.record.conclude import Concluding, conclude
+from rocketdiff.record.facts import CONCLUDED_FROM
+from rocketdiff.record.files import PartWriter, Place
+from rocketdiff.record.ingest import Found, identify, ingest
+from rocketdiff.record.judge import Unit, check_units, judge_units
+from rocketdiff.record.spark import frames
+from rocketdiff.record.store import Snapshot
+from rocketdiff.record.tables import COLUMNS, NEW_FILES, Kept, NewFile
+from rocketdiff.releases.jdk import find_java
+from rocketdiff.traces.manifest import decode_manifest
+
+MANY_RUNS = 1_000
+"""From a million attempts on the code that Spark makes for a query repays its making: 1.5 times as fast (2026-11-22)."""
+
+_FEW = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.shuffle.partitions": "4",
+}
+_MANY = {
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.codegen.factoryMode": "FALLBACK",
+    "spark.sql.shuffle.partitions": "64",
+}
+"""64 partitions of the facts of 1,000 runs are some MB each, which Spark merges."""
+
+_SHORT_LIVED = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+"""JVMs that live for seconds: their optimising compiler would cost more than it saves."""
+
+
+def settings_for(master: str | None, runs: int) -> dict[str, str]:
+    """Settings by the number of runs that a command is about, whatever the master."""
+    if runs >= MANY_RUNS:
+        return dict(_MANY)
+    if master is None or is_local(master):
+        return dict(_FEW)
+    return _FEW | {f"spark.{who}.extraJavaOptions": _SHORT_LIVED for who in ("driver", "executor")}
+
+
+TASKS_A_CORE = 4
+"""A few, so that cores even out."""
+
+_FOUND = pa.schema(
+    [pa.field(name, pa.string()) for name in ("path", "run", "digest", "month", "expected", "seen", "hint")]
+)
+_INGESTED = NEW_FILES.append(pa.field("damaged", pa.struct(list(_FOUND))))
+_RESULT_COLUMNS: dict[str, pa.DataType] = {
+    "run": pa.string(),
+    "month": pa.string(),
+    "verdict": pa.binary(),
+    "answers": pa.binary(),
+}
+_RESULT = pa.schema(_RESULT_COLUMNS)
+
+Batches = Iterator[pa.RecordBatch]
+
+
+@contextmanager
+def on_spark(master: str | None, conf: Sequence[str] = (), *, runs: int = 0) -> Iterator["OnSpark"]:
+    """A session for one command about so many runs; conf: ``KEY=VALUE``, which win over ours."""
+    chosen = settings_for(master, runs) | pairs(conf)
+    with session(master, java_home=find_java().home, conf=chosen) as spark:
+        yield OnSpark(spark)
+
+
+@dataclass(frozen=True, slots=True)
+class OnSpark:
+    """As ``work.Here``, by tasks."""
+
+    spark: SparkSession
+
+    def identify(self, paths: Sequence[Path]) -> list[Found]:
+        def told(batches: Batches) -> Batches:
+            for batch in batches:
+                found = [asdict(identify(Path(str(path)))) for path in batch.column("path").to_pylist()]
+                yield pa.RecordBatch.from_pylist(found, schema=_FOUND)
+
+        rows = self.spark.createDataFrame([(str(path),) for path in paths], "path string")
+        spread = rows.repartition(self._tasks(len(paths)))
+        return [Found(**row) for row in _collected(spread.mapInArrow(told, frames.spark_schema(_FOUND)))]
+
+    def ingest(self, place: Place, batch: str, found: Sequence[Found]) -> tuple[list[NewFile], list[Found]]:
+        def written(batches: Batches) -> Batches:
+            some = [Found(**row) for one in batches for row in one.to_pylist()]
+            files, damaged = ingest(place, batch, some) if some else ((), ())
+            rows = [asdict(file) | {"damaged": None} for file in files]
+            rows += [dict.fromkeys(NEW_FILES.names) | {"damaged": asdict(one)} for one in damaged]
+            yield pa.RecordBatch.from_pylist(rows, schema=_INGESTED)
+
+        rows = self.spark.createDataFrame([tuple(asdict(one).values()) for one in found], frames.spark_schema(_FOUND))
+        spread = rows.repartition(self._tasks(len(found)))
+        told = _collected(spread.mapInArrow(written, frames.spark_schema(_INGESTED)))
+        damaged = [Found(**row["damaged"]) for row in told if row["damaged"]]
+        return [_file(row) for row in told if row["path"]], damaged
+
+    def write(self, jobs: Sequence[bytes], write: Callable[[bytes], tuple[NewFile, ...]]) -> list[NewFile]:
+        def written(batches: Batches) -> Batches:
+            for one in batches:
+                for row in one.to_pylist():
+                    yield _told(write(row["job"]))
+
+        rows = self.spark.createDataFrame([(job,) for job in jobs], "job binary")
+        return self._files(rows.repartition(self._tasks(len(jobs))), written)
+
+    def check(self, snapshot: Snapshot) -> list[str]:
+        place = snapshot.place
+
+        def checked(batches: Batches) -> Batches:
+            for one in batches:
+                found = [{"wrong": text} for text in check_units(place, (Unit(**row) for row in one.to_pylist()))]
+                yield pa.RecordBatch.from_pylist(found, schema=pa.schema([pa.field("wrong", pa.string())]))
+
+        cases = frames.table(self.spark, snapshot, Kept.CASES, snapshot.of("add"))
+        rows = frames.units(frames.runs(self.spark, snapshot), cases)
+        tasks = TASKS_A_CORE * self.spark.sparkContext.defaultParallelism
+        return [row["wrong"] for row in _collected(rows.repartition(tasks).mapInArrow(checked, "wrong string"))]
+
+    def missing(self, snapshot: Snapshot, rules: Mapping[str, str]) -> dict[frozenset[str], int]:
+        counted = self._lacking(snapshot, rules).groupBy("lacks").agg(F.count(F.lit(1)).alias("n"))
+        return {frozenset(row["lacks"]): row["n"] for row in _collected(counted.select("lacks", "n"))}
+
+    def judge(
+        self, snapshot: Snapshot, batch: str, rules: Mapping[str, str], wanted: frozenset[str], most: int
+    ) -> tuple[list[NewFile], int]:
+        place = snapshot.place
+
+        def judged(batches: Batches) -> Batches:
+            some = (Unit(**row) for one in batches for row in one.to_pylist())
+            yield _told(judge_units(place, batch, wanted, some))
+
+        same = F.col("lacks") == F.array(*(F.lit(check) for check in sorted(wanted)))
+        chosen = frames.newest(self._lacking(snapshot, rules).where(same), most).persist()
+        try:
+            count, cases = chosen.agg(F.count(F.lit(1)), F.sum("cases")).collect()[0]
+            rows = frames.units(chosen, frames.table(self.spark, snapshot, Kept.CASES, snapshot.of("add")))
+            return self._files(rows.repartition(self._tasks(cases or 1)), judged), count
+        finally:
+            chosen.unpersist()
+
+    def conclude(
+        self, snapshot: Snapshot, batch: str, rules: Mapping[str, str], how: Concluding, most: int
+    ) -> tuple[list[NewFile], int]:
+        place = snapshot.place
+
+        def written(batches: Batches) -> Batches:
+            writer = PartWriter(place, batch)
+            for one in batches:
+                for row in one.to_pylist():
+                    for table, content in ((Kept.VERDICTS, row["verdict"]), (Kept.ANSWERS, row["answers"])):
+                        if content:
+                            writer.add(table, row["month"], _from_bytes(content), [row["run"]])
+            yield _told(writer.close())
+
+        everyone = frames.runs(self.spark, snapshot)
+        done = frames.held_verdicts(self.spark, snapshot, how.scope)
+        chosen = frames.newest(frames.to_conclude(everyone, self._lacking(snapshot, rules), done), most).persist()
+        try:
+            count = chosen.count()
+            if not count:
+                return [], 0
+            by_run = self._facts(snapshot, rules, chosen).groupBy("run")
+            concluded = by_run.applyInArrow(_concluding(how), frames.spark_schema(_RESULT))
+            return self._files(concluded, written), count
+        finally:
+            chosen.unpersist()
+
+    def _lacking(self, snapshot: Snapshot, rules: Mapping[str, str]) -> DataFrame:
+        checks = frames.judged_checks(self.spark, snapshot, rules)
+        return frames.lacking(frames.runs(self.spark, snapshot), checks, sorted(rules))
+
+    def _facts(self, snapshot: Snapshot, rules: Mapping[str, str], chosen: DataFrame) -> DataFrame:
+        """Everything a run is concluded from, one row a fact: run, month, kind, and the columns of that kind as a struct."""
+        manifests = frames.table(self.spark, snapshot, Kept.RUNS, snapshot.of("add")).select("run", "month", "manifest")
+        found = manifests.select("run", "month", F.struct("manifest").alias(Kept.RUNS))
+        for name in (*CONCLUDED_FROM, Kept.JUDGED):
+            rows = frames.rows_that_hold(self.spark, snapshot, name, rules)
+            if rows is not None:
+                one = rows.select("run", "month", F.struct(*COLUMNS[name].names).alias(name))
+                found = found.unionByName(one, allowMissingColumns=True)
+        return found.join(F.broadcast(chosen.select("run")), on="run", how="left_semi")
+
+    def _files(self, rows: DataFrame, write: Callable[[Batches], Batches]) -> list[NewFile]:
+        return [_file(row) for row in _collected(rows.mapInArrow(write, frames.spark_schema(NEW_FILES)))]
+
+    def _tasks(self, units: int) -> int:
+        return max(1, min(units, TASKS_A_CORE * self.spark.sparkContext.defaultParallelism))
+
+
+def _concluding(how: Concluding) -> Callable[[pa.Table], pa.Table]:
+    def concluded(rows: pa.Table) -> pa.Table:
+        kinds = {name: _of_kind(rows, name) for name in (*CONCLUDED_FROM, Kept.JUDGED) if name in rows.column_names}
+        troubles = kinds.pop(Kept.JUDGED).column("trouble").to_pylist() if Kept.JUDGED in kinds else []
+        (said,) = (row for row in rows.column(Kept.RUNS).to_pylist() if row)
+        manifest = decode_manifest(said["manifest"].encode(), where="a run of the record")
+        answers = conclude(manifest, kinds, sorted(filter(None, troubles)), how)
+        row = {
+            "run": manifest.run,
+            "month": rows.column("month")[0].as_py(),
+            "verdict": _bytes(answers.get(Kept.VERDICTS)),
+            "answers": _bytes(answers.get(Kept.ANSWERS)),
+        }
+        return pa.Table.from_pylist([row], schema=_RESULT)
+
+    return concluded
+
+
+def _of_kind(rows: pa.Table, name: Kept) -> pa.Table:
+    column = rows.column(name).combine_chunks()
+    assert isinstance(column, pa.StructArray)
+    some = pa.RecordBatch.from_struct_array(column.drop_null())
+    return pa.Table.from_batches([some]).select(COLUMNS[name].names)
+
+
+def _bytes(rows: pa.Table | None) -> bytes | None:
+    if rows is None:
+        return None
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as writer:
+        writer.write_table(rows)
+    return sink.getvalue().to_pybytes()
+
+
+def _from_bytes(content: bytes) -> pa.Table:
+    return pa.ipc.open_stream(content).read_all()
+
+
+def _told(files: Sequence[NewFile]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist([asdict(file) for file in files], schema=NEW_FILES)
+
+
+def _file(row: Mapping[str, Any]) -> NewFile:
+    return NewFile(**{name: row[name] for name in NEW_FILES.names})
+
+
+def _collected(rows: DataFrame) -> list[dict[str, Any]]:
+    """The few rows that come back to the driver; EnvironmentMissing where tasks could not do their work."""
+    try:
+        return rows.toArrow().to_pylist()
+    except PySparkException as problem:
+        raise EnvironmentMissing(
+            "Spark's tasks to do their work",
+            seen=_last_line(str(problem)),
+            hint="each executor needs the record and the runs under the same path or URL, and the Python packages that rocketdiff uses",
+        ) from problem
+
+
+def _last_line(text: str) -> str:
+    """What a task died of: the last line of its traceback that names an exception, else the first line of all."""
+    named = [line.strip() for line in text.splitlines() if _EXCEPTION.match(line)]
+    return (named or text.strip().splitlines() or ["nothing"])[-1 if named else 0][:300]
+
+
+_EXCEPTION = re.compile(r"[A-Za-z_.]+(Error|Exception|Missing|Interrupt)\b.*:")
+
+
+def pairs(conf: Sequence[str]) -> dict[str, str]:
+    """``KEY=VALUE`` of Spark's settings; UsageError for what is no such pair."""
+    found = dict[str, str]()
+    for text in conf:
+        key, sign, value = text.partition("=")
+        if not sign or not key.startswith("spark."):
+            raise UsageError("--conf spark.KEY=VALUE", seen=text, hint="--conf spark.executor.memory=2g")
+        found[key] = value
+    return found

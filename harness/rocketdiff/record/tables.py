@@ -1,0 +1,186 @@
+"""
+The tables of a record: columns, and which of them are bronze (as it happened), silver (as judged) or answers.
+
+Every table is partitioned by ``month`` (of the run) and ``batch`` (the command that wrote the rows); both stand in the path of a
+file and not in its columns. A batch counts in all tables at once, when its row is in ``batches`` (``store.py``).
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import pyarrow as pa
+
+from rocketdiff.analysis.facts import ARROW_SCHEMA
+from rocketdiff.traces.schema import SCHEMAS, TableName
+
+RECORD_VERSION = "1"
+"""Of tables and their columns together; a record of another one is refused."""
+
+
+class Kept(StrEnum):
+    """The tables, each a folder of the record."""
+
+    BATCHES = "batches"
+    RUNS = "runs"
+    CASES = "cases"
+    SENDS = "sends"
+    ATTEMPTS = "attempts"
+    ROUTES = "routes"
+    FAULTS = "faults"
+    STORED = "stored"
+    SCHEDULED = "scheduled"
+    QUARANTINE = "quarantine"
+    JUDGED = "judged"
+    SIGNATURES = "signatures"
+    DIFFERENCES = "differences"
+    TALLIES = "tallies"
+    EPISODES = "episodes"
+    JUDGED_FAULTS = "judged_faults"
+    BARS = "bars"
+    VERDICTS = "verdicts"
+    ANSWERS = "answers"
+
+
+PARTITION = ("month", "batch")
+
+TRACES: dict[TableName, Kept] = {table: Kept(table.value) for table in TableName}
+"""The table of the record that holds each table of a run."""
+
+_TEXT, _LONG = pa.string(), pa.int64()
+
+
+def _columns(**kinds: pa.DataType) -> pa.Schema:
+    return pa.schema(list(kinds.items()))
+
+
+def _plain(schema: pa.Schema) -> pa.Schema:
+    """Columns of a trace under the name of their run; words are text, which Parquet codes by itself."""
+    fields = [pa.field(one.name, _TEXT if pa.types.is_dictionary(one.type) else one.type) for one in schema]
+    return pa.schema([pa.field("run", _TEXT), *fields])
+
+
+def _facts(kind: str, **more: pa.DataType) -> pa.Schema:
+    """Columns of one kind of fact; ``owner``: the check it belongs to (``rules.owner_of``)."""
+    found = ARROW_SCHEMA.field(kind).type
+    assert isinstance(found, pa.StructType)
+    head = {"run": _TEXT, "case": _LONG, "owner": _TEXT, **more}
+    return pa.schema([*head.items(), *((one.name, one.type) for one in found)])
+
+
+_DIVERGENCE = pa.struct([("signature", _TEXT), ("subject", _TEXT), ("count", _LONG), ("declared_by", _TEXT)])
+
+_NUMBER = pa.float64()
+_MEASURE = pa.struct(
+    [("name", _TEXT), ("value", _NUMBER), ("unit", _TEXT), ("n", _LONG), ("low", _NUMBER), ("high", _NUMBER)]
+)
+
+COLUMNS: dict[Kept, pa.Schema] = {
+    # rules: digest by check, as JSON. checks: those of them that were judged. scope: what else an answer depends on.
+    # replaces: batches whose rows this one holds in larger files.
+    Kept.BATCHES: _columns(
+        batch=_TEXT,
+        kind=_TEXT,
+        at_ms=_LONG,
+        rocketdiff=_TEXT,
+        runs=_LONG,
+        rules=_TEXT,
+        checks=pa.list_(_TEXT),
+        scope=_TEXT,
+        replaces=pa.list_(_TEXT),
+    ),
+    # part: name of the files that hold the run's rows. manifest: run.json as it was.
+    Kept.RUNS: _columns(
+        run=_TEXT,
+        digest=_TEXT,
+        part=_TEXT,
+        baseline=_TEXT,
+        candidate=_TEXT,
+        server=_TEXT,
+        backend=_TEXT,
+        suite=_TEXT,
+        seed=_LONG,
+        created_ms=_LONG,
+        ended_ms=_LONG,
+        machine=_TEXT,
+        cores=_LONG,
+        rocketdiff=_TEXT,
+        trace_schema=_TEXT,
+        cases=_LONG,
+        sends=_LONG,
+        manifest=_TEXT,
+    ),
+    # statements: of the sealed files, as JSON, so that a reader proves whole groups here too.
+    Kept.CASES: _columns(
+        run=_TEXT,
+        case=_LONG,
+        name=_TEXT,
+        scenario=_TEXT,
+        plan_digest=_TEXT,
+        topology=_TEXT,
+        settings=_TEXT,
+        checks=pa.list_(_TEXT),
+        broken_guards=pa.list_(_TEXT),
+        status=_TEXT,
+        sends_planned=_LONG,
+        sends=_LONG,
+        attempts=_LONG,
+        statements=_TEXT,
+    ),
+    **{kept: _plain(SCHEMAS[table]) for table, kept in TRACES.items()},
+    # place: the folder's name alone, since paths of a machine mean nothing on another.
+    Kept.QUARANTINE: _columns(place=_TEXT, run=_TEXT, expected=_TEXT, seen=_TEXT, hint=_TEXT),
+    # trouble: why the case could not be judged; empty if it could.
+    Kept.JUDGED: _columns(run=_TEXT, case=_LONG, trouble=_TEXT, facts=_LONG),
+    Kept.SIGNATURES: _facts("difference", count=_LONG),
+    Kept.DIFFERENCES: _facts("difference"),
+    Kept.TALLIES: _facts("tally"),
+    Kept.EPISODES: _facts("episode"),
+    Kept.JUDGED_FAULTS: _facts("fault"),
+    Kept.BARS: _facts("lane"),
+    Kept.VERDICTS: _columns(run=_TEXT, verdict=_TEXT, exit_code=_LONG, line=_TEXT, trouble=_TEXT),
+    Kept.ANSWERS: _columns(
+        run=_TEXT,
+        case=_TEXT,
+        check=_TEXT,
+        verdict=_TEXT,
+        severity=_TEXT,
+        gates=pa.bool_(),
+        reason=_TEXT,
+        divergences=pa.list_(_DIVERGENCE),
+        measures=pa.list_(_MEASURE),
+    ),
+}
+"""Columns of the files of each table."""
+
+
+def partition_of(table: Kept) -> tuple[str, ...]:
+    """What the files of a table are divided by; ``batches`` is a table of a few rows."""
+    return () if table is Kept.BATCHES else PARTITION
+
+
+def whole_schema(table: Kept) -> pa.Schema:
+    """Columns of a table with those that stand in the paths of its files."""
+    return pa.schema([*COLUMNS[table], *(pa.field(name, _TEXT) for name in partition_of(table))])
+
+
+@dataclass(frozen=True, slots=True)
+class NewFile:
+    """One Parquet file that a task has written and that is in no table yet; path: below the folder of its table."""
+
+    table: str
+    path: str
+    month: str
+    batch: str
+    size: int
+    rows: int
+    first_run: str
+    last_run: str
+
+
+NEW_FILES = pa.schema(
+    [
+        (name, _LONG if name in {"size", "rows"} else _TEXT)
+        for name in ("table", "path", "month", "batch", "size", "rows", "first_run", "last_run")
+    ]
+)
+"""How a task tells of the files it has written."""

@@ -1,0 +1,284 @@
+"""
+Clients of other languages: our driver in the client's language, built into the cache when a subject first asks for it.
+
+Each is a folder of ``drivers`` with sources, the language's own lock of exact versions, and ``hello.json``: what the driver says of
+itself, which the runner reads to know what the client can be asked before anything is built. Two clients of one language share what
+does not depend on the client: a folder may name files of another one, which lie beside its own when it is built. The next client is such
+a folder and a row of OTHER_CLIENTS.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from rocketdiff.core.errors import EnvironmentMissing, HarnessError
+from rocketdiff.core.resources import import_path, resource
+from rocketdiff.process.child import Child
+from rocketdiff.releases.cache import cache_dir, exclusive, made_once
+from rocketdiff.releases.progress import Notice, ProgressListener, silent
+
+_SOURCES = "harness/rocketdiff/drivers"
+_HELLO = "hello.json"
+
+_DEADLINE_S = 1_800
+"""The Rust client takes three minutes on two cores, and a machine may be ten times slower; nothing takes this long but a network that hangs."""
+
+_LAST_WORDS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One command of a build: its words, where it runs, and what it finds in its environment besides ours."""
+
+    words: tuple[str, ...]
+    folder: Path
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class OtherClient:
+    """
+    How the driver of one client is built and started.
+
+    name: of the subject, and of its folder. title: for people. tools: programs that build and run it. remedy: how to get them. takes: the
+    first build, in words. steps: of a build from the folder of sources into a draft. command: of the built driver. environment: of its starts.
+    shared: files of another folder, ``folder/path``, that its sources are complete with.
+    """
+
+    name: str
+    title: str
+    tools: tuple[str, ...]
+    remedy: str
+    takes: str
+    steps: Callable[[Path, Path], Sequence[Step]]
+    command: Callable[[Path], tuple[str, ...]]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    shared: tuple[str, ...] = ()
+
+
+def _go_steps(sources: Path, draft: Path) -> Sequence[Step]:
+    # No other toolchain is downloaded, no file of the module is changed, and no path of this machine gets into the program.
+    words = (
+        "go",
+        "build",
+        "-mod=readonly",
+        "-trimpath",
+        "-buildvcs=false",
+        "-ldflags=-s -w",
+        "-o",
+        str(draft / "driver"),
+        ".",
+    )
+    return [Step(words, sources, {"GOTOOLCHAIN": "local", "GOFLAGS": ""})]
+
+
+def _rust_steps(sources: Path, draft: Path) -> Sequence[Step]:
+    # What the dependencies compile to is kept beside the drivers, so that a changed driver costs seconds, not minutes.
+    words = ("cargo", "build", "--release", "--locked", "--target-dir", str(rust_target()))
+    return [Step(words, sources), Step(("cp", str(rust_target() / "release" / "driver"), str(draft)), sources)]
+
+
+def rust_target() -> Path:
+    """Where cargo keeps what it compiled."""
+    return cache_dir() / "clients" / "rust" / "target"
+
+
+def _node_steps(sources: Path, draft: Path) -> Sequence[Step]:
+    # Packages lie beside the driver. None of them needs to compile anything, so none may run a program of its own.
+    shutil.copytree(sources, draft, dirs_exist_ok=True)
+    return [Step(("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"), draft)]
+
+
+def _python_steps(sources: Path, draft: Path) -> Sequence[Step]:
+    # An environment of its own: the client's packages are none of ours, and some have the same names in other versions.
+    python = str(draft / "env" / "bin" / "python")
+    locked = ("--require-hashes", "--no-deps", "--requirement", str(sources / "requirements.txt"))
+    return [
+        Step((sys.executable, "-m", "venv", str(draft / "env")), sources),
+        Step((python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *locked), sources),
+    ]
+
+
+_GO = "install Go 1.22 or later (apt-get install golang-go, or go.dev/dl)"
+_NODE = "install Node.js 18 or later with npm (apt-get install nodejs npm)"
+
+OTHER_CLIENTS = {
+    client.name: client
+    for client in (
+        OtherClient(
+            "go",
+            "Go client",
+            ("go",),
+            _GO,
+            "about a minute",
+            _go_steps,
+            lambda built: (str(built / "driver"),),
+            {"ROCKETMQ_GO_LOG_LEVEL": "warn"},
+        ),
+        OtherClient(
+            "node",
+            "Node client",
+            ("node", "npm"),
+            _NODE,
+            "some seconds",
+            _node_steps,
+            lambda built: ("node", str(built / "main.js")),
+        ),
+        OtherClient(
+            "rust",
+            "Rust client",
+            ("cargo",),
+            "install Rust 1.95 or later with cargo (rustup.rs)",
+            "two to four minutes",
+            _rust_steps,
+            lambda built: (str(built / "driver"),),
+            {"RUST_LOG": "warn"},
+        ),
+        OtherClient(
+            "grpc-go",
+            "Go client that speaks gRPC",
+            ("go",),
+            _GO,
+            "about a minute",
+            _go_steps,
+            lambda built: (str(built / "driver"),),
+            shared=("go/async.go", "go/main.go", "go/records.go", "go/session.go"),
+        ),
+        OtherClient(
+            "grpc-node",
+            "Node client that speaks gRPC",
+            ("node", "npm"),
+            _NODE,
+            "some seconds",
+            _node_steps,
+            lambda built: ("node", str(built / "main.js")),
+            shared=("node/main.js", "node/records.js", "node/session.js"),
+        ),
+        OtherClient(
+            "grpc-python",
+            "Python client that speaks gRPC",
+            ("python3",),
+            "apt-get install python3-venv (Debian, Ubuntu)",
+            "half a minute",
+            _python_steps,
+            lambda built: (str(built / "env" / "bin" / "python"), "-m", "rocketdiff.drivers.python.grpc_python"),
+            # Nothing may be added to what was built and compared with its digests.
+            {"PYTHONPATH": import_path(), "PYTHONDONTWRITEBYTECODE": "1"},
+        ),
+    )
+}
+
+
+def release_of(client: OtherClient) -> str:
+    """The one release whose driver there is."""
+    return str(_hello(client.name)["version"])
+
+
+def capabilities_of(client: OtherClient) -> frozenset[str]:
+    """What the driver claims in its hello, read without starting it."""
+    claims = _hello(client.name)["capabilities"]
+    assert isinstance(claims, list)
+    return frozenset(claims)
+
+
+def attempt_timeout_ms_of(client: OtherClient) -> int | None:
+    """What the driver claims of a client that does not obey ``send_msg_timeout_ms``."""
+    own_ms = _hello(client.name).get("attempt_timeout_ms")
+    assert own_ms is None or isinstance(own_ms, int)
+    return own_ms
+
+
+def built_driver(client: OtherClient, progress: ProgressListener | None = None) -> Path:
+    """The folder of the built driver; raises EnvironmentMissing without the language's tools, or if they do not succeed."""
+    target = _target(client)
+    if not target.is_dir():
+        require_tools(client)
+    listener = progress or silent
+    with exclusive(
+        target.parent, lambda: listener(Notice(f"waiting for another process that builds the {client.title}"))
+    ):
+        if not target.is_dir():
+            listener(Notice(f"building the {client.title} ({client.takes} the first time)"))
+        return made_once(target, lambda draft: _build(client, draft))
+
+
+def is_built(client: OtherClient) -> bool:
+    """Whether the driver is in the cache, as its sources are now."""
+    return _target(client).is_dir()
+
+
+def missing_tools(client: OtherClient) -> tuple[str, ...]:
+    """Which of the programs that build and run it are not on PATH."""
+    return tuple(tool for tool in client.tools if shutil.which(tool) is None)
+
+
+def require_tools(client: OtherClient) -> None:
+    """EnvironmentMissing, with how to get it, if a program is missing."""
+    missing = missing_tools(client)
+    if missing:
+        seen = f"no {' and no '.join(missing)} on PATH"
+        raise EnvironmentMissing(f"{' and '.join(client.tools)}, for the {client.title}", seen=seen, hint=client.remedy)
+
+
+@cache
+def _hello(name: str) -> dict[str, object]:
+    hello = json.loads((resource(f"{_SOURCES}/{name}") / _HELLO).read_text("utf-8"))
+    if not isinstance(hello, dict):
+        raise HarnessError(f"an object in {name}/{_HELLO}", seen=type(hello).__name__, hint="install rocketdiff again")
+    return hello
+
+
+def _sources(client: OtherClient) -> dict[str, Path]:
+    """Its own files and those it shares, by their path in the folder that is built."""
+    own = resource(f"{_SOURCES}/{client.name}")
+    files = {str(path.relative_to(own)): path for path in own.rglob("*") if path.is_file()}
+    return files | {name.partition("/")[2]: resource(f"{_SOURCES}/{name}") for name in client.shared}
+
+
+def _target(client: OtherClient) -> Path:
+    """Named by a digest of the sources, so that a driver that was changed is built again."""
+    digest = hashlib.sha256()
+    for name, path in sorted(_sources(client).items()):
+        digest.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\0".encode())
+    return cache_dir() / "clients" / client.name / f"{release_of(client)}-{digest.hexdigest()[:16]}"
+
+
+def _build(client: OtherClient, draft: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix="rocketdiff-") as folder:
+        for name, path in _sources(client).items():
+            (Path(folder) / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, Path(folder) / name)
+        for step in client.steps(Path(folder), draft):
+            _run(client, step)
+
+
+def _run(client: OtherClient, step: Step) -> None:
+    """A command under a supervisor, so that nothing goes on compiling when the runner is gone."""
+    with tempfile.TemporaryFile() as said:
+        child = Child(
+            step.words,
+            stderr=os.fdopen(os.dup(said.fileno()), "r+b"),
+            environment=os.environ | step.environment,
+            folder=step.folder,
+            is_heard=False,
+        )
+        try:
+            child.close_input()
+            has_ended = child.await_end(_DEADLINE_S)
+            status = child.status()
+        finally:
+            child.close()
+        said.seek(0)
+        words = " ".join(said.read().decode(errors="replace").split())[-_LAST_WORDS:]
+    if not has_ended:
+        raise EnvironmentMissing(f"the {client.title} to be built", seen=f"no end after {_DEADLINE_S} s; {words}")
+    if status != 0:
+        hint = f"check the network; {client.remedy}"
+        raise EnvironmentMissing(f"the {client.title} to be built", seen=words or f"status {status}", hint=hint)

@@ -1,0 +1,211 @@
+"""
+What is new in one judged run against an earlier one: the run of a pull request against main's, of this week against last.
+
+A divergence is the same in both if check, signature, arm and scenario are; the clients' versions may differ. It is new only
+where the earlier run answered that check of that scenario, and gone only where the later one did.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.verdict import DECISIVE, CheckResult, Example
+from rocketdiff.report.clusters import Weight, gravity, weight_of
+from rocketdiff.report.document import Document
+from rocketdiff.report.words import plural, short_case
+
+ALPHA_RATE = 0.001
+"""As for other counts (``verdict.counts``): the chance that luck is told as a change, a divergence."""
+
+
+class Change(StrEnum):
+    """What became of a divergence, most telling first; NOT_COMPARED: only one of the runs answered that check of that scenario."""
+
+    NEW = "new"
+    MORE_OFTEN = "more often"
+    LESS_OFTEN = "less often"
+    GONE = "gone"
+    NOT_COMPARED = "not compared"
+    UNCHANGED = "unchanged"
+
+
+class Question(NamedTuple):
+    """One check of one scenario, without the pair of clients."""
+
+    scenario: str
+    check: str
+
+
+class Key(NamedTuple):
+    """A divergence in both runs; arm: ``baseline`` or ``candidate``."""
+
+    question: Question
+    signature: str
+    arm: str
+
+
+@dataclass(slots=True)
+class Seen:
+    """Of how many answers how many show it, in one run (or several judged together); an example of the ones that do."""
+
+    answers: int = 0
+    showing: int = 0
+    does_gate: bool = False
+    example: Example | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One divergence before and after. does_gate: whether it alone would fail the later run (the earlier one, if it is gone)."""
+
+    change: Change
+    key: Key
+    before: Seen
+    after: Seen
+
+    @property
+    def does_gate(self) -> bool:
+        """See the class."""
+        return (self.after if self.after.showing else self.before).does_gate
+
+
+@dataclass(frozen=True, slots=True)
+class RunDifference:
+    """rows: the most telling first. unanswered: gating questions that the earlier run answered and the later one did not."""
+
+    before: str
+    after: str
+    rows: tuple[Row, ...]
+    unanswered: tuple[Question, ...]
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """DIVERGES if anything that gates is new or more frequent, else INCONCLUSIVE if a question lost its answer."""
+        if any(row.does_gate and row.change in (Change.NEW, Change.MORE_OFTEN) for row in self.rows):
+            return ExitCode.DIVERGES
+        return ExitCode.INCONCLUSIVE if self.unanswered else ExitCode.CONFORMS
+
+    def count(self, change: Change) -> int:
+        """How many rows."""
+        return sum(row.change is change for row in self.rows)
+
+    @property
+    def machine_line(self) -> str:
+        """For programs: one figure a change."""
+        counts = " ".join(f"{change.replace(' ', '-')}={self.count(change)}" for change in Change)
+        return f"DIFF {counts} unanswered={len(self.unanswered)} before={self.before} after={self.after}"
+
+
+@dataclass(slots=True)
+class _Side:
+    """One document, by question."""
+
+    answers: defaultdict[Question, int] = field(default_factory=lambda: defaultdict(int))
+    gating: set[Question] = field(default_factory=set)
+    seen: defaultdict[Key, Seen] = field(default_factory=lambda: defaultdict(Seen))
+
+    @classmethod
+    def of(cls, document: Document) -> "_Side":
+        side = cls()
+        for result in document.results:
+            question = Question(short_case(result.case, document.run), result.check)
+            if result.verdict in DECISIVE:
+                side._add(question, result, document)
+        return side
+
+    def _add(self, question: Question, result: CheckResult, document: Document) -> None:
+        self.answers[question] += 1
+        if document.policy.gates(result):
+            self.gating.add(question)
+        shown = {(d.signature, _arm(d.subject, d.signature, document)): d for d in result.divergences}
+        for (signature, arm), divergence in shown.items():
+            seen = self.seen[Key(question, signature, arm)]
+            seen.showing += 1
+            seen.does_gate |= weight_of(result, divergence, document.policy) is Weight.NEW
+            seen.example = seen.example or divergence.example
+
+    def at(self, key: Key) -> Seen:
+        seen = self.seen.get(key, Seen())
+        seen.answers = self.answers.get(key.question, 0)
+        return seen
+
+
+def _arm(subject: str, signature: str, document: Document) -> str:
+    """A client that runs against itself is the baseline where its own rules do not explain it."""
+    run = document.run
+    if run.baseline.subject == run.candidate.subject:
+        return "baseline" if signature.startswith("rules/") else "candidate"
+    return "baseline" if subject == run.baseline.subject else "candidate"
+
+
+def difference_of(before: Document, after: Document) -> RunDifference:
+    """Compares two judged runs; what the ledger declares is compared too, but does not gate."""
+    old, new = _Side.of(before), _Side.of(after)
+    rows = [_row(key, old.at(key), new.at(key)) for key in {**old.seen, **new.seen}]
+    order = list(Change)
+    rows.sort(key=lambda row: (order.index(row.change), not row.does_gate, gravity(row.key.signature), row.key))
+    lost = sorted(question for question in old.gating if not new.answers.get(question))
+    return RunDifference(before.run.run, after.run.run, tuple(rows), tuple(lost))
+
+
+def _row(key: Key, before: Seen, after: Seen) -> Row:
+    return Row(_change(before, after), key, before, after)
+
+
+def _change(before: Seen, after: Seen) -> Change:
+    if not (before.answers and after.answers):
+        return Change.NOT_COMPARED
+    if not (before.showing and after.showing):
+        return Change.NEW if after.showing else Change.GONE
+    table = np.array([[side.showing, side.answers - side.showing] for side in (before, after)])
+    if scipy.stats.fisher_exact(table).pvalue > ALPHA_RATE:
+        return Change.UNCHANGED
+    is_more = after.showing * before.answers > before.showing * after.answers
+    return Change.MORE_OFTEN if is_more else Change.LESS_OFTEN
+
+
+def lines_of(difference: RunDifference, before: Document, after: Document) -> Iterator[str]:
+    """As Markdown that reads well on a terminal too; the last line is for programs."""
+    yield f"# {_title(after)}, compared with {_title(before)}"
+    yield ""
+    yield ", ".join(f"{difference.count(change)} {change}" for change in Change) + "."
+    for change in Change:
+        rows = [row for row in difference.rows if row.change is change]
+        if rows:
+            yield from ("", f"## {change.capitalize()}", "")
+            yield from (line for row in rows for line in _told(row))
+    if difference.unanswered:
+        yield from ("", f"## Answered before, not now ({plural(len(difference.unanswered), 'question')})", "")
+        yield from (f"* {question.check} in {question.scenario}" for question in difference.unanswered)
+    yield from ("", difference.machine_line)
+
+
+def _title(document: Document) -> str:
+    run = document.run
+    return f"{run.candidate.title} beside {run.baseline.title} ({run.run})"
+
+
+def _told(row: Row) -> Iterator[str]:
+    notes = [f"{_share(row.before)} → {_share(row.after)}", *(() if row.does_gate else ("does not gate",))]
+    question = row.key.question
+    yield f"* `{row.key.signature}` of the {row.key.arm}, {question.check} in {question.scenario} ({', '.join(notes)})"
+    if row.change in (Change.NEW, Change.MORE_OFTEN, Change.NOT_COMPARED) and row.after.example is not None:
+        yield f"  expected: {row.after.example.expected}"
+        yield f"  observed: {row.after.example.observed}"
+
+
+def _share(seen: Seen) -> str:
+    return f"{seen.showing} of {plural(seen.answers, 'case')}" if seen.answers else "no answer"
+
+
+def render(documents: Sequence[Document]) -> tuple[tuple[str, ...], ExitCode]:
+    """Lines and exit code of the difference of two documents, the earlier one first."""
+    before, after = documents
+    difference = difference_of(before, after)
+    return tuple(lines_of(difference, before, after)), difference.exit_code

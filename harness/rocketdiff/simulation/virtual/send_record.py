@@ -1,0 +1,102 @@
+"""The record of one send: its attempts, its end, and the text of both in an answer line."""
+
+from dataclasses import dataclass, field
+
+from rocketdiff.simulation.virtual.lines import number, text
+from rocketmq_reference.rules.producer.attempt import SEND_OK, AttemptResult
+
+_OUTCOMES = {
+    "RemotingTimeoutException": "timeout",
+    "RemotingConnectException": "refused",
+    "RemotingSendRequestException": "reset",
+    "RemotingTooMuchRequestException": "too-much",
+    "MQBrokerException": "code",
+}
+"""Outcomes of attempts by exception; any other exception has the name of its class."""
+
+WRITTEN = "written"
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One request given to the remoting client; broker None: to a name server. outcome None: still under way."""
+
+    broker: str | None
+    queue_id: int
+    timeout_ms: int
+    began_ms: int
+    vip: bool = False
+    elapsed_ms: int | None = None
+    outcome: str | None = None
+    code: int | None = None
+
+    def ended(self, now_ms: int, result: AttemptResult) -> None:
+        """It ended with an answer or with an exception."""
+        if result.error is None:
+            status = result.status or SEND_OK
+            self.end(now_ms, "ok" if status == SEND_OK else status)
+        else:
+            self.end(now_ms, _OUTCOMES.get(result.error, result.error))
+            if result.error == "MQBrokerException":
+                self.code = result.code
+
+    def end(self, now_ms: int, outcome: str) -> None:
+        """It ended; a second end changes nothing."""
+        if self.outcome is None:
+            self.elapsed_ms = now_ms - self.began_ms
+            self.outcome = outcome
+
+    def text(self) -> str:
+        code = "" if self.code is None else f', "code": {self.code}'
+        vip = ', "vip": true' if self.vip else ""
+        return (
+            f'{{"broker": {text(self.broker)}, "queue_id": {self.queue_id}, "timeout_ms": {self.timeout_ms}, '
+            f'"elapsed_ms": {number(self.elapsed_ms)}, "outcome": {text(self.outcome)}{code}{vip}}}'
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """
+    What the application sees: a result, or an exception with its code and cause.
+
+    status None with result "ok" is a one-way send.
+    """
+
+    result: str
+    status: str | None = None
+    broker: str | None = None
+    queue_id: int | None = None
+    exception: str | None = None
+    code: int | None = None
+    cause: str | None = None
+
+
+@dataclass(slots=True)
+class SendRecord:
+    """One send, from the call of the application on."""
+
+    began_ms: int
+    attempts: list[Attempt] = field(default_factory=list)
+
+    def send_text(self, end: End, now_ms: int, call: int = 1) -> str:
+        """The send as text; call: 1 for the first call of its callback, 2 for the second, …"""
+        again = "" if call == 1 else f', "callback": {call}'
+        return f'"send": {{{_end_text(end)}, "elapsed_ms": {now_ms - self.began_ms}, {self._attempts()}{again}}}'
+
+    def pending_text(self) -> str:
+        """A send whose callback was never called, as text."""
+        return f'"send": {{"result": "pending", {self._attempts()}}}'
+
+    def _attempts(self) -> str:
+        return f'"attempts": [{", ".join(attempt.text() for attempt in self.attempts)}]'
+
+
+def _end_text(end: End) -> str:
+    if end.exception is not None:
+        cause = "" if end.cause is None else f', "cause": {text(end.cause)}'
+        return f'"result": "exception", "exception": {text(end.exception)}, "code": {number(end.code)}{cause}'
+    return (
+        f'"result": {text(end.result)}, "status": {text(end.status)}, "broker": {text(end.broker)}, '
+        f'"queue_id": {number(end.queue_id)}'
+    )

@@ -1,0 +1,75 @@
+"""The Java client that speaks gRPC, any release in the lock, through a driver of its own."""
+
+import os
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.subject import GRPC_STANDARD, ClientProtocol, SubjectId
+from rocketdiff.releases.artifacts import grpc_client_class_path
+from rocketdiff.releases.java_programs import grpc_driver_class_path
+from rocketdiff.releases.jdk import find_java
+from rocketdiff.releases.lock import locked
+from rocketdiff.releases.progress import ProgressListener
+from rocketdiff.subjects.kind import Kind
+from rocketdiff.subjects.kinds.java import FLAGS
+from rocketdiff.subjects.program import Launch, clean_environment
+
+CLIENT = GRPC_STANDARD
+MAIN_CLASS = "rocketdiff.grpc.Main"
+
+CALLS = frozenset(
+    {(kind, mode) for kind in (SendKind.PLAIN, SendKind.GROUP) for mode in (SendMode.SYNC, SendMode.ASYNC)}
+)
+"""The calls of every gRPC client: a message with a group or without, awaited or with a future."""
+
+
+def releases() -> tuple[str, ...]:
+    """Those in the lock."""
+    return tuple(locked().grpc_clients)
+
+
+def program(subject: SubjectId) -> "GrpcJavaProgram":
+    """The program of ``grpc-java:<release>``; UsageError for a release that is not in the lock."""
+    if subject.release not in releases():
+        raise UsageError("a release of the gRPC Java client in the lock", seen=str(subject), hint=", ".join(releases()))
+    return GrpcJavaProgram(subject)
+
+
+@dataclass(frozen=True, slots=True)
+class GrpcJavaProgram:
+    """One release of the client."""
+
+    subject: SubjectId
+
+    def launch(self, folder: Path) -> Launch:
+        """The driver's main class on the client's one jar; it logs below ``folder``."""
+        home = folder.resolve()
+        command = (
+            str(find_java().java),
+            *FLAGS,
+            f"-Duser.home={home}",
+            f"-Djava.io.tmpdir={home}",
+            f"-XX:ErrorFile={home / 'hs_err.log'}",
+            f"-Drocketmq.log.root={home}",
+            "-Drocketmq.log.level=WARN",
+            MAIN_CLASS,
+        )
+        jars = [*grpc_driver_class_path(self.subject.release), *grpc_client_class_path(self.subject.release)]
+        return Launch(command, clean_environment() | {"CLASSPATH": os.pathsep.join(map(str, jars)), "HOME": str(home)})
+
+
+def fetch(release: str, progress: ProgressListener | None) -> None:
+    """Downloads the client and compiles the driver."""
+    grpc_client_class_path(release, progress)
+    grpc_driver_class_path(release)
+
+
+def has_call(_release: str, kind: SendKind, mode: SendMode, _queue_counts: Collection[int]) -> bool:
+    """Those of every gRPC client."""
+    return (kind, mode) in CALLS
+
+
+KIND = Kind(CLIENT, releases, program, fetch, has_call, protocol=ClientProtocol.GRPC)

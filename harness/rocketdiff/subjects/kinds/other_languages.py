@@ -1,0 +1,72 @@
+"""Clients of other languages: each is a driver that is built into the cache, and can do what its hello claims."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.security import ACL, TLS
+from rocketdiff.core.subject import ClientProtocol, SubjectId
+from rocketdiff.releases.driver_builds import (
+    OTHER_CLIENTS,
+    OtherClient,
+    attempt_timeout_ms_of,
+    built_driver,
+    capabilities_of,
+    release_of,
+)
+from rocketdiff.releases.progress import ProgressListener
+from rocketdiff.subjects.claims import is_offered
+from rocketdiff.subjects.kind import Kind
+from rocketdiff.subjects.program import Launch, clean_environment
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltProgram:
+    """The driver of one client; builds it if it is missing."""
+
+    subject: SubjectId
+    client: OtherClient
+
+    def launch(self, folder: Path) -> Launch:
+        """HOME and TMPDIR are below ``folder``, because many clients write logs to both."""
+        own = {"HOME": str(folder.resolve()), "TMPDIR": str(folder.resolve())}
+        command = self.client.command(built_driver(self.client))
+        return Launch(command, {**clean_environment(), **self.client.environment, **own})
+
+
+def _kind(client: OtherClient) -> Kind:
+    def program(subject: SubjectId) -> BuiltProgram:
+        known = release_of(client)
+        if subject.release != known:
+            hint = f"{client.name}:{known}"
+            raise UsageError(
+                f"the release of the {client.title} that rocketdiff has a driver for", seen=str(subject), hint=hint
+            )
+        return BuiltProgram(subject, client)
+
+    def fetch(_release: str, progress: ProgressListener | None) -> None:
+        built_driver(client, progress)
+
+    def has_call(_release: str, kind: SendKind, mode: SendMode, _queue_counts: Collection[int]) -> bool:
+        return is_offered(capabilities_of(client), kind, mode)
+
+    def security(_release: str) -> Collection[str]:
+        return [claim for claim in capabilities_of(client) if claim in (ACL, TLS)]
+
+    protocol = ClientProtocol.GRPC if ClientProtocol.GRPC in capabilities_of(client) else ClientProtocol.REMOTING
+    own_ms = attempt_timeout_ms_of(client)
+    return Kind(
+        client.name,
+        lambda: (release_of(client),),
+        program,
+        fetch,
+        has_call,
+        security=security,
+        attempt_timeout_ms=own_ms,
+        protocol=protocol,
+    )
+
+
+KINDS = tuple(map(_kind, OTHER_CLIENTS.values()))

@@ -1,0 +1,313 @@
+"""
+A subject as a child process: started under a supervisor, read, checked against its deadlines, and ended.
+
+Each subject has a listener thread, which alone reads, journals, checks and notices silence; so two subjects never wait for each
+other, and waiting for one does not hide what the other does. The first violation is kept in ``broken`` and raised by the await
+methods; an error on our side (a full disk) is raised as it is.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from rocketdiff.core.errors import EnvironmentMissing, SubjectBroken
+from rocketdiff.core.events import Arm
+from rocketdiff.core.plan import Plan, SendMode
+from rocketdiff.core.records import Hello, Ready
+from rocketdiff.core.security import hidden, secrets_in
+from rocketdiff.process.child import Child
+from rocketdiff.protocol.commands import STOP, SubjectSetup, encode_go, encode_plan, encode_setup
+from rocketdiff.protocol.records import decode_record
+from rocketdiff.protocol.transcript import Transcript
+from rocketdiff.subjects.conversation import Conversation, Stage
+from rocketdiff.subjects.limits import Bounds, Deadlines, bounds_of, longest_send_s
+from rocketdiff.subjects.program import Launch, SubjectProgram
+
+_STDERR = "stderr.log"
+
+_CHECK_INTERVAL_S = 0.05
+"""Interval of the checks of deadlines."""
+
+_MAX_LINE_BYTES = 1 << 20
+"""A route of thousands of queues fits; a subject that never ends its line must not fill the memory."""
+
+_EXIT_AFTER_EOF_S = 2.0
+"""After closing its output a process only has to release memory."""
+
+
+class SubjectProcess:
+    """
+    One running subject; a context manager that ends it at exit in any state.
+
+    on_line: called on the listener thread with every complete line as received, without its end, before it is decoded. Secrets of
+    the setup that a client prints are left out of it, and of its stderr when it is closed.
+    has_stopped: after close, whether it ended by itself when it was told to stop.
+    The await methods raise SubjectBroken as soon as the subject is known to be broken, or at their own deadline.
+    """
+
+    def __init__(
+        self,
+        program: SubjectProgram,
+        arm: Arm,
+        folder: Path,
+        *,
+        on_line: Callable[[bytes], None],
+        deadlines: Deadlines | None = None,
+    ) -> None:
+        """Starts the program in ``folder``; its stderr is ``stderr.log`` there."""
+        self.arm = arm
+        self.subject = program.subject
+        self.folder = folder
+        self._deadlines = deadlines or Deadlines()
+        self._on_line = on_line
+        self._conversation = Conversation(program.subject)
+        self._changed = threading.Condition()
+        self._broken: SubjectBroken | None = None
+        self._own_error: Exception | None = None
+        self._is_closing = False
+        self.has_stopped = False
+        self._bounds = Bounds()
+        self._send_limit_s = 0.0
+        self._secrets: tuple[str, ...] = ()
+        self._process = _started(program.launch(folder), folder)
+        self._stage_deadline = time.monotonic() + self._deadlines.hello_s
+        self._listener = threading.Thread(target=self._listen, name=f"subject-{arm}", daemon=True)
+        self._listener.start()
+
+    @property
+    def pid(self) -> int:
+        """Process id of the supervisor, whose child is the program."""
+        return self._process.pid
+
+    @property
+    def broken(self) -> SubjectBroken | None:
+        """The subject's first violation, if any."""
+        return self._broken
+
+    @property
+    def stage(self) -> Stage:
+        """Progress of the conversation."""
+        return self._conversation.stage
+
+    @property
+    def transcript(self) -> Transcript:
+        """All valid records so far; grows until done, broken or closed."""
+        return self._conversation.transcript
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will come: done, broken, or stopped by an error of ours, which await_done raises."""
+        return self._is_lost() or self.stage is Stage.DONE
+
+    @property
+    def answered(self) -> int:
+        """Number of sends answered so far."""
+        return len(self._conversation.transcript.sends)
+
+    def await_hello(self, deadline_s: float | None = None) -> Hello:
+        """Waits for the subject's first line. deadline_s: seconds from now; by default the deadline that counts from its start."""
+        self._await(Stage.HELLO, deadline_s)
+        assert self.transcript.hello is not None
+        return self.transcript.hello
+
+    def prepare(self, plan: Plan, setup: SubjectSetup, attempt_timeout_ms: int = 0) -> None:
+        """Sends plan and setup; the subject then warms up. attempt_timeout_ms: of one that does not obey the setting, if hello does not say it."""
+        self._secrets = secrets_in(setup.security)
+        with self._changed:
+            self._bounds = bounds_of(plan, setup.settings)
+            self._conversation.prepared(plan, self._bounds)
+            self._stage_deadline = time.monotonic() + self._deadlines.ready_s
+            hello = self.transcript.hello
+            own_ms = attempt_timeout_ms or (hello.attempt_timeout_ms if hello else None)
+            longest_s = longest_send_s(setup.settings, len(setup.name_servers), own_ms)
+            if any(send.mode is SendMode.ASYNC for send in plan.sends):
+                longest_s = max(longest_s, setup.callback_limit_ms / 1_000)
+            self._send_limit_s = longest_s + self._deadlines.send_margin_s
+        self._say(b"".join([*encode_plan(plan), encode_setup(setup, plan.threads)]))
+
+    def await_ready(self, deadline_s: float | None = None) -> Ready:
+        """Waits until the subject is warm and knows its route."""
+        self._await(Stage.READY, deadline_s)
+        assert self.transcript.ready is not None
+        return self.transcript.ready
+
+    def go(self, start_ns: int) -> None:
+        """Starts its sends; offset 0 of the plan is due at ``start_ns`` of the monotonic clock."""
+        with self._changed:
+            self._conversation.started(start_ns, int(self._send_limit_s * 1e9))
+            self._stage_deadline = max(time.monotonic(), start_ns / 1e9) + self._deadlines.done_s
+        self._say(encode_go(start_ns))
+
+    def await_done(self, deadline_s: float | None = None) -> Transcript:
+        """Waits until every send is answered. Without ``deadline_s`` the silence of a thread is the limit."""
+        self._await(Stage.DONE, deadline_s)
+        return self.transcript
+
+    def close(self) -> None:
+        """Ends the subject: by the command stop if it may still read, then by a kill. A second call does nothing."""
+        with self._changed:
+            may_read = self._broken is None and self._own_error is None and not self._is_closing
+            self._is_closing = True
+        if may_read:
+            self._process.write(STOP, timeout_s=self._deadlines.exit_s)
+            self._process.close_input()
+            self.has_stopped = self._process.await_end(self._deadlines.exit_s)
+        self._process.kill()
+        self._listener.join()
+        self._process.close()
+        self._clean_stderr()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _say(self, data: bytes) -> None:
+        if not self._process.write(data, timeout_s=self._deadlines.read_s):
+            self._break(
+                SubjectBroken(
+                    "protocol.stalled",
+                    expected=f"{self.subject} to read its commands within {self._deadlines.read_s:g} s",
+                    seen="its input pipe stayed full",
+                )
+            )
+
+    def _await(self, stage: Stage, deadline_s: float | None) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_lost() or self.stage >= stage, deadline_s)
+            if self._own_error is not None:
+                raise self._own_error
+            if self._broken is None and self.stage < stage:
+                self._break(self._stalled(f"{stage.name.lower()} within {deadline_s:g} s"))
+            if self._broken is not None:
+                raise self._broken
+
+    def _is_lost(self) -> bool:
+        return self._broken is not None or self._own_error is not None
+
+    def _listen(self) -> None:
+        try:
+            while True:
+                lines = self._process.hear(_CHECK_INTERVAL_S)
+                if lines is not None:
+                    self._receive(lines)
+                elif self._is_closing and self._process.await_end(0):
+                    return  # a process that it started still holds the pipe
+                if not self._is_lost():
+                    self._check_deadlines()
+        except EOFError:
+            self._output_ended()
+        except Exception as error:  # noqa: BLE001 - such as a journal that cannot be written; the await methods raise it
+            with self._changed:
+                self._own_error = error
+                self._changed.notify_all()
+            self._process.kill()
+
+    def _receive(self, lines: list[bytes]) -> None:
+        if self._process.heard_bytes > self._bounds.output_bytes:
+            self._break(_too_much("bytes on its output", self._bounds.output_bytes))
+            return  # not journalled either, to save the disk
+        for received in lines:
+            line = self._without_secrets(received)
+            self._on_line(line)
+            if not self._is_lost():
+                self._take(line)
+        with self._changed:
+            self._changed.notify_all()
+        if self._process.unfinished_bytes > _MAX_LINE_BYTES:
+            self._break(
+                SubjectBroken(
+                    "protocol.bad-line", expected="one JSON record a line", seen=f"a line over {_MAX_LINE_BYTES} bytes"
+                )
+            )
+
+    def _without_secrets(self, said: bytes) -> bytes:
+        if not self._secrets:
+            return said
+        text = said.decode(errors="surrogateescape")
+        return hidden(text, self._secrets).encode(errors="surrogateescape")
+
+    def _clean_stderr(self) -> None:
+        """In place: a process that the client left behind may still write to it."""
+        if not self._secrets:
+            return
+        with (self.folder / _STDERR).open("r+b") as file:
+            said = file.read()
+            clean = self._without_secrets(said)
+            if clean != said:
+                file.seek(0)
+                file.write(clean)
+                file.truncate()
+
+    def _take(self, line: bytes) -> None:
+        try:
+            received = decode_record(line)
+            with self._changed:
+                self._conversation.take(received.record, time.monotonic_ns())
+                if self.stage is Stage.RUNNING and self._conversation.is_all_answered():
+                    self._stage_deadline = time.monotonic() + self._deadlines.done_s
+        except SubjectBroken as violation:
+            self._break(violation)
+
+    def _check_deadlines(self) -> None:
+        with self._changed:
+            stage, is_late = self.stage, time.monotonic() > self._stage_deadline
+            overdue = self._conversation.overdue(time.monotonic_ns()) if stage is Stage.RUNNING else None
+        if self._process.stderr_bytes() > self._bounds.stderr_bytes:
+            self._break(_too_much("bytes on its stderr", self._bounds.stderr_bytes))
+        elif stage is Stage.STARTED and is_late:
+            self._break(self._stalled(f"hello within {self._deadlines.hello_s:g} s"))
+        elif stage is Stage.PREPARING and is_late:
+            self._break(self._stalled(f"ready within {self._deadlines.ready_s:g} s"))
+        elif stage is Stage.RUNNING and self._conversation.is_all_answered() and is_late:
+            self._break(self._stalled(f"done within {self._deadlines.done_s:g} s of the last answer"))
+        elif overdue is not None:
+            self._break(overdue)
+
+    def _stalled(self, expected: str) -> SubjectBroken:
+        return SubjectBroken("protocol.stalled", expected=expected, seen=f"silence in stage {self.stage.name}")
+
+    def _output_ended(self) -> None:
+        if self._is_closing or self._is_lost() or self.stage is Stage.DONE:
+            return
+        seen = f"{self._process.how_it_ended(_EXIT_AFTER_EOF_S)} in stage {self.stage.name}, {self.answered} sends answered"
+        last_words = self._process.last_words()
+        if last_words:
+            seen += f"; its last words: {hidden(last_words, self._secrets)}"
+        self._break(
+            SubjectBroken(
+                "protocol.died",
+                expected=f"{self.subject} to live until it is told to stop",
+                seen=seen,
+                hint=f"read {os.fspath(self.folder / _STDERR)}",
+            )
+        )
+
+    def _break(self, violation: SubjectBroken) -> None:
+        """Keeps the first violation and ends the subject; later output proves nothing."""
+        with self._changed:
+            if self._broken is None:
+                self._broken = violation
+            self._changed.notify_all()
+        self._process.kill()
+
+
+def _started(launch: Launch, folder: Path) -> Child:
+    """Starts the program in its folder, which is created; EnvironmentMissing if either is impossible."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        stderr = (folder / _STDERR).open("a+b")
+    except OSError as error:
+        raise EnvironmentMissing(f"to be able to start {launch.command[0]}", seen=str(error)) from error
+    return Child(launch.command, stderr=stderr, environment=launch.environment, folder=launch.here or folder)
+
+
+def _too_much(what: str, most: int) -> SubjectBroken:
+    return SubjectBroken("protocol.too-much", expected=f"at most {most:,} {what}", seen="more")

@@ -1,0 +1,155 @@
+"""Stories of which most is calm, and every way to change one value of one row of what their arms told and left behind."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from rocketdiff.analysis.case_pass import judge_case
+from rocketdiff.analysis.case_trace import CaseTrace, TableKey, read_case
+from rocketdiff.analysis.facts import CaseFact
+from rocketdiff.core.events import Arm
+from rocketdiff.core.plan import SendKind
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.traces.schema import SCHEMAS, SORT_KEYS, TableName
+from tests.analysis.synthetic import MS, Pause, Story, write_run
+from tests.analysis.synthetic_modes import ModeStory
+
+SHORT = ClientSettings(send_msg_timeout_ms=500)
+ROTATING = ModeStory(name="calm", pauses=(), sends=90, keys="k", checks=())
+
+STORIES: dict[str, Story] = {
+    "calm": ROTATING,
+    "three threads": replace(ROTATING, threads=3),
+    "a pause": replace(ROTATING, pauses=(Pause("broker-b", 1_200, 900),)),
+    "two pauses, three brokers": replace(
+        ROTATING,
+        brokers=("broker-a", "broker-b", "broker-c"),
+        pauses=(Pause("broker-b", 800, 600), Pause("broker-c", 900, 1_500)),
+        threads=2,
+    ),
+    "nothing carried": Story(name="bare", settings=SHORT, pauses=(Pause("broker-b", 900, 700),), sends=90, checks=()),
+    "fault latency": Story(
+        name="latency", pauses=(Pause("broker-b", 3_000, 1_500),), sends=90, every_ms=700, checks=()
+    ),
+    "fault latency, three brokers": Story(
+        name="latency",
+        brokers=("broker-a", "broker-b", "broker-c"),
+        pauses=(Pause("broker-a", 3_000, 4_000), Pause("broker-c", 40_000, 4_000)),
+        sends=90,
+        every_ms=700,
+        checks=(),
+    ),
+    "batches": Story(name="batches", settings=SHORT, pauses=(), sends=90, kind=SendKind.BATCH, checks=()),
+}
+"""Ninety sends an arm each; with the first a case is calm from its second send to its last."""
+
+
+def traces(folder: Path) -> dict[str, CaseTrace]:
+    """Each story, played by two faithful clients, as it is read from disk."""
+    runs = ((name, write_run(folder / name, [story])) for name, story in STORIES.items())
+    return {name: read_case(run, 1) for name, run in runs}
+
+
+def both_ways(trace: CaseTrace) -> tuple[list[CaseFact] | str, list[CaseFact] | str]:
+    """Facts of a case in columns, and send by send; what was raised where it cannot be judged."""
+    return _facts(trace, plainly=False), _facts(trace, plainly=True)
+
+
+def _facts(trace: CaseTrace, *, plainly: bool) -> list[CaseFact] | str:
+    try:
+        return list(judge_case(trace, plainly=plainly))
+    except Exception as problem:  # noqa: BLE001 - whatever it is, both ways must end in the same
+        return type(problem).__name__
+
+
+TIMES = (-3_000 * MS, -60 * MS, -MS, -1, 1, 2 * MS, 21 * MS, 101 * MS, 260 * MS, 1_200 * MS)
+"""Beside every limit that a check has: 20 ms late, 100 ms early, 250 ms held up, a second of a busy machine."""
+
+WORDS: dict[str, tuple[str | None, ...]] = {
+    "status": (None, "FLUSH_DISK_TIMEOUT"),
+    "error": ("RemotingTimeoutException", "MQBrokerException", "RemotingConnectException"),
+    "cause": ("RemotingTimeoutException",),
+    "outcome": ("unknown", "failed"),
+    "broker": ("broker-a", "broker-b", "broker-x"),
+    "mode": (None, "async", "oneway"),
+    "kind": ("queue", "selector"),
+    "properties": (None, '{"KEYS":"other"}', '{"KEYS":"k"}', "{}"),
+    "body_digest": (None, "0123456789abcdef"),
+}
+
+
+@dataclass(frozen=True)
+class Change:
+    """A value of one row, or the row itself; each number is taken modulo what there is to choose from."""
+
+    table: TableName
+    arm: Arm
+    row: int
+    column: int
+    value: int
+
+
+DROPPED, TWICE = "dropped", "twice"
+
+
+def changed(trace: CaseTrace, changes: Sequence[Change]) -> CaseTrace:
+    """The trace with all changes, one after another."""
+    tables: dict[TableKey, pa.Table] = dict(trace.tables)
+    for change in changes:
+        key: TableKey = (change.table, change.arm)
+        if key in tables and tables[key].num_rows:
+            tables[key] = _table(change.table, _rows(tables[key].to_pylist(), change))
+    return replace(trace, tables=tables)
+
+
+def _table(name: TableName, rows: list[dict[str, Any]]) -> pa.Table:
+    rows = sorted(rows, key=lambda row: tuple(row[key] for key in SORT_KEYS[name]))
+    return pa.Table.from_pylist(rows, schema=SCHEMAS[name])
+
+
+def _rows(rows: list[dict[str, Any]], change: Change) -> list[dict[str, Any]]:
+    at = change.row % len(rows)
+    names = [name for name in rows[at] if name not in ("case", "arm", "thread", "reason", "due_ns", "chooser")]
+    what = [*names, DROPPED, TWICE][change.column % (len(names) + 2)]
+    others = rows[:at] + rows[at + 1 :]
+    if what == DROPPED:
+        return others
+    if what == TWICE:
+        return [*rows, again] if _is_new(change.table, again := _again(change.table, rows, rows[at]), rows) else rows
+    row = {**rows[at], what: _value(what, rows[at][what], change.value)}
+    return [*others, row] if row[what] is not None or SCHEMAS[change.table].field(what).nullable else rows
+
+
+def _is_new(table: TableName, row: dict[str, Any], rows: list[dict[str, Any]]) -> bool:
+    keys = SORT_KEYS[table]
+    return all(any(row[key] != other[key] for key in keys) for other in rows)
+
+
+def _again(table: TableName, rows: list[dict[str, Any]], row: dict[str, Any]) -> dict[str, Any]:
+    """One attempt, or one copy, more."""
+    if table is TableName.STORED:
+        return {**row, "queue_offset": max(each["queue_offset"] for each in rows) + 1}
+    return {**row, "attempt": row["attempt"] + 1} if table is TableName.ATTEMPTS else row
+
+
+def _value(name: str, old: Any, pick: int) -> Any:
+    if name.endswith(("_ns", "_ms")):
+        step = TIMES[pick % len(TIMES)]
+        return None if old is None else old + (step // MS if name.endswith("_ms") else step)
+    if name in WORDS:
+        return WORDS[name][pick % len(WORDS[name])]
+    if name == "body_ok":
+        return not old
+    return (None, 0, 1, 2, 3, (old or 0) + 1, max((old or 0) - 1, 0), 90_000)[pick % 8]
+
+
+def is_sorted(trace: CaseTrace) -> bool:
+    """Whether every table rises strictly by its key, as a sealed one does; only such a case is ever judged."""
+    return all(
+        len({tuple(row[key] for key in SORT_KEYS[name]) for row in table.select(list(SORT_KEYS[name])).to_pylist()})
+        == table.num_rows
+        for (name, _), table in trace.tables.items()
+    )

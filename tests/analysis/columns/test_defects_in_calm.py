@@ -1,0 +1,151 @@
+"""
+Defects in the midst of calm that a careless look at columns would pass over, judged to the verdict and the exit code.
+
+Each is in one send of ninety, and nothing else is wrong: no fault, no retry, every call returned SEND_OK.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import pytest
+
+from rocketdiff.analysis.case_pass import PLAIN_REPLAY
+from rocketdiff.analysis.case_trace import read_case
+from rocketdiff.analysis.columns.case_columns import case_columns
+from rocketdiff.analysis.steps.rulebook import rulebook_for
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.records import Attempt, Send
+from rocketdiff.core.verdict import Verdict
+from rocketdiff.traces.run_directory import RunDirectory
+from tests.analysis.columns.planted import ROTATING
+from tests.analysis.judged_to_the_end import Ended
+from tests.analysis.synthetic import MS, Stored, Told
+from tests.analysis.synthetic_modes import carrying
+
+AT = 41
+"""The send that is wrong, in the middle of a stretch."""
+
+STORY = replace(
+    ROTATING, checks=("queue-choice", "attempts", "error-kind", "loss", "duplication", "content", "outcomes", "timing")
+)
+
+
+def stored_once_more(told: Told) -> None:
+    """A second copy in the same queue, with a UNIQ_KEY of its own."""
+    last = max((one for one in told.stored if one.send == AT), key=lambda one: one.queue_offset)
+    told.stored.append(carrying(replace(last, queue_offset=9_000), "k", UNIQ_KEY="another"))
+
+
+def skips_one_queue(told: Told) -> None:
+    """From one send on, every message goes to the queue after the one whose turn it is, and is stored there."""
+    step = {place: STORY.queues[(number + 1) % 8] for number, place in enumerate(STORY.queues)}
+
+    told.attempts = [_tried_at(step, one) if one.send >= AT else one for one in told.attempts]
+    told.sends = [_told_of(step, one) if one.send >= AT else one for one in told.sends]
+    told.stored = [
+        replace(
+            one,
+            broker=step[one.broker, one.queue_id][0],
+            queue_id=step[one.broker, one.queue_id][1],
+            queue_offset=1_000 + one.send,
+        )
+        if one.send is not None and one.send >= AT
+        else one
+        for one in told.stored
+    ]
+
+
+Steps = Mapping[tuple[str, int], tuple[str, int]]
+
+
+def _tried_at(step: Steps, one: Attempt) -> Attempt:
+    broker, queue = step[one.broker, one.queue_id]
+    return replace(one, broker=broker, queue_id=queue)
+
+
+def _told_of(step: Steps, one: Send) -> Send:
+    broker, queue = step[one.broker or "", one.queue_id or 0]
+    return replace(one, broker=broker, queue_id=queue, queue_offset=1_000 + one.send)
+
+
+def acknowledged_too_early(told: Told) -> None:
+    """An answer 101 ms before its message was stored."""
+    told.stored = [
+        replace(one, store_timestamp_ms=one.store_timestamp_ms + 102) if one.send == AT else one for one in told.stored
+    ]
+
+
+def outlasts_its_timeout(told: Told) -> None:
+    """An attempt that was answered 1,502 ms after it began: its timeout of 500 ms, what a busy machine may cost, and 2 ms."""
+    told.attempts = [replace(one, end_ns=one.start_ns + 1_502 * MS) if one.send == AT else one for one in told.attempts]
+    told.sends = [replace(one, end_ns=one.start_ns + 1_503 * MS) if one.send == AT else one for one in told.sends]
+
+
+def carries_another_body(told: Told) -> None:
+    """One digit of one digest."""
+    told.stored = [
+        replace(one, body_digest=("0" if one.body_digest[0] != "0" else "1") + one.body_digest[1:])
+        if one.send == AT and one.body_digest
+        else one
+        for one in told.stored
+    ]
+
+
+def uses_a_key_again(told: Told) -> None:
+    """The UNIQ_KEY of the first message, in one of forty sends later."""
+    first = next(one.properties for one in told.stored if one.send == 0)
+    told.stored = [_with_key_of(first or "", one) if one.send == AT else one for one in told.stored]
+
+
+def _with_key_of(other: str, one: Stored) -> Stored:
+    properties = json.loads(one.properties or "{}") | {"UNIQ_KEY": json.loads(other)["UNIQ_KEY"]}
+    return replace(one, properties=json.dumps(properties, separators=(",", ":")))
+
+
+def is_somewhere_else(told: Told) -> None:
+    """The message is in the queue next to the one that the call was told."""
+    told.stored = [
+        replace(one, queue_id=(one.queue_id + 1) % 4, queue_offset=9_000) if one.send == AT else one
+        for one in told.stored
+    ]
+
+
+DEFECTS: list[tuple[Callable[[Told], None], str, str]] = [
+    (stored_once_more, "duplication", "duplication.stored-more-than-attempted"),
+    (skips_one_queue, "queue-choice", "queue.out-of-turn/first"),
+    (acknowledged_too_early, "loss", "loss.stored-after-its-acknowledgement"),
+    (outlasts_its_timeout, "attempts", "attempts.outlasted-timeout"),
+    (carries_another_body, "content", "content.body-changed"),
+    (uses_a_key_again, "content", "content.key-used-before/UNIQ_KEY"),
+    (is_somewhere_else, "duplication", "duplication.stored-elsewhere-than-claimed"),
+]
+
+
+@pytest.mark.parametrize(("defect", "check", "signature"), DEFECTS, ids=lambda one: getattr(one, "__name__", None))
+def test_it_is_found_to_the_exit_code(
+    defect: Callable[[Told], None],
+    check: str,
+    signature: str,
+    new_run: Callable[..., RunDirectory],
+    ending_of: Callable[..., Ended],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The check diverges with its signature, the run ends with exit code 1, and send by send it says the same."""
+    run = new_run([STORY], baseline="java:5.3.3", candidate="python:5.3.3", change=defect)
+    trace = read_case(run, 1)
+    case = case_columns(trace, rulebook_for(trace))
+    assert case is not None
+    assert case.slow[AT]
+    assert case.slow.sum() < 6
+    ended = ending_of(run)
+    assert ended.judgement.exit_code is ExitCode.DIVERGES
+    found = {
+        (result.check, one.signature)
+        for result in ended.judgement.results
+        if result.verdict is Verdict.DIVERGES
+        for one in result.divergences
+    }
+    assert (check, signature) in found
+    monkeypatch.setenv(PLAIN_REPLAY, "1")
+    assert ending_of(run).text == ended.text

@@ -1,0 +1,109 @@
+"""
+Judging in columns finds the same facts as judging send by send: the same values, in the same order, to the last digit.
+
+``ROCKETDIFF_EXAMPLES=2000`` draws more changes, and others in each run.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from rocketdiff.analysis.case_pass import PLAIN_REPLAY, judge_case
+from rocketdiff.analysis.case_trace import CaseTrace, read_case
+from rocketdiff.analysis.columns import case_columns as columns_module
+from rocketdiff.analysis.columns.case_columns import CaseColumns, case_columns
+from rocketdiff.analysis.steps.rulebook import rulebook_for
+from rocketdiff.core.events import Arm
+from rocketdiff.traces.manifest import CaseStatus
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.traces.schema import TableName
+from tests.analysis.columns.planted import STORIES, Change, both_ways, changed, is_sorted, traces
+
+ROOT = Path(__file__).parents[3]
+SHIPPED = [ROOT / "tests" / "older_run", ROOT / "reports" / "sample"]
+EXAMPLES = int(os.environ.get("ROCKETDIFF_EXAMPLES", "0"))
+TABLES = (TableName.SENDS, TableName.ATTEMPTS, TableName.STORED)
+
+changes = st.builds(
+    Change,
+    st.sampled_from(TABLES),
+    st.sampled_from(list(Arm)),
+    st.integers(0, 400),
+    st.integers(0, 30),
+    st.integers(0, 30),
+)
+
+
+class Told(dict[str, CaseTrace]):
+    """Cases by the names of their stories; shown by these alone, since a failing example shows what it was given."""
+
+    def __repr__(self) -> str:
+        return f"Told({', '.join(self)})"
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
+    """Every story as a case."""
+    return Told(traces(tmp_path_factory.mktemp("told")))
+
+
+def in_columns(trace: CaseTrace) -> CaseColumns:
+    """The columns of a case that has them."""
+    case = case_columns(trace, rulebook_for(trace))
+    assert case is not None
+    return case
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_a_faithful_client(told: Told, story: str) -> None:
+    """Facts of two faithful clients are equal both ways, and most of their sends never become objects."""
+    assert in_columns(told[story]).slow.mean() < 0.4
+    here, there = both_ways(told[story])
+    assert here == there
+
+
+@settings(max_examples=EXAMPLES or 25, derandomize=not EXAMPLES)
+@given(story=st.sampled_from(list(STORIES)), planted=st.lists(changes, min_size=1, max_size=3))
+def test_whatever_is_changed(told: Told, story: str, planted: list[Change]) -> None:
+    """One to three values of any column of any row changed, rows lost, and rows that are there again."""
+    trace = changed(told[story], planted)
+    assume(is_sorted(trace))
+    here, there = both_ways(trace)
+    assert here == there
+
+
+@pytest.mark.parametrize("run", SHIPPED, ids=lambda path: path.name)
+def test_every_run_that_is_shipped(run: Path) -> None:
+    """All cases of the runs in this repository."""
+    directory = RunDirectory.open(run)
+    for entry in directory.manifest.cases:
+        if entry.status is not CaseStatus.PLANNED:
+            here, there = both_ways(read_case(directory, entry.number))
+            assert here == there, entry.name
+
+
+def test_an_attempt_that_ends_before_it_begins(told: Told) -> None:
+    """Found by drawing: what an attempt beside a pause seems to have met depends on both of its ends."""
+    ended_early = Change(TableName.ATTEMPTS, Arm.BASELINE, 81, 5, 0)
+    here, there = both_ways(changed(told["two pauses, three brokers"], [ended_early]))
+    assert here == there
+
+
+def test_many_short_stretches(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It does not matter after how many sends the objects of one stretch are let go."""
+    monkeypatch.setattr("rocketdiff.analysis.columns.observed.STRETCH", 7)
+    monkeypatch.setattr(columns_module, "MOST_SLOW", 1.0)
+    drops = [Change(TableName.STORED, Arm.CANDIDATE, row, 24, 0) for row in range(0, 80, 9)]
+    turns = [Change(TableName.ATTEMPTS, Arm.BASELINE, row, 3, 1) for row in range(5, 80, 11)]
+    here, there = both_ways(changed(told["two pauses, three brokers"], [*drops, *turns]))
+    assert here == there
+
+
+def test_the_plain_replay_can_be_asked_for(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the environment variable no case is put in columns."""
+    monkeypatch.setenv(PLAIN_REPLAY, "1")
+    monkeypatch.setattr("rocketdiff.analysis.case_pass.case_columns", lambda *_: pytest.fail("columns were made"))
+    assert list(judge_case(told["calm"]))

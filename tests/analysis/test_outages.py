@@ -1,0 +1,59 @@
+"""Outages are counted as they happened, by situation, and only those that both arms ran into."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze
+from rocketdiff.core.evidence import SpellCount
+from rocketdiff.core.run_info import Guard
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.traces.run_directory import RunDirectory
+from tests.analysis.synthetic import Pause, Story
+
+NewRun = Callable[..., RunDirectory]
+OFF = Story(name="off", settings=ClientSettings(send_msg_timeout_ms=300), sends=300)
+ON = Story(name="on", sends=300)
+LONE, EVERY = (f"{which}" for which in ("one of several brokers", "every broker"))
+
+
+@pytest.mark.parametrize(
+    ("pauses", "outages"),
+    [
+        (
+            (Pause("broker-b", 1_000, 600), Pause("broker-a", 2_500, 600)),
+            (SpellCount(f"fault latency off, {LONE}", 2),),
+        ),
+        (
+            (Pause("broker-b", 1_000, 600), Pause("broker-a", 1_300, 600)),
+            (SpellCount(f"fault latency off, {EVERY}", 1),),
+        ),
+        (
+            (Pause("broker-b", 1_000, 600), Pause("broker-b", 9_000, 600)),
+            (SpellCount(f"fault latency off, {LONE}", 1),),
+        ),
+    ],
+)
+def test_overlapping_pauses_are_one_spell(
+    pauses: tuple[Pause, ...], outages: tuple[SpellCount, ...], new_run: NewRun
+) -> None:
+    """Two apart, two together, and one that nobody sent in: six seconds are over by then."""
+    run = new_run([replace(OFF, pauses=pauses)])
+    assert analyze([run.path], master=WITHOUT_SPARK).counts.spells == outages
+
+
+def test_situations_are_counted_apart(new_run: NewRun) -> None:
+    """With fault latency on and off, over the cases of a run."""
+    run = new_run([replace(OFF, pauses=(Pause("broker-b", 1_000, 600),)), ON])
+    assert analyze([run.path], master=WITHOUT_SPARK).counts.spells == (
+        SpellCount(f"fault latency off, {LONE}", 1),
+        SpellCount(f"fault latency on, {LONE}", 1),
+    )
+
+
+def test_a_case_whose_set_up_did_not_hold_has_no_spells(new_run: NewRun) -> None:
+    """Its pauses were not what anybody asked for."""
+    run = new_run([ON], complete=False)
+    run.case(1).complete(guards=(Guard("fault-on-time", held=False, expected="in time", seen="2.2 s late"),))
+    assert analyze([run.path], master=WITHOUT_SPARK).counts.spells == ()

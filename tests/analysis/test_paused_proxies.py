@@ -1,0 +1,88 @@
+"""Clients one of whose two proxies is paused, judged to the exit code: how long it holds them up, and how soon they go on with the other."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.fault import FaultKind
+from rocketdiff.core.verdict import Verdict
+from rocketdiff.traces.run_directory import RunDirectory
+from tests.analysis.judged_to_the_end import Ended
+from tests.analysis.synthetic import MS, ORIGIN_NS, Pause, Stored, Told
+from tests.analysis.test_grpc_clients import SUBJECTS, TIMEOUT_MS, GrpcStory, attempt_of, send_of
+
+NewRun = Callable[..., RunDirectory]
+EndingOf = Callable[..., Ended]
+
+PAUSED = tuple(Pause("proxy-1", 1_000 + 4_000 * number, 2_000, FaultKind.PAUSE_PROXY) for number in range(4))
+
+
+@dataclass(frozen=True)
+class PausedProxyStory(GrpcStory):
+    """Sends through proxy-1, which is paused four times; the first send of each pause waits for it, and goes on with proxy-2."""
+
+    name: str = "grpc/pause-one-of-two-proxies"
+    topology: str = "two-masters-two-proxies"
+    pauses: tuple[Pause, ...] = PAUSED
+    sends: int = 850
+    checks: tuple[str, ...] = ("attempts", "timing", "failover-time", "loss", "duplication")
+    idle_ms: int = 0
+
+    def play(self, _release: str, seed: int) -> Told:
+        """
+        One blocked send a pause of 500 ms, and 2 ms for the attempt through the other proxy.
+
+        idle_ms: what it does between the two, which no faithful client does. seed: the queue it begins with.
+        """
+        told, now_ns = Told(), ORIGIN_NS
+        left: set[int] = set()
+        for planned in self.plan().sends:
+            start_ns = now_ns = max(now_ns + 50_000, ORIGIN_NS + planned.due_ns)
+            place = self.queues[(seed + planned.send) % len(self.queues)]
+            number, pause = 0, _pause_at(self.pauses, now_ns)
+            if pause is not None and pause.at_ms not in left:
+                left.add(pause.at_ms)
+                now_ns += TIMEOUT_MS * MS
+                told.attempts.append(attempt_of(planned.send, 0, start_ns, now_ns, is_failed=True, proxy="proxy-1"))
+                now_ns, number = now_ns + self.idle_ms * MS, 1
+            began_ns, now_ns = now_ns, now_ns + 2 * MS
+            proxy = "proxy-1" if pause is None else "proxy-2"
+            told.attempts.append(attempt_of(planned.send, number, began_ns, now_ns, is_failed=False, proxy=proxy))
+            offset = planned.send
+            told.stored.append(
+                Stored(*place, offset, planned.send, now_ns // MS, began_ns // MS, sys_flag=0, properties="{}")
+            )
+            now_ns += 20_000
+            told.sends.append(send_of(planned.send, start_ns, now_ns, None))
+        return told
+
+
+def _pause_at(pauses: Collection[Pause], now_ns: int) -> Pause | None:
+    at_ms = (now_ns - ORIGIN_NS) / MS
+    return next((pause for pause in pauses if pause.at_ms <= at_ms < pause.at_ms + pause.for_ms), None)
+
+
+FAITHFUL = PausedProxyStory()
+IDLE = replace(FAITHFUL, idle_ms=500)
+
+
+def become_idle(told: Told) -> None:
+    """Half a second more in each send that met the paused proxy."""
+    other = IDLE.play("", 1)
+    told.attempts, told.sends, told.stored = other.attempts, other.sends, other.stored
+
+
+def test_the_same_time_in_both_conforms(new_run: NewRun, ending_of: EndingOf) -> None:
+    """Four pauses are enough to decide it."""
+    ended = ending_of(new_run([FAITHFUL], **SUBJECTS))
+    pooled = {result.check: result.verdict for result in ended.judgement.results if "pooled" in result.case}
+    assert pooled == {"timing": Verdict.EQUIVALENT, "failover-time": Verdict.EQUIVALENT}
+    assert ended.judgement.exit_code is ExitCode.CONFORMS, ended.text
+
+
+def test_a_client_that_is_held_up_for_longer_diverges(new_run: NewRun, ending_of: EndingOf) -> None:
+    """1 s instead of 0.5 s, in each of the four pauses."""
+    ended = ending_of(new_run([FAITHFUL], **SUBJECTS, change=become_idle))
+    pooled = {result.check: result.verdict for result in ended.judgement.results if "pooled" in result.case}
+    assert pooled == {"timing": Verdict.DIVERGES, "failover-time": Verdict.DIVERGES}
+    assert ended.judgement.exit_code is ExitCode.DIVERGES

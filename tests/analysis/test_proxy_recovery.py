@@ -1,0 +1,146 @@
+"""Clients whose proxy is killed, judged to the exit code: how soon they get through again, and what they send twice on the way."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import pytest
+
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.evidence import Evidence
+from rocketdiff.core.fault import FaultKind
+from rocketdiff.core.verdict import Verdict
+from rocketdiff.traces.run_directory import RunDirectory
+from tests.analysis.judged_to_the_end import Ended
+from tests.analysis.synthetic import MS, ORIGIN_NS, Pause, Stored, Told
+from tests.analysis.test_grpc_clients import SUBJECTS, GrpcStory, attempt_of, send_of
+
+NewRun = Callable[..., RunDirectory]
+EndingOf = Callable[..., Ended]
+EvidenceOf = Callable[[RunDirectory], dict[tuple[str, str], Evidence]]
+
+KILLED_MS, AWAY_MS = 1_000, 4_000
+
+
+@dataclass(frozen=True)
+class KilledProxyStory(GrpcStory):
+    """Sends through proxy-1, which is killed and comes back; a send that finds no proxy fails at once, and nothing is on the wire."""
+
+    name: str = "grpc/kill-and-restart-proxy"
+    pauses: tuple[Pause, ...] = (Pause("proxy-1", KILLED_MS, AWAY_MS, FaultKind.KILL_PROXY),)
+    sends: int = 1_000
+    checks: tuple[str, ...] = ("loss", "duplication", "content")
+    later: str = "proxy-1"
+
+    def play(self, _release: str, seed: int) -> Told:
+        """A faithful client is connected again up to 2 s after the return."""
+        return self.through(ORIGIN_NS + (KILLED_MS + AWAY_MS + seed % 2_000) * MS)
+
+    def through(self, connected_ns: int) -> Told:
+        """What a client tells that has no connection from the kill until then."""
+        told, killed_ns = Told(), ORIGIN_NS + KILLED_MS * MS
+        for planned in self.plan().sends:
+            start_ns = ORIGIN_NS + planned.due_ns + 50_000
+            end_ns = start_ns + 2 * MS
+            is_away = killed_ns <= start_ns < connected_ns
+            if not is_away:
+                proxy = "proxy-1" if start_ns < killed_ns else self.later
+                attempt = attempt_of(planned.send, 0, start_ns, end_ns, is_failed=False)
+                told.attempts.append(replace(attempt, broker=proxy))
+                place = self.queues[planned.send % len(self.queues)]
+                offset = planned.send // len(self.queues)
+                told.stored.append(
+                    Stored(*place, offset, planned.send, end_ns // MS, start_ns // MS, sys_flag=0, properties="{}")
+                )
+            told.sends.append(send_of(planned.send, start_ns, end_ns + 20_000, "connection-lost" if is_away else None))
+        return told
+
+
+@dataclass(frozen=True)
+class KilledBesideStory(KilledProxyStory):
+    """Two proxies, one of them killed for good."""
+
+    name: str = "grpc/kill-one-of-two-proxies"
+    topology: str = "two-masters-two-proxies"
+    pauses: tuple[Pause, ...] = (Pause("proxy-1", KILLED_MS, 0, FaultKind.KILL_PROXY),)
+    sends: int = 1_300
+    later: str = "proxy-2"
+
+    def play(self, _release: str, seed: int) -> Told:
+        """A faithful client goes on with the other within a moment."""
+        return self.through(ORIGIN_NS + (KILLED_MS + seed % 50) * MS)
+
+
+BACK, BESIDE = KilledProxyStory(), KilledBesideStory()
+
+
+def become(told: Told, other: Told) -> None:
+    """Tell what another client would."""
+    told.attempts, told.sends, told.stored = other.attempts, other.sends, other.stored
+
+
+def never_comes_back(told: Told) -> None:
+    """The proxy is there again, and it goes on failing."""
+    become(told, BACK.through(2 * ORIGIN_NS))
+
+
+def clings(told: Told) -> None:
+    """To the dead proxy for 20 s, beside another one."""
+    become(told, BESIDE.through(ORIGIN_NS + (KILLED_MS + 20_000) * MS))
+
+
+def sends_twice(told: Told) -> None:
+    """After it has failed over each message is sent once more, though the first answer was a success."""
+    after_ns = ORIGIN_NS + (KILLED_MS + 100) * MS
+    again = {attempt.send for attempt in told.attempts if attempt.start_ns > after_ns}
+    copies = [replace(one, queue_offset=one.queue_offset + 10_000) for one in told.stored if one.send in again]
+    made = [attempt for attempt in told.attempts if attempt.send in again]
+    told.attempts += [replace(one, attempt=1, start_ns=one.end_ns, end_ns=one.end_ns + 10_000) for one in made]
+    told.attempts.sort(key=lambda attempt: (attempt.send, attempt.attempt))
+    told.stored += copies
+
+
+@pytest.mark.parametrize("story", [BACK, BESIDE], ids=["back", "beside"])
+def test_a_client_that_keeps_to_the_backoff_conforms(
+    story: KilledProxyStory, new_run: NewRun, ending_of: EndingOf
+) -> None:
+    """One is connected sooner than the other, as chance has it."""
+    ended = ending_of(new_run([story], **SUBJECTS))
+    assert ended.judgement.exit_code is ExitCode.CONFORMS, ended.text
+
+
+@pytest.mark.parametrize(
+    ("story", "defect", "signature"),
+    [
+        (BACK, never_comes_back, "outcomes.recovered-late/kill-proxy"),
+        (BESIDE, clings, "outcomes.recovered-late/kill-proxy"),
+        (BESIDE, sends_twice, "attempts.went-on-after-success"),
+    ],
+)
+def test_a_defect_is_found_and_ends_the_run_with_1(
+    story: KilledProxyStory, defect: Callable[[Told], None], signature: str, new_run: NewRun, ending_of: EndingOf
+) -> None:
+    """By the check that it belongs to."""
+    story = replace(story, checks=("attempts", *story.checks))
+    ended = ending_of(new_run([story], **SUBJECTS, change=defect))
+    diverging = [result for result in ended.judgement.results if result.verdict is Verdict.DIVERGES]
+    assert signature in {found.signature for result in diverging for found in result.divergences}
+    assert ended.judgement.exit_code is ExitCode.DIVERGES
+
+
+@pytest.mark.parametrize(("late_ms", "is_found"), [(5_000, False), (9_000, True)])
+def test_the_limit_is_what_the_backoff_allows(
+    late_ms: int, *, is_found: bool, new_run: NewRun, evidence_of: EvidenceOf
+) -> None:
+    """Away for 4 s: one wait of 0.9 x 4 s and 1.2 s, the timeout of 0.5 s and the baseline's time are 5.3 s and more, at most 7.3 s."""
+    connected_ns = ORIGIN_NS + (KILLED_MS + AWAY_MS + late_ms) * MS
+    run = new_run([BACK], **SUBJECTS, change=lambda told: become(told, BACK.through(connected_ns)))
+    answer = evidence_of(run)[BACK.name, "outcomes"]
+    assert ("outcomes.recovered-late/kill-proxy" in {one.signature for one in answer.divergences}) is is_found
+
+
+def test_the_time_of_each_arm_is_told(new_run: NewRun, evidence_of: EvidenceOf) -> None:
+    """The candidate was connected 3 s after the return; the next send was due within 20 ms."""
+    connected_ns = ORIGIN_NS + (KILLED_MS + AWAY_MS + 3_000) * MS
+    run = new_run([BACK], **SUBJECTS, change=lambda told: become(told, BACK.through(connected_ns)))
+    measures = {one.name: one.value for one in evidence_of(run)[BACK.name, "outcomes"].measures}
+    assert 2_990 < measures["longest-without-success-after-kill-proxy candidate"] < 3_025

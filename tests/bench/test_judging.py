@@ -1,0 +1,26 @@
+"""The cases that judging is measured on are what they are said to be."""
+
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.analysis.case_pass import judge_case
+from rocketdiff.analysis.case_trace import read_case
+from rocketdiff.analysis.columns.case_columns import case_columns
+from rocketdiff.analysis.facts import Difference
+from rocketdiff.analysis.steps.rulebook import rulebook_for
+from rocketdiff.bench.judging import NEAR_FAULTS, made_run
+from rocketdiff.traces.run_directory import RunDirectory
+
+
+@pytest.mark.parametrize("near_faults", [0.0, NEAR_FAULTS])
+def test_two_faithful_clients(tmp_path: Path, near_faults: float) -> None:
+    """No check finds anything, both ways say the same, and only a case with kills has more than first sends to replay."""
+    run = RunDirectory.open(made_run(tmp_path, "made", 4_000, near_faults).path)
+    trace = read_case(run, 1)
+    case = case_columns(trace, rulebook_for(trace))
+    assert case is not None
+    assert (case.slow.sum() > 2) == bool(near_faults)
+    facts = list(judge_case(trace, plainly=False))
+    assert facts == list(judge_case(trace, plainly=True))
+    assert not [one for one in facts if isinstance(one.fact, Difference)]

@@ -1,0 +1,116 @@
+"""How containers are reached, and what their servers are told."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.cluster.containers.images import ServerImage
+from rocketdiff.cluster.containers.networking import (
+    NetworkMode,
+    network_mode_named,
+    plan_server,
+    require_image,
+    require_topology,
+    settings_of,
+)
+from rocketdiff.cluster.launched.node_slot import NodeSlot, reserve_slots
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.topology import topology_named
+
+OURS = ServerImage("rocketdiff/server:x", "5.3.3", is_foreign=False, class_path=("/opt/rocketmq/lib/a.jar",))
+OFFICIAL = ServerImage("apache/rocketmq:5.3.3", "5.3.3", is_foreign=True)
+TWO_MASTERS = topology_named("two-masters")
+
+
+@pytest.fixture
+def slots(tmp_path: Path) -> Iterator[list[NodeSlot]]:
+    taken = reserve_slots(TWO_MASTERS, tmp_path, None)
+    yield taken
+    for slot in taken:
+        slot.reserved.release()
+
+
+def in_effect(text: str) -> dict[str, str]:
+    """As Java reads properties: the last line of a name counts."""
+    return dict(line.split("=", 1) for line in text.splitlines())
+
+
+def test_a_name_server_of_a_network_of_its_own_listens_to_all_of_it(slots: list[NodeSlot]) -> None:
+    """Under the same port as outside."""
+    settings = in_effect(settings_of(NetworkMode.BRIDGE, TWO_MASTERS, slots[0], slots))
+    assert settings["bindAddress"] == "0.0.0.0"  # noqa: S104  # in its own network
+    assert settings["listenPort"] == str(slots[0].port)
+
+
+def test_a_broker_calls_name_servers_by_name_and_tells_clients_loopback(slots: list[NodeSlot]) -> None:
+    """Replicas, which are inside, are told its name."""
+    settings = in_effect(settings_of(NetworkMode.BRIDGE, TWO_MASTERS, slots[1], slots))
+    assert settings["namesrvAddr"] == f"name-server-1:{slots[0].port}"
+    assert (settings["brokerIP1"], settings["brokerIP2"]) == ("127.0.0.1", "broker-a")
+    assert settings["listenPort"] == str(slots[1].port)
+
+
+def test_on_the_hosts_network_the_settings_are_those_of_processes(slots: list[NodeSlot]) -> None:
+    """Nothing listens beyond loopback there."""
+    settings = in_effect(settings_of(NetworkMode.HOST, TWO_MASTERS, slots[1], slots))
+    assert settings["namesrvAddr"] == slots[0].address
+    assert {settings["bindAddress"], settings["brokerIP1"], settings["brokerIP2"]} == {"127.0.0.1"}
+
+
+def test_clients_ports_are_published_under_the_same_numbers(slots: list[NodeSlot]) -> None:
+    """A broker has two of them; on the host's network there is nothing to publish."""
+    name_server, broker = slots[0], slots[1]
+    assert plan_server(NetworkMode.BRIDGE, TWO_MASTERS, name_server, slots, OURS).ports == (name_server.port,)
+    assert plan_server(NetworkMode.BRIDGE, TWO_MASTERS, broker, slots, OURS).ports == (broker.port - 2, broker.port)
+    assert plan_server(NetworkMode.HOST, TWO_MASTERS, broker, slots, OURS).ports == ()
+
+
+@pytest.mark.parametrize(("wiring", "is_kept"), [(NetworkMode.BRIDGE, False), (NetworkMode.HOST, True)])
+def test_any_address_means_loopback_only_on_the_hosts_network(
+    slots: list[NodeSlot], wiring: NetworkMode, is_kept: bool
+) -> None:
+    """In a network of its own a server that listens on loopback is reached by nobody."""
+    command = plan_server(wiring, TWO_MASTERS, slots[1], slots, OURS).command
+    assert ("rocketdiff.server.Loopback" in command) is is_kept
+    assert command[-3:] == ("org.apache.rocketmq.broker.BrokerStartup", "-c", "/var/lib/rocketdiff/server.properties")
+    assert command[command.index("-cp") + 1] == "/opt/rocketmq/lib/a.jar"
+
+
+def test_files_are_complete_before_the_server_starts(slots: list[NodeSlot]) -> None:
+    """Settings, log settings under the names of old and new releases, and the folder for temporary files."""
+    files = plan_server(NetworkMode.BRIDGE, TWO_MASTERS, slots[1], slots, OURS).files
+    names = {path.removeprefix("/var/lib/rocketdiff/") for path in files}
+    logging = {"conf/logback.xml", "conf/logback_namesrv.xml", "conf/logback_broker.xml"}
+    assert names == {"server.properties", "tmp/.keep", *logging}
+
+
+def test_the_official_image_is_started_by_its_own_scripts(slots: list[NodeSlot]) -> None:
+    """With our heap and places, after its own flags."""
+    plan = plan_server(NetworkMode.BRIDGE, TWO_MASTERS, slots[0], slots, OFFICIAL)
+    assert plan.command == ("sh", "mqnamesrv", "-c", "/var/lib/rocketdiff/server.properties")
+    assert "-Xmx256m" in plan.environment["JAVA_OPT_EXT"]
+
+
+def test_no_name_is_bridge_and_unknown_ones_are_refused() -> None:
+    """As a mistake of the user, with what there is."""
+    assert (network_mode_named(""), network_mode_named("host")) == (NetworkMode.BRIDGE, NetworkMode.HOST)
+    with pytest.raises(UsageError, match="containers:bridge, containers:host"):
+        network_mode_named("mesh")
+
+
+def test_slaves_want_the_hosts_network() -> None:
+    """Inside a container the address that clients use is not the master's."""
+    with_slaves = topology_named("master-with-slave-sync")
+    require_topology(NetworkMode.HOST, with_slaves)
+    require_topology(NetworkMode.BRIDGE, TWO_MASTERS)
+    with pytest.raises(UsageError, match=r"saw master-with-slave-sync; .*containers:host"):
+        require_topology(NetworkMode.BRIDGE, with_slaves)
+
+
+def test_an_image_that_listens_everywhere_is_kept_off_the_hosts_network() -> None:
+    """Its replication port would be open to whoever reaches this machine."""
+    require_image(NetworkMode.BRIDGE, OFFICIAL)
+    require_image(NetworkMode.HOST, OURS)
+    with pytest.raises(UsageError, match="listen on every address"):
+        require_image(NetworkMode.HOST, OFFICIAL)

@@ -1,0 +1,220 @@
+"""The undo log is on disk before an action, and is performed by the next process after a killed run."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from rocketdiff.cluster.external import undo_log
+from rocketdiff.cluster.external.cleanup import Guardian, clean
+from rocketdiff.cluster.external.undo_log import (
+    DeleteTopic,
+    UndoLog,
+    abandoned_logs,
+    active_runs,
+    take_over,
+)
+from rocketdiff.core.errors import ClusterError
+from tests.cluster.external.killed_runs import RUN_OF_LOG, all_undone, died, resume, run_of
+from tests.cluster.external.owned import PREFIX, Owned, retry_at_once
+
+
+def topic(owned: Owned, name: str) -> DeleteTopic:
+    brokers = tuple(broker.address for broker in owned.brokers.values())
+    return DeleteTopic(name, brokers, (owned.name_server.address,))
+
+
+def test_pending_entries_are_found_by_others_when_their_run_is_gone(home: Path) -> None:
+    """Not before; and what was undone is not pending any more."""
+    log = UndoLog.create(RUN_OF_LOG)
+    first, second = (DeleteTopic(name, ("127.0.0.1:2",), ("127.0.0.1:1",)) for name in ("x-1", "x-2"))
+    for entry in (first, second):
+        log.record(entry)
+    log.done(first)
+    assert list(abandoned_logs()) == []
+    assert list(active_runs()) == [RUN_OF_LOG]
+    died(log)
+    assert [(left.run, left.pending) for left in abandoned_logs()] == [(RUN_OF_LOG, (second,))]
+    assert list(active_runs()) == []
+
+
+def test_a_line_that_was_cut_short_was_not_done_yet(home: Path) -> None:
+    """The rest is read."""
+    log = UndoLog.create(RUN_OF_LOG)
+    whole = DeleteTopic("x-1", (), ())
+    log.record(whole)
+    died(log)
+    with log.path.open("ab") as file:
+        file.write(msgspec.json.encode(DeleteTopic("x-2", (), ()))[:-9])
+    assert [left.pending for left in abandoned_logs()] == [(whole,)]
+
+
+def test_what_is_written_after_a_line_that_was_cut_short_is_read(home: Path) -> None:
+    """It does not become part of that line, which would leave pending for ever what was undone."""
+    log = UndoLog.create(RUN_OF_LOG)
+    first, second = DeleteTopic("x-1", (), ()), DeleteTopic("x-2", (), ())
+    log.record(first)
+    log.record(second)
+    died(log)
+    with log.path.open("ab") as file:
+        file.write(b'{"type":"topic","na')
+    (left,) = abandoned_logs()
+    again = take_over(left.path, wait=False)
+    assert again is not None
+    again.done(first)
+    died(again)
+    assert [left.pending for left in abandoned_logs()] == [(second,)]
+
+
+@pytest.mark.parametrize("damage", [b"\0\0\0\0", b"", b'{"type":"owner"}\n', b"\xff\n", b"x\n" * 3])
+def test_what_cannot_be_read_is_never_taken_for_nothing(home: Path, damage: bytes) -> None:
+    """One sentence says which file, and it stays."""
+    home.mkdir()
+    (home / "b.ndjson").write_bytes(damage)
+    said: list[object] = []
+    with pytest.raises(ClusterError, match=r"a readable undo log .*b\.ndjson") as raised:
+        clean(said.append)
+    assert raised.value.exit_code == 69
+    assert said == []
+    assert (home / "b.ndjson").read_bytes() == damage
+
+
+def test_zeros_after_an_entry_leave_it_pending(home: Path) -> None:
+    """A power cut; a lost line may have marked the entry as done."""
+    log = UndoLog.create(RUN_OF_LOG)
+    log.record(DeleteTopic("x-1", (), ()))
+    died(log)
+    with log.path.open("ab") as file:
+        file.write(bytes(64))
+    with pytest.raises(ClusterError, match="line 3 cannot be read"):
+        clean(lambda _: None)
+    assert log.path.exists()
+
+
+def test_a_folder_in_the_place_of_a_log_does_not_hide_the_others(home: Path) -> None:
+    """What can be cleaned is."""
+    (home / "a.ndjson").mkdir(parents=True)
+    died(UndoLog.create(RUN_OF_LOG))
+    with pytest.raises(ClusterError, match="Is a directory"):
+        clean(lambda _: None)
+    assert [path.name for path in home.iterdir()] == ["a.ndjson"]
+
+
+def test_a_log_without_pending_entries_is_removed(home: Path) -> None:
+    """Neither that of a run that ends, nor that of one that was killed before it did anything."""
+    UndoLog.create(RUN_OF_LOG).close()
+    assert not list(home.iterdir())
+    died(UndoLog.create(RUN_OF_LOG))
+    assert [left.pending for left in abandoned_logs()] == [()]
+    assert not list(home.iterdir())
+
+
+def test_only_its_user_can_read_an_undo_log(home: Path) -> None:
+    """It holds commands."""
+    log = UndoLog.create(RUN_OF_LOG)
+    assert log.path.stat().st_mode & 0o777 == 0o600
+    log.close()
+
+
+def test_clean_undoes_and_reports_each_entry(owned: Owned, home: Path) -> None:
+    """A paused broker first, for it could not delete a topic; that of others stays."""
+    for broker in owned.brokers.values():
+        broker.topics |= {f"{PREFIX}-left": 4, f"{PREFIX}-of-another-run": 4}
+    flag = owned.brokers["mq-blue"].flag
+    flag.touch()
+    log = UndoLog.create(RUN_OF_LOG)
+    log.record(topic(owned, f"{PREFIX}-left"))
+    log.record(resume(owned, f"rm {flag}"))
+    died(log)
+    said: list[str] = []
+    clean(said.append)
+    assert said == ["cluster unit: resume mq-blue: done", f"cluster unit: topic {PREFIX}-left: done"]
+    assert owned.topics == {f"{PREFIX}-of-another-run"}
+    said.clear()
+    clean(said.append)
+    assert said == ["nothing is owed to any cluster"]
+
+
+def test_what_cannot_be_undone_is_reported_and_stays_pending(
+    owned: Owned, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One server that does not answer keeps none of the others from being cleaned."""
+    retry_at_once(monkeypatch)
+    for broker in owned.brokers.values():
+        broker.topics[f"{PREFIX}-left"] = 4
+    owned.brokers["mq-red"].refuse()
+    log = UndoLog.create(RUN_OF_LOG)
+    log.record(topic(owned, f"{PREFIX}-left"))
+    died(log)
+    with pytest.raises(ClusterError, match=f"topic {PREFIX}-left is left over: {owned.brokers['mq-red'].address}"):
+        clean(lambda _: None)
+    assert not owned.brokers["mq-blue"].topics
+    assert len(list(home.iterdir())) == 1
+
+
+def test_clean_leaves_a_living_run_alone(home: Path) -> None:
+    """And says that there is one."""
+    log = UndoLog.create(RUN_OF_LOG)
+    log.record(DeleteTopic("x", (), ()))
+    said: list[str] = []
+    clean(said.append)
+    assert "a run is at work there (runs/x)" in said[0]
+    assert log.pending
+    died(log)
+
+
+def test_kill_9_of_a_run_resumes_its_broker_and_deletes_its_topics(owned: Owned, home: Path) -> None:
+    """The guardian does, within seconds and without being asked; Ctrl-C at the terminal does not reach it."""
+    flag = owned.brokers["mq-blue"].flag
+    run = run_of(owned, home, owned.described())
+    assert run.stdout is not None
+    assert run.stdout.readline() == "paused\n"
+    assert flag.exists()
+    assert owned.topics
+    run.kill()
+    all_undone(run, home)
+    assert not flag.exists()
+    assert not owned.topics
+
+
+def test_the_guardian_is_not_reached_by_signals_and_ends_when_it_is_let_go(home: Path) -> None:
+    """Nothing of a run that ended well lives on."""
+    log = UndoLog.create(RUN_OF_LOG)
+    guardian = Guardian(log.path)
+    time.sleep(0.5)
+    assert os.getsid(guardian.pid) != os.getsid(0)
+    guardian.close()
+    guardian.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(guardian.pid, signal.SIG_DFL)
+    log.close()
+    assert undo_log.logs_folder() == home
+
+
+def test_a_log_of_an_earlier_version_is_performed(owned: Owned, home: Path) -> None:
+    """Names of lines and fields are those of version 0.1.0; what is done already is not done again."""
+    flag = owned.brokers["mq-blue"].flag
+    flag.touch()
+    owned.brokers["mq-red"].topics = {f"{PREFIX}-left": 4, f"{PREFIX}-done": 4}
+    red, blue = (owned.brokers[name].address for name in ("mq-red", "mq-blue"))
+    name_server = owned.name_server.address
+    home.mkdir()
+    (home / "unit-7-0.ndjson").write_text(
+        f'{{"type":"owner","cluster":"unit","name_servers":["{name_server}"],"run_folder":"runs/x"}}\n'
+        f'{{"type":"topic","name":"{PREFIX}-left","brokers":["{red}","{blue}"],"name_servers":["{name_server}"]}}\n'
+        f'{{"type":"topic","name":"{PREFIX}-done","brokers":["{red}"],"name_servers":["{name_server}"]}}\n'
+        f'{{"type":"action","node":"mq-blue","role":"broker","address":"{blue}","probe_topic":"t","verb":"resume",'
+        f'"words":["rm","{flag}"],"folder":"/","timeout_s":5.0}}\n'
+        '{"type":"begun","key":"resume mq-blue","group":1,"started_ticks":1}\n'
+        '{"type":"ended","key":"resume mq-blue"}\n'
+        f'{{"type":"paid","key":"topic {PREFIX}-done"}}\n'
+    )
+    said: list[str] = []
+    clean(said.append)
+    assert said == ["cluster unit: resume mq-blue: done", f"cluster unit: topic {PREFIX}-left: done"]
+    assert not flag.exists()
+    assert owned.brokers["mq-red"].topics == {f"{PREFIX}-done": 4}
+    assert not list(home.iterdir())

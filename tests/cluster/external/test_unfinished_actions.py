@@ -1,0 +1,107 @@
+"""A pause or kill that did not end well may still take effect; a broker that is up again is not restarted."""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.cluster.external.cleanup import clean
+from rocketdiff.cluster.external.undo_log import UndoLog
+from rocketdiff.process.liveness import started_ticks
+from tests.cluster.external.killed_runs import RUN_OF_LOG, all_undone, awaited, died, resume, run_of
+from tests.cluster.external.owned import Owned, retry_at_once
+
+
+def test_a_node_that_answers_is_not_restarted(owned: Owned, home: Path) -> None:
+    """Its kill failed, or a supervisor was quicker: a restart would be done to a healthy broker."""
+    log = UndoLog.create(RUN_OF_LOG)
+    log.record(resume(owned, "touch restarted", timeout_s=0.3, verb="restart"))
+    died(log)
+    clean(lambda _: None)
+    assert not (owned.folder / "restarted").exists()
+    assert not list(home.iterdir())
+
+
+def test_a_node_that_goes_down_a_moment_later_is_restarted(
+    owned: Owned, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It answered while it was shutting down, which is what its kill command had asked for."""
+    retry_at_once(monkeypatch, 0.05)
+    monkeypatch.setattr("rocketdiff.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
+    flag = owned.brokers["mq-blue"].flag
+    log = UndoLog.create(RUN_OF_LOG)
+    log.record(resume(owned, f"rm {flag}; touch restarted", timeout_s=5.0, verb="restart"))
+    died(log)
+    threading.Timer(0.3, flag.touch).start()
+    clean(lambda _: None)
+    assert (owned.folder / "restarted").exists()
+    assert not flag.exists()
+
+
+@pytest.mark.parametrize(("later_ticks", "exit_code"), [(0, -signal.SIGKILL), (1, None)])
+def test_an_act_still_under_way_is_ended_before_it_is_undone(
+    owned: Owned, home: Path, later_ticks: int, exit_code: int | None
+) -> None:
+    """Only if it is that one: another process that has got its number is left alone."""
+    act = subprocess.Popen(["/bin/sh", "-c", "sleep 600; exit 1"], start_new_session=True)
+    try:
+        log = UndoLog.create(RUN_OF_LOG)
+        entry = resume(owned, "true", timeout_s=0.1)
+        log.record(entry)
+        log.action_started(entry, act.pid, (started_ticks(act.pid) or 0) + later_ticks)
+        died(log)
+        clean(lambda _: None)
+        if exit_code is not None:
+            act.wait(10)
+        assert act.poll() == exit_code
+    finally:
+        if act.poll() is None:
+            os.killpg(act.pid, signal.SIGKILL)
+        act.wait()
+
+
+def test_a_pause_that_lands_after_its_command_was_given_up_is_undone_too(
+    owned: Owned, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its ssh is dead here and goes on there: the broker answers at first, and is paused a moment later."""
+    retry_at_once(monkeypatch, 0.05)
+    monkeypatch.setattr("rocketdiff.cluster.faults.proof.ANSWER_TIMEOUT_MS", 200)
+    flag = owned.brokers["mq-blue"].flag
+    log = UndoLog.create(RUN_OF_LOG)
+    entry = resume(owned, f"rm -f {flag}; touch resumed", timeout_s=2.0)
+    log.record(entry)
+    log.action_started(entry, os.getpid(), 0)
+    died(log)
+
+    def land() -> None:
+        while not (owned.folder / "resumed").exists():
+            time.sleep(0.01)
+        time.sleep(0.2)
+        flag.touch()
+
+    landing = threading.Thread(target=land)
+    landing.start()
+    clean(lambda _: None)
+    landing.join()
+    assert not flag.exists()
+    assert not list(home.iterdir())
+
+
+def test_kill_9_while_a_pause_is_under_way_ends_the_pause(owned: Owned, home: Path) -> None:
+    """It would land after the broker was resumed, and stay; it never lands, so there is nothing to resume."""
+    flag = owned.brokers["mq-blue"].flag
+    begun = flag.with_name(f"{flag.name}.begun")
+    slow = owned.described(
+        timeout_s=4.0, pause="echo $$ > {flag}.pid; mv {flag}.pid {flag}.begun; sleep 600; touch {flag}", resume="true"
+    )
+    run = run_of(owned, home, slow)
+    assert awaited(begun.exists)
+    run.kill()
+    all_undone(run, home)
+    assert started_ticks(int(begun.read_text())) is None
+    assert not flag.exists()
+    assert not owned.topics

@@ -1,0 +1,123 @@
+"""The slot of a node: ports, folder, settings, disk space."""
+
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from rocketdiff.cluster.interface import Role
+from rocketdiff.cluster.launched.node_slot import clear, prepare, require_disk_space, reserve_slots, take_folder
+from rocketdiff.core.errors import EnvironmentMissing, UsageError
+from rocketdiff.core.topology import topology_named
+
+GIB = 2**30
+
+
+def pretend(monkeypatch: pytest.MonkeyPatch, used: int, free: int) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(used=used, free=free))
+
+
+def test_name_servers_come_first_and_all_ports_differ(tmp_path: Path) -> None:
+    """Each broker keeps its two neighbours free of others."""
+    slots = reserve_slots(topology_named("two-masters-two-name-servers"), tmp_path, None)
+    assert [slot.name for slot in slots] == ["name-server-1", "name-server-2", "broker-a", "broker-b"]
+    taken = [
+        port for slot in slots for port in (*slot.client_ports, *([slot.port + 1] if slot.role is Role.BROKER else []))
+    ]
+    assert len(set(taken)) == len(taken) == 2 + 2 * 3
+    for slot in slots:
+        slot.reserved.release()
+
+
+def test_slaves_come_last_with_ports_of_their_own(tmp_path: Path) -> None:
+    """A slave listens like a broker: for clients, for old clients, for replication."""
+    slots = reserve_slots(topology_named("master-with-slave-sync"), tmp_path, None)
+    for slot in slots:
+        slot.reserved.release()
+    assert [(slot.role, slot.name) for slot in slots[1:]] == [
+        (Role.BROKER, "broker-a"),
+        (Role.SLAVE, "broker-a-slave-1"),
+    ]
+    assert slots[2].client_ports == (slots[2].port - 2, slots[2].port)
+
+
+def test_a_folder_is_made_with_those_above_it_and_may_hold_other_things(tmp_path: Path) -> None:
+    """Evidence of an earlier try, for instance."""
+    folder = tmp_path / "run" / "cluster"
+    take_folder(folder, topology_named("two-masters"))
+    (folder / "supervisor.log").write_text("")
+    (folder / "broker-c").mkdir()
+    take_folder(folder, topology_named("two-masters"))
+    assert {path.name for path in folder.iterdir()} == {"supervisor.log", "broker-c"}, (
+        "taken without an error, as it was"
+    )
+
+
+@pytest.mark.parametrize("name", ["name-server-1", "broker-b"])
+def test_a_folder_with_a_node_of_an_earlier_cluster_is_refused(tmp_path: Path, name: str) -> None:
+    """Its logs are somebody's evidence, and its store would be read."""
+    (tmp_path / name).mkdir()
+    with pytest.raises(UsageError, match=rf"without an earlier cluster's files; saw {tmp_path / name}"):
+        take_folder(tmp_path, topology_named("two-masters"))
+
+
+def test_a_folder_that_cannot_be_made_is_one_clear_message(tmp_path: Path) -> None:
+    """Of the environment, not a traceback."""
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(EnvironmentMissing, match=r"to be able to write the cluster's files to .*file/cluster"):
+        take_folder(tmp_path / "file" / "cluster", topology_named("one-master"))
+
+
+def test_a_disk_that_cannot_be_looked_at_is_one_clear_message(tmp_path: Path) -> None:
+    """A folder that somebody removed, a mount that is gone."""
+    with pytest.raises(EnvironmentMissing, match="to be able to write the cluster's files"):
+        require_disk_space(tmp_path / "gone", nodes=1)
+
+
+def test_clearing_removes_the_store_and_keeps_logs_and_settings(tmp_path: Path) -> None:
+    """The rest is evidence."""
+    slots = reserve_slots(topology_named("one-master"), tmp_path, None)
+    slot = slots[1]
+    prepare(slot, topology_named("one-master"), ["127.0.0.1:20000"])
+    slot.store.mkdir()
+    slot.log.write_text("said")
+    clear(slot)
+    for taken in slots:
+        taken.reserved.release()
+    assert not slot.store.exists()
+    assert not (slot.folder / "tmp").exists()
+    assert slot.log.read_text() == "said"
+    assert slot.settings.exists()
+
+
+def test_a_disk_without_room_is_one_clear_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is started on it."""
+    pretend(monkeypatch, used=GIB, free=10 * 2**20)
+    with pytest.raises(EnvironmentMissing, match=r"192 MiB free .* saw 10 MiB"):
+        require_disk_space(tmp_path, nodes=3)
+
+
+def test_a_disk_so_full_that_brokers_refuse_to_write_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However much is free in absolute terms."""
+    pretend(monkeypatch, used=950 * GIB, free=50 * GIB)
+    with pytest.raises(EnvironmentMissing, match=r"brokers refuse to write above 90 %; saw 95.0%"):
+        require_disk_space(tmp_path, nodes=3)
+
+
+def test_a_disk_with_room_is_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is raised."""
+    pretend(monkeypatch, used=50 * GIB, free=50 * GIB)
+    require_disk_space(tmp_path, nodes=4)
+
+
+def test_settings_are_there_for_both_ways_of_finding_logging(tmp_path: Path) -> None:
+    """5.x is told a file, 4.9.x looks for one name per kind of server."""
+    slots = reserve_slots(topology_named("one-master"), tmp_path, None)
+    for slot in slots:
+        prepare(slot, topology_named("one-master"), ["127.0.0.1:20000"])
+        slot.reserved.release()
+    names = {"logback.xml", "logback_broker.xml", "logback_namesrv.xml"}
+    assert {file.name for file in (slots[0].folder / "conf").iterdir()} == names

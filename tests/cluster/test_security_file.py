@@ -1,0 +1,137 @@
+"""The security file: what it says, and what is refused; no message shows a secret."""
+
+import json
+import stat
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from rocketdiff.cluster.launched.certificates import certificates
+from rocketdiff.cluster.security_file import read, schema, write
+from rocketdiff.cluster.start import backend_named
+from rocketdiff.core.errors import ExitCode, UsageError
+from rocketdiff.core.files import private_file
+from rocketdiff.core.security import Account, Security, Tls
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+SCHEMA = FIXTURES / "schema" / "security-1.json"
+SECRET = "s3cret-of-a-test"  # noqa: S105 - of a test
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a secret, as its owner should keep it, and one that all can read."""
+    for name, mode in (("secret", 0o600), ("shown", 0o644)):
+        (tmp_path / name).write_text(f"{SECRET}\n")
+        (tmp_path / name).chmod(mode)
+    return tmp_path
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "security.yaml"
+    path.write_text(f"format: 1\n{text}")
+    return path
+
+
+def test_an_account_is_read_with_its_secret(folder: Path) -> None:
+    """Without the end of the line."""
+    asked = read(written(folder, "account: {access_key: me, secret_key_file: secret, security_token_file: secret}\n"))
+    account = asked.given.account
+    assert account is not None
+    assert (account.access_key, account.secret_key, account.security_token) == ("me", SECRET, SECRET)
+    assert asked.title == "access control"
+    assert SECRET not in repr(asked)
+
+
+def test_what_a_run_makes_is_told_from_what_is_given(tmp_path: Path) -> None:
+    """Servers of ours get an account and certificates that nobody has to keep."""
+    asked = read(written(tmp_path, "account: made\ntls: made\n"))
+    assert (asked.makes_account, asked.makes_tls, asked.demands) == (True, True, ("acl", "tls"))
+    assert asked.title == "access control and TLS"
+
+
+def test_certificates_can_be_made_for_clients_too(tmp_path: Path) -> None:
+    """Servers then ask for them."""
+    asked = read(written(tmp_path, "tls: made-mutual\n"))
+    assert (asked.makes_tls, asked.is_mutual, asked.demands) == (True, True, ("tls",))
+    assert asked.title == "mutual TLS"
+
+
+def test_what_is_written_for_the_clients_of_a_cluster_is_read_again(tmp_path: Path) -> None:
+    """The secret is in a file of its own, its owner's alone."""
+    made = certificates()
+    texts = {"ca.pem": made.authority, "client.pem": made.client_certificate, "client.key": made.client_key}
+    ca, certificate, key = (private_file(tmp_path / "tls" / name, text) for name, text in texts.items())
+    tls = Tls(ca, certificate, key)
+    security = Security(Account("me", SECRET), tls)
+    path = write(security, tmp_path)
+    assert read(path).given == security
+    assert [file.name for file in tmp_path.iterdir() if file.is_file() and SECRET in file.read_text()] == ["secret-key"]
+    assert stat.S_IMODE((tmp_path / "secret-key").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "expected account, tls or both"),
+        ("account: {access_key: me, secret_key: s3cret-of-a-test}\n", "secret_key"),
+        ("account: {access_key: me, secret_key_file: nothing}\n", "No such file"),
+        ("account: {access_key: me, secret_key_file: shown}\n", "chmod 600 shown"),
+        ("account: {access_key: me, secret_key_file: .}\n", "something else"),
+        ("account: given\n", "one of 'made' at account"),
+        ("tls: {}\n", "ca, or any_certificate: true"),
+        ("tls: {ca: secret, any_certificate: true}\n", "both"),
+        ("tls: {any_certificate: true, certificate: secret}\n", "certificate only"),
+        ("tls: {ca: secret}\n", "files that TLS can use"),
+        ("tls: {any_certificate: true, certificate: shown, key: secret}\n", "files that TLS can use"),
+        ("tls: {any_certificate: true, certificate: secret, key: shown}\n", "chmod 600 shown"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_without_its_secret(folder: Path, text: str, why: str) -> None:
+    """One clear message that names the file."""
+    with pytest.raises(UsageError) as raised:
+        read(written(folder, text))
+    message = str(raised.value)
+    assert raised.value.exit_code is ExitCode.USAGE
+    assert "security.yaml" in message
+    assert why in message
+    assert SECRET not in message
+
+
+def test_a_secret_is_one_line_of_visible_characters(folder: Path) -> None:
+    """A key file, or nothing, is a mistake of whoever wrote the path."""
+    (folder / "secret").write_text("two\nlines\n")
+    with pytest.raises(UsageError, match="one line of visible ASCII in secret"):
+        read(written(folder, "account: {access_key: me, secret_key_file: secret}\n"))
+
+
+def test_servers_that_are_started_get_certificates_of_the_run(folder: Path) -> None:
+    """Nobody's files are in their place."""
+    path = written(folder, "tls: {any_certificate: true}\n")
+    with pytest.raises(UsageError, match=r"tls: made \(or made-mutual\)"):
+        backend_named("processes", security=path)
+
+
+def test_an_existing_cluster_has_its_own_account(folder: Path) -> None:
+    """Nothing can be made for it."""
+    path = written(folder, "account: made\n")
+    with pytest.raises(UsageError, match="saw made"):
+        backend_named(f"external:{FIXTURES / 'examples' / 'cluster.yaml'}", security=path)
+
+
+def test_a_report_says_what_the_servers_asked_for(tmp_path: Path) -> None:
+    """And the command that repeats the run names the file."""
+    backend = backend_named("processes", security=written(tmp_path, "tls: made\n"))
+    assert (backend.title, backend.demands) == ("processes, with TLS", ("tls",))
+    assert backend.security_file == str(tmp_path / "security.yaml")
+
+
+def test_published_schema_is_up_to_date() -> None:
+    """``python -m rocketdiff.cluster.security_file > fixtures/schema/security-1.json`` renews it; the example fits."""
+    assert SCHEMA.read_bytes() == schema()
+    validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
+    assert validator.is_valid(yaml.safe_load((FIXTURES / "examples" / "security.yaml").read_text()))
+    assert validator.is_valid({"format": 1, "tls": "made-mutual"})
+    assert not validator.is_valid({"format": 1, "account": {"access_key": "me", "secret_key": "s"}})

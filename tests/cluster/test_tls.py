@@ -1,0 +1,153 @@
+"""Connections over TLS: answers, refusals, and what a server that is paused during a handshake looks like."""
+
+import socket
+import ssl
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.cluster.access import channels_to, require_tls
+from rocketdiff.cluster.launched.certificates import Certificates, certificates
+from rocketdiff.core.errors import ClusterError
+from rocketdiff.core.files import private_file
+from rocketdiff.core.security import Security, Tls
+from rocketmq_reference.connections.access import tls_context
+from rocketmq_reference.connections.channels import question_of
+from rocketmq_reference.remoting.errors import (
+    RemotingConnectException,
+    RemotingSendRequestException,
+    RemotingTimeoutException,
+)
+from rocketmq_reference.remoting.frames import Command
+from tests.live import await_that
+from tests.reference_impl.connections.requesting import LONG_MS, SHORT_MS, Client, Echo
+
+PAST = ("-10d", 1)
+"""Of another authority, valid for a day ten days ago."""
+
+LARGE = bytes(8_000_000)
+"""More than a socket takes at once."""
+
+
+@pytest.fixture(scope="module")
+def made() -> Certificates:
+    """Of this process."""
+    return certificates()
+
+
+@pytest.fixture
+def security(made: Certificates, tmp_path: Path) -> Security:
+    """What clients of the server need."""
+    return Security(tls=Tls(private_file(tmp_path / "authority.pem", made.authority)))
+
+
+@pytest.fixture
+def server(made: Certificates, tmp_path: Path) -> Iterator[Echo]:
+    """A server that speaks TLS only."""
+    echo = Echo(context_of(made, tmp_path))
+    yield echo
+    echo.close()
+
+
+def context_of(made: Certificates, folder: Path) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    names = [private_file(folder / name, text) for name, text in (("s.pem", made.certificate), ("s.key", made.key))]
+    context.load_cert_chain(names[0], names[1])
+    return context
+
+
+def test_requests_are_answered(server: Echo, security: Security) -> None:
+    """Small and large, one after the other on one connection."""
+    with channels_to(security) as channels:
+        for body in (b"", LARGE, b"body"):
+            assert channels.invoke(server.address, Command(0, {"n": "1"}, body), LONG_MS).body == body
+    assert server.connections == 1
+
+
+def test_many_threads_share_a_connection(server: Echo, security: Security) -> None:
+    """Each gets its own answers."""
+    wrong: list[str] = []
+
+    def work(thread: int) -> None:
+        for number in range(50):
+            text = f"{thread}/{number}"
+            if channels.invoke(server.address, Command(0, {"n": text}), LONG_MS).ext_fields["n"] != text:
+                wrong.append(text)
+
+    with channels_to(security) as channels:
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert wrong == []
+
+
+def test_a_request_that_waits_for_nothing_goes_out(server: Echo, security: Security) -> None:
+    """Nobody reads the connection, on which the handshake has to go on."""
+    assert security.tls is not None
+    client = Client("5.3.3", tls_context(security.tls.ca))
+    client.host.run(client.remoting.invoke_one_way(server.address, LONG_MS, question_of(Command(0, flag=2))))
+    await_that(lambda: len(server.requests) == 1, "the request")
+    client.shut_down()
+
+
+def test_a_certificate_of_an_unknown_authority_is_refused(server: Echo, made: Certificates, tmp_path: Path) -> None:
+    """At once, as a connection that is lost; and any certificate will do if its owner says so."""
+    del made
+    other = certificates(*PAST)
+    stranger = Security(tls=Tls(private_file(tmp_path / "other.pem", other.authority)))
+    # The connection may be lost before the request is written, or after.
+    lost = (RemotingConnectException, RemotingSendRequestException)
+    with channels_to(stranger) as channels, pytest.raises(lost):
+        channels.invoke(server.address, Command(0), LONG_MS)
+    with channels_to(Security(tls=Tls())) as channels:
+        assert channels.invoke(server.address, Command(0), LONG_MS).code == 0
+
+
+def test_what_is_wrong_with_a_certificate_is_told(security: Security, tmp_path: Path) -> None:
+    """Before anything is asked: of an unknown authority, expired; a server that is as it should be is not mentioned."""
+    past = certificates(*PAST)
+    expired = Echo(context_of(past, tmp_path))
+    theirs = Security(tls=Tls(private_file(tmp_path / "past.pem", past.authority)))
+    try:
+        with pytest.raises(ClusterError, match=r"certificate of broker-a .*has expired; try: see tls in mine\.yaml"):
+            require_tls("broker-a", expired.address, theirs, "mine.yaml")
+        with pytest.raises(
+            ClusterError, match=r"an authority in .*authority\.pem; saw (unable|self.signed|certificate)"
+        ):
+            require_tls("broker-a", expired.address, security, "mine.yaml")
+        require_tls("broker-a", expired.address, Security(tls=Tls()), "mine.yaml")
+    finally:
+        expired.close()
+
+
+def test_a_server_that_hangs_up_on_a_handshake_is_told(security: Security) -> None:
+    """As servers do that have no TLS."""
+    with socket.create_server(("127.0.0.1", 0)) as plain:
+
+        def hang_up() -> None:
+            connection, _ = plain.accept()
+            connection.close()
+
+        thread = threading.Thread(target=hang_up)
+        thread.start()
+        with pytest.raises(ClusterError, match=r"broker-a at .* to speak TLS; saw .+; try: see tls in mine\.yaml"):
+            require_tls("broker-a", f"127.0.0.1:{plain.getsockname()[1]}", security, "mine.yaml")
+        thread.join()
+
+
+def test_a_plain_request_to_a_server_with_tls_is_lost(server: Echo) -> None:
+    """It hangs up: that is no handshake."""
+    with channels_to(Security()) as channels, pytest.raises(RemotingSendRequestException):
+        channels.invoke(server.address, Command(0), LONG_MS)
+
+
+def test_a_server_that_is_paused_lets_a_request_time_out(security: Security) -> None:
+    """Its kernel accepts the connection, the handshake does not go on: as without TLS, the request has no answer."""
+    with socket.create_server(("127.0.0.1", 0)) as paused, channels_to(security) as channels:
+        address = f"127.0.0.1:{paused.getsockname()[1]}"
+        with pytest.raises(RemotingTimeoutException):
+            channels.invoke(address, Command(0), SHORT_MS)

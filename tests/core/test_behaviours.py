@@ -1,0 +1,60 @@
+"""The table of behaviours: the rows that people read, that scenarios cover, and that checks tell."""
+
+import re
+
+import pytest
+
+from rocketdiff.core.behaviours import BEHAVIOURS
+from rocketdiff.core.checks import CHECKS, IMPLICIT
+from rocketdiff.core.resources import resource
+from rocketdiff.scenario import load_all
+
+
+def rows_of_the_document() -> set[str]:
+    """``A1``, ``B8, B9`` and ``D1–D3`` at the head of a line, each row by itself."""
+    found: set[str] = set()
+    for cell in re.findall(r"^\| ([A-F][0-9][^|]*) \|", resource("fixtures/behaviours.md").read_text(), re.MULTILINE):
+        for part in cell.split(", "):
+            first, _, last = part.partition("–")
+            found |= {f"{first[0]}{number}" for number in range(int(first[1:]), int((last or first)[1:]) + 1)}
+    return found
+
+
+def test_the_rows_are_those_of_the_document() -> None:
+    """A row that is added there is added here."""
+    assert set(BEHAVIOURS) == rows_of_the_document()
+
+
+def test_a_row_that_scenarios_cover_is_told_by_checks_of_one_of_them() -> None:
+    """Else no run could ever say anything about it; and none of these rows is called unmeasured."""
+    covering = {row: [one for one in load_all() if row in one.covers] for row in BEHAVIOURS}
+    for row, scenarios in covering.items():
+        behaviour = BEHAVIOURS[row]
+        told = [one.name for one in scenarios if {*behaviour.checks} & {*one.checks, *IMPLICIT}]
+        assert bool(told) == bool(scenarios), row
+        assert bool(behaviour.unmeasured) == (not scenarios), row
+
+
+def test_each_row_names_checks_or_says_why_not() -> None:
+    """Both or neither would leave a cell without a meaning."""
+    for behaviour in BEHAVIOURS.values():
+        assert bool(behaviour.checks) != bool(behaviour.unmeasured)
+        assert set(behaviour.checks) <= set(CHECKS)
+
+
+@pytest.mark.parametrize(
+    ("row", "signature", "is_told"),
+    [
+        ("A1", "queue.out-of-turn/first", True),
+        ("A1", "queue.out-of-turn/retry", False),
+        ("A1", "retry.returned-to-failed-broker", False),
+        ("A3", "retry.returned-to-failed-broker", True),
+        ("A3", "queue.out-of-turn/first", False),
+        ("A3", "attempts.stopped-early", True),
+        ("C3", "queue.out-of-turn/first", False),
+        ("C3", "attempts.gave-up-before-timeout", True),
+    ],
+)
+def test_a_difference_is_told_by_its_own_row(row: str, signature: str, *, is_told: bool) -> None:
+    """First attempts and retries are different behaviours."""
+    assert BEHAVIOURS[row].is_told_by(signature) is is_told

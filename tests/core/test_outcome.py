@@ -1,0 +1,71 @@
+"""Error words: what they stand for beside RocketMQ's exception classes."""
+
+import pytest
+
+from rocketdiff.core.outcome import (
+    ErrorWord,
+    Outcome,
+    Reason,
+    class_of,
+    is_unknown_word,
+    may_be,
+    outcome_of_attempt,
+    word_of,
+)
+from rocketdiff.core.outcome import reason_of as reason
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "cause", "word"),
+    [
+        ("RemotingTimeoutException", None, None, "timeout"),
+        ("RemotingTooMuchRequestException", None, None, "timeout"),
+        ("RemotingConnectException", None, None, "refused"),
+        ("RemotingSendRequestException", None, None, "connection-lost"),
+        ("MQBrokerException", 14, None, "broker-code"),
+        ("IllegalStateException", None, None, "no-name-server"),
+        ("MQClientException", 10001, "RemotingConnectException", "refused"),
+        ("MQClientException", 10002, "RemotingTimeoutException", "timeout"),
+        ("MQClientException", 10003, None, "client-refused"),
+        ("MQClientException", 10005, None, "no-route"),
+        ("MQClientException", 14, "MQBrokerException", "broker-code"),
+        ("MQClientException", None, "RemotingSendRequestException", "connection-lost"),
+        ("MQClientException", 13, None, "client-refused"),
+        ("NullPointerException", None, None, "other"),
+    ],
+)
+def test_the_word_for_an_exception_of_rocketmq(error: str, code: int | None, cause: str | None, word: str) -> None:
+    """A call that gave up has the word of its last attempt's failure."""
+    assert word_of(error, code, cause) == word
+
+
+def test_words_have_the_reasons_and_outcomes_of_their_classes() -> None:
+    """A timeout leaves the message possibly stored, a refused connection does not."""
+    assert [reason(word) for word in ErrorWord] == [
+        Reason.TIMEOUT,
+        Reason.CONNECT,
+        Reason.CONNECTION_LOST,
+        Reason.BROKER,
+        Reason.CLIENT,
+        Reason.NO_ROUTE,
+        Reason.NAME_SERVER,
+        Reason.OTHER,
+    ]
+    assert outcome_of_attempt("timeout") is Outcome.UNKNOWN
+    assert outcome_of_attempt("refused") is outcome_of_attempt("broker-code", 2) is Outcome.FAILED
+
+
+def test_a_word_may_be_any_class_that_it_stands_for() -> None:
+    """A class may only be itself."""
+    assert may_be("timeout", "RemotingTooMuchRequestException")
+    assert not may_be("timeout", "MQBrokerException")
+    assert not may_be("RemotingTimeoutException", "RemotingTooMuchRequestException")
+    assert not may_be(None, "MQBrokerException")
+
+
+def test_only_what_is_written_like_a_word_is_taken_for_an_unknown_word() -> None:
+    """Classes of other languages are names, whatever their case."""
+    assert is_unknown_word("time-out") and is_unknown_word("refuse")
+    assert not any(map(is_unknown_word, ("timeout", "IOException", "errors.errorString", "")))
+    assert class_of("refused") == "RemotingConnectException"
+    assert class_of("no-route") == "no-route"

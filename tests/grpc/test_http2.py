@@ -1,0 +1,87 @@
+"""Frames of HTTP/2 cut from bytes."""
+
+import pytest
+from hpack import Encoder
+
+from rocketdiff.grpc.http2 import (
+    PREFACE,
+    Data,
+    Event,
+    FrameKind,
+    FrameReader,
+    GoAway,
+    Headers,
+    Ping,
+    Settings,
+    StreamReset,
+    frame,
+    grpc_message,
+    grpc_messages,
+)
+
+
+def _events(data: bytes, *, from_client: bool = False, at_a_time: int = 10_000) -> list[Event]:
+    reader = FrameReader(from_client=from_client)
+    pieces = (data[at : at + at_a_time] for at in range(0, len(data), at_a_time))
+    return [event for piece in pieces for event in reader.feed(piece)]
+
+
+def test_a_request_is_its_headers_and_its_data() -> None:
+    """As a client says it, in pieces of one byte."""
+    block = Encoder().encode([(":path", "/a/B"), ("te", "trailers")])
+    said = PREFACE + frame(FrameKind.SETTINGS, 0) + frame(FrameKind.HEADERS, 1, block)
+    said += frame(FrameKind.DATA, 1, b"body", ends=True)
+    assert _events(said, from_client=True, at_a_time=1) == [
+        Settings(),
+        Headers(1, {":path": "/a/B", "te": "trailers"}, ends=False),
+        Data(1, b"body", ends=True),
+    ]
+
+
+def test_a_header_block_may_be_continued() -> None:
+    """Only the last of its frames says that it is complete."""
+    block = Encoder().encode([("grpc-status", "0")])
+    first = b"\x00\x00\x01\x01\x01\x00\x00\x00\x01" + block[:1]  # HEADERS with END_STREAM and without END_HEADERS
+    rest = block[1:]
+    last = len(rest).to_bytes(3) + b"\x09\x04\x00\x00\x00\x01" + rest  # CONTINUATION with END_HEADERS
+    assert _events(first + last) == [Headers(1, {"grpc-status": "0"}, ends=True)]
+
+
+def test_headers_are_decoded_with_the_table_of_their_connection() -> None:
+    """The second block names the first one's entry by its number in the table."""
+    encoder = Encoder()
+    blocks = [encoder.encode([("x-own", "a long value of its own")]) for _ in range(2)]
+    said = b"".join(
+        frame(FrameKind.HEADERS, stream, block, ends=True) for stream, block in zip((1, 3), blocks, strict=True)
+    )
+    assert len(blocks[1]) < len(blocks[0])
+    assert [event.values for event in _events(said) if isinstance(event, Headers)] == [
+        {"x-own": "a long value of its own"}
+    ] * 2
+
+
+def test_padding_is_no_data() -> None:
+    """A DATA frame with PADDED: a byte says how many follow the content."""
+    assert _events(b"\x00\x00\x05\x00\x08\x00\x00\x00\x01\x02ab\x00\x00") == [Data(1, b"ab", ends=False)]
+
+
+def test_the_end_of_a_stream_and_of_a_connection() -> None:
+    """RST_STREAM with CANCEL (8); GOAWAY after stream 5; a PING is to be answered, its answer is not."""
+    said = frame(FrameKind.RST_STREAM, 3, b"\x00\x00\x00\x08")
+    said += frame(FrameKind.GOAWAY, 0, b"\x00\x00\x00\x05\x00\x00\x00\x00")
+    said += frame(FrameKind.PING, 0, b"01234567") + frame(FrameKind.PING, 0, b"01234567", acknowledges=True)
+    assert _events(said) == [StreamReset(3, 8), GoAway(5, 0), Ping(b"01234567")]
+
+
+def test_what_is_no_http2_is_refused() -> None:
+    """A client that says something else first."""
+    with pytest.raises(ValueError, match="does not begin as HTTP/2"):
+        _events(b"GET / HTTP/1.1\r\nHost: somewhere\r\n\r\n", from_client=True)
+
+
+def test_messages_of_a_body_have_their_length_before_them() -> None:
+    """The last one is not complete yet."""
+    assert list(grpc_messages(grpc_message(b"one") + grpc_message(b"two") + grpc_message(b"three")[:-1])) == [
+        b"one",
+        b"two",
+    ]

@@ -1,0 +1,48 @@
+"""What a patch of the Java client changes is found in the laboratory, without a cluster; what changes nothing is not."""
+
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.cli.app import guarded
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.resources import resource
+from tests.releases.patched import client_jar, patched_jar, with_entry
+
+
+@pytest.fixture(autouse=True)
+def _cache(own_cache_folder: Path) -> None:
+    """Builds are kept in a cache of the test's own."""
+
+
+def test_a_changed_constant_is_found_by_the_script_that_shows_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The longest avoidance: 3 s instead of 30."""
+    patched = f"{patched_jar(tmp_path / 'patched.jar')}@5.3.3"
+    assert guarded(["changelog", "5.3.3", patched, "--exit-code"]) == ExitCode.DIVERGES
+    told = capsys.readouterr().out
+    assert "avoidance-steps" in told
+    assert '"available_at_ms": 30000' in told
+    assert '"available_at_ms": 3000,' in told
+
+
+def test_a_rebuild_that_changes_nothing_is_quiet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Other bytes, same behaviour."""
+    rebuilt = with_entry(client_jar("5.3.3"), tmp_path / "rebuilt.jar", "note.txt")
+    assert guarded(["changelog", "5.3.3", str(rebuilt), "--exit-code"]) == ExitCode.CONFORMS
+    assert "no observable change" in capsys.readouterr().out
+
+
+def test_of_two_builds_the_one_that_departs_from_the_rules_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Named by a subject file; not every rule of the dialect is listed."""
+    patched_jar(tmp_path / "patched.jar")
+    (tmp_path / "subject.yaml").write_text('format: 1\njava: {jar: patched.jar, base: "5.3.3"}\n')
+    script = resource("fixtures/simulation/scripts") / "avoidance-steps.json"
+    subjects = ["--subject", "java:5.3.3", "--subject", str(tmp_path / "subject.yaml")]
+    assert guarded(["simulate", *subjects, "--script", str(script)]) == ExitCode.DIVERGES
+    rules = [line for line in capsys.readouterr().out.splitlines() if line.strip().startswith("rule")]
+    assert len(rules) == 1
+    assert rules[0].endswith("departs from the rules of 5.3.3, by which 5.3.3 answers")

@@ -1,0 +1,320 @@
+"""What a matrix still lacks is run, what is there is taken over, whatever ended it before. Runs are imitated here."""
+
+import os
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from rocketdiff.core.errors import EnvironmentMissing, ExitCode, HarnessError, TraceError, UsageError
+from rocketdiff.core.events import Listener, RunEnded, RunStarted
+from rocketdiff.core.verdict import Verdict
+from rocketdiff.documents import files
+from rocketdiff.matrix import badge, command, finished_runs, html, markdown, measure
+from rocketdiff.matrix import document as matrix_document
+from rocketdiff.matrix.document import Cell, Column, MatrixDocument, State
+from rocketdiff.matrix.file_format import read
+from rocketdiff.matrix.measure import Measured, Measuring
+from rocketdiff.matrix.plan import MatrixPlan
+from rocketdiff.matrix.write import NOT_RUN, document_of
+from rocketdiff.report.document import write as write_report
+from rocketdiff.run.request import RunRequest
+from tests.matrix import stories
+from tests.matrix.stories import CALM, answer, document
+
+HEAD = "format: 1\nbaseline: java:5.3.3\nscenarios: [round-robin/calm]\n"
+TWO = f"{HEAD}subjects: [java:4.7.1, java:4.9.8]\n"
+
+
+def nothing() -> None:
+    """No moment is of interest."""
+
+
+@dataclass
+class Imitation:
+    """
+    Stands for ``execute``: a run directory that fills up in three steps, and its events.
+
+    made: subjects and seeds of the runs that came to their end. fails: what is raised for a subject, before or after its run began.
+    moment: called between any two steps.
+    """
+
+    made: list[tuple[str, int | None]] = field(default_factory=list)
+    judged: list[Path] = field(default_factory=list)
+    fails: dict[str, tuple[HarnessError, bool]] = field(default_factory=dict)
+    moment: Callable[[], None] = nothing
+
+    def execute(self, request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
+        subject = str(request.candidate)
+        error, is_begun = self.fails.get(subject, (None, False))
+        if error is not None and not is_begun:
+            raise error
+        folder = request.out / f"20261123-{len(self.made):06d}"
+        self.moment()
+        folder.mkdir(parents=True)
+        started = RunStarted(folder.name, 1, "all", request.baseline.id, request.candidate.id, (CALM,), 1, folder)
+        self.moment()
+        for listener in listeners:
+            listener.on_event(started)
+        if error is not None:
+            raise error
+        (folder / "run.json").write_text("{}")
+        self.moment()
+        lost = answer(CALM, "loss", Verdict.DIVERGES, "loss.stray-message", subject=subject)
+        write_report(document(lost, answer(CALM, "queue-choice", subject=subject), subject=subject), folder)
+        self.moment()
+        for listener in listeners:
+            listener.on_event(RunEnded(folder.name, 1, "VERDICT diverges", 1.0))
+        self.made.append((subject, request.seed))
+        return 1
+
+    def judge(self, paths: Sequence[Path], **_: object) -> None:
+        self.judged.extend(paths)
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> Imitation:
+    """In place of servers and clients."""
+    imitation = Imitation()
+    monkeypatch.setattr(measure, "execute", imitation.execute)
+    monkeypatch.setattr(measure, "judge_runs", imitation.judge)
+    monkeypatch.setattr("rocketdiff.cluster.processes.backend.Processes.fetched", lambda self, _progress: self)
+    return imitation
+
+
+def made(tmp_path: Path, text: str = TWO, *, said: list[str] | None = None, at_most: int | None = None) -> Measured:
+    """One call of the command, up to what it measured."""
+    plan = read(stories.write(tmp_path / "m.yaml", text))
+    measuring = Measuring(plan, tmp_path / "out", (said if said is not None else list[str]()).append)
+    measuring.prepare()
+    return measuring.run(at_most)
+
+
+def cells(measured: Measured, row: str) -> list[Cell]:
+    """The row, in the order of the columns."""
+    columns = document_of(measured, command="").columns
+    return [cell for column in columns for cell in column.cells if cell.row == row]
+
+
+def test_what_is_there_is_taken_over(runs: Imitation, tmp_path: Path) -> None:
+    """A second call runs nothing and has the same cells; it says so."""
+    first, said = made(tmp_path), list[str]()
+    again = made(tmp_path, said=said)
+    assert runs.made == [("java:4.7.1", 1), ("java:4.9.8", 1)]
+    assert again.finished == first.finished
+    assert said == [f"2 of 2 runs are taken over from {tmp_path / 'out' / 'runs'}"]
+
+
+def test_a_subject_that_is_added_costs_its_own_run_only(runs: Imitation, tmp_path: Path) -> None:
+    """And another seed all of them: it is another run."""
+    made(tmp_path)
+    made(tmp_path, f"{HEAD}subjects: [java:4.9.8, java:5.0.0]\n")
+    assert runs.made[2:] == [("java:5.0.0", 1)]
+    made(tmp_path, f"{HEAD}subjects: [java:4.9.8]\nseeds: [2]\n")
+    assert runs.made[3:] == [("java:4.9.8", 2)]
+
+
+def test_time_left_is_told_before_each_run(runs: Imitation, tmp_path: Path) -> None:
+    """From the length of the plans at first, then from what a run took; other scenarios say nothing about these."""
+    said: list[str] = []
+    made(tmp_path, said=said)
+    # The scenario sends for 2 s, and 5 s are reckoned besides: two runs of 7 s each.
+    assert said[0] == "run 1 of 2: java:4.7.1, round-robin/calm, seed 1; about 14 s left"
+    assert said[2] == "run 2 of 2: java:4.9.8, round-robin/calm, seed 1; about 0 s left"
+
+
+def test_runs_can_be_made_a_few_at_a_time(runs: Imitation, tmp_path: Path) -> None:
+    """What is missing says that it was not run yet."""
+    measured = made(tmp_path, at_most=1)
+    assert [(cell.state, cell.reason) for cell in cells(measured, "loss")] == [
+        (State.DIFFERS, ""), (State.NOT_MEASURED, NOT_RUN),
+    ]  # fmt: skip
+    assert [cell.state for cell in cells(made(tmp_path, at_most=1), "loss")] == [State.DIFFERS, State.DIFFERS]
+
+
+def test_a_subject_that_cannot_be_had_is_a_column_with_the_reason(runs: Imitation, tmp_path: Path) -> None:
+    """The others are measured; a later call tries it again."""
+    runs.fails["java:4.7.1"] = EnvironmentMissing("go 1.21 or later", seen="none", hint="install it"), False
+    first, second = cells(made(tmp_path), "loss")
+    assert (first.state, first.reason) == (State.NOT_MEASURED, "expected go 1.21 or later; saw none; try: install it")
+    assert second.state is State.DIFFERS
+    runs.fails.clear()
+    assert [cell.state for cell in cells(made(tmp_path), "loss")] == [State.DIFFERS, State.DIFFERS]
+
+
+def test_a_run_that_fails_does_not_end_the_matrix_and_three_in_a_row_do(runs: Imitation, tmp_path: Path) -> None:
+    """One is told in its column; three mean that the machine does not work."""
+    broken = HarnessError("brokers", seen="dead ones")
+    runs.fails["java:4.7.1"] = broken, True
+    first, second = cells(made(tmp_path), "loss")
+    assert (first.state, first.reason) == (State.NOT_MEASURED, "the run failed: expected brokers; saw dead ones")
+    assert second.state is State.DIFFERS
+    runs.fails.update({f"java:4.9.{number}": (broken, True) for number in (1, 2, 3, 4)})
+    with pytest.raises(HarnessError, match="dead ones"):
+        made(tmp_path, f"{HEAD}subjects: [java:4.9.1, java:4.9.2, java:4.9.3, java:4.9.4]\n")
+
+
+def test_a_subject_that_cannot_be_named_is_refused_with_its_line_before_anything_runs(
+    runs: Imitation, tmp_path: Path
+) -> None:
+    """A typing error is no missing environment."""
+    with pytest.raises(UsageError, match=r"m\.yaml line 4") as raised:
+        made(tmp_path, f"{HEAD}subjects: [java:4.7.1, jav:4.9.8]\n")
+    assert "java:…" in str(raised.value)
+    assert runs.made == []
+
+
+@pytest.mark.parametrize("text", ["scenarios: [no-such/*]", "scenarios: ['[']", "cluster: clouds", "server: '9.9.9'"])
+def test_a_plan_that_nobody_could_run_is_refused_before_anything_runs(
+    runs: Imitation, tmp_path: Path, text: str
+) -> None:
+    """One message, of usage."""
+    field = text.partition(":")[0]
+    head = "\n".join(line for line in HEAD.splitlines() if not line.startswith(field))
+    with pytest.raises(UsageError):
+        made(tmp_path, f"{head}\n{text}\nsubjects: [java:4.7.1]\n")
+    assert runs.made == []
+
+
+def test_a_run_that_others_rules_judged_is_judged_again_from_its_traces(
+    runs: Imitation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is run for it, and once is enough."""
+    made(tmp_path)
+    monkeypatch.setattr(measure, "judging_digest", lambda: "other rules")
+    said: list[str] = []
+    made(tmp_path, said=said)
+    assert said[1:] == [f"judging again: java:{release}, round-robin/calm, seed 1" for release in ("4.7.1", "4.9.8")]
+    made(tmp_path)
+    assert len(runs.judged) == 2
+    assert len(runs.made) == 2
+
+
+def test_a_run_whose_traces_are_damaged_is_made_anew(
+    runs: Imitation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It cannot be judged by other rules any more."""
+    made(tmp_path)
+
+    def damaged(*_: object, **__: object) -> None:
+        raise TraceError("whole tables", seen="half a one")
+
+    monkeypatch.setattr(measure, "judging_digest", lambda: "other rules")
+    monkeypatch.setattr(measure, "judge_runs", damaged)
+    made(tmp_path)
+    assert runs.made[2:] == [("java:4.7.1", 1), ("java:4.9.8", 1)]
+
+
+def test_what_was_measured_of_a_subject_stays_when_it_cannot_be_had_any_more(
+    runs: Imitation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine without its tools still writes the page."""
+    made(tmp_path)
+
+    def gone(specs: list[str]) -> object:
+        raise EnvironmentMissing("go 1.21 or later", seen="none")
+
+    monkeypatch.setattr(measure, "pair_of", gone)
+    assert [cell.state for cell in cells(made(tmp_path), "loss")] == [State.DIFFERS, State.DIFFERS]
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"terms": 7}', b"\xff"])
+def test_a_damaged_record_of_a_run_makes_it_anew(runs: Imitation, tmp_path: Path, content: bytes) -> None:
+    """What cannot be read does not count."""
+    made(tmp_path)
+    next((tmp_path / "out" / "runs").glob("java-4.7.1*/finished.json")).write_bytes(content)
+    made(tmp_path)
+    assert runs.made[2:] == [("java:4.7.1", 1)]
+
+
+def test_two_commands_do_not_share_a_folder(tmp_path: Path) -> None:
+    """The second is refused, and the folder is free when the first has ended."""
+    with (
+        finished_runs.alone(tmp_path),
+        pytest.raises(UsageError, match="no other rocketdiff matrix"),
+        finished_runs.alone(tmp_path),
+    ):
+        pass
+    with finished_runs.alone(tmp_path):
+        pass
+
+
+class Killed:
+    """Ends this process by SIGKILL at one moment of many: the kernel's, without a word of ours."""
+
+    def __init__(self, moment: int) -> None:
+        self._left = moment
+
+    def __call__(self) -> None:
+        self._left -= 1
+        if self._left < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def in_a_child(work: Callable[[], object]) -> bool:
+    """Whether the work came to its end in a forked process, rather than being killed."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.WIFEXITED(status)
+
+
+WRITERS = (finished_runs, matrix_document, html, markdown, badge)
+"""Modules that put a file in its place."""
+
+
+def test_kill_9_at_any_moment_loses_no_finished_run_and_doubles_none(
+    runs: Imitation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """
+    Killed between any two steps (folder, run, report, record, each file of the pages), then called again to the end.
+
+    The second call makes exactly the runs whose record is not there, and the folder holds one directory a run.
+    """
+    plan = read(stories.write(tmp_path / "m.yaml", TWO))
+    monkeypatch.setattr(html, "render", lambda _: "a page")  # its making is no moment, and takes most of the time
+    moment = 0
+    while not in_a_child(lambda: made_until(moment, plan, tmp_path / str(moment), runs)):  # noqa: B023 - ends before the next
+        out = tmp_path / str(moment)
+        recorded = len(list(out.glob("runs/*/finished.json")))
+        runs.made.clear()
+        assert command.make(plan, out, None, command="", say=list[str]().append) is ExitCode.DIVERGES
+        assert len(runs.made) == 2 - recorded
+        assert len(list(out.glob("runs/*/*/report.json"))) == len(list(out.glob("runs/*/*/"))) == 2
+        assert (out / "matrix.html").read_text() == "a page"
+        moment += 1
+    # Four moments of a run, and one before and after its record and each of the four files, which are written twice: two runs, and the end.
+    assert moment == 2 * (4 + 2 + 8) + 8
+
+
+def made_until(moment: int, plan: MatrixPlan, out: Path, runs: Imitation) -> None:
+    """One call of the command, in a process that is killed at a moment; it is over before that if there are not so many."""
+    runs.moment = Killed(moment)
+
+    def replaced(path: Path, content: bytes) -> None:
+        runs.moment()
+        files.replace_file(path, content)
+        runs.moment()
+
+    for module in WRITERS:
+        module.replace_file = replaced  # type: ignore[attr-defined]  # of this process, which ends here
+    command.make(plan, out, None, command="", say=list[str]().append)
+
+
+def test_the_exit_code_says_what_the_cells_add_up_to(matrix: MatrixDocument) -> None:
+    """1 for a difference that no ledger declares; 2 where one was not measured; 0 where all are known or alike."""
+    alike, _, defective, missing = (matrix.columns[number] for number in range(4))
+
+    def code(*columns: Column) -> ExitCode:
+        return command.exit_code(msgspec.structs.replace(matrix, columns=columns))
+
+    assert code(alike, defective, missing) is ExitCode.DIVERGES
+    assert code(alike, missing) is ExitCode.INCONCLUSIVE
+    assert code(alike) is ExitCode.CONFORMS

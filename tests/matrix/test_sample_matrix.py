@@ -1,0 +1,44 @@
+"""The sample matrix under ``reports``: made by the command that it names, small, and the same in every format."""
+
+import json
+
+import jsonschema
+import msgspec
+
+from rocketdiff.core.resources import resource
+from rocketdiff.matrix import badge, html, markdown
+from rocketdiff.matrix.document import MatrixDocument, State
+from rocketdiff.matrix.file_format import read
+
+FOLDER = resource("reports/sample-matrix")
+DOCUMENT = msgspec.json.decode((FOLDER / "matrix.json").read_bytes(), type=MatrixDocument)
+
+
+def test_every_format_is_made_of_the_document() -> None:
+    """A change of a format is noticed: `rocketdiff matrix … --write-only --pages reports/sample-matrix` makes it again."""
+    jsonschema.validate(
+        json.loads((FOLDER / "matrix.json").read_bytes()),
+        json.loads(resource("fixtures/schema/matrix-1.json").read_bytes()),
+    )
+    assert (FOLDER / "matrix.html").read_text() == html.render(DOCUMENT)
+    assert (FOLDER / "matrix.md").read_text() == markdown.render(DOCUMENT)
+    assert json.loads((FOLDER / "badge.json").read_bytes()) == badge.render(DOCUMENT)
+
+
+def test_it_is_small_and_of_the_example(tmp_path: object) -> None:
+    """Its columns are those of the file that its command names; a column without a run says why in every cell."""
+    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 1_000_000
+    assert DOCUMENT.command.split()[:2] == ["rocketdiff", "matrix"]
+    plan = read(resource(DOCUMENT.command.split()[2]))
+    assert [column.spec for column in plan.columns] == [column.spec for column in DOCUMENT.columns]
+    for column in DOCUMENT.columns:
+        for cell in column.cells:
+            assert cell.state is not State.NOT_MEASURED or cell.reason
+            assert column.is_measured or cell.state is State.NOT_MEASURED
+
+
+def test_it_names_no_place_of_a_machine() -> None:
+    """Folders of whoever made it are nobody's business."""
+    for name in ("matrix.json", "matrix.md"):
+        text = (FOLDER / name).read_text()
+        assert not [word for word in ("/home/", "/root/", "/tmp/", "/work/") if word in text]

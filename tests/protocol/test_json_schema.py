@@ -1,0 +1,99 @@
+"""The published schema states the protocol that the codec speaks: it takes and refuses the same lines."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from rocketdiff.core.errors import SubjectBroken
+from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.protocol.commands import STOP, SubjectSetup, encode_go, encode_plan, encode_setup
+from rocketdiff.protocol.json_schema import schema
+from rocketdiff.protocol.records import decode_record
+from tests.protocol.published import COMMAND, FILE, RECORD
+
+SETUP = SubjectSetup(("127.0.0.1:9876",), "T", "W", "G", "R", ClientSettings())
+README = Path(__file__).parents[2] / "harness" / "rocketdiff" / "subjects" / "README.md"
+
+ATTEMPT = '{"type":"attempt","send":0,"thread":0,"attempt":0,"broker":"a","queue_id":0,"start_ns":1'
+SEND = '{"type":"send","send":0,"thread":0,"start_ns":1,"end_ns":2'
+HELLO = '{"type":"hello","protocol":1,"client":"go","version":"2.1.2","capabilities":["plain"],"pid":1,"clock_ns":1'
+
+
+def test_published_schema_is_up_to_date() -> None:
+    """``python -m rocketdiff.protocol.json_schema > fixtures/schema/subject-protocol-1.json`` renews it."""
+    assert FILE.read_bytes() == schema()
+    jsonschema.Draft202012Validator.check_schema(json.loads(FILE.read_text()))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"{HELLO}}}",
+        f'{HELLO},"attempt_timeout_ms":3000,"library":{{"name":"x"}}}}',
+        '{"type":"ready","clock_ns":1}',
+        '{"type":"route","route":1,"at_ns":2,"queues":[["a",0],["b",3]]}',
+        f'{ATTEMPT},"end_ns":2,"status":"SEND_OK"}}',
+        f"{ATTEMPT}}}",
+        f'{ATTEMPT},"end_ns":2,"error":"timeout"}}',
+        f'{SEND},"error":"RemotingTooMuchRequestException","code":-1,"message":"late"}}',
+        f'{SEND},"error":"errors.errorString"}}',
+        f'{SEND},"status":"SEND_OK","broker":"a","queue_id":1,"queue_offset":7,"error":null}}',
+        '{"type":"callback","send":1,"thread":0,"at_ns":3}',
+        '{"type":"done","sends":2}',
+        '{"type":"failed","stage":"setup","message":"no route"}',
+    ],
+)
+def test_a_record_that_is_taken_fits_the_schema(line: str) -> None:
+    """The codec takes it as well."""
+    assert decode_record(line.encode()).record is not None
+    RECORD.validate(json.loads(line))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"type":"sing"}',
+        '{"type":"done"}',
+        '{"type":"done","sends":"two"}',
+        f'{SEND},"error":"time-out"}}',
+        f'{SEND},"queue_id":-1}}',
+        f'{SEND},"queue_id":2147483648}}',
+        f'{SEND},"status":"a\\u0007b"}}',
+        f'{SEND},"status":"{"x" * 1_001}"}}',
+        f'{HELLO},"attempt_timeout_ms":0}}',
+        f'{HELLO},"attempt_timeout_ms":60001}}',
+        '{"type":"route","route":1,"at_ns":2,"queues":[["",0]]}',
+        '{"type":"route","route":1,"at_ns":2,"queues":[["a"]]}',
+        ATTEMPT.replace('"broker":"a"', '"broker":""') + "}",
+    ],
+)
+def test_a_record_that_is_refused_does_not_fit_the_schema(line: str) -> None:
+    """Nor does the codec take it."""
+    with pytest.raises(SubjectBroken):
+        decode_record(line.encode())
+    assert not RECORD.is_valid(json.loads(line))
+
+
+def test_the_commands_of_a_runner_fit_the_schema() -> None:
+    """Plain sends with their defaults left out, sends with everything, the setup with all settings."""
+    whole = PlannedSend(1, 0, 5, SendKind.QUEUE, 3, 64, SendMode.ASYNC, 2, "k", "t", (("a", "b"),))
+    plan = Plan(1, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 64), whole))
+    for line in (*encode_plan(plan), encode_setup(SETUP, 1), encode_go(7), STOP):
+        COMMAND.validate(json.loads(line))
+        assert not RECORD.is_valid(json.loads(line))
+
+
+def test_the_conversation_of_the_guide_fits_the_schema() -> None:
+    """What an author copies is right."""
+    text = README.read_text()
+    records = [line[2:] for line in text.splitlines() if line.startswith("← {")]
+    commands = [line[2:] for line in text.splitlines() if line.startswith("→ {")]
+    assert len(records) > 5 and len(commands) > 3
+    for line in records:
+        RECORD.validate(json.loads(line))
+    for line in commands:
+        if "…" not in line:
+            COMMAND.validate(json.loads(line))

@@ -1,0 +1,17 @@
+"""What a record holds, for tests to compare."""
+
+from rocketdiff.record.files import Place
+from rocketdiff.record.store import look
+from rocketdiff.record.tables import COLUMNS, Kept
+
+
+def all_rows(place: Place) -> dict[Kept, list[str]]:
+    """Every visible row of every table but ``batches``, without the name of the part it lies in."""
+    snapshot = look(place)
+    return {
+        table: sorted(
+            map(str, snapshot.rows(table, [name for name in COLUMNS[table].names if name != "part"]).to_pylist())
+        )
+        for table in Kept
+        if table is not Kept.BATCHES
+    }

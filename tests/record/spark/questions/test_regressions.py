@@ -1,0 +1,172 @@
+"""What became of a signature, over time and over releases: literal runs in, literal rows out."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from rocketdiff.record.questions import STATES, code_of, lines_of
+from rocketdiff.record.spark.ask import Regressions
+from rocketdiff.record.spark.questions import regressions as module
+from rocketdiff.record.spark.questions.asked import asked, found, lines, sightings
+from rocketdiff.record.spark.questions.regressions import regressions
+from rocketdiff.record.spark.questions.rules_changed import rules_changed
+from rocketdiff.record.spark.questions.signature_history import signature_history
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+]
+
+DAY_MS = 86_400_000
+MONDAY_MS = 1_793_577_600_000
+"""2026-11-02T00:00 UTC."""
+
+RUNS = "run string, baseline string, candidate string, server string, created_ms bigint"
+ANSWERS = "run string, case string, check string, verdict string, divergences array<struct<signature: string, subject: string, count: bigint, declared_by: string>>"
+
+
+def seen(spark: SparkSession, runs: Sequence[tuple[str, str, str]], over: str = "time") -> Any:
+    """
+    Sightings of runs (run, candidate, marks), one a day from a Monday.
+
+    A mark is the first letter of a signature that the run shows; ``-`` shows none, ``?`` was asked nothing decisive.
+    """
+    rows = [
+        (run, "java:5.3.3", candidate, "5.3.3", MONDAY_MS + day * DAY_MS)
+        for day, (run, candidate, _) in enumerate(runs)
+    ]
+    answers = [(run, f"s/t/java:5.3.3~{candidate}", "loss", *_answer(marks)) for run, candidate, marks in runs]
+    told = spark.createDataFrame(answers, ANSWERS)
+    return sightings(lines(spark.createDataFrame(rows, RUNS), over), asked(told), found(told))
+
+
+def _answer(marks: str) -> tuple[str, list[tuple[str, str, int, str]]]:
+    divergences = [(f"loss.{mark}", "x", 3, "known-1" if mark == "d" else "") for mark in marks if mark.isalpha()]
+    return "INVALID" if "?" in marks else ("DIVERGES" if divergences else "CONFORMS"), divergences
+
+
+def days(marks: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Runs of one candidate."""
+    return [(f"r{number:02}", "python:5.3.3", mark) for number, mark in enumerate(marks)]
+
+
+def told(spark: SparkSession, runs: Sequence[tuple[str, str, str]], over: str = "time") -> dict[str, tuple[Any, ...]]:
+    """By signature: state, first run after the change, run before it, seen and asked before, seen and asked after."""
+    names = ("state", "run", "before_run", "seen_before", "asked_before", "seen_after", "asked_after")
+    rows = regressions(seen(spark, runs, over)).toArrow().to_pylist()
+    return {row["signature"].removeprefix("loss."): tuple(row[name] for name in names) for row in rows}
+
+
+def test_states_over_time(spark: SparkSession) -> None:
+    """
+    Eight runs: n comes with the fifth, g is not seen in the last four, u is seen all the time, and a run without a decisive answer counts for nobody.
+
+    Of g, seen in four of four before, four misses are impossible by chance; r came once, with the second run.
+    """
+    marks = ["gu", "gur", "gu", "gu", "un", "un?", "un", "un", "un"]
+    assert told(spark, days(marks)) == {
+        "n": ("new", "r04", "r03", 0, 4, 4, 4),
+        "g": ("gone", "r04", "r03", 4, 4, 0, 4),
+        "u": ("unchanged", "r00", None, 0, 0, 8, 8),
+        "r": ("new", "r01", "r00", 0, 1, 1, 7),
+    }
+
+
+def test_a_rate_that_changes_is_told_where_it_changed(spark: SparkSession) -> None:
+    """
+    One in ten of twenty runs, then all of twenty: G² = 2 × (ln L with two rates − ln L with one) = 2 × (−6.50 + 27.53) = 42.
+
+    The first run shows it, so that it is not new; one in two throughout is unchanged.
+    """
+    marks = ["ah" if day in (0, 10) else "h" * (day % 2 == 0) or "-" for day in range(20)] + [
+        "ah" if day % 2 == 0 else "a" for day in range(20)
+    ]
+    found_ = told(spark, days(marks))
+    assert found_["a"] == ("changed-in-rate", "r20", "r19", 2, 20, 20, 20)
+    assert found_["h"][0] == "unchanged"
+
+
+def test_over_releases_the_edge_is_between_releases(spark: SparkSession) -> None:
+    """Runs interleaved in time; 4.10 comes after 4.9 and before 5.1: from 4.10 on it is there."""
+    runs = [
+        (f"n{night}-{release}", f"python:{release}", "x" if release != "4.9" else "-")
+        for night in range(2)
+        for release in ("5.1", "4.9", "4.10")
+    ]
+    (row,) = regressions(seen(spark, runs, "releases")).toArrow().to_pylist()
+    assert (row["state"], row["run"], row["before_run"]) == ("new", "n0-4.10", "n1-4.9")
+    assert (row["before_pair"], row["pair"]) == ("java:5.3.3~python:4.9", "java:5.3.3~python:4.10")
+    assert (row["seen_before"], row["asked_before"], row["seen_after"], row["asked_after"]) == (0, 2, 4, 4)
+    assert row["line"] == "java~python on 5.3.3"
+
+
+def test_planted_regressions_are_found_and_none_else(spark: SparkSession) -> None:
+    """Fifty-two lines (letters by releases), each with a signature from its own run on; and as many that never change."""
+    letters = [chr(code) for code in (*range(ord("a"), ord("z") + 1), *range(ord("A"), ord("Z") + 1))]
+    runs = [
+        (f"{letter}{night:02}", f"python:{number}", ("p" if night >= 1 + number % 9 else "") + "u" or "-")
+        for number, letter in enumerate(letters)
+        for night in range(10)
+    ]
+    rows = regressions(seen(spark, runs)).toArrow().to_pylist()
+    new = {row["run"] for row in rows if row["state"] == "new"}
+    assert new == {f"{letter}{1 + number % 9:02}" for number, letter in enumerate(letters)}
+    assert {row["signature"] for row in rows if row["state"] == "new"} == {"loss.p"}
+    assert len(rows) == 2 * len(letters)
+
+
+def test_weeks_of_a_signature(spark: SparkSession) -> None:
+    """Seven runs of one week, one of the next: 2 of 7 by Wilson is 0.082 to 0.641."""
+    marks = ["-", "a", "-", "a", "-", "-", "-", "a"]
+    rows = signature_history(seen(spark, days(marks))).toArrow().to_pylist()
+    assert [(row["week"], row["asked"], row["runs"], row["first_run"], row["last_run"]) for row in rows] == [
+        ("2026-11-02", 7, 2, "r01", "r03"),
+        ("2026-11-09", 1, 1, "r07", "r07"),
+    ]
+    assert (round(rows[0]["low"], 3), round(rows[0]["high"], 3)) == (0.082, 0.641)
+
+
+def test_what_new_rules_say_otherwise(spark: SparkSession) -> None:
+    """Of two cases that both have judged; a third that only the old rules have judged says nothing."""
+    columns = "run string, case bigint, owner string, signature string, count bigint"
+    before = spark.createDataFrame(
+        [("r", 1, "loss", "a", 2), ("r", 2, "loss", "b", 1), ("r", 3, "loss", "c", 9)], columns
+    )
+    after = spark.createDataFrame([("r", 1, "loss", "a", 5), ("r", 2, "loss", "n", 4)], columns)
+    both = spark.createDataFrame([("r", 1, "loss"), ("r", 2, "loss")], "run string, case bigint, owner string")
+    rows = rules_changed(before, after, both).toArrow().to_pylist()
+    assert [
+        (row["signature"], row["state"], row["count_before"], row["count_after"], row["example_case"]) for row in rows
+    ] == [
+        ("a", "more", 2, 5, 1),
+        ("b", "gone", 1, 0, 2),
+        ("n", "new", 0, 4, 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("row", "asked_since", "code"),
+    [(("new", ""), 9, 1), (("new", "known-1"), 9, 0), (("gone", ""), 9, 0), (None, 9, 0), (None, 0, 5)],
+)
+def test_exit_codes(row: tuple[str, str] | None, asked_since: int, code: int) -> None:
+    """1 for a new one that no ledger declares, 0 for none, 5 where nobody was asked anything."""
+    rows = () if row is None else ({"state": row[0], "declared_by": row[1]},)
+    assert code_of(Regressions(2, 2, asked_since, rows), frozenset({"new"})) == code
+
+
+def test_the_words_are_those_of_the_question() -> None:
+    """States that the command line takes; a line for people says since which run."""
+    assert (*STATES, module.UNCHANGED) == module.STATES
+    row = dict.fromkeys(module.COLUMNS) | {
+        "state": "new",
+        "run": "r2",
+        "before_run": "r1",
+        "pair": "a~c",
+        "before_pair": "a~b",
+    }
+    row |= {"seen_after": 2, "asked_after": 2, "seen_before": 0, "asked_before": 5, "declared_by": ""}
+    _, line, last = lines_of(Regressions(7, 7, 7, (row,)))
+    assert line == "    since run r2 (before it r1), between a~b and a~c: 2 of 2 runs, before 0 of 5"
+    assert last == "RECORD new=1 gone=0 changed-in-rate=0 undeclared=1 asked=7 runs=7"

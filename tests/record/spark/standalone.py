@@ -1,0 +1,101 @@
+"""A standalone Spark on loopback: a master and workers, each in a working directory of its own."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.find_spark_home import _find_spark_home
+
+from rocketdiff.releases.jdk import find_java
+
+PATIENCE_S = 90.0
+"""A JVM on a busy machine."""
+
+_MASTER = re.compile(r"Starting Spark master at (spark://\S+)")
+_REGISTERED = re.compile(r"Successfully registered with master")
+
+
+@dataclass(frozen=True, slots=True)
+class Standalone:
+    """The address of the master, and process group of each worker."""
+
+    master: str
+    workers: tuple[subprocess.Popen[bytes], ...]
+
+    def kill_worker(self) -> None:
+        """SIGKILL the first worker with its executor."""
+        os.killpg(self.workers[0].pid, signal.SIGKILL)
+
+
+@contextmanager
+def standalone(folder: Path, workers: int) -> Iterator[Standalone]:
+    """Started, with all workers registered; nothing of it is left afterwards."""
+    with ExitStack() as stack:
+        log = folder / "master.log"
+        stack.enter_context(_started(folder / "master", log, "master.Master", "--port", "0"))
+        address = _said(log, _MASTER)
+        logs = [folder / f"worker-{number}.log" for number in range(workers)]
+        processes = tuple(
+            stack.enter_context(
+                _started(
+                    folder / f"worker-{number}",
+                    logs[number],
+                    "worker.Worker",
+                    "--cores",
+                    "1",
+                    "--memory",
+                    "1g",
+                    address,
+                )
+            )
+            for number in range(workers)
+        )
+        for one in logs:
+            _said(one, _REGISTERED)
+        yield Standalone(address, processes)
+
+
+@contextmanager
+def _started(folder: Path, log: Path, what: str, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    folder.mkdir(parents=True)
+    environment = os.environ | {
+        "JAVA_HOME": str(find_java().home),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_LOCAL_DIRS": str(folder),
+        "SPARK_WORKER_DIR": str(folder / "work"),
+        "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData",
+        "SPARK_DAEMON_MEMORY": "256m",
+    }
+    command = [
+        str(Path(_find_spark_home(), "bin", "spark-class")),
+        f"org.apache.spark.deploy.{what}",
+        "--host",
+        "127.0.0.1",
+        "--webui-port",
+        "0",
+        *arguments,
+    ]
+    with log.open("wb") as out:
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=out, stderr=out, start_new_session=True)
+    try:
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _said(log: Path, wanted: re.Pattern[str]) -> str:
+    """The first group of a line that is waited for, or the whole of it."""
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        if found := wanted.search(log.read_text(errors="replace")):
+            return found.group(found.re.groups and 1)
+        time.sleep(0.1)
+    raise AssertionError(f"{wanted.pattern} never came: {log.read_text(errors='replace')[-1_500:]}")

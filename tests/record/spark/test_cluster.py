@@ -1,0 +1,64 @@
+"""Another Spark than this machine's own: code is shipped, a worker dies in the middle, and the answers are the same."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.record.commands import add, check, judge, status
+from rocketdiff.record.files import Place
+from rocketdiff.record.work import Here
+from tests.analysis.synthetic import Told
+from tests.record.rows import all_rows
+from tests.record.spark.standalone import Standalone, standalone
+
+NewRun = Callable[..., Path]
+
+RUNS = 12
+
+
+def spoil(told: Told) -> None:
+    """Lose two messages."""
+    told.stored = [one for one in told.stored if one.send not in (3, 40)]
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Standalone]:
+    """A master and two workers of a core each, in folders of their own."""
+    with standalone(tmp_path / "cluster", workers=2) as started:
+        yield started
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_in_the_middle_changes_no_row(
+    tmp_path: Path, cluster: Standalone, new_run: NewRun
+) -> None:
+    """Judged by `rocketdiff record judge --master spark://…` from another folder; its first worker dies when the first facts are on disk."""
+    runs = [new_run(f"run-{number:02}", change=spoil if number % 3 == 0 else None) for number in range(RUNS)]
+    here, there = Place.named(str(tmp_path / "here")), Place.named(str(tmp_path / "there"))
+    for place in (here, there):
+        add(place, runs, Here())
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    command = [sys.executable, "-m", "rocketdiff", "record", "judge", "--record", there.url, "--master", cluster.master]
+    memory = ["--conf", "spark.executor.memory=512m", "--conf", "spark.driver.memory=1g"]
+    with subprocess.Popen(
+        [*command, *memory], cwd=elsewhere, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as judging:
+        while judging.poll() is None and not any(Path(there.url).glob("judged/month=*/batch=*/*.parquet")):
+            time.sleep(0.02)
+        assert judging.poll() is None
+        cluster.kill_worker()
+        said, _ = judging.communicate(timeout=300)
+    assert judging.returncode == 0, said
+    assert f"RECORD judged={RUNS} concluded={RUNS}" in said
+    judge(here, Here(), say=print)
+    assert all_rows(there) == all_rows(here)
+    assert check(there, Here()) == []
+    assert dict(status(there).verdicts)["diverges"] == RUNS // 3
+    shipped = list((tmp_path / "cluster").glob("worker-*/work/*/*/rocketdiff-code.zip"))
+    assert {path.relative_to(tmp_path / "cluster").parts[0] for path in shipped} == {"worker-0", "worker-1"}
+    assert not list(elsewhere.iterdir())

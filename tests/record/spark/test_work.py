@@ -1,0 +1,46 @@
+"""The record on Spark: the same rows, answers and quarantine as in one process."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from rocketdiff.record.commands import add, check, compact, judge, status
+from rocketdiff.record.files import Place
+from rocketdiff.record.spark.work import OnSpark
+from rocketdiff.record.work import Here
+from tests.analysis.synthetic import Told
+from tests.record.rows import all_rows
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+]
+
+NewRun = Callable[..., Path]
+
+
+def spoil(told: Told) -> None:
+    """Lose two messages."""
+    told.stored = [one for one in told.stored if one.send not in (3, 40)]
+
+
+def test_tasks_write_what_one_process_writes(spark: SparkSession, tmp_path: Path, new_run: NewRun) -> None:
+    """Every table, row by row: two runs, one of them lossy, a copy, and a damaged one."""
+    runs = [new_run("good"), new_run("lossy", change=spoil), new_run("cut")]
+    (runs[2] / "sends" / "01-baseline.parquet").write_bytes(b"PAR1")
+    runs.append(shutil.copytree(runs[0], tmp_path / "copy"))
+    here, there = Place.named(str(tmp_path / "here")), Place.named(str(tmp_path / "there"))
+    counts = []
+    for place, work in ((here, Here()), (there, OnSpark(spark))):
+        added = add(place, runs, work)
+        counts.append((len(added.new), len(added.known), len(added.damaged), judge(place, work, say=print)))
+    assert counts == [(2, 1, 1, (2, 2))] * 2
+    before = all_rows(here)
+    assert all_rows(there) == before
+    add(there, [new_run("later")], OnSpark(spark))
+    compact(there, OnSpark(spark), keep_hours=1, say=print)
+    assert check(there, OnSpark(spark)) == []
+    assert status(there).verdicts == status(here).verdicts

@@ -1,0 +1,113 @@
+"""Runs into a record: each once, damaged ones aside, and never one in the place of another."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.core.errors import TraceError, UsageError
+from rocketdiff.record.commands import add, refusal, status
+from rocketdiff.record.files import Place
+from rocketdiff.record.ingest import folders_of
+from rocketdiff.record.store import look
+from rocketdiff.record.tables import Kept
+from rocketdiff.record.work import Here
+from tests.analysis.synthetic import Told
+
+NewRun = Callable[..., Path]
+
+OLDER = Path(__file__).parents[1] / "older_run"
+
+
+def spoil(told: Told) -> None:
+    """Lose a message."""
+    told.stored = [one for one in told.stored if one.send != 3]
+
+
+def test_a_folder_of_runs_is_added_with_all_rows(place: Place, new_run: NewRun) -> None:
+    """Two runs of one case each, in a folder that is named; sixty sends an arm."""
+    folders = folders_of([new_run("run-1").parent, new_run("run-2")])
+    added = add(place, folders, Here())
+    snapshot = look(place)
+    assert [one.run for one in added.new] == ["run-1", "run-2"]
+    assert snapshot.rows(Kept.SENDS, ["run", "arm"]).num_rows == 2 * 2 * 60
+    assert snapshot.rows(Kept.CASES, ["run", "case", "sends_planned"]).to_pylist() == [
+        {"run": run, "case": 1, "sends_planned": 60} for run in ("run-1", "run-2")
+    ]
+
+
+def test_a_run_that_is_added_twice_is_there_once(place: Place, new_run: NewRun) -> None:
+    """Also when one command is given it and a copy of it."""
+    run = new_run()
+    copy = shutil.copytree(run, run.parent.parent / "copied" / "elsewhere")
+    first = add(place, [run, copy], Here())
+    again = add(place, [copy], Here())
+    assert (len(first.new), len(first.known), len(again.new), len(again.known)) == (1, 1, 0, 1)
+    assert status(place).runs == 1
+
+
+def test_other_content_under_the_same_name_is_refused_in_one_sentence(place: Place, new_run: NewRun) -> None:
+    """The record keeps what it has, and a run that is named beside it is added."""
+    add(place, [new_run("run-1")], Here())
+    added = add(place, [new_run("run-1", change=spoil, folder="others"), new_run("run-2")], Here())
+    assert ([one.run for one in added.new], [one.run for one in added.other]) == (["run-2"], ["run-1"])
+    error = refusal(added.other)
+    assert isinstance(error, UsageError)
+    assert "other content than the record has under the name run-1" in str(error)
+
+
+def test_damaged_and_half_copied_runs_go_to_quarantine_and_stop_nobody(place: Place, new_run: NewRun) -> None:
+    """A table cut short, a folder without its run.json, a run.json that is none, and one good run."""
+    cut, half, foreign, good = (new_run(name) for name in ("cut", "half", "foreign", "good"))
+    table = cut / "sends" / "01-candidate.parquet"
+    table.write_bytes(table.read_bytes()[:-100])
+    (half / "run.json").unlink()
+    (foreign / "run.json").write_text('{"runs": 3}')
+    for _ in range(2):
+        added = add(place, folders_of([good.parent]), Here())
+    told = status(place)
+    assert (told.runs, len(added.damaged)) == (1, 3)
+    assert [name for name, _ in told.quarantine] == ["cut", "foreign", "half"]
+    assert "Parquet magic bytes not found" in dict(told.quarantine)["cut"]
+
+
+def test_a_run_whose_table_lies_under_another_name_goes_to_quarantine(place: Place, new_run: NewRun) -> None:
+    """What a case's rows are is said by the file, not only by its name."""
+    run = new_run()
+    (run / "attempts" / "01-candidate.parquet").rename(run / "attempts" / "02-candidate.parquet")
+    assert len(add(place, [run], Here()).damaged) == 1
+    assert status(place).runs == 0
+
+
+def test_a_run_of_a_schema_without_digests_is_added(place: Place) -> None:
+    """Its content digest is made of its files."""
+    assert [len(add(place, [OLDER], Here()).new) for _ in range(2)] == [1, 0]
+
+
+def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:
+    """Nothing would be added, and nobody would notice."""
+    with pytest.raises(UsageError, match="a run directory, or a folder of such"):
+        folders_of([tmp_path])
+
+
+def test_where_there_is_no_record_it_is_said(place: Place) -> None:
+    """Only `add` makes one."""
+    with pytest.raises(UsageError, match="expected a record; saw none at"):
+        status(place)
+
+
+def test_a_record_of_another_version_is_refused(place: Place, new_run: NewRun) -> None:
+    """In one sentence that names both."""
+    add(place, [new_run()], Here())
+    first = Path(place.url, "batches", "_delta_log", f"{0:020}.json")
+    first.write_text(first.read_text().replace("rocketdiff record 1", "rocketdiff record 9"))
+    with pytest.raises(TraceError, match="expected a record of version 1; saw rocketdiff record 9"):
+        status(place)
+
+
+def test_a_record_can_be_named_by_a_url(place: Place, new_run: NewRun) -> None:
+    """`file://` here; other file systems are Arrow's and Delta's."""
+    url = Place.named(f"file://{place.url}")
+    add(url, [new_run()], Here())
+    assert status(url).runs == status(place).runs == 1

@@ -1,0 +1,71 @@
+"""Compaction: fewer files, the same rows; what killed commands left is removed."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.record import store
+from rocketdiff.record.commands import add, check, compact, judge, status
+from rocketdiff.record.files import Place
+from rocketdiff.record.store import look
+from rocketdiff.record.tables import Kept
+from rocketdiff.record.work import Here
+from tests.record.rows import all_rows
+
+NewRun = Callable[..., Path]
+
+
+def _killed(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def quiet(_: str) -> None:
+    """Nobody listens."""
+
+
+def test_rows_are_the_same_in_fewer_files(place: Place, new_run: NewRun) -> None:
+    """Three runs, each added, judged and concluded by commands of its own; all of it once more into one batch a kind."""
+    for number in range(3):
+        add(place, [new_run(f"run-{number}")], Here())
+        judge(place, Here(), say=quiet)
+    before, files = all_rows(place), status(place).files
+    assert compact(place, Here(), keep_hours=1, say=quiet) == 9
+    assert all_rows(place) == before
+    assert status(place).files < files / 2
+    assert [batch.kind for batch in look(place).visible] == ["compact-add", "compact-judge", "compact-conclude"]
+    assert check(place, Here()) == []
+
+
+def test_a_compacted_record_is_judged_and_added_to_as_before(place: Place, new_run: NewRun) -> None:
+    """Rows of a run are found where they lie now; nothing that was judged is judged again."""
+    add(place, [new_run("run-1")], Here())
+    judge(place, Here(), say=quiet)
+    add(place, [new_run("run-2")], Here())
+    compact(place, Here(), keep_hours=1, say=quiet)
+    assert judge(place, Here(), say=quiet) == (1, 1)
+    assert len(add(place, [new_run("run-2", folder="again")], Here()).known) == 1
+
+
+def test_what_was_replaced_is_removed_when_nobody_can_read_it_any_more(place: Place, new_run: NewRun) -> None:
+    """With nothing kept: every file on disk is one that counts."""
+    for number in range(2):
+        add(place, [new_run(f"run-{number}")], Here())
+    compact(place, Here(), keep_hours=0, say=quiet)
+    on_disk = {str(path) for path in Path(place.url, "sends").rglob("*.parquet")}
+    assert on_disk == set(look(place).paths(Kept.SENDS))
+
+
+def test_what_a_killed_command_left_is_seen_by_check_and_removed(
+    place: Place, new_run: NewRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its rows are in a table, and no batch names them."""
+    add(place, [new_run("run-1")], Here())
+    monkeypatch.setattr(store, "_append_batch", _killed)
+    with pytest.raises(KeyboardInterrupt):
+        add(place, [new_run("run-2")], Here())
+    monkeypatch.undo()
+    assert status(place).left_behind == 1
+    assert look(place).rows(Kept.SENDS, ["run"]).num_rows == 120
+    compact(place, Here(), keep_hours=0, say=quiet)
+    assert status(place).left_behind == 0

@@ -1,0 +1,128 @@
+"""Judging a record: the answers of `analyze`, kept, and made once."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.analysis.masters import WITHOUT_SPARK
+from rocketdiff.core.policy import Policy
+from rocketdiff.judging.judge_runs import judge_runs
+from rocketdiff.judging.ledgers import LedgerChoice, load
+from rocketdiff.record import commands
+from rocketdiff.record.commands import add, judge, status
+from rocketdiff.record.files import Place
+from rocketdiff.record.rules import rules_now
+from rocketdiff.record.store import look
+from rocketdiff.record.tables import Kept
+from rocketdiff.record.work import Here
+from tests.analysis.synthetic import Told
+
+NewRun = Callable[..., Path]
+
+
+def spoil(told: Told) -> None:
+    """Lose two messages."""
+    told.stored = [one for one in told.stored if one.send not in (3, 40)]
+
+
+def answers(place: Place) -> list[tuple[object, ...]]:
+    """What is answered, as a reader of a report would compare it."""
+    rows = (
+        look(place)
+        .rows(Kept.ANSWERS, ["run", "case", "check", "verdict", "severity", "reason", "divergences"])
+        .to_pylist()
+    )
+    return sorted(
+        (
+            row["run"],
+            row["case"],
+            row["check"],
+            row["verdict"],
+            row["severity"],
+            row["reason"],
+            _told(row["divergences"]),
+        )
+        for row in rows
+    )
+
+
+def _told(divergences: list[dict[str, object]]) -> tuple[tuple[object, ...], ...]:
+    return tuple((one["signature"], one["subject"], one["count"], one["declared_by"]) for one in divergences)
+
+
+def answers_of_analyze(run: Path) -> list[tuple[object, ...]]:
+    """The same of `rocketdiff analyze`."""
+    judged = judge_runs([run], policy=Policy(), ledger=load(LedgerChoice()), master=WITHOUT_SPARK)
+    return sorted(
+        (
+            run.name,
+            one.case,
+            one.check,
+            str(one.verdict),
+            str(one.severity),
+            one.reason,
+            tuple((found.signature, found.subject, found.count, found.declared_by) for found in one.divergences),
+        )
+        for one in judged.judgement.results
+    )
+
+
+def test_answers_are_those_of_analyze(recorded: Callable[..., Place], new_run: NewRun) -> None:
+    """Of a run that conforms and of one that loses messages, to the last word of every reason."""
+    runs = [new_run("good"), new_run("lossy", change=spoil)]
+    place = recorded(*runs)
+    assert answers(place) == sorted(one for run in runs for one in answers_of_analyze(run))
+    assert dict(status(place).verdicts)["diverges"] == 1
+
+
+def test_what_is_judged_is_not_judged_again(recorded: Callable[..., Place], new_run: NewRun) -> None:
+    """Only the run that came later."""
+    place = recorded(new_run("run-1"))
+    assert judge(place, Here(), say=print) == (0, 0)
+    add(place, [new_run("run-2")], Here())
+    assert judge(place, Here(), say=print) == (1, 1)
+    assert (status(place).judged, status(place).concluded) == (2, 2)
+
+
+def test_a_changed_check_alone_is_judged_again_and_the_old_judgement_stays(
+    recorded: Callable[..., Place], new_run: NewRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Facts of `loss` twice, of all other checks once; the answers are the same, since the rules are."""
+    place = recorded(new_run("lossy", change=spoil))
+    before, rules = answers(place), rules_now()
+    monkeypatch.setattr(commands, "rules_now", lambda: rules | {"loss": "changed"})
+    said: list[str] = []
+    assert judge(place, Here(), say=said.append) == (1, 0)
+    assert said == ["judged loss of 1 runs"]
+    owners = look(place).rows(Kept.TALLIES, ["owner", "batch"]).to_pylist()
+    batches = {owner: {row["batch"] for row in owners if row["owner"] == owner} for owner in ("loss", "duplication")}
+    assert {owner: len(some) for owner, some in batches.items()} == {"loss": 2, "duplication": 1}
+    assert answers(place) == before
+
+
+def test_a_case_that_cannot_be_read_back_is_told_and_stops_nobody(place: Place, new_run: NewRun) -> None:
+    """A file of the record lost a column's bytes: that run has an error instead of answers."""
+    add(place, [new_run("damaged")], Here())
+    add(place, [new_run("good")], Here())
+    (damaged,) = (path for path in look(place).paths(Kept.SENDS) if b"damaged" in Path(path).read_bytes())
+    Path(damaged).write_bytes(Path(damaged).read_bytes()[:-40])
+    judge(place, Here(), say=print)
+    rows = look(place).rows(Kept.VERDICTS, ["run", "verdict", "trouble"]).to_pylist()
+    told = {row["run"]: (row["verdict"], row["trouble"]) for row in rows}
+    assert told["damaged"][0] == "error"
+    assert "a readable file of table sends of the record" in told["damaged"][1]
+    assert told["good"][0] != "error"
+
+
+def test_many_runs_are_judged_in_several_batches(place: Place, new_run: NewRun) -> None:
+    """So that a command that is killed has little to do again."""
+    add(place, [new_run(f"run-{number}") for number in range(3)], Here())
+    said: list[str] = []
+    assert judge(place, Here(), say=said.append, runs_a_batch=2) == (3, 3)
+    assert said == [
+        "judged all checks of 2 runs",
+        "judged all checks of 1 runs",
+        "concluded 2 runs",
+        "concluded 1 runs",
+    ]

@@ -1,0 +1,110 @@
+"""kill -9 at any moment loses and doubles nothing, and of two commands at once neither loses or doubles a run."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from rocketdiff.core.errors import EnvironmentMissing
+from rocketdiff.record import commands
+from rocketdiff.record.commands import add, check, judge, status
+from rocketdiff.record.files import Place
+from rocketdiff.record.ingest import Found
+from rocketdiff.record.store import commit
+from rocketdiff.record.tables import NewFile
+from rocketdiff.record.work import Here
+
+NewRun = Callable[..., Path]
+
+MOMENTS = 20
+
+
+def test_kill_at_any_moment_loses_and_doubles_nothing(tmp_path: Path, new_run: NewRun) -> None:
+    """
+    Twenty moments between the first file and the last commit of `add`, `judge` and what follows.
+
+    Each is a process of its own, forked from one that has imported everything; the same commands are then carried out again, and the rows
+    are those of a record that nobody disturbed.
+    """
+    run, other = new_run("run-1"), new_run("run-2")
+    command = [
+        sys.executable,
+        "-m",
+        "tests.record.killed",
+        str(tmp_path / "records"),
+        str(MOMENTS),
+        str(run),
+        str(other),
+    ]
+    root = Path(__file__).parents[2]
+    told = subprocess.run(command, capture_output=True, text=True, check=True, cwd=root).stdout
+    results = [json.loads(line) for line in told.splitlines()]
+    assert len(results) == MOMENTS
+    assert {one["died_of"] for one in results} == {9}
+    assert len({one["moment"] for one in results}) == MOMENTS
+    assert {one["rows"] for one in results} == {one["undisturbed"] for one in results}
+
+
+class Beaten(Here):
+    """Another command adds the same run, and one more, while this one writes its files."""
+
+    def __init__(self, between: Callable[[], object]) -> None:
+        self._between = between
+
+    def ingest(self, place: Place, batch: str, found: Sequence[Found]) -> tuple[list[NewFile], list[Found]]:
+        """Once."""
+        written = super().ingest(place, batch, found)
+        between, self._between = self._between, lambda: None
+        between()
+        return written
+
+
+def test_two_commands_that_add_the_same_run_at_once_add_it_once(place: Place, new_run: NewRun) -> None:
+    """The slower one looks again, finds the run known, and adds what is its own."""
+    shared, mine, other = new_run("shared"), new_run("mine"), new_run("other")
+    add(place, [new_run("first")], Here())
+    slower = add(place, [shared, mine], Beaten(lambda: add(place, [shared, other], Here())))
+    assert ([one.run for one in slower.new], [one.run for one in slower.known]) == (["mine"], ["shared"])
+    assert status(place).runs == 4
+    assert check(place, Here()) == []
+
+
+def test_two_commands_that_judge_at_once_judge_each_run_once(
+    place: Place, new_run: NewRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The slower one has judged in vain."""
+    add(place, [new_run("run-1")], Here())
+    turns: list[int] = []
+
+    def beaten(*given: Any) -> None:
+        if not turns:
+            turns.append(1)
+            judge(place, Here(), say=print)
+        commit(*given)
+
+    monkeypatch.setattr(commands, "commit", beaten)
+    assert judge(place, Here(), say=print) == (0, 0)
+    assert (status(place).judged, status(place).concluded) == (1, 1)
+    assert check(place, Here()) == []
+
+
+def test_a_full_disk_is_one_message_and_adds_nothing(
+    place: Place, new_run: NewRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever file it is that does not fit."""
+    add(place, [new_run("run-1")], Here())
+    second = new_run("run-2")
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
+    with pytest.raises(EnvironmentMissing, match="No space left on device"):
+        add(place, [second], Here())
+    monkeypatch.undo()
+    assert status(place).runs == 1

@@ -1,0 +1,34 @@
+"""Jars of the Java client with other bytes than the published ones."""
+
+import zipfile
+from pathlib import Path
+
+from rocketdiff.releases.artifacts import client_class_path
+
+FAULT_STRATEGY = "org/apache/rocketmq/client/latency/MQFaultStrategy.class"
+
+
+def client_jar(release: str) -> Path:
+    """The published rocketmq-client."""
+    (jar,) = (path for path in client_class_path(release) if path.name == f"rocketmq-client-{release}.jar")
+    return jar
+
+
+def with_entry(jar: Path, target: Path, name: str, content: bytes = b"") -> Path:
+    """A copy of a jar with one entry more, or another one in place of the entry of that name."""
+    with zipfile.ZipFile(jar) as old, zipfile.ZipFile(target, "w") as new:
+        for entry in old.infolist():
+            if entry.filename != name:
+                new.writestr(entry, old.read(entry))
+        new.writestr(name, content)
+    return target
+
+
+def patched_jar(target: Path) -> Path:
+    """5.3.3 whose longest avoidance is 3 s instead of 30 s: the constant as one changed line of source would leave it."""
+    jar = client_jar("5.3.3")
+    with zipfile.ZipFile(jar) as archive:
+        code = archive.read(FAULT_STRATEGY)
+    before, after = (b"\x05" + value.to_bytes(8, "big") for value in (30_000, 3_000))
+    assert code.count(before) == 1, "the constant pool has one such long"
+    return with_entry(jar, target, FAULT_STRATEGY, code.replace(before, after))

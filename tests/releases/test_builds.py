@@ -1,0 +1,214 @@
+"""A patched jar of the Java client: which release it goes by, what it is called, which jars it replaces."""
+
+import re
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.releases.artifacts import client_class_path
+from rocketdiff.releases.builds import class_path, is_build, is_kept, kept
+from rocketdiff.releases.cache import sha256_of
+from rocketdiff.releases.catalogue import base_of
+from rocketdiff.subjects.registry import resolved
+from tests.releases.patched import client_jar, patched_jar, with_entry
+
+RELEASE = "5.3.3"
+
+
+@pytest.fixture(autouse=True)
+def _cache(own_cache_folder: Path) -> None:
+    """Builds are kept in a cache of the test's own, beside everybody's downloads."""
+
+
+@pytest.fixture
+def jar(tmp_path: Path) -> Path:
+    return with_entry(client_jar(RELEASE), tmp_path / "rocketmq-client.jar", "note.txt")
+
+
+def test_its_label_is_the_release_it_goes_by_and_its_digest(jar: Path) -> None:
+    """So nobody can take it for the published release; its rules are the release's."""
+    label = kept(f"{jar}@{RELEASE}")
+    assert label == f"{RELEASE}+{sha256_of(jar)[:8]}"
+    assert (base_of(label), is_kept(label), SubjectId("java", label).rules) == (RELEASE, True, RELEASE)
+
+
+def test_without_a_release_it_goes_by_what_it_says(jar: Path) -> None:
+    """Its pom.properties say 5.3.3."""
+    assert kept(str(jar)) == kept(f"{jar}@{RELEASE}")
+
+
+def test_the_bytes_of_the_published_jar_are_the_published_release(tmp_path: Path) -> None:
+    """Under whatever name they lie."""
+    copy = tmp_path / "mine.jar"
+    shutil.copyfile(client_jar(RELEASE), copy)
+    assert kept(f"{copy}@{RELEASE}") == RELEASE
+    assert not is_kept(RELEASE)
+
+
+def test_it_stands_in_the_place_of_its_artifact(jar: Path) -> None:
+    """A copy of it, and every other jar of the release."""
+    label = kept(str(jar))
+    jar.unlink()
+    first, *others = class_path(label)
+    assert first.name == "000-rocketmq-client.jar"
+    assert sha256_of(first)[:8] == label.partition("+")[2]
+    assert others == [path for path in client_class_path(RELEASE) if path != client_jar(RELEASE)]
+
+
+def test_a_folder_of_jars_is_a_class_path_of_its_own(tmp_path: Path) -> None:
+    """As a distribution has it: the published jars are the published release; with one other jar they are a build."""
+    folder = tmp_path / "lib"
+    folder.mkdir()
+    for path in client_class_path(RELEASE):
+        shutil.copyfile(path, folder / path.name)
+    assert kept(f"{folder}/") == RELEASE
+    with_entry(client_jar(RELEASE), folder / client_jar(RELEASE).name, "note.txt")
+    label = kept(f"{folder}/")
+    assert base_of(label) == RELEASE
+    assert [path.name.partition("-")[2] for path in class_path(label)] == sorted(path.name for path in folder.iterdir())
+
+
+def test_a_file_holds_a_class_path_in_its_order(tmp_path: Path, jar: Path) -> None:
+    """What mvn dependency:build-classpath writes; the release may be said."""
+    others = [path for path in client_class_path(RELEASE) if path != client_jar(RELEASE)]
+    file = tmp_path / "classpath.txt"
+    file.write_text(":".join(map(str, [*reversed(others), jar])) + "\n")
+    label = kept(f"@{file}@{RELEASE}")
+    assert [path.name.partition("-")[2] for path in class_path(label)] == [
+        path.name for path in [*reversed(others), jar]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "told"), [("", "saw no jar"), ("/no/such.jar", "saw no /no/such.jar"), (None, "No such file")]
+)
+def test_a_class_path_without_its_jars_is_refused(tmp_path: Path, content: str | None, told: str) -> None:
+    """Naming the first that is missing."""
+    file = tmp_path / "classpath.txt"
+    if content is not None:
+        file.write_text(content)
+    with pytest.raises(UsageError, match=told):
+        kept(f"@{file}")
+
+
+def test_a_folder_without_the_client_is_refused(tmp_path: Path) -> None:
+    """Whatever jars there are."""
+    other = next(path for path in client_class_path(RELEASE) if "rocketmq" not in path.name)
+    shutil.copyfile(other, tmp_path / "other.jar")
+    with pytest.raises(UsageError, match="expected RocketMQ's Java client"):
+        kept(f"{tmp_path}/")
+
+
+def test_a_relocated_client_that_kept_its_pom_is_refused(tmp_path: Path) -> None:
+    """Shading renames packages and leaves pom.properties: by its name it would be taken for the client that it is not."""
+    relocated = tmp_path / "relocated.jar"
+    with zipfile.ZipFile(client_jar(RELEASE)) as old, zipfile.ZipFile(relocated, "w") as new:
+        for entry in old.infolist():
+            new.writestr(entry.filename.replace("org/apache/rocketmq/client/", "com/acme/mq/"), old.read(entry))
+    with pytest.raises(UsageError, match=r"saw its pom\.properties, but no org/apache/.*exec:"):
+        kept(f"{relocated}@{RELEASE}")
+
+
+@pytest.mark.parametrize("entry", ["target/classes", "lib/*"])
+def test_a_class_path_with_more_than_jars_is_refused(tmp_path: Path, entry: str) -> None:
+    """Left out in silence, the classes that somebody has just patched would not be what is tested."""
+    file = tmp_path / "classpath.txt"
+    file.write_text(":".join([entry, *map(str, client_class_path(RELEASE))]))
+    with pytest.raises(
+        UsageError, match=f"expected only jars in .*; saw {re.escape(entry)}.*package the classes as a jar"
+    ):
+        kept(f"@{file}@{RELEASE}")
+
+
+def test_a_folder_with_two_clients_is_refused(tmp_path: Path) -> None:
+    """Which of them is loaded would be a matter of file names."""
+    for release in (RELEASE, "5.3.2"):
+        shutil.copyfile(client_jar(release), tmp_path / client_jar(release).name)
+    with pytest.raises(
+        UsageError, match=r"expected one client.*rocketmq-client-5\.3\.2\.jar and rocketmq-client-5\.3\.3"
+    ):
+        kept(f"{tmp_path}/")
+
+
+def test_a_client_without_what_it_needs_is_refused(tmp_path: Path) -> None:
+    """Its JVM would die before its first line."""
+    shutil.copyfile(client_jar(RELEASE), tmp_path / "client.jar")
+    with pytest.raises(
+        UsageError, match=r"all that the client needs.*saw no org/apache/rocketmq/common/message/Message\.class"
+    ):
+        kept(f"{tmp_path}/")
+
+
+def test_a_subject_has_the_label_and_keeps_what_was_typed(jar: Path) -> None:
+    """The command that repeats the run names the jar."""
+    subject = resolved(f"java:{jar}@{RELEASE}")
+    assert (str(subject), subject.spec) == (f"java:{kept(str(jar))}", f"java:{jar}@{RELEASE}")
+    assert str(resolved(str(subject))) == str(subject)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("a.jar", True),
+        ("x/a.jar@5.3.3", True),
+        ("lib/", True),
+        ("@cp.txt@5.3.3", True),
+        ("5.3.3", False),
+        ("5.3.3+1a2b3c4d", False),
+        ("a.jar@", False),
+    ],
+)
+def test_a_build_is_written_as_a_path(text: str, is_one: bool) -> None:
+    """A release never looks so."""
+    assert is_build(text) is is_one
+
+
+def jar_with_spoilt_pom(path: Path) -> Path:
+    """An archive whose table of contents is sound."""
+    name = "META-INF/maven/org.apache.rocketmq/rocketmq-client/pom.properties"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, "version=5.3.3\n" * 50)
+    content, header_bytes = path.read_bytes(), 30
+    begin = header_bytes + len(name)
+    path.write_bytes(content[:begin] + b"\xff" * 4 + content[begin + 4 :])
+    return path
+
+
+def test_what_is_no_jar_of_the_client_is_refused(tmp_path: Path, jar: Path) -> None:
+    """In one sentence each, with what to do."""
+    nothing, text, foreign = tmp_path / "none.jar", tmp_path / "text.jar", tmp_path / "foreign.jar"
+    text.write_text("not a jar")
+    with zipfile.ZipFile(foreign, "w") as archive:
+        archive.writestr("com/acme/rocketmq/client/producer/DefaultMQProducer.class", b"")
+    unsaid = tmp_path / "unsaid.jar"
+    with zipfile.ZipFile(unsaid, "w") as archive:
+        archive.writestr("org/apache/rocketmq/client/producer/DefaultMQProducer.class", b"")
+    spoilt = jar_with_spoilt_pom(tmp_path / "spoilt.jar")
+    for spec, told in {
+        f"{nothing}@{RELEASE}": "saw No such file or directory; try",
+        f"{tmp_path}/none/@{RELEASE}": "saw No such file or directory; try",
+        f"{spoilt}@{RELEASE}": "Error -3 while decompressing data",
+        f"{text}@{RELEASE}": "File is not a zip file",
+        f"{foreign}@{RELEASE}": "driven by a program of your own: exec:",
+        f"{jar}@5.3.99": "saw 5.3.99",
+        str(unsaid): "saw a jar that does not say its release",
+    }.items():
+        with pytest.raises(UsageError) as raised:
+            kept(spec)
+        assert told in str(raised.value), spec
+
+
+def test_a_label_that_nobody_has_named_is_refused() -> None:
+    """The cache may have been emptied since."""
+    with pytest.raises(UsageError, match="a build that was named by its path before"):
+        class_path("5.3.3+00000000")
+
+
+def test_a_changed_constant_is_a_build_of_its_own(tmp_path: Path) -> None:
+    """As one changed line of source would be; tests/lab/test_builds.py says that it is found."""
+    changed = patched_jar(tmp_path / "patched.jar")
+    assert kept(str(changed)) not in (RELEASE, kept(str(with_entry(client_jar(RELEASE), tmp_path / "b.jar", "b"))))

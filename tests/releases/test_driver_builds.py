@@ -1,0 +1,118 @@
+"""Drivers of other languages: what is locked, how they are built, and what is said where they cannot be."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.core.errors import EnvironmentMissing
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.resources import resource
+from rocketdiff.core.security import ACL, TLS
+from rocketdiff.releases import driver_builds
+from rocketdiff.releases.driver_builds import (
+    OTHER_CLIENTS,
+    OtherClient,
+    Step,
+    built_driver,
+    capabilities_of,
+    is_built,
+    release_of,
+)
+
+EVERY = pytest.mark.parametrize("client", OTHER_CLIENTS.values(), ids=OTHER_CLIENTS)
+WORDS = {ACL, TLS, *SendKind, *SendMode, "attempts", "attempt-starts", "routes", "grpc"} - {SendMode.SYNC}
+
+
+def folder_of(client: OtherClient) -> Path:
+    return resource(f"harness/rocketdiff/drivers/{client.name}")
+
+
+def made(words: str, *, tools: tuple[str, ...] = ("sh",)) -> OtherClient:
+    """The Go client, built by a line of shell in the folder that the result lies in."""
+    steps = lambda _sources, draft: [Step(("sh", "-c", words), draft)]  # noqa: E731 - as in the table
+    return replace(OTHER_CLIENTS["go"], tools=tools, steps=steps)
+
+
+@EVERY
+def test_the_lock_has_the_release_and_no_registry(client: OtherClient) -> None:
+    """Whoever has a mirror configured uses it: no file names where a package comes from."""
+    texts = {file.name: file.read_text() for file in folder_of(client).iterdir() if file.is_file()}
+    assert any(release_of(client) in text for name, text in texts.items() if name != "hello.json")
+    named = {name for name, text in texts.items() if re.search(r"registry\.|proxy\.|\"resolved\"", text)}
+    assert named == set()
+
+
+@EVERY
+def test_what_it_claims_are_words_of_the_protocol(client: OtherClient) -> None:
+    """The runner believes them before the driver is built."""
+    assert capabilities_of(client) <= WORDS
+    assert SendKind.PLAIN in capabilities_of(client)
+
+
+@EVERY
+def test_without_its_tools_it_is_refused_with_how_to_get_them(
+    client: OtherClient, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is made."""
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(EnvironmentMissing) as raised:
+        built_driver(client)
+    assert raised.value.seen.startswith(f"no {client.tools[0]}")
+    assert raised.value.hint == client.remedy
+    assert not cache.exists()
+
+
+def test_a_driver_is_built_once_and_again_when_its_sources_change(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder is named by what is in the sources."""
+    client = made(f"echo x >>{tmp_path / 'builds'}; echo program >driver")
+    assert not is_built(client)
+    first = built_driver(client)
+    assert built_driver(client) == first
+    assert is_built(client)
+    assert ((first / "driver").read_text(), (tmp_path / "builds").read_text()) == ("program\n", "x\n")
+    changed = tmp_path / "sources"
+    changed.mkdir()
+    (changed / "main.go").write_text("package main\n")
+    (changed / "hello.json").write_text((folder_of(client) / "hello.json").read_text())
+    monkeypatch.setattr(driver_builds, "resource", lambda _path: changed)
+    assert built_driver(client) != first
+    assert (tmp_path / "builds").read_text() == "x\nx\n"
+
+
+def test_a_build_that_fails_says_why_and_leaves_nothing(cache: Path) -> None:
+    """With the last words of the tool, on standard output or on standard error."""
+    client = made("echo no network for module; echo giving up >&2; exit 3")
+    with pytest.raises(EnvironmentMissing, match="no network for module giving up"):
+        built_driver(client)
+    assert [path.name for path in cache.rglob("*") if path.is_dir()] == ["clients", "go"]
+
+
+def test_a_build_without_end_is_given_up(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its processes are ended."""
+    monkeypatch.setattr(driver_builds, "_DEADLINE_S", 0.2)
+    with pytest.raises(EnvironmentMissing, match=r"no end after 0\.2 s"):
+        built_driver(made("sleep 600"))
+
+
+@pytest.mark.usefixtures("cache")
+def test_files_that_two_clients_share_lie_beside_the_own_ones() -> None:
+    """Under their path in the other folder; another set of files is another build."""
+    list_all = lambda sources, draft: [Step(("sh", "-c", f"find . -type f | sort >{draft / 'files'}"), sources)]  # noqa: E731
+    client = replace(OTHER_CLIENTS["grpc-go"], tools=("sh",), steps=list_all)
+    built = built_driver(client)
+    files = ["async.go", "client.go", "go.mod", "go.sum", "hello.json", "main.go", "records.go", "session.go"]
+    assert (built / "files").read_text().split() == [f"./{name}" for name in files]
+    assert built_driver(replace(client, shared=("go/main.go",))) != built
+
+
+@EVERY
+def test_a_shared_file_is_none_of_its_own(client: OtherClient) -> None:
+    """One of the two would be lost."""
+    own = {str(file.relative_to(folder_of(client))) for file in folder_of(client).rglob("*")}
+    shared = {name.partition("/")[2] for name in client.shared}
+    assert not own & shared
+    assert all(resource(f"harness/rocketdiff/drivers/{name}").is_file() for name in client.shared)

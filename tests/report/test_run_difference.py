@@ -1,0 +1,138 @@
+"""What is new against an earlier run: only what that run could have shown; gone is only what was asked again."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from rocketdiff.cli.app import guarded
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.verdict import CheckResult, Divergence, Severity, Verdict
+from rocketdiff.report.document import Document, write
+from rocketdiff.report.run_difference import Change, Question, difference_of, render
+
+PLACE = "retries/none"
+
+
+@pytest.fixture
+def calm(document: Document) -> Document:
+    """The sample run with nothing but one answered check."""
+    return with_results(document, (answer(document),))
+
+
+def answer(document: Document, **changes: Any) -> CheckResult:
+    """`loss` of one scenario, which conforms unless told otherwise."""
+    pair = f"{document.run.baseline.subject}~{document.run.candidate.subject}"
+    given = CheckResult(f"{PLACE}/{pair}", "loss", Verdict.CONFORMS)
+    return replace(given, **changes)
+
+
+def with_results(document: Document, results: Sequence[CheckResult]) -> Document:
+    return msgspec.structs.replace(document, results=tuple(results))
+
+
+def lossy(document: Document, **changes: Any) -> CheckResult:
+    """The same, with one divergence of the candidate."""
+    some = next(d for result in document.results for d in result.divergences)
+    lost = Divergence("loss.acknowledged-not-stored", document.run.candidate.subject, 3, some.example)
+    return answer(document, **({"verdict": Verdict.DIVERGES, "divergences": (lost,)} | changes))
+
+
+def changes_of(before: Document, after: Document) -> list[Change]:
+    return [row.change for row in difference_of(before, after).rows]
+
+
+def test_a_run_compared_with_itself_has_nothing_new(document: Document) -> None:
+    """Whatever diverges in it."""
+    difference = difference_of(document, document)
+    assert {row.change for row in difference.rows} == {Change.UNCHANGED}
+    assert difference.exit_code is ExitCode.CONFORMS
+
+
+def test_what_the_earlier_run_was_asked_and_did_not_show_is_new(document: Document, calm: Document) -> None:
+    """And fails."""
+    difference = difference_of(calm, with_results(document, (lossy(document),)))
+    assert [(row.change, row.key.arm, row.key.question) for row in difference.rows] == [
+        (Change.NEW, "candidate", Question(PLACE, "loss"))
+    ]
+    assert difference.exit_code is ExitCode.DIVERGES
+
+
+def test_what_the_later_run_was_asked_and_does_not_show_is_gone(document: Document, calm: Document) -> None:
+    """Nothing fails."""
+    difference = difference_of(with_results(document, (lossy(document),)), calm)
+    assert [row.change for row in difference.rows] == [Change.GONE]
+    assert difference.exit_code is ExitCode.CONFORMS
+
+
+@pytest.mark.parametrize("verdict", [Verdict.INCONCLUSIVE, Verdict.INVALID, Verdict.NOT_APPLICABLE])
+def test_a_question_that_lost_its_answer_is_neither_gone_nor_passed(document: Document, verdict: Verdict) -> None:
+    """A run whose pause failed to pause must not look like a mended client."""
+    after = with_results(document, (answer(document, verdict=verdict),))
+    difference = difference_of(with_results(document, (lossy(document),)), after)
+    assert [row.change for row in difference.rows] == [Change.NOT_COMPARED]
+    assert difference.unanswered == (Question(PLACE, "loss"),)
+    assert difference.exit_code is ExitCode.INCONCLUSIVE
+
+
+def test_what_was_never_asked_before_is_not_new(document: Document) -> None:
+    """A scenario that was added shows what was there all along."""
+    assert changes_of(with_results(document, ()), with_results(document, (lossy(document),))) == [Change.NOT_COMPARED]
+
+
+def test_other_versions_of_the_clients_are_compared(document: Document, calm: Document) -> None:
+    """The later run is of a later release: the arm counts, not the name."""
+    run = replace(document.run, candidate=replace(document.run.candidate, subject="java:5.5.0", version="5.5.0"))
+    later = msgspec.structs.replace(document, run=run)
+    assert changes_of(calm, with_results(later, (lossy(later),))) == [Change.NEW]
+
+
+def test_what_the_ledger_declares_or_does_not_gate_is_told_and_fails_nothing(
+    document: Document, calm: Document
+) -> None:
+    """It is no pass either: it stands in the text."""
+    declared = with_results(document, (lossy(document, verdict=Verdict.DECLARED),))
+    minor = with_results(document, (lossy(document, severity=Severity.INFO),))
+    for after in (declared, minor):
+        lines, code = render((calm, after))
+        assert code is ExitCode.CONFORMS
+        assert any("loss.acknowledged-not-stored" in line and "does not gate" in line for line in lines)
+
+
+def test_a_rate_has_changed_only_beyond_luck(document: Document) -> None:
+    """Of eight cases each: from one to all is p = 0.0014, no change; of ten: p = 0.0001."""
+
+    def judged(showing: int, cases: int) -> Document:
+        return with_results(document, [lossy(document)] * showing + [answer(document)] * (cases - showing))
+
+    assert changes_of(judged(1, 8), judged(8, 8)) == [Change.UNCHANGED]
+    assert changes_of(judged(1, 10), judged(10, 10)) == [Change.MORE_OFTEN]
+    assert changes_of(judged(10, 10), judged(1, 10)) == [Change.LESS_OFTEN]
+
+
+def test_a_client_against_itself_keeps_its_arms_apart(document: Document) -> None:
+    """What its own rules do not explain is the baseline's."""
+    run = replace(document.run, candidate=document.run.baseline)
+    same = msgspec.structs.replace(document, run=run)
+    shown = lossy(same).divergences[0]
+    both = (shown, replace(shown, signature="rules/loss.acknowledged-not-stored"))
+    after = with_results(same, (lossy(same, divergences=both),))
+    assert sorted(row.key.arm for row in difference_of(after, after).rows) == ["baseline", "candidate"]
+
+
+def test_the_command_tells_and_ends_with_the_code(
+    document: Document, calm: Document, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From two run directories, or two documents."""
+    for name, each in (("old", calm), ("new", with_results(document, (lossy(document),)))):
+        (tmp_path / name).mkdir()
+        write(each, tmp_path / name)
+    assert guarded(["diff", str(tmp_path / "old"), str(tmp_path / "new" / "report.json")]) == ExitCode.DIVERGES
+    told = capsys.readouterr().out
+    assert "## New" in told
+    assert told.splitlines()[-1].startswith(
+        "DIFF new=1 more-often=0 less-often=0 gone=0 not-compared=0 unchanged=0 unanswered=0 "
+    )

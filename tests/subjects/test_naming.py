@@ -1,0 +1,146 @@
+"""How a subject is named: labels, wrappers, coordinates; what run.json keeps of it and what is said of a wrong name."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.core.errors import EnvironmentMissing, UsageError
+from rocketdiff.core.events import Arm
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.judging.run_info import describe
+from rocketdiff.releases.catalogue import is_known_client
+from rocketdiff.releases.wrappers import WRAPPERS
+from rocketdiff.run.execute import plan_cases
+from rocketdiff.run.manifest import manifest_of
+from rocketdiff.run.options import pair_of, release_of, subject_of
+from rocketdiff.run.request import command_line, request_of
+from rocketdiff.subjects.registry import resolved
+from rocketdiff.traces.run_directory import RunDirectory
+
+MAVEN = """#!/bin/sh
+for word in "$@"; do
+  case "$word" in
+    -o) [ -n "$OFFLINE_FAILS" ] && { echo "[ERROR] Cannot access the repository in offline mode"; exit 1; };;
+    -Dmdep.outputFile=*) listing="${word#-Dmdep.outputFile=}";;
+  esac
+done
+echo "$@" >> "$MAVEN_LOG"
+[ -n "$CLASS_PATH" ] || { echo "[ERROR] Could not find artifact com.acme:mq:jar:1"; exit 1; }
+printf %s "$CLASS_PATH" > "$listing"
+"""
+
+
+@pytest.fixture
+def maven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An imitation of Maven; returns the file in which it writes how it was called."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "mvn").write_text(MAVEN)
+    (tmp_path / "bin" / "mvn").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=":")
+    monkeypatch.setenv("MAVEN_LOG", str(tmp_path / "calls"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path / "calls"
+
+
+def test_a_label_is_the_users_name_for_a_subject() -> None:
+    """The subject stays what it is; the spec is printed whole, to repeat the run."""
+    baseline, candidate = pair_of(["old=5.3.2", "new=java:5.3.3"])
+    assert [(str(one), one.label, one.spec) for one in (baseline, candidate)] == [
+        ("java:5.3.2", "old", "old=5.3.2"),
+        ("java:5.3.3", "new", "new=java:5.3.3"),
+    ]
+    request = request_of({"subject": ["old=5.3.2", "new=java:5.3.3"]})
+    assert "--subject old=5.3.2 --subject new=java:5.3.3" in command_line(request, 7)
+
+
+def test_an_equals_sign_of_a_flag_makes_no_label(tmp_path: Path) -> None:
+    """A label has neither colon nor slash."""
+    for spec in ("exec:./driver --level=3", f"exec:{tmp_path}/a=b"):
+        with pytest.raises(UsageError, match="saw no such file"):
+            resolved(spec)
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "client"),
+    [("spring:2.3.5", "java:5.3.2"), ("camel:4.17.0", "java:5.3.2"), ("spring-cloud-stream:2023.0.3.3", "java:5.3.1")],
+)
+def test_a_wrapper_is_the_client_that_it_ships(wrapper: str, client: str) -> None:
+    """In a run and in the laboratory."""
+    assert str(resolved(wrapper)) == client == f"java:{release_of(wrapper)}"
+    assert (resolved(wrapper).spec, subject_of(f"a={wrapper}")) == (wrapper, SubjectId.parse(client))
+
+
+def test_every_wrapped_java_client_is_published() -> None:
+    """So that no row of the table names what cannot be run."""
+    shipped = [client.removeprefix("java:") for rows in WRAPPERS.values() for client in rows.values()]
+    assert [release for release in shipped if ":" not in release and not is_known_client(release)] == []
+
+
+def test_an_unknown_release_of_a_wrapper_is_refused_with_the_nearest() -> None:
+    """And how to go on without it."""
+    with pytest.raises(
+        UsageError, match=r"a release of spring whose client is known; saw spring:2\.3\.6.*spring:2\.3\.5"
+    ):
+        resolved("spring:2.3.6")
+
+
+def test_run_json_keeps_what_was_typed_and_the_checksums_of_what_runs(tmp_path: Path) -> None:
+    """The jars of a published release as the lock has them; the report shows the label."""
+    request = request_of({"subject": ["old=java:5.3.2", "python:5.3.2"], "scenario": ["round-robin/calm"], "seed": 1})
+    run = RunDirectory.create(tmp_path, manifest_of(request, 1, plan_cases(request, 1)))
+    sources = run.manifest.sources
+    assert (sources[Arm.BASELINE].spec, sources[Arm.BASELINE].label) == ("old=java:5.3.2", "old")
+    assert len(sources[Arm.BASELINE].checksums["rocketmq-client-5.3.2.jar"]) == 64
+    assert sources[Arm.CANDIDATE].checksums == {}
+    assert describe([run], took_s=1).baseline.title == "old (java:5.3.2)"
+
+
+def test_coordinates_are_asked_of_the_local_repository_first(maven: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Found there, nothing is asked of the network; what they resolve to has no client in it here."""
+    monkeypatch.setenv("CLASS_PATH", "/nowhere/a.jar")
+    with pytest.raises(UsageError):
+        resolved("java:com.acme:mq:1@5.3.3")
+    assert maven.read_text().count("\n") == 1
+    assert " -o " in maven.read_text()
+
+
+def test_coordinates_that_do_not_exist_are_refused_with_what_maven_says(maven: Path) -> None:
+    """Offline, then online; nothing is guessed."""
+    with pytest.raises(UsageError, match=r"com\.acme:mq:1 that Maven resolves; saw Could not find artifact"):
+        resolved("java:com.acme:mq:1@5.3.3")
+    assert maven.read_text().count("\n") == 2
+
+
+def test_a_snapshot_is_never_downloaded(maven: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Maven is not asked a second time where it is not installed."""
+    monkeypatch.setenv("OFFLINE_FAILS", "1")
+    with pytest.raises(
+        UsageError, match=r"mq:1-SNAPSHOT in the local Maven repository; saw no such artifact.*mvn install"
+    ):
+        resolved("java:com.acme:mq:1-SNAPSHOT@5.3.3")
+    assert not maven.exists()
+
+
+def test_moving_versions_are_refused(maven: Path) -> None:
+    """What they mean differs from day to day."""
+    with pytest.raises(UsageError, match="expected an exact version"):
+        resolved("java:com.acme:mq:LATEST@5.3.3")
+    assert not maven.exists()
+
+
+def test_without_maven_coordinates_cannot_be_resolved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment lacks it: exit code 69, with the way round it."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(EnvironmentMissing, match=r"expected mvn on PATH.*java:dist/lib/"):
+        resolved("java:com.acme:mq:1@5.3.3")
+
+
+def test_the_checksum_of_a_program_is_that_of_its_file(tmp_path: Path) -> None:
+    """Whoever runs it again sees whether it is the same."""
+    driver = tmp_path / "driver"
+    line = '{"type":"hello","protocol":1,"client":"acme","version":"1","capabilities":["plain"],"pid":1,"clock_ns":1}'
+    driver.write_text(f"#!/bin/sh\necho '{line}'\nread -r line\n")
+    driver.chmod(0o755)
+    checksum = hashlib.sha256(driver.read_bytes()).hexdigest()
+    assert resolved(f"exec:{driver}").checksums() == {"driver": checksum}

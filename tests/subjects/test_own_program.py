@@ -1,0 +1,166 @@
+"""A user's own program is asked who it is before anything else is started, and refused in one sentence if it does not say."""
+
+import shlex
+import sys
+import time
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from rocketdiff.cluster.interface import Cluster
+from rocketdiff.cluster.start import backend_named
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.resources import import_path
+from rocketdiff.pytest_plugin.subject import subject_maker
+from rocketdiff.run.request import Selection
+from rocketdiff.run.selection import choose
+from rocketdiff.subjects.limits import Deadlines
+from rocketdiff.subjects.registry import resolved
+from tests.live import await_that
+from tests.subjects.processes import processes_with
+
+PROGRAM = Path(__file__).with_name("own.py")
+
+
+@pytest.fixture(autouse=True)
+def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", import_path())
+
+
+def own(*flags: str) -> str:
+    return f"exec:{shlex.join([sys.executable, str(PROGRAM), *flags])}"
+
+
+def test_its_hello_says_who_it_is_and_what_it_can_be_asked() -> None:
+    """The spec is kept, for the command that repeats a run."""
+    spec = own("--name", "acme:1.0+9", "--without", "batch", "--without", "async")
+    subject = resolved(spec)
+    assert (str(subject), subject.spec) == ("acme:1.0+9", spec)
+    calls = [(SendKind.PLAIN, SendMode.SYNC), (SendKind.QUEUE, SendMode.ONEWAY), (SendKind.BATCH, SendMode.SYNC)]
+    assert [subject.offers(*call) for call in [*calls, (SendKind.PLAIN, SendMode.ASYNC)]] == [True, True, False, False]
+
+
+def test_its_hello_says_how_long_its_attempts_last() -> None:
+    """Of a client that does not obey the setting; any other says nothing."""
+    assert [resolved(own(*flags)).attempt_timeout_ms for flags in (("--attempt-timeout", "3000"), ())] == [3_000, None]
+
+
+def test_an_impossible_length_of_attempts_is_refused() -> None:
+    """A pause would last twice as long."""
+    with pytest.raises(UsageError, match="expected hello of protocol 1"):
+        resolved(own("--attempt-timeout", "60001"))
+
+
+def test_a_relative_path_is_relative_to_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the arguments as well: the program runs where it was named."""
+    monkeypatch.chdir(PROGRAM.parent)
+    script = tmp_path / "driver"
+    script.write_text(f'#!/bin/sh\nexec {sys.executable} "$1" --name here:2\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    assert str(resolved("exec:driver own.py")) == "here:2"
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        ("exec:", "expected a command after exec:; saw 'exec:'"),
+        ("exec:'./a", "expected a command after exec:"),
+        ("exec:./no-such-driver --flag", "expected a program ./no-such-driver; saw no such file"),
+        ("exec:no-such-driver-anywhere", "expected a program no-such-driver-anywhere; saw no such file"),
+        ("exec:.", "expected a program .; saw no such file"),
+        ("exec:./", "expected a program ./; saw a folder"),
+    ],
+)
+def test_a_command_that_is_none_is_refused(spec: str, told: str) -> None:
+    """Before anything is started."""
+    with pytest.raises(UsageError) as raised:
+        resolved(spec)
+    assert str(raised.value).startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        (("--print", "starting up"), "saw starting up"),
+        (("--print", '{"type":"done","sends":0}'), 'saw {"type":"done","sends":0}'),
+        (("--print", '{"type":"hello","protocol":1}'), 'saw Object missing required field `client`: {"type":"hello"'),
+        (
+            ("--no-such-flag",),
+            "saw it exited with status 2; its last words: own.py: error: unrecognized arguments: --no-such-flag",
+        ),
+        (("--name", "java:5.3.3"), "saw java, a client that comes with rocketdiff"),
+    ],
+)
+def test_a_program_that_does_not_begin_with_a_hello_is_refused(flags: tuple[str, ...], told: str) -> None:
+    """With what it said or how it ended; exit code 4."""
+    with pytest.raises(UsageError) as raised:
+        resolved(own(*flags))
+    assert told in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "mode", "told"),
+    [
+        (b"#!/bin/sh\necho hello\n", 0o644, "Permission denied"),
+        (b"#!/bin/sh\r\necho hello\r\n", 0o755, "No such file or directory"),
+        (b"echo hello\n", 0o755, "Exec format error"),
+    ],
+    ids=["no right to execute", "line ends of Windows", "no interpreter named"],
+)
+def test_a_file_that_cannot_be_started_is_refused_with_the_cure(
+    tmp_path: Path, content: bytes, mode: int, told: str
+) -> None:
+    """It is not the protocol that is wrong with it."""
+    (tmp_path / "driver").write_bytes(content)
+    (tmp_path / "driver").chmod(mode)
+    with pytest.raises(UsageError, match=f"a program that can be started, .*{told}.*chmod"):
+        resolved(f"exec:{tmp_path / 'driver'}")
+
+
+def test_a_program_that_floods_stdout_without_a_line_end_is_ended(tmp_path: Path) -> None:
+    """Before it fills the memory, and long before the deadline for hello; nothing of it lives on."""
+    mark = f"flood-{time.monotonic_ns()}"
+    (tmp_path / mark).write_text("#!/bin/sh\nwhile :; do printf %01000d 0; done\n")
+    (tmp_path / mark).chmod(0o755)
+    with pytest.raises(UsageError, match="saw a line over 1 MiB"):
+        resolved(f"exec:{tmp_path / mark}")
+    await_that(lambda: not processes_with(mark), "the flooding program to be gone")
+
+
+def test_a_program_that_leaves_a_daemon_behind_leaves_none(tmp_path: Path) -> None:
+    """In a session of its own, whose parent is gone; it is ended with the program that said no hello."""
+    mark = f"daemon-{time.monotonic_ns()}"
+    (tmp_path / mark).write_text("#!/bin/sh\nsleep 600\n")
+    (tmp_path / mark).chmod(0o755)
+    (tmp_path / "driver").write_text(f"#!/bin/sh\n(setsid {tmp_path / mark} &)\necho started\n")
+    (tmp_path / "driver").chmod(0o755)
+    with pytest.raises(UsageError, match="saw started"):
+        resolved(f"exec:{tmp_path / 'driver'}")
+    await_that(lambda: not processes_with(mark), "the daemon to be gone")
+
+
+def test_a_program_that_says_nothing_is_given_up_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the deadline for hello; nothing of it lives on."""
+    monkeypatch.setattr("rocketdiff.subjects.own_program.Deadlines", lambda: Deadlines(hello_s=0.5))
+    mark = f"quiet:{time.monotonic_ns()}"
+    with pytest.raises(UsageError, match=r"saw nothing for 0\.5 s"):
+        resolved(own("--name", mark, "--silent"))
+    await_that(lambda: not processes_with(mark), "the silent program to be gone")
+
+
+def test_the_pytest_fixture_takes_whatever_the_option_takes(tmp_path: Path) -> None:
+    """A program, a labelled release; what it makes says who it is."""
+    make = subject_maker(cast("Cluster", None), tmp_path)
+    assert [repr(make(name)) for name in (own("--name", "acme:3"), "old=5.3.2")] == ["<acme:3>", "<java:5.3.2>"]
+
+
+def test_a_misspelt_claim_is_seen_where_no_scenario_is_left() -> None:
+    """What hello claims stands beside what there is."""
+    resolved_pair = resolved("java:5.3.3"), resolved(own(*(f"--without={kind}" for kind in SendKind), "--claim=plane"))
+    choice = choose(Selection(patterns=("round-robin/calm",)), resolved_pair, backend_named("processes"))
+    assert choice.why_none.startswith("round-robin/calm: one of the two clients has no such call; hello of acme:1.0")
+    assert "plane" in choice.why_none
+    assert choice.why_none.endswith("kinds of send are plain, queue, selector, batch, group")

@@ -1,0 +1,27 @@
+"""Secrets of a setup that a client prints are in nothing that stays."""
+
+from dataclasses import replace
+
+import pytest
+
+from rocketdiff.core.errors import SubjectBroken
+from rocketdiff.core.plan import Plan
+from tests.subjects.conftest import HELLO, Start, setup_of
+
+SECRET = 's3cret"of\\a-test'  # noqa: S105 - of a test
+"""With what JSON writes otherwise."""
+
+
+def test_what_a_client_prints_of_its_setup_has_no_secret(start: Start) -> None:
+    """On stdout, where it is journalled and quoted, and on stderr, which is kept."""
+    lines: list[bytes] = []
+    process = start(["say", HELLO], ["echo"], lines=lines)
+    process.await_hello()
+    account = {"access_key": "me", "secret_key": SECRET}
+    process.prepare(Plan(1, 1, ()), replace(setup_of(), security={"account": account}))
+    with pytest.raises(SubjectBroken, match="me") as raised:
+        process.await_ready()
+    process.close()
+    kept = (process.folder / "stderr.log").read_text() + b"".join(lines).decode() + str(raised.value)
+    assert "s3cret" not in kept
+    assert kept.count("(left out)") >= 2

@@ -1,0 +1,44 @@
+"""What `rocketdiff subject init` writes; that each builds and passes `subject check` is in tests/run/test_subject_check.py."""
+
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.resources import resource
+from rocketdiff.subjects.skeletons import SKELETONS, write_skeleton
+
+EVERY = pytest.mark.parametrize("language", SKELETONS)
+
+
+@EVERY
+def test_a_skeleton_is_short_and_whole(language: str, tmp_path: Path) -> None:
+    """Under 150 lines of program; and versions are those that rocketdiff's own driver is locked to."""
+    skeleton = write_skeleton(language, tmp_path / "new" / "driver")
+    lines = (tmp_path / "new" / "driver" / skeleton.program).read_text().splitlines()
+    assert len(lines) < 150
+    for name in skeleton.locks:
+        shipped = resource(f"harness/rocketdiff/drivers/{language}") / name
+        assert (tmp_path / "new" / "driver" / name).read_bytes() == shipped.read_bytes()
+
+
+def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:
+    """Nothing of it is overwritten; an empty one is used."""
+    write_skeleton("node", tmp_path)
+    with pytest.raises(UsageError, match="expected an empty folder, or none yet"):
+        write_skeleton("go", tmp_path)
+    assert not (tmp_path / "go.mod").exists()
+
+
+def test_another_language_is_refused_with_those_there_are(tmp_path: Path) -> None:
+    """Nothing is written."""
+    with pytest.raises(UsageError, match="expected one of java, go, node, rust, python; saw cobol"):
+        write_skeleton("cobol", tmp_path / "x")
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_a_usage_error(tmp_path: Path) -> None:
+    """A file is in the way."""
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match="that can be written"):
+        write_skeleton("go", tmp_path / "file" / "driver")

@@ -1,0 +1,62 @@
+"""What makes a subject is run before it is asked who it is; a build that fails leaves nothing to judge."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.cli.app import guarded
+from rocketdiff.core.errors import EnvironmentMissing, ExitCode, UsageError
+from rocketdiff.subjects.subject_build import build_all
+from tests.live import await_that
+from tests.subjects.processes import processes_with
+
+HELLO = '{"type":"hello","protocol":1,"client":"made","version":"1","capabilities":["plain"],"pid":1,"clock_ns":1}'
+
+
+def described(folder: Path, build: str) -> Path:
+    """A file whose program is made by a shell script."""
+    (folder / "make.sh").write_text(f"#!/bin/sh\n{build}\n")
+    (folder / "make.sh").chmod(0o755)
+    file = folder / "subject.yaml"
+    file.write_text("format: 1\ncommand: [./driver]\nbuild: [./make.sh]\n")
+    return file
+
+
+def test_a_program_is_built_in_its_folder_before_its_first_start(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """What the build prints goes to stderr; without a build there would be nothing to start."""
+    (tmp_path / "driver.in").write_text(f"#!/bin/sh\necho '{HELLO}'\nread -r line\n")
+    file = described(tmp_path, "echo making it; cp driver.in driver; chmod +x driver")
+    run = ["run", "--scenario", "no/such", "--subject", "java:5.3.3", "--subject", f"mine={file}"]
+    assert guarded(run) == ExitCode.USAGE
+    assert "driver; saw no such file" in capfd.readouterr().err
+    assert guarded([*run, "--build"]) == ExitCode.USAGE
+    told = capfd.readouterr()
+    assert "making it" in told.err
+    assert "a glob that matches a scenario" in told.err
+    assert told.out == ""
+
+
+def test_a_build_that_fails_is_exit_code_69(tmp_path: Path) -> None:
+    """For git bisect run that is 125: this revision cannot be judged."""
+    with pytest.raises(EnvironmentMissing, match=r"make\.sh, to succeed; saw status 3"):
+        build_all([described(tmp_path, "exit 3")])
+
+
+def test_what_a_build_leaves_behind_is_ended(tmp_path: Path) -> None:
+    """A compiler's server, for example."""
+    mark = f"left-{time.monotonic_ns()}"
+    (tmp_path / mark).write_text("#!/bin/sh\nsleep 600\n")
+    (tmp_path / mark).chmod(0o755)
+    build_all([described(tmp_path, f"./{mark} > /dev/null 2>&1 &")])
+    await_that(lambda: not processes_with(mark), "what the build left to be gone")
+
+
+def test_to_build_without_a_build_is_refused(tmp_path: Path) -> None:
+    """Nothing would be made, and an old program would be judged."""
+    file = tmp_path / "subject.yaml"
+    file.write_text("format: 1\ncommand: [./driver]\n")
+    with pytest.raises(UsageError, match="a subject file with build"):
+        build_all([file])

@@ -1,0 +1,136 @@
+"""
+The format of a subject file is tested with files of its own, in fixtures/subject-format.
+
+invalid: the published schema refuses them too; valid-fail: only the parser can; valid-pass: they load. The first line of a
+refused file says what the message must contain.
+"""
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+from _pytest.mark import ParameterSet
+
+from rocketdiff.analysis.case_trace import CaseTrace
+from rocketdiff.analysis.steps.rulebook import rulebook_for
+from rocketdiff.core.errors import ExitCode, UsageError
+from rocketdiff.core.plan import SendKind, SendMode
+from rocketdiff.core.resources import import_path
+from rocketdiff.run.execute import plan_cases, require_possible
+from rocketdiff.run.manifest import manifest_of
+from rocketdiff.run.request import request_of
+from rocketdiff.subjects.registry import resolved
+from rocketdiff.subjects.subject_file import read, schema
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+SCHEMA = FIXTURES / "schema" / "subject-1.json"
+VALIDATOR = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
+EXAMPLE = FIXTURES / "examples" / "subject.yaml"
+PROGRAM = Path(__file__).with_name("own.py")
+
+
+def files(folder: str) -> list[ParameterSet]:
+    """Files of a self-test folder; an empty folder would test nothing."""
+    found = sorted((FIXTURES / "subject-format" / folder).glob("*.yaml"))
+    assert found, f"no self-tests in {folder}"
+    return [pytest.param(path, id=path.stem) for path in found]
+
+
+def accepted_by_schema(path: Path) -> bool:
+    return VALIDATOR.is_valid(yaml.safe_load(path.read_text()))
+
+
+def assert_refused(path: Path) -> None:
+    """One clear message: a usage error that names the file and contains what the file's first line says."""
+    why = path.read_text().splitlines()[0].removeprefix("# refused: ")
+    with pytest.raises(UsageError) as raised:
+        read(path)
+    message = str(raised.value)
+    assert raised.value.exit_code is ExitCode.USAGE
+    assert path.name in message
+    assert why in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize("path", files("invalid"))
+def test_schema_and_parser_refuse(path: Path) -> None:
+    """Both refuse, and the parser says what was expected, where and what it saw."""
+    assert not accepted_by_schema(path)
+    assert_refused(path)
+
+
+@pytest.mark.parametrize("path", files("valid-fail"))
+def test_parser_alone_refuses(path: Path) -> None:
+    """Well-formed for the schema, but it names no subject, or more than one."""
+    assert accepted_by_schema(path)
+    assert_refused(path)
+
+
+@pytest.mark.parametrize("path", [*files("valid-pass"), pytest.param(EXAMPLE, id="example")])
+def test_both_accept(path: Path) -> None:
+    """Such a file loads; the example to copy is one of them."""
+    assert accepted_by_schema(path)
+    described = read(path)
+    assert bool(described.command) is not bool(described.build)
+
+
+def test_published_schema_is_up_to_date() -> None:
+    """``python -m rocketdiff.subjects.subject_file > fixtures/schema/subject-1.json`` renews it."""
+    assert SCHEMA.read_bytes() == schema()
+
+
+def test_builds_are_written_as_on_the_command_line() -> None:
+    """Paths from the folder of the file, coordinates as they are."""
+    folder = (FIXTURES / "subject-format" / "valid-pass").resolve()
+    builds = [read(folder / f"{name}.yaml").build for name in ("jar", "folder", "class-path", "coordinates")]
+    assert builds == [
+        f"{folder}/target/client.jar@5.3.3",
+        f"{folder}/dist/lib/",
+        f"@{folder}/classpath.txt@5.3.3",
+        "com.acme.mq:rocketmq-client:5.3.3-acme.7@5.3.3",
+    ]
+
+
+def test_a_program_of_a_file_runs_there_and_can_do_what_the_file_leaves_of_its_hello(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Relative to the file, wherever it is named from; its own timeout goes before that of hello."""
+    monkeypatch.setenv("PYTHONPATH", import_path())
+    (tmp_path / "driver").write_text(
+        f'#!/bin/sh\nexec {shlex.join([sys.executable, str(PROGRAM)])} --name "$WHO" "$@"\n'
+    )
+    (tmp_path / "driver").chmod(0o755)
+    (tmp_path / "known.yaml").write_text("format: 1\nentries: []\n")
+    (tmp_path / "subject.yaml").write_text(
+        "format: 1\nname: mine\ncommand: [./driver, --attempt-timeout, '2000']\nenvironment: {WHO: 'acme:7'}\n"
+        "rules: '5.3.2'\nunsupported: [batch, oneway]\nattempt_timeout_ms: 4000\nledger: known.yaml\n"
+    )
+    subject = resolved(str(tmp_path / "subject.yaml"))
+    assert (str(subject), subject.label, subject.attempt_timeout_ms) == ("acme:7", "mine", 4_000)
+    calls = [(SendKind.PLAIN, SendMode.SYNC), (SendKind.BATCH, SendMode.SYNC), (SendKind.PLAIN, SendMode.ONEWAY)]
+    assert [subject.offers(*call) for call in calls] == [True, False, False]
+    assert [*subject.checksums()] == ["driver"]
+    request = request_of({"subject": ["java:5.3.3", str(tmp_path / "subject.yaml")]})
+    assert request.judging.ledgers.files == (tmp_path / "known.yaml",)
+    assert request.specs == ("java:5.3.3", str(tmp_path / "subject.yaml"))
+
+
+def test_a_program_with_rules_can_be_the_baseline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two versions of one client are then compared, both by the rules that were given; alone it meets the reference of these."""
+    monkeypatch.setenv("PYTHONPATH", import_path())
+    command = json.dumps([sys.executable, str(PROGRAM), "--name", "acme:1"])
+    (tmp_path / "old.yaml").write_text(f"format: 1\ncommand: {command}\nrules: '4.9.8'\n")
+    old, new = str(tmp_path / "old.yaml"), f"exec:{shlex.join([sys.executable, str(PROGRAM), '--name', 'acme:2'])}"
+    request = request_of({"subject": [old, new], "scenario": ["round-robin/calm"], "seed": 1})
+    require_possible(request)
+    manifest = manifest_of(request, 1, plan_cases(request, 1))
+    assert manifest.baseline_rules == "4.9.8"
+    trace = CaseTrace("r", manifest.subjects, manifest.cases[0], {}, manifest.baseline_rules)
+    assert {rules.release for rules in rulebook_for(trace).rules.values()} == {"4.9.8"}
+    assert str(request_of({"subject": [old]}).candidate) == "python:4.9.8"
+    with pytest.raises(UsageError, match="a baseline whose rules are known"):
+        require_possible(request_of({"subject": [new, old]}))

@@ -1,0 +1,211 @@
+"""A subject as a child process: what the runner learns of every way in which one can go wrong."""
+
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.core.errors import EnvironmentMissing, SubjectBroken
+from rocketdiff.core.events import Arm
+from rocketdiff.core.subject import SubjectId
+from rocketdiff.subjects.conversation import Stage
+from rocketdiff.subjects.program import Launch
+from rocketdiff.subjects.subject_process import SubjectProcess
+from tests.subjects.conftest import HELLO, READY, Scripted, Start, answer, attempt, done, plan_of, setup_of
+from tests.subjects.processes import gone, only_child
+
+OPENING = (["say", HELLO], ["await", "setup"], ["say", READY], ["await", "go"])
+
+
+def go(subject: SubjectProcess, *threads: int, ahead_ns: int = 0) -> None:
+    """Everything up to go."""
+    subject.await_hello()
+    subject.prepare(plan_of(*threads), setup_of(send_msg_timeout_ms=1, retry_times_when_send_failed=0))
+    subject.await_ready()
+    subject.go(time.monotonic_ns() + ahead_ns)
+
+
+def broken(wait: Callable[[], object]) -> SubjectBroken:
+    """What waiting for the subject brought to light."""
+    with pytest.raises(SubjectBroken) as raised:
+        wait()
+    return raised.value
+
+
+def test_a_good_subject_is_heard_to_the_end(start: Start) -> None:
+    """Transcript and journal hold everything it said."""
+    lines: list[bytes] = []
+    subject = start(
+        *OPENING, ["say", attempt(0)], ["say", answer(0)], ["say", answer(1)], ["say", done(2)], lines=lines
+    )
+    go(subject, 0, 0)
+    transcript = subject.await_done()
+    assert [send.send for send in transcript.sends] == [0, 1]
+    assert len(transcript.attempts) == 1
+    assert subject.is_over and subject.broken is None and subject.answered == 2
+    assert len(lines) == 6 and all(not line.endswith(b"\n") for line in lines)
+
+
+def test_a_line_is_journalled_before_it_is_judged(start: Start) -> None:
+    """The journal of a broken subject ends with what broke it."""
+    lines: list[bytes] = []
+    subject = start(["say", HELLO], ["raw", "who is there?\n"], lines=lines)
+    assert broken(lambda: subject.await_ready(5)).signature == "protocol.bad-line"
+    assert lines[-1] == b"who is there?"
+
+
+def test_a_violation_ends_the_subject(start: Start) -> None:
+    """It is not asked to stop: nothing it says proves anything any more."""
+    subject = start(*OPENING, ["say", answer(0)], ["say", answer(0)], ["sleep", 60])
+    go(subject, 0, 0)
+    assert broken(subject.await_done).signature == "protocol.answered-twice"
+    subject.close()
+    assert subject._process.await_end(0)
+
+
+def test_an_unknown_record_is_refused(start: Start) -> None:
+    """The protocol has a version for its growth."""
+    subject = start(["say", HELLO], ["say", {"type": "greeting"}])
+    assert broken(lambda: subject.await_ready(5)).signature == "protocol.unknown-record"
+
+
+def test_an_exit_is_told_with_its_status_and_last_words(start: Start) -> None:
+    """What it wrote on stderr is what a person wants to know."""
+    subject = start(["say", HELLO], ["complain", "cannot find my shoes\n"], ["exit", 3])
+    fault = broken(lambda: subject.await_ready(5))
+    assert fault.signature == "protocol.died"
+    assert "status 3" in str(fault) and "cannot find my shoes" in str(fault)
+
+
+def test_a_death_by_signal_is_told_by_its_name(start: Start) -> None:
+    """A native crash is a result; it says how far the subject came."""
+    subject = start(*OPENING, ["say", answer(0)], ["die", signal.SIGSEGV])
+    go(subject, 0, 0)
+    fault = broken(subject.await_done)
+    assert fault.signature == "protocol.died"
+    assert "SIGSEGV" in str(fault) and "1 sends answered" in str(fault)
+
+
+def test_a_program_that_cannot_be_started_has_died(tmp_path: Path) -> None:
+    """The supervisor says why."""
+
+    class Missing(Scripted):
+        def launch(self, folder: Path) -> Launch:
+            return Launch((str(folder / "no-such-program"),), {})
+
+    with SubjectProcess(Missing([]), Arm.BASELINE, tmp_path, on_line=lambda _: None) as subject:
+        assert "no-such-program" in str(broken(subject.await_hello))
+
+
+def test_a_closed_output_is_a_death(start: Start) -> None:
+    """A subject that lives on but cannot be heard is ended."""
+    subject = start(["say", HELLO], ["close"], ["sleep", 60])
+    assert "closed its output" in str(broken(lambda: subject.await_ready(10)))
+
+
+def test_a_late_hello_is_a_stall(start: Start) -> None:
+    """Nobody needs to wait for it to be noticed."""
+    subject = start(["sleep", 60], hello_s=0.2)
+    assert broken(subject.await_hello).signature == "protocol.stalled"
+
+
+def test_a_late_ready_is_a_stall(start: Start) -> None:
+    """The deadline counts from the setup."""
+    subject = start(["say", HELLO], ["await", "setup"], ["sleep", 60], ready_s=0.2)
+    subject.await_hello()
+    subject.prepare(plan_of(0), setup_of())
+    assert broken(subject.await_ready).signature == "protocol.stalled"
+
+
+def test_a_send_without_end_is_a_stall(start: Start) -> None:
+    """The limit is what settings and name servers explain (6 s here), and a margin."""
+    subject = start(*OPENING, ["say", answer(0)], ["sleep", 60], send_margin_s=-5.8)
+    go(subject, 0, 0)
+    fault = broken(subject.await_done)
+    assert fault.signature == "protocol.stalled" and "send 1 of thread 0" in str(fault)
+
+
+def test_a_missing_done_is_a_stall(start: Start) -> None:
+    """Everything is answered and nothing more comes."""
+    subject = start(*OPENING, ["say", answer(0)], ["sleep", 60], done_s=0.2)
+    go(subject, 0)
+    fault = broken(subject.await_done)
+    assert fault.signature == "protocol.stalled" and "done" in str(fault)
+
+
+def test_a_stopped_subject_stalls(start: Start) -> None:
+    """SIGSTOP freezes it alive; it is ended all the same."""
+    subject = start(["die", signal.SIGSTOP], hello_s=0.3)
+    assert broken(subject.await_hello).signature == "protocol.stalled"
+    subject.close()
+    assert subject._process.await_end(0)
+
+
+def test_a_subject_that_does_not_read_stalls(start: Start) -> None:
+    """A plan larger than the pipe (64 KiB) needs a reader."""
+    subject = start(["say", HELLO], ["sleep", 60], read_s=0.2)
+    subject.await_hello()
+    subject.prepare(plan_of(*[0] * 2_000), setup_of())
+    assert subject.broken is not None and subject.broken.signature == "protocol.stalled"
+
+
+def test_a_deadline_of_the_caller_holds_too(start: Start) -> None:
+    """await_done may be given less time than silence would take."""
+    subject = start(*OPENING, ["sleep", 60])
+    go(subject, 0)
+    assert broken(lambda: subject.await_done(0.1)).signature == "protocol.stalled"
+
+
+def test_a_line_without_end_is_refused(start: Start) -> None:
+    """A subject must not fill our memory."""
+    subject = start(["raw", "x", 1_100_000], ["sleep", 60])
+    assert broken(subject.await_hello).signature == "protocol.bad-line"
+
+
+def test_a_journal_that_cannot_be_written_is_our_error(tmp_path: Path) -> None:
+    """A full disk is raised as what it is, never as the subject's fault."""
+    full = EnvironmentMissing("room on the disk", seen="none")
+
+    def refuse(line: bytes) -> None:
+        raise full
+
+    with SubjectProcess(Scripted([["say", HELLO]]), Arm.BASELINE, tmp_path, on_line=refuse) as subject:
+        with pytest.raises(EnvironmentMissing):
+            subject.await_hello(5)
+        assert subject.broken is None and subject.is_over
+
+
+def test_two_subjects_do_not_wait_for_each_other(start: Start) -> None:
+    """While one is silent, the other's death is known."""
+    silent = start(["sleep", 60])
+    dead = start(["exit", 1], arm=Arm.CANDIDATE)
+    broken(lambda: silent.await_hello(1.0))
+    assert dead.broken is not None and dead.broken.signature == "protocol.died"
+
+
+def test_close_ends_a_subject_that_does_not_listen(start: Start) -> None:
+    """Stop first, then force, within the deadline; what it left behind goes with it."""
+    subject = start(["child"], ["say", HELLO], ["sleep", 60], exit_s=0.2)
+    subject.await_hello()
+    parent = only_child(subject._process.pid)
+    left_behind = only_child(parent)
+    subject.close()
+    assert gone(parent) and gone(left_behind)
+
+
+def test_a_subject_told_to_stop_is_not_broken(start: Start) -> None:
+    """Its end is what was asked for; a second close does nothing."""
+    subject = start(["say", HELLO])
+    subject.await_hello()
+    subject.close()
+    subject.close()
+    assert subject.broken is None and subject.stage is Stage.HELLO
+
+
+def test_another_name_than_the_programs_is_noticed(tmp_path: Path) -> None:
+    """Whoever answers must be who was started."""
+    impostor = Scripted([["say", HELLO]], SubjectId("java", "5.3.3"))
+    with SubjectProcess(impostor, Arm.BASELINE, tmp_path, on_line=lambda _: None) as subject:
+        assert broken(lambda: subject.await_hello(5)).signature == "protocol.wrong-subject"

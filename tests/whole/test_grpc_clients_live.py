@@ -1,0 +1,65 @@
+"""Clients that speak gRPC on a broker that is a proxy too: each call that they claim, and a pause, on real servers."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.cluster.interface import Cluster
+from rocketdiff.cluster.start import start_cluster
+from rocketdiff.core.events import Arm
+from rocketdiff.core.subject import ClientProtocol
+from rocketdiff.releases.driver_builds import (
+    OTHER_CLIENTS,
+    attempt_timeout_ms_of,
+    capabilities_of,
+    missing_tools,
+    release_of,
+)
+from rocketdiff.run.subject_check import check_subject, topology_for
+from rocketdiff.subjects.registry import resolved
+from rocketdiff.subjects.subject_process import SubjectProcess
+from tests.live import READY_S
+
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
+
+BUILT_HERE = {
+    f"{name}:{release_of(client)}": client
+    for name, client in OTHER_CLIENTS.items()
+    if ClientProtocol.GRPC in capabilities_of(client)
+}
+
+
+@pytest.fixture(scope="module")
+def local_proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """One cluster for all of them: its start costs as much processor time as three clients."""
+    topology = topology_for(resolved("grpc-java:5.2.0"))
+    with start_cluster(topology=topology, folder=tmp_path_factory.mktemp("local"), timeout_s=READY_S) as cluster:
+        yield cluster
+
+
+@pytest.mark.parametrize("spec", ["grpc-java:5.2.0", *BUILT_HERE])
+def test_a_client_that_speaks_grpc_has_no_problem(spec: str, local_proxy: Cluster, tmp_path: Path) -> None:
+    """And what is known of it before it is started is what it says itself."""
+    require_tools(spec)
+    subject = resolved(spec)
+    subject.fetch(None)
+    with SubjectProcess(subject.program, Arm.CANDIDATE, tmp_path / "hello", on_line=lambda _: None) as process:
+        hello = process.await_hello()
+    assert f"{hello.client}:{hello.version}" == spec
+    if spec in BUILT_HERE:
+        assert frozenset(hello.capabilities) == capabilities_of(BUILT_HERE[spec])
+        assert hello.attempt_timeout_ms == attempt_timeout_ms_of(BUILT_HERE[spec])
+    findings = list(check_subject(subject, local_proxy, tmp_path / "check"))
+    assert [finding for finding in findings if finding.problem] == []
+    tried = " ".join(finding.tried for finding in findings)
+    assert all(what in tried for what in ("sync sends, plain", "async sends, plain", "sync sends, group", "paused"))
+
+
+def require_tools(spec: str) -> None:
+    client = BUILT_HERE.get(spec)
+    if client is None:
+        return
+    missing = missing_tools(client)
+    if missing:
+        pytest.skip(f"no {', '.join(missing)} on PATH")

@@ -1,0 +1,46 @@
+"""`rocketdiff matrix` on brokers: killed in the middle of a run, called again, and a defect in its cells alone."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.core.errors import ExitCode
+from tests.whole.stage import LIMIT_S, await_no_process_of, await_run, sends_are_flowing, started
+
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
+
+FILE = "format: 1\nbaseline: python:5.3.3\nsubjects: ['toy:drops']\nscenarios: [round-robin/calm]\n"
+
+
+def test_a_matrix_that_was_killed_goes_on_and_has_a_defect_in_its_cells_alone(tmp_path: Path) -> None:
+    """
+    Kill -9 while both clients send leaves no process; the second call makes the run anew, whole and once.
+
+    The toy says ok without having sent: it loses messages and makes fewer attempts. Its queues, its protocol and what it did
+    send are as the baseline's.
+    """
+    file, out = tmp_path / "matrix.yaml", tmp_path / "out"
+    file.write_text(FILE)
+    words = ("matrix", str(file), "--out", str(out))
+    with started(tmp_path / "first", *words) as runner:
+        cut_off = await_run(out / "runs", sends_are_flowing, "both arms sending", below="*/*/run.json")
+        runner.kill()
+        runner.wait()
+    assert await_no_process_of(out) == {}
+    with started(tmp_path / "second", *words) as runner:
+        code = runner.wait(timeout=LIMIT_S)
+    assert code == ExitCode.DIVERGES, (tmp_path / "second" / "stderr").read_text()
+    assert not cut_off.exists()
+    assert len(list(out.glob("runs/*/*/run.json"))) == 1
+    cells = {
+        cell["row"]: cell["state"] for cell in json.loads((out / "matrix.json").read_bytes())["columns"][0]["cells"]
+    }
+    assert {row for row, state in cells.items() if state == "differs"} == {"loss", "attempts"}
+    assert {row for row, state in cells.items() if state == "same"} >= {"A1", "queue-choice", "duplication", "protocol"}
+    column = json.loads((out / "matrix.json").read_bytes())["columns"][0]
+    for link in (one["report"] for one in (*column["answers"], *column["differences"])):
+        file, _, anchor = link.partition("#")
+        assert f'id="{anchor}"' in (out / file).read_text()
+    last = (tmp_path / "second" / "stdout").read_text().splitlines()[-1]
+    assert last.startswith("MATRIX columns=1 measured=1 groups=1 differs=2 known=0 inconclusive=0 ")

@@ -1,0 +1,340 @@
+"""Runs on a cluster with access control and TLS: a verdict as without, secrets nowhere, and each mistake told in a sentence."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.cluster import up
+from rocketdiff.cluster.access import channels_to
+from rocketdiff.cluster.external.backend import External
+from rocketdiff.cluster.external.undo_log import logs_folder
+from rocketdiff.cluster.interface import Cluster, security_of
+from rocketdiff.cluster.launched.certificates import certificates
+from rocketdiff.cluster.operations import admin
+from rocketdiff.cluster.security_file import read
+from rocketdiff.cluster.start import backend_named
+from rocketdiff.core.errors import ClusterError, ExitCode, SubjectBroken
+from rocketdiff.core.events import Arm
+from rocketdiff.core.files import private_file
+from rocketdiff.core.plan import Plan, PlannedSend, SendKind
+from rocketdiff.core.resources import import_path
+from rocketdiff.core.security import Account, Security
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.core.topology import topology_named
+from rocketdiff.releases.cache import cache_dir
+from rocketdiff.run.one_subject import carried_out, new_setup, unheard
+from rocketdiff.subjects.registry import resolved
+from rocketdiff.subjects.subject_process import SubjectProcess
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketmq_reference.remoting.answers import expect_success
+from rocketmq_reference.remoting.errors import MQBrokerException
+from rocketmq_reference.remoting.frames import Command
+from tests.live import READY_S, TRIES, tell_repeat
+from tests.whole.stage import SCENARIOS, finished_run, run_of
+
+pytestmark = [pytest.mark.cluster, pytest.mark.slow]
+
+_CREATE_USER = 3001
+"""AUTH_CREATE_USER of 5.3.3."""
+
+_LOOKS_EVERY_S = 0.05
+
+SECRET = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"  # noqa: S105 - of a test
+
+BUSY = "run nearer to the cluster"
+"""Hint of a run that finds its cluster distant: a machine that other tests share may be too slow for handshakes."""
+
+
+@dataclass(frozen=True)
+class Theirs:
+    """A cluster of ours that stands in for somebody's, with its files; security: how it wants to be asked."""
+
+    cluster: Cluster
+    folder: Path
+    security: Security
+
+    @property
+    def account(self) -> Account:
+        """The one that its owner gives away."""
+        assert self.security.account is not None
+        return self.security.account
+
+    @property
+    def file(self) -> str:
+        """As ``--cluster`` takes it."""
+        return f"external:{self.folder / 'cluster.yaml'}"
+
+    def security_file(self, name: str, text: str, secret: str) -> Path:
+        """A security file with a secret of its own; ``{ca}``, ``{certificate}`` and ``{key}`` in its text are the owner's files."""
+        tls = self.security.tls
+        assert tls is not None
+        path = self.folder / name / "security.yaml"
+        path.parent.mkdir()
+        (path.parent / "secret").write_text(f"{secret}\n")
+        (path.parent / "secret").chmod(0o600)
+        for field, file in (("ca", tls.ca), ("certificate", tls.certificate), ("key", tls.key)):
+            text = text.replace(f"{{{field}}}", str(file))
+        path.write_text(f"format: 1\n{text}")
+        return path
+
+
+ACCOUNT = "account: {{access_key: {0}, secret_key_file: secret}}\n"
+TLS = "tls: {ca: {ca}, certificate: {certificate}, key: {key}}\n"
+TLS_OF_SERVERS = "tls: {ca: {ca}}\n"
+
+
+@pytest.fixture(scope="module")
+def theirs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Theirs]:
+    """Access control as of 5.3.3, TLS enforced with certificates on both sides, two brokers that can be paused."""
+    folder = tmp_path_factory.mktemp("theirs")
+    made = folder / "made.yaml"
+    made.write_text("format: 1\naccount: made\ntls: made-mutual\n")
+    backend = backend_named("processes", "5.3.3", made)
+    with backend.start(topology_named("two-masters"), folder / "cluster", timeout_s=READY_S) as cluster:
+        lines = ["format: 1", "name: theirs", "topic_prefix: rocketdiff-test", "command_timeout_s: 30", "name_servers:"]
+        lines += [f"  - address: {address}" for address in cluster.name_server_addresses]
+        lines += ["brokers:"]
+        for node in cluster.brokers:
+            lines += [f"  {node.letter}:", f"    name: {node.name}"]
+            lines += [f"    pause: kill -STOP {node.pid}", f"    resume: kill -CONT {node.pid}"]
+        (folder / "cluster.yaml").write_text("\n".join(lines) + "\n")
+        yield Theirs(cluster, folder, security_of(cluster))
+
+
+@contextlib.contextmanager
+def looked_for_in_processes(secrets: tuple[str, ...]) -> Iterator[list[str]]:
+    """The command lines and environments of all processes, again and again; those that had a secret."""
+    found: list[str] = []
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.wait(_LOOKS_EVERY_S):
+            for file in ("cmdline", "environ"):
+                for path in Path("/proc").glob(f"[0-9]*/{file}"):
+                    with contextlib.suppress(OSError):
+                        said = path.read_bytes()
+                        found.extend(str(path) for secret in secrets if secret.encode() in said)
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    try:
+        yield found
+    finally:
+        over.set()
+        looking.join()
+
+
+def files_with(secrets: tuple[str, ...], folder: Path) -> list[Path]:
+    """Files below a folder that have one of the secrets."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return [path for path in files if any(secret.encode() in path.read_bytes() for secret in secrets)]
+
+
+def test_the_verdict_is_that_without_and_no_secret_is_anywhere(theirs: Theirs, tmp_path: Path) -> None:
+    """
+    Both clients under pauses, relays as second witnesses, on a cluster that is somebody else's.
+
+    The same pair conforms there without (test_external_cluster). Secrets: the account's, and the key of a relay's certificate.
+    """
+    text = ACCOUNT.format(theirs.account.access_key) + TLS
+    file = theirs.security_file("right", text, theirs.account.secret_key)
+    secrets = (theirs.account.secret_key,)
+    options = ("--cluster", theirs.file, "--security", str(file), "--scenarios", str(SCENARIOS), "--wire")
+    pair = ("--subject", "java:5.3.3", "--subject", "python:5.3.3", "--seed", "3", "--master", "none")
+    with looked_for_in_processes(secrets) as found:
+        for number in range(TRIES):
+            folder = tmp_path / str(number)
+            done = finished_run(folder, "run", *pair, *options, "--scenario", "whole/several-pauses")
+            if BUSY not in done.stderr:
+                break
+            tell_repeat(BUSY)
+    assert done.returncode == ExitCode.CONFORMS, done.stdout + done.stderr
+    run = run_of(folder)
+    assert found == []
+    assert secrets[0] not in done.stdout + done.stderr
+    assert files_with((*secrets, "PRIVATE KEY"), tmp_path) == []
+    servers = {
+        path.relative_to(theirs.folder / "cluster").parts[1] for path in files_with(secrets, theirs.folder / "cluster")
+    }
+    assert servers == {"conf", "store"}  # of each server, until it ends
+    manifest = json.loads((run / "run.json").read_text())
+    assert manifest["backend"] == "external (theirs), with access control and TLS"
+    assert "PRIVATE KEY" not in done.stdout + done.stderr
+    assert f"--security {file}" in (run / "report.json").read_text()
+    assert all(RunDirectory.open(run).case(1).wire_file(arm).stat().st_size for arm in Arm)
+
+
+def _of_another_authority(theirs: Theirs) -> Path:
+    path = theirs.folder / "other.pem"
+    path.write_text(certificates("-1H", 29).authority)
+    return theirs.security_file("stranger", ACCOUNT.format("me") + f"tls: {{ca: {path}}}\n", "s" * 16)
+
+
+MISTAKES: dict[str, tuple[Callable[[Theirs], Path | None], str]] = {
+    "wrong key": (
+        lambda theirs: theirs.security_file("wrong", ACCOUNT.format(theirs.account.access_key) + TLS, "w" * 32),
+        r"signature failed.*try: the account in .*/security\.yaml",
+    ),
+    "unknown account": (
+        lambda theirs: theirs.security_file("unknown", ACCOUNT.format("nobody") + TLS, "w" * 32),
+        r"nobody.*try: the account in .*/security\.yaml",
+    ),
+    "no account": (
+        lambda theirs: theirs.security_file("tls-only", TLS, "none"),
+        "try: --security FILE with an account, because the brokers have access control",
+    ),
+    "unknown authority": (_of_another_authority, r"a certificate of name server .*; saw .*certificate"),
+    "no certificate of its own": (
+        lambda theirs: theirs.security_file(
+            "nameless", ACCOUNT.format(theirs.account.access_key) + TLS_OF_SERVERS, theirs.account.secret_key
+        ),
+        r"try: certificate and key under tls in .*/security\.yaml, if the servers ask clients for one",
+    ),
+    "no TLS": (lambda _theirs: None, r"try: --security FILE with tls"),
+}
+
+
+@pytest.mark.parametrize("mistake", list(MISTAKES))
+def test_a_mistake_ends_the_command_before_anything_is_done(theirs: Theirs, mistake: str) -> None:
+    """One message with what to try, and the exit code of a cluster that cannot be used."""
+    make, why = MISTAKES[mistake]
+    file = make(theirs)
+    with pytest.raises(ClusterError, match=why) as raised:
+        External.of(theirs.file.partition(":")[2], "5.3.3", None if file is None else read(file)).fetched()
+    assert raised.value.exit_code is ExitCode.ENVIRONMENT
+    assert "w" * 16 not in str(raised.value)
+
+
+def test_an_account_that_may_not_is_told_so(theirs: Theirs, tmp_path: Path) -> None:
+    """A user without any right, whom the brokers know: before the first topic is created, and nothing is left to be undone."""
+    body = json.dumps({"username": "powerless", "password": "p" * 16, "userType": "Normal"}).encode()
+    with channels_to(theirs.security) as channels:
+        for node in theirs.cluster.brokers:
+            answer = channels.invoke(node.address, Command(_CREATE_USER, {"username": "powerless"}, body), 5_000)
+            expect_success(answer, node.address)
+    file = theirs.security_file("powerless", ACCOUNT.format("powerless") + TLS, "p" * 16)
+    backend = External.of(theirs.file.partition(":")[2], "5.3.3", read(file))
+    told = (
+        r"topic rocketdiff-test-probe-\w+ to be created.*try: the account in .* \(rights of powerless on the brokers\)"
+    )
+    with pytest.raises(ClusterError, match=told):
+        backend.start(topology_named("two-masters"), tmp_path)
+    assert not list(logs_folder().glob("theirs-*"))
+
+
+def test_a_client_that_signs_wrongly_is_told_from_one_without_a_route(theirs: Theirs, tmp_path: Path) -> None:
+    """Its route is there; the brokers refuse it, and say why."""
+    setup = new_setup(theirs.cluster, ClientSettings(), 4)
+    assert setup.security is not None
+    account = setup.security["account"] | {"secret_key": "w" * 32}
+    wrong = replace(setup, security=setup.security | {"account": account})
+    plan = Plan(0, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 128),))
+    program = resolved("python:5.3.3").program
+    with SubjectProcess(program, Arm.CANDIDATE, tmp_path / "subject", on_line=unheard) as process:
+        process.await_hello()
+        with pytest.raises(SubjectBroken, match=r"MQBrokerException.*signature") as raised:
+            carried_out(process, plan, wrong)
+    assert raised.value.signature == "protocol.failed"
+    assert "route" not in str(raised.value).lower()
+
+
+def test_the_java_client_shows_its_certificate(theirs: Theirs, tmp_path: Path) -> None:
+    """To the servers themselves: no relay is between them."""
+    setup, plan = (
+        new_setup(theirs.cluster, ClientSettings(), 4),
+        Plan(0, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 128),)),
+    )
+    assert setup.security is not None
+    assert "key" in setup.security["tls"]
+    with SubjectProcess(
+        resolved("java:5.3.3").program, Arm.CANDIDATE, tmp_path / "subject", on_line=unheard
+    ) as process:
+        process.await_hello()
+        (send,) = carried_out(process, plan, setup).sends
+    assert send.error is None
+    assert send.broker in {node.name for node in theirs.cluster.brokers}
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> Path:
+    """A security file for servers that are started: an account of the user's, certificates made for both sides."""
+    file = tmp_path / "given" / "security.yaml"
+    private_file(file.parent / "secret", f"{SECRET}\n")
+    file.write_text("format: 1\n" + ACCOUNT.format("me") + "tls: made-mutual\n")
+    return file
+
+
+def test_a_client_is_checked_on_a_secured_cluster(given: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It signs and shows its certificate, or each of its sends would have failed; nothing that stays has a secret."""
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    with looked_for_in_processes((SECRET,)) as found:
+        done = finished_run(tmp_path, "subject", "check", "python:5.3.3", "--security", str(given), out=False)
+    assert done.returncode == ExitCode.CONFORMS, done.stdout + done.stderr
+    assert "✓ 20 sync sends, plain" in done.stdout
+    assert found == []
+    assert SECRET not in done.stdout + done.stderr
+    assert files_with((SECRET, "PRIVATE KEY"), tmp_path) == [given.parent / "secret"]
+
+
+@pytest.fixture
+def secured(given: Path) -> Iterator[list[str]]:
+    """What `cluster up --security` prints until it is up; it is ended afterwards."""
+    line = [sys.executable, "-m", "rocketdiff.cli.app", "cluster", "up", "--topology", "one-master"]
+    environment = os.environ | {"PYTHONPATH": import_path()}
+    with subprocess.Popen(
+        [*line, "--security", str(given)], env=environment, stdout=subprocess.PIPE, text=True
+    ) as owner:
+        assert owner.stdout is not None
+        try:
+            yield [said.strip() for _, said in zip(range(5), owner.stdout, strict=False)]
+        finally:
+            up.down()
+            owner.kill()
+
+
+def test_a_secured_cluster_that_is_up_says_where_its_clients_find_what_they_need(secured: list[str]) -> None:
+    """A security file, by which requests are answered; without its account they are refused. All of it is gone with the cluster."""
+    security, state = read(Path(secured[3])).given, up.current()
+    assert state is not None
+    assert state.security == secured[3]
+    (broker,) = state.brokers.values()
+    with channels_to(security) as channels:
+        admin.store_probe(channels, broker, 0, b"signed")
+    with channels_to(replace(security, account=None)) as channels, pytest.raises(MQBrokerException, match="username"):
+        admin.store_probe(channels, broker, 0, b"unsigned")
+    assert SECRET not in "".join(secured)
+    folder = Path(state.folder)
+    secret = [path.relative_to(folder).parts for path in files_with((SECRET, "PRIVATE KEY"), folder)]
+    assert {parts[0] for parts in secret} == {"secret-key", "clients", "name-server-1", "broker-a"}
+    assert {parts[1] for parts in secret if len(parts) > 2} == {"conf", "store"}
+    assert up.down() == state
+    assert files_with((SECRET, "PRIVATE KEY"), cache_dir() / "cluster") == []
+
+
+def test_brokers_of_4_9_7_have_accounts_and_tls_too(tmp_path: Path) -> None:
+    """Ready is proven by signed requests; without a signature they refuse; no file that stays has the secret."""
+    made = tmp_path / "made.yaml"
+    made.write_text("format: 1\naccount: made\ntls: made\n")
+    folder = tmp_path / "cluster"
+    backend = backend_named("processes", "4.9.7", made)
+    with backend.start(topology_named("one-master"), folder, timeout_s=READY_S) as cluster:
+        security = security_of(cluster)
+        account = security.account
+        assert account is not None
+        (broker,) = cluster.brokers
+        with (
+            channels_to(replace(security, account=None)) as channels,
+            pytest.raises(MQBrokerException, match="accessKey"),
+        ):
+            admin.store_probe(channels, broker.address, 0, b"unsigned")
+    assert files_with((account.secret_key,), tmp_path) == []
+    assert "plain acl conf" in (folder / "broker-a" / "server.log").read_text()
