@@ -19,7 +19,7 @@ from rocketdiff.core.glob import path_glob
 from rocketdiff.core.run_info import RunInfo
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.verdict import CheckResult
-from rocketdiff.judging.ledgers import POOLED, LedgerChoice
+from rocketdiff.judging.ledgers import LedgerChoice
 from rocketdiff.judging.ledgers import load as load_ledger
 from rocketdiff.judging.run_info import describe
 from rocketdiff.ledger.apply import ABLE_TO_TELL
@@ -67,7 +67,7 @@ def known_cases() -> tuple[KnownCase, ...]:
     scenarios = load_all()
     cases: defaultdict[tuple[SubjectId, SubjectId, str], list[ExpectedEntry]] = defaultdict(list)
     for entry in load_ledger(LedgerChoice()).entries:
-        if _is_of_whole_runs(entry):
+        if entry.check.startswith("pooled/"):
             continue
         scenario, check = _shortest(entry, scenarios)
         cases[(*pair_of_entry(entry), scenario.name)].append(ExpectedEntry(entry, check))
@@ -95,11 +95,6 @@ def _subject(word: str) -> SubjectId | None:
         return SubjectId.parse(word)
     except UsageError:
         return None
-
-
-def _is_of_whole_runs(entry: Entry) -> bool:
-    glob = path_glob(entry.check)
-    return any(glob.fullmatch(name) for name in POOLED)
 
 
 def _shortest(entry: Entry, scenarios: Sequence[Scenario]) -> tuple[Scenario, str]:
