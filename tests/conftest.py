@@ -50,7 +50,8 @@ def java_host() -> Iterator[JavaHost]:
 @pytest.fixture(scope="session")
 def spark() -> Iterator["SparkSession"]:
     """One small session for all tests that need one: two cores, everything else as in production."""
-    from rocketdiff.analysis.spark.session import session  # noqa: PLC0415 - most processes never need it
+    from rocketdiff.analysis.spark.session import prepare, session  # noqa: PLC0415 - most processes never need it
 
+    prepare("local[2]")  # as a run does, so that a session begins with a JVM that waits for it
     with session("local[2]") as started:
         yield started

@@ -20,7 +20,7 @@ from rocketdiff.traces.run_directory import RunDirectory
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["WITHOUT_SPARK", "analyze", "analyze_here", "concluded"]
+__all__ = ["WITHOUT_SPARK", "analyze", "analyze_here", "concluded", "prepare"]
 
 
 def analyze(
@@ -48,6 +48,14 @@ def analyze(
     return concluded(
         runs, summaries_here(runs) if master == WITHOUT_SPARK else _on_spark(runs, master, java_home, spark)
     )
+
+
+def prepare(master: str | None, java_home: Path) -> None:
+    """Start what ``analyze`` will need with this master, and do not wait for it; errors as of ``analyze``."""
+    if master != WITHOUT_SPARK:
+        from rocketdiff.analysis.spark.session import prepare as prepare_session  # noqa: PLC0415 - as _on_spark
+
+        prepare_session(master, java_home=java_home)
 
 
 def analyze_here(run: RunDirectory) -> Analysis:

@@ -6,9 +6,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from rocketdiff.analysis.run_analysis import analyze, analyze_here
+from rocketdiff.analysis.run_analysis import analyze, analyze_here, prepare
 from rocketdiff.core.errors import HarnessError, UsageError
-from rocketdiff.core.events import AnalysisStarted, CheckJudged, Listener, ReportWritten, RunFailed, tell
+from rocketdiff.core.events import (
+    AnalysisStarted,
+    CheckJudged,
+    Event,
+    Listener,
+    ReadBackStarted,
+    ReportWritten,
+    RunFailed,
+    tell,
+)
 from rocketdiff.core.files import require_nameable
 from rocketdiff.core.policy import Policy
 from rocketdiff.core.verdict import CheckResult
@@ -23,6 +32,21 @@ from rocketdiff.report.write import render_all, write_reports
 from rocketdiff.traces.manifest import CaseStatus
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.judge import Counts, RunJudgement, RunVerdict, judge, machine_line
+
+
+class JudgingAhead:
+    """Listener that has Spark's JVM start while the queues of the last case are read back."""
+
+    def __init__(self, last: int, master: str | None) -> None:
+        """last: number of the last case of a run."""
+        self._last = last
+        self._master = master
+
+    def on_event(self, event: Event) -> None:
+        """What cannot be started is told when it is needed."""
+        if isinstance(event, ReadBackStarted) and event.number == self._last:
+            with suppress(HarnessError):
+                prepare(self._master, find_java().home)
 
 
 @dataclass(frozen=True, slots=True)

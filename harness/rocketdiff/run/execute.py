@@ -19,7 +19,7 @@ from rocketdiff.core.events import (
     tell,
 )
 from rocketdiff.core.topology import topology_named
-from rocketdiff.judging.judge_runs import judge_runs, judge_what_is_complete
+from rocketdiff.judging.judge_runs import JudgingAhead, judge_runs, judge_what_is_complete
 from rocketdiff.judging.ledgers import load as load_ledger
 from rocketdiff.ledger.model import Ledger
 from rocketdiff.report import junit
@@ -56,6 +56,8 @@ def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
     request = fetched(request)
     directory = RunDirectory.create(request.out.resolve(), manifest_of(request, seed, cases, choice.left_out))
     listeners = (*listeners, JUnitListener(directory.path / junit.FILE_NAME, request.judging.policy))
+    if not request.is_control_wanted:  # or it would start beside a case
+        listeners = (*listeners, JudgingAhead(len(cases), request.judging.master))
     tell(listeners, _started(request, cases, directory, choice))
     with _failure_reported(request, directory, ledger, listeners):
         run_cases(request, cases, directory, listeners)

@@ -1,11 +1,13 @@
 """The session factory, as far as it can be asked without starting a JVM."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from rocketdiff.analysis.masters import require_master
-from rocketdiff.analysis.spark.session import session, settings
+from rocketdiff.analysis.spark import session as sessions
+from rocketdiff.analysis.spark.session import prepare, session, settings
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
 
 
@@ -57,3 +59,60 @@ def test_without_a_java_the_user_is_told_what_to_do(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(EnvironmentMissing, match="a Java 17 or later"), session("local[1]"):
         pass
+
+
+class StandIn:
+    """Spark's JVM as far as starting it goes."""
+
+    def __init__(self, settings: Sequence[tuple[str, str]], folder: Path, _archive: object = None) -> None:
+        self.settings = dict(settings)
+        self.folder = folder
+        self.is_over = False
+
+    def has_ended(self, _timeout_s: float = 0.0) -> bool:
+        return self.is_over
+
+
+@pytest.fixture
+def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[StandIn]:
+    """Every JVM that was started, none of which is real."""
+    found: list[StandIn] = []
+
+    def start(settings: Sequence[tuple[str, str]], folder: Path, archive: object = None) -> StandIn:
+        found.append(StandIn(settings, folder, archive))
+        return found[-1]
+
+    monkeypatch.setattr(sessions, "SparkProcess", start)
+    monkeypatch.setattr(sessions, "class_archive", lambda _folder: None)
+    monkeypatch.setattr(sessions, "take_folder", lambda: tmp_path)
+    monkeypatch.setattr(sessions, "_process", None)
+    monkeypatch.setattr(sessions, "_end", lambda: None)  # other tests of this process have a session
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "java").touch()
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    return found
+
+
+def test_a_jvm_is_prepared_once(started: list[StandIn]) -> None:
+    """With the settings of the session that will use it; one that has died meanwhile is started anew."""
+    prepare("local[2]")
+    prepare()
+    (only,) = started
+    assert only.settings["spark.master"] == "local[2]"
+    only.is_over = True
+    prepare()
+    assert len(started) == 2
+
+
+def test_nothing_is_prepared_for_a_cluster(started: list[StandIn]) -> None:
+    """Its user may have settings of his own."""
+    prepare("spark://somewhere:7077")
+    assert started == []
+
+
+def test_nothing_is_prepared_without_a_java(started: list[StandIn], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same refusal as of a session."""
+    monkeypatch.setenv("JAVA_HOME", "nowhere")
+    with pytest.raises(EnvironmentMissing, match="a Java 17 or later"):
+        prepare()
+    assert started == []

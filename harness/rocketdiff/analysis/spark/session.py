@@ -146,25 +146,39 @@ def session(
         raise
 
 
+def prepare(master: str | None = None, *, java_home: Path | None = None) -> None:
+    """
+    Start the JVM of the next local session and do not wait for it; nothing happens where one runs already.
+
+    Errors as of ``session``, which also tells of a JVM that does not come up.
+    """
+    global _process  # noqa: PLW0603 - see there
+    require_master(master)
+    master = master or LOCAL
+    if is_local(master) and (_process is None or _process.has_ended()):
+        _require_java(java_home)
+        _end()
+        _process = _launched(master, {})
+
+
 _process: SparkProcess | None = None
 """The one JVM of this process: pyspark's own state is global too."""
 
 
 def _started(master: str, conf: Mapping[str, str]) -> SparkSession:
     global _process  # noqa: PLW0603 - see there
-    if _process is not None and not _process.has_ended():
-        again = SparkConf().setAll(list({**settings(master, _process.folder), **conf}.items()))
-        return _with_our_code(SparkSession.builder.config(conf=again).getOrCreate(), master, _process.folder)
-    _end()
-    folder = take_folder()
-    chosen = list({**settings(master, folder), **conf}.items())
-    _process = SparkProcess(chosen, folder, class_archive(folder) if is_local(master) else None)
+    if _process is None or _process.has_ended():
+        _end()
+        _process = _launched(master, conf)
+    chosen = SparkConf().setAll(list({**settings(master, _process.folder), **conf}.items()))
+    if SparkContext._gateway is not None:  # noqa: SLF001 - whether this process is connected with its JVM
+        return _with_our_code(SparkSession.builder.config(conf=chosen).getOrCreate(), master, _process.folder)
     gateway = _gateway(*_process.connection())
     handler = signal.getsignal(signal.SIGINT)
     try:
-        context = SparkContext(conf=SparkConf().setAll(chosen), gateway=gateway)
+        context = SparkContext(conf=chosen, gateway=gateway)
         _silence(context)
-        return _with_our_code(SparkSession(context), master, folder)
+        return _with_our_code(SparkSession(context), master, _process.folder)
     except Py4JJavaError as problem:
         raise EnvironmentMissing(
             f"a Spark master at {master}",
@@ -175,6 +189,12 @@ def _started(master: str, conf: Mapping[str, str]) -> SparkSession:
         # SparkContext puts a handler of its own, which asks the JVM first, in the place of whoever answers for Ctrl-C here.
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, handler)
+
+
+def _launched(master: str, conf: Mapping[str, str]) -> SparkProcess:
+    folder = take_folder()
+    chosen = list({**settings(master, folder), **conf}.items())
+    return SparkProcess(chosen, folder, class_archive(folder) if is_local(master) else None)
 
 
 def _with_our_code(spark: SparkSession, master: str, folder: Path) -> SparkSession:
@@ -229,7 +249,7 @@ def _stop_active() -> None:
 def _finish() -> None:
     """End the JVM as ``_end`` does; one that shall write its class archive does so first."""
     with contextlib.suppress(KeyboardInterrupt):
-        if _process is not None:
+        if _process is not None and SparkContext._gateway is not None:  # noqa: SLF001 - one that served nobody knows no classes
             _process.write_archive()
     _end()
 
