@@ -8,6 +8,7 @@ from random import Random
 
 from rocketdiff.analysis.run_analysis import analyze_here
 from rocketdiff.calibration import journal
+from rocketdiff.campaign import file_format as campaign_file
 from rocketdiff.cluster.external import cluster_file, undo_log
 from rocketdiff.core.policy import Policy
 from rocketdiff.core.resources import resource
@@ -101,6 +102,7 @@ def kinds() -> tuple[Kind, ...]:
     scenarios = [path.read_text() for path in sorted(resource("fixtures/scenarios").rglob("*.yaml"))]
     shipped = [path.read_text() for path in ledgers.shipped_files()]
     clusters = [path.read_text() for path in sorted(resource("fixtures/cluster-format/valid-pass").glob("*.yaml"))]
+    campaigns = [path.read_text() for path in sorted(resource("fixtures/campaign-format/valid-pass").glob("*.yaml"))]
     matrices = (resource("fixtures/examples/matrix.yaml").read_text(), MATRIX)
     scripts = [path.read_text() for path in sorted(resource("fixtures/simulation/scripts").rglob("*.json"))]
     run = (Path(__file__).parents[1] / "older_run" / "run.json").read_text()
@@ -109,6 +111,7 @@ def kinds() -> tuple[Kind, ...]:
         Kind("ledger", "l.yaml", tuple(shipped), mutated_yaml, ledgers.read),
         Kind("cluster file", "c.yaml", tuple(clusters), mutated_yaml, cluster_file.read),
         Kind("matrix file", "m.yaml", matrices, mutated_yaml, file_format.read),
+        Kind("campaign file", "c.yaml", tuple(campaigns), mutated_yaml, campaign_file.read),
         Kind("script", "s.json", tuple(text for text in scripts if len(text) < 20_000), mutated_json, _scripts),
         Kind("calibration", "c.json", (resource(gate_rates.FILE).read_text(),), mutated_json, _calibration),
         Kind("report.json", "report.json", (_report(),), mutated_json, load_document),

@@ -3,14 +3,13 @@
 from dataclasses import replace
 from pathlib import Path
 
-from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.evidence import TraceCounts
 from rocketdiff.core.plots import Plots
 from rocketdiff.core.policy import Policy
 from rocketdiff.core.run_info import CaseInfo, Machine, RunInfo, SubjectInfo
 from rocketdiff.core.verdict import CheckResult, Divergence, Example, Severity, Verdict
 from rocketdiff.report.document import Document, build
-from rocketdiff.verdict.judge import RunJudgement, conclude
+from rocketdiff.verdict.judge import EXIT_CODE, RunJudgement, conclude
 
 BASELINE = "java:5.3.3"
 CALM, PAUSE = "round-robin/calm", "round-robin/repeated-pauses"
@@ -66,7 +65,7 @@ def document(
         left_out=left_out,
     )
     verdict, counts = conclude(answers, Policy())
-    judgement = RunJudgement(answers, verdict, ExitCode.CONFORMS, counts, Policy(), f"VERDICT {verdict}")
+    judgement = RunJudgement(answers, verdict, EXIT_CODE[verdict], counts, Policy(), f"VERDICT {verdict}")
     return build(run, judgement, Plots(), TraceCounts(1, len(infos), 0, 0, 0, 0, 0))
 
 

@@ -7,10 +7,10 @@ import jsonschema
 import pytest
 import yaml
 
+from rocketdiff.campaign.plan import Work
 from rocketdiff.core.errors import ExitCode, UsageError
 from rocketdiff.core.resources import resource
 from rocketdiff.matrix.file_format import read, schema
-from rocketdiff.matrix.plan import Work
 from tests.matrix.stories import write
 
 EXAMPLE = "fixtures/examples/matrix.yaml"
@@ -33,7 +33,7 @@ def test_a_run_is_made_of_each_suite_and_of_all_globs_with_each_seed(tmp_path: P
             "  - java:4.7.1\n  - {subject: 'exec:./mine', suites: [all], seeds: [3], baseline: 'java:5.5.0'}\n",
         )
     )
-    first, second = plan.columns
+    first, second = plan.entries
     assert (first.spec, first.baseline, second.spec, second.baseline) == (
         "java:4.7.1", "java:5.3.3", "exec:./mine", "java:5.5.0",
     )  # fmt: skip

@@ -1,88 +1,34 @@
 """What a matrix still lacks is run, what is there is taken over, whatever ended it before. Runs are imitated here."""
 
-import os
-import signal
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from rocketdiff.campaign import finished_runs, measure
+from rocketdiff.campaign.measure import Measured, Measuring
+from rocketdiff.campaign.plan import Plan
 from rocketdiff.core.errors import EnvironmentMissing, ExitCode, HarnessError, TraceError, UsageError
-from rocketdiff.core.events import Listener, RunEnded, RunStarted
-from rocketdiff.core.verdict import Verdict
 from rocketdiff.documents import files
-from rocketdiff.matrix import badge, command, finished_runs, html, markdown, measure
+from rocketdiff.matrix import badge, command, html, markdown
 from rocketdiff.matrix import document as matrix_document
 from rocketdiff.matrix.document import Cell, Column, MatrixDocument, State
 from rocketdiff.matrix.file_format import read
-from rocketdiff.matrix.measure import Measured, Measuring
-from rocketdiff.matrix.plan import MatrixPlan
 from rocketdiff.matrix.write import NOT_RUN, document_of
-from rocketdiff.report.document import write as write_report
-from rocketdiff.run.request import RunRequest
+from tests.campaign.imitation import Imitation, Killed, in_a_child
 from tests.matrix import stories
-from tests.matrix.stories import CALM, answer, document
 
 HEAD = "format: 1\nbaseline: java:5.3.3\nscenarios: [round-robin/calm]\n"
 TWO = f"{HEAD}subjects: [java:4.7.1, java:4.9.8]\n"
 
 
-def nothing() -> None:
-    """No moment is of interest."""
-
-
-@dataclass
-class Imitation:
-    """
-    Stands for ``execute``: a run directory that fills up in three steps, and its events.
-
-    made: subjects and seeds of the runs that came to their end. fails: what is raised for a subject, before or after its run began.
-    moment: called between any two steps.
-    """
-
-    made: list[tuple[str, int | None]] = field(default_factory=list)
-    judged: list[Path] = field(default_factory=list)
-    fails: dict[str, tuple[HarnessError, bool]] = field(default_factory=dict)
-    moment: Callable[[], None] = nothing
-
-    def execute(self, request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
-        subject = str(request.candidate)
-        error, is_begun = self.fails.get(subject, (None, False))
-        if error is not None and not is_begun:
-            raise error
-        folder = request.out / f"20261123-{len(self.made):06d}"
-        self.moment()
-        folder.mkdir(parents=True)
-        started = RunStarted(folder.name, 1, "all", request.baseline.id, request.candidate.id, (CALM,), 1, folder)
-        self.moment()
-        for listener in listeners:
-            listener.on_event(started)
-        if error is not None:
-            raise error
-        (folder / "run.json").write_text("{}")
-        self.moment()
-        lost = answer(CALM, "loss", Verdict.DIVERGES, "loss.stray-message", subject=subject)
-        write_report(document(lost, answer(CALM, "queue-choice", subject=subject), subject=subject), folder)
-        self.moment()
-        for listener in listeners:
-            listener.on_event(RunEnded(folder.name, 1, "VERDICT diverges", 1.0))
-        self.made.append((subject, request.seed))
-        return 1
-
-    def judge(self, paths: Sequence[Path], **_: object) -> None:
-        self.judged.extend(paths)
-
-
 @pytest.fixture
-def runs(monkeypatch: pytest.MonkeyPatch) -> Imitation:
+def runs() -> Iterator[Imitation]:
     """In place of servers and clients."""
     imitation = Imitation()
-    monkeypatch.setattr(measure, "execute", imitation.execute)
-    monkeypatch.setattr(measure, "judge_runs", imitation.judge)
-    monkeypatch.setattr("rocketdiff.cluster.processes.backend.Processes.fetched", lambda self, _progress: self)
-    return imitation
+    with imitation.in_place():
+        yield imitation
 
 
 def made(tmp_path: Path, text: str = TWO, *, said: list[str] | None = None, at_most: int | None = None) -> Measured:
@@ -234,36 +180,12 @@ def test_two_commands_do_not_share_a_folder(tmp_path: Path) -> None:
     """The second is refused, and the folder is free when the first has ended."""
     with (
         finished_runs.alone(tmp_path),
-        pytest.raises(UsageError, match="no other rocketdiff matrix"),
+        pytest.raises(UsageError, match="no other command is writing"),
         finished_runs.alone(tmp_path),
     ):
         pass
     with finished_runs.alone(tmp_path):
         pass
-
-
-class Killed:
-    """Ends this process by SIGKILL at one moment of many: the kernel's, without a word of ours."""
-
-    def __init__(self, moment: int) -> None:
-        self._left = moment
-
-    def __call__(self) -> None:
-        self._left -= 1
-        if self._left < 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-
-def in_a_child(work: Callable[[], object]) -> bool:
-    """Whether the work came to its end in a forked process, rather than being killed."""
-    child = os.fork()
-    if child == 0:
-        try:
-            work()
-        finally:
-            os._exit(0)
-    _, status = os.waitpid(child, 0)
-    return os.WIFEXITED(status)
 
 
 WRITERS = (finished_runs, matrix_document, html, markdown, badge)
@@ -294,7 +216,7 @@ def test_kill_9_at_any_moment_loses_no_finished_run_and_doubles_none(
     assert moment == 2 * (4 + 2 + 8) + 8
 
 
-def made_until(moment: int, plan: MatrixPlan, out: Path, runs: Imitation) -> None:
+def made_until(moment: int, plan: Plan, out: Path, runs: Imitation) -> None:
     """One call of the command, in a process that is killed at a moment; it is over before that if there are not so many."""
     runs.moment = Killed(moment)
 

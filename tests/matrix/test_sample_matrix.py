@@ -30,7 +30,7 @@ def test_it_is_small_and_of_the_example(tmp_path: object) -> None:
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 1_000_000
     assert DOCUMENT.command.split()[:2] == ["rocketdiff", "matrix"]
     plan = read(resource(DOCUMENT.command.split()[2]))
-    assert [column.spec for column in plan.columns] == [column.spec for column in DOCUMENT.columns]
+    assert [column.spec for column in plan.entries] == [column.spec for column in DOCUMENT.columns]
     for column in DOCUMENT.columns:
         for cell in column.cells:
             assert cell.state is not State.NOT_MEASURED or cell.reason

@@ -5,6 +5,7 @@ import shlex
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -90,3 +91,63 @@ def test_the_workflow_for_patches_names_only_options_that_there_are(tmp_path: Pa
     assert ran.returncode == 1
     told = (tmp_path / "out").read_text().splitlines()
     assert told[2] == "changelog 5.3.3 client/target/rocketmq-client-5.3.4-SNAPSHOT.jar@5.3.3 --exit-code"
+
+
+NIGHTLY = yaml.safe_load((EXAMPLES / "nightly-workflow.yml").read_text())["jobs"]["nightly"]["steps"]
+
+
+def nightly(words: str) -> str:
+    """The script of the step that says so."""
+    (script,) = (step["run"] for step in NIGHTLY if words in step.get("run", ""))
+    return str(script)
+
+
+def test_the_workflow_for_nights_names_only_commands_and_options_that_there_are() -> None:
+    """Each is parsed as it stands; the folder of the campaign and the record are those that are kept."""
+    lines = [line for step in NIGHTLY for line in step.get("run", "").splitlines() if "rocketdiff " in line]
+    commands = [shlex.split(line.strip().split(" && ")[0].split(" > ")[0]) for line in lines if "pip" not in line]
+    assert [words[1:3] for words in commands] == [
+        ["campaign", "campaign.yaml"], ["record", "judge"], ["record", "regressions"], ["record", "compact"],
+    ]  # fmt: skip
+    for _, *words in commands:
+        one: Any = get_command(app)
+        while hasattr(one, "commands"):
+            one = one.commands[words.pop(0)]
+        given = one.make_context("", words).params
+        assert given["record"] == "record"
+    assert [step["with"]["path"] for step in NIGHTLY if "cache/" in step.get("uses", "")] == ["record", "record"]
+    (kept,) = (step["with"]["path"] for step in NIGHTLY if "upload-artifact" in step.get("uses", ""))
+    assert kept in nightly("rocketdiff campaign")
+
+
+@pytest.mark.parametrize(("code", "ends"), [(0, 0), (1, 0), (2, 0), (3, 0), (4, 4), (5, 5), (69, 69), (70, 70)])
+def test_a_campaign_that_differs_goes_on_to_what_is_new_and_one_without_answers_does_not(
+    tmp_path: Path, code: int, ends: int
+) -> None:
+    """The night is judged by what is new."""
+    assert carried_out(nightly("rocketdiff campaign"), tmp_path, code) == ends
+
+
+@pytest.mark.parametrize("code", [0, 1, 5])
+def test_the_night_ends_as_the_record_answers_and_says_why(tmp_path: Path, code: int) -> None:
+    """Its lines are in the step summary."""
+    script = nightly("record regressions").replace("rocketdiff record judge", "true")
+    assert carried_out(script, tmp_path, code) == code
+    assert (
+        (tmp_path / "summary").read_text().splitlines()[2].startswith("record regressions --record record --since 20")
+    )
+
+
+def carried_out(script: str, folder: Path, code: int) -> int:
+    """By the shell of a runner, with a command that says what it was given and ends with this code."""
+    (folder / "rocketdiff").write_text(f'#!/bin/sh\necho "$@"; exit {code}\n')
+    (folder / "rocketdiff").chmod(0o755)
+    environment = {
+        "PATH": f"{folder}:/usr/bin:/bin",
+        "GITHUB_ENV": "env",
+        "GITHUB_STEP_SUMMARY": "summary",
+        "TONIGHT": "2026-11-23",
+    }
+    return subprocess.run(
+        ["/bin/bash", "-e", "-c", script], cwd=folder, env=environment, check=False, stdout=subprocess.DEVNULL
+    ).returncode

@@ -19,6 +19,7 @@ from typer.exceptions import TyperException
 from rocketdiff import __version__
 from rocketdiff.cli.bench import bench
 from rocketdiff.cli.calibrate import calibrate
+from rocketdiff.cli.campaign import campaign
 from rocketdiff.cli.cluster import cluster_app
 from rocketdiff.cli.endings import INTERRUPTED, INTERRUPTED_MESSAGE, Interruption, ended, on_signals
 from rocketdiff.cli.examples import epilog
@@ -171,6 +172,7 @@ for command in (
     bench,
     calibrate,
     matrix,
+    campaign,
 ):
     app.command(epilog=epilog(command.__name__))(command)
 

@@ -58,6 +58,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "rocketdiff matrix fixtures/examples/matrix.yaml",
         "rocketdiff matrix clients.yaml --out reports/clients --pages site",
     ),
+    "campaign": (
+        "rocketdiff campaign fixtures/examples/campaign.yaml --dry-run",
+        "rocketdiff campaign nightly.yaml --out reports/2026-11-23 --record s3://runs/record",
+    ),
     "record": ("rocketdiff record add reports", "rocketdiff record judge", "rocketdiff record status"),
     "record add": (
         "rocketdiff record add reports/20261122-103705-0000000c",

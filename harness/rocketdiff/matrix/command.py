@@ -1,27 +1,22 @@
 """The order of stages of `rocketdiff matrix`: check, resolve, run what is missing, and write the pages after every run."""
 
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Iterator
 from pathlib import Path
 
-from rich.console import Console
-
+from rocketdiff.campaign.finished_runs import alone
+from rocketdiff.campaign.measure import Measured, Say, described, found, made
+from rocketdiff.campaign.plan import Plan
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.matrix.document import MatrixDocument, State
-from rocketdiff.matrix.finished_runs import alone
-from rocketdiff.matrix.measure import Measured, Measuring, Say, found
-from rocketdiff.matrix.plan import MatrixPlan
 from rocketdiff.matrix.view import counts_of, machine_line
 from rocketdiff.matrix.write import document_of, write_all
-from rocketdiff.releases.progress import PlainProgress
-from rocketdiff.report.terminal import TerminalListener
 
 Files = tuple[tuple[str, Path], ...]
 """Name of a format and the file of it."""
 
 
 def make(
-    plan: MatrixPlan,
+    plan: Plan,
     out: Path,
     pages: Path | None,
     *,
@@ -42,7 +37,7 @@ def make(
         return document, write_all(document, out)
 
     with alone(out):
-        measured = found(plan, out) if is_write_only else _measured(plan, out, say, written, at_most)
+        measured = found(plan, out) if is_write_only else made(plan, out, say, on_change=written, at_most=at_most)
         document, files = written(measured)
     for name, path in files:
         say(f"{name}: {path}")
@@ -53,26 +48,9 @@ def make(
     return exit_code(document)
 
 
-def _measured(
-    plan: MatrixPlan, out: Path, say: Say, written: Callable[[Measured], object], at_most: int | None
-) -> Measured:
-    """Runs what is missing; what was measured is written after every run, and when something ends the runs."""
-    with closing(TerminalListener(Console(stderr=True, emoji=False))) as shown:
-        measuring = Measuring(plan, out, say, listeners=(shown,), progress=PlainProgress(), on_change=written)
-        measuring.prepare()
-        try:
-            return measuring.run(at_most)
-        except BaseException:
-            written(measuring.measured)
-            raise
-
-
-def describe(plan: MatrixPlan, out: Path) -> Iterator[str]:
+def describe(plan: Plan, out: Path) -> Iterator[str]:
     """Each run of a plan, and whether it is there."""
-    there = found(plan, out).finished
-    for column, work in plan.runs():
-        state = f"there, {there[column, work].run}" if (column, work) in there else "missing"
-        yield f"{column.spec} against {column.baseline}, {work.name}: {state}"
+    return described(found(plan, out))
 
 
 def exit_code(document: MatrixDocument) -> ExitCode:

@@ -4,12 +4,12 @@ from functools import lru_cache
 from pathlib import Path
 
 from rocketdiff import __version__
+from rocketdiff.campaign.finished_runs import RUNS, FinishedRun
+from rocketdiff.campaign.measure import Measured
+from rocketdiff.campaign.plan import Entry
 from rocketdiff.matrix import badge, document, html, markdown
 from rocketdiff.matrix.cells import ROWS, Extract, Source, alike, column_of, extract
 from rocketdiff.matrix.document import Column, MatrixDocument
-from rocketdiff.matrix.finished_runs import RUNS, FinishedRun
-from rocketdiff.matrix.measure import Measured
-from rocketdiff.matrix.plan import ColumnPlan
 from rocketdiff.report.cleaning import cleaned
 from rocketdiff.report.document import load as load_report
 
@@ -23,7 +23,7 @@ def document_of(measured: Measured, *, command: str, is_with_runs: bool = True) 
     is_with_runs: it lies in the matrix's folder, so that it can link to the runs; else it names the commands that repeat them.
     """
     plan = measured.plan
-    columns = tuple(_column(measured, column, is_with_runs=is_with_runs) for column in plan.columns)
+    columns = tuple(_column(measured, column, is_with_runs=is_with_runs) for column in plan.entries)
     return cleaned(
         MatrixDocument(
             schema_version=document.SCHEMA_VERSION,
@@ -47,7 +47,7 @@ def write_all(matrix: MatrixDocument, folder: Path) -> tuple[tuple[str, Path], .
     )
 
 
-def _column(measured: Measured, column: ColumnPlan, *, is_with_runs: bool) -> Column:
+def _column(measured: Measured, column: Entry, *, is_with_runs: bool) -> Column:
     runs, missing = [], []
     for work in column.work:
         run = measured.finished.get((column, work))

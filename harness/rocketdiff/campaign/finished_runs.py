@@ -1,5 +1,5 @@
 """
-The runs of a matrix on disk: which have come to their end, so that a matrix that was stopped goes on where it was.
+The runs of a folder: which have come to their end, so that what was stopped goes on where it was.
 
 Each run has a folder of its own below ``runs``: the run directory, and beside it ``finished.json``, which is written when the run is
 judged. A folder without that file is of a run that was cut off; it is removed when the run begins anew.
@@ -64,7 +64,7 @@ class FinishedRun:
 
 
 class FinishedRuns:
-    """The folder ``runs`` of a matrix."""
+    """The folder ``runs`` of a campaign or a matrix."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -113,14 +113,14 @@ def _read(path: Path) -> FinishedRun | None:
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Holds the matrix's folder; UsageError if another process has it. The kernel ends the lock with the process."""
+    """Holds the folder; UsageError if another process has it. The kernel ends the lock with the process."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / _LOCK).open("ab") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as problem:
             raise UsageError(
-                f"a folder {folder} that no other rocketdiff matrix is writing",
+                f"a folder {folder} that no other command is writing",
                 seen="one that is",
                 hint="wait for it, or name another folder with --out",
             ) from problem

@@ -1,19 +1,25 @@
 """
-Runs what a matrix still lacks: one run after another, each whole or not at all.
+Makes the runs that a plan still lacks, one after another, each whole or not at all.
 
-A subject that cannot be had on this machine, or a run that fails, is told in its column and does not end the matrix.
+A subject that cannot be had on this machine, or a run that fails, is told and does not end the others.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from statistics import mean
 
+from rich.console import Console
+
 from rocketdiff import __version__
 from rocketdiff.analysis.masters import WITHOUT_SPARK
+from rocketdiff.campaign.file_format import at
+from rocketdiff.campaign.finished_runs import FinishedRun, FinishedRuns, Terms
+from rocketdiff.campaign.plan import Entry, Plan, Setting, Work
 from rocketdiff.cluster.start import backend_named
 from rocketdiff.core.errors import EnvironmentMissing, HarnessError, TraceError, UsageError
 from rocketdiff.core.events import Event, Listener, RunEnded, RunStarted
@@ -22,10 +28,8 @@ from rocketdiff.judging.gate_rates import judging_digest
 from rocketdiff.judging.judge_runs import judge_runs
 from rocketdiff.judging.ledgers import LedgerChoice, shipped_files
 from rocketdiff.judging.ledgers import load as load_ledger
-from rocketdiff.matrix.file_format import at
-from rocketdiff.matrix.finished_runs import FinishedRun, FinishedRuns, Terms
-from rocketdiff.matrix.plan import ColumnPlan, MatrixPlan, Work
-from rocketdiff.releases.progress import ProgressListener
+from rocketdiff.releases.progress import PlainProgress, ProgressListener
+from rocketdiff.report.terminal import TerminalListener
 from rocketdiff.report.words import duration
 from rocketdiff.run.execute import execute
 from rocketdiff.run.options import pair_of
@@ -37,7 +41,7 @@ from rocketdiff.subjects.subject import Subject
 Say = Callable[[str], None]
 
 FAILURES_IN_A_ROW = 3
-"""After this many runs in a row that ended in an error of ours the matrix stops: the machine does not work."""
+"""After this many runs in a row that ended in an error of ours no other is begun: the machine does not work."""
 
 BESIDE_SENDS_S = 5.0
 """Of a case, besides its sends: warming up, healing, reading back, its share of a cluster's start and of judging. The quick suite: 6 cases with 32 s of sends in 60 to 80 s."""
@@ -46,30 +50,62 @@ BESIDE_SENDS_S = 5.0
 @dataclass(slots=True)
 class Measured:
     """
-    What there is of a matrix: finished runs by column and work, and why others are missing.
+    What there is of a plan: finished runs by entry and work, and why others are missing.
 
-    pairs: baseline and subject of each column whose subject could be resolved.
+    pairs: baseline and subject of each entry whose subject could be resolved.
     """
 
-    plan: MatrixPlan
+    plan: Plan
     runs: FinishedRuns
-    finished: dict[tuple[ColumnPlan, Work], FinishedRun] = field(default_factory=dict)
-    reasons: dict[tuple[ColumnPlan, Work], str] = field(default_factory=dict)
-    pairs: dict[ColumnPlan, tuple[Subject, Subject]] = field(default_factory=dict)
+    finished: dict[tuple[Entry, Work], FinishedRun] = field(default_factory=dict)
+    reasons: dict[tuple[Entry, Work], str] = field(default_factory=dict)
+    pairs: dict[Entry, tuple[Subject, Subject]] = field(default_factory=dict)
 
 
-def found(plan: MatrixPlan, out: Path) -> Measured:
+def found(plan: Plan, out: Path) -> Measured:
     """What is there, told by what was typed: nothing is resolved, started or judged."""
     measured = Measured(plan, FinishedRuns(out / "runs"))
     for run in measured.runs.all():
         asked = run.terms
-        for column, work in plan.runs():
-            same = (asked.specs, asked.suite, asked.patterns, asked.seed, asked.server, asked.cluster)
-            wanted = ((column.baseline, column.spec), work.suite, work.patterns, work.seed, plan.server, plan.cluster)
-            there = measured.finished.get((column, work))
-            if same == wanted and (there is None or there.run < run.run):  # of several, the last one that was made
-                measured.finished[column, work] = run
+        for entry, work in plan.runs():
+            there = measured.finished.get((entry, work))
+            is_newer = there is None or there.run < run.run  # of several, the last one that was made
+            if is_newer and _as_typed(asked) == _as_planned(entry, work):
+                measured.finished[entry, work] = run
     return measured
+
+
+def described(there: Measured) -> Iterator[str]:
+    """Each live run of a plan, and whether it is there."""
+    for entry, work in there.plan.runs():
+        run = there.finished.get((entry, work))
+        state = "missing" if run is None else f"there, {run.run}"
+        yield f"{entry.spec} against {entry.baseline}, {work.name}: {state}"
+
+
+def _as_typed(terms: Terms) -> tuple[object, ...]:
+    setting = (terms.server, terms.cluster, terms.is_wire_wanted, terms.is_secured)
+    return (terms.specs, terms.suite, terms.patterns, terms.seed, setting)
+
+
+def _as_planned(entry: Entry, work: Work) -> tuple[object, ...]:
+    on = work.setting
+    setting = (on.server, on.cluster, on.is_wire_wanted, on.security is not None)
+    return ((entry.baseline, entry.spec), work.suite, work.patterns, work.seed, setting)
+
+
+def made(
+    plan: Plan, out: Path, say: Say, *, on_change: Callable[[Measured], object], at_most: int | None = None
+) -> Measured:
+    """Runs what is missing, with progress on a terminal; on_change: called after every run, and when something ends the runs."""
+    with closing(TerminalListener(Console(stderr=True, emoji=False))) as shown:
+        measuring = Measuring(plan, out, say, listeners=(shown,), progress=PlainProgress(), on_change=on_change)
+        measuring.prepare()
+        try:
+            return measuring.run(at_most)
+        except BaseException:
+            on_change(measuring.measured)
+            raise
 
 
 class Measuring:
@@ -77,7 +113,7 @@ class Measuring:
 
     def __init__(
         self,
-        plan: MatrixPlan,
+        plan: Plan,
         out: Path,
         say: Say,
         *,
@@ -90,7 +126,8 @@ class Measuring:
         self._listeners = tuple(listeners)
         self._progress = progress
         self._on_change = on_change
-        self._backend = backend_named(plan.cluster, plan.server, plan.security)
+        settings = dict.fromkeys(work.setting for _, work in plan.runs())
+        self._backends = {one: backend_named(one.cluster, one.server, one.security) for one in settings}
         self._digests: dict[tuple[str | None, tuple[str, ...]], tuple[str, float]] = {}
         self._failures = 0
         self.measured = Measured(plan, FinishedRuns(out / "runs"))
@@ -99,61 +136,62 @@ class Measuring:
         """
         Checks what can be checked before anything is run, and resolves every subject once; UsageError with the line of the file.
 
-        A subject that this machine cannot give (EnvironmentMissing) is a column without runs.
+        A subject that this machine cannot give (EnvironmentMissing) is a entry without runs.
         """
         load_ledger(self._ledgers, self._scenarios)
-        for column in self._plan.columns:
+        for entry in self._plan.entries:
             try:
-                pair = pair_of([column.baseline, column.spec])
+                pair = pair_of([entry.baseline, entry.spec])
                 require_pair(*pair)
-                self.measured.pairs[column] = pair
+                self.measured.pairs[entry] = pair
             except EnvironmentMissing as problem:
-                self._give_up(column, problem)
+                self._give_up(entry, problem)
                 continue
             except UsageError as problem:
-                raise at(column, problem) from problem
-            for work in column.work:
-                self._require_scenarios(column, pair[0], work)
+                raise at(entry, problem) from problem
+            for work in entry.work:
+                self._require_scenarios(entry, pair[0], work)
         there = found(self._plan, self.measured.runs.folder.parent).finished
-        for column, work in self._plan.runs():
-            is_here = column in self.measured.pairs
+        for entry, work in self._plan.runs():
+            is_here = entry in self.measured.pairs
             # Of a subject that cannot be asked who it is what was typed must do: what was measured of it is still true.
-            kept = self.measured.runs.find(self._terms(column, work)) if is_here else there.get((column, work))
+            kept = self.measured.runs.find(self._terms(entry, work)) if is_here else there.get((entry, work))
             if kept is not None:
-                self.measured.finished[column, work] = kept
-                self.measured.reasons.pop((column, work), None)
+                self.measured.finished[entry, work] = kept
+                self.measured.reasons.pop((entry, work), None)
 
     def run(self, at_most: int | None = None) -> Measured:
         """Every run that is missing, or only the first of them; raises HarnessError when several in a row fail."""
         planned = list(self._plan.runs())
         if len(self.measured.finished) < len(planned):
-            self._backend = self._backend.fetched(self._progress)
+            missing = {work.setting for entry, work in planned if (entry, work) not in self.measured.finished}
+            self._backends |= {one: self._backends[one].fetched(self._progress) for one in missing}
         if self.measured.finished:
             self._say(
                 f"{len(self.measured.finished)} of {len(planned)} runs are taken over from {self.measured.runs.folder}"
             )
         begun = 0
-        for number, (column, work) in enumerate(planned, start=1):
-            self._judge_again(column, work)
-            if (column, work) in self.measured.finished:
+        for number, (entry, work) in enumerate(planned, start=1):
+            self._judge_again(entry, work)
+            if (entry, work) in self.measured.finished:
                 continue
-            if (column, work) not in self.measured.reasons and (at_most is None or begun < at_most):
+            if (entry, work) not in self.measured.reasons and (at_most is None or begun < at_most):
                 begun += 1
-                self._say(f"run {number} of {len(planned)}: {column.spec}, {work.name}; {self._time_left()}")
-                self._one(column, work)
+                self._say(f"run {number} of {len(planned)}: {entry.spec}, {work.name}; {self._time_left()}")
+                self._one(entry, work)
                 self._on_change(self.measured)
         return self.measured
 
-    def _one(self, column: ColumnPlan, work: Work) -> None:
-        terms, began, heard = self._terms(column, work), time.monotonic(), _Heard()
-        request = replace(self._request(column, work), out=self.measured.runs.clear(terms))
+    def _one(self, entry: Entry, work: Work) -> None:
+        terms, began, heard = self._terms(entry, work), time.monotonic(), _Heard()
+        request = replace(self._request(entry, work), out=self.measured.runs.clear(terms))
         try:
             execute(request, (*self._listeners, heard))
         except HarnessError as problem:
             if not heard.folder and isinstance(problem, EnvironmentMissing | UsageError):
-                self._give_up(column, problem, work if isinstance(problem, UsageError) else None)
+                self._give_up(entry, problem, work if isinstance(problem, UsageError) else None)
                 return
-            self.measured.reasons[column, work] = f"the run failed: {problem}"
+            self.measured.reasons[entry, work] = f"the run failed: {problem}"
             self._say(f"  failed: {problem}")
             self._failures += 1
             if self._failures == FAILURES_IN_A_ROW:
@@ -161,40 +199,40 @@ class Measuring:
             return
         self._failures = 0
         took_s = time.monotonic() - began
-        finished = FinishedRun(terms, heard.folder, round(took_s, 1), self._judged_by(column))
+        finished = FinishedRun(terms, heard.folder, round(took_s, 1), self._judged_by(entry))
         self.measured.runs.add(finished)
-        self.measured.finished[column, work] = finished
+        self.measured.finished[entry, work] = finished
         self._say(f"  {heard.line}  ({duration(took_s)})")
 
-    def _give_up(self, column: ColumnPlan, problem: HarnessError, only: Work | None = None) -> None:
-        for work in column.work:
+    def _give_up(self, entry: Entry, problem: HarnessError, only: Work | None = None) -> None:
+        for work in entry.work:
             if only in (None, work):
-                self.measured.reasons[column, work] = str(problem)
-        self._say(f"not measured: {column.spec}: {problem}")
+                self.measured.reasons[entry, work] = str(problem)
+        self._say(f"not measured: {entry.spec}: {problem}")
 
-    def _judge_again(self, column: ColumnPlan, work: Work) -> None:
+    def _judge_again(self, entry: Entry, work: Work) -> None:
         """A run that other rules, ledgers or another policy judged; its traces are enough, and if they are damaged it is no finished run."""
-        kept = self.measured.finished.get((column, work))
-        if kept is None or column not in self.measured.pairs or kept.judged_by == self._judged_by(column):
+        kept = self.measured.finished.get((entry, work))
+        if kept is None or entry not in self.measured.pairs or kept.judged_by == self._judged_by(entry):
             return
-        self._say(f"judging again: {column.spec}, {work.name}")
-        ledgers = with_their_own(self._ledgers, self.measured.pairs[column])
+        self._say(f"judging again: {entry.spec}, {work.name}")
+        ledgers = with_their_own(self._ledgers, self.measured.pairs[entry])
         ledger, policy = load_ledger(ledgers, self._scenarios), self._policy
         try:
             judge_runs([self.measured.runs.directory(kept)], policy=policy, ledger=ledger, master=WITHOUT_SPARK)
         except TraceError as problem:
             self._say(f"  made anew: {problem}")
-            del self.measured.finished[column, work]
+            del self.measured.finished[entry, work]
             return
-        again = replace(kept, judged_by=self._judged_by(column))
+        again = replace(kept, judged_by=self._judged_by(entry))
         self.measured.runs.add(again)
-        self.measured.finished[column, work] = again
+        self.measured.finished[entry, work] = again
 
     def _time_left(self) -> str:
         waiting = [
-            (column, work)
-            for column, work in self._plan.runs()
-            if (column, work) not in self.measured.finished and (column, work) not in self.measured.reasons
+            (entry, work)
+            for entry, work in self._plan.runs()
+            if (entry, work) not in self.measured.finished and (entry, work) not in self.measured.reasons
         ]
         return f"about {duration(sum(self._expected_s(work) for _, work in waiting))} left"
 
@@ -207,31 +245,31 @@ class Measuring:
         ]
         return mean(alike) if alike else self._chosen(work)[1]
 
-    def _request(self, column: ColumnPlan, work: Work) -> RunRequest:
-        baseline, subject = self.measured.pairs[column]
+    def _request(self, entry: Entry, work: Work) -> RunRequest:
+        baseline, subject = self.measured.pairs[entry]
         return RunRequest(
             baseline,
             subject,
             Selection(work.suite, work.patterns),
-            self._backend,
+            self._backends[work.setting],
             Judging(self._policy, with_their_own(self._ledgers, (baseline, subject)), WITHOUT_SPARK),
             seed=work.seed,
-            is_wire_wanted=self._plan.is_wire_wanted,
+            is_wire_wanted=work.setting.is_wire_wanted,
             progress=self._progress,
         )
 
-    def _require_scenarios(self, column: ColumnPlan, baseline: Subject, work: Work) -> None:
+    def _require_scenarios(self, entry: Entry, baseline: Subject, work: Work) -> None:
         wanted = Selection(work.suite, work.patterns)
         try:
-            require_some(choose(wanted, (baseline,), self._backend), wanted)
+            require_some(choose(wanted, (baseline,), self._backends[work.setting]), wanted)
         except UsageError as problem:
-            raise at(column, problem) from problem
+            raise at(entry, problem) from problem
 
-    def _terms(self, column: ColumnPlan, work: Work) -> Terms:
-        pair = self.measured.pairs[column]
+    def _terms(self, entry: Entry, work: Work) -> Terms:
+        pair = self.measured.pairs[entry]
         return Terms(
-            (column.baseline, column.spec), (str(pair[0]), str(pair[1])), work.suite, work.patterns, work.seed, self._plan.server,
-            self._plan.cluster, self._plan.is_wire_wanted, self._plan.security is not None, _programs(pair), self._chosen(work)[0], __version__,
+            (entry.baseline, entry.spec), (str(pair[0]), str(pair[1])), work.suite, work.patterns, work.seed, work.setting.server,
+            work.setting.cluster, work.setting.is_wire_wanted, work.setting.security is not None, _programs(pair, work.setting), self._chosen(work)[0], __version__,
         )  # fmt: skip
 
     def _chosen(self, work: Work) -> tuple[str, float]:
@@ -256,19 +294,20 @@ class Measuring:
     def _ledgers(self) -> LedgerChoice:
         return LedgerChoice(self._plan.ledgers, shipped=self._plan.has_shipped_ledgers)
 
-    def _judged_by(self, column: ColumnPlan) -> str:
+    def _judged_by(self, entry: Entry) -> str:
         """Digest of what judges: code, ledgers and policy."""
-        chosen = with_their_own(self._ledgers, self.measured.pairs[column])
+        chosen = with_their_own(self._ledgers, self.measured.pairs[entry])
         files = [*(shipped_files() if chosen.shipped else ()), *chosen.files]
         parts = [judging_digest().encode(), *(path.read_bytes() for path in files), str(self._plan.is_strict).encode()]
         return sha256(b"\n".join(parts)).hexdigest()[:12]
 
 
-def _programs(pair: tuple[Subject, Subject]) -> str:
-    """Digest of what is not in the ids: a user's program may be another one under the same name."""
+def _programs(pair: tuple[Subject, Subject], setting: Setting) -> str:
+    """Digest of what is not in the ids: a user's program may be another one under the same name, and a security file name others."""
     own = [subject.checksums() if subject.kind is None else {} for subject in pair]
     timeouts = [subject.attempt_timeout_ms for subject in pair]
-    return sha256(repr((own, timeouts)).encode()).hexdigest()[:12]
+    security = () if setting.security is None else (str(setting.security),)
+    return sha256(repr((own, timeouts, *security)).encode()).hexdigest()[:12]
 
 
 class _Heard:

@@ -1,0 +1,120 @@
+"""The order of stages of `rocketdiff campaign`: check, simulate, run what is missing, add each run to the record, and say what came of all."""
+
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rocketdiff.campaign import simulation
+from rocketdiff.campaign.file_format import Campaign
+from rocketdiff.campaign.finished_runs import alone
+from rocketdiff.campaign.measure import Measured, Say, described, found, made
+from rocketdiff.campaign.plan import Entry, Work
+from rocketdiff.campaign.recording import Recording
+from rocketdiff.campaign.simulation import Simulated
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.report import html
+from rocketdiff.report.document import load
+
+NOT_RUN = "not run yet"
+
+
+def make(campaign: Campaign, out: Path, record: str | None, *, say: Say, at_most: int | None = None) -> ExitCode:
+    """
+    Makes or resumes a campaign; returns the exit code (see ``exit_code``).
+
+    record: folder or URL; None: runs are added to none. A run is added when it is finished, and one that a killed command left out by the next.
+    """
+    with alone(out):
+        simulated = {} if campaign.simulation is None else simulation.simulate(campaign.simulation, out, say)
+        recording = None if record is None else Recording(record, say)
+        measured = made(campaign.plan, out, say, on_change=recording or (lambda _: None), at_most=at_most)
+        if recording is not None:
+            recording(measured)
+    answered = answers_of(measured)
+    for line in lines_of(measured, answered, simulated):
+        say(line)
+    if recording is not None:
+        say(f"what is new: {asking(recording.record, measured)}")
+    codes = [*(code for _, code in answered.values()), *(one.code for one in simulated.values())]
+    is_whole = len(answered) == len(list(campaign.plan.runs())) and not (recording and recording.is_spoilt)
+    say(machine_line(campaign, answered, simulated, out))
+    return exit_code(codes, is_whole=is_whole)
+
+
+def describe(campaign: Campaign, out: Path) -> Iterator[str]:
+    """Each run of a campaign, and whether it is there."""
+    if campaign.simulation is not None:
+        there = simulation.found(campaign.simulation, out)
+        for seed in campaign.simulation.seeds:
+            releases = len(campaign.simulation.releases)
+            yield f"simulation of {releases} releases, seed {seed}: {'there' if seed in there else 'missing'}"
+    yield from described(found(campaign.plan, out))
+
+
+Answers = dict[tuple[Entry, Work], tuple[str, ExitCode]]
+"""Verdict and exit code of each finished run, as its report has them."""
+
+
+def answers_of(measured: Measured) -> Answers:
+    """Read from the reports."""
+    reports = {key: load(measured.runs.directory(run)) for key, run in measured.finished.items()}
+    return {key: (report.verdict.value, report.exit_code) for key, report in reports.items()}
+
+
+def lines_of(measured: Measured, answered: Answers, simulated: dict[int, Simulated]) -> Iterator[str]:
+    """What came of each run, in the order in which they are made."""
+    for seed, one in sorted(simulated.items()):
+        yield f"simulation, seed {seed}: {one.summary}"
+    for entry, work in measured.plan.runs():
+        key = entry, work
+        if key in answered:
+            page = measured.runs.directory(measured.finished[key]) / html.FILE_NAME
+            yield f"{entry.spec}, {work.name}: {answered[key][0]}: {page}"
+        else:
+            yield f"{entry.spec}, {work.name}: missing: {measured.reasons.get(key, NOT_RUN)}"
+
+
+def asking(record: str, measured: Measured) -> str:
+    """The commands that ask the record what is new since the first of these runs."""
+    runs = [run.run for run in measured.finished.values()]
+    since = ["--since", min(runs)] if runs else []
+    where = ["--record", record]
+    judge = shlex.join(["rocketdiff", "record", "judge", *where])
+    ask = shlex.join(["rocketdiff", "record", "regressions", *where, *since, "--fail-on", "new"])
+    return f"{judge} && {ask}"
+
+
+def exit_code(codes: Sequence[ExitCode], *, is_whole: bool) -> ExitCode:
+    """
+    The gravest of all answers; is_whole: every run was made, and the record has them.
+
+    1: a run diverges, or the simulation differs. 5: nothing decisive ran. 2: one is inconclusive, invalid or missing. 3: only entries of
+    ledgers are stale. 0: everything conforms.
+    """
+    if ExitCode.DIVERGES in codes:
+        return ExitCode.DIVERGES
+    if set(codes) <= {ExitCode.NOTHING_DECISIVE}:
+        return ExitCode.NOTHING_DECISIVE
+    if not is_whole or not set(codes) <= {ExitCode.CONFORMS, ExitCode.STALE_LEDGER}:
+        return ExitCode.INCONCLUSIVE
+    return max(codes)
+
+
+_WORDS = {
+    ExitCode.CONFORMS: "conform",
+    ExitCode.DIVERGES: "diverge",
+    ExitCode.INCONCLUSIVE: "inconclusive",
+    ExitCode.STALE_LEDGER: "stale",
+    ExitCode.NOTHING_DECISIVE: "nothing-decisive",
+}
+
+
+def machine_line(campaign: Campaign, answered: Answers, simulated: dict[int, Simulated], out: Path) -> str:
+    """Last line of the command's output, for programs."""
+    codes = Counter(code for _, code in answered.values())
+    counted = " ".join(f"{word}={codes[code]}" for code, word in _WORDS.items())
+    differ = sum(one.code is ExitCode.DIVERGES for one in simulated.values())
+    seeds = f" simulated={len(simulated)} differ={differ}" if campaign.simulation is not None else ""
+    planned = len(list(campaign.plan.runs()))
+    return f"CAMPAIGN planned={planned} made={len(answered)} {counted}{seeds} folder={out}"

@@ -1,0 +1,258 @@
+"""
+The campaign file, version 1: subjects × suites × seeds × settings, and what is done in virtual time. Its format, its JSON Schema and its reader.
+
+What it shares with the matrix file is here too. ``python -m rocketdiff.campaign.file_format > fixtures/schema/campaign-1.json`` writes the published
+schema; a test refuses a stale one. Whether a suite, a release or a client is known is not in the schema: ``read`` checks it.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from rocketdiff.campaign.plan import Entry, Plan, Setting, Work
+from rocketdiff.core.errors import UsageError
+from rocketdiff.core.plain import shown
+from rocketdiff.core.run_options import DEFAULT_RELEASE
+from rocketdiff.core.suites import EVERY_SUITE, SUITES
+from rocketdiff.documents.part import Part, published_schema
+from rocketdiff.documents.refusal import Place, Words, read_part, refused
+from rocketdiff.documents.yaml_source import Location, parse_yaml, read_text
+from rocketdiff.lab.fuzz.campaign import releases_named
+from rocketdiff.lab.fuzz.lockstep import Effort
+
+FORMAT = 1
+
+MOST_SUBJECTS = 100
+"""There are 39 releases of the Java client; a page with more columns than this is read by nobody."""
+
+Text = Annotated[str, Field(min_length=1, max_length=500)]
+Name = Annotated[str, Field(pattern=r"^[^\s]+$", max_length=200)]
+Names = Annotated[list[Name], Field(min_length=1, max_length=MOST_SUBJECTS)]
+Seeds = Annotated[list[Annotated[int, Field(ge=0, lt=1 << 31)]], Field(min_length=1, max_length=100)]
+
+
+class SubjectPart(Part):
+    """A subject that is measured otherwise than the others; what is not given is as in the file."""
+
+    subject: Text
+    baseline: Text | None = None
+    suites: Names | None = None
+    scenarios: Names | None = None
+    seeds: Seeds | None = None
+
+
+class SubjectsFile(Part):
+    """
+    What a campaign and a matrix say alike.
+
+    suites, scenarios: what is run, scenarios by globs of their names; suite quick when neither is given. A run is made of each suite, and
+    one of all globs, with each seed. ledgers: files of declared divergences besides the shipped ones.
+    """
+
+    format: Literal[1]
+    baseline: Text
+    subjects: Annotated[list[Text | SubjectPart], Field(min_length=1, max_length=MOST_SUBJECTS)]
+    title: Text | None = None
+    suites: Names | None = None
+    scenarios: Names | None = None
+    seeds: Seeds = [1]
+    server: Text = DEFAULT_RELEASE
+    cluster: Text = "processes"
+    security: Text | None = None
+    wire: bool = False
+    strict: bool = False
+    ledgers: list[Text] = []
+    shipped_ledgers: bool = True
+
+
+class SettingPart(Part):
+    """Where runs are made; what is not given is as in the file."""
+
+    server: Text | None = None
+    cluster: Text | None = None
+    security: Text | None = None
+    wire: bool | None = None
+
+
+class SimulationPart(Part):
+    """The reference beside the Java classes of these releases on random scripts (``rocketdiff fuzz``), once with each seed of the file."""
+
+    releases: Names
+    decisions: Annotated[int, Field(ge=0, le=10**9)] = 100_000
+    sends: Annotated[int, Field(ge=0, le=10**9)] = 10_000
+
+
+class CampaignFile(SubjectsFile):
+    """One campaign: every subject with every suite, seed and setting."""
+
+    settings: Annotated[list[SettingPart], Field(min_length=1, max_length=20)] | None = None
+    simulation: SimulationPart | None = None
+
+
+SUITES_LISTED = f"suites, a list of {', '.join(SUITES)} or {EVERY_SUITE}"
+WORDS = Words(
+    fields={
+        "format": f"format: {FORMAT}",
+        "baseline": "a subject such as java:5.3.3",
+        "subject": "a subject such as java:4.9.8",
+        "subjects": f"a list of 1 to {MOST_SUBJECTS} subjects, such as java:4.9.8, or mappings with the field subject",
+        "suites": SUITES_LISTED,
+        "scenarios": "a list of globs of scenario names, such as round-robin/*",
+        "seeds": "a list of whole numbers from 0 on",
+        "server": "a release such as 5.3.3, in quotes where it could be a number",
+        "ledgers": "a list of ledger files",
+        "wire": "true or false",
+        "settings": "a list of 1 to 20 mappings with server, cluster, security or wire",
+        "releases": "a list of releases of the Java client, such as 5.3.3, or [all]",
+        "decisions": "a whole number from 0 to 10^9",
+        "sends": "a whole number from 0 to 10^9",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """Random scripts through the classes of these releases, once with each seed."""
+
+    releases: tuple[str, ...]
+    effort: Effort
+    seeds: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    """A campaign file that was read: live runs, and what is done in virtual time."""
+
+    plan: Plan
+    simulation: Simulation | None = None
+
+
+def schema() -> bytes:
+    """JSON Schema of campaign files of this version."""
+    return published_schema(CampaignFile, f"campaign:{FORMAT}").encode()
+
+
+def read(path: Path) -> Campaign:
+    """Reads and checks one campaign file; starts nothing. UsageError names the file, the line and what was expected there."""
+    source = parse_yaml(read_text(path, "campaign file"), str(path))
+    require_format(source.data, source.place, "campaign file")
+    file = read_part(CampaignFile, source.data, source.place, WORDS)
+    settings = _settings(file, source.place)
+    title = f"RocketMQ clients against {file.baseline}"
+    return Campaign(plan_of(file, path, source.place, settings, title), _simulation(file, source.place))
+
+
+def plan_of(file: SubjectsFile, path: Path, place: Place, settings: Sequence[Setting], title: str) -> Plan:
+    """The live runs of a file; title: where it has none."""
+    entries = tuple(_entry(file, number, place, settings) for number in range(len(file.subjects)))
+    _require_once(entries, place)
+    return Plan(
+        title=file.title or title,
+        origin=path.name,
+        entries=entries,
+        is_strict=file.strict,
+        ledgers=tuple(Path(name) for name in file.ledgers),
+        has_shipped_ledgers=file.shipped_ledgers,
+    )
+
+
+def setting_of(file: SubjectsFile, part: SettingPart | None = None) -> Setting:
+    """Of the file, or of one of its settings."""
+    own = part or SettingPart()
+    security = own.security or file.security
+    return Setting(
+        server=own.server or file.server,
+        cluster=own.cluster or file.cluster,
+        security=None if security is None else Path(security),
+        is_wire_wanted=file.wire if own.wire is None else own.wire,
+    )
+
+
+def require_format(data: object, place: Place, what: str) -> None:
+    """Checked first, because in a file of another format every field may mean something else."""
+    if not isinstance(data, dict):
+        seen = "nothing" if data is None else type(data).__name__
+        raise refused(place, (), expected="a mapping with format, baseline and subjects", seen=seen)
+    version = data.get("format")
+    if version != FORMAT or isinstance(version, bool):
+        seen = "none" if version is None else f"format: {shown(version)}"
+        hint = f"this rocketdiff reads no other version of the {what}"
+        raise refused(place, ("format",), expected=f"format: {FORMAT}", seen=seen, hint=hint)
+
+
+def _entry(file: SubjectsFile, number: int, place: Place, settings: Sequence[Setting]) -> Entry:
+    entry = file.subjects[number]
+    location: Location = ("subjects", number)
+    part = entry if isinstance(entry, SubjectPart) else SubjectPart(subject=entry)
+    has_own = part.suites is not None or part.scenarios is not None
+    suites, globs = (part.suites, part.scenarios) if has_own else (file.suites, file.scenarios)
+    _require_suites(suites or [], (*location, "suites") if has_own else ("suites",), place)
+    chosen: list[tuple[str | None, tuple[str, ...]]]
+    chosen = [(None if name == EVERY_SUITE else name, ()) for name in suites or ()]
+    if globs:
+        chosen.append((None, tuple(globs)))
+    work = tuple(
+        Work(suite, patterns, seed, setting, is_one_of_many=len(settings) > 1)
+        for seed in part.seeds or file.seeds
+        for suite, patterns in chosen or [("quick", ())]
+        for setting in settings
+    )
+    spec, baseline = part.subject.strip(), (part.baseline or file.baseline).strip()
+    return Entry(spec, baseline, tuple(dict.fromkeys(work)), place(location))
+
+
+def _settings(file: CampaignFile, place: Place) -> tuple[Setting, ...]:
+    found: dict[Setting, int] = {}
+    for number, part in enumerate(file.settings or [SettingPart()]):
+        setting = setting_of(file, part)
+        if setting in found:
+            raise refused(
+                place, ("settings", number), expected="each setting once", seen=f"{setting.name} again",
+                hint=f"it stands at {place(('settings', found[setting]))}",
+            )  # fmt: skip
+        found[setting] = number
+    return tuple(found)
+
+
+def _simulation(file: CampaignFile, place: Place) -> Simulation | None:
+    part = file.simulation
+    if part is None:
+        return None
+    location: Location = ("simulation", "releases")
+    if not part.decisions and not part.sends:
+        raise refused(place, ("simulation",), expected="decisions or sends above 0", seen="neither")
+    try:
+        releases = releases_named(",".join(part.releases))
+    except UsageError as problem:
+        raise refused(place, location, expected=problem.expected, seen=problem.seen, hint=problem.hint) from problem
+    return Simulation(releases, Effort(part.decisions, part.sends), tuple(dict.fromkeys(file.seeds)))
+
+
+def _require_suites(names: list[str], location: Location, place: Place) -> None:
+    for name in names:
+        if name not in SUITES and name != EVERY_SUITE:
+            raise refused(place, location, expected=SUITES_LISTED, seen=name)
+
+
+def _require_once(entries: tuple[Entry, ...], place: Place) -> None:
+    seen: dict[tuple[str, str], int] = {}
+    for number, entry in enumerate(entries):
+        first = seen.setdefault((entry.spec, entry.baseline), number)
+        if first != number:
+            raise refused(
+                place, ("subjects", number), expected="each subject once", seen=f"{shown(entry.spec)} again",
+                hint=f"it stands at {place(('subjects', first))}",
+            )  # fmt: skip
+
+
+def at(entry: Entry, problem: UsageError) -> UsageError:
+    """An error about a subject, with the line of the file that names it."""
+    return UsageError(f"{problem.expected} ({entry.place})", seen=problem.seen, hint=problem.hint)
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(schema())

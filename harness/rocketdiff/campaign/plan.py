@@ -1,0 +1,73 @@
+"""What a file of many runs asks for: subjects, each with the runs that are made of it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rocketdiff.core.run_options import DEFAULT_RELEASE
+from rocketdiff.core.suites import EVERY_SUITE
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Where runs are made; options of ``rocketdiff run``."""
+
+    server: str = DEFAULT_RELEASE
+    cluster: str = "processes"
+    security: Path | None = None
+    is_wire_wanted: bool = False
+
+    @property
+    def name(self) -> str:
+        """``servers 4.9.7, external:cluster.yaml, wire``."""
+        cluster = "" if self.cluster == "processes" else self.cluster
+        security = "" if self.security is None else f"security {self.security}"
+        wire = "wire" if self.is_wire_wanted else ""
+        return ", ".join(filter(None, (f"servers {self.server}", cluster, security, wire)))
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One run of a subject. suite None: of every suite, the scenarios whose names match ``patterns``. is_one_of_many: the file has several settings."""
+
+    suite: str | None
+    patterns: tuple[str, ...] = ()
+    seed: int = 1
+    setting: Setting = field(default_factory=Setting)
+    is_one_of_many: bool = False
+
+    @property
+    def name(self) -> str:
+        """Suite or globs, with the seed, and with the setting where there are several."""
+        globs = self.patterns if len(self.patterns) < 3 else (self.patterns[0], f"and {len(self.patterns) - 1} more")
+        setting = f", {self.setting.name}" if self.is_one_of_many else ""
+        return f"{self.suite or ' '.join(globs) or EVERY_SUITE}, seed {self.seed}{setting}"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A subject and its baseline as they were written; place: ``file line 12``."""
+
+    spec: str
+    baseline: str
+    work: tuple[Work, ...]
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A file that was read. origin: its name. is_strict, ledgers, has_shipped_ledgers: options of ``rocketdiff run``."""
+
+    title: str
+    origin: str
+    entries: tuple[Entry, ...]
+    is_strict: bool = False
+    ledgers: tuple[Path, ...] = ()
+    has_shipped_ledgers: bool = True
+
+    def runs(self) -> Iterator[tuple[Entry, Work]]:
+        """Every run: the first of each subject, then the second of each, so that what is stopped has many subjects rather than one."""
+        for round_ in range(max((len(entry.work) for entry in self.entries), default=0)):
+            for entry in self.entries:
+                if round_ < len(entry.work):
+                    yield entry, entry.work[round_]

@@ -1,0 +1,37 @@
+"""Finished runs go into the record as they come; whatever ended the command before, the next one adds what is not there."""
+
+from pathlib import Path
+
+from rocketdiff.analysis.masters import WITHOUT_SPARK
+from rocketdiff.campaign.measure import Measured, Say
+from rocketdiff.record.commands import add, refusal
+from rocketdiff.record.files import Place
+from rocketdiff.record.work import work_on
+
+
+class Recording:
+    """Adds runs to one record. is_spoilt: a run went to quarantine, or was refused."""
+
+    def __init__(self, record: str, say: Say) -> None:
+        self.record = record
+        self.is_spoilt = False
+        self._place = Place.named(record)
+        self._say = say
+        self._done: set[Path] = set()
+
+    def __call__(self, measured: Measured) -> None:
+        """Every finished run that was not added by this command yet; one that the record has is passed over."""
+        folders = [measured.runs.directory(run) for run in measured.finished.values()]
+        folders = [folder for folder in folders if folder not in self._done]
+        if not folders:
+            return
+        with work_on(WITHOUT_SPARK) as work:
+            added = add(self._place, folders, work)
+        self._done.update(folders)
+        for one in added.damaged:
+            self._say(f"  quarantine: {Path(one.path).name}: expected {one.expected}; saw {one.seen}")
+        if added.other:
+            self._say(f"  not added: {refusal(added.other)}")
+        self.is_spoilt |= bool(added.damaged or added.other)
+        if added.new:
+            self._say(f"  added to the record {self.record}: {', '.join(one.run for one in added.new)}")

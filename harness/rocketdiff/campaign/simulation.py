@@ -1,0 +1,76 @@
+"""The part of a campaign in virtual time: random scripts with each seed, kept like runs, so that a campaign goes on where it was."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import msgspec
+
+from rocketdiff import __version__
+from rocketdiff.campaign.file_format import Simulation
+from rocketdiff.core.errors import ExitCode
+from rocketdiff.documents.files import replace_file
+from rocketdiff.judging.gate_rates import judging_digest
+from rocketdiff.lab.fuzz.campaign import campaign as fuzz
+
+FOLDER = "simulation"
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """What came of one seed. terms: digest of all that decides it; text: what was found, its last line the summary."""
+
+    terms: str
+    seed: int
+    code: ExitCode
+    text: str
+
+    @property
+    def summary(self) -> str:
+        """The last line."""
+        return self.text.splitlines()[-1] if self.text else ""
+
+
+def found(wanted: Simulation, out: Path) -> dict[int, Simulated]:
+    """What is there, by seed."""
+    read = {seed: _read(_file(out, seed)) for seed in wanted.seeds}
+    return {seed: one for seed, one in read.items() if one is not None and one.terms == _terms(wanted, seed)}
+
+
+def simulate(wanted: Simulation, out: Path, say: Callable[[str], None]) -> dict[int, Simulated]:
+    """Every seed that is missing; differences are saved as scripts below ``out``."""
+    there = found(wanted, out)
+    if there:
+        say(f"{len(there)} of {len(wanted.seeds)} seeds of the simulation are taken over from {out / FOLDER}")
+    for seed in wanted.seeds:
+        if seed not in there:
+            there[seed] = _one(wanted, out, seed)
+            for line in there[seed].text.splitlines():
+                say(f"simulation, seed {seed}: {line}")
+    return there
+
+
+def _one(wanted: Simulation, out: Path, seed: int) -> Simulated:
+    told = fuzz(wanted.releases, wanted.effort, seed, out / FOLDER, as_json=False)
+    made = Simulated(_terms(wanted, seed), seed, told.code, told.text)
+    _file(out, seed).parent.mkdir(parents=True, exist_ok=True)
+    replace_file(_file(out, seed), msgspec.json.format(msgspec.json.encode(made), indent=1) + b"\n")
+    return made
+
+
+def _file(out: Path, seed: int) -> Path:
+    return out / FOLDER / f"seed-{seed}.json"
+
+
+def _terms(wanted: Simulation, seed: int) -> str:
+    decided = (wanted.releases, wanted.effort, seed, __version__, judging_digest())
+    return sha256(repr(decided).encode()).hexdigest()[:12]
+
+
+def _read(path: Path) -> Simulated | None:
+    """None also for a file that is damaged: its seed is simulated anew."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Simulated)
+    except (OSError, msgspec.MsgspecError, ValueError):
+        return None

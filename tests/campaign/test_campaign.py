@@ -1,0 +1,153 @@
+"""A campaign makes what is missing, adds each finished run to the record once, and ends with the gravest answer. Runs are imitated."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rocketdiff.campaign import command, simulation
+from rocketdiff.campaign.command import exit_code
+from rocketdiff.campaign.file_format import read
+from rocketdiff.core.errors import ExitCode, HarnessError
+from rocketdiff.lab.fuzz.campaign import Report
+from rocketdiff.record.commands import status
+from rocketdiff.record.files import Place
+from tests.analysis.synthetic import Story, write_run
+from tests.campaign.imitation import Imitation
+from tests.matrix.stories import write
+from tests.record.conftest import CHECKS, GUARDS, SCENARIO
+
+HEAD = "format: 1\nbaseline: java:5.3.3\nscenarios: [round-robin/calm]\nshipped_ledgers: false\n"
+ONE = f"{HEAD}subjects: [java:4.7.1]\n"
+TWO = f"{HEAD}subjects: [java:4.7.1, java:4.9.8]\n"
+
+
+def sealed(folder: Path) -> None:
+    """A small run that a record takes, in the place of the imitation's."""
+    run = write_run(folder.parent, [Story(checks=CHECKS, sends=4)], run=folder.name)
+    run.change(1, lambda entry: replace(entry, scenario_text=SCENARIO, guards=GUARDS))
+
+
+def imitated() -> Imitation:
+    """Runs that a record takes."""
+    return Imitation(fill=sealed)
+
+
+@pytest.fixture
+def runs() -> Iterator[Imitation]:
+    """In place of servers and clients."""
+    imitation = imitated()
+    with imitation.in_place():
+        yield imitation
+
+
+@pytest.fixture
+def fuzzed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """In place of the JVMs: the seeds that were simulated; seed 13 differs."""
+    seeds: list[int] = []
+
+    def fuzz(releases: tuple[str, ...], _effort: object, seed: int, _save: Path, *, as_json: bool) -> Report:
+        seeds.append(seed)
+        code = ExitCode.DIVERGES if seed == 13 else ExitCode.CONFORMS
+        return Report(code, f"{len(releases)} releases")
+
+    monkeypatch.setattr(simulation, "fuzz", fuzz)
+    return seeds
+
+
+def make(folder: Path, text: str = TWO, *, said: list[str] | None = None, at_most: int | None = None) -> ExitCode:
+    """One call of the command."""
+    folder.mkdir(exist_ok=True)
+    campaign = read(write(folder / "c.yaml", text))
+    say = (said if said is not None else list[str]()).append
+    return command.make(campaign, folder / "out", str(folder / "record"), say=say, at_most=at_most)
+
+
+def recorded(folder: Path) -> int:
+    """Runs of the record; none where there is no record yet."""
+    return status(Place.named(str(folder / "record"))).runs if (folder / "record").exists() else 0
+
+
+def test_every_run_goes_into_the_record_once_and_the_end_says_what_to_ask(runs: Imitation, tmp_path: Path) -> None:
+    """A second call makes nothing, adds nothing, and gives the same exit code: both runs diverge."""
+    said: list[str] = []
+    assert make(tmp_path, said=said) is ExitCode.DIVERGES
+    assert recorded(tmp_path) == 2
+    assert said[0] == "run 1 of 2: java:4.7.1, round-robin/calm, seed 1; about 14 s left"
+    assert said[-2].startswith(
+        f"what is new: rocketdiff record judge --record {tmp_path / 'record'} && rocketdiff record regressions"
+    )
+    assert said[-2].endswith("--since 20261123-000000 --fail-on new")
+    assert said[-1].startswith("CAMPAIGN planned=2 made=2 conform=0 diverge=2 ")
+    again: list[str] = []
+    assert make(tmp_path, said=again) is ExitCode.DIVERGES
+    assert len(runs.made) == recorded(tmp_path) == 2
+    assert not [line for line in again if "added to the record" in line]
+
+
+def test_settings_are_runs_of_their_own(runs: Imitation, tmp_path: Path) -> None:
+    """A setting that is added costs its own runs only."""
+    make(tmp_path)
+    said: list[str] = []
+    make(tmp_path, f"{TWO}settings: [{{}}, {{wire: true}}]\n", said=said)
+    assert said[0].startswith("2 of 4 runs are taken over")
+    assert said[1].startswith("run 3 of 4: java:4.7.1, round-robin/calm, seed 1, servers 5.3.3, wire; ")
+    assert len(runs.made) == recorded(tmp_path) == 4
+
+
+def test_a_missing_run_is_told_and_open(runs: Imitation, tmp_path: Path) -> None:
+    """The first run failed, and the second was not asked for yet."""
+    runs.fails["java:4.7.1"] = HarnessError("brokers", seen="dead ones"), True
+    said: list[str] = []
+    assert make(tmp_path, said=said, at_most=1) is ExitCode.NOTHING_DECISIVE
+    assert "java:4.7.1, round-robin/calm, seed 1: missing: the run failed: expected brokers; saw dead ones" in said
+    assert "java:4.9.8, round-robin/calm, seed 1: missing: not run yet" in said
+
+
+def test_a_seed_is_simulated_once_and_what_differs_decides(runs: Imitation, fuzzed: list[int], tmp_path: Path) -> None:
+    """The gravest answer of all wins; a damaged file is simulated anew."""
+    text = f"{TWO}seeds: [12, 13]\nsimulation: {{releases: [4.7.1, 5.3.3], sends: 10}}\n"
+    said: list[str] = []
+    make(tmp_path, text, said=said, at_most=1)
+    assert said[:2] == ["simulation, seed 12: 2 releases", "simulation, seed 13: 2 releases"]
+    assert " simulated=2 differ=1 " in said[-1]
+    make(tmp_path, text, at_most=1)
+    assert fuzzed == [12, 13]
+    (tmp_path / "out" / "simulation" / "seed-12.json").write_text("{")
+    make(tmp_path, text, at_most=1)
+    assert fuzzed == [12, 13, 12]
+
+
+def test_kill_9_loses_no_run_and_doubles_none(tmp_path: Path) -> None:
+    """Killed before and after the run, and before and after it is added; called again, it is made if need be, and in the record once."""
+    program = [sys.executable, "-m", "tests.campaign.killed", str(tmp_path)]
+    ran = subprocess.run(program, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True)
+    assert [json.loads(line) for line in ran.stdout.splitlines()] == [
+        [ExitCode.DIVERGES, 1, 1, 1],  # killed before the run
+        [ExitCode.DIVERGES, 1, 1, 1],  # before it is declared finished
+        [ExitCode.DIVERGES, 0, 1, 1],  # before it is added
+        [ExitCode.DIVERGES, 0, 1, 1],  # after that
+        [ExitCode.DIVERGES, 0, 1, 1],  # never
+    ]
+
+
+@pytest.mark.parametrize(
+    ("codes", "is_whole", "expected"),
+    [
+        ([], False, 5),
+        ([0, 0], True, 0),
+        ([0, 0], False, 2),
+        ([0, 3], True, 3),
+        ([0, 2, 3], True, 2),
+        ([5, 5], True, 5),
+        ([0, 5], True, 2),
+        ([0, 2, 1], False, 1),
+    ],
+)
+def test_the_gravest_answer_is_the_exit_code(codes: list[int], is_whole: bool, expected: int) -> None:
+    """A difference wins over an open answer, that over a stale entry, and nothing missing is a pass."""
+    assert exit_code([ExitCode(code) for code in codes], is_whole=is_whole) == expected

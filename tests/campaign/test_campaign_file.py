@@ -1,0 +1,94 @@
+"""
+The format of a campaign file is tested with files of its own, in fixtures/campaign-format.
+
+invalid: the published schema refuses them too; valid-fail: only the parser can; valid-pass: they load. The first line of a
+refused file says what the message must contain.
+"""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+from _pytest.mark import ParameterSet
+
+from rocketdiff.campaign.file_format import read, schema
+from rocketdiff.campaign.plan import Setting
+from rocketdiff.core.errors import ExitCode, UsageError
+from rocketdiff.releases.catalogue import client_releases
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+SCHEMA = FIXTURES / "schema" / "campaign-1.json"
+VALIDATOR = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
+
+
+def files(folder: str) -> list[ParameterSet]:
+    """Files of a self-test folder; an empty folder would test nothing."""
+    found = sorted((FIXTURES / "campaign-format" / folder).glob("*.yaml"))
+    assert found, f"no self-tests in {folder}"
+    return [pytest.param(path, id=path.stem) for path in found]
+
+
+def accepted_by_schema(path: Path) -> bool:
+    """Whether the published schema has nothing against a file."""
+    return VALIDATOR.is_valid(yaml.safe_load(path.read_text()))
+
+
+def assert_refused(path: Path) -> None:
+    """One clear message: a usage error that names the file and contains what the file's first line says."""
+    why = path.read_text().splitlines()[0].removeprefix("# refused: ")
+    with pytest.raises(UsageError) as raised:
+        read(path)
+    message = str(raised.value)
+    assert raised.value.exit_code is ExitCode.USAGE
+    assert path.name in message
+    assert why in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize("path", files("invalid"))
+def test_schema_and_parser_refuse(path: Path) -> None:
+    """Both refuse, and the parser says what was expected, where and what it saw."""
+    assert not accepted_by_schema(path)
+    assert_refused(path)
+
+
+@pytest.mark.parametrize("path", files("valid-fail"))
+def test_parser_alone_refuses(path: Path) -> None:
+    """Well-formed for the schema, but nobody could run it, or mean it."""
+    assert accepted_by_schema(path)
+    assert_refused(path)
+
+
+@pytest.mark.parametrize(
+    "path", [*files("valid-pass"), pytest.param(FIXTURES / "examples" / "campaign.yaml", id="example")]
+)
+def test_both_accept(path: Path) -> None:
+    """Such a file loads; the example to copy is one of them."""
+    assert accepted_by_schema(path)
+    assert list(read(path).plan.runs())
+
+
+def test_the_published_schema_is_the_one_of_the_types() -> None:
+    """A stale schema is noticed here."""
+    assert SCHEMA.read_bytes() == schema()
+
+
+def test_a_run_is_made_of_each_suite_seed_and_setting() -> None:
+    """Two suites and one set of globs, two seeds, three settings; of the second subject one suite and seed of its own."""
+    campaign = read(FIXTURES / "campaign-format" / "valid-pass" / "everything.yaml")
+    first, second = campaign.plan.entries
+    assert (len(first.work), len(second.work)) == (3 * 2 * 3, 1 * 1 * 3)
+    assert [work.setting for work in second.work] == [
+        Setting("5.3.3"),
+        Setting("4.9.7", is_wire_wanted=True),
+        Setting("5.3.3", "external:cluster.yaml", Path("security.yaml")),
+    ]
+    assert [work.name for work in second.work] == [
+        "all, seed 7, servers 5.3.3",
+        "all, seed 7, servers 4.9.7, wire",
+        "all, seed 7, servers 5.3.3, external:cluster.yaml, security security.yaml",
+    ]
+    assert campaign.simulation is not None
+    assert (campaign.simulation.releases, campaign.simulation.seeds) == (client_releases(), (1, 2))
