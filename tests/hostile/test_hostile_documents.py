@@ -15,6 +15,7 @@ NAMES = (
     "ledger",
     "cluster file",
     "matrix file",
+    "campaign file",
     "script",
     "calibration",
     "report.json",
