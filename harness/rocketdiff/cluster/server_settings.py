@@ -73,6 +73,7 @@ def proxy_settings(name: str, grpc_port: int, name_servers: Sequence[str], *, is
         "localServeAddr": LOOPBACK,
         "proxyMode": "LOCAL" if is_local else "CLUSTER",
         # By default routes name the proxy's own port, so that clients would walk past a relay, and two proxies on one host look alike.
+        # Mode LOCAL ignores it: proxy_java's SameAddress does it there.
         "useEndpointPortFromRequest": True,
         # By default a message with a group is refused unless its topic was made for such messages.
         "enableTopicMessageTypeCheck": False,

@@ -71,6 +71,7 @@ def test_time_that_is_up_and_a_busy_broker_are_the_machines_doing() -> None:
         (FaultKind.READ_ONLY, 17, Cause.NONE),
         (FaultKind.PAUSE, 16, Cause.NONE),
         (FaultKind.PAUSE, 2, Cause.FAULT),
+        (FaultKind.PAUSE, 50_400, Cause.FAULT),  # a broker that is a proxy too
         (FaultKind.FLOW_CONTROL, 2, Cause.FAULT),
         (FaultKind.KILL, 17, Cause.FAULT),
         (FaultKind.WIRE_RESET, 14, Cause.NONE),

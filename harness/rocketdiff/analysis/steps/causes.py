@@ -19,7 +19,7 @@ from rocketdiff.analysis.steps.torn_connections import AT_ONCE_NS, LATE_NS
 from rocketdiff.core.fault import OF_SLAVES, FaultKind, FaultRecord
 from rocketdiff.core.outcome import is_stored_with_reserve
 from rocketdiff.core.records import UNSEEN_END
-from rocketdiff.core.topology import is_proxy, master_of, may_meet
+from rocketdiff.core.topology import master_of, may_meet
 from rocketdiff.traces.manifest import CaseEntry
 
 LOST = frozenset({"RemotingSendRequestException", "RemotingConnectException"})
@@ -136,7 +136,7 @@ class Causes:
 
     def _of_code(self, broker: str, start_ns: int, end_ns: int, code: int | None) -> Cause:
         here = [fault for fault in self._faults if may_meet(master_of(fault.node), broker)]
-        if is_proxy(broker) and code is not None and code >= SERVERS_FAULT:
+        if code is not None and code >= SERVERS_FAULT:
             # Whatever the broker behind it did comes as one of a few codes.
             return Cause.FAULT if self._any.meets(start_ns, end_ns, broker) else Cause.MACHINE
         if code in CROWDED_CODES:

@@ -8,7 +8,7 @@ from rocketdiff.grpc.call import CallFailed, unary
 from rocketdiff.grpc.messages import QUERY_ROUTE, Code, RouteAnswer, query_route, route_answer
 from rocketmq_reference.remoting.errors import RemotingConnectException, RemotingException, RemotingTimeoutException
 
-_METADATA = {
+METADATA = {
     "x-mq-client-id": "rocketdiff-probe",
     "x-mq-language": "PYTHON",
     "x-mq-protocol": "v2",
@@ -24,7 +24,7 @@ def proxy_route(address: str, topic: str, timeout_ms: float = admin.REQUEST_TIME
     Raises the remoting exceptions of the other probes: refused, no answer in time, anything else.
     """
     try:
-        return route_answer(unary(address, QUERY_ROUTE, query_route(topic, address), timeout_ms, _METADATA))
+        return route_answer(unary(address, QUERY_ROUTE, query_route(topic, address), timeout_ms, METADATA))
     except CallFailed as failure:
         if failure.refused:
             raise RemotingConnectException(address) from failure

@@ -35,7 +35,7 @@ public final class GrpcProxy extends ProxyStartup {
         initConfiguration(parsed);
         initThreadPoolMonitor();
         ThreadPoolExecutor executor = createServerExecutor();
-        MessagingProcessor processor = createMessagingProcessor();
+        MessagingProcessor processor = SameAddress.of(createMessagingProcessor());
         GrpcMessagingApplication application = GrpcMessagingApplication.create(processor);
         GrpcServer server = GrpcServerBuilder
             .newBuilder(executor, ConfigurationManager.getProxyConfig().getGrpcServerPort())
