@@ -39,7 +39,7 @@ image: $(READY) ## Make the image for --cluster containers; ARGS names releases 
 test: lint ## Lint, then all tests
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(TESTS) $(ARGS)
 
-clients: $(READY) ## Build and check every client of another language and its skeleton, the Rust client too (minutes the first time)
+clients: $(READY) ## Build and check every client of another language and its skeleton, the Rust clients too (minutes the first time)
 	@ROCKETDIFF_BUILD_CLIENTS=1 $(BIN)/python -m pytest -k 'another_language or skeleton or speaks_grpc' tests/run/test_subject_check.py tests/whole/test_grpc_clients_live.py $(ARGS)
 
 lint: $(READY) ## ruff, mypy, the import arrows of ARCHITECTURE.md and the shipped ledgers

@@ -16,6 +16,9 @@ from tests.untested import REPEATED
 READY_S = 240.0
 """Several times what a start takes on a machine that does nothing else: other tests start clusters beside it."""
 
+BUILD_VARIABLE = "ROCKETDIFF_BUILD_CLIENTS"
+"""Set by `make clients`: clients are built that were never built here and take minutes."""
+
 DOWNLOADED = ("artifacts", "classes", "clients", "cpp", "jdk")
 """What every test may use of the cache folder: it is only added to, by one process at a time."""
 

@@ -21,6 +21,7 @@ DATA_FOLDERS = (
     "harness/rocketdiff/drivers/grpc-go",
     "harness/rocketdiff/drivers/grpc-node",
     "harness/rocketdiff/drivers/grpc-python",
+    "harness/rocketdiff/drivers/grpc-rust",
     "harness/rocketdiff/drivers/grpc_java",
     "harness/rocketdiff/drivers/java",
     "harness/rocketdiff/drivers/node",

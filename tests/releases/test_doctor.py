@@ -48,6 +48,7 @@ def test_everything_is_looked_at_in_order() -> None:
             "Rust client",
             "Go client that speaks gRPC",
             "Node client that speaks gRPC",
+            "Rust client that speaks gRPC",
             "Python client that speaks gRPC",
             "Chromium",
             "container engine",

@@ -29,13 +29,10 @@ from rocketdiff.run.subject_check import Finding, check_subject
 from rocketdiff.subjects.registry import program_of, resolved
 from rocketdiff.subjects.skeletons import SKELETONS, write_skeleton
 from rocketdiff.subjects.subject_process import SubjectProcess
-from tests.live import READY_S
+from tests.live import BUILD_VARIABLE, READY_S
 from tests.protocol.published import require_record
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
-
-BUILD_VARIABLE = "ROCKETDIFF_BUILD_CLIENTS"
-"""Set by `make clients`."""
 
 PROGRAM = Path(__file__).parents[1] / "subjects" / "own.py"
 
@@ -132,7 +129,7 @@ def require_build(language: str) -> None:
 
     Where they were compiled once it costs seconds, also after a change of the driver.
     """
-    if language == "rust" and not rust_target().is_dir() and BUILD_VARIABLE not in os.environ:
+    if language == "rust" and not rust_target("rust").is_dir() and BUILD_VARIABLE not in os.environ:
         pytest.skip("the Rust client was never built here, which takes minutes; `make clients` builds and checks it")
 
 
@@ -167,8 +164,8 @@ def rust_driver(folder: Path) -> str:
     for name in ("Cargo.toml", "Cargo.lock"):
         text = (folder / name).read_text()
         (folder / name).write_text(text.replace('name = "driver"', 'name = "skeleton"'))
-    made(folder, "cargo", "build", "--release", "--locked", "--target-dir", str(rust_target()))
-    return f"exec:{rust_target() / 'release' / 'skeleton'}"
+    made(folder, "cargo", "build", "--release", "--locked", "--target-dir", str(rust_target("rust")))
+    return f"exec:{rust_target('rust') / 'release' / 'skeleton'}"
 
 
 def python_driver(_folder: Path) -> str:

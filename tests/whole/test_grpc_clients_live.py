@@ -1,25 +1,31 @@
 """Clients that speak gRPC on a broker that is a proxy too: each call that they claim, and a pause, on real servers."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from rocketdiff.cluster.interface import Cluster
+from rocketdiff.cluster.operations.admin import REQUEST_TIMEOUT_MS
+from rocketdiff.cluster.operations.proxies import METADATA
 from rocketdiff.cluster.start import start_cluster
 from rocketdiff.core.events import Arm
 from rocketdiff.core.subject import ClientProtocol
+from rocketdiff.grpc.call import unary
+from rocketdiff.grpc.messages import QUERY_ROUTE, Code, query_route, route_answer
 from rocketdiff.releases.driver_builds import (
     OTHER_CLIENTS,
     attempt_timeout_ms_of,
     capabilities_of,
     missing_tools,
     release_of,
+    rust_target,
 )
 from rocketdiff.run.subject_check import check_subject, topology_for
 from rocketdiff.subjects.registry import resolved
 from rocketdiff.subjects.subject_process import SubjectProcess
-from tests.live import READY_S
+from tests.live import BUILD_VARIABLE, READY_S
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
@@ -56,6 +62,16 @@ def test_a_client_that_speaks_grpc_has_no_problem(spec: str, local_proxy: Cluste
     assert all(what in tried for what in ("sync sends, plain", "async sends, plain", "sync sends, group", "paused"))
 
 
+def test_a_local_proxy_names_the_address_by_which_it_was_asked(local_proxy: Cluster) -> None:
+    """By itself it names its own port, so that clients would walk past the relay and nobody would see their attempts."""
+    topic = f"{local_proxy.topic_prefix}-asked"
+    local_proxy.create_topic(topic, 1)
+    (own,) = local_proxy.grpc_endpoints.values()
+    asked = "127.0.0.1:9"
+    answer = route_answer(unary(own, QUERY_ROUTE, query_route(topic, asked), REQUEST_TIMEOUT_MS, METADATA))
+    assert (answer.code, answer.endpoints) == (Code.OK, {asked})
+
+
 def require_tools(spec: str) -> None:
     client = BUILT_HERE.get(spec)
     if client is None:
@@ -63,3 +79,5 @@ def require_tools(spec: str) -> None:
     missing = missing_tools(client)
     if missing:
         pytest.skip(f"no {', '.join(missing)} on PATH")
+    if "cargo" in client.tools and not rust_target(client.name).is_dir() and BUILD_VARIABLE not in os.environ:
+        pytest.skip("the Rust client was never built here, which takes minutes; `make clients` builds and checks it")

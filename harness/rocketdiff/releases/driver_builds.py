@@ -79,15 +79,19 @@ def _go_steps(sources: Path, draft: Path) -> Sequence[Step]:
     return [Step(words, sources, {"GOTOOLCHAIN": "local", "GOFLAGS": ""})]
 
 
-def _rust_steps(sources: Path, draft: Path) -> Sequence[Step]:
-    # What the dependencies compile to is kept beside the drivers, so that a changed driver costs seconds, not minutes.
-    words = ("cargo", "build", "--release", "--locked", "--target-dir", str(rust_target()))
-    return [Step(words, sources), Step(("cp", str(rust_target() / "release" / "driver"), str(draft)), sources)]
+def _rust_steps(name: str) -> Callable[[Path, Path], Sequence[Step]]:
+    def steps(sources: Path, draft: Path) -> Sequence[Step]:
+        # What the dependencies compile to is kept beside the drivers, so that a changed driver costs seconds, not minutes.
+        compiled = rust_target(name)
+        words = ("cargo", "build", "--release", "--locked", "--target-dir", str(compiled))
+        return [Step(words, sources), Step(("cp", str(compiled / "release" / "driver"), str(draft)), sources)]
+
+    return steps
 
 
-def rust_target() -> Path:
-    """Where cargo keeps what it compiled."""
-    return cache_dir() / "clients" / "rust" / "target"
+def rust_target(name: str) -> Path:
+    """Where cargo keeps what it compiled for the client of that name."""
+    return cache_dir() / "clients" / name / "target"
 
 
 def _node_steps(sources: Path, draft: Path) -> Sequence[Step]:
@@ -107,6 +111,7 @@ def _python_steps(sources: Path, draft: Path) -> Sequence[Step]:
 
 
 _GO = "install Go 1.22 or later (apt-get install golang-go, or go.dev/dl)"
+_RUST = "install Rust 1.95 or later with cargo (rustup.rs)"
 _NODE = "install Node.js 18 or later with npm (apt-get install nodejs npm)"
 
 OTHER_CLIENTS = {
@@ -135,9 +140,9 @@ OTHER_CLIENTS = {
             "rust",
             "Rust client",
             ("cargo",),
-            "install Rust 1.95 or later with cargo (rustup.rs)",
+            _RUST,
             "two to four minutes",
-            _rust_steps,
+            _rust_steps("rust"),
             lambda built: (str(built / "driver"),),
             {"RUST_LOG": "warn"},
         ),
@@ -160,6 +165,16 @@ OTHER_CLIENTS = {
             _node_steps,
             lambda built: ("node", str(built / "main.js")),
             shared=("node/main.js", "node/records.js", "node/session.js"),
+        ),
+        OtherClient(
+            "grpc-rust",
+            "Rust client that speaks gRPC",
+            ("cargo",),
+            _RUST,
+            "two to four minutes",
+            _rust_steps("grpc-rust"),
+            lambda built: (str(built / "driver"),),
+            shared=("rust/src/asynchronous.rs", "rust/src/main.rs", "rust/src/records.rs", "rust/src/session.rs"),
         ),
         OtherClient(
             "grpc-python",

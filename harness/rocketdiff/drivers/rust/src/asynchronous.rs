@@ -1,12 +1,10 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rocketmq_client_rust::{ClientError, SendResult};
 use serde_json::{json, Value};
 use tokio::sync::Notify;
 
-use crate::client::{answered, named};
-use crate::records::{now_ns, put};
+use crate::records::{now_ns, put, with, Answer};
 use crate::session::PlannedSend;
 
 /// An asynchronous send is told once its call has returned and its callback was called, in whichever order.
@@ -33,36 +31,37 @@ impl AsyncSend {
         Arc::new(Self { state, start_ns, is_told: Notify::new() })
     }
 
-    pub fn called_back(&self, result: Option<&SendResult>, error: Option<&ClientError>) {
+    pub fn called_back(&self, answer: Answer) {
         let at_ns = now_ns();
         let mut state = self.state.lock().unwrap();
         if state.is_answered {
             let mut again = json!({"type": "callback", "at_ns": at_ns});
             again["send"] = state.record["send"].clone();
             again["thread"] = state.record["thread"].clone();
-            match error {
-                Some(error) => again["error"] = json!(named(error).0),
-                None => again["status"] = json!(result.map(|one| one.send_status.to_string())),
+            for field in ["error", "status"] {
+                if let Some(value) = answer.get(field) {
+                    again[field] = value.clone();
+                }
             }
             state.again.push(again);
         } else {
             state.is_answered = true;
             state.record["end_ns"] = json!(at_ns);
-            answered(&mut state.record, result, error);
+            with(&mut state.record, answer);
         }
         self.tell(&mut state);
     }
 
     /// The end of the call; an error of it is its answer.
-    pub fn returned(&self, error: Option<&ClientError>) {
+    pub fn returned(&self, error: Option<Answer>) {
         let at_ns = now_ns();
         let mut state = self.state.lock().unwrap();
         state.has_returned = true;
         state.record["returned_ns"] = json!(at_ns);
-        if error.is_some() && !state.is_answered {
+        if let Some(error) = error.filter(|_| !state.is_answered) {
             state.is_answered = true;
             state.record["end_ns"] = json!(at_ns);
-            answered(&mut state.record, None, error);
+            with(&mut state.record, error);
         }
         self.tell(&mut state);
     }

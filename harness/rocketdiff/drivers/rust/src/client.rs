@@ -9,11 +9,14 @@ use rocketmq_model::common::message::message_queue::MessageQueue;
 use rocketmq_model::common::message::message_single::Message;
 use rocketmq_observability::{install_global, TelemetryBootstrapConfig};
 use rocketmq_runtime::{RuntimeConfig, RuntimeOwner};
-use serde_json::{json, Value};
+use serde_json::json;
 
 use crate::asynchronous::AsyncSend;
-use crate::records::{now_ns, put};
+use crate::records::{now_ns, put, with, Answer};
 use crate::session::{PlannedSend, Setup};
+
+/// Whose release the hello tells.
+pub const PACKAGE: &str = "rocketmq-client-rust";
 
 const ID_PROPERTY: &str = "rocketdiff.id";
 const WARM_SENDS: usize = 100;
@@ -72,7 +75,7 @@ impl Client {
             self.send_sync(send, message).await
         };
         record["end_ns"] = json!(now_ns());
-        answered(&mut record, result.as_ref().ok().and_then(Option::as_ref), result.as_ref().err());
+        with(&mut record, answer_of(result.as_ref().ok().and_then(Option::as_ref), result.as_ref().err()));
         put(&record);
     }
 
@@ -100,7 +103,9 @@ impl Client {
         let open = AsyncSend::begin(send);
         self.open.lock().unwrap().push(Arc::clone(&open));
         let told = Arc::clone(&open);
-        let callback = move |result: Option<&SendResult>, error: Option<&ClientError>| told.called_back(result, error);
+        let callback = move |result: Option<&SendResult>, error: Option<&ClientError>| {
+            told.called_back(answer_of(result, error));
+        };
         let timeout_ms = self.timeout_ms();
         let returned = match send.kind.as_str() {
             "queue" => {
@@ -113,7 +118,7 @@ impl Client {
             }
             _ => producer.send_with_callback(message, callback).await,
         };
-        open.returned(returned.as_ref().err());
+        open.returned(returned.err().map(|error| answer_of(None, Some(&error))));
     }
 
     pub async fn await_callbacks(&self) {
@@ -190,27 +195,27 @@ fn chosen(queues: &[MessageQueue], _message: &Message, argument: &usize) -> Opti
     queues.get(argument % queues.len()).cloned()
 }
 
-/// Puts the result of a send, or its error, into its record.
-pub fn answered(record: &mut Value, result: Option<&SendResult>, error: Option<&ClientError>) {
+/// How a call ended: its error, or its result as far as there is one.
+fn answer_of(result: Option<&SendResult>, error: Option<&ClientError>) -> Answer {
+    let mut answer = Answer::new();
     if let Some(error) = error {
         let (word, code) = named(error);
-        record["error"] = json!(word);
-        record["message"] = json!(error.to_string());
-        if let Some(code) = code {
-            record["code"] = json!(code);
-        }
+        answer.insert("error".into(), json!(word));
+        answer.insert("message".into(), json!(error.to_string()));
+        code.map(|code| answer.insert("code".into(), json!(code)));
     } else if let Some(result) = result {
-        record["status"] = json!(result.send_status.to_string());
+        answer.insert("status".into(), json!(result.send_status.to_string()));
         if let Some(queue) = &result.message_queue {
-            record["broker"] = json!(queue.broker_name().to_string());
-            record["queue_id"] = json!(queue.queue_id());
-            record["queue_offset"] = json!(result.queue_offset);
+            answer.insert("broker".into(), json!(queue.broker_name().to_string()));
+            answer.insert("queue_id".into(), json!(queue.queue_id()));
+            answer.insert("queue_offset".into(), json!(result.queue_offset));
         }
     }
+    answer
 }
 
 /// One of the runner's error words for the deepest cause that has one: a call that gave up names only that.
-pub fn named(error: &ClientError) -> (&'static str, Option<i32>) {
+fn named(error: &ClientError) -> (&'static str, Option<i32>) {
     if let Some(code) = error.broker_response_code() {
         return ("broker-code", Some(code));
     }

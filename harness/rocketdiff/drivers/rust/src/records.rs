@@ -1,7 +1,12 @@
 use std::io::Write;
 
 use rustix::time::{clock_gettime, ClockId};
-use serde_json::{json, Value};
+use serde_json::{json, Map, Value};
+
+use crate::client::PACKAGE;
+
+/// Fields of a record that say how a call ended.
+pub type Answer = Map<String, Value>;
 
 /// The host's monotonic clock, which all processes of a host share.
 pub fn now_ns() -> i64 {
@@ -14,6 +19,13 @@ pub fn put(record: &Value) {
     let mut out = std::io::stdout().lock();
     if writeln!(out, "{record}").and_then(|()| out.flush()).is_err() {
         std::process::exit(1); // the runner is gone
+    }
+}
+
+/// Puts the end of a call into its record.
+pub fn with(record: &mut Value, answer: Answer) {
+    for (field, value) in answer {
+        record[field] = value;
     }
 }
 
@@ -30,7 +42,7 @@ pub fn hello() -> Value {
 
 fn locked_version() -> &'static str {
     let mut lines = include_str!("../Cargo.lock").lines();
-    lines.find(|line| *line == "name = \"rocketmq-client-rust\"");
+    lines.find(|line| *line == format!("name = \"{PACKAGE}\""));
     let version = lines.next().and_then(|line| line.strip_prefix("version = "));
     version.map_or("unknown", |text| text.trim_matches('"'))
 }

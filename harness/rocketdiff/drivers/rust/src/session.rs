@@ -1,3 +1,6 @@
+// Two clients share this file, and each has only some of the settings.
+#![allow(dead_code)]
+
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
@@ -30,6 +33,8 @@ pub struct PlannedSend {
 #[derive(Deserialize)]
 pub struct Setup {
     pub name_servers: Vec<String>,
+    #[serde(default)]
+    pub endpoints: Vec<String>,
     pub topic: String,
     pub warm_topic: String,
     pub group: String,
