@@ -18,7 +18,7 @@ TESTS ?= tests
 # cost a tenth of a core while they do nothing.
 WORKERS ?= 3
 
-.PHONY: help setup run doctor image test clients lint format bench calibrate sensitivity mutants fuzz-inputs lock relock wheel clean
+.PHONY: help setup run doctor image test clients lint format bench calibrate sensitivity planted mutants fuzz-inputs lock relock wheel clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -66,6 +66,9 @@ calibrate: $(READY) ## How often does the gate alarm falsely? 320 control cases 
 
 sensitivity: $(READY) ## Which of a bank of defective clients do the suites quick and full find? Into fixtures/sensitivity.json
 	@$(BIN)/python -m tests.sensitivity --write fixtures/sensitivity.json $(ARGS)
+
+planted: $(READY) ## A record of 2,000 replicas of a real run with 80 planted regressions: is each found, and none else? ARGS=--standalone
+	@$(BIN)/python -m tests.planted $(ARGS)
 
 mutants: $(READY) ## Change the rules and the judging code in every small way and see whether scripts and tests notice
 	@$(BIN)/python -m tests.mutants $(ARGS)

@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name every Spark programmer reads at once
 
 from rocketdiff.core.errors import UsageError
+from rocketdiff.core.verdict import DECISIVE
 from rocketdiff.record.freshness import concluded
 from rocketdiff.record.spark.frames import table
 from rocketdiff.record.spark.questions import regressions as of_regressions
@@ -54,7 +55,7 @@ def ask_regressions(
     states = of_regressions.regressions(seen).where(F.col("created_ms") >= since_ms)
     wanted = states if everything else states.where(F.col("state") != of_regressions.UNCHANGED)
     rows = wanted.orderBy("state", "created_ms", *of_regressions.KEY).limit(MOST_ROWS)
-    recent = asked(answers).join(runs.where(F.col("created_ms") >= since_ms), on="run", how="left_semi")
+    recent = asked(answers, DECISIVE).join(runs.where(F.col("created_ms") >= since_ms), on="run", how="left_semi")
     answered = answers.select("run").distinct().count()
     return Regressions(runs.count(), answered, recent.count(), tuple(rows.toArrow().to_pylist()))
 

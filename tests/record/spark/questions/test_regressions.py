@@ -31,7 +31,7 @@ def seen(spark: SparkSession, runs: Sequence[tuple[str, str, str]], over: str = 
     """
     Sightings of runs (run, candidate, marks), one a day from a Monday.
 
-    A mark is the first letter of a signature that the run shows; ``-`` shows none, ``?`` was asked nothing decisive.
+    A mark is the first letter of a signature that the run shows; ``-`` shows none, ``?`` was asked nothing decisive, ``0`` something that did not arise.
     """
     rows = [
         (run, "java:5.3.3", candidate, "5.3.3", MONDAY_MS + day * DAY_MS)
@@ -44,7 +44,8 @@ def seen(spark: SparkSession, runs: Sequence[tuple[str, str, str]], over: str = 
 
 def _answer(marks: str) -> tuple[str, list[tuple[str, str, int, str]]]:
     divergences = [(f"loss.{mark}", "x", 3, "known-1" if mark == "d" else "") for mark in marks if mark.isalpha()]
-    return "INVALID" if "?" in marks else ("DIVERGES" if divergences else "CONFORMS"), divergences
+    other = next((word for mark, word in (("?", "INVALID"), ("0", "NOT_APPLICABLE")) if mark in marks), None)
+    return other or ("DIVERGES" if divergences else "CONFORMS"), divergences
 
 
 def days(marks: Sequence[str]) -> list[tuple[str, str, str]]:
@@ -72,6 +73,12 @@ def test_states_over_time(spark: SparkSession) -> None:
         "u": ("unchanged", "r00", None, 0, 0, 8, 8),
         "r": ("new", "r01", "r00", 0, 1, 1, 7),
     }
+
+
+def test_the_first_time_that_a_question_arises_is_new(spark: SparkSession) -> None:
+    """Nothing failed in three runs, so no failure was of a wrong kind; then one is, twice, and never again in four."""
+    assert told(spark, days(["0", "0", "0", "e"])) == {"e": ("new", "r03", "r02", 0, 3, 1, 1)}
+    assert told(spark, days(["e", "e", "0", "0", "0", "0"])) == {"e": ("gone", "r02", "r01", 2, 2, 0, 4)}
 
 
 def test_a_rate_that_changes_is_told_where_it_changed(spark: SparkSession) -> None:

@@ -1,16 +1,19 @@
 """
 What the other questions are asked of: which run was asked which question, and what it answered.
 
-A question is (scenario, check); it counts as asked where its answer says something about the clients (a decisive verdict). Two clients and a
-server make a *line*; within a line runs have an order, by time or by release.
+A question is (scenario, check); it counts as asked where its answer says something about the clients (a decisive verdict), and where the situation
+it is about never arose (NOT_APPLICABLE): nothing failed, so no failure was of a wrong kind, and the first one that is, is new. Two clients and a server
+make a *line*; within a line runs have an order, by time or by release.
 """
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - the name every Spark programmer reads at once
 
-from rocketdiff.core.verdict import DECISIVE
+from rocketdiff.core.verdict import DECISIVE, Verdict
 
 RUN_COLUMNS = ("run", "baseline", "candidate", "server", "created_ms")
+
+LOOKED = DECISIVE | {Verdict.NOT_APPLICABLE}
 
 OVER_TIME = "time"
 OVER_RELEASES = "releases"
@@ -40,14 +43,14 @@ def lines(runs: DataFrame, over: str) -> DataFrame:
     return named.select("run", "line", "pair", "server", "created_ms", "place")
 
 
-def asked(answers: DataFrame) -> DataFrame:
+def asked(answers: DataFrame, verdicts: frozenset[Verdict] = LOOKED) -> DataFrame:
     """
     Questions that a run answered one way or the other.
 
     In: run, case, check, verdict, divergences. Out: run, scenario, check.
     """
-    decisive = answers.where(F.col("verdict").isin(sorted(str(one) for one in DECISIVE)))
-    return decisive.select("run", scenario_of(F.col("case")).alias("scenario"), "check").distinct()
+    answered = answers.where(F.col("verdict").isin(sorted(str(one) for one in verdicts)))
+    return answered.select("run", scenario_of(F.col("case")).alias("scenario"), "check").distinct()
 
 
 def found(answers: DataFrame) -> DataFrame:
