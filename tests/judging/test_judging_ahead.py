@@ -24,7 +24,7 @@ def test_only_the_last_case_is_followed(monkeypatch: pytest.MonkeyPatch) -> None
     assert masters == ["local[2]"]
 
 
-def test_what_cannot_be_started_is_told_later(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_started_does_not_raise_before_judging(monkeypatch: pytest.MonkeyPatch) -> None:
     """The case is not over yet, and must not suffer."""
 
     def refuse(_master: str | None, _home: Path) -> None:
