@@ -43,6 +43,7 @@ def test_what_the_rules_allow(send: Send) -> None:
         (_send(TIMEOUT, TIMEOUT, TIMEOUT, TIMEOUT, error="timeout"), "attempts.too-many"),
         (_send(TIMEOUT, error="timeout"), "attempts.gave-up-early"),
         (_send(REFUSED, error="broker-code", code=40_006), "attempts.gave-up-early"),
+        (_send(REFUSED, error="broker-code", code=50_001), "attempts.gave-up-early"),  # the broker behind it is dead
         (_send(), "attempts.none-for-a-message-said-to-be-sent"),
         (_send(TIMEOUT, TIMEOUT, TIMEOUT), "error.success-though-every-attempt-failed"),
         (_send(None, error="timeout"), "error.failure-though-an-attempt-succeeded"),

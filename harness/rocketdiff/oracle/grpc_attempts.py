@@ -21,7 +21,7 @@ OK_THOUGH_FAILED, FAILED_THOUGH_OK = (
 )
 
 _SEEN_TO_THE_END = frozenset((Reason.TIMEOUT, Reason.BROKER))
-"""Reasons of a failed send whose last attempt, and so every one before it, was on a connection."""
+"""Reasons of a failed send whose last attempt, and so every one before it, was on a connection; so was one that was answered with a code."""
 
 
 def judge_calls(send: Send, settings: ClientSettings) -> SendJudgement:
@@ -44,7 +44,7 @@ def _difference(send: Send, most: int) -> RuleDifference | None:
         return RuleDifference(kind, signature, None, "a failed send", f"success, after {seen}")
     if made > most:
         return _number(TOO_MANY, most, f"at most {most} attempts", made)
-    if made < most and send.reason in _SEEN_TO_THE_END:
+    if made < most and (send.reason in _SEEN_TO_THE_END or send.code is not None):
         return _number(TOO_FEW, made - 1 if made else None, f"{most} attempts", made)
     return None
 
