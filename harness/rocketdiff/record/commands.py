@@ -13,7 +13,16 @@ from rocketdiff.record.files import Place, texts
 from rocketdiff.record.freshness import concluded, judgements
 from rocketdiff.record.ingest import Found, quarantined
 from rocketdiff.record.rules import rules_now
-from rocketdiff.record.store import OthersWereFaster, Snapshot, commit, gather_batches, look, look_or_make, new_batch
+from rocketdiff.record.store import (
+    OthersWereFaster,
+    Snapshot,
+    commit,
+    gather_batches,
+    look,
+    look_or_make,
+    lost_files,
+    new_batch,
+)
 from rocketdiff.record.tables import Kept
 from rocketdiff.record.work import Here, Work
 
@@ -173,6 +182,8 @@ def _compact_step(place: Place, work: Work) -> int:
 def check(place: Place, work: Work) -> list[str]:
     """Read everything back; gives what is wrong with the record, one sentence each."""
     snapshot = look(place)
+    if lost := lost_files(snapshot):
+        return lost
     runs = Counter(texts(snapshot.rows(Kept.RUNS, ["run"], snapshot.of("add")), "run"))
     wrong = [f"run {run} is there {times} times" for run, times in sorted(runs.items()) if times > 1]
     for checks, batches in judgements(snapshot, rules_now()).items():

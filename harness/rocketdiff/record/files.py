@@ -95,10 +95,13 @@ class PartWriter:
         """Every file that was written."""
         for key in list(self._waiting):
             self._flush(key)
-        for writer in self._writers.values():
-            writer.close()
-        for sink in self._sinks:
-            sink.close()
+        try:
+            for writer in self._writers.values():
+                writer.close()
+            for sink in self._sinks:
+                sink.close()
+        except OSError as problem:
+            raise self._given_up(problem) from problem
         return tuple(self._described(table, month) for table, month in self._writers)
 
     def _flush(self, key: tuple[Kept, str]) -> None:
@@ -109,8 +112,13 @@ class PartWriter:
         try:
             self._writer(key).write_table(rows)
         except OSError as problem:
-            raise cannot_write(problem) from problem
+            raise self._given_up(problem) from problem
         self._rows[key] += rows.num_rows
+
+    def _given_up(self, problem: OSError) -> EnvironmentMissing:
+        for writer in self._writers.values():
+            writer.is_open = False  # else its destructor tries again, and prints a traceback
+        return cannot_write(problem)
 
     def _writer(self, key: tuple[Kept, str]) -> pq.ParquetWriter:
         if key not in self._writers:

@@ -12,7 +12,7 @@ import time
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from urllib.parse import unquote
 
 import msgspec
@@ -154,7 +154,9 @@ def commit(snapshot: Snapshot, batch: Batch, files: Sequence[NewFile]) -> None:
         by_table[Kept(file.table)].append(file)
     for table, some in by_table.items():
         _append(snapshot.place, table, [_action(file) for file in some])
-    _append_batch(snapshot, batch)
+    # Their order is that of the commits, also after the clock went back.
+    last_ms = max((one.at_ms for one in snapshot.batches), default=0)
+    _append_batch(snapshot, replace(batch, at_ms=max(batch.at_ms, last_ms + 1)))
 
 
 def forget(place: Place, table: Kept, batches: Iterable[str]) -> int:
@@ -166,6 +168,21 @@ def forget(place: Place, table: Kept, batches: Iterable[str]) -> int:
     listed = ", ".join(f"'{name}'" for name in sorted({batch_of(path) for path in gone}))
     opened.delete(f"batch IN ({listed})")
     return len(gone)
+
+
+def lost_files(snapshot: Snapshot) -> list[str]:
+    """Files of visible batches that are not there, or cut short, one sentence each: of a record that was half copied."""
+    names, (system, root) = {one.batch for one in snapshot.visible}, snapshot.place.file_system()
+    wrong = []
+    for table in (one for one in Kept if one is not Kept.BATCHES):
+        files = [file for file in files_of(snapshot.place, table) if batch_of(file.path) in names]
+        there = system.get_file_info([f"{root}/{table}/{file.path}" for file in files])
+        wrong += [
+            f"file {table}/{file.path} has {seen.size or 0} of {file.size} bytes"
+            for file, seen in zip(files, there, strict=True)
+            if seen.size != file.size
+        ]
+    return wrong
 
 
 def vacuum(place: Place, table: Kept, keep_hours: int) -> int:

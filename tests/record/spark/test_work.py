@@ -7,9 +7,14 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.record.commands import add, check, compact, judge, status
+from rocketdiff.record.conclude import concluding
 from rocketdiff.record.files import Place
-from rocketdiff.record.spark.work import OnSpark
+from rocketdiff.record.spark.ask import ask_history
+from rocketdiff.record.spark.work import OnSpark, in_words
+from rocketdiff.record.store import look
+from rocketdiff.record.tables import Kept
 from rocketdiff.record.work import Here
 from tests.analysis.synthetic import Told
 from tests.record.rows import all_rows
@@ -44,3 +49,14 @@ def test_tasks_write_what_one_process_writes(spark: SparkSession, tmp_path: Path
     compact(there, OnSpark(spark), keep_hours=1, say=print)
     assert check(there, OnSpark(spark)) == []
     assert status(there).verdicts == status(here).verdicts
+
+
+def test_a_file_of_the_record_that_is_gone_is_one_message(
+    spark: SparkSession, recorded: Callable[..., Place], new_run: NewRun
+) -> None:
+    """Asked of Spark, which plans by the files that the tables name."""
+    place = recorded(new_run("run-1", change=spoil))
+    (answers,) = look(place).paths(Kept.ANSWERS)
+    Path(answers).unlink()
+    with pytest.raises(EnvironmentMissing, match="record check says which files are damaged or missing"), in_words():
+        ask_history(spark, look(place), concluding().scope, over="time")

@@ -80,8 +80,22 @@ Batches = Iterator[pa.RecordBatch]
 def on_spark(master: str | None, conf: Sequence[str] = (), *, runs: int = 0) -> Iterator["OnSpark"]:
     """A session for one command about so many runs; conf: ``KEY=VALUE``, which win over ours."""
     chosen = settings_for(master, runs) | pairs(conf)
-    with session(master, java_home=find_java().home, conf=chosen) as spark:
+    with session(master, java_home=find_java().home, conf=chosen) as spark, in_words():
         yield OnSpark(spark)
+
+
+@contextmanager
+def in_words() -> Iterator[None]:
+    """EnvironmentMissing where Spark could not do what it was asked."""
+    try:
+        yield
+    except PySparkException as problem:
+        raise EnvironmentMissing(
+            "Spark's tasks to do their work",
+            seen=_last_line(str(problem)),
+            hint="rocketdiff record check says which files are damaged or missing; each executor needs the record and the runs under the"
+            " same path or URL, and the Python packages that rocketdiff uses",
+        ) from problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,14 +269,8 @@ def _file(row: Mapping[str, Any]) -> NewFile:
 
 def _collected(rows: DataFrame) -> list[dict[str, Any]]:
     """The few rows that come back to the driver; EnvironmentMissing where tasks could not do their work."""
-    try:
+    with in_words():
         return rows.toArrow().to_pylist()
-    except PySparkException as problem:
-        raise EnvironmentMissing(
-            "Spark's tasks to do their work",
-            seen=_last_line(str(problem)),
-            hint="each executor needs the record and the runs under the same path or URL, and the Python packages that rocketdiff uses",
-        ) from problem
 
 
 def _last_line(text: str) -> str:

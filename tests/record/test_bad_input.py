@@ -1,0 +1,121 @@
+"""What may happen to a record from outside: a full disk, a clock that goes back, a half-copied folder, tables of somebody else."""
+
+import resource
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from deltalake import write_deltalake
+
+from rocketdiff.core.errors import EnvironmentMissing, TraceError
+from rocketdiff.record import commands, store
+from rocketdiff.record.commands import add, check, compact, judge, status
+from rocketdiff.record.files import Place
+from rocketdiff.record.rules import rules_now
+from rocketdiff.record.store import look
+from rocketdiff.record.tables import Kept
+from rocketdiff.record.work import Here
+from tests.record.rows import all_rows
+
+NewRun = Callable[..., Path]
+
+
+@contextmanager
+def no_file_beyond(size: int) -> Iterator[None]:
+    """As on a disk with little space: every file that grows beyond so many bytes fails."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def quiet(_: str) -> None:
+    """Nobody listens."""
+
+
+@pytest.mark.parametrize("size", [0, 1_000, 2_400])
+def test_a_disk_that_is_full_at_any_file_is_one_message(place: Place, new_run: NewRun, size: int) -> None:
+    """Parquet at its beginning, in the middle and at its end, and Delta's commits; what there was stays, and the command can be repeated."""
+    add(place, [new_run("run-1")], Here())
+    second, before = new_run("run-2"), all_rows(place)
+    for command in (lambda: add(place, [second], Here()), lambda: judge(place, Here(), say=quiet)):
+        with no_file_beyond(size), pytest.raises(EnvironmentMissing, match="record"):
+            command()
+        assert all_rows(place) == before
+    assert len(add(place, [second], Here()).new) == 1
+    assert judge(place, Here(), say=quiet) == (2, 2)
+    assert check(place, Here()) == []
+
+
+def test_a_clock_that_goes_back_changes_no_order(
+    place: Place, new_run: NewRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A day back between two commands: the later batch stays the later one, and nothing that is new is removed as old."""
+    add(place, [new_run("run-1")], Here())
+    judge(place, Here(), say=quiet)
+    today_ns = time.time_ns()
+    monkeypatch.setattr(time, "time_ns", lambda: today_ns - 86_400_000_000_000)
+    rules = rules_now()
+    monkeypatch.setattr(commands, "rules_now", lambda: rules | {"loss": "changed"})
+    add(place, [new_run("run-2")], Here())
+    judge(place, Here(), say=quiet)
+    batches = look(place).batches
+    assert [one.kind for one in batches[:3]] == ["add", "judge", "conclude"]
+    assert [one.rules.get("loss") == "changed" for one in batches if one.kind == "judge"] == [False, True, True]
+    compact(place, Here(), keep_hours=1, say=quiet)
+    assert (status(place).runs, status(place).judged) == (2, 2)
+    assert check(place, Here()) == []
+
+
+def test_a_half_copied_record_is_told_file_by_file(recorded: Callable[..., Place], new_run: NewRun) -> None:
+    """A file that was not copied and one that was cut: `check` names both, the others say what to do."""
+    place = recorded(new_run("run-1"))
+    (sends,), (runs,) = look(place).paths(Kept.SENDS), look(place).paths(Kept.RUNS)
+    size = Path(runs).stat().st_size
+    Path(sends).unlink()
+    Path(runs).write_bytes(Path(runs).read_bytes()[:-100])
+    told = check(place, Here())
+    assert [one.partition("/")[0] for one in told] == ["file runs", "file sends"]
+    assert f"has {size - 100} of {size} bytes" in told[0]
+    with pytest.raises(TraceError, match="record check says what is damaged"):
+        status(place)
+
+
+def test_a_record_without_the_log_of_a_table_is_one_message(place: Place, new_run: NewRun) -> None:
+    """Delta's log of `batches` cut short."""
+    add(place, [new_run("run-1")], Here())
+    log = min(Path(place.url, "batches", "_delta_log").glob("*.json"))
+    log.write_text(log.read_text()[:40])
+    with pytest.raises(TraceError, match="table batches of a record"):
+        status(place)
+
+
+def test_tables_of_somebody_else_are_refused(place: Place, new_run: NewRun) -> None:
+    """A Delta table of the same name that no rocketdiff made: nothing is added to it."""
+    write_deltalake(place.folder(Kept.BATCHES), pa.table({"batch": ["b"]}))
+    with pytest.raises(TraceError, match="expected a record of version 1; saw no record of rocketdiff"):
+        add(place, [new_run("run-1")], Here())
+
+
+def test_compaction_beside_another_writer_begins_anew(
+    place: Place, new_run: NewRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run is added while files are rewritten: it is in the record, and so is everything that was compacted."""
+    for number in range(2):
+        add(place, [new_run(f"run-{number}")], Here())
+    others = [new_run("other")]
+
+    def beaten(*given: object) -> None:
+        if others:
+            add(place, [others.pop()], Here())
+        store.commit(*given)  # type: ignore[arg-type]  # handed on as it came
+
+    monkeypatch.setattr(commands, "commit", beaten)
+    compact(place, Here(), keep_hours=0, say=quiet)
+    assert status(place).runs == 3
+    assert check(place, Here()) == []
