@@ -78,10 +78,11 @@ def test_every_run_goes_into_the_record_once_and_the_end_says_what_to_ask(runs: 
     assert make(tmp_path, said=said) is ExitCode.DIVERGES
     assert recorded(tmp_path) == 2
     assert said[0] == "run 1 of 2: java:4.7.1, round-robin/calm, seed 1; about 14 s left"
-    assert said[-2].startswith(
+    assert said[-3].startswith(
         f"what is new: rocketdiff record judge --record {tmp_path / 'record'} && rocketdiff record regressions"
     )
-    assert said[-2].endswith("--since 20261123-000000 --fail-on new")
+    assert said[-3].endswith("--since 20261123-000000 --fail-on new")
+    assert said[-2].endswith(f" --only {tmp_path / 'out'}")
     assert said[-1].startswith("CAMPAIGN planned=2 made=2 conform=0 diverge=2 ")
     again: list[str] = []
     assert make(tmp_path, said=again) is ExitCode.DIVERGES

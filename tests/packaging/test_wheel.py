@@ -28,6 +28,7 @@ DATA_FOLDERS = (
     "harness/rocketdiff/drivers/rust",
     "fixtures/skeletons",
     "harness/rocketdiff/matrix/templates",
+    "harness/rocketdiff/record/templates",
     "harness/rocketdiff/report/templates",
 )
 DATA_FILES = ("harness/rocketdiff/releases/artifacts.lock.json", "docker/Dockerfile")

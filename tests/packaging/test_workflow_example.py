@@ -107,7 +107,7 @@ def test_the_workflow_for_nights_names_only_commands_and_options_that_there_are(
     lines = [line for step in NIGHTLY for line in step.get("run", "").splitlines() if "rocketdiff " in line]
     commands = [shlex.split(line.strip().split(" && ")[0].split(" > ")[0]) for line in lines if "pip" not in line]
     assert [words[1:3] for words in commands] == [
-        ["campaign", "campaign.yaml"], ["record", "judge"], ["record", "regressions"], ["record", "compact"],
+        ["campaign", "campaign.yaml"], ["record", "judge"], ["record", "regressions"], ["record", "page"], ["record", "compact"],
     ]  # fmt: skip
     for _, *words in commands:
         one: Any = get_command(app)

@@ -26,7 +26,7 @@ FLAGS = [
 PATIENCE_MS = 180_000
 """Only so that a hung browser ends; a machine with ten other jobs is allowed to be slow."""
 
-SECTIONS = ("divergences", "unanswered", "checks", "failover", "cases", "run", "validity", "gate", "reading")
+SECTIONS = ("divergences", "unanswered", "checks", "failover", "cases", "validity", "gate", "run", "reading")
 
 pytestmark = [
     pytest.mark.browser,
@@ -139,6 +139,20 @@ def test_a_sign_of_the_matrix_unfolds_its_case(visit: Visit) -> None:
     assert folded.get_attribute("open") is None
     visit.page.click(".matrix a[href='#case-explicit-queue-by-selector.loss']")
     visit.page.wait_for_function("document.getElementById('case-explicit-queue-by-selector').open")
+
+
+def test_a_reader_goes_from_a_sign_to_the_divergence_its_pictures_and_what_repeats_it(visit: Visit) -> None:
+    """Sign, answer, card, case with its lanes; explain and the repeating command are on the card."""
+    visit.page.locator(".matrix td > a.bad").first.click()
+    answer = visit.page.locator(":target")
+    link = answer.locator("a[href^='#divergence-']").first
+    card = visit.page.locator(f"[id='{(link.get_attribute('href') or '').removeprefix('#')}']")
+    link.click()
+    assert card.is_visible()
+    assert "rocketdiff explain" in card.locator("footer").inner_text()
+    assert " --seed 918273 --scenario fault-latency/" in card.locator("footer").inner_text()
+    card.locator("text=Show the case with its pictures").click()
+    assert visit.page.locator(":target figure.lanes svg").count() > 0
 
 
 def test_the_filter_leaves_what_diverges(visit: Visit) -> None:

@@ -36,6 +36,9 @@ def make(campaign: Campaign, out: Path, record: str | None, *, say: Say, at_most
         say(line)
     if recording is not None:
         say(f"what is new: {asking(recording.record, measured)}")
+        say(
+            f"a page of these runs: {shlex.join(['rocketdiff', 'record', 'page', '--record', recording.record, '--only', str(out)])}"
+        )
     codes = [*(code for _, code in answered.values()), *(one.code for one in simulated.values())]
     is_whole = len(answered) == len(list(campaign.plan.runs())) and not (recording and recording.is_spoilt)
     say(machine_line(campaign, answered, simulated, out))

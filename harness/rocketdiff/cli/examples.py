@@ -75,6 +75,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "rocketdiff record regressions --since 2026-11-22 --fail-on new",
     ),
     "record history": ("rocketdiff record history --json",),
+    "record page": (
+        "rocketdiff record page --runs reports",
+        "rocketdiff record page --only reports/campaign --out reports/campaign.html",
+    ),
     "record rules-changed": ("rocketdiff record rules-changed loss",),
     "record status": ("rocketdiff record status --json",),
     "subject": ("rocketdiff subject init go my-driver", "rocketdiff subject check 'exec:./my-driver --flag'"),

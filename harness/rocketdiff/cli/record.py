@@ -1,6 +1,7 @@
 """`rocketdiff record`: all runs in one place, judged once, asked about as a whole."""
 
 import json
+import shlex
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -191,6 +192,41 @@ def record_history(
     for row in rows:
         share = f"{row['runs']} of {row['asked']} runs ({row['rate']:.0%}, {row['low']:.0%} to {row['high']:.0%})"
         typer.echo(f"{row['week']} {row['line']} {row['scenario']} {row['check']} {row['signature']}: {share}")
+
+
+@record_app.command("page", epilog=epilog("record page"))
+def record_page(
+    record: RecordOption = DEFAULT,
+    out: Annotated[Path, typer.Option(help="The page; its document is written beside it, as JSON.")] = Path(
+        "reports/record.html"
+    ),
+    runs: Annotated[
+        list[Path] | None, typer.Option("--runs", help="Folder with runs whose reports are linked; may be repeated.")
+    ] = None,
+    only: Annotated[
+        list[Path] | None,
+        typer.Option("--only", help="Restrict the page to the runs in this folder, as of a campaign; may be repeated."),
+    ] = None,
+    title: Annotated[str, typer.Option(help="What the page is called.")] = "The record of all runs",
+    master: MasterOption = None,
+    conf: ConfOption = None,
+) -> None:
+    """Write one offline page: what is new, gone or changed, how often each signature was seen, and all runs, with filters."""
+    from rocketdiff.core.files import require_folder, require_nameable
+    from rocketdiff.record.files import Place
+    from rocketdiff.record.page_command import make
+
+    require_nameable(out, "--out")
+    require_folder(out.parent, "--out")
+    place = Place.named(record)
+    words = [
+        *(["--record", record] if record != DEFAULT else []),
+        *(word for one in only or () for word in ("--only", str(one))),
+    ]
+    command = shlex.join(["rocketdiff", "record", "page", *words, "--out", str(out)])
+    told = make(place, (master, conf or ()), out=out, runs=runs or (), only=only or (), title=title, command=command)
+    typer.echo(f"html: {out}")
+    typer.echo(f"RECORD runs={told.total} judged={told.answered} changes={len(told.changes)} shown={len(told.runs)}")
 
 
 @record_app.command("rules-changed", epilog=epilog("record rules-changed"))

@@ -4,13 +4,14 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 
 from rocketdiff.documents.files import replace_file
 from rocketdiff.matrix import page
 from rocketdiff.matrix.document import MatrixDocument
 from rocketdiff.matrix.view import SIGNS, groups_of, rows_blank, standing_of
-from rocketdiff.report.words import duration, moment, plural, sentence
+from rocketdiff.report.html import page_environment
+from rocketdiff.report.words import plural
 
 FILE_NAME = "matrix.html"
 LIMIT_BYTES = 5_000_000
@@ -69,12 +70,4 @@ def blank_by_reason(document: MatrixDocument) -> tuple[tuple[str, tuple[tuple[st
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=ChoiceLoader([PackageLoader("rocketdiff.matrix"), PackageLoader("rocketdiff.report")]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(moment=moment, duration=duration, sentence=sentence, plural=plural)
-    return environment
+    return page_environment("rocketdiff.matrix")

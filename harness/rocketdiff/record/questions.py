@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from rocketdiff.record.spark.ask import Regressions
+    from rocketdiff.record.spark.ask_page import PageRows
 
 Master = tuple[str | None, Sequence[str]]
 """A Spark master as ``--master`` names it, and settings of ``--conf``."""
@@ -62,6 +63,15 @@ def rules_changed(place: Place, master: Master, checks: Sequence[str]) -> tuple[
         from rocketdiff.record.spark.ask import ask_rules_changed  # noqa: PLC0415 - Spark, as in _spark
 
         return ask_rules_changed(spark, snapshot, checks)
+
+
+def page_rows(place: Place, master: Master) -> "tuple[Snapshot, PageRows]":
+    """See ``spark/ask_page.py``; with the record as it was asked."""
+    snapshot = look(place)
+    with _spark(master, _runs(snapshot)) as spark:
+        from rocketdiff.record.spark.ask_page import ask_page  # noqa: PLC0415 - Spark, as in _spark
+
+        return snapshot, ask_page(spark, snapshot, concluding().scope)
 
 
 def code_of(told: "Regressions", wanted: frozenset[str]) -> ExitCode:

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from rocketdiff.documents.files import replace_file
 from rocketdiff.report import page
 from rocketdiff.report.calibration_words import bound, trust_briefly, trust_lines
 from rocketdiff.report.charts import palette
+from rocketdiff.report.clusters import weight_of
 from rocketdiff.report.document import Document
 from rocketdiff.report.example_words import attempt_text, plain_text
 from rocketdiff.report.ledger_words import STATE_SIGNS, ledger_parts
@@ -28,6 +29,7 @@ from rocketdiff.report.words import (
     moment,
     number,
     phase_word,
+    plural,
     sentence,
     short_case,
     subline,
@@ -99,9 +101,7 @@ def _page(document: Document, pictures: dict[str, CasePictures]) -> str:
             anchors=page.anchors_of(document),
             clusters=clusters,
             clusters_left_out=len(document.clusters) - len(clusters),
-            first_divergence=f"divergence-{clusters[0].item.fingerprint}"
-            if clusters and clusters[0].tone == "bad"
-            else "",
+            first_divergence=page.card_anchor(clusters[0].item) if clusters and clusters[0].tone == "bad" else "",
             unanswered=page.unanswered(document),
             left_out=left_out(document.run),
             ledger=ledger_parts(document),
@@ -113,27 +113,41 @@ def _page(document: Document, pictures: dict[str, CasePictures]) -> str:
     )
 
 
-def _environment(document: Document) -> Environment:
+def page_environment(*packages: str) -> Environment:
+    """What a page is made with: the templates of these packages, then those of this one."""
     environment = Environment(
-        loader=PackageLoader("rocketdiff.report"),
+        loader=ChoiceLoader([PackageLoader(package) for package in (*packages, "rocketdiff.report")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters.update(moment=moment, duration=duration, sentence=sentence, plural=plural)
+    return environment
+
+
+def _environment(document: Document) -> Environment:
+    environment, cards = page_environment(), page.cards_of(document)
     environment.filters.update(
+        card=lambda divergence, result: cards.get(
+            (
+                result.check,
+                divergence.signature,
+                divergence.subject,
+                str(weight_of(result, divergence, document.policy)),
+            ),
+            "",
+        ),
+        anchor=page.card_anchor,
         short=lambda case: short_case(case, document.run),
         measure_lines=measure_lines,
         number=number,
-        duration=duration,
-        moment=moment,
         attempt=attempt_text,
         settings=_settings_text,
         briefly=_briefly,
         hint=_hint,
         bound=bound,
         breakable=_breakable,
-        sentence=sentence,
         phase=phase_word,
     )
     return environment

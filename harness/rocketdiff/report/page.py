@@ -15,7 +15,7 @@ from rocketdiff.report.example_words import call_text, detail_lines, stored_text
 from rocketdiff.report.ledger_words import declarations
 from rocketdiff.report.pictures import CasePictures, LanesPicture, PoolPicture, draw_pools, endings_text
 from rocketdiff.report.signature_words import title_of
-from rocketdiff.report.words import PHASES, Sign, explain_command, plural, short_case, sign_of, where_in
+from rocketdiff.report.words import PHASES, Sign, explain_command, plural, repeat_command, short_case, sign_of, where_in
 
 CLUSTERS_SHOWN = 60
 """Limit of divergence cards; the document has the rest."""
@@ -91,6 +91,7 @@ class ClusterView:
     tone: str
     where: str
     explain: str
+    repeat: str
     decisions: tuple[SideView, ...]
     detail: tuple[tuple[str, str], ...]
     declarations: tuple[EntryOutcome, ...]
@@ -164,6 +165,7 @@ def cluster_views(document: Document) -> tuple[ClusterView, ...]:
             tone=_BADGES[cluster.weight][1],
             where=where_in(cluster, document.run),
             explain=explain_command(cluster, document.run),
+            repeat=repeat_command(document.run.reproduce, short_case(cluster.example_case, document.run)),
             decisions=_sides(cluster, subjects),
             detail=detail_lines(cluster.example),
             declarations=declarations(cluster, document),
@@ -172,6 +174,17 @@ def cluster_views(document: Document) -> tuple[ClusterView, ...]:
         )
         for cluster in document.clusters[:CLUSTERS_SHOWN]
     )
+
+
+def card_anchor(cluster: DivergenceCluster) -> str:
+    """Fragment identifier of a cluster's card."""
+    return f"divergence-{cluster.fingerprint}" + ("" if cluster.weight is Weight.NEW else f"-{cluster.weight}")
+
+
+def cards_of(document: Document) -> dict[tuple[str, str, str, str], str]:
+    """Card of each divergence that has one: by check, signature, subject and weight."""
+    shown = document.clusters[:CLUSTERS_SHOWN]
+    return {(one.check, one.signature, one.subject, str(one.weight)): card_anchor(one) for one in shown}
 
 
 def context_of(cluster: DivergenceCluster, document: Document) -> ExampleContext:

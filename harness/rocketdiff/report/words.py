@@ -1,5 +1,6 @@
 """The sentences and signs all formats share, so that the terminal, the page and the comment say the same thing."""
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -197,6 +198,13 @@ def explain_command(cluster: DivergenceCluster, run: RunInfo) -> str:
     for placeholder, value in values.items():
         command = command.replace(placeholder, value)
     return command
+
+
+def repeat_command(reproduce: str, scenario: str) -> str:
+    """The command that repeats one scenario of a run; the whole run's where it chose scenarios itself, and for what is pooled over several."""
+    if not reproduce or scenario.startswith("pooled/") or " --scenario " in reproduce:
+        return reproduce
+    return f"{reproduce} --scenario {shlex.quote(scenario)}"
 
 
 def moment(iso: str) -> str:

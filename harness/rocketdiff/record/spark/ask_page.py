@@ -1,0 +1,55 @@
+"""What the page of a record asks of Spark, in one session: what has changed in both orders of runs, and rates by week and by release."""
+
+from dataclasses import dataclass
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - the name every Spark programmer reads at once
+
+from rocketdiff.record.freshness import concluded
+from rocketdiff.record.spark.ask import Row
+from rocketdiff.record.spark.frames import table
+from rocketdiff.record.spark.questions.asked import (
+    OVER_RELEASES,
+    OVER_TIME,
+    RUN_COLUMNS,
+    asked,
+    found,
+    lines,
+    sightings,
+)
+from rocketdiff.record.spark.questions.regressions import KEY, UNCHANGED, regressions
+from rocketdiff.record.spark.questions.signature_by_release import signature_by_release
+from rocketdiff.record.spark.questions.signature_history import signature_history
+from rocketdiff.record.store import Snapshot
+from rocketdiff.record.tables import Kept
+
+MOST_ROWS = 2_000
+"""Of each answer: more than a page of 5 MB has room for. Changes: the newest; rates: as they are sorted."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageRows:
+    """changes: rows of ``regressions`` that are no ``unchanged``, the newest first, with ``over``; by_release and by_week: rows of the questions of these names."""
+
+    changes: tuple[Row, ...]
+    by_release: tuple[Row, ...]
+    by_week: tuple[Row, ...]
+
+
+def ask_page(spark: SparkSession, snapshot: Snapshot, scope: str) -> PageRows:
+    """All of it."""
+    runs = table(spark, snapshot, Kept.RUNS, snapshot.of("add")).select(*RUN_COLUMNS)
+    answers = table(spark, snapshot, Kept.ANSWERS, concluded(snapshot, scope))
+    answers = answers.select("run", "case", "check", "verdict", "divergences")
+    questions, signatures = asked(answers).cache(), found(answers).cache()
+    seen = {over: sightings(lines(runs, over), questions, signatures) for over in (OVER_RELEASES, OVER_TIME)}
+    changes: list[Row] = []
+    for over, some in seen.items():
+        changed = regressions(some).where(F.col("state") != UNCHANGED)
+        rows = changed.orderBy(F.col("created_ms").desc(), *KEY).limit(MOST_ROWS).toArrow().to_pylist()
+        changes += [row | {"over": over} for row in rows]
+    by_release = signature_by_release(seen[OVER_RELEASES]).limit(MOST_ROWS).toArrow().to_pylist()
+    by_week = signature_history(seen[OVER_TIME]).limit(MOST_ROWS).toArrow().to_pylist()
+    for held in (questions, signatures):
+        held.unpersist()
+    return PageRows(tuple(changes), tuple(by_release), tuple(by_week))

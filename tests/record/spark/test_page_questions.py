@@ -1,0 +1,40 @@
+"""What the page of a record asks of Spark."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from rocketdiff.record.conclude import concluding
+from rocketdiff.record.files import Place
+from rocketdiff.record.spark.ask_page import ask_page
+from rocketdiff.record.store import look
+from tests.analysis.synthetic import Told
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+]
+
+
+def spoil(told: Told) -> None:
+    """Lose a message."""
+    told.stored = [one for one in told.stored if one.send != 3]
+
+
+def test_the_page_is_told_what_changed_between_runs_and_between_releases(
+    spark: SparkSession, new_run: Callable[..., Path], recorded: Callable[..., Place]
+) -> None:
+    """Two releases, of which the later one loses a message: new between them, and 0 of 1 and 1 of 1 runs."""
+    runs = [new_run("a", candidate="python:5.1.4"), new_run("b", candidate="python:5.3.3", change=spoil)]
+    rows = ask_page(spark, look(recorded(*runs)), concluding().scope)
+    (change,) = (row for row in rows.changes if row["check"] == "loss")
+    assert (change["over"], change["state"], change["run"], change["before_run"]) == ("releases", "new", "b", "a")
+    rates = [row for row in rows.by_release if row["check"] == "loss"]
+    assert [(row["pair"], row["runs"], row["asked"]) for row in rates] == [
+        ("java:5.3.3~python:5.1.4", 0, 1), ("java:5.3.3~python:5.3.3", 1, 1),
+    ]  # fmt: skip
+    assert [(row["line"], row["runs"]) for row in rows.by_week if row["check"] == "loss"] == [
+        ("java:5.3.3~python:5.3.3 on 5.3.3", 1)
+    ]
