@@ -174,9 +174,9 @@ STORED: Mapping[str, Defect] = {
         DefectKind.CONTENT,
         "changes the last byte of a body",
         "quick",
-        ("content",),
+        ("content", "loss"),
         CALM,
-        _stored(lambda one: replace(one, body_digest="0" * 64)),
+        _stored(lambda one: replace(one, body_ok=False)),
     ),
     "broken-body": _of(
         DefectKind.CONTENT,

@@ -66,7 +66,7 @@ def judge_case(trace: CaseTrace, *, batch_rows: int = BATCH_ROWS, plainly: bool 
     collector = kind(trace.run, trace.entry.number, trace.entry.origin_ns or 0)
     for fault in trace.faults:
         collector.note(fault)
-    context = CaseContext(trace.entry, FaultTimes(trace.faults), collector, rulebook.habits)
+    context = CaseContext(trace.entry, FaultTimes(trace.faults), collector, rulebook.habits, trace.bodies_compared)
     _note_limits(trace, rulebook, collector)
     compare_publish_lists(trace, collector)
     observers = _observers(trace, context, rulebook)

@@ -35,7 +35,8 @@ class CaseTrace:
     """
     One case: what ``run.json`` says about it and its tables; a missing table is a missing witness, not an empty one.
 
-    rules_given: the release whose rules the user gave for a baseline that has none of its own.
+    rules_given: the release whose rules the user gave for a baseline that has none of its own. bodies_compared: ``body_ok`` is
+    the answer of a comparison byte by byte, so that ``body_digest`` need not be asked.
 
     (No slots: ``faults`` and ``routes`` are made once, when first asked for.)
     """
@@ -45,6 +46,7 @@ class CaseTrace:
     entry: CaseEntry
     tables: Mapping[TableKey, pa.Table]
     rules_given: str | None = None
+    bodies_compared: bool = False
 
     @cached_property
     def faults(self) -> tuple[FaultRecord, ...]:
@@ -103,7 +105,9 @@ def read_case(run: RunDirectory, number: int) -> CaseTrace:
     keys += [(table, arm) for table in TableName if table is not TableName.FAULTS for arm in Arm]
     tables = {key: read_table(run, key[0], number, key[1]) for key in keys if has_table(run, key[0], number, key[1])}
     manifest = run.manifest
-    return CaseTrace(run.run, manifest.subjects, run.entry(number), tables, manifest.baseline_rules)
+    return CaseTrace(
+        run.run, manifest.subjects, run.entry(number), tables, manifest.baseline_rules, manifest.bodies_compared
+    )
 
 
 def _rows(table: pa.Table, columns: list[str], batch_rows: int) -> Iterator[Row]:

@@ -1,17 +1,19 @@
 """
 Which attempts a report draws one by one: windows of a case around its examples, or around its first fault.
 
-In: the case's table of attempts (Arrow), its faults and its differences. Out: one LaneBar an attempt and window. Only the
+In: the case's table of attempts (Arrow, in order), its faults and its differences. Out: one LaneBar an attempt and window. Only the
 rows of a window ever become Python objects.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from rocketdiff.analysis.case_trace import CaseTrace
+from rocketdiff.analysis.columns.arm_columns import Ints, is_word
 from rocketdiff.analysis.facts import Difference, LaneBar
 from rocketdiff.analysis.steps.attempts_in_context import FaultTimes
 from rocketdiff.analysis.summaries import ease
@@ -107,12 +109,10 @@ def _around(table: pa.Table | None, example: Difference) -> Window | None:
 
 def _bars(table: pa.Table, arm: Arm, number: int, window: Window) -> Iterator[LaneBar]:
     inside = (pc.field("start_ns") <= window.end_ns) & (pc.field("end_ns") >= window.start_ns)
-    rows = table.filter(inside).select(_COLUMNS).to_pylist()
-    plain_last = sorted(rows, key=lambda row: (_is_plain(row), abs(row["start_ns"] - window.middle_ns)))
-    for row in sorted(plain_last[:BARS], key=lambda row: (row["thread"], row["send"], row["attempt"])):
+    found = table.select(_COLUMNS).filter(inside)
+    # A first attempt that was stored is what there is most of, and the first to be left out.
+    is_plain = is_word(found.column("outcome"), Outcome.OK) & (found.column("attempt").to_numpy() == 0)
+    away_ns = np.abs(found.column("start_ns").to_numpy() - window.middle_ns)
+    chosen: Ints = np.sort(np.lexsort((away_ns, is_plain))[:BARS])
+    for row in found.take(chosen).to_pylist():
         yield LaneBar(arm=str(arm), **row, window=number)
-
-
-def _is_plain(row: dict[str, object]) -> bool:
-    """A first attempt that was stored is what there is most of, and the first to be left out."""
-    return row["outcome"] == Outcome.OK and row["attempt"] == 0

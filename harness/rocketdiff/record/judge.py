@@ -77,7 +77,8 @@ def read_unit(place: Place, unit: Unit) -> CaseTrace:
         content = rows.filter(wanted).drop_columns(["run"]).cast(SCHEMAS[said.table])
         verify(content, said, where=f"{said.table} of case {unit.case} of run {unit.run} in the record")
         tables[said.table, said.arm] = content
-    return CaseTrace(unit.run, manifest.subjects, manifest.case(unit.case), tables, manifest.baseline_rules)
+    entry, rules = manifest.case(unit.case), manifest.baseline_rules
+    return CaseTrace(unit.run, manifest.subjects, entry, tables, rules, manifest.bodies_compared)
 
 
 def manifest_of(place: Place, unit: Unit) -> RunManifest:

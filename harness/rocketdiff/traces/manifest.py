@@ -19,7 +19,13 @@ from rocketdiff.core.run_info import Guard, Machine
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.traces.journal import CLIENT
 from rocketdiff.traces.recorder import digest_of
-from rocketdiff.traces.schema import DIGESTS_SINCE, SCHEMA_VERSION, minor_of, require_known_version
+from rocketdiff.traces.schema import (
+    BODIES_COMPARED_SINCE,
+    DIGESTS_SINCE,
+    SCHEMA_VERSION,
+    minor_of,
+    require_known_version,
+)
 
 _END_OF_TIME_MS = 253_402_300_800_000
 """The year 10000, which no calendar here can write."""
@@ -194,6 +200,11 @@ class RunManifest:
     def has_digests(self) -> bool:
         """Whether its program wrote digests; without them nobody can tell whether a run was altered."""
         return minor_of(self.schema) >= DIGESTS_SINCE
+
+    @property
+    def bodies_compared(self) -> bool:
+        """Whether ``body_ok`` says that a body is the planned one byte by byte; before, it may say only how it begins."""
+        return minor_of(self.schema) >= BODIES_COMPARED_SINCE
 
     @property
     def baseline_rules(self) -> str | None:

@@ -13,10 +13,13 @@ import pyarrow as pa
 from rocketdiff.core.errors import TraceError
 from rocketdiff.core.events import Arm
 
-SCHEMA_VERSION = "1.6"
+SCHEMA_VERSION = "1.7"
 
 DIGESTS_SINCE = 3
 """The minor version from which ``run.json`` has a digest of itself and of every sealed table."""
+
+BODIES_COMPARED_SINCE = 7
+"""The minor version from which ``body_ok`` is for certain the answer of a comparison byte by byte, so that no digest need be asked."""
 
 ARM_CODES = {Arm.BASELINE: 0, Arm.CANDIDATE: 1}
 

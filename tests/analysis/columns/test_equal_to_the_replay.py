@@ -20,7 +20,7 @@ from rocketdiff.core.events import Arm
 from rocketdiff.traces.manifest import CaseStatus
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
-from tests.analysis.columns.planted import STORIES, Change, both_ways, changed, is_sorted, traces
+from tests.analysis.columns.planted import BEFORE_1_7, STORIES, Change, both_ways, changed, is_sorted, traces
 
 ROOT = Path(__file__).parents[3]
 SHIPPED = [ROOT / "tests" / "older_run", ROOT / "reports" / "sample"]
@@ -57,7 +57,10 @@ def in_columns(trace: CaseTrace) -> CaseColumns:
     return case
 
 
-@pytest.mark.parametrize("story", STORIES)
+EVERY = [*STORIES, BEFORE_1_7]
+
+
+@pytest.mark.parametrize("story", EVERY)
 def test_a_faithful_client(told: Told, story: str) -> None:
     """Facts of two faithful clients are equal both ways, and most of their sends never become objects."""
     assert in_columns(told[story]).slow.mean() < 0.4
@@ -66,7 +69,7 @@ def test_a_faithful_client(told: Told, story: str) -> None:
 
 
 @settings(max_examples=EXAMPLES or 25, derandomize=not EXAMPLES)
-@given(story=st.sampled_from(list(STORIES)), planted=st.lists(changes, min_size=1, max_size=3))
+@given(story=st.sampled_from(EVERY), planted=st.lists(changes, min_size=1, max_size=3))
 def test_whatever_is_changed(told: Told, story: str, planted: list[Change]) -> None:
     """One to three values of any column of any row changed, rows lost, and rows that are there again."""
     trace = changed(told[story], planted)

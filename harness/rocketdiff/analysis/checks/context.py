@@ -15,12 +15,13 @@ from rocketdiff.traces.manifest import CaseEntry
 
 @dataclass(frozen=True, slots=True)
 class CaseContext:
-    """The case, its faults and the collector of its facts; habits: what the rules let callbacks do."""
+    """The case, its faults and the collector of its facts; habits: what the rules let callbacks do. bodies_compared: as of the trace."""
 
     entry: CaseEntry
     times: FaultTimes
     collector: FactCollector
     habits: AsyncHabits = NO_HABITS
+    bodies_compared: bool = False
 
     def confuses_answers(self, side: SendView) -> bool:
         """

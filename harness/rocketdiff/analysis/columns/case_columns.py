@@ -151,7 +151,7 @@ def _parts(
     earliest_ms = _earliest_stored(columns[Arm.BASELINE], stored[Arm.BASELINE], len(brokers.words), trace.entry.clock)
     for arm, each in columns.items():
         turns = turns_of(each, trace.routes(arm), kind, brokers, trace.entry.settings)
-        contents = contents_of(each, stored[arm], everything, trace.entry.clock)
+        contents = contents_of(each, stored[arm], everything, trace.entry.clock, bodies_compared=trace.bodies_compared)
         own = turns.keeps & stored[arm].at_home & contents.sound
         own &= ~near_faults(trace.faults, brokers, each.broker, each.tried_ns, each.answered_ns)
         own &= ~_after_trouble(each, len(brokers.words))

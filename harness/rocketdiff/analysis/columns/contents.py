@@ -8,7 +8,7 @@ text that fits, and has nothing in the open places that JSON would read as more 
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,10 +32,16 @@ PATTERNS = 4
 _DIGEST_BYTES = 8
 """Bytes of SHA-256 that ``body_digest`` keeps."""
 
+_SHORT = 64
+"""Rows that a stretch of texts of one length has on the average where they need not be brought together."""
+
 _NO_FLAG = np.iinfo(np.int64).min
 _MANY = 1 << 20
-_BLOCK = 65_536
-"""Texts compared at a time: some 15 MB."""
+_BLOCK = 4_096
+"""Texts compared at a time: so many that a processor's own memory holds them."""
+
+_SPACE, _DELETE = np.uint8(0x20), np.uint8(0x7F)
+"""The first character of plain text, and the first after the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,31 @@ class Pattern:
     identity: slice | None
     open_end: slice | None
     carried: int
+
+    def fits(self, lines: Bytes) -> Mask:
+        """Which lines are this text, with nothing in the open places that ends or escapes a word of JSON."""
+        fits = self._is_closed_alike(lines)
+        for place in (self.key, self.open_end):
+            if place is not None:
+                words = np.ascontiguousarray(lines[:, place])
+                is_plain = (words - _SPACE < _DELETE - _SPACE) & (words != ord('"')) & (words != ord("\\"))
+                if not bool(is_plain.all()):
+                    fits &= is_plain.all(axis=1)
+        return fits
+
+    def _is_closed_alike(self, lines: Bytes) -> Mask:
+        """Eight lines are compared as so many numbers of eight bytes as a line has bytes."""
+        rows, width = lines.shape
+        whole = rows - rows % 8
+        fits = np.ones(rows, dtype=np.bool_)
+        closed = self.closed * np.uint8(0xFF)
+        numbers = np.ascontiguousarray(lines[:whole]).reshape(-1).view(np.uint64).reshape(-1, width)
+        differs = numbers ^ np.tile(self.text, 8).view(np.uint64)
+        differs &= np.tile(closed, 8).view(np.uint64)
+        if int(differs.max(initial=0)):
+            fits[:whole] = ~differs.view(np.uint8).reshape(-1, width).any(axis=1)
+        fits[whole:] = ~((lines[whole:] ^ self.text) & closed).any(axis=1)
+        return fits
 
 
 @dataclass(slots=True)
@@ -82,8 +113,19 @@ class Contents:
     sys_flag: Ints
 
 
-def contents_of(columns: ArmColumns, stored: StoredColumns, everything: Carried, clock: ClockAnchor | None) -> Contents:
-    """Contents of an arm's views."""
+def contents_of(
+    columns: ArmColumns,
+    stored: StoredColumns,
+    everything: Carried,
+    clock: ClockAnchor | None,
+    *,
+    bodies_compared: bool,
+) -> Contents:
+    """
+    Contents of an arm's views.
+
+    bodies_compared: no digest need be asked; what was found damaged is not at home, and becomes an object anyway.
+    """
     row = stored.row
 
     def of_copy(values: Any) -> Ints:
@@ -96,7 +138,8 @@ def contents_of(columns: ArmColumns, stored: StoredColumns, everything: Carried,
         return Contents(nothing >= 0, np.ones(row.size, dtype=np.bool_), nothing, flag, sys_flag)
     body_bytes = np.full(stored.rows + 1, MISSING, dtype=np.int64)
     body_bytes[row] = columns.body_bytes  # the last, of views without a copy, is nobody's
-    texts = _Texts.read(properties, stored.table.column("body_digest"), body_bytes[:-1], everything)
+    digests = None if bodies_compared else _digests(stored.table.column("body_digest"))
+    texts = _Texts.read(properties, digests, body_bytes[:-1], everything)
     sound = of_copy(texts.is_sound()) == 1
     carried = of_copy(texts.carried)
     sound &= _as_planned(columns, carried, everything)
@@ -160,26 +203,33 @@ def _born_in_call(columns: ArmColumns, stored: StoredColumns, clock: ClockAnchor
 
 @dataclass(slots=True)
 class _Texts:
-    """Of every stored message: what it carries, a hash of its UNIQ_KEY, and whether its digest is that of its planned body."""
+    """
+    Of every stored message: what it carries, a hash of its UNIQ_KEY, and whether it is sound but for that.
 
+    body_bytes: size of its planned body. digests: of its body; None where they need not be asked.
+    """
+
+    body_bytes: Ints
+    digests: Hashes | None
     carried: Ints
     keys: Hashes
     has_key: Mask
-    digest_fits: Mask
+    sound: Mask
 
     @classmethod
-    def read(cls, properties: Any, digests: Any, body_bytes: Ints, everything: Carried) -> "_Texts":
+    def read(cls, properties: Any, digests: Hashes | None, body_bytes: Ints, everything: Carried) -> "_Texts":
         rows = len(properties)
         texts = cls(
+            body_bytes,
+            digests,
             np.full(rows, MISSING, dtype=np.int64),
             np.zeros(rows, dtype=np.uint64),
             np.zeros(rows, dtype=np.bool_),
             np.zeros(rows, dtype=np.bool_),
         )
-        digest_words, first = _digests(digests), 0
+        first = 0
         for chunk in properties.chunks:
-            here = slice(first, first + len(chunk))
-            texts._read_chunk(chunk, first, digest_words[here], body_bytes[here], everything)
+            texts._read_chunk(chunk, first, everything)
             first += len(chunk)
         texts._read_others(properties)
         return texts
@@ -194,55 +244,46 @@ class _Texts:
 
     def is_sound(self) -> Mask:
         """What carries something known, a key of its own, and the body that was sent."""
-        keys = self.keys[self.has_key]
+        keys = self.keys if bool(self.has_key.all()) else self.keys[self.has_key]
         ordered = np.sort(keys)
         twice = ordered[1:][ordered[1:] == ordered[:-1]]
-        return self.digest_fits & ~(self.has_key & np.isin(self.keys, twice)) if twice.size else self.digest_fits
+        return self.sound & ~(self.has_key & np.isin(self.keys, twice)) if twice.size else self.sound
 
-    def _read_chunk(self, chunk: Any, first: int, digests: Hashes, body_bytes: Ints, everything: Carried) -> None:
+    def _read_chunk(self, chunk: Any, first: int, everything: Carried) -> None:
         lengths = np.diff(_offsets(chunk))
         if chunk.null_count:
             lengths = np.where(chunk.is_valid().to_numpy(zero_copy_only=False), lengths, 0)
-        order = np.argsort(
-            lengths.astype(np.uint16) if int(lengths.max(initial=0)) < 65_536 else lengths, kind="stable"
-        )
-        edges = np.flatnonzero(np.diff(lengths[order])) + 1
-        for group in np.split(order, edges):
-            if group.size and lengths[group[0]]:
-                for start in range(0, group.size, _BLOCK):
-                    rows = group[start : start + _BLOCK]
-                    self._read_block(_matrix(chunk, rows), rows + first, digests[rows], body_bytes[rows], everything)
+        for group in _of_one_length(lengths):
+            for start in range(0, group.size, _BLOCK):
+                rows = group[start : start + _BLOCK]
+                self._read_block(_matrix(chunk, rows), rows + first, everything)
 
-    def _read_block(self, texts: Bytes, rows: Ints, digests: Hashes, body_bytes: Ints, everything: Carried) -> None:
+    def _read_block(self, lines: Bytes, rows: Ints, everything: Carried) -> None:
         """Texts of one length, a line each."""
-        left = np.arange(rows.size)
         for _ in range(PATTERNS):
-            if not left.size:
-                return
-            pattern = _pattern(texts[left[0]], everything)
+            pattern = _pattern(lines[0], everything)
             if pattern is None:
                 return
-            lines = texts if left.size == rows.size else texts[left]
-            fits = _fits(lines, pattern)
-            chosen = left[fits]
-            self._note(
-                lines if bool(fits.all()) else lines[fits], pattern, rows[chosen], digests[chosen], body_bytes[chosen]
-            )
-            left = left[~fits]
+            fits = pattern.fits(lines)
+            if bool(fits.all()):
+                self._note(lines, pattern, rows)
+                return
+            self._note(lines[fits], pattern, rows[fits])
+            lines, rows = lines[~fits], rows[~fits]
 
-    def _note(self, lines: Bytes, pattern: Pattern, rows: Ints, digests: Hashes, body_bytes: Ints) -> None:
+    def _note(self, lines: Bytes, pattern: Pattern, rows: Ints) -> None:
         self.carried[rows] = pattern.carried
         if pattern.key is not None:
             self.keys[rows] = _hashes(lines[:, pattern.key])
             self.has_key[rows] = True
-        if pattern.identity is None:
-            self.digest_fits[rows] = True
+        if pattern.identity is None or self.digests is None:
+            self.sound[rows] = True
             return
-        identities = lines[:, pattern.identity]
+        identities, body_bytes = lines[:, pattern.identity], self.body_bytes[rows]
         for size in np.unique(body_bytes).tolist():
             if size >= 0:
                 here = np.flatnonzero(body_bytes == size)
-                self.digest_fits[rows[here]] = _body_digests(identities[here], size) == digests[here]
+                self.sound[rows[here]] = _body_digests(identities[here], size) == self.digests[rows[here]]
 
 
 def _pattern(text: Bytes, everything: Carried) -> Pattern | None:
@@ -278,16 +319,6 @@ def _place_of_value(content: bytes, carried: dict[str, str], name: str) -> slice
     place = slice(begin, begin + len(carried[name]))
     is_here = content[place] == carried[name].encode() and content[place.stop : place.stop + 1] == b'"'
     return place if is_here and b"\\" not in content[place] else None
-
-
-def _fits(lines: Bytes, pattern: Pattern) -> Mask:
-    """Which lines are the pattern's, with nothing in the open places that ends or escapes a word of JSON."""
-    fits = ((lines == pattern.text) | ~pattern.closed).all(axis=1)
-    for place in (pattern.key, pattern.open_end):
-        if place is not None:
-            words = lines[:, place]
-            fits &= ((words >= 0x20) & (words < 0x7F) & (words != ord('"')) & (words != ord("\\"))).all(axis=1)
-    return np.asarray(fits)
 
 
 def _hashes(words: Bytes) -> Hashes:
@@ -338,6 +369,17 @@ def _offsets(chunk: Any) -> Ints:
     if not len(chunk):
         return np.zeros(1, dtype=np.int64)
     return np.frombuffer(chunk.buffers()[1], dtype=kind)[chunk.offset : chunk.offset + len(chunk) + 1].astype(np.int64)
+
+
+def _of_one_length(lengths: Ints) -> Iterator[Ints]:
+    """Rows whose texts are equally long and not empty: stretches of them where these are long, else from all over."""
+    edges = np.flatnonzero(np.diff(lengths)) + 1
+    if edges.size * _SHORT < lengths.size:
+        rows = np.arange(lengths.size)
+    else:
+        rows = np.argsort(lengths.astype(np.uint16) if int(lengths.max()) < 65_536 else lengths, kind="stable")
+        edges = np.flatnonzero(np.diff(lengths[rows])) + 1
+    return (group for group in np.split(rows, edges) if group.size and lengths[group[0]])
 
 
 def _matrix(chunk: Any, rows: Ints) -> Bytes:

@@ -69,10 +69,28 @@ class Content(CaseObserver):
         """Note every way in which a copy is not as planned, once a send."""
         noted: set[str] = set()
         for copy in copies:
-            for signature, expected, observed in _held_against_plan(side, copy):
+            for signature, expected, observed in self._held_against_plan(side, copy):
                 if signature not in noted:
                     noted.add(signature)
                     self._note(signature, send, side, expected, observed)
+
+    def _held_against_plan(self, side: SendView, copy: Copy) -> Iterator[tuple[str, str, str]]:
+        """Signature, expected and observed of everything that the plan wants of a message and its copy does not have."""
+        assert side.row is not None
+        found = copy.carried()
+        for name, value in json.loads(side.row.properties or "{}").items():
+            if name not in found:
+                yield f"content.property-missing/{name}", f"{name}={value!r}", "no such property"
+            elif found[name] != value:
+                yield f"content.property-changed/{name}", f"{name}={value!r}", f"{found[name]!r}"
+        identity = found.get(ID_PROPERTY)
+        if identity is not None and not self._is_planned_body(copy, identity, side.row.body_bytes):
+            yield "content.body-changed", f"the {side.row.body_bytes} bytes sent", "another body"
+
+    def _is_planned_body(self, copy: Copy, identity: str, body_bytes: int) -> bool:
+        if self._context.bodies_compared:
+            return copy.body_ok
+        return copy.body_digest == body_digest(padded(identity, body_bytes))
 
     def _require_own_key(self, send: AlignedSend, side: SendView, copies: Sequence[Copy]) -> None:
         """No other send of the arm has this message's key, and all copies of one message share theirs: by it they are told to be one."""
@@ -135,20 +153,6 @@ def evaluate(facts: CaseFacts) -> Evidence:
     standing, reason = unread(facts) or standing_with(facts, looked, "no stored message of {} tells what it carries")
     measures = counted(facts, "messages-compared", NAME, "copy")
     return facts.evidence(NAME, standing, reason, decisions=sum(looked.values()), measures=measures)
-
-
-def _held_against_plan(side: SendView, copy: Copy) -> Iterator[tuple[str, str, str]]:
-    """Signature, expected and observed of everything that the plan wants of a message and its copy does not have."""
-    assert side.row is not None
-    found = copy.carried()
-    for name, value in json.loads(side.row.properties or "{}").items():
-        if name not in found:
-            yield f"content.property-missing/{name}", f"{name}={value!r}", "no such property"
-        elif found[name] != value:
-            yield f"content.property-changed/{name}", f"{name}={value!r}", f"{found[name]!r}"
-    identity = found.get(ID_PROPERTY)
-    if identity is not None and copy.body_digest != body_digest(padded(identity, side.row.body_bytes)):
-        yield "content.body-changed", f"the {side.row.body_bytes} bytes sent", "another body"
 
 
 def _telling(copies: Sequence[Copy] | None) -> Copy | None:
