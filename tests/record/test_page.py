@@ -102,6 +102,7 @@ def test_every_link_leads_to_a_place_of_the_page_or_to_a_report(document: Record
     assert {link[1:] for link in links if link.startswith("#")} <= set(places)
     assert [place for place in places if place.startswith("change-")] == ["change-time-1", "change-releases-1"]
     assert HOSTILE not in page
+    assert "java:5.1.4 against java:5.3.3: 3 of 4 runs (10% to 90%)" in page
 
 
 def test_a_page_that_would_be_too_large_has_fewer_runs(

@@ -304,7 +304,7 @@ def _table(document: RecordDocument, line: str, number: int, weeks: Weeks) -> Ta
 
 
 def _cell(rate: Rate, release: str, document: RecordDocument) -> CellView:
-    hint = f"{rate.pair.replace('~', ' against ')}: {rate.runs} of {plural(rate.asked, 'run')} ({_percent(rate.low)} to {_percent(rate.high)})"
+    hint = f"{_against(rate.pair)}: {rate.runs} of {plural(rate.asked, 'run')} ({_percent(rate.low)} to {_percent(rate.high)})"
     tone = "mute" if not rate.runs else "known" if rate.declared_by else "bad"
     return CellView(release, f"{rate.runs}/{rate.asked}", hint, tone, _evidence(rate, document) if rate.runs else "")
 
@@ -360,6 +360,12 @@ def _numbers(text: str) -> list[object]:
     return [(0, int(word), "") if word.isdecimal() else (1, 0, word) for word in re.findall(r"\d+|[^\d.:~-]+", text)]
 
 
+def _against(pair: str) -> str:
+    """``java:4.7.1 against java:5.3.3`` of baseline~candidate."""
+    baseline, _, candidate = pair.partition("~")
+    return f"{candidate} against {baseline}"
+
+
 def _percent(share: float) -> str:
     return f"{share:.0%}"
 
@@ -371,7 +377,7 @@ def _at(at_ms: int) -> str:
 @cache
 def _environment() -> Environment:
     environment = page_environment("rocketdiff.record")
-    environment.filters.update(at=_at, percent=_percent, words=_words)
+    environment.filters.update(at=_at, percent=_percent, words=_words, against=_against)
     return environment
 
 
