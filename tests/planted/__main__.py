@@ -46,12 +46,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--again", action="store_true", help=f"then change the check {CHECK}, and judge again")
     asked = parser.parse_args(arguments)
     lines = schedule(SERVERS[: asked.servers], asked.nights)
-    with _folder(asked.folder) as folder:
+    with folder_of(asked.folder) as folder:
         name = "record-standalone" if asked.standalone else "record"
         runs, record = folder / "runs", ["--record", str(folder / name)]
         _made(lines, runs)
         with standalone(folder / "cluster", workers=2) if asked.standalone else nullcontext() as cluster:
-            tell = partial(_told, cluster)
+            tell = partial(told, cluster)
             tell(["record", "add", str(runs), *record])
             tell(["record", "judge", *record])
             tell(["record", "status", *record], spark=False)
@@ -77,13 +77,13 @@ def _write(folder: Path, line: Line) -> None:
     write_all(folder, line.replicas())
 
 
-def _told(cluster: Standalone | None, words: Sequence[str], *, spark: bool = True, import_path: str = "") -> Measured:
+def told(cluster: Standalone | None, words: Sequence[str], *, spark: bool = True, import_path: str = "") -> Measured:
     conf = ["--master", cluster.master, *ON_LOOPBACK] if cluster is not None and spark else []
     beside = [worker.pid for worker in cluster.workers] if cluster is not None else []
-    told = run([*words, *conf], beside=beside, import_path=import_path)
-    sys.stdout.write(f"{' '.join(words[:4]):<40} {told.line}   {_last(told.said)}\n")
+    measured = run([*words, *conf], beside=beside, import_path=import_path)
+    sys.stdout.write(f"{' '.join(words[:4]):<40} {measured.line}   {_last(measured.said)}\n")
     sys.stdout.flush()
-    return told
+    return measured
 
 
 def _last(said: str) -> str:
@@ -114,7 +114,7 @@ def _changed(folder: Path) -> str:
 
 
 @contextmanager
-def _folder(named: Path | None) -> Iterator[Path]:
+def folder_of(named: Path | None) -> Iterator[Path]:
     if named is not None:
         named.mkdir(parents=True, exist_ok=True)
         yield named.absolute()

@@ -36,7 +36,7 @@ STEPS: tuple[tuple[Any, str], ...] = (
 def commands(place: Place, runs: list[Path]) -> None:
     """Everything that writes."""
     add(place, runs, Here())
-    judge(place, Here(), say=_quiet, runs_a_batch=1)
+    judge(place, Here(), say=_quiet, runs_a_batch=1, concluded_a_batch=1)
     compact(place, Here(), keep_hours=1, say=_quiet)
 
 

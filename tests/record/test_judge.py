@@ -119,7 +119,7 @@ def test_many_runs_are_judged_in_several_batches(place: Place, new_run: NewRun) 
     """So that a command that is killed has little to do again."""
     add(place, [new_run(f"run-{number}") for number in range(3)], Here())
     said: list[str] = []
-    assert judge(place, Here(), say=said.append, runs_a_batch=2) == (3, 3)
+    assert judge(place, Here(), say=said.append, runs_a_batch=2, concluded_a_batch=2) == (3, 3)
     assert said == [
         "judged all checks of 2 runs",
         "judged all checks of 1 runs",

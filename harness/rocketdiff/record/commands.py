@@ -90,8 +90,18 @@ def _not_in_quarantine(snapshot: Snapshot, damaged: Sequence[Found]) -> list[Fou
     return [one for one in damaged if (Path(one.path).name, one.seen) not in there]
 
 
+RUNS_CONCLUDED_A_BATCH = 10_000
+"""As many minutes of work; to choose runs and find their facts, each batch looks at all that there are."""
+
+
 def judge(
-    place: Place, work: Work, *, how: Concluding | None = None, say: Say, runs_a_batch: int = RUNS_A_BATCH
+    place: Place,
+    work: Work,
+    *,
+    how: Concluding | None = None,
+    say: Say,
+    runs_a_batch: int = RUNS_A_BATCH,
+    concluded_a_batch: int = RUNS_CONCLUDED_A_BATCH,
 ) -> tuple[int, int]:
     """
     Judge what no judgement of the present rules exists for, then conclude what has no answers; one commit a batch of runs.
@@ -108,10 +118,10 @@ def judge(
         say(f"judged {what} of {runs} runs")
         if not left:
             break
-    while runs := _conclude_step(place, work, rules, how, runs_a_batch):
+    while runs := _conclude_step(place, work, rules, how, concluded_a_batch):
         told += runs
         say(f"concluded {runs} runs")
-        if runs < runs_a_batch:
+        if runs < concluded_a_batch:
             break
     return judged, told
 
