@@ -7,6 +7,7 @@ Every step takes a stream of views and gives the same views with its own fields 
 import json
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from rocketdiff.core.events import Arm
 from rocketdiff.core.fault import FaultRecord
@@ -45,6 +46,12 @@ class Fate(StrEnum):
     ABSENT = "absent"
 
 
+@lru_cache(maxsize=16)
+def named(properties: str | None) -> dict[str, str]:
+    """Properties by name, of canonical text; not to be changed, because several callers are given the same."""
+    return dict(json.loads(properties or "{}"))
+
+
 @dataclass(frozen=True, slots=True)
 class Copy:
     """
@@ -66,7 +73,7 @@ class Copy:
 
     def carried(self) -> dict[str, str]:
         """Its properties by name; none in traces that do not tell them."""
-        return dict(json.loads(self.properties or "{}"))
+        return named(self.properties)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +109,15 @@ class SendView:
     def began_ns(self) -> int:
         """When the call began, or its first attempt if it never returned."""
         return self.attempts[0].start_ns if self.row is None else self.row.start_ns
+
+    def judged(self, judgement: SendJudgement | None) -> "SendView":
+        """The same send with a judgement."""
+        return SendView(
+            *(self.arm, self.thread, self.send, self.row, self.attempts, self.phase, self.contexts, judgement),
+            copies=self.copies,
+            fate=self.fate,
+            kept=self.kept,
+        )
 
     def phase_of(self, attempt: int | None) -> Phase:
         """Phase of one attempt, of the send where there is no such attempt."""

@@ -8,6 +8,7 @@ hardly count; and once wall time of one process a core.
 
 import hashlib
 import os
+import resource
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -47,6 +48,9 @@ NEAR_FAULTS = 0.05
 """Share of the time of a mixed case in which one of its two brokers is dead: as many of its sends are made then."""
 
 ROUNDS = 3
+TIMES = 10
+"""How often a case is judged by the processes of all cores together: ten million attempts where each arm has half a million sends."""
+
 PLAIN_SENDS = 10_000
 """Sends of the case that is judged send by send: some two seconds a round."""
 
@@ -65,6 +69,16 @@ class Rate:
     objects: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Together:
+    """A case judged TIMES by one process a core: attempts in all, wall time, attempts a second, and the processes' peak memory in all."""
+
+    attempts: int
+    took_s: float
+    per_s: float
+    peak_mib: float
+
+
 @dataclass(slots=True)
 class _Arm:
     """Rows of one arm as they come."""
@@ -78,7 +92,10 @@ def bench_judging(sends: int, *, as_json: bool) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         rates, together = _measured(Path(folder), sends)
     if as_json:
-        return {"judging": [asdict(rate) for rate in rates], "judging_on_all_cores": together}
+        return {
+            "judging": [asdict(rate) for rate in rates],
+            "judging_on_all_cores": {what: asdict(each) for what, each in together.items()},
+        }
     table = Table(
         title="judging stored cases: attempts a second and core, and time as a multiple of reading all columns"
     )
@@ -89,8 +106,11 @@ def bench_judging(sends: int, *, as_json: bool) -> dict[str, Any]:
             rate.what, f"{rate.attempts:,}", f"{rate.per_s:,.0f}", f"{rate.ratio:,.1f}", _percent(rate.objects)
         )
     Console().print(table)
-    for what, per_s in together.items():
-        Console().print(f"{what}, a process on each of {os.cpu_count()} cores: {per_s:,.0f} attempts a second")
+    for what, each in together.items():
+        Console().print(
+            f"{what}, a process on each of {os.cpu_count()} cores: {each.attempts:,} attempts in {each.took_s:,.1f} s,"
+            f" {each.per_s:,.0f} a second; {each.peak_mib:,.0f} MiB"
+        )
     return {}
 
 
@@ -98,7 +118,7 @@ def _percent(share: float | None) -> str:
     return "" if share is None else f"{share:.1%}"
 
 
-def _measured(folder: Path, sends: int) -> tuple[list[Rate], dict[str, float]]:
+def _measured(folder: Path, sends: int) -> tuple[list[Rate], dict[str, Together]]:
     calm, mixed = (made_run(folder, name, sends, share) for name, share in (("calm", 0.0), ("mixed", NEAR_FAULTS)))
     few = made_run(folder, "few", PLAIN_SENDS, NEAR_FAULTS)
     bare = made_run(folder, "bare", sends, 0.0, carrying=False)
@@ -137,13 +157,15 @@ def _timed(do: Callable[[], object]) -> float:
     return time.process_time() - began
 
 
-def _together(run: RunDirectory) -> float:
+def _together(run: RunDirectory) -> Together:
     cores = os.cpu_count() or 1
     with ProcessPoolExecutor(cores, mp_context=get_context("spawn")) as pool:
         list(pool.map(_warm, range(cores)))
         began = time.monotonic()
-        list(pool.map(_judge_path, [run.path] * cores))
-        return cores * _attempts(run) / (time.monotonic() - began)
+        peaks_mib = dict(pool.map(_judge_path, [run.path] * TIMES))
+        took_s = time.monotonic() - began
+    attempts = TIMES * _attempts(run)
+    return Together(attempts, took_s, attempts / took_s, sum(peaks_mib.values()))
 
 
 def _warm(_: int) -> None:
@@ -151,8 +173,10 @@ def _warm(_: int) -> None:
     time.sleep(0.2)
 
 
-def _judge_path(path: Path) -> int:
-    return _judge(RunDirectory.open(path))
+def _judge_path(path: Path) -> tuple[int, float]:
+    """The process that judged, and its peak memory so far, in MiB."""
+    _judge(RunDirectory.open(path))
+    return os.getpid(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def _judge(run: RunDirectory, *, plainly: bool = False) -> int:

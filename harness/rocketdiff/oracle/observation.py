@@ -18,6 +18,7 @@ from rocketdiff.oracle.durations import Allowance, allowance_of, duration_differ
 from rocketdiff.oracle.hidden_state import HiddenState
 from rocketdiff.oracle.interval import wall_ms
 from rocketdiff.oracle.judgement import Decision, RuleDifference, SendJudgement
+from rocketdiff.oracle.known_calls import KnownCall
 from rocketdiff.oracle.transition import Transitions
 from rocketmq_reference.rules.client.publish import Queue
 from rocketmq_reference.rules.events import Event
@@ -126,6 +127,24 @@ class Observation:
             if ended:
                 return ended
         return self.transitions.every_forced(states, point)
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether the rules explain every decision point so far."""
+        return self.difference is None and self.undecided is None
+
+    def as_known(self, after: HiddenState) -> KnownCall:
+        """What the rules made of the call, which ended in this state."""
+        return KnownCall(after, self._legal, {at: (one.lo_ms, one.hi_ms) for at, one in self._allowed.items()})
+
+    def judgement_of(self, known: KnownCall, belief: Belief) -> SendJudgement:
+        """The judgement of a call of which the rules make what they made of another."""
+        self._legal = list(known.legal)
+        attempts = self.send.attempts
+        for number, (lo_ms, hi_ms) in known.timeouts_ms.items():
+            chosen_ns = attempts[number - 1].end_ns if number else self.send.start_ns
+            self._allowed[number] = Allowance(lo_ms, hi_ms, chosen_ns)
+        return self.judgement(belief)
 
     def judgement(self, belief: Belief | None) -> SendJudgement:
         """What has been found out."""

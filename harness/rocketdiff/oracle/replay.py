@@ -18,6 +18,7 @@ from rocketdiff.oracle.decision_point import decision_points_of
 from rocketdiff.oracle.hidden_state import HiddenState
 from rocketdiff.oracle.interleave import judge_interleaved
 from rocketdiff.oracle.judgement import SendJudgement
+from rocketdiff.oracle.known_calls import MOST_KNOWN, KnownCall, Shape, shape_of
 from rocketdiff.oracle.observation import Observation
 from rocketdiff.oracle.transition import Routes, Transitions
 from rocketmq_reference.dialects import dialect_of
@@ -50,6 +51,7 @@ class Replay:
         self.witnessed = witnessed
         self.transitions = Transitions(dialect, self.settings, routes, causes_told=causes_told)
         self.belief = Belief([self._initial_state()])
+        self.known: dict[Shape, KnownCall] = {}
 
     @property
     def calls_itself(self) -> bool:
@@ -68,6 +70,11 @@ class Replay:
             if observation.moved_unseen:
                 self.reopen(send.thread)
             return unjudged
+        shape = None if observation.narrated or self.transitions.left_out else shape_of(self.belief, send)
+        known = None if shape is None else self.known.get(shape)
+        if known is not None:
+            self.belief = Belief([known.after.copy(self.transitions.tape, send.thread)])
+            return observation.judgement_of(known, self.belief)
         for point in decision_points_of(send, split=False):
             states = observation.observe(self.belief, point)
             if point.followed_by is None or send.mode is SendMode.ASYNC:
@@ -75,7 +82,19 @@ class Replay:
                     self.transitions.end(state, send.thread)
             now_ms = point.from_ns // 1_000_000
             self.belief = settle_belief(states, self.transitions.explorer, now_ms, complete=self.belief.complete)
+        if shape is not None:
+            self._keep(shape, observation)
         return observation.judgement(self.belief)
+
+    def _keep(self, shape: Shape, observation: Observation) -> None:
+        """Remember what the rules made of a call that they explain."""
+        is_certain = self.belief.complete and len(self.belief.states) == 1 and not self.transitions.left_out
+        if not is_certain or not observation.is_explained:
+            return
+        if len(self.known) >= MOST_KNOWN:
+            self.known.clear()
+        after = self.belief.states[0].copy(self.transitions.tape, observation.send.thread)
+        self.known[shape] = observation.as_known(after)
 
     def judge_all(self, sends: Iterable[Send]) -> Iterator[SendJudgement]:
         """
@@ -146,6 +165,7 @@ class Replay:
         fresh.witnessed = self.witnessed
         fresh.transitions = self.transitions
         fresh.belief = Belief([self._initial_state()])
+        fresh.known = self.known
         return fresh
 
     def _initial_state(self) -> HiddenState:

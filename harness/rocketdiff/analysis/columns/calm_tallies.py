@@ -34,11 +34,13 @@ class OrderedCollector(FactCollector):
     def count(self, check: str, arm: str, phase: str, key: str, *, n: int = 1, total: float = 0.0) -> None:
         """Add to a tally; what it adds up to is kept with its place."""
         place = check, arm, phase, key
+        tally = self._tallies[place]
         if place not in self._firsts:
             self._firsts[place] = self.at, len(self._firsts)
+        tally[0] += n
         if total:
             self._shares[place].append((self.at, total))
-        super().count(check, arm, phase, key, n=n, total=total)
+            tally[1] += total
 
     def shares(self, place: Key) -> tuple[Ints, Floats]:
         """What was added to a tally so far, with the numbers of the sends."""

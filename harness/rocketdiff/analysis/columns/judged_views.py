@@ -7,7 +7,6 @@ one until it does.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -80,7 +79,7 @@ class JudgedViews:
     def as_expected(self, views: Ints) -> dict[int, SendView]:
         """Views that keep their turn, judged without the replay."""
         made = zip(views.tolist(), self.of(views), strict=True)
-        return {view: replace(send, judgement=self._expected(view, send)) for view, send in made}
+        return {view: send.judged(self._expected(view, send)) for view, send in made}
 
     def of(self, views: Ints) -> Iterator[SendView]:
         """Views as objects, in context."""
@@ -97,7 +96,7 @@ class JudgedViews:
 
     def _judged(self, view: int, send: SendView) -> Iterator[tuple[int, SendView]]:
         if self._turns.keeps[view]:
-            yield view, replace(send, judgement=self._expected(view, send))
+            yield view, send.judged(self._expected(view, send))
             return
         yield view, self._replayed(view, send)
         if not self._is_lost_after(view):
@@ -120,7 +119,7 @@ class JudgedViews:
         if self._rotates:
             self._catch_up(send.thread, view)
         self._at = view
-        return send if send.row is None else replace(send, judgement=self._replay.judge(send.row))
+        return send if send.row is None else send.judged(self._replay.judge(send.row))
 
     def _catch_up(self, thread: int, view: int) -> None:
         """Go over the calm calls before a view; with fault latency, the last of them at each broker are shown."""

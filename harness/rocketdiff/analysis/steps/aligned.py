@@ -5,7 +5,7 @@ In: the two arms' streams, each rising by (thread, send). Out: one row a planned
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rocketdiff.analysis.send_view import SendView
 from rocketdiff.core.events import Arm
@@ -13,17 +13,17 @@ from rocketdiff.core.events import Arm
 
 @dataclass(frozen=True, slots=True)
 class AlignedSend:
-    """What both arms did with one planned send; None: that arm never began it."""
+    """What both arms did with one planned send; None: that arm never began it. sides: those that did, baseline first."""
 
     thread: int
     send: int
     baseline: SendView | None
     candidate: SendView | None
+    sides: tuple[SendView, ...] = field(init=False)
 
-    @property
-    def sides(self) -> tuple[SendView, ...]:
-        """The arms that began it, baseline first."""
-        return tuple(side for side in (self.baseline, self.candidate) if side is not None)
+    def __post_init__(self) -> None:
+        sides = tuple(side for side in (self.baseline, self.candidate) if side is not None)
+        object.__setattr__(self, "sides", sides)
 
     def side(self, arm: Arm) -> SendView | None:
         """One arm's part."""

@@ -5,8 +5,9 @@ In: an attempt (broker, start_ns, end_ns, outcome) and the faults of its case. O
 belongs to, and the fault that hit it. A case has a handful of faults, so the join is a look at each of them.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from rocketdiff.analysis.send_view import FaultContext, Phase, SendView
 from rocketdiff.core.fault import PAUSES, FaultKind, FaultRecord
@@ -35,21 +36,25 @@ class FaultTimes:
 
     def __init__(self, faults: Sequence[FaultRecord]) -> None:
         self.faults = tuple(faults)
+        spans = merged((fault.inject_ns, fault.healed_ns) for fault in faults)
+        self._begins_ns = [begin_ns for begin_ns, _ in spans]
+        self._ends_ns = [end_ns for _, end_ns in spans]
+        self._of_broker: dict[str, tuple[FaultRecord, ...]] = {}
         self.outages = _outages(fault for fault in faults if fault.kind in PAUSES)
 
     def phase_at(self, instant_ns: int) -> Phase:
         """PAUSED from inject_ns to healed_ns of any fault; otherwise AFTER once there has been one."""
-        phase = Phase.CALM
-        for fault in self.faults:
-            if fault.inject_ns <= instant_ns:
-                if fault.healed_ns is None or instant_ns < fault.healed_ns:
-                    return Phase.PAUSED
-                phase = Phase.AFTER
-        return phase
+        at = bisect_right(self._begins_ns, instant_ns) - 1
+        if at < 0:
+            return Phase.CALM
+        end_ns = self._ends_ns[at]
+        return Phase.PAUSED if end_ns is None or instant_ns < end_ns else Phase.AFTER
 
     def context_of(self, attempt: Attempt) -> FaultContext:
         """Context of one attempt."""
-        hit = next((fault for fault in self.faults if _hits(fault, attempt)), None)
+        if attempt.broker not in self._of_broker:
+            self._of_broker[attempt.broker] = tuple(fault for fault in self.faults if _may_hit(fault, attempt.broker))
+        hit = next((fault for fault in self._of_broker[attempt.broker] if _hits(fault, attempt)), None)
         unanswered = attempt.outcome is not Outcome.OK
         blocked = hit is not None and (unanswered or (hit.heal_ns is not None and attempt.end_ns >= hit.heal_ns))
         return FaultContext(self.phase_at(attempt.start_ns), hit, blocked)
@@ -59,19 +64,33 @@ class FaultTimes:
         return next((outage for outage in self.outages if fault in outage.pauses), None)
 
 
+def merged(spans: Iterable[tuple[int, int | None]]) -> list[tuple[int, int | None]]:
+    """Half-open spans of time in order, joined where they overlap or touch; None: without an end."""
+    joined: list[tuple[int, int | None]] = []
+    for begin, end in sorted(spans, key=lambda span: span[0]):
+        last = joined[-1][1] if joined else begin - 1
+        if joined and (last is None or begin <= last):
+            joined[-1] = joined[-1][0], None if last is None or end is None else max(last, end)
+        else:
+            joined.append((begin, None if end is None else max(begin, end)))
+    return joined
+
+
 def attempts_in_context(sends: Iterable[SendView], times: FaultTimes) -> Iterator[SendView]:
     """Every send with the fault context of its attempts; a send without attempts has the phase of its own start."""
     for send in sends:
         contexts = tuple(times.context_of(attempt) for attempt in send.attempts)
         begun = Phase.CALM if send.row is None else times.phase_at(send.row.start_ns)
         phase = contexts[0].phase if contexts else begun
-        yield replace(send, phase=phase, contexts=contexts)
+        yield SendView(send.arm, send.thread, send.send, send.row, send.attempts, phase, contexts)
+
+
+def _may_hit(fault: FaultRecord, broker: str) -> bool:
+    return fault.kind is not FaultKind.PAUSE_NAME_SERVER and may_meet(fault.node, broker)
 
 
 def _hits(fault: FaultRecord, attempt: Attempt) -> bool:
     """From inject_ns on, because a killed broker resets connections up to 50 ms before it is provably gone."""
-    if fault.kind is FaultKind.PAUSE_NAME_SERVER or not may_meet(fault.node, attempt.broker):
-        return False
     return attempt.end_ns > fault.inject_ns and (fault.heal_ns is None or attempt.start_ns < fault.heal_ns)
 
 

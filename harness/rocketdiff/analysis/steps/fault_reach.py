@@ -5,6 +5,7 @@ In: the faults of a case. Out: whether something that ran from one instant to an
 (``FaultReach``); and the number of the fault period that may have touched a send, none in calm (``FaultPeriods``).
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
@@ -46,11 +47,16 @@ class FaultReach:
     def meets(self, start_ns: int, end_ns: int, broker: str | None = None) -> bool:
         """Whether it may have been under the influence of a fault; broker: of one of this broker."""
         until_ns = min(end_ns, start_ns + self.lasting_ns)
-        return any(
-            fault.inject_ns < until_ns and (fault.healed_ns is None or start_ns < fault.healed_ns + self.lasting_ns)
-            for fault in self.faults
-            if broker is None or may_meet(fault.node, broker)
-        )
+        since_ns = start_ns - self.lasting_ns
+        for fault in self.faults:
+            is_then = fault.inject_ns < until_ns and (fault.healed_ns is None or since_ns < fault.healed_ns)
+            if is_then and (broker is None or may_meet(fault.node, broker)):
+                return True
+        return False
+
+
+def _begin_ns(span: tuple[int, int | None]) -> int:
+    return span[0]
 
 
 def _attempt_ns(settings: ClientSettings) -> int:
@@ -86,8 +92,8 @@ class FaultPeriods:
 
     def at(self, start_ns: int, end_ns: int) -> int | None:
         """Number of the last period that may have touched a send; None in calm."""
-        number = next((n for n in reversed(range(len(self.spans))) if self.spans[n][0] < end_ns), None)
-        if number is None:
+        number = bisect_left(self.spans, end_ns, key=_begin_ns) - 1
+        if number < 0:
             return None
         healed_ns = self.spans[number][1]
         return number if healed_ns is None or start_ns < healed_ns + self.lasting_ns else None

@@ -5,11 +5,13 @@ In: a send and the table ``stored`` of its arm. Out: the copies of its message, 
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
+from rocketdiff.analysis.case_trace import values_of
 from rocketdiff.analysis.send_view import Copy, Fate, SendView
 from rocketdiff.core.outcome import Outcome
 from rocketdiff.traces.sealed_file import integers
@@ -24,6 +26,9 @@ class Stray:
     queue_offset: int
     store_timestamp_ms: int
 
+
+FEW = 65_536
+"""Messages that are made objects all at once, which costs a tenth of one by one: some 30 MB. Of more, each when it is asked for."""
 
 _CARRIED = ("flag", "properties", "body_digest", "sys_flag")
 
@@ -43,7 +48,7 @@ class StoredCopies:
         self.rows = stored.num_rows
         self.foreign = stored.num_rows - ours.num_rows
         sends = integers(ours, "send")
-        self._rows = np.argsort(sends, kind="stable")
+        self._rows: npt.NDArray[np.int64] = np.argsort(sends, kind="stable")
         self._sends = sends[self._rows]
         brokers = ours.column("broker").unify_dictionaries().combine_chunks()
         assert isinstance(brokers, pa.DictionaryArray), "words are dictionary-coded in every sealed table"
@@ -52,6 +57,7 @@ class StoredCopies:
         self._numbers = [integers(ours, name) for name in ("queue_id", "queue_offset", "store_timestamp_ms")]
         self._bodies_ok = ours.column("body_ok").to_numpy()
         self._carried = [ours.column(name) for name in (*_CARRIED, "born_timestamp_ms")]
+        self._of_send = self._all() if self._rows.size <= FEW else None
 
     def strays(self) -> Iterator[Stray]:
         """Messages in the arm's topic that no send of the plan is behind, by broker, queue and offset."""
@@ -60,9 +66,22 @@ class StoredCopies:
 
     def of(self, send: int) -> tuple[Copy, ...]:
         """Copies of one send, by broker, queue and offset as they were sealed."""
+        if self._of_send is not None:
+            return self._of_send.get(send, ())
         first = int(self._sends.searchsorted(send, side="left"))
         last = int(self._sends.searchsorted(send, side="right"))
         return tuple(self._copy(int(row)) for row in self._rows[first:last])
+
+    def _all(self) -> dict[int, tuple[Copy, ...]]:
+        """Copies of every send."""
+        numbers = [values[self._rows].tolist() for values in self._numbers]
+        brokers = [self._brokers[code] for code in self._broker_codes[self._rows].tolist()]
+        carried = [values_of(column.take(self._rows).combine_chunks()) for column in self._carried]
+        copies = map(Copy, brokers, *numbers, self._bodies_ok[self._rows].tolist(), *carried)
+        found: dict[int, list[Copy]] = {}
+        for send, copy in zip(self._sends.tolist(), copies, strict=True):
+            found.setdefault(send, []).append(copy)
+        return {send: tuple(each) for send, each in found.items()}
 
     def _copy(self, row: int) -> Copy:
         queue_id, queue_offset, store_timestamp_ms = (int(values[row]) for values in self._numbers)
@@ -82,7 +101,13 @@ def reconciled(
         copies = stored.of(send.send)
         kept = () if scheduled is None else scheduled.of(send.send)
         succeeded = send.row is not None and send.row.outcome is Outcome.OK
-        yield replace(send, copies=copies, fate=fate_of(succeeded, bool(copies or kept)), kept=kept)
+        fate = fate_of(succeeded, bool(copies or kept))
+        yield SendView(
+            *(send.arm, send.thread, send.send, send.row, send.attempts, send.phase, send.contexts, send.judgement),
+            copies=copies,
+            fate=fate,
+            kept=kept,
+        )
 
 
 def fate_of(succeeded: bool, is_stored: bool) -> Fate:

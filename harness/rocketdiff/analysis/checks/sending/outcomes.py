@@ -75,9 +75,17 @@ class Outcomes(CaseObserver):
     def __init__(self, context: CaseContext, causes: Mapping[Arm, Causes]) -> None:
         super().__init__(context)
         self._causes = causes
-        self._faults = context.times.faults
+        faults = context.times.faults
+        self._stops = [fault for fault in faults if fault.kind in STOPS and fault.proven_ns is not None]
+        self._waits = [
+            fault
+            for fault in faults
+            if fault.kind in OF_SLAVES | {FaultKind.FLUSH_TIMEOUT} and fault.proven_ns is not None
+        ]
+        self._waits_for_slave = topology_named(context.entry.topology).waits_for_slave
+        self._nodes = {master_of(fault.node) for fault in faults if fault.kind is not FaultKind.PAUSE_NAME_SERVER}
         self._slower = SlowerSends.of(context)
-        self._periods = FaultPeriods.of(self._faults, context.entry.settings)
+        self._periods = FaultPeriods.of(faults, context.entry.settings)
         self._units: defaultdict[tuple[str, int], dict[Arm, int]] = defaultdict(lambda: dict.fromkeys(Arm, 0))
         self._calm: defaultdict[tuple[str, Arm], list[int]] = defaultdict(list)
 
@@ -152,8 +160,10 @@ class Outcomes(CaseObserver):
         if self._context.confuses_answers(side):
             return  # it may be another message's
         for attempt in side.attempts:
-            fault = next((each for each in self._faults if _was_down(each, attempt)), None)
-            if attempt.outcome is not Outcome.OK or attempt.status is None or fault is None:
+            if attempt.outcome is not Outcome.OK or attempt.status is None:
+                continue
+            fault = next((each for each in self._stops if _was_down(each, attempt)), None)
+            if fault is None:
                 continue
             if fault.kind is FaultKind.KILL and any(copy.broker == attempt.broker for copy in side.copies or ()):
                 continue  # somebody else has started it again
@@ -171,11 +181,11 @@ class Outcomes(CaseObserver):
 
     def _require_copied(self, send: AlignedSend, side: SendView) -> None:
         """A broker with one slave, for which it waits, says SEND_OK of nothing that the slave cannot have."""
-        if not topology_named(self._context.entry.topology).waits_for_slave or self._context.confuses_answers(side):
+        if not self._waits_for_slave or self._context.confuses_answers(side):
             return
         for attempt in side.attempts:
             fault = next(
-                (each for each in self._faults if each.kind in OF_SLAVES and _keeps_waiting(each, attempt)), None
+                (each for each in self._waits if each.kind in OF_SLAVES and _keeps_waiting(each, attempt)), None
             )
             if fault is not None and attempt.error is None and attempt.status == "SEND_OK":
                 self._differ(
@@ -193,11 +203,10 @@ class Outcomes(CaseObserver):
         if row is None or not row.attempts:
             return
         first, arm = row.attempts[0], str(side.arm)
-        nodes = {master_of(fault.node) for fault in self._faults if fault.kind is not FaultKind.PAUSE_NAME_SERVER}
         hit = side.contexts[0].hit
-        if len(nodes) == 1 and hit is not None and first.error is not None:
+        if len(self._nodes) == 1 and hit is not None and first.error is not None:
             self._situation(arm, f"{AFTER_FAILURE}/{hit.kind}", has_ended=row.error is not None)
-        waiting = next((fault for fault in self._faults if _keeps_waiting(fault, first)), None)
+        waiting = next((fault for fault in self._waits if _keeps_waiting(fault, first)), None)
         if waiting is not None and first.error is None:
             self._situation(arm, f"{RESERVE}/{waiting.kind}", has_ended=is_stored_with_reserve(first.status))
 
@@ -262,7 +271,7 @@ def _ended_so(other: SendView | None, attempt: int | None, end: str) -> bool:
 
 
 def _was_down(fault: FaultRecord, attempt: Attempt) -> bool:
-    if fault.kind not in STOPS or fault.node != attempt.broker or fault.proven_ns is None:
+    if fault.node != attempt.broker:
         return False
     is_begun = attempt.start_ns >= fault.injected_ns + SETTLED_NS
     return is_begun and (fault.heal_ns is None or attempt.end_ns <= fault.heal_ns)
@@ -270,7 +279,7 @@ def _was_down(fault: FaultRecord, attempt: Attempt) -> bool:
 
 def _keeps_waiting(fault: FaultRecord, attempt: Attempt) -> bool:
     """Whether an attempt was made while its broker waited for a slave, or a disk, in vain."""
-    if fault.kind not in OF_SLAVES | {FaultKind.FLUSH_TIMEOUT} or master_of(fault.node) != attempt.broker:
+    if master_of(fault.node) != attempt.broker:
         return False
     is_shown = fault.proven_ns is not None and attempt.start_ns >= fault.proven_ns
     return is_shown and (fault.heal_ns is None or attempt.end_ns <= fault.heal_ns)

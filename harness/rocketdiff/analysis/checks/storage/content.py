@@ -8,13 +8,12 @@ consumers and tools see all of it. Also exact: a message's UNIQ_KEY belongs to n
 and the message was born while its call lasted.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted, standing_with
 from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.checks.storage.loss import unread
-from rocketdiff.analysis.send_view import Copy, SendView
+from rocketdiff.analysis.send_view import Copy, SendView, named
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import Evidence
@@ -78,7 +77,7 @@ class Content(CaseObserver):
         """Signature, expected and observed of everything that the plan wants of a message and its copy does not have."""
         assert side.row is not None
         found = copy.carried()
-        for name, value in json.loads(side.row.properties or "{}").items():
+        for name, value in named(side.row.properties).items():
             if name not in found:
                 yield f"content.property-missing/{name}", f"{name}={value!r}", "no such property"
             elif found[name] != value:
@@ -126,7 +125,7 @@ class Content(CaseObserver):
 
     def _hold_against_each_other(self, send: AlignedSend, side: SendView, ours: Copy, theirs: Copy) -> None:
         assert side.row is not None
-        planned = json.loads(side.row.properties or "{}").keys()
+        planned = named(side.row.properties).keys()
         expected, seen = ours.carried(), theirs.carried()
         for name in sorted((expected.keys() | seen.keys()) - planned):
             there, here = expected.get(name), seen.get(name)

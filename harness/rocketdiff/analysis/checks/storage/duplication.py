@@ -9,11 +9,12 @@ then such an attempt may have left its copy, too; no more than that is due to co
 """
 
 from collections import Counter
+from collections.abc import Sequence
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts, counted, standing_with
 from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.checks.storage.loss import unread
-from rocketdiff.analysis.send_view import SendView
+from rocketdiff.analysis.send_view import Copy, SendView
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import Evidence
@@ -52,6 +53,8 @@ class Duplication(CaseObserver):
     def _account(self, send: AlignedSend, side: SendView) -> None:
         copies, attempts = side.copies or (), side.attempts
         self._collector.count(NAME, str(side.arm), str(side.phase), "accounted")
+        if len(copies) == 1 and _answered_at(copies[0], attempts):
+            return
         if self._is_proxied:
             self._account_in_all(send, side)
             return
@@ -103,6 +106,14 @@ class Duplication(CaseObserver):
         is_asynchronous = side.row is not None and side.row.mode is SendMode.ASYNC
         may_hide_a_retry = is_asynchronous and attempt is side.attempts[-1] and len(side.attempts) <= retries
         return attempt.outcome is Outcome.FAILED and not (may_hide_a_retry and attempt.reason is Reason.CONNECT)
+
+
+def _answered_at(copy: Copy, attempts: Sequence[Attempt]) -> bool:
+    """Whether a copy is where an attempt was that succeeded, so that it is accounted for whatever the others did."""
+    return any(
+        attempt.outcome is Outcome.OK and (attempt.broker, attempt.queue_id) == (copy.broker, copy.queue_id)
+        for attempt in attempts
+    )
 
 
 def _was_refused(attempt: Attempt) -> bool:
