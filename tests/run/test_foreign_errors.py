@@ -1,8 +1,16 @@
-"""What `subject check` says of errors under names that RocketMQ does not have; records in, sentences out."""
+"""What `subject check` says of errors under names that RocketMQ does not have, and of a subject that never gets ready; no cluster."""
 
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from rocketdiff.cluster.interface import Cluster
+from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.records import Attempt, Send
 from rocketdiff.protocol.transcript import Transcript
-from rocketdiff.run.subject_check import foreign_errors
+from rocketdiff.run.subject_check import check_subject, foreign_errors
+from rocketdiff.subjects.registry import resolved
 
 
 def told(*errors: str) -> list[str]:
@@ -27,3 +35,17 @@ def test_words_and_classes_of_rocketmq_are_right() -> None:
     assert (
         told("timeout", "other", "RemotingTimeoutException", "MQClientException", "UnseenEnd", "NeverCalledBack") == []
     )
+
+
+def test_after_a_stall_in_the_first_call_nothing_else_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A driver that never says ready costs a minute, not one for each call that it claims."""
+
+    def stalled(*_: Any) -> None:
+        raise SubjectBroken("protocol.stalled", expected="ready within 60 s", seen="silence in stage PREPARING")
+
+    monkeypatch.setattr("rocketdiff.run.subject_check._tried", stalled)
+    findings = list(check_subject(resolved("java:5.3.3"), cast("Cluster", None), tmp_path))
+    assert [bool(finding.problem) for finding in findings] == [True, False]
+    assert findings[1].tried.startswith("nothing else is tried")

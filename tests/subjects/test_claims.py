@@ -7,7 +7,8 @@ import pytest
 from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
 from rocketdiff.core.records import UNSEEN_END, Done, Ready, Record, RouteSeen, Send
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.subjects.claims import unclaimed, why_not_claimed
+from rocketdiff.drivers.python.reference import capabilities_of
+from rocketdiff.subjects.claims import unclaimed, unknown_claims, why_not_claimed
 from rocketdiff.subjects.conversation import Conversation
 from tests.subjects.test_conversation import LIMIT, START, attempt, called_back, hello, sent, violation
 
@@ -27,6 +28,12 @@ def running(mode: SendMode, *claims: str) -> Conversation:
     conversation.take(Ready(1), 0)
     conversation.started(START, LIMIT)
     return conversation
+
+
+def test_claims_that_the_protocol_does_not_know_are_named() -> None:
+    """In their order; settings of any name are known, and so is all that the reference claims."""
+    assert unknown_claims(["plain", "one-way", "setting:send_msg_timeout_ms", "attempt"]) == ("one-way", "attempt")
+    assert unknown_claims(capabilities_of("5.3.3")) == ()
 
 
 def test_kinds_and_modes_that_hello_does_not_claim_are_named_once() -> None:

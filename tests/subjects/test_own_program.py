@@ -92,6 +92,7 @@ def test_a_command_that_is_none_is_refused(spec: str, told: str) -> None:
             "saw it exited with status 2; its last words: own.py: error: unrecognized arguments: --no-such-flag",
         ),
         (("--name", "java:5.3.3"), "saw java, a client that comes with rocketdiff"),
+        (("--name", "Acme MQ:v 1/2"), "expected in hello a client of small letters, digits and hyphens"),
     ],
 )
 def test_a_program_that_does_not_begin_with_a_hello_is_refused(flags: tuple[str, ...], told: str) -> None:
@@ -151,6 +152,15 @@ def test_a_program_that_says_nothing_is_given_up_and_ended(monkeypatch: pytest.M
     await_that(lambda: not processes_with(mark), "the silent program to be gone")
 
 
+def test_a_line_that_is_not_ended_is_told_from_silence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What a language does that holds back its output, or writes no line end; the cure is named."""
+    monkeypatch.setattr("rocketdiff.subjects.own_program.Deadlines", lambda: Deadlines(hello_s=0.5))
+    (tmp_path / "driver").write_text("#!/bin/sh\nprintf '{}'\nexec sleep 60\n")
+    (tmp_path / "driver").chmod(0o755)
+    with pytest.raises(UsageError, match=r"saw 2 bytes without an end of line for 0\.5 s; .*each line is flushed"):
+        resolved(f"exec:{tmp_path / 'driver'}")
+
+
 def test_the_pytest_fixture_takes_whatever_the_option_takes(tmp_path: Path) -> None:
     """A program, a labelled release; what it makes says who it is."""
     make = subject_maker(cast("Cluster", None), tmp_path)
@@ -164,3 +174,5 @@ def test_a_misspelt_claim_is_seen_where_no_scenario_is_left() -> None:
     assert choice.why_none.startswith("round-robin/calm: one of the two clients has no such call; hello of acme:1.0")
     assert "plane" in choice.why_none
     assert choice.why_none.endswith("kinds of send are plain, queue, selector, batch, group")
+    many = choose(Selection(patterns=("round-robin/*",)), resolved_pair, backend_named("processes")).why_none
+    assert " more: one of the two clients has no such call; hello of acme:1.0 claims" in many

@@ -24,6 +24,8 @@ RESERVED_PROPERTIES = frozenset(
 )
 """Names that clients refuse in putUserProperty (MessageConst.STRING_HASH_SET), or that are written by somebody else."""
 
+_COMPRESSIONS = {0: "", 1: "LZ4", 2: "ZSTD", 3: "ZLIB"}
+
 SECOND, MINUTE, HOUR = 1, 60, 3_600
 
 DELAY_S = (
@@ -44,6 +46,14 @@ AWAITED_S = 10
 def delay_s(level: int) -> int:
     """Seconds for which a broker keeps a message of this level back; 0 for level 0."""
     return DELAY_S[level - 1] if level else 0
+
+
+def sys_flag_text(flag: int) -> str:
+    """A system flag with what it says of compression (MessageSysFlag: bit 0, and bits 8 to 10 for the method): ``769 (compressed, ZLIB)``."""
+    if not flag & 1:
+        return f"{flag}"
+    method = _COMPRESSIONS.get(flag >> 8 & 7, "a method that RocketMQ does not have")
+    return f"{flag} (compressed, {method or 'no method named'})"
 
 
 def properties_text(properties: Mapping[str, str]) -> str:

@@ -31,6 +31,9 @@ NEVER_CALLED_BACK = "NeverCalledBack"
 ATTEMPTS = "attempts"
 """Capability: the subject reports every attempt. If it does not claim this, the recording relay reports them."""
 
+CAUSES = "causes"
+"""Capability of a client whose exceptions have causes."""
+
 ATTEMPT_STARTS = "attempt-starts"
 """Capability: the subject reports when each attempt begins, and not its end, which the recording relay reports."""
 

@@ -4,10 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rocketdiff.analysis.case_trace import CaseTrace, read_case
-from rocketdiff.analysis.send_view import SendView
+from rocketdiff.analysis.send_view import Copy, SendView
+from rocketdiff.analysis.steps.reconciled import StoredCopies
 from rocketdiff.analysis.steps.rulebook import tells_causes
 from rocketdiff.core.errors import UsageError
 from rocketdiff.core.events import Arm
+from rocketdiff.core.message import ID_PROPERTY, sys_flag_text
+from rocketdiff.core.plain import plain
 from rocketdiff.core.plan import SendMode
 from rocketdiff.core.records import NS_PER_MS
 from rocketdiff.core.subject import STANDARD, SubjectId
@@ -15,6 +18,9 @@ from rocketdiff.oracle.explain import explain
 from rocketdiff.traces.reader import sealed_files
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.traces.schema import TableName
+
+PROPERTY_LENGTH = 80
+"""Characters of a property that are printed."""
 
 
 def explain_send(run_dir: Path, subject: str, send: int, case: str | None) -> Iterator[str]:
@@ -29,7 +35,11 @@ def explain_send(run_dir: Path, subject: str, send: int, case: str | None) -> It
     arm = _arm(run, subject)
     number = _case_number(run, case)
     sealed_files(run, TableName.SENDS)  # a complete case whose table is gone is refused, not told to have had no sends
-    yield from explain_traced(read_case(run, number), run, arm, send)
+    trace = read_case(run, number)
+    yield from explain_traced(trace, run, arm, send)
+    yield from _before(trace, arm, send)
+    for each in (arm, *(other for other in Arm if other is not arm)):
+        yield from _stored(trace, run, each, send)
 
 
 def explain_traced(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> Iterator[str]:
@@ -92,6 +102,34 @@ def _other_arm(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> Iter
         yield "  never came to this send"
         return
     yield from _what_it_did(same)
+
+
+def _before(trace: CaseTrace, arm: Arm, send: int) -> Iterator[str]:
+    """The send of its thread before it: whose turn a queue is rests on how that one ended."""
+    views = list(trace.sends(arm))
+    thread = next(view.thread for view in views if view.send == send)
+    earlier = [view for view in views if view.thread == thread and view.send < send]
+    if earlier:
+        yield f"before it in thread {thread}, send {earlier[-1].send}:"
+        yield from _what_it_did(earlier[-1])
+
+
+def _stored(trace: CaseTrace, run: RunDirectory, arm: Arm, send: int) -> Iterator[str]:
+    """What its brokers hold of it; nothing at all where their queues were not read."""
+    table = trace.stored(arm)
+    if table is None:
+        return
+    copies = StoredCopies(table).of(send)
+    yield f"stored of it by {run.subject(arm)}:" if copies else f"nothing is stored of it by {run.subject(arm)}"
+    for copy in copies:
+        yield f"  queue {copy.queue_id} of {copy.broker}, offset {copy.queue_offset:,}{_carried_text(copy)}"
+
+
+def _carried_text(copy: Copy) -> str:
+    """Its properties but our id, and its system flag; empty for traces that do not tell them."""
+    own = (f"{name}={plain(value, PROPERTY_LENGTH)}" for name, value in copy.carried().items() if name != ID_PROPERTY)
+    flag = () if copy.sys_flag is None else (f"system flag {sys_flag_text(copy.sys_flag)}",)
+    return "".join(f", {word}" for word in (*own, *flag))
 
 
 def _what_it_did(send: SendView) -> Iterator[str]:

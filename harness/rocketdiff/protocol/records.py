@@ -151,7 +151,7 @@ def decode_record(line: bytes) -> ReceivedLine:
 
 
 _EXPECTED = {
-    BAD_LINE: "one JSON record a line",
+    BAD_LINE: "one JSON record a line of stdout (all else goes to stderr)",
     UNKNOWN_RECORD: "one of the records " + ", ".join(_KINDS),
     IMPOSSIBLE_VALUE: "values that can be",
 }

@@ -25,6 +25,8 @@ OTHER_PROTOCOL = {
 NO_CALL = "one of the two clients has no such call"
 """Why a scenario is left out whose kind of send one of them does not have: no difference could be told there."""
 
+_SCENARIOS_NAMED = 3
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -52,7 +54,9 @@ class Choice:
         if self.not_here:
             return "; ".join(f"{name}: {reason}" for name, reason in self.not_here)
         if self.without_call:
-            return "; ".join((f"{', '.join(self.without_call)}: {NO_CALL}", *self.claims))
+            more = len(self.without_call) - _SCENARIOS_NAMED
+            named = ", ".join(self.without_call[:_SCENARIOS_NAMED]) + (f" and {more} more" if more > 0 else "")
+            return "; ".join((f"{named}: {NO_CALL}", *self.claims))
         return "rocketdiff scenarios lists them"
 
 

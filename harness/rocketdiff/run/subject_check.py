@@ -19,17 +19,27 @@ from rocketdiff.core.events import Arm
 from rocketdiff.core.message import ID_PROPERTY, KEYS, TAGS
 from rocketdiff.core.outcome import ErrorWord, Reason, reason_of
 from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
-from rocketdiff.core.records import ATTEMPT_STARTS, ATTEMPTS, NEVER_CALLED_BACK, NS_PER_MS, UNSEEN_END, Attempt, Send
+from rocketdiff.core.records import (
+    ATTEMPT_STARTS,
+    ATTEMPTS,
+    NEVER_CALLED_BACK,
+    NS_PER_MS,
+    PROTOCOL,
+    UNSEEN_END,
+    Attempt,
+    Send,
+)
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.core.subject import ClientProtocol
 from rocketdiff.protocol.transcript import Transcript
 from rocketdiff.run.one_subject import carried_out, new_setup, unheard
 from rocketdiff.scenario.stretch import TIMES
-from rocketdiff.subjects.claims import ROUTES
+from rocketdiff.subjects.claims import ROUTES, unknown_claims
 from rocketdiff.subjects.subject import Subject
 from rocketdiff.subjects.subject_process import SubjectProcess
 
 SENDS = 20
+STALLED = "protocol.stalled"
 QUEUES = 4
 BODY_BYTES = 128
 _MARK = (("colour", "blue"),)
@@ -78,6 +88,9 @@ def check_subject(subject: Subject, cluster: Cluster, folder: Path) -> Iterator[
         yield Finding(
             "a call", "hello claims no kind of send: name plain, queue, selector, batch or group among its capabilities"
         )
+    unknown = unknown_claims(sorted(subject.capabilities))
+    if unknown:
+        yield Finding(f"hello claims {', '.join(unknown)}, which protocol {PROTOCOL} does not know: are they misspelt?")
     is_first = True
     for kind, mode in offered:
         tried = f"{SENDS} {mode} sends, {kind}"
@@ -86,6 +99,9 @@ def check_subject(subject: Subject, cluster: Cluster, folder: Path) -> Iterator[
             trial = _tried(subject, cluster, folder, plan, ClientSettings())
         except SubjectBroken as broken:
             yield Finding(tried, f"{broken.signature}: {broken}")
+            if is_first and broken.signature == STALLED:
+                yield Finding("nothing else is tried: it would be waited for as long each time")
+                return
             continue
         yield from (Finding(tried, problem) for problem in _problems(trial, kind, mode) or ("",))
         if is_first:

@@ -4,10 +4,15 @@ from collections.abc import Collection, Sequence
 
 from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
-from rocketdiff.core.records import ATTEMPT_STARTS, ATTEMPTS, UNSEEN_END, Attempt, Hello, Send
+from rocketdiff.core.records import ATTEMPT_STARTS, ATTEMPTS, CAUSES, UNSEEN_END, Attempt, Hello, Send
+from rocketdiff.core.security import ACL, TLS
+from rocketdiff.core.subject import ClientProtocol
 
 ROUTES = "routes"
 """The subject reports the publish lists of its client."""
+
+SETTING = "setting:"
+"""Before the name of a setting that not every release of a client has."""
 
 
 def is_offered(capabilities: Collection[str], kind: SendKind, mode: SendMode) -> bool:
@@ -20,6 +25,12 @@ def unclaimed(plan: Plan, hello: Hello) -> tuple[str, ...]:
     asked = [word for send in plan.sends for word in (send.kind.value, send.mode.value)]
     free = {SendMode.SYNC.value, *hello.capabilities}
     return tuple(word for word in dict.fromkeys(asked) if word not in free)
+
+
+def unknown_claims(claims: Collection[str]) -> tuple[str, ...]:
+    """Claims that this protocol does not know, in their order: of a later one, or misspelt."""
+    known = {*SendKind, *SendMode, ATTEMPTS, ATTEMPT_STARTS, ROUTES, CAUSES, ACL, TLS, ClientProtocol.GRPC}
+    return tuple(claim for claim in claims if claim not in known and not claim.startswith(SETTING))
 
 
 def why_not_claimed(plan: Plan, hello: Hello) -> str:

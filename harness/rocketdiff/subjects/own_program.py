@@ -30,6 +30,8 @@ GUIDE = "fixtures/examples/own-client.md"
 
 _CHECK_INTERVAL_S = 0.05
 
+_FLUSH = "hello comes unasked, and each line is flushed (many languages hold back what goes to a pipe)"
+
 _CANNOT_START = "cannot start "
 """How the supervisor begins its only line about a program that the system refuses to start."""
 
@@ -113,7 +115,15 @@ def hello_of(spec: str, command: Command) -> Hello:
 
 def id_of(hello: Hello, shipped: frozenset[str]) -> SubjectId:
     """Client and release of a hello; UsageError for the name of a client that comes with rocketdiff, or for no name at all."""
-    subject = SubjectId.parse(f"{hello.client}:{hello.version}")
+    said = f"{hello.client}:{hello.version}"
+    try:
+        subject = SubjectId.parse(said)
+    except UsageError as problem:
+        raise UsageError(
+            "in hello a client of small letters, digits and hyphens, and a version of letters, digits, dots, + and -",
+            seen=f"client {shown(hello.client)}, version {shown(hello.version)}",
+            hint='for example "client":"acme","version":"1.0"',
+        ) from problem
     if hello.client in shipped:
         raise UsageError(
             "a program's own name as client in its hello",
@@ -153,9 +163,10 @@ def _first_line(child: Child, spec: str) -> bytes:
             ) from None
         ended = child.how_it_ended(Deadlines().exit_s)
         raise _no_hello(spec, f"{ended}{f'; its last words: {words}' if words else ''}") from None
-    raise _no_hello(spec, f"nothing for {Deadlines().hello_s:g} s")
+    begun = f"{child.unfinished_bytes:,} bytes without an end of line" if child.unfinished_bytes else "nothing"
+    raise _no_hello(spec, f"{begun} for {Deadlines().hello_s:g} s", hint=_FLUSH)
 
 
-def _no_hello(spec: str, seen: str) -> HarnessError:
+def _no_hello(spec: str, seen: str, hint: str = "only records may go to stdout, all else to stderr") -> HarnessError:
     expected = f"hello of protocol {PROTOCOL} as the first line of {plain(spec, 200)}"
-    return UsageError(expected, seen=seen, hint=f"see {GUIDE}; only records may go to stdout, all else to stderr")
+    return UsageError(expected, seen=seen, hint=f"see {GUIDE}; {hint}")

@@ -224,7 +224,9 @@ class SubjectProcess:
         if self._process.unfinished_bytes > _MAX_LINE_BYTES:
             self._break(
                 SubjectBroken(
-                    "protocol.bad-line", expected="one JSON record a line", seen=f"a line over {_MAX_LINE_BYTES} bytes"
+                    "protocol.bad-line",
+                    expected="one JSON record a line of stdout (all else goes to stderr)",
+                    seen=f"a line over {_MAX_LINE_BYTES} bytes",
                 )
             )
 

@@ -17,7 +17,7 @@ from rocketdiff.core.events import Arm
 from rocketdiff.core.fault import CLOSE_NO_CONNECTION
 from rocketdiff.core.knowable import Sending
 from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.records import Send
+from rocketdiff.core.records import CAUSES, Send
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.core.topology import topology_named
 from rocketdiff.oracle.async_ends import Troubled
@@ -28,9 +28,6 @@ from rocketdiff.oracle.judgement import SendJudgement
 from rocketdiff.oracle.replay import Replay, replay_for
 from rocketdiff.traces.journal import CLIENT
 from rocketdiff.traces.schema import TableName
-
-CAUSES = "causes"
-"""Capability of a client whose exceptions have causes."""
 
 _CLIENTS_OWN_THREAD = -2
 """Asynchronous requests of every thread of the application are in flight together: any of them may tear another's connection."""

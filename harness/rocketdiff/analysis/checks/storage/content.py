@@ -17,7 +17,7 @@ from rocketdiff.analysis.send_view import Copy, SendView, named
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.core.events import Arm
 from rocketdiff.core.evidence import Evidence
-from rocketdiff.core.message import ID_PROPERTY, body_digest, padded
+from rocketdiff.core.message import ID_PROPERTY, body_digest, padded, sys_flag_text
 from rocketdiff.core.records import NS_PER_MS
 
 NAME = "content"
@@ -139,8 +139,8 @@ class Content(CaseObserver):
         if ours.flag != theirs.flag:
             self._note("content.flag-differs", send, side, f"flag {ours.flag} as baseline", f"flag {theirs.flag}")
         if ours.sys_flag != theirs.sys_flag:
-            expected_text = f"system flag {ours.sys_flag} as baseline"
-            self._note("content.sys-flag-differs", send, side, expected_text, f"system flag {theirs.sys_flag}")
+            there, here = (f"system flag {sys_flag_text(copy.sys_flag or 0)}" for copy in (ours, theirs))
+            self._note("content.sys-flag-differs", send, side, f"{there} as baseline", here)
 
     def _note(self, signature: str, send: AlignedSend, side: SendView, expected: str, observed: str) -> None:
         self._collector.differ(NAME, signature, send, side, expected=expected, observed=observed)

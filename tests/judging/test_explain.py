@@ -1,0 +1,34 @@
+"""What `explain` says of a stored send besides its rules: the send before it, and what the brokers hold of it in both arms."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from rocketdiff.judging.explain import explain_send
+from tests.analysis.synthetic import Story, Told, write_run
+
+
+def _otherwise(told: Told) -> None:
+    """Send 1 is stored compressed and with a key, send 2 is lost."""
+    changed = replace(told.stored[1], sys_flag=769, properties='{"KEYS":"k","rocketdiff.id":"r/t/1"}')
+    told.stored[1:3] = [changed]
+
+
+def test_what_is_stored_of_a_send_stands_beside_its_rules(tmp_path: Path) -> None:
+    """A difference of content or storage is seen where the report sends its reader; our id is left out."""
+    run = write_run(tmp_path, [Story(sends=4)], change=_otherwise)
+    lines = list(explain_send(run.path, "candidate", 1, None))
+    stored = lines.index("stored of it by python:5.3.3:")
+    assert lines[stored + 1].endswith(", KEYS=k, system flag 769 (compressed, ZLIB)")
+    assert lines[stored + 2] == "stored of it by java:5.3.3:"
+    assert lines[stored + 3].endswith(", system flag 0")
+    assert "nothing is stored of it by python:5.3.3" in list(explain_send(run.path, "candidate", 2, None))
+
+
+def test_the_send_before_it_is_told(tmp_path: Path) -> None:
+    """Whose turn a queue is rests on how that one ended; the first has none."""
+    run = write_run(tmp_path, [Story(sends=4)])
+    lines = list(explain_send(run.path, "candidate", 3, None))
+    before = lines.index("before it in thread 0, send 2:")
+    assert lines[before + 1].startswith("  attempt 1 to queue ")
+    assert lines[before + 2].startswith("  returned SEND_OK after ")
+    assert not any("before it" in line for line in explain_send(run.path, "candidate", 0, None))
