@@ -54,7 +54,10 @@ def test_an_entry_that_could_never_match_is_an_error(wrong: Entry, said: str) ->
 def test_a_client_of_the_users_is_only_pointed_out() -> None:
     """Its program says its name in hello; a typing error of a known name is no such client."""
     ((level, text),) = found(entry(when=Conditions(Party("acme"))))
-    assert (level, text) == ("warning", "K16: no client acme; known: cpp, java, and programs of yours")
+    assert (level, text) == (
+        "warning",
+        "K16: no client acme; known: cpp, java; right if it is a program of yours, whose hello says that name",
+    )
 
 
 def test_a_client_whose_releases_nobody_knows_may_have_any() -> None:

@@ -54,7 +54,7 @@ class SubjectId:
             raise UsageError(
                 "a subject written client:release",
                 seen=repr(text),
-                hint="for example java:5.3.3 or python:5.3.3",
+                hint="for example java:5.3.3; a build: java:patched.jar@5.3.3, java:group:artifact:version@5.3.3; a program: exec:./driver",
             )
         return cls(match["client"], match["release"])
 

@@ -146,7 +146,11 @@ def _unknown(party: Party, subjects: Mapping[str, Collection[str]]) -> tuple[Lev
     if party.client not in subjects:
         close = get_close_matches(party.client, subjects, n=1, cutoff=_LIKE)
         known = f"no client {party.client}; known: {', '.join(sorted(subjects))}"
-        return (Level.ERROR, known) if close else (Level.WARNING, f"{known}, and programs of yours")
+        return (
+            (Level.ERROR, known)
+            if close
+            else (Level.WARNING, f"{known}; right if it is a program of yours, whose hello says that name")
+        )
     releases = subjects[party.client]
     if releases and party.version is not None and not any(party.version.holds(release) for release in releases):
         return Level.ERROR, f"no known release of {party.client} is in {party.version.text}"
