@@ -1,5 +1,6 @@
 """A user's own program is asked who it is before anything else is started, and refused in one sentence if it does not say."""
 
+import json
 import shlex
 import sys
 import time
@@ -27,6 +28,19 @@ PROGRAM = Path(__file__).with_name("own.py")
 @pytest.fixture(autouse=True)
 def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", import_path())
+
+
+_HELLO_OF_NOBODY = json.dumps(
+    {
+        "type": "hello",
+        "protocol": 1,
+        "client": "Acme MQ",
+        "version": "v 1/2",
+        "capabilities": [],
+        "pid": 1,
+        "clock_ns": 1,
+    }
+)
 
 
 def own(*flags: str) -> str:
@@ -92,7 +106,7 @@ def test_a_command_that_is_none_is_refused(spec: str, told: str) -> None:
             "saw it exited with status 2; its last words: own.py: error: unrecognized arguments: --no-such-flag",
         ),
         (("--name", "java:5.3.3"), "saw java, a client that comes with rocketdiff"),
-        (("--name", "Acme MQ:v 1/2"), "expected in hello a client of small letters, digits and hyphens"),
+        (("--print", _HELLO_OF_NOBODY), "saw client 'Acme MQ', version 'v 1/2'"),
     ],
 )
 def test_a_program_that_does_not_begin_with_a_hello_is_refused(flags: tuple[str, ...], told: str) -> None:
