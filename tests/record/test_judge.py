@@ -9,8 +9,10 @@ from rocketdiff.analysis.masters import WITHOUT_SPARK
 from rocketdiff.core.policy import Policy
 from rocketdiff.judging.judge_runs import judge_runs
 from rocketdiff.judging.ledgers import LedgerChoice, load
+from rocketdiff.ledger.model import Ledger
 from rocketdiff.record import commands
 from rocketdiff.record.commands import add, judge, status
+from rocketdiff.record.conclude import Concluding
 from rocketdiff.record.files import Place
 from rocketdiff.record.rules import rules_now
 from rocketdiff.record.store import look
@@ -126,3 +128,13 @@ def test_many_runs_are_judged_in_several_batches(place: Place, new_run: NewRun) 
         "concluded 2 runs",
         "concluded 1 runs",
     ]
+
+
+def test_runs_without_answers_are_work_too(
+    recorded: Callable[..., Place], new_run: NewRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another ledger: nothing is to be judged, and everything to be concluded, on Spark where it is much."""
+    place = recorded(new_run("run-1"))
+    assert commands.runs_to_judge(place) == 0
+    monkeypatch.setattr(commands, "concluding", lambda: Concluding(Policy(), Ledger()))
+    assert commands.runs_to_judge(place) == 1

@@ -261,8 +261,11 @@ def _counted(words: Iterable[str]) -> tuple[tuple[str, int], ...]:
 
 
 def runs_to_judge(place: Place) -> int:
-    """How many runs lack a judgement of the present rules; UsageError where there is no record."""
-    return sum(Here().missing(look(place), rules_now()).values())
+    """How many runs lack a judgement of the present rules, or an answer; UsageError where there is no record."""
+    snapshot = look(place)
+    runs = sum(batch.runs for batch in snapshot.of("add"))
+    answered = snapshot.rows(Kept.VERDICTS, ["run"], concluded(snapshot, concluding().scope)).num_rows
+    return max(sum(Here().missing(snapshot, rules_now()).values()), runs - answered)
 
 
 def refusal(other: Sequence[Found]) -> UsageError:
