@@ -7,9 +7,9 @@ import pytest
 
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.core.errors import SubjectBroken
-from rocketdiff.core.records import Attempt, Send
+from rocketdiff.core.records import Attempt, Hello, Send
 from rocketdiff.protocol.transcript import Transcript
-from rocketdiff.run.subject_check import check_subject, foreign_errors
+from rocketdiff.run.subject_check import check_subject, foreign_errors, untold_attempts
 from rocketdiff.subjects.registry import resolved
 
 
@@ -49,3 +49,15 @@ def test_after_a_stall_in_the_first_call_nothing_else_is_waited_for(
     findings = list(check_subject(resolved("java:5.3.3"), cast("Cluster", None), tmp_path))
     assert [bool(finding.problem) for finding in findings] == [True, False]
     assert findings[1].tried.startswith("nothing else is tried")
+
+
+def test_a_mode_whose_attempts_are_not_told_is_named() -> None:
+    """Of a client that claims attempts; a run with a relay would find its case invalid."""
+    transcript = Transcript()
+    for record in (Hello(1, "acme", "1.0", ("plain", "oneway", "attempts"), 1, 1), Send(0, 0, 1, 2), Send(1, 0, 3, 4)):
+        transcript.keep(record)
+    (problem,) = untold_attempts(transcript)
+    assert problem.startswith("0 of 2 sends have one, though hello claims attempts")
+    transcript.keep(Attempt(0, 0, 0, "broker-a", 0, 1, 2))
+    transcript.keep(Attempt(1, 0, 0, "broker-a", 0, 3, 4))
+    assert untold_attempts(transcript) == []

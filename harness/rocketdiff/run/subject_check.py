@@ -104,6 +104,8 @@ def check_subject(subject: Subject, cluster: Cluster, folder: Path) -> Iterator[
                 return
             continue
         yield from (Finding(tried, problem) for problem in _problems(trial, kind, mode) or ("",))
+        untold = [] if is_first else untold_attempts(trial.transcript)
+        yield from (Finding(f"attempts of {tried}", problem) for problem in untold)
         if is_first:
             yield from _once(trial)
             yield from _carried(trial)
@@ -202,6 +204,17 @@ def _wrong_results(sends: list[Send], stored: tuple[StoredRow, ...], mode: SendM
     if silent and mode is not SendMode.ONEWAY:
         return [f"{len(silent)} sends end with neither status nor error"]
     return []
+
+
+def untold_attempts(transcript: Transcript) -> list[str]:
+    """Sends of a client that claims attempts without one: with a relay on the wire as well, the two tell different stories."""
+    claims = () if transcript.hello is None else transcript.hello.capabilities
+    told = len({attempt.send for attempt in transcript.attempts})
+    if ATTEMPTS not in claims or told >= len(transcript.sends):
+        return []
+    return [
+        f"{told} of {len(transcript.sends)} sends have one, though hello claims {ATTEMPTS}: report those of every mode"
+    ]
 
 
 def _once(trial: _Trial) -> Iterator[Finding]:
