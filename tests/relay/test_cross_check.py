@@ -32,6 +32,16 @@ def test_what_never_left_may_be_told_beside_what_was_seen(told: list[Attempt]) -
     assert disagreements(told, [attempt("a", 1, LOST, at=1), attempt("b", at=1)], {}, 300 * MS) == []
 
 
+def test_requests_without_time_may_overtake_each_other() -> None:
+    """They leave within a ms, over two connections; with time left the order is the client's."""
+    told = [attempt("b", 0, TIMEOUT), attempt("a", 0, TIMEOUT, at=300 * MS), attempt("b", 2, TIMEOUT, at=301 * MS)]
+    hasty = [told[0], *(replace(one, end_ns=one.start_ns + 1) for one in told[1:])]
+    seen = [replace(one, start_ns=303 * MS, end_ns=304 * MS) for one in (told[2], told[1])]
+    assert disagreements(hasty, [told[0], *seen], {}, 300 * MS) == []
+    assert disagreements(told, [told[0], *seen], {}, 300 * MS)
+    assert disagreements(hasty, [told[0], *seen, seen[0]], {}, 300 * MS)
+
+
 def test_an_answer_may_cross_with_a_client_that_gives_up() -> None:
     """It was at the relay 2 ms before; 200 ms before, or for an attempt that hardly waited, it is another story."""
     told = attempt("a", 1, TIMEOUT)
