@@ -34,6 +34,8 @@ def test_a_lost_answer_fails_the_send_and_both_arms_conform(cluster: Cluster, fo
     assert signatures(judgement) == set()
     assert judgement.exit_code is ExitCode.CONFORMS, [result for result in judgement.results if result.reason]
     told = [set(sends) for sends in told_sends(run).values()]
-    # On a busy machine one of the two may not send while answers are lost.
-    assert {"SEND_OK", "RemotingTooMuchRequestException"} in told
-    assert all(each <= {"SEND_OK", "RemotingTooMuchRequestException"} for each in told)
+    # On a busy machine one of the two may not send while answers are lost; a wait that ends in the very ms of the timeout leaves
+    # 0 ms for a retry, which fails as well, and the send with another error.
+    errors = [each - {"SEND_OK"} for each in told]
+    assert any(errors)
+    assert all(each <= {"RemotingTooMuchRequestException", "MQClientException"} for each in errors)
