@@ -25,6 +25,7 @@ def attempt(broker: str, queue: int = 0, error: str | None = None, at: int = 0) 
         [attempt("b", 3, LOST), attempt("a", 1, TIMEOUT), attempt("b")],
         [attempt("a", 1, TIMEOUT), attempt("b"), attempt("b", 1, "RemotingTooMuchRequestException")],
         [attempt("a", 1, TIMEOUT), attempt("b"), replace(attempt("b", 1, TIMEOUT), end_ns=1)],
+        [attempt("a", 1, TIMEOUT), attempt("b"), replace(attempt("b", 1, TIMEOUT), end_ns=11 * MS)],
     ],
 )
 def test_what_never_left_may_be_told_beside_what_was_seen(told: list[Attempt]) -> None:
@@ -61,6 +62,7 @@ def test_an_answer_may_cross_with_a_client_that_gives_up() -> None:
         [attempt("a", 1), attempt("b")],
         [attempt("a", 1, TIMEOUT), attempt("b"), attempt("a", 0, TIMEOUT)],
         [attempt("a", 1, TIMEOUT, at=5), attempt("b")],
+        [attempt("a", 1, TIMEOUT), attempt("b"), replace(attempt("a", 0, TIMEOUT), end_ns=50 * MS)],
     ],
 )
 def test_anything_else_is_a_disagreement(told: list[Attempt]) -> None:
