@@ -19,12 +19,15 @@ from rocketdiff.core.plain import shown
 from rocketdiff.core.run_options import DEFAULT_RELEASE
 from rocketdiff.core.suites import EVERY_SUITE, SUITES
 from rocketdiff.documents.part import Part, published_schema
-from rocketdiff.documents.refusal import Place, Words, read_part, refused
+from rocketdiff.documents.refusal import Place, Words, read_part, refused, require_format
 from rocketdiff.documents.yaml_source import Location, parse_yaml, read_text
 from rocketdiff.lab.fuzz.campaign import releases_named
 from rocketdiff.lab.fuzz.lockstep import Effort
 
 FORMAT = 1
+
+FIELDS = "format, baseline and subjects"
+"""What every file that names subjects has."""
 
 MOST_SUBJECTS = 100
 """There are 39 releases of the Java client; a page with more columns than this is read by nobody."""
@@ -139,7 +142,7 @@ def schema() -> bytes:
 def read(path: Path) -> Campaign:
     """Reads and checks one campaign file; starts nothing. UsageError names the file, the line and what was expected there."""
     source = parse_yaml(read_text(path, "campaign file"), str(path))
-    require_format(source.data, source.place, "campaign file")
+    require_format(source.data, source.place, FORMAT, what="campaign file", holds=FIELDS)
     file = read_part(CampaignFile, source.data, source.place, WORDS)
     settings = _settings(file, source.place)
     title = f"RocketMQ clients against {file.baseline}"
@@ -170,18 +173,6 @@ def setting_of(file: SubjectsFile, part: SettingPart | None = None) -> Setting:
         security=None if security is None else Path(security),
         is_wire_wanted=file.wire if own.wire is None else own.wire,
     )
-
-
-def require_format(data: object, place: Place, what: str) -> None:
-    """Checked first, because in a file of another format every field may mean something else."""
-    if not isinstance(data, dict):
-        seen = "nothing" if data is None else type(data).__name__
-        raise refused(place, (), expected="a mapping with format, baseline and subjects", seen=seen)
-    version = data.get("format")
-    if version != FORMAT or isinstance(version, bool):
-        seen = "none" if version is None else f"format: {shown(version)}"
-        hint = f"this rocketdiff reads no other version of the {what}"
-        raise refused(place, ("format",), expected=f"format: {FORMAT}", seen=seen, hint=hint)
 
 
 def _entry(file: SubjectsFile, number: int, place: Place, settings: Sequence[Setting]) -> Entry:

@@ -115,6 +115,27 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return by_folded[close[0]] if close else ""
 
 
+def require_format(data: object, place: Place, version: int, *, what: str, holds: str) -> None:
+    """
+    UsageError for what is no mapping, or of another version; asked first, because there every field may mean something else.
+
+    what: the file in words, such as ``cluster file``; holds: the fields to name where there is no mapping.
+    """
+    if not isinstance(data, dict):
+        seen = "nothing" if data is None else type(data).__name__
+        raise refused(place, (), expected=f"a mapping with {holds}", seen=seen)
+    require_version(data, place, version, what=what)
+
+
+def require_version(data: Mapping[str, object], place: Place, version: int, *, what: str) -> None:
+    """The same of a mapping."""
+    found = data.get("format")
+    if found != version or isinstance(found, bool):
+        seen = "none" if found is None else f"format: {plain.shown(found)}"
+        hint = f"this rocketdiff reads no other version of the {what}"
+        raise refused(place, ("format",), expected=f"format: {version}", seen=seen, hint=hint)
+
+
 def read_part(model: type[Read], data: object, place: Place, words: Words, above: Location = ()) -> Read:
     """
     Data as the format has it. ``above``: where in the file the data stands.

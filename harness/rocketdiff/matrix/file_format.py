@@ -9,16 +9,16 @@ import sys
 from pathlib import Path
 
 from rocketdiff.campaign.file_format import (
+    FIELDS,
     FORMAT,
     WORDS,
     SubjectsFile,
     plan_of,
-    require_format,
     setting_of,
 )
 from rocketdiff.campaign.plan import Plan
 from rocketdiff.documents.part import published_schema
-from rocketdiff.documents.refusal import read_part
+from rocketdiff.documents.refusal import read_part, require_format
 from rocketdiff.documents.yaml_source import parse_yaml, read_text
 
 
@@ -39,7 +39,7 @@ def schema() -> bytes:
 def read(path: Path) -> Plan:
     """Reads and checks one matrix file; starts nothing. UsageError names the file, the line and what was expected there."""
     source = parse_yaml(read_text(path, "matrix file"), str(path))
-    require_format(source.data, source.place, "matrix file")
+    require_format(source.data, source.place, FORMAT, what="matrix file", holds=FIELDS)
     file = read_part(MatrixFile, source.data, source.place, WORDS)
     return plan_of(file, path, source.place, [setting_of(file)], f"RocketMQ clients against {file.baseline}")
 

@@ -8,7 +8,7 @@ from rocketdiff.core.errors import UsageError
 from rocketdiff.core.plain import shown
 from rocketdiff.core.plan import SendKind, SendMode
 from rocketdiff.core.resources import resource
-from rocketdiff.documents.refusal import Words, read_part, refused
+from rocketdiff.documents.refusal import Words, read_part, refused, require_version
 from rocketdiff.documents.yaml_source import YamlSource, parse_yaml, read_text
 from rocketdiff.scenario.file_format import FORMAT, ScenarioFile, WireDelayPart, WirePart, WorkloadPart
 from rocketdiff.scenario.model import Scenario, Tolerance, Workload
@@ -104,15 +104,7 @@ def _require_format(source: YamlSource) -> None:
     """Before anything else is looked at: a file of another format may mean something else by every field."""
     if not isinstance(source.data, dict):
         raise refused(source.place, (), expected="a mapping with format, name and so on", seen=_kind(source.data))
-    version = source.data.get("format")
-    if version != FORMAT or isinstance(version, bool):
-        raise refused(
-            source.place,
-            ("format",),
-            expected=f"format: {FORMAT}",
-            seen="none" if version is None else f"format: {shown(version)}",
-            hint="this rocketdiff reads no other version of the scenario format",
-        )
+    require_version(source.data, source.place, FORMAT, what="scenario format")
 
 
 def _kind(data: object) -> str:

@@ -13,9 +13,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from rocketdiff.core.nearest import nearest_releases
-from rocketdiff.core.plain import shown
 from rocketdiff.documents.part import Part, published_schema
-from rocketdiff.documents.refusal import Place, Words, read_part, refused
+from rocketdiff.documents.refusal import Place, Words, read_part, refused, require_format
 from rocketdiff.documents.yaml_source import parse_yaml, read_text
 from rocketdiff.protocol.records import LONGEST_ATTEMPT_MS
 from rocketdiff.releases.catalogue import client_releases, is_known_client
@@ -118,7 +117,7 @@ def read(path: Path) -> DescribedSubject:
     """Reads and checks one subject file. UsageError names the file, the line and what was expected there."""
     source = parse_yaml(read_text(path, "subject file", hint=FORM), str(path))
     data, place = source.data, source.place
-    _require_format(data, place)
+    require_format(data, place, FORMAT, what="subject file", holds="format, and command or java")
     file = read_part(SubjectFile, data, place, WORDS)
     folder = path.resolve().parent
     build = _build(file, folder, place)
@@ -137,18 +136,6 @@ def read(path: Path) -> DescribedSubject:
         rules=file.rules,
         ledger=None if file.ledger is None else folder / file.ledger,
     )
-
-
-def _require_format(data: object, place: Place) -> None:
-    """Checked first, because in a file of another format every field may mean something else."""
-    if not isinstance(data, dict):
-        seen = "nothing" if data is None else type(data).__name__
-        raise refused(place, (), expected="a mapping with format, and command or java", seen=seen)
-    version = data.get("format")
-    if version != FORMAT or isinstance(version, bool):
-        seen = "none" if version is None else f"format: {shown(version)}"
-        hint = "this rocketdiff reads no other version of the subject file"
-        raise refused(place, ("format",), expected=f"format: {FORMAT}", seen=seen, hint=hint)
 
 
 def _build(file: SubjectFile, folder: Path, place: Place) -> str:

@@ -13,10 +13,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from rocketdiff.cluster.external.described import UNDONE_BY, DescribedCluster, DescribedNode, OwnersCommand, Verb
-from rocketdiff.core.plain import shown
 from rocketdiff.core.topology import Role, broker_name, name_server_name
 from rocketdiff.documents.part import Part, published_schema
-from rocketdiff.documents.refusal import Place, Words, read_part, refused
+from rocketdiff.documents.refusal import Place, Words, read_part, refused, require_format
 from rocketdiff.documents.yaml_source import Location, parse_yaml, read_text
 
 FORM = "--cluster external:cluster.yaml"
@@ -99,7 +98,7 @@ def read(path: Path) -> DescribedCluster:
     """Reads and checks one cluster file. UsageError names the file, the line and what was expected there."""
     source = parse_yaml(read_text(path, "cluster file", hint=FORM), str(path))
     data, place = source.data, source.place
-    _require_format(data, place)
+    require_format(data, place, FORMAT, what="cluster file", holds="format, name, name_servers and brokers")
     file = read_part(ClusterFile, data, place, WORDS)
     _require_letters(file, place)
     _require_unique(file, place)
@@ -113,18 +112,6 @@ def read(path: Path) -> DescribedCluster:
         server_release=file.server_release,
         command_timeout_s=float(file.command_timeout_s),
     )
-
-
-def _require_format(data: object, place: Place) -> None:
-    """Checked first, because in a file of another format every field may mean something else."""
-    if not isinstance(data, dict):
-        seen = "nothing" if data is None else type(data).__name__
-        raise refused(place, (), expected="a mapping with format, name, name_servers and brokers", seen=seen)
-    version = data.get("format")
-    if version != FORMAT or isinstance(version, bool):
-        seen = "none" if version is None else f"format: {shown(version)}"
-        hint = "this rocketdiff reads no other version of the cluster file"
-        raise refused(place, ("format",), expected=f"format: {FORMAT}", seen=seen, hint=hint)
 
 
 def _require_letters(file: ClusterFile, place: Place) -> None:
