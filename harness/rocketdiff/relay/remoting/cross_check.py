@@ -101,7 +101,7 @@ def _agree(reported: list[Attempt], seen: list[Attempt], losses: Losses, timeout
     left = list(seen)
     for attempt in reported:
         # Requests without time follow each other within a ms, on connections that the relay reads in any order.
-        candidates = left if _had_no_time(attempt) else left[:1]
+        candidates = left if _is_hasty(attempt) else left[:1]
         found = next((seen for seen in candidates if _is_same(attempt, seen)), None)
         if found is not None:
             left.remove(found)
@@ -115,10 +115,10 @@ def _agree(reported: list[Attempt], seen: list[Attempt], losses: Losses, timeout
 
 
 def _may_never_have_left(reported: Attempt) -> bool:
-    return reported.error in NEVER_LEFT or _had_no_time(reported)
+    return reported.error in NEVER_LEFT or _is_hasty(reported)
 
 
-def _had_no_time(reported: Attempt) -> bool:
+def _is_hasty(reported: Attempt) -> bool:
     return reported.error == "RemotingTimeoutException" and reported.end_ns - reported.start_ns < HASTY_NS
 
 
