@@ -6,7 +6,7 @@ encoding, header, body. The encoding travels in every frame and a server answers
 """
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import count
@@ -21,6 +21,7 @@ FRAME_MAX_BYTES = 16_777_216
 """com.rocketmq.remoting.frameMaxLength of NettyDecoder in every release; a longer frame closes the connection there."""
 
 _LENGTHS = struct.Struct(">II")
+_LENGTH = struct.Struct(">I")
 _OPAQUE_MASK = 0x7FFFFFFF
 _opaques = count(1)
 
@@ -30,6 +31,12 @@ class Serialization(IntEnum):
 
     JSON = 0
     ROCKETMQ = 1
+
+
+_HEADERS: dict[int, tuple[Serialization, Callable[[bytes], header_json.Header]]] = {
+    Serialization.JSON: (Serialization.JSON, header_json.decode),
+    Serialization.ROCKETMQ: (Serialization.ROCKETMQ, header_binary.decode),
+}
 
 
 def next_opaque() -> int:
@@ -130,31 +137,24 @@ def decode(frame: bytes) -> Command:
 
     Raises RemotingCommandException for anything that is not one.
     """
-    if len(frame) < 4:
-        raise RemotingCommandException(f"expected a frame of at least 4 bytes, saw {len(frame)}")
-    word = int.from_bytes(frame[:4], "big")
-    header_end = 4 + (word & 0xFFFFFF)
-    if header_end > len(frame):
+    return _decode(frame, 0)
+
+
+def _decode(data: bytes, begin: int) -> Command:
+    """The command in the frame whose header's length stands at begin and whose body ends where the data do."""
+    header_begin = begin + 4
+    if len(data) < header_begin:
+        raise RemotingCommandException(f"expected a frame of at least 4 bytes, saw {len(data) - begin}")
+    (word,) = _LENGTH.unpack_from(data, begin)
+    header_end = header_begin + (word & 0xFFFFFF)
+    if header_end > len(data):
         raise RemotingCommandException(f"decode error, bad header length: {word & 0xFFFFFF}")
-    header, body = frame[4:header_end], frame[header_end:]
-    encoding = word >> 24
-    if encoding == Serialization.JSON:
-        parts = header_json.decode(header)
-    elif encoding == Serialization.ROCKETMQ:
-        parts = header_binary.decode(header)
-    else:
-        raise RemotingCommandException(f"expected header encoding 0 or 1, saw {encoding}")
-    return Command(
-        code=parts.code,
-        ext_fields=parts.ext_fields,
-        body=body,
-        opaque=parts.opaque,
-        flag=parts.flag,
-        language=parts.language,
-        version=parts.version,
-        remark=parts.remark,
-        serialization=Serialization(encoding),
-    )
+    found = _HEADERS.get(word >> 24)
+    if found is None:
+        raise RemotingCommandException(f"expected header encoding 0 or 1, saw {word >> 24}")
+    serialization, decode_header = found
+    code, language, version, opaque, flag, remark, ext_fields = decode_header(data[header_begin:header_end])
+    return Command(code, ext_fields, data[header_end:], opaque, flag, language, version, remark, serialization)
 
 
 class FrameBuffer:
@@ -173,7 +173,7 @@ class FrameBuffer:
         """
         received = self._received
         if not received and len(data) >= 4 and int.from_bytes(data[:4], "big") == len(data) - 4 <= FRAME_MAX_BYTES:
-            return [decode(data[4:])]  # one whole frame, as nearly every answer is
+            return [_decode(data, 4)]  # one whole frame, as nearly every answer is
         received += data
         commands: list[Command] = []
         start = 0

@@ -52,15 +52,16 @@ def decode(data: bytes) -> Header:
     """
     header = read_json(data)
     try:
-        ext_fields = header.get("extFields") or {}
-        return Header(
-            code=int(header.get("code", 0)),
-            language=header.get("language") or "OTHER",
-            version=int(header.get("version", 0)),
-            opaque=int(header.get("opaque", 0)),
-            flag=int(header.get("flag", 0)),
-            remark=header.get("remark"),
-            ext_fields={name: str(value) for name, value in ext_fields.items()},
+        said = header.get
+        ext_fields = said("extFields") or {}
+        return Header(  # by position: one is made for every answer
+            int(said("code", 0)),
+            said("language") or "OTHER",
+            int(said("version", 0)),
+            int(said("opaque", 0)),
+            int(said("flag", 0)),
+            said("remark"),
+            {name: value if type(value) is str else str(value) for name, value in ext_fields.items()},
         )
     except (AttributeError, TypeError, ValueError) as error:
         raise RemotingCommandException(f"expected a command header, saw {data[:200]!r}: {error}") from error

@@ -18,7 +18,7 @@ DELAY = "DELAY"
 
 def encode_properties(properties: Mapping[str, str]) -> str:
     """Every pair followed by a separator (messageProperties2String; 4.9.4 leaves the last one out, all releases read both)."""
-    return "".join(f"{name}{NAME_VALUE_SEPARATOR}{value}{PROPERTY_SEPARATOR}" for name, value in properties.items())
+    return "".join([f"{name}{NAME_VALUE_SEPARATOR}{value}{PROPERTY_SEPARATOR}" for name, value in properties.items()])
 
 
 def decode_properties(text: str) -> dict[str, str]:
