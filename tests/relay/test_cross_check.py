@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from rocketdiff.core.records import UNSEEN_END, Attempt
-from rocketdiff.relay.remoting.cross_check import disagreements, other_statuses
+from rocketdiff.core.records import NEVER_CALLED_BACK, UNSEEN_END, Attempt, Send
+from rocketdiff.relay.remoting.cross_check import disagreements, not_told, other_statuses
 from rocketdiff.relay.remoting.exchanges import BlindSpot, losses_of
 from rocketdiff.relay.remoting.record import Closed, Opened, Shut
 
@@ -137,3 +137,54 @@ def test_another_status_than_the_wire_saw_is_told_as_the_wire_saw_it() -> None:
 def test_nothing_else_is_another_status(told: Attempt, seen: Attempt) -> None:
     """It is in doubt which of the two is right; where it is a disagreement, it stays one."""
     assert other_statuses([told], [seen]) == []
+
+
+CALL = Send(0, 0, 0, 1_000 * MS, status="SEND_OK")
+"""A call that waits for its answer, of a second."""
+
+RETRIED = [attempt("a", 1, TIMEOUT, at=1), attempt("b", 2, at=301 * MS)]
+"""What the wire saw of it."""
+
+
+def test_a_request_that_nothing_told_can_be_is_the_clients() -> None:
+    """Hidden retries, hidden first attempts, hidden both, numbered on from what was told; of two to one queue the later."""
+    for told, hidden in (
+        ([RETRIED[0]], [replace(RETRIED[1], attempt=1)]),
+        ([RETRIED[1]], [replace(RETRIED[0], attempt=1)]),
+        ([], [RETRIED[0], replace(RETRIED[1], attempt=1)]),
+        (RETRIED, []),
+    ):
+        assert not_told(told, RETRIED, [CALL]) == hidden
+    again = replace(RETRIED[0], start_ns=400 * MS, end_ns=700 * MS)
+    assert not_told([replace(RETRIED[0], attempt=4)], [RETRIED[0], again], [CALL]) == [replace(again, attempt=5)]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        pytest.param([attempt("a", 2, TIMEOUT)], id="another-queue"),
+        pytest.param([attempt("b", 1, TIMEOUT)], id="another-broker"),
+        pytest.param([attempt("a", 1, TIMEOUT), attempt("c", 0, LOST)], id="one-that-never-left"),
+        pytest.param([attempt("a", 1), attempt("b", 2, TIMEOUT, at=900 * MS)], id="other-times-and-ends"),
+    ],
+)
+def test_what_may_be_a_request_told_otherwise_is_left_to_the_guard(told: list[Attempt]) -> None:
+    """Misplaced, invented, or at another time: nobody knows which of the two is wrong."""
+    assert not_told(told, RETRIED, [CALL]) == []
+
+
+def test_only_requests_of_a_call_that_ended_are_certain() -> None:
+    """Not of one that never returned, not what came after its end, not of one that may have another's answer."""
+    assert not_told([], RETRIED, []) == []
+    assert not_told([], RETRIED, [CALL], unsure={0}) == []
+    assert not_told([], RETRIED, [replace(CALL, end_ns=301 * MS - 1)]) == RETRIED[:1]
+    assert not_told([], RETRIED, [replace(CALL, end_ns=301 * MS)]) == [RETRIED[0], replace(RETRIED[1], attempt=1)]
+
+
+def test_the_attempts_of_an_asynchronous_call_may_be_under_way_to_us() -> None:
+    """They may be told after its end: within a second of the client's last one, or never called back, nothing is certain."""
+    called = replace(CALL, returned_ns=1 * MS)
+    for later_ms, certain in ((999, 0), (1_000, 2)):
+        last = replace(CALL, send=1, end_ns=CALL.end_ns + later_ms * MS)
+        assert len(not_told([], RETRIED, [called, last])) == certain, later_ms
+        assert not_told([], RETRIED, [replace(called, error=NEVER_CALLED_BACK), last]) == []

@@ -68,15 +68,19 @@ def test_clients_that_tell_everything_meet_the_cluster_itself(servers: Servers, 
 
 
 def test_whoever_wants_the_wire_has_it_beside_what_both_clients_tell(servers: Servers, tmp_path: Path) -> None:
-    """A relay each; both stories are held against theirs, and neither is replaced."""
+    """A relay each; both stories are held against theirs, and neither is replaced: what one does not tell is put beside it."""
     plan = Plan(1, 1, (PlannedSend(0, 0, 0, SendKind.PLAIN, 0, 64),))
     with witness_of(servers, tmp_path, is_wanted=True) as witness:
         assert len(witness.relays) == 2
         told = {arm: [send_through(witness.name_servers(arm))] for arm in Arm}
     hidden = Work("T", plan, told[Arm.CANDIDATE], (), 3_000)
     assert witness.testify(Arm.BASELINE, Work("T", plan, told[Arm.BASELINE], ATTEMPTS, 3_000)).against == ()
-    assert witness.testify(Arm.CANDIDATE, hidden).against == ("send 0: told nothing, seen broker-a queue 0 SEND_OK",)
-    assert not list(tmp_path.glob("*-witnessed"))
+    story = witness.testify(Arm.CANDIDATE, hidden)
+    assert story.against == ("send 0: told nothing, seen broker-a queue 0 SEND_OK",)
+    assert story.told == "the client, and the wire: 1 attempts; 1 of them the client did not tell"
+    (line,) = (tmp_path / "candidate-witnessed").read_text().splitlines()
+    assert (json.loads(line)["type"], json.loads(line)["attempt"]) == ("attempt", 0)
+    assert not (tmp_path / "baseline-witnessed").exists()
 
 
 def test_of_a_silent_arm_the_wire_tells_attempts_and_routes(servers: Servers, tmp_path: Path) -> None:

@@ -29,11 +29,22 @@ def test_a_silent_client_takes_what_the_wire_saw(tmp_path: Path) -> None:
 
 
 def test_a_client_that_tells_is_its_own_witness(tmp_path: Path) -> None:
-    """Whatever else was recorded."""
+    """Whatever else was recorded: an attempt that it has not is a trouble."""
     told = put(tmp_path / "told", attempt(0, broker="broker-b"), send(0))
-    seen = put(tmp_path / "seen", *ROUTES, attempt(0))
+    seen = put(tmp_path / "seen", *ROUTES, attempt(0), attempt(0, broker="broker-b"))
     journal = read_witnessed_journal(told, seen)
-    assert (journal.witness, journal.attempts[0].broker, journal.routes) == ("client", "broker-b", [])
+    assert (journal.witness, [one.broker for one in journal.attempts], journal.routes) == ("client", ["broker-b"], [])
+    assert journal.troubles == [
+        "send 0 in thread 0: a request for queue 0 of broker-a was on the wire, which the client did not tell"
+    ]
+
+
+def test_a_client_that_claims_attempts_and_tells_none_is_its_own_witness_too(tmp_path: Path) -> None:
+    """What it hides is a trouble, and its routes are its own."""
+    hello = line("hello", protocol=1, client="java", version="1", capabilities=["attempts"], pid=1, clock_ns=1)
+    told = put(tmp_path / "told", hello, ROUTES[0], send(0))
+    journal = read_witnessed_journal(told, put(tmp_path / "seen", attempt(0)))
+    assert (journal.witness, journal.attempts, len(journal.routes), len(journal.troubles)) == ("client", [], 1, 1)
 
 
 def test_a_status_is_what_the_wire_saw_whoever_tells(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from rocketdiff.relay.proxy.process import Relay
 from rocketdiff.relay.proxy.program import RelayTls
 from rocketdiff.relay.remoting.attempt_starts import with_ends
 from rocketdiff.relay.remoting.attempts import attempts_of
-from rocketdiff.relay.remoting.cross_check import disagreements, other_statuses
+from rocketdiff.relay.remoting.cross_check import disagreements, not_told, other_statuses
 from rocketdiff.relay.remoting.exchanges import (
     blind_spots_of,
     exchanges_of,
@@ -138,7 +138,8 @@ class Witness:
 
         Of one that tells nothing itself it is written down; of one that tells beginnings both together are; with the story of any other it
         is compared. A status is put down as the
-        wire saw it, whatever the client says, so that the rules judge what the client made of it.
+        wire saw it, whatever the client says, so that the rules judge what the client made of it; and so are requests that the client
+        certainly did not tell, which are its fault.
         """
         relay = self._relays.get(arm)
         if relay is None:
@@ -152,11 +153,14 @@ class Witness:
         attempts = attempts_of(exchanges_of(records), work.topic, sends, threads, work.timeout_ms, oneway)
         unseen = tuple(past_the_relay(records))
         if arm not in self._silent:
-            others = self._other_statuses(arm, work, attempts)
+            others, hidden = _other_statuses(work, attempts), _not_told(work, attempts)
+            if others or hidden:
+                self._record(arm, (*others, *hidden))
             told = with_statuses(work.attempts, others)
             against = tuple(disagreements(told, attempts, losses_of(records), work.timeout_ms * 1_000_000))
             words = f"the client, and the wire: {len(attempts)} attempts"
             words += f"; {len(others)} statuses as the wire saw them" if others else ""
+            words += f"; {len(hidden)} of them the client did not tell" if hidden else ""
             return WireStory(words, unseen, against)
         routes = publish_lists_of(records, work.topic)
         if work.are_beginnings:
@@ -187,25 +191,6 @@ class Witness:
         with self._directory.witnessed(arm) as recorder:
             for record in records:
                 recorder.line(encode_record(record))
-
-    def _other_statuses(self, arm: Arm, work: Work, seen: Sequence[Attempt]) -> list[Attempt]:
-        """
-        Attempts of a client that tells another status of them than the broker gave; put down as the broker gave it.
-
-        Not where the call itself returned that status: then the hook is at odds with its own client, which is for the guard.
-        """
-        confused = {one.send for one in work.plan.sends if work.confuses_answers and one.mode is SendMode.ASYNC}
-        returned = {one.send: one.status for one in work.sends}
-        others = [
-            one
-            for one in other_statuses(work.attempts, seen)
-            if one.send not in confused and returned.get(one.send) != one.status
-        ]
-        if others:
-            with self._directory.witnessed(arm) as recorder:
-                for one in others:
-                    recorder.line(encode_record(one))
-        return others
 
     def __enter__(self) -> Self:
         if not (self._silent or self._is_wanted):
@@ -238,6 +223,30 @@ class Witness:
     ) -> None:
         """End every relay, whatever the others say to that; their records are whole then."""
         self._ends.close()
+
+
+def _other_statuses(work: Work, seen: Sequence[Attempt]) -> list[Attempt]:
+    """
+    Attempts of a client that tells another status of them than the broker gave; put down as the broker gave it.
+
+    Not where the call itself returned that status: then the hook is at odds with its own client, which is for the guard.
+    """
+    confused = _confused(work)
+    returned = {one.send: one.status for one in work.sends}
+    return [
+        one
+        for one in other_statuses(work.attempts, seen)
+        if one.send not in confused and returned.get(one.send) != one.status
+    ]
+
+
+def _not_told(work: Work, seen: Sequence[Attempt]) -> list[Attempt]:
+    return not_told(work.attempts, seen, work.sends, _confused(work))
+
+
+def _confused(work: Work) -> set[int]:
+    """Sends that may have been given another one's answer."""
+    return {one.send for one in work.plan.sends if work.confuses_answers and one.mode is SendMode.ASYNC}
 
 
 def upstreams_of(cluster: Cluster) -> tuple[Upstream, ...]:

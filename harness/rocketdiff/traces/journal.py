@@ -62,7 +62,8 @@ def read_witnessed_journal(path: Path, witnessed: Path) -> ArmJournal:
     The journal of one arm, and what the wire saw of it where the client itself tells of no attempts, or only of their beginnings.
 
     Of the witness's copies of its sends only the numbers of routes are taken. A client that does tell is its own witness,
-    except of the status of an answer: that is what the wire saw, where something of an attempt of it was recorded.
+    except of the status of an answer: that is what the wire saw, where something of an attempt of it was recorded. Any other attempt
+    of the witness is a request that the client did not tell: a trouble.
     """
     journal = read_arm_journal(path)
     if journal.hello is not None and journal.hello.tells_starts:
@@ -70,9 +71,11 @@ def read_witnessed_journal(path: Path, witnessed: Path) -> ArmJournal:
     if not witnessed.exists():
         return journal
     seen = read_arm_journal(witnessed)
-    if journal.attempts:
+    if journal.attempts or (journal.hello is not None and journal.hello.tells_ends):
+        places = {_place_of(attempt) for attempt in journal.attempts}
+        hidden = [attempt for attempt in seen.attempts if _place_of(attempt) not in places]
         journal.attempts = with_statuses(journal.attempts, seen.attempts)
-        journal.troubles += seen.troubles
+        journal.troubles += [*seen.troubles, *map(_untold, hidden)]
         return journal
     journal.attempts, journal.routes, journal.witness = seen.attempts, seen.routes, WIRE
     journal.troubles += seen.troubles
@@ -89,6 +92,11 @@ def with_statuses(told: Iterable[Attempt], seen: Iterable[Attempt]) -> list[Atte
         attempt if attempt.status is None else replace(attempt, status=statuses.get(_place_of(attempt), attempt.status))
         for attempt in told
     ]
+
+
+def _untold(seen: Attempt) -> str:
+    what = f"a request for queue {seen.queue_id} of {seen.broker}"
+    return f"send {seen.send} in thread {seen.thread}: {what} was on the wire, which the client did not tell"
 
 
 def _place_of(attempt: Attempt) -> tuple[int, int, str, int]:

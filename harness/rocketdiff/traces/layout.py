@@ -25,7 +25,7 @@ def wire_file(case: int, arm: Arm) -> PurePosixPath:
 
 
 def witnessed_file(case: int, arm: Arm) -> PurePosixPath:
-    """Attempts and routes of a client that tells of none, or attempts with another status than told, as records of the line protocol, made from the wire's."""
+    """Attempts and routes of a client that tells of none, or attempts with another status than told or not told at all, as records of the line protocol, made from the wire's."""
     return PurePosixPath(JOURNAL, f"{case:02d}-{arm}-witnessed.ndjson")
 
 

@@ -80,7 +80,7 @@ def test_a_status_to_be_tried_elsewhere_and_hidden_is_found(new_run: NewRun) -> 
 
 
 def test_what_else_the_two_tell_differently_stays_a_guard(new_run: NewRun) -> None:
-    """A request that the hook hides: one of the two is wrong, and nobody knows which."""
+    """A request to another queue, say: one of the two is wrong, and nobody knows which."""
     run = new_run([CALM])
     guard = Guard("witness-candidate", held=False, expected="one story", seen="1 sends differ", case=CALM.name)
     run.case(1).guard(guard)

@@ -32,14 +32,16 @@ route that no name server told it in time. Anything else is its own doing, unles
 
 INCOMPLETE = "protocol.incomplete"
 BAD_LINE = "protocol.bad-line"
+NOT_TOLD = "protocol.attempt-not-told"
 
 SIGNATURE_OF_TROUBLE = {
     "told before": "protocol.answered-twice",
     "no such send was planned": "protocol.unknown-send",
     "planned for thread": "protocol.wrong-thread",
     "impossible times": "protocol.impossible-times",
+    "which the client did not tell": NOT_TOLD,
 }
-"""Part of a trouble's sentence (``traces.arm_tables``) to the signature; any other is a bad line."""
+"""Part of a trouble's sentence (``traces.arm_tables``, ``traces.journal``) to the signature; any other is a bad line."""
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
@@ -114,7 +116,9 @@ def _troubles(subject: str, summary: ArmSummary) -> Iterator[Divergence]:
     untold = summary.trouble_count - len(summary.troubles)
     for place, (signature, sentences) in enumerate(by_signature.items()):
         count = len(sentences) + (untold if place == 0 else 0)
-        yield _divergence(signature, subject, count, "every line a record that fits the plan", sentences[0])
+        is_hidden = signature == NOT_TOLD
+        expected = "every request told as an attempt" if is_hidden else "every line a record that fits the plan"
+        yield _divergence(signature, subject, count, expected, sentences[0])
 
 
 def _divergence(signature: str, subject: str, count: int, expected: str, observed: str) -> Divergence:
