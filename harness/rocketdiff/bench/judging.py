@@ -3,7 +3,7 @@ Benchmark of judging: attempts a second of stored cases, in columns and send by 
 
 The cases are made, not run: two faithful clients of one release, two brokers, two threads that send 500 times a second each, and messages with the
 properties that real ones have. Time is processor time of one process, the best of a few rounds, so that others on the machine
-hardly count; and once wall time of one process a core.
+hardly count; and once wall time of one process a core. Beside it other engines at the joins and aggregates alone (``engines.py``).
 """
 
 import hashlib
@@ -28,6 +28,7 @@ from rocketdiff.analysis.case_pass import judge_case
 from rocketdiff.analysis.case_trace import read_case
 from rocketdiff.analysis.columns.case_columns import case_columns
 from rocketdiff.analysis.steps.rulebook import rulebook_for
+from rocketdiff.bench.engines import EngineTime, measure_engines
 from rocketdiff.core.events import Arm
 from rocketdiff.core.fault import FaultKind
 from rocketdiff.core.run_info import Machine
@@ -90,10 +91,11 @@ class _Arm:
 def bench_judging(sends: int, *, as_json: bool) -> dict[str, Any]:
     """Measure and print the figures, or (as_json) only return them."""
     with tempfile.TemporaryDirectory() as folder:
-        rates, together = _measured(Path(folder), sends)
+        rates, together, engines = _measured(Path(folder), sends)
     if as_json:
         return {
             "judging": [asdict(rate) for rate in rates],
+            "joins_alone": {what: [asdict(each) for each in some] for what, some in engines.items()},
             "judging_on_all_cores": {what: asdict(each) for what, each in together.items()},
         }
     table = Table(
@@ -111,14 +113,21 @@ def bench_judging(sends: int, *, as_json: bool) -> dict[str, Any]:
             f"{what}, a process on each of {os.cpu_count()} cores: {each.attempts:,} attempts in {each.took_s:,.1f} s,"
             f" {each.per_s:,.0f} a second; {each.peak_mib:,.0f} MiB"
         )
+    for what, some in engines.items():
+        told = ", ".join(f"{each.engine} {_per_second(each)}" for each in some)
+        Console().print(f"{what}, joins and aggregates alone, on all cores: {told}")
     return {}
+
+
+def _per_second(one: EngineTime) -> str:
+    return "not installed" if one.per_s is None else f"{one.per_s:,.0f} attempts a second"
 
 
 def _percent(share: float | None) -> str:
     return "" if share is None else f"{share:.1%}"
 
 
-def _measured(folder: Path, sends: int) -> tuple[list[Rate], dict[str, Together]]:
+def _measured(folder: Path, sends: int) -> tuple[list[Rate], dict[str, Together], dict[str, list[EngineTime]]]:
     calm, mixed = (made_run(folder, name, sends, share) for name, share in (("calm", 0.0), ("mixed", NEAR_FAULTS)))
     few = made_run(folder, "few", PLAIN_SENDS, NEAR_FAULTS)
     bare = made_run(folder, "bare", sends, 0.0, carrying=False)
@@ -138,7 +147,9 @@ def _measured(folder: Path, sends: int) -> tuple[list[Rate], dict[str, Together]
         floor = attempts / rates[0].per_s if rates else seconds
         objects = _share_of_objects(run) if what.startswith(("calm", "mixed")) else None
         rates.append(Rate(what, attempts, attempts / seconds, seconds / floor, objects))
-    return rates, {what: _together(run) for what, run in (("calm", calm), ("mixed", mixed))}
+    large = {"calm": calm, "mixed": mixed}
+    engines = {what: measure_engines(run, _attempts(run)) for what, run in large.items()}
+    return rates, {what: _together(run) for what, run in large.items()}, engines
 
 
 def _share_of_objects(run: RunDirectory) -> float:
