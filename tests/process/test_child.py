@@ -135,3 +135,32 @@ def test_of_a_panic_the_last_words_are_its_first(tmp_path: Path) -> None:
     (tmp_path / "stderr").write_text(stack)
     with (tmp_path / "stderr").open("rb") as file:
         assert last_line(file) == "panic: runtime error: nil pointer"
+
+
+@pytest.mark.parametrize(
+    ("stack", "reason"),
+    [
+        (
+            "/x/main.js:1\nfail();\n^\n\nError: no such thing\n    at f (/x/main.js:1:21)\n    at node:internal/main/run:28:49\n\nNode.js v20.20.2\n",
+            "Error: no such thing",
+        ),
+        (
+            "Can't locate A.pm in @INC at x.pl line 2.\nBEGIN failed--compilation aborted at x.pl line 2.\n",
+            "Can't locate A.pm in @INC at x.pl line 2.",
+        ),
+        (
+            "syntax error at x.pl line 1, at EOF\nExecution of x.pl aborted due to compilation errors.\n",
+            "syntax error at x.pl line 1, at EOF",
+        ),
+        (
+            "x.rb:1:in `f': no such thing (RuntimeError)\n\tfrom x.rb:2:in `<main>'\n",
+            "x.rb:1:in `f': no such thing (RuntimeError)",
+        ),
+    ],
+    ids=["Node.js", "Perl, a module", "Perl, syntax", "Ruby"],
+)
+def test_the_last_words_are_the_reason_that_an_interpreter_gives(tmp_path: Path, stack: str, reason: str) -> None:
+    """Not the frames after it, nor the interpreter's version."""
+    (tmp_path / "stderr").write_text(stack)
+    with (tmp_path / "stderr").open("rb") as file:
+        assert last_line(file) == reason

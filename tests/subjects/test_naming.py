@@ -62,6 +62,21 @@ def test_an_equals_sign_of_a_flag_makes_no_label(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("./driver.pl", "a subject written client:release; saw './driver.pl'; try: "),
+        ("mine:0.1", "a client the harness knows; saw mine:0.1; try: "),
+    ],
+)
+def test_a_program_named_without_exec_is_told_how(typed: str, told: str) -> None:
+    """By what was typed, no more."""
+    with pytest.raises(UsageError) as raised:
+        resolved(typed)
+    assert told in str(raised.value)
+    assert str(raised.value).endswith("exec:./driver")
+
+
+@pytest.mark.parametrize(
     ("wrapper", "client"),
     [("spring:2.3.5", "java:5.3.2"), ("camel:4.17.0", "java:5.3.2"), ("spring-cloud-stream:2023.0.3.3", "java:5.3.1")],
 )

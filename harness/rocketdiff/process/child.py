@@ -233,16 +233,21 @@ def in_words(status: int) -> str:
 
 
 _PANIC = re.compile(r"panic: |fatal error: |thread '.*' (\(\d+\) )?panicked at ")
-_STACK_FRAME = re.compile(r"at [\w.$/<>@-]+\(.*\)|\.\.\. \d+ (more|common frames omitted)")
+_AFTER_THE_REASON = re.compile(
+    r"at [\w.$/<>@-]+\(.*\)|\.\.\. \d+ (more|common frames omitted)"  # frames of Java
+    r"|at .*:\d+:\d+\)?( \{)?|Node\.js v[\d.]+"  # of Node.js, and the end of its stack
+    r"|from .*:\d+:in .*"  # of Ruby
+    r"|(Execution of .* aborted|BEGIN failed--compilation aborted|Compilation failed in require) .*"  # Perl
+)
 
 
 def last_line(file: BinaryIO) -> str:
-    """The last line of a file that is not empty, of a Java stack or a panic of Go or Rust the one that says what happened; cut."""
+    """The last line of a file that is not empty, of a stack or a panic the one that says what happened; cut."""
     begin = max(0, os.fstat(file.fileno()).st_size - _LAST_WORDS_BYTES)
     lines = os.pread(file.fileno(), _LAST_WORDS_BYTES, begin).decode(errors="replace").split("\n")
     spoken = [line.strip() for line in lines if line.strip()]
     panics = [line for line in spoken if _PANIC.match(line)]
-    telling = panics or [line for line in spoken if not _STACK_FRAME.fullmatch(line)] or spoken
+    telling = panics or [line for line in spoken if not _AFTER_THE_REASON.fullmatch(line)] or spoken
     return telling[-1][:_LAST_WORDS_CHARACTERS] if telling else ""
 
 

@@ -29,7 +29,7 @@ def kind_of(subject: SubjectId) -> Kind:
     """The kind of a subject's client; UsageError, with the known names, for an unknown one."""
     kind = KINDS.get(subject.client)
     if kind is None:
-        hint = ", ".join(f"{name}:…" for name in KINDS)
+        hint = ", ".join(f"{name}:…" for name in KINDS) + "; a program of yours: exec:./driver"
         raise UsageError("a client the harness knows", seen=str(subject), hint=hint)
     return kind
 
@@ -68,9 +68,11 @@ def resolved(spec: str) -> Subject:
     elif named.startswith(PREFIX):
         subject = _own(spec, command_of(named, Path.cwd()))
     else:
-        client, _, release = with_client(spelled_out(spec)).partition(":")
+        client, colon, release = with_client(spelled_out(spec)).partition(":")
         name = (
-            SubjectId(client, kept(release)) if _is_build(client, release) else SubjectId.parse(f"{client}:{release}")
+            SubjectId(client, kept(release))
+            if _is_build(client, release)
+            else SubjectId.parse(f"{client}{colon}{release}")
         )
         subject = published(name)
     if described is not None:
