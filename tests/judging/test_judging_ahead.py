@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from rocketdiff.analysis.masters import ATTEMPTS_FOR_SPARK
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.core.events import ReadBackStarted
 from rocketdiff.judging import judge_runs
@@ -16,7 +17,7 @@ def test_only_the_last_case_is_followed(monkeypatch: pytest.MonkeyPatch) -> None
     masters: list[str | None] = []
     monkeypatch.setattr(judge_runs, "prepare", lambda master, _home: masters.append(master))
     monkeypatch.setattr(judge_runs, "find_java", lambda: SimpleNamespace(home=Path("java")))
-    ahead = JudgingAhead(3, "local[2]")
+    ahead = JudgingAhead(3, "local[2]", 100)
     for number in (1, 2):
         ahead.on_event(ReadBackStarted(number))
     assert masters == []
@@ -31,4 +32,4 @@ def test_what_cannot_be_started_does_not_raise_before_judging(monkeypatch: pytes
         raise EnvironmentMissing("a Java", seen="none")
 
     monkeypatch.setattr(judge_runs, "prepare", refuse)
-    JudgingAhead(1, None).on_event(ReadBackStarted(1))
+    JudgingAhead(1, None, ATTEMPTS_FOR_SPARK).on_event(ReadBackStarted(1))
