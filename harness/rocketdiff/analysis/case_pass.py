@@ -5,13 +5,24 @@ Steps, each a stream: sends of an arm → attempts in context → replayed → r
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 
 from rocketdiff.analysis.case_trace import BATCH_ROWS, CaseTrace
 from rocketdiff.analysis.checks.case_facts import UNKNOWABLE
 from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
+from rocketdiff.analysis.checks.sending import (
+    attempts,
+    avoidance,
+    callbacks,
+    error_kind,
+    failover_time,
+    outcomes,
+    queue_choice,
+    timing,
+)
 from rocketdiff.analysis.checks.sending.attempts import Attempts
 from rocketdiff.analysis.checks.sending.avoidance import Avoidance
 from rocketdiff.analysis.checks.sending.callbacks import Callbacks
@@ -23,9 +34,10 @@ from rocketdiff.analysis.checks.sending.outcomes import Outcomes
 from rocketdiff.analysis.checks.sending.publish_lists import compare_publish_lists
 from rocketdiff.analysis.checks.sending.queue_choice import QueueChoice
 from rocketdiff.analysis.checks.sending.recovery import Recovery
-from rocketdiff.analysis.checks.sending.replay_checks import RULES, UNAVAILABLE
+from rocketdiff.analysis.checks.sending.replay_checks import KIND_OF_CHECK, RULES, UNAVAILABLE
 from rocketdiff.analysis.checks.sending.start_positions import StartPositions
 from rocketdiff.analysis.checks.sending.timing import Timing
+from rocketdiff.analysis.checks.storage import content, delay, duplication, loss, order
 from rocketdiff.analysis.checks.storage.content import Content
 from rocketdiff.analysis.checks.storage.delay import Delay
 from rocketdiff.analysis.checks.storage.duplication import Duplication
@@ -54,27 +66,42 @@ PLAIN_REPLAY = "ROCKETDIFF_PLAIN_REPLAY"
 """Environment variable that, set to 1, has every send judged as an object: slower, and the same facts."""
 
 
-def judge_case(trace: CaseTrace, *, batch_rows: int = BATCH_ROWS, plainly: bool | None = None) -> Iterator[CaseFact]:
+def judge_case(
+    trace: CaseTrace,
+    *,
+    batch_rows: int = BATCH_ROWS,
+    plainly: bool | None = None,
+    wanted: Collection[str] | None = None,
+) -> Iterator[CaseFact]:
     """
     Every fact of one case.
 
     plainly: judge every send as an object, and none in columns, which gives the same facts; None: as the environment says.
+    wanted: checks whose facts alone are needed: only what these need is done, and their facts are those of a whole pass. Facts of
+    other checks, and of none (counts of sends, bars, faults), may then be missing. None: all facts.
     """
+    asked = _Asked(wanted)
+    if asked.nothing:
+        return
     rulebook = rulebook_for(trace)
     case = None if _is_plain(plainly) else case_columns(trace, rulebook)
     kind = FactCollector if case is None else OrderedCollector
     collector = kind(trace.run, trace.entry.number, trace.entry.origin_ns or 0)
-    for fault in trace.faults:
-        collector.note(fault)
     context = CaseContext(trace.entry, FaultTimes(trace.faults), collector, rulebook.habits, trace.bodies_compared)
-    _note_limits(trace, rulebook, collector)
-    compare_publish_lists(trace, collector)
-    observers = _observers(trace, context, rulebook)
+    if asked.everything:
+        for fault in trace.faults:
+            collector.note(fault)
+        _note_limits(trace, rulebook, collector)
+    if asked.for_facts_of(queue_choice.NAME):
+        compare_publish_lists(trace, collector)
+    observers = tuple(observer(trace, context, rulebook) for check, observer in _OBSERVERS if asked.for_facts_of(check))
     if case is not None and isinstance(collector, OrderedCollector):
-        observe_in_columns(trace, case, rulebook, context, collector, observers)
+        observe_in_columns(trace, case, rulebook, context, collector, observers, is_replayed=asked.for_the_replay)
     else:
-        _observe_all(trace, rulebook, context, observers, batch_rows)
-    for bar in lane_bars(trace, context.times, collector.differences(), collector.origin_ns):
+        _observe_all(trace, rulebook, context, observers, batch_rows, is_replayed=asked.for_the_replay)
+    for bar in (
+        lane_bars(trace, context.times, collector.differences(), collector.origin_ns) if asked.everything else ()
+    ):
         collector.note(bar)
     yield from collector.facts()
 
@@ -83,34 +110,67 @@ def _is_plain(plainly: bool | None) -> bool:
     return os.environ.get(PLAIN_REPLAY, "") not in ("", "0") if plainly is None else plainly
 
 
-def _observers(trace: CaseTrace, context: CaseContext, rulebook: Rulebook) -> tuple[CaseObserver, ...]:
-    return (
-        Pictures(context),
-        QueueChoice(context),
-        Attempts(context),
-        HeldUp(context),
-        Avoidance(context),
-        ErrorKind(context),
-        Loss(context),
-        Duplication(context),
-        Timing(context),
-        FailoverTime(context),
-        Callbacks(context),
-        Content(context),
-        Order(context),
-        Delay(context),
-        Outcomes(context, {arm: rulebook.causes(trace, arm) for arm in Arm}),
-        Recovery(context),
-        LeftByRule(context, rulebook.may_leave_open),
-        StartPositions(context, trace),
-    )
+_OF_NONE = ""
+"""In the place of the check of an observer of what belongs to none."""
+
+_OBSERVERS: tuple[tuple[str, Callable[[CaseTrace, CaseContext, Rulebook], CaseObserver]], ...] = (
+    (_OF_NONE, lambda _trace, context, _rulebook: Pictures(context)),
+    (queue_choice.NAME, lambda _trace, context, _rulebook: QueueChoice(context)),
+    (attempts.NAME, lambda _trace, context, _rulebook: Attempts(context)),
+    (attempts.NAME, lambda _trace, context, _rulebook: HeldUp(context)),
+    (avoidance.NAME, lambda _trace, context, _rulebook: Avoidance(context)),
+    (error_kind.NAME, lambda _trace, context, _rulebook: ErrorKind(context)),
+    (loss.NAME, lambda _trace, context, _rulebook: Loss(context)),
+    (duplication.NAME, lambda _trace, context, _rulebook: Duplication(context)),
+    (timing.NAME, lambda _trace, context, _rulebook: Timing(context)),
+    (failover_time.NAME, lambda _trace, context, _rulebook: FailoverTime(context)),
+    (callbacks.NAME, lambda _trace, context, _rulebook: Callbacks(context)),
+    (content.NAME, lambda _trace, context, _rulebook: Content(context)),
+    (order.NAME, lambda _trace, context, _rulebook: Order(context)),
+    (delay.NAME, lambda _trace, context, _rulebook: Delay(context)),
+    (outcomes.NAME, lambda trace, context, book: Outcomes(context, {arm: book.causes(trace, arm) for arm in Arm})),
+    (outcomes.NAME, lambda _trace, context, _rulebook: Recovery(context)),
+    (outcomes.NAME, lambda _trace, context, rulebook: LeftByRule(context, rulebook.may_leave_open)),
+    (queue_choice.NAME, lambda trace, context, _rulebook: StartPositions(context, trace)),
+)
+"""Every observer with the check whose facts it writes, in the order in which they see a send."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a pass is made for: the facts of some checks, or (None) all facts."""
+
+    checks: Collection[str] | None
+
+    @property
+    def everything(self) -> bool:
+        return self.checks is None
+
+    @property
+    def nothing(self) -> bool:
+        """Whether no observer writes any of the facts, as those of the line protocol, which are in ``run.json``."""
+        return not any(self.for_facts_of(check) for check, _ in _OBSERVERS)
+
+    @property
+    def for_the_replay(self) -> bool:
+        """Whether the rules are to be asked what they say of each send."""
+        return any(self.for_facts_of(check) for check in (_OF_NONE, *KIND_OF_CHECK))
+
+    def for_facts_of(self, check: str) -> bool:
+        return self.checks is None or check in self.checks
 
 
 def _observe_all(
-    trace: CaseTrace, rulebook: Rulebook, context: CaseContext, observers: Sequence[CaseObserver], batch_rows: int
+    trace: CaseTrace,
+    rulebook: Rulebook,
+    context: CaseContext,
+    observers: Sequence[CaseObserver],
+    batch_rows: int,
+    *,
+    is_replayed: bool,
 ) -> None:
     """Let the observers see every send, as an object."""
-    baseline, candidate = (_arm(trace, arm, context, rulebook, batch_rows) for arm in Arm)
+    baseline, candidate = (_arm(trace, arm, context, rulebook, batch_rows, is_replayed=is_replayed) for arm in Arm)
     for send in aligned(baseline, candidate):
         for observer in observers:
             observer.observe(send)
@@ -132,7 +192,9 @@ def _note_limits(trace: CaseTrace, rulebook: Rulebook, collector: FactCollector)
             collector.count(f"{UNKNOWABLE}{check}", str(arm), "", why)
 
 
-def _arm(trace: CaseTrace, arm: Arm, context: CaseContext, rulebook: Rulebook, batch_rows: int) -> Iterator[SendView]:
+def _arm(
+    trace: CaseTrace, arm: Arm, context: CaseContext, rulebook: Rulebook, batch_rows: int, *, is_replayed: bool
+) -> Iterator[SendView]:
     """One arm's sends through all steps that look at one arm only."""
     stored = all_stored(trace, arm)
     if stored is None:
@@ -146,6 +208,8 @@ def _arm(trace: CaseTrace, arm: Arm, context: CaseContext, rulebook: Rulebook, b
     in_context = attempts_in_context(trace.sends(arm, batch_rows), context.times)
     scheduled = trace.scheduled(arm)
     kept = None if scheduled is None else StoredCopies(scheduled, planned)
+    if not is_replayed:
+        return reconciled(in_context, copies, kept)
     is_proxied = topology_named(trace.entry.topology).has_proxies
     judged = called(in_context, trace.entry.settings) if is_proxied else replayed(in_context, rulebook.rules.get(arm))
     return reconciled(judged, copies, kept)

@@ -13,6 +13,7 @@ from rocketdiff.analysis.case_trace import CaseTrace, TableKey
 from rocketdiff.core.errors import TraceError
 from rocketdiff.record.facts import silver
 from rocketdiff.record.files import PartWriter, Place, path_in, read_run, texts
+from rocketdiff.record.rules import BASE
 from rocketdiff.record.tables import COLUMNS, TRACES, Kept, NewFile
 from rocketdiff.traces.manifest import CaseStatus, RunManifest, decode_manifest
 from rocketdiff.traces.schema import ARM_CODES, SCHEMAS
@@ -59,9 +60,16 @@ def _judged(place: Place, unit: Unit, wanted: frozenset[str]) -> tuple[str, dict
     """Why it could not be judged, or its facts; a case that never began has none."""
     try:
         trace = read_unit(place, unit)
-        return "", {} if trace.entry.status is CaseStatus.PLANNED else silver(judge_case(trace), wanted)
+        return "", {} if trace.entry.status is CaseStatus.PLANNED else silver(
+            judge_case(trace, wanted=checks_of(wanted)), wanted
+        )
     except TraceError as error:
         return str(error), {}
+
+
+def checks_of(wanted: frozenset[str]) -> frozenset[str] | None:
+    """Checks that a pass is to be made for; None where facts that belong to none are wanted, for which it needs them all."""
+    return None if BASE in wanted else wanted
 
 
 def read_unit(place: Place, unit: Unit) -> CaseTrace:

@@ -37,15 +37,17 @@ def observe_in_columns(
     context: CaseContext,
     collector: OrderedCollector,
     observers: Sequence[CaseObserver],
+    *,
+    is_replayed: bool = True,
 ) -> None:
-    """Let the observers see the sends that are not calm, and tally the calm ones."""
+    """Let the observers see the sends that are not calm, and tally the calm ones. is_replayed: an observer reads judgements."""
     for arm in Arm:
         stored = case.arms[arm].stored
         collector.count("stored", str(arm), "", "message", n=stored.rows)
         collector.count("foreign", str(arm), "", "message", n=stored.foreign)
         if stored.foreign:
             note_strays(arm, stored.strays().strays(), context)
-    rest = _Rest(trace, case, rulebook, context, collector, observers)
+    rest = _Rest(trace, case, rulebook, context, collector, observers, is_replayed=is_replayed)
     done = 0
     while done < case.keys.size:
         done = rest.observe(done, min(done + STRETCH, case.keys.size))
@@ -67,14 +69,17 @@ class _Rest:
         context: CaseContext,
         collector: OrderedCollector,
         observers: Sequence[CaseObserver],
+        *,
+        is_replayed: bool,
     ) -> None:
         self._trace = trace
         self._case = case
         self._collector = collector
         self._observers = observers
-        (self._loss,) = (each for each in observers if isinstance(each, Loss))
-        (self._avoidance,) = (each for each in observers if isinstance(each, Avoidance))
-        self._clocks = tuple(_running_bounds(case, context))
+        self._is_replayed = is_replayed
+        self._loss = next((each for each in observers if isinstance(each, Loss)), None)
+        self._avoidance = next((each for each in observers if isinstance(each, Avoidance)), None)
+        self._clocks = () if self._loss is None else tuple(_running_bounds(case, context))
         self._judged = {
             arm: JudgedViews(trace, rulebook.rules[arm], part.columns, part.turns, context.times, rotates=case.rotates)
             for arm, part in case.arms.items()
@@ -89,7 +94,7 @@ class _Rest:
         for number, send in enumerate(aligned(*sides)):
             self._collector.at = int(places[number])
             for clock, before in zip(self._clocks, bounds, strict=True):
-                if before[number] >= 0:
+                if self._loss is not None and before[number] >= 0:
                     self._loss.tell_clock(clock.broker, float(clock.least_ms[before[number]]))
             for observer in self._observers:
                 observer.observe(send)
@@ -97,7 +102,8 @@ class _Rest:
 
     def tell_last_attempts(self) -> None:
         """Until when the threads that keep away from a broker were seen to do so."""
-        for arm, part in self._case.arms.items():
+        for arm, part in self._case.arms.items() if self._avoidance is not None else ():
+            assert self._avoidance is not None
             columns = part.columns
             tried = np.flatnonzero(columns.attempts > 0)
             last = tried[np.append(np.diff(columns.threads[tried]) > 0, tried.size > 0)[: tried.size]]
@@ -110,7 +116,7 @@ class _Rest:
     def _found(self, begin: int, end: int) -> tuple[dict[Arm, dict[int, SendView]], int]:
         """Views of both arms by their numbers; those that had to be replayed, too, may end the stretch later."""
         found: dict[Arm, dict[int, SendView]] = {arm: {} for arm in Arm}
-        done, case = begin, self._case
+        done, case = begin if self._is_replayed else end, self._case
         while done < end:
             places = np.flatnonzero(case.slow[done:end]) + done
             done = end

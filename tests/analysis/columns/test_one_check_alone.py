@@ -1,0 +1,144 @@
+"""
+A pass for one check gives that check's facts as the whole pass does, in columns and send by send: the same values in the same order.
+
+``ROCKETDIFF_EXAMPLES=2000`` draws more changes, and others in each run.
+"""
+
+import os
+from collections.abc import Collection
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from rocketdiff.analysis.case_pass import judge_case
+from rocketdiff.analysis.case_trace import CaseTrace, read_case
+from rocketdiff.analysis.facts import CaseFact, Difference, EpisodeValue, Tally
+from rocketdiff.core.checks import CHECKS
+from rocketdiff.core.events import Arm
+from rocketdiff.record import judge as record_judge
+from rocketdiff.record.facts import silver
+from rocketdiff.record.rules import BASE, owner_of, rules_now
+from rocketdiff.traces.run_directory import RunDirectory
+from rocketdiff.traces.schema import TableName
+from tests.analysis.columns.planted import STORIES, Change, changed, is_sorted, traces
+from tests.analysis.planting import ASYNC, DELAYED, ONEWAY, TO_QUEUE
+from tests.analysis.synthetic import write_run
+
+SAMPLE = Path(__file__).parents[3] / "reports" / "sample"
+EXAMPLES = int(os.environ.get("ROCKETDIFF_EXAMPLES", "0"))
+MODES = {"asynchronous": ASYNC, "one-way": ONEWAY, "to a queue": TO_QUEUE, "delayed": DELAYED}
+EVERY = [*STORIES, *MODES]
+
+changes = st.builds(
+    Change,
+    st.sampled_from((TableName.SENDS, TableName.ATTEMPTS, TableName.STORED)),
+    st.sampled_from(list(Arm)),
+    st.integers(0, 400),
+    st.integers(0, 30),
+    st.integers(0, 30),
+)
+
+
+class Cases(dict[str, CaseTrace]):
+    """Cases by the names of their stories; shown by these alone."""
+
+    def __repr__(self) -> str:
+        return f"Cases({', '.join(self)})"
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Cases:
+    """Every story as a case."""
+    folder = tmp_path_factory.mktemp("told")
+    others = {name: read_case(write_run(folder / name, [story]), 1) for name, story in MODES.items()}
+    return Cases(traces(folder) | others)
+
+
+def of(checks: Collection[str], facts: Collection[CaseFact]) -> list[CaseFact]:
+    return [
+        one
+        for one in facts
+        if isinstance(one.fact, Difference | Tally | EpisodeValue) and owner_of(one.fact.check) in checks
+    ]
+
+
+def facts_of(trace: CaseTrace, wanted: Collection[str] | None, *, plainly: bool) -> list[CaseFact] | None:
+    """None where the case cannot be judged at all."""
+    try:
+        return list(judge_case(trace, plainly=plainly, wanted=wanted))
+    except Exception:  # noqa: BLE001 - a damaged case may fail a step that a pass for one check leaves out
+        return None
+
+
+def assert_alike(trace: CaseTrace, checks: Collection[str], *, plainly: bool) -> None:
+    whole = facts_of(trace, None, plainly=plainly)
+    for check in checks:
+        alone = facts_of(trace, {check}, plainly=plainly)
+        if whole is None:
+            continue  # The step that fails may be one that this check needs, or not.
+        assert alone is not None, check
+        assert repr(of({check}, alone)) == repr(of({check}, whole)), check
+
+
+@pytest.mark.parametrize("plainly", [False, True], ids=["columns", "plain"])
+@pytest.mark.parametrize("story", EVERY)
+def test_of_faithful_clients(told: Cases, story: str, plainly: bool) -> None:
+    """Every check, every story."""
+    assert_alike(told[story], CHECKS, plainly=plainly)
+
+
+@settings(max_examples=EXAMPLES or 25, derandomize=not EXAMPLES)
+@given(
+    story=st.sampled_from(EVERY),
+    planted=st.lists(changes, min_size=1, max_size=3),
+    check=st.sampled_from(sorted(CHECKS)),
+    plainly=st.booleans(),
+)
+def test_whatever_is_changed(told: Cases, story: str, planted: list[Change], check: str, plainly: bool) -> None:
+    """One to three values of any column of any row changed, rows lost, and rows that are there again."""
+    trace = changed(told[story], planted)
+    assume(is_sorted(trace))
+    assert_alike(trace, [check], plainly=plainly)
+
+
+def test_of_a_run_that_is_shipped() -> None:
+    """Rows of the record, of its first case; of all cases, and send by send too, where many examples are asked for."""
+    directory = RunDirectory.open(SAMPLE)
+    for entry in directory.manifest.cases if EXAMPLES else directory.manifest.cases[:1]:
+        trace = read_case(directory, entry.number)
+        for plainly in (False, True) if EXAMPLES else (False,):
+            whole = list(judge_case(trace, plainly=plainly))
+            for wanted in (frozenset({check}) for check in CHECKS):
+                alone = silver(judge_case(trace, plainly=plainly, wanted=wanted), wanted)
+                assert alone == silver(whole, wanted), (entry.name, wanted)
+
+
+def test_some_checks_together(told: Cases) -> None:
+    """Facts of both, in the order of the whole pass."""
+    for plainly in (False, True):
+        checks = {"loss", "queue-choice"}
+        here, whole = (list(judge_case(told["a pause"], plainly=plainly, wanted=some)) for some in (checks, None))
+        assert of(checks, here) == of(checks, whole)
+
+
+@pytest.mark.parametrize("plainly", [False, True], ids=["columns", "plain"])
+def test_what_is_not_wanted_is_not_done(told: Cases, monkeypatch: pytest.MonkeyPatch, plainly: bool) -> None:
+    """No replay for what the brokers stored; nothing at all for the line protocol; neither causes nor bars but where they are asked for."""
+    trace = told["a pause"]
+    for step in ("replayed", "lane_bars", "compare_publish_lists", "_note_limits"):
+        monkeypatch.setattr(f"rocketdiff.analysis.case_pass.{step}", lambda *_, step=step: pytest.fail(step))
+    replay = "rocketdiff.analysis.columns.judged_views.JudgedViews.judged"
+    monkeypatch.setattr(replay, lambda *_: pytest.fail("the replay"))
+    monkeypatch.setattr("rocketdiff.analysis.steps.rulebook.Rulebook.causes", lambda *_: pytest.fail("causes"))
+    assert of({"loss"}, list(judge_case(trace, plainly=plainly, wanted={"loss"})))
+    monkeypatch.setattr("rocketdiff.analysis.case_pass.rulebook_for", lambda *_: pytest.fail("the rules"))
+    assert list(judge_case(trace, plainly=plainly, wanted={"protocol", "validity"})) == []
+
+
+def test_the_record_asks_for_what_changed() -> None:
+    """And for everything where what all checks share has changed."""
+    assert record_judge.checks_of(frozenset({"loss"})) == {"loss"}
+    assert record_judge.checks_of(frozenset(rules_now())) is None
+    assert record_judge.checks_of(frozenset({BASE})) is None
