@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from rocketdiff.core.errors import ExitCode
-from rocketdiff.core.records import Send
+from rocketdiff.core.records import Attempt, Send
+from rocketdiff.subjects.reported_defects import REPORTED_DEFECTS, reported
 from rocketdiff.traces.run_directory import RunDirectory
 from tests.analysis.judged_to_the_end import Ended
 from tests.analysis.planting import ASYNC, CALM, HEALTHY, ONEWAY, PAUSED
@@ -67,6 +68,76 @@ def test_what_holds_up_both_clients_alarms_nobody(new_run: NewRun, ending_of: En
     """A slow broker is no client's doing."""
     run = new_run([SLOW_CALM], change=later(lambda _one: 400), change_baseline=later(lambda _one: 400))
     assert ending_of(run).judgement.exit_code is ExitCode.CONFORMS
+
+
+BASELINES = {
+    "all": lambda _one: 400,
+    "35 of 60": lambda one: 400 * (one.send % 60 < 35),
+    "one in ten": every_tenth(300),
+}
+
+
+@pytest.mark.parametrize("story", [SLOW_CALM, ASYNC_CALM], ids=["sync", "async"])
+@pytest.mark.parametrize("by_ms", BASELINES.values(), ids=BASELINES)
+def test_a_baseline_that_is_held_up_in_calm_shows_nothing_of_the_candidate(
+    story: ModeStory, by_ms: By, new_run: NewRun, ending_of: EndingOf
+) -> None:
+    """A crowded machine held it up: no difference, and no pass."""
+    ended = ending_of(new_run([story], change_baseline=later(by_ms)))
+    assert (ended.judgement.exit_code, signatures(ended)) == (ExitCode.INCONCLUSIVE, set())
+    (reason,) = (result.reason for result in ended.judgement.results if result.check == "outcomes")
+    assert reason.startswith("the calm was none: ")
+    assert reason.endswith(" of 300 sends of java:5.3.3 were held up")
+
+
+@pytest.mark.parametrize("share", [11, 20], ids=["one in eleven", "one in twenty"])
+def test_a_baseline_that_is_held_up_now_and_then_stays_a_baseline(
+    share: int, new_run: NewRun, ending_of: EndingOf
+) -> None:
+    """As a candidate may be: one case, or several together."""
+    stories = [replace(SLOW_CALM, name=f"round-robin/slow-{number}") for number in range(2)]
+    run = new_run(stories, change_baseline=later(lambda one: 400 * (one.send % share == 0)))
+    assert ending_of(run).judgement.exit_code is ExitCode.CONFORMS
+
+
+@pytest.mark.parametrize(
+    "baseline", [every_tenth(300), lambda one: 400 * (one.send % 4 == 3)], ids=["a tenth", "a quarter"]
+)
+def test_a_candidate_that_is_held_up_more_is_found_beside_a_slow_baseline(
+    baseline: By, new_run: NewRun, ending_of: EndingOf
+) -> None:
+    """Every second send of it that the baseline's own waits do not cover."""
+    run = new_run(
+        [SLOW_CALM],
+        change=later(lambda one: 400 * (one.send % 2 == 0)),
+        change_baseline=later(baseline),
+    )
+    ended = ending_of(run)
+    assert (ended.judgement.exit_code, signatures(ended)) == (ExitCode.DIVERGES, {HELD_UP})
+
+
+def test_one_stop_beside_a_baseline_that_is_held_up_often_alarms_nobody(new_run: NewRun, ending_of: EndingOf) -> None:
+    """36 sends in two moments, beside 25 of the baseline in as many: fewer moments of the candidate are no finding about it."""
+    run = new_run(
+        [ASYNC_CALM],
+        change=later(lambda one: 500 * (100 <= one.send < 136)),
+        change_baseline=later(lambda one: 500 * (one.send % 12 == 0)),
+    )
+    assert ending_of(run).judgement.exit_code is ExitCode.CONFORMS
+
+
+def test_what_is_certain_is_told_beside_a_slow_baseline_too(new_run: NewRun, ending_of: EndingOf) -> None:
+    """A connection lost for no reason needs no comparison."""
+    defect = REPORTED_DEFECTS["loses-connections"]
+
+    def lose(told: Told) -> None:
+        told.attempts = [one for each in told.attempts if isinstance(one := reported(defect, each), Attempt)]
+        told.sends = [one for each in told.sends if isinstance(one := reported(defect, each), Send)]
+
+    ended = ending_of(new_run([SLOW_CALM], change=lose, change_baseline=later(lambda _one: 400)))
+    assert ended.judgement.exit_code is ExitCode.DIVERGES
+    assert any(one.startswith("outcomes.failed-without-cause/") for one in signatures(ended))
+    assert not any(one.startswith("outcomes.less-often/held-up") for one in signatures(ended))
 
 
 def beside_a_pause(broker: str) -> Callable[[Told], None]:

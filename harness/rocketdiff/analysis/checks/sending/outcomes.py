@@ -11,7 +11,8 @@ Asked of every case, about every send of both arms. Three questions:
 3. Compared: how often a situation that a fault causes ended badly in each arm.
 
 Timeouts and SYSTEM_BUSY are never an exact difference, because a crowded machine causes them; where the baseline itself has many
-of them in calm, the case shows nothing.
+of them in calm, the case shows nothing. Nor is a baseline that is held up in calm, because there is nothing to wait for: where that
+are many sends, and more than the candidate's, only what is exact is answered.
 """
 
 from collections import defaultdict

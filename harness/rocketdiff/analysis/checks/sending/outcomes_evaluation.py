@@ -82,12 +82,29 @@ def _is_hasty(facts: CaseFacts) -> bool:
 def _standing(facts: CaseFacts, compared: int) -> tuple[Standing, str]:
     if not compared:
         return Standing.INDECISIVE, "no send returned in both arms"
-    baseline = str(Arm.BASELINE)
+    if _is_hasty(facts):
+        return Standing.DECISIVE, ""
+    baseline, subject = str(Arm.BASELINE), facts.subjects[Arm.BASELINE]
     crowded, calm = facts.n(CROWDED, "failed", arm=baseline), facts.n(CROWDED, arm=baseline)
-    if not _is_hasty(facts) and crowded > max(CROWDED_LEAST, CROWDED_SHARE * calm):
-        subject = facts.subjects[Arm.BASELINE]
+    if crowded > max(CROWDED_LEAST, CROWDED_SHARE * calm):
         return Standing.INVALID, f"the calm was none: the machine failed {crowded} of {calm} sends of {subject}"
+    held_up, sends = _held_up_in_calm([facts], Arm.BASELINE), facts.n(NAME, "sends", arm=baseline, phase=CALM)
+    if _is_baseline_slower([facts]) and held_up >= A_CALL_IN_TEN * sends:
+        return Standing.INDECISIVE, f"the calm was none: {held_up} of {sends} sends of {subject} were held up"
     return Standing.DECISIVE, ""
+
+
+def _held_up_in_calm(pool: Sequence[CaseFacts], arm: Arm) -> int:
+    return sum(facts.n(NAME, HELD_UP, arm=str(arm), phase=CALM) for facts in pool)
+
+
+def _is_baseline_slower(pool: Sequence[CaseFacts]) -> bool:
+    """
+    Whether more of the baseline's sends in calm were held up than of the candidate's.
+
+    No client has anything to wait for in calm, so a baseline that waits was not let run: that says nothing of the candidate.
+    """
+    return _held_up_in_calm(pool, Arm.BASELINE) > _held_up_in_calm(pool, Arm.CANDIDATE)
 
 
 def pooled(cases: Sequence[CaseFacts]) -> tuple[Evidence, ...]:
@@ -118,17 +135,15 @@ def _paired(pool: Sequence[CaseFacts]) -> Iterator[PairedCounts]:
     for phase, unit in ((CALM, "moments"), (FAULTS, "spells of faults")):
         for what in COMPARED[phase]:
             more = [sum(facts.n(MORE, what, arm=str(arm), phase=phase) for facts in pool) for arm in Arm]
-            if any(more) and ((what, phase) != (HELD_UP, CALM) or _is_noticed(pool)):
+            if any(more) and ((what, phase) != (HELD_UP, CALM) or _is_noticed(pool, more)):
                 yield PairedCounts(f"{what}/{phase}", unit, *more)
 
 
-def _is_noticed(pool: Sequence[CaseFacts]) -> bool:
-    """Whether one arm was held up in calm as often as an application notices."""
-    held_up, sends = (
-        [sum(facts.n(NAME, key, arm=str(arm), phase=CALM) for facts in pool) for arm in Arm]
-        for key in (HELD_UP, "sends")
-    )
-    return any(some >= A_CALL_IN_TEN * total > 0 for some, total in zip(held_up, sends, strict=True))
+def _is_noticed(pool: Sequence[CaseFacts], moments: Sequence[int]) -> bool:
+    """Whether the candidate was held up in calm as often as an application notices, and not the baseline more."""
+    sends = sum(facts.n(NAME, "sends", arm=str(Arm.CANDIDATE), phase=CALM) for facts in pool)
+    is_slower = _is_baseline_slower(pool) or moments[0] > moments[1]
+    return not is_slower and _held_up_in_calm(pool, Arm.CANDIDATE) >= A_CALL_IN_TEN * sends > 0
 
 
 def _shares(facts: CaseFacts) -> Iterator[ComparedShares]:
@@ -146,9 +161,10 @@ def _shares(facts: CaseFacts) -> Iterator[ComparedShares]:
 
 
 def _calm_shares(facts: CaseFacts) -> Iterator[ComparedShares]:
-    """What befell many of one arm's sends in calm, and none of the other's."""
+    """What befell many of one arm's sends in calm, and none of the other's; a baseline held up is the machine's doing."""
     met = (facts.n(NAME, "sends", arm="baseline", phase=CALM), facts.n(NAME, "sends", arm="candidate", phase=CALM))
     for what in COMPARED[CALM] if all(met) else ():
         befell = (facts.n(NAME, what, arm="baseline", phase=CALM), facts.n(NAME, what, arm="candidate", phase=CALM))
-        if not min(befell) and max(befell) > MANY * max(met):
+        is_told = what != HELD_UP or befell[1]
+        if is_told and not min(befell) and max(befell) > MANY * max(met):
             yield ComparedShares(f"{what}/most-of-calm", "in calm", f"were {what}", met, befell)
