@@ -48,21 +48,23 @@ def test_the_reference_behaves_like_java(recorded: Recorded) -> None:
     assert results["queue-choice"] == results["attempts"] == results["loss"] == results["duplication"] == "CONFORMS"
 
 
-def test_a_release_with_other_rules_diverges_with_signature_and_example(tmp_path: Path) -> None:
+def test_a_release_with_other_rules_diverges_with_signature_and_example(cluster: Cluster, folder: Path) -> None:
     """
     4.7.1 insists on the failed broker and rewrites its queues; 5.3.3 does neither.
 
     Which of the signatures comes first depends on where the counters stood: a retry to a random queue of four may by
     chance be the one that 4.7.1 would have taken.
     """
-    done = finished_run(tmp_path, "compare", "java:4.7.1", "java:5.3.3", *ONE_CASE, "--master", "none")
-    assert done.returncode == ExitCode.DIVERGES, done.stdout + done.stderr
-    clusters = json.loads((run_of(tmp_path) / "report.json").read_bytes())["clusters"]
+    _, judgement = decided(cluster, folder, "java:4.7.1", "java:5.3.3")
+    assert judgement.exit_code is ExitCode.DIVERGES, [result.reason for result in judgement.results if result.reason]
     found = [
-        cluster for cluster in clusters if cluster["signature"].startswith(("queue.mutated-list", "queue.out-of-turn"))
+        divergence
+        for result in judgement.results
+        for divergence in result.divergences
+        if divergence.signature.startswith(("queue.mutated-list", "queue.out-of-turn"))
     ]
     assert found
-    assert all(cluster["example"]["expected"] and cluster["example"]["observed"] for cluster in found)
+    assert all(divergence.example.expected and divergence.example.observed for divergence in found)
 
 
 def test_a_reference_of_another_release_is_told_from_java(cluster: Cluster, folder: Path) -> None:

@@ -46,8 +46,8 @@ def verdicts(judgement: RunJudgement) -> set[Verdict]:
     return {result.verdict for result in judgement.results}
 
 
-@pytest.mark.parametrize("arm", ["baseline", "candidate"])
-def test_a_subject_that_somebody_stops_is_not_blamed(cluster: Cluster, folder: Path, arm: str) -> None:
+@pytest.mark.parametrize(("arm", "baseline"), [("baseline", "java:5.3.3"), ("candidate", "python:5.3.3")])
+def test_a_subject_that_somebody_stops_is_not_blamed(cluster: Cluster, folder: Path, arm: str, baseline: str) -> None:
     """Stopped for two seconds in the middle of its sends: no check diverges or conforms, and the guard names the arm."""
 
     def stop_for_a_while(run: Path) -> None:
@@ -55,7 +55,7 @@ def test_a_subject_that_somebody_stops_is_not_blamed(cluster: Cluster, folder: P
         time.sleep(STOPPED_S)
         os.kill(subject_of(run, arm), signal.SIGCONT)
 
-    run = run_pair(cluster, folder, "java:5.3.3", "python:5.3.3", meanwhile=stop_for_a_while)
+    run = run_pair(cluster, folder, baseline, "python:5.3.3", meanwhile=stop_for_a_while)
     judgement = judge(run)
     assert judgement.exit_code is ExitCode.INCONCLUSIVE
     assert f"awake-{arm}" in broken_guards(run)

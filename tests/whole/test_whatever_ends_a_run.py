@@ -31,7 +31,8 @@ pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 
 PAIR = ("--subject", "java:5.3.3", "--subject", "python:5.3.3")
 REFERENCES = ("--subject", "python:5.3.3", "--subject", "toy:honest")
-LONG_PAUSE = ("--seed", "3", "--master", "none", "--scenario", "whole/long-pause")
+CHOSEN = ("--seed", "3", "--master", "none", "--scenario")
+LONG_PAUSE = (*CHOSEN, "whole/long-pause")
 
 
 def test_kill_9_of_the_runner_leaves_no_process_and_readable_traces(tmp_path: Path) -> None:
@@ -52,7 +53,7 @@ def test_being_asked_to_end_stops_everything(tmp_path: Path) -> None:
 
     That other signals mean the same is shown by tests/cli/test_endings.py.
     """
-    with started_run(tmp_path, *PAIR, *LONG_PAUSE) as runner:
+    with started_run(tmp_path, *REFERENCES, *LONG_PAUSE) as runner:
         run = await_run(tmp_path, sends_are_flowing, "both arms sending")
         runner.send_signal(signal.SIGINT)
         assert runner.wait(timeout=LIMIT_S) == 130
@@ -63,14 +64,14 @@ def test_being_asked_to_end_stops_everything(tmp_path: Path) -> None:
     assert judge(run).exit_code is ExitCode.INCONCLUSIVE
 
 
-@pytest.mark.parametrize("arm", ["baseline", "candidate"])
-def test_a_subject_killed_from_outside_is_a_result(cluster: Cluster, folder: Path, arm: str) -> None:
-    """The run goes on to its verdict; the dead arm is a divergence of the protocol, not a crash of ours."""
+@pytest.mark.parametrize(("arm", "baseline"), [("baseline", "java:5.3.3"), ("candidate", "python:5.3.3")])
+def test_a_subject_killed_from_outside_is_a_result(cluster: Cluster, folder: Path, arm: str, baseline: str) -> None:
+    """The run goes on to its verdict; the dead arm, a JVM or not, is a divergence of the protocol, not a crash of ours."""
 
     def kill(run: Path) -> None:
         os.kill(subject_of(run, arm), signal.SIGKILL)
 
-    run, judgement = decided(cluster, folder, "java:5.3.3", "python:5.3.3", meanwhile=kill)
+    run, judgement = decided(cluster, folder, baseline, "python:5.3.3", meanwhile=kill)
     assert judgement.exit_code is ExitCode.DIVERGES
     assert "protocol.died" in signatures(judgement)
     assert await_no_process_of(run) == {}
@@ -82,7 +83,7 @@ def test_a_server_that_dies_by_itself_never_leads_to_a_pass(tmp_path: Path) -> N
 
     Every node is asked the same way, as tests/run/test_case.py shows with a name server.
     """
-    with started_run(tmp_path, *REFERENCES, *LONG_PAUSE) as runner:
+    with started_run(tmp_path, *REFERENCES, *CHOSEN, "whole/short-pause") as runner:
         run = await_run(tmp_path, sends_are_flowing, "both arms sending")
         kill_server(run, "broker-a")
         assert runner.wait(timeout=LIMIT_S) == ExitCode.INCONCLUSIVE
@@ -93,7 +94,7 @@ def test_a_server_that_dies_by_itself_never_leads_to_a_pass(tmp_path: Path) -> N
 
 
 def test_without_java_there_is_one_clear_message(tmp_path: Path) -> None:
-    """A machine without a JVM that cannot fetch one: exit 69, what was looked for, what to do."""
+    """A machine without a JVM: exit 69, what was looked for, what to do; and nothing was downloaded in vain."""
     environment = {
         "PATH": str(Path(sys.executable).parent),
         "HOME": str(tmp_path),
@@ -106,3 +107,4 @@ def test_without_java_there_is_one_clear_message(tmp_path: Path) -> None:
     assert done.returncode == ExitCode.ENVIRONMENT
     assert "ROCKETDIFF_JAVA_HOME" in done.stderr
     assert "Traceback" not in done.stderr
+    assert not list((tmp_path / "cache").rglob("*.jar"))

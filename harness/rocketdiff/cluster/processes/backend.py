@@ -17,6 +17,7 @@ from rocketdiff.cluster.security_file import SecurityAsked
 from rocketdiff.core.fault import FaultSpec
 from rocketdiff.core.topology import Topology
 from rocketdiff.releases.artifacts import require_server, server_class_path
+from rocketdiff.releases.jdk import find_java
 from rocketdiff.releases.lock import locked
 from rocketdiff.releases.progress import ProgressListener
 
@@ -40,7 +41,8 @@ class Processes(LaunchedServers):
         return security.why_not(self.asked, self.server_release, topology)
 
     def fetched(self, progress: ProgressListener | None = None) -> Self:
-        """Downloads the jars of the servers."""
+        """Finds Java, so that a wrong one is told before anything large is downloaded, and downloads the jars of the servers."""
+        find_java(progress)
         server_class_path(self.server_release, progress)
         return self
 
