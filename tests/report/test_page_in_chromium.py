@@ -74,29 +74,46 @@ class Visit:
         self.page.goto(address)
 
 
-@pytest.fixture
-def visit(browser: "Browser", address: str) -> Iterator[Visit]:
-    """The page on a desktop."""
+@pytest.fixture(scope="module")
+def looked_at(browser: "Browser", address: str) -> Iterator[Visit]:
+    """The page on a desktop, for tests that do nothing to it: each loading of it costs a second of a core."""
     visit = Visit(browser, address, 1280)
     yield visit
     visit.context.close()
 
 
-def test_the_page_is_quiet_and_asks_for_nothing(visit: Visit, address: str) -> None:
+@pytest.fixture(scope="module")
+def unfolded(browser: "Browser", address: str) -> Iterator[Visit]:
+    """The page with everything unfolded, in windows of any width."""
+    visit = Visit(browser, address, 1280)
+    visit.page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
+    yield visit
+    visit.context.close()
+
+
+@pytest.fixture
+def visit(browser: "Browser", address: str) -> Iterator[Visit]:
+    """The page on a desktop, for a test of its own."""
+    visit = Visit(browser, address, 1280)
+    yield visit
+    visit.context.close()
+
+
+def test_the_page_is_quiet_and_asks_for_nothing(looked_at: Visit, address: str) -> None:
     """No console message, no request but the file itself."""
-    assert visit.complaints == []
-    assert visit.requests == [address]
+    assert looked_at.complaints == []
+    assert looked_at.requests == [address]
 
 
-def test_every_section_is_there_with_a_heading(visit: Visit) -> None:
+def test_every_section_is_there_with_a_heading(looked_at: Visit) -> None:
     """In the order they are read."""
-    found = visit.page.eval_on_selector_all("main > section", "all => all.map(one => one.id)")
+    found = looked_at.page.eval_on_selector_all("main > section", "all => all.map(one => one.id)")
     assert tuple(found) == SECTIONS
     for section in SECTIONS:
-        assert visit.page.locator(f"#{section} h2").inner_text().strip()
+        assert looked_at.page.locator(f"#{section} h2").inner_text().strip()
 
 
-def test_charts_are_seen(visit: Visit) -> None:
+def test_charts_are_seen(looked_at: Visit) -> None:
     """Overview, lanes, shares, ambiguity of an open case and the failover curves have a size and a text alternative."""
     for kind in (
         "figure.overview svg",
@@ -105,7 +122,7 @@ def test_charts_are_seen(visit: Visit) -> None:
         "figure.ambiguity svg",
         "#failover figure svg",
     ):
-        chart = visit.page.locator(kind).first
+        chart = looked_at.page.locator(kind).first
         box = chart.bounding_box()
         assert box is not None
         assert box["width"] > 250
@@ -114,12 +131,11 @@ def test_charts_are_seen(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize("width", [390, 768, 1280])
-def test_the_page_is_never_wider_than_the_window(browser: "Browser", address: str, width: int) -> None:
+def test_the_page_is_never_wider_than_the_window(unfolded: Visit, width: int) -> None:
     """Wide tables and lanes scroll inside their own box; also with everything unfolded."""
-    visit = Visit(browser, address, width)
-    visit.page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
-    assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
-    visit.context.close()
+    unfolded.page.set_viewport_size({"width": width, "height": 900})
+    assert unfolded.page.evaluate("window.innerWidth") == width
+    assert unfolded.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_the_button_leads_to_the_first_divergence(visit: Visit, document: Document) -> None:
@@ -213,10 +229,10 @@ def test_on_a_phone_every_answer_is_inside_the_window(browser: "Browser", addres
     visit.context.close()
 
 
-def test_tables_and_headings_can_be_followed_by_a_screen_reader(visit: Visit) -> None:
+def test_tables_and_headings_can_be_followed_by_a_screen_reader(looked_at: Visit) -> None:
     """Every header cell has a scope, no heading level is skipped, every scrolling box has a name."""
-    assert visit.page.locator("th:not([scope])").count() == 0
-    levels = visit.page.eval_on_selector_all("h1, h2, h3, h4", "all => all.map(one => Number(one.tagName[1]))")
+    assert looked_at.page.locator("th:not([scope])").count() == 0
+    levels = looked_at.page.eval_on_selector_all("h1, h2, h3, h4", "all => all.map(one => Number(one.tagName[1]))")
     assert levels[0] == 1
     assert all(after - before <= 1 for before, after in pairwise(levels))
-    assert visit.page.locator("[role=region]:not([aria-label]):not([aria-labelledby])").count() == 0
+    assert looked_at.page.locator("[role=region]:not([aria-label]):not([aria-labelledby])").count() == 0

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from pyspark.find_spark_home import _find_spark_home
 
+from rocketdiff.analysis.spark.class_archive import LOCAL_JAVA, class_archive
+from rocketdiff.releases.class_archive import archive_flags
 from rocketdiff.releases.jdk import find_java
 
 PATIENCE_S = 90.0
@@ -19,6 +21,12 @@ PATIENCE_S = 90.0
 
 _MASTER = re.compile(r"Starting Spark master at (spark://\S+)")
 _REGISTERED = re.compile(r"Successfully registered with master")
+
+
+def jvm_options(folder: Path) -> str:
+    """Of JVMs that live for seconds: those of a local session, with its class archive where an earlier session has left one."""
+    archive = class_archive(folder)
+    return " ".join((*LOCAL_JAVA, *archive_flags(None if archive is None else archive.mapped)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +77,7 @@ def _started(folder: Path, log: Path, what: str, *arguments: str) -> Iterator[su
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_LOCAL_DIRS": str(folder),
         "SPARK_WORKER_DIR": str(folder / "work"),
-        "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData",
+        "SPARK_DAEMON_JAVA_OPTS": f"{jvm_options(folder)} -XX:-UsePerfData",
         "SPARK_DAEMON_MEMORY": "256m",
     }
     command = [

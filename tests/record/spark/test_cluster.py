@@ -13,7 +13,7 @@ from rocketdiff.record.files import Place
 from rocketdiff.record.work import Here
 from tests.analysis.synthetic import Told
 from tests.record.rows import all_rows
-from tests.record.spark.standalone import Standalone, standalone
+from tests.record.spark.standalone import Standalone, jvm_options, standalone
 
 NewRun = Callable[..., Path]
 
@@ -45,6 +45,8 @@ def test_a_worker_that_is_killed_in_the_middle_changes_no_row(
     elsewhere.mkdir()
     command = [sys.executable, "-m", "rocketdiff", "record", "judge", "--record", there.url, "--master", cluster.master]
     memory = ["--conf", "spark.executor.memory=512m", "--conf", "spark.driver.memory=1g"]
+    for who in ("driver", "executor"):
+        memory += ["--conf", f"spark.{who}.extraJavaOptions={jvm_options(tmp_path)}"]
     with subprocess.Popen(
         [*command, *memory], cwd=elsewhere, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as judging:
