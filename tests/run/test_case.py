@@ -8,13 +8,14 @@ from typing import Any, cast
 import pytest
 
 from rocketdiff.cluster.interface import NodeState
+from rocketdiff.cluster.operations.drain import Drained
 from rocketdiff.core.errors import ClusterError, EnvironmentMissing
 from rocketdiff.core.events import Arm
 from rocketdiff.core.fault import FaultKind
 from rocketdiff.core.security import OPEN
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.core.subject import SubjectId
-from rocketdiff.run.case import Pair, _Stage
+from rocketdiff.run.case import DRAIN_MEANWHILE_S, Pair, _Stage
 from rocketdiff.run.wire_witness import WireStory
 from tests.cluster.fakes import FakeCluster
 
@@ -28,7 +29,7 @@ def stage() -> _Stage:
 
 
 def failing(error: Exception) -> Callable[..., None]:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise error
 
     return fail
@@ -106,6 +107,7 @@ def played(stage: _Stage, monkeypatch: pytest.MonkeyPatch) -> _Stage:
     for name in ("Witness", "StallWatch", "ConnectionWatch"):
         monkeypatch.setattr(f"rocketdiff.run.case.{name}", lambda *_, **__: nullcontext(nobody))
     monkeypatch.setattr("rocketdiff.run.case.ScheduleThread", lambda *_: ended)
+    monkeypatch.setattr("rocketdiff.run.case.await_drained", lambda *_: QUIET)
     for name, given in (
         ("_subject", nullcontext(_silent())),
         ("_setup", None),
@@ -116,6 +118,8 @@ def played(stage: _Stage, monkeypatch: pytest.MonkeyPatch) -> _Stage:
     stage.case = cast("Any", SimpleNamespace(plan=stage.case.plan, faults=(), scenario=_SCENARIO))
     return stage
 
+
+QUIET = Drained({("T", "broker-a", 0): 7}, 1)
 
 _SCENARIO = SimpleNamespace(queues_per_broker=4, ordered=False, settings=ClientSettings())
 
@@ -131,6 +135,51 @@ def test_faults_that_could_not_be_shown_make_the_case_invalid(played: _Stage) ->
     with ExitStack() as stack:
         played.play(stack)
     assert played.problems == {"fault 0": "not proven", "fault 1": "not healed"}
+
+
+def test_what_drains_while_clients_are_at_rest_is_confirmed_when_they_are_gone(
+    played: _Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first wait is short and may fail; the second is told what the first has seen, and decides."""
+    asked: list[tuple[tuple[float, ...], Drained | None]] = []
+
+    def drained(_cluster: object, _topics: object, *limits: float, before: Drained | None = None) -> Drained:
+        asked.append((limits, before))
+        if before is not None:
+            raise ClusterError("an end", seen="more writes")
+        return QUIET
+
+    monkeypatch.setattr("rocketdiff.run.case.await_drained", drained)
+    with ExitStack() as stack:
+        played.play(stack)
+    played.read_back()
+    assert not played.is_read_back
+    assert asked == [((DRAIN_MEANWHILE_S,), None), ((), QUIET)]
+
+
+def test_brokers_that_are_still_busy_while_clients_are_at_rest_are_waited_for_later(
+    played: _Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That is no problem of the case yet."""
+    monkeypatch.setattr("rocketdiff.run.case.await_drained", failing(ClusterError("an end", seen="more writes")))
+    with ExitStack() as stack:
+        played.play(stack)
+    assert played.drained is None
+    assert "read-back" not in played.problems
+
+
+def test_behind_relays_brokers_are_waited_for_when_these_are_closed(
+    played: _Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A relay may hold a frame back and pass it on later."""
+    asked: list[object] = []
+    monkeypatch.setattr("rocketdiff.run.case.await_drained", lambda *given: asked.append(given))
+    nobody = SimpleNamespace(relays=("one",), security=OPEN, require_alive=lambda: None)
+    monkeypatch.setattr("rocketdiff.run.case.Witness", lambda *_, **__: nullcontext(nobody))
+    monkeypatch.setattr("rocketdiff.run.case.with_relays", lambda *_: None)
+    with ExitStack() as stack:
+        played.play(stack)
+    assert asked == []
 
 
 @pytest.mark.parametrize("name", ["broker-b", "name-server-1"])

@@ -1,9 +1,11 @@
 """From stored runs to a verdict: analysis, judge, report. It knows nothing of clusters, so any run can be judged anywhere."""
 
+import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 from rocketdiff.analysis.masters import master_for
@@ -27,6 +29,7 @@ from rocketdiff.judging.gate_rates import shipped, shipped_defects
 from rocketdiff.judging.run_info import describe
 from rocketdiff.ledger.model import Ledger
 from rocketdiff.releases.jdk import find_java
+from rocketdiff.report.charts.drawing import start_engine
 from rocketdiff.report.clusters import clusters_of
 from rocketdiff.report.document import Document, build, load
 from rocketdiff.report.write import render_all, write_reports
@@ -34,20 +37,38 @@ from rocketdiff.traces.manifest import CaseStatus
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.judge import Counts, RunJudgement, RunVerdict, judge, machine_line
 
+_LOADED_AHEAD = ("scipy.stats", "altair")
+"""Libraries that judging imports only where it needs them, because they take longer than everything else of rocketdiff."""
+
 
 class JudgingAhead:
-    """Listener that has Spark's JVM start while the queues of the last case are read back."""
+    """Listener that has what judging needs loaded, and Spark's JVM started if it needs that, while the queues of the last case are read back."""
 
     def __init__(self, last: int, master: str | None, attempts: int) -> None:
         """last: number of the last case of a run. attempts: how many there will be at least, on both arms."""
         self._last = last
         self._master = master_for(master, attempts)
+        self._loading: threading.Event | None = None
 
     def on_event(self, event: Event) -> None:
         """What cannot be started is told when it is needed."""
         if isinstance(event, ReadBackStarted) and event.number == self._last:
             with suppress(HarnessError):
                 prepare(self._master, find_java().home)
+            self._loading = threading.Event()
+            threading.Thread(target=_load, args=(self._loading,), name="judging-ahead", daemon=True).start()
+        elif isinstance(event, AnalysisStarted) and self._loading is not None:
+            self._loading.wait()  # two threads that import the same may each see half of it
+
+
+def _load(loaded: threading.Event) -> None:
+    with suppress(Exception):  # whoever needs it says what is wrong
+        try:
+            for name in _LOADED_AHEAD:
+                import_module(name)
+        finally:
+            loaded.set()
+        start_engine()
 
 
 @dataclass(frozen=True, slots=True)

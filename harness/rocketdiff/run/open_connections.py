@@ -70,7 +70,7 @@ def _resolved(host: str, port: int) -> set[Endpoint]:
 
 class ConnectionWatch:
     """
-    A thread that looks now and then, from entering to leaving the block; ``rest`` looks a last time.
+    A thread that looks now and then, from entering to leaving the block; after ``rest`` a last few times.
 
     clients: process id and endpoints by arm; what a process started is looked at too.
     """
@@ -78,6 +78,7 @@ class ConnectionWatch:
     def __init__(self, clients: Mapping[Arm, tuple[int, Mapping[Endpoint, str]]]) -> None:
         self._clients = dict(clients)
         self._over = threading.Event()
+        self._is_at_rest = False
         self._thread = threading.Thread(target=self._watch, name="connection-watch", daemon=True)
         self._known: dict[Arm, set[Connection]] = {arm: set() for arm in self._clients}
         self._samples: dict[Arm, list[ConnectionSample]] = {arm: [] for arm in self._clients}
@@ -92,12 +93,9 @@ class ConnectionWatch:
         self._thread.join()
 
     def rest(self) -> None:
-        """All is done and healed: look a last few times, and no more."""
+        """All is done and healed: have it looked a last few times, and no more; the end of the block waits for that."""
+        self._is_at_rest = True
         self._over.set()
-        self._thread.join()
-        for _ in range(SAMPLES_AT_REST):
-            time.sleep(AT_REST_EVERY_S)
-            self._look(is_at_rest=True)
 
     @property
     def seen(self) -> dict[Arm, tuple[ConnectionSample, ...]]:
@@ -107,6 +105,9 @@ class ConnectionWatch:
     def _watch(self) -> None:
         while not self._over.wait(EVERY_S):
             self._look()
+        for _ in range(SAMPLES_AT_REST if self._is_at_rest else 0):
+            time.sleep(AT_REST_EVERY_S)
+            self._look(is_at_rest=True)
 
     def _look(self, *, is_at_rest: bool = False) -> None:
         at_ns, sockets = time.monotonic_ns(), open_sockets()

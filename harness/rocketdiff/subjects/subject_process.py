@@ -147,6 +147,11 @@ class SubjectProcess:
         self._await(Stage.DONE, deadline_s)
         return self.transcript
 
+    def await_over(self, most_s: float) -> bool:
+        """Waits until ``is_over``, so long at the most; returns it."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self.is_over, most_s)
+
     def close(self) -> None:
         """Ends the subject: by the command stop if it may still read, then by a kill. A second call does nothing."""
         with self._changed:

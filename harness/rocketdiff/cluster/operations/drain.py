@@ -23,6 +23,9 @@ QUIET_S = 0.5
 
 _POLL_S = 0.1
 
+# How long brokers must stay quiet that were quiet before: one more look at all four conditions.
+_CONFIRM_S = _POLL_S
+
 # Thousands of sends queued during a long pause are stored within a second or two.
 DRAIN_TIMEOUT_S = 30.0
 
@@ -41,10 +44,13 @@ class Drained:
     took_ns: int
 
 
-def await_drained(cluster: Cluster, topics: Iterable[str], timeout_s: float = DRAIN_TIMEOUT_S) -> Drained:
+def await_drained(
+    cluster: Cluster, topics: Iterable[str], timeout_s: float = DRAIN_TIMEOUT_S, *, before: Drained | None = None
+) -> Drained:
     """
     Waits until late writes to these topics have ended; every node must run.
 
+    before: what was seen while clients still lived that had ended their sends; if all is as it was, that is only confirmed.
     Raises ClusterError after ``timeout_s`` seconds, with what still changed, and EnvironmentMissing if the machine of the cluster
     has failed, because then what is stored is worthless.
     """
@@ -53,22 +59,25 @@ def await_drained(cluster: Cluster, topics: Iterable[str], timeout_s: float = DR
     begin_ns = time.monotonic_ns()
     with channels_to(security_of(cluster)) as channels:
         try:
-            ends = _await_quiet(cluster, channels, topics, timeout_s)
+            ends = _await_quiet(cluster, channels, topics, timeout_s, before)
         except admin.ADMIN_ERRORS as error:
             raise ClusterError("every broker to tell the ends of its queues", seen=str(error)) from error
     return Drained(ends, time.monotonic_ns() - begin_ns)
 
 
-def _await_quiet(cluster: Cluster, channels: Channels, topics: tuple[str, ...], timeout_s: float) -> QueueEnds:
+def _await_quiet(
+    cluster: Cluster, channels: Channels, topics: tuple[str, ...], timeout_s: float, before: Drained | None
+) -> QueueEnds:
     deadline = time.monotonic() + timeout_s
     ends = queue_ends(cluster, channels, topics)
+    long_enough_s = QUIET_S if before is None or before.ends != ends else _CONFIRM_S
     quiet_since = time.monotonic()
-    while time.monotonic() - quiet_since < QUIET_S:
+    while time.monotonic() - quiet_since < long_enough_s:
         time.sleep(_POLL_S)
         now_ends = queue_ends(cluster, channels, topics)
         moving = _pending(cluster, channels) or _grown(ends, now_ends)
         if moving is not None:
-            quiet_since = time.monotonic()
+            quiet_since, long_enough_s = time.monotonic(), QUIET_S
             if quiet_since > deadline:
                 raise ClusterError(f"all writes to {', '.join(topics)} to end within {timeout_s:g} s", seen=moving)
         ends = now_ends

@@ -60,6 +60,11 @@ class Chart(Protocol):
         """Vega-Lite specification."""
 
 
+def start_engine() -> None:
+    """Draw nothing, so that the first picture does not wait for vl-convert's engine (half a second of a processor); any thread may."""
+    vl_convert.vegalite_to_svg({"data": {"values": []}, "mark": "bar"}, allowed_base_urls=[])
+
+
 def draw(chart: Chart, datasets: Mapping[str, Rows], *, label: str) -> str:
     """
     SVG of the chart with ``datasets`` (by the names its NamedData use) and ``label`` as its text alternative.

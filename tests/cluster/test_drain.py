@@ -1,0 +1,77 @@
+"""How long brokers must have been quiet: looks are counted, and each is a tenth of a second."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from itertools import chain, repeat
+
+import pytest
+
+from rocketdiff.cluster.operations import drain
+from rocketdiff.cluster.operations.drain import Drained, QueueEnds, await_drained
+from rocketdiff.core.errors import ClusterError
+from tests.cluster.fakes import FakeCluster
+
+SEVEN: QueueEnds = {("T", "broker-a", 0): 7}
+EIGHT: QueueEnds = {("T", "broker-a", 0): 8}
+
+Looks = Callable[..., "list[float]"]
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> Looks:
+    """Brokers that show these ends of queues, the last for ever, under a clock that only sleeping moves; gives when it slept."""
+
+    def make(*shown: QueueEnds, busy: tuple[str | None, ...] = ()) -> list[float]:
+        clock, slept = [0.0], []
+        ends: Iterator[QueueEnds] = chain(shown, repeat(shown[-1]))
+        pending: Iterator[str | None] = chain(busy, repeat(None))
+
+        def sleep(seconds: float) -> None:
+            slept.append(seconds)
+            clock[0] += seconds
+
+        monkeypatch.setattr(time, "sleep", sleep)
+        monkeypatch.setattr(time, "monotonic", lambda: round(clock[0], 6))
+        monkeypatch.setattr(drain, "channels_to", lambda _: nullcontext(None))
+        monkeypatch.setattr(drain, "queue_ends", lambda *_: next(ends))
+        monkeypatch.setattr(drain, "_pending", lambda *_: next(pending))
+        return slept
+
+    return make
+
+
+def test_half_a_second_of_quiet(looks: Looks) -> None:
+    """Five looks at which nothing moved."""
+    slept = looks(SEVEN)
+    assert await_drained(FakeCluster(), ["T"]).ends == SEVEN
+    assert len(slept) == 5
+
+
+def test_what_was_quiet_before_is_only_looked_at_once_more(looks: Looks) -> None:
+    """The same ends, and nothing in progress."""
+    slept = looks(SEVEN)
+    await_drained(FakeCluster(), ["T"], before=Drained(SEVEN, 1))
+    assert len(slept) == 1
+
+
+def test_ends_that_moved_since_are_waited_for_in_full(looks: Looks) -> None:
+    """One message more than at the look before."""
+    slept = looks(EIGHT)
+    assert await_drained(FakeCluster(), ["T"], before=Drained(SEVEN, 1)).ends == EIGHT
+    assert len(slept) == 5
+
+
+@pytest.mark.parametrize("moving", [{"shown": (SEVEN, EIGHT)}, {"shown": (SEVEN,), "busy": ("unread bytes",)}])
+def test_whatever_moves_at_the_look_begins_the_wait_anew(looks: Looks, moving: dict[str, tuple[object, ...]]) -> None:
+    """An end that grows, or bytes that a broker has not read: one look, then five."""
+    slept = looks(*moving["shown"], busy=moving.get("busy", ()))
+    await_drained(FakeCluster(), ["T"], before=Drained(SEVEN, 1))
+    assert len(slept) == 6
+
+
+def test_what_never_rests_is_told(looks: Looks) -> None:
+    """With what still moved."""
+    looks(SEVEN, busy=("unread bytes",) * 100)
+    with pytest.raises(ClusterError, match="unread bytes"):
+        await_drained(FakeCluster(), ["T"], 1.0)
