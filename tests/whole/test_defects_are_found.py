@@ -101,7 +101,7 @@ def test_a_toy_without_a_defect_conforms(cluster: Cluster, folder: Path) -> None
 
 def test_a_client_without_hooks_has_the_relay_as_its_witness(cluster: Cluster, folder: Path) -> None:
     """Whoever claims no attempts is seen on the wire, without --wire: no divergence, and no check left open for want of a witness."""
-    run, judgement = decided(cluster, folder, "java:5.3.3", "toy:no-hooks", "whole/several-pauses")
+    run, judgement = decided(cluster, folder, "python:5.3.3", "toy:no-hooks", "whole/several-pauses")
     (case,) = RunDirectory.open(run).manifest.cases
     assert case.arms[Arm.CANDIDATE].witness == "wire"
     assert judgement.exit_code is ExitCode.CONFORMS, [r for r in judgement.results if r.divergences or r.reason]
@@ -109,6 +109,6 @@ def test_a_client_without_hooks_has_the_relay_as_its_witness(cluster: Cluster, f
 
 def test_a_client_that_does_not_claim_a_mode_never_passes_it(cluster: Cluster, folder: Path) -> None:
     """The same toy, sound in all else, in the asynchronous case: invalid."""
-    judgement = judge(run_pair(cluster, folder, "java:5.3.3", "toy:plain-only", "whole/asynchronous"))
+    judgement = judge(run_pair(cluster, folder, "python:5.3.3", "toy:plain-only", "whole/asynchronous"))
     assert judgement.exit_code is ExitCode.INCONCLUSIVE
     assert all("toy:plain-only cannot be asked for async sends" in result.reason for result in judgement.results)

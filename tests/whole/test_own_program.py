@@ -39,7 +39,7 @@ def test_one_that_tells_only_beginnings_is_judged_beside_a_dead_broker(
     flags = ["--without", "attempts", "--without", "routes", "--claim", "attempt-starts", "--starts", "--words"]
     described = {"format": 1, "name": "mine", "command": [sys.executable, str(PROGRAM), *flags]}
     (tmp_path / "subject.yaml").write_text(json.dumps(described))
-    run, judgement = decided(cluster, folder, "java:5.3.3", str(tmp_path / "subject.yaml"))
+    run, judgement = decided(cluster, folder, "python:5.3.3", str(tmp_path / "subject.yaml"))
     assert judgement.exit_code is ExitCode.CONFORMS, signatures(judgement)
     verdicts = {result.check: result.verdict for result in judgement.results}
     assert {verdicts[check] for check in ("queue-choice", "attempts", "avoidance")} == {Verdict.CONFORMS}
