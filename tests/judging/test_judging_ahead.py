@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from rocketdiff.analysis.masters import ATTEMPTS_FOR_SPARK, WITHOUT_SPARK
+from rocketdiff.analysis.masters import WITHOUT_SPARK
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.core.events import AnalysisStarted, ReadBackStarted
 from rocketdiff.judging import judge_runs
@@ -24,7 +24,7 @@ def test_only_the_last_case_is_followed(monkeypatch: pytest.MonkeyPatch) -> None
     masters: list[str | None] = []
     monkeypatch.setattr(judge_runs, "prepare", lambda master, _home: masters.append(master))
     monkeypatch.setattr(judge_runs, "find_java", lambda: SimpleNamespace(home=Path("java")))
-    ahead = JudgingAhead(3, "local[2]", 100)
+    ahead = JudgingAhead(3, "local[2]")
     for number in (1, 2):
         ahead.on_event(ReadBackStarted(number))
     assert masters == []
@@ -39,16 +39,7 @@ def test_what_cannot_be_started_does_not_raise_before_judging(monkeypatch: pytes
         raise EnvironmentMissing("a Java", seen="none")
 
     monkeypatch.setattr(judge_runs, "prepare", refuse)
-    JudgingAhead(1, None, ATTEMPTS_FOR_SPARK).on_event(ReadBackStarted(1))
-
-
-def test_a_small_run_starts_no_jvm(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is judged in this process, as analyze does."""
-    masters: list[str | None] = []
-    monkeypatch.setattr(judge_runs, "prepare", lambda master, _home: masters.append(master))
-    monkeypatch.setattr(judge_runs, "find_java", lambda: SimpleNamespace(home=Path("java")))
-    JudgingAhead(1, None, ATTEMPTS_FOR_SPARK - 1).on_event(ReadBackStarted(1))
-    assert masters == [WITHOUT_SPARK]
+    JudgingAhead(1, None).on_event(ReadBackStarted(1))
 
 
 def test_libraries_are_loaded_when_the_analysis_begins(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,7 +52,7 @@ def test_libraries_are_loaded_when_the_analysis_begins(monkeypatch: pytest.Monke
             raise ImportError(name)
 
     monkeypatch.setattr(judge_runs, "import_module", load)
-    ahead = JudgingAhead(1, WITHOUT_SPARK, 100)
+    ahead = JudgingAhead(1, WITHOUT_SPARK)
     ahead.on_event(ReadBackStarted(1))
     ahead.on_event(AnalysisStarted(cases=1, checks=1))
     assert loaded == ["scipy.stats", "altair"]

@@ -28,9 +28,9 @@ class Recorded:
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
-    """Java and the reference, with everything at its default but the scenario and the place of the analysis: on Spark."""
+    """Java and the reference, with everything at its default but the scenario; analysed by Spark."""
     folder = tmp_path_factory.mktemp("recorded")
-    return Recorded(finished_run(folder, "run", *ONE_CASE, "--master", "local[*]"), run_of(folder))
+    return Recorded(finished_run(folder, "run", *ONE_CASE), run_of(folder))
 
 
 @pytest.mark.spark

@@ -8,9 +8,6 @@ from rocketdiff.core.errors import UsageError
 WITHOUT_SPARK = "none"
 """Master that means no Spark at all."""
 
-ATTEMPTS_FOR_SPARK = 140_000
-"""On two cores Spark's start is repaid from about so many attempts on, some 20 runs of the suite quick (2026-11-22)."""
-
 _COUNT = r"(\*|[1-9][0-9]{0,3})"
 _LOCAL = re.compile(rf"local(\[{_COUNT}(, *[1-9][0-9]{{0,3}})?\])?|local-cluster\[[1-9]\d*, *[1-9]\d*, *[1-9]\d*\]")
 _ELSEWHERE = re.compile(r"spark://[^\s,/:@]+:[0-9]{1,5}(,[^\s,/:@]+:[0-9]{1,5})*|yarn|k8s://[^\s]+")
@@ -27,11 +24,6 @@ def require_master(master: str | None) -> None:
         seen=repr(master) if master else "nothing",
         hint="leave it out for local[*]",
     )
-
-
-def master_for(master: str | None, attempts: int) -> str | None:
-    """The named master; without one, this process for few attempts and the default, ``local[*]``, for many."""
-    return WITHOUT_SPARK if master is None and attempts < ATTEMPTS_FOR_SPARK else master
 
 
 def is_local(master: str) -> bool:

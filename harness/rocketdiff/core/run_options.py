@@ -112,11 +112,7 @@ RUN_OPTIONS = {
             "backend.security_file",
             in_pytest="file with account and TLS of the cluster",
         ),
-        RunOption(
-            "master",
-            str,
-            "Spark master, or none for this process alone; when not given, this process for little and local[*] for much.",
-        ),
+        RunOption("master", str, "Spark master, or none for this process alone; local[*] when not given."),
         RunOption(
             "inconclusive",
             str,

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from rocketdiff.analysis.masters import master_for
 from rocketdiff.analysis.run_analysis import analyze, analyze_here, prepare
 from rocketdiff.core.errors import HarnessError, UsageError
 from rocketdiff.core.events import (
@@ -44,10 +43,10 @@ _LOADED_AHEAD = ("scipy.stats", "altair")
 class JudgingAhead:
     """Listener that has what judging needs loaded, and Spark's JVM started if it needs that, while the queues of the last case are read back."""
 
-    def __init__(self, last: int, master: str | None, attempts: int) -> None:
-        """last: number of the last case of a run. attempts: how many there will be at least, on both arms."""
+    def __init__(self, last: int, master: str | None) -> None:
+        """last: number of the last case of a run."""
         self._last = last
-        self._master = master_for(master, attempts)
+        self._master = master
         self._loading: threading.Event | None = None
 
     def on_event(self, event: Event) -> None:
@@ -92,7 +91,7 @@ def judge_runs(
     """
     Judge one run or several together, and write the report.
 
-    master: as of ``analyze``; without one this process judges what would not repay Spark's start. The report goes into the run directory, or to ``out``, which several runs need. Raises TraceError for what is no run,
+    The report goes into the run directory, or to ``out``, which several runs need. Raises TraceError for what is no run,
     UsageError when runs of different subjects are to be judged together.
     """
     runs = tuple(RunDirectory.open(path) for path in paths)
@@ -122,7 +121,6 @@ def _judged(
     _require_same_subjects(runs)
     planned = len(describe(runs, took_s=0.0).planned)
     tell(listeners, AnalysisStarted(cases=sum(len(run.cases()) for run in runs), checks=planned))
-    master = master_for(master, sum(map(_attempts, runs)))
     analysis = analyze([run.path for run in runs], master=master, java_home=find_java().home)
     info = describe(runs, took_s=time.monotonic() - began)
     judgement = judge(analysis.evidence, info, policy, ledger)
@@ -179,10 +177,6 @@ def _seal_leftovers(run: RunDirectory) -> None:
     """A run that was cut off has cases whose journal is not sealed yet; a finished one is left as it is."""
     if any(case.started and case.entry.status is CaseStatus.PLANNED for case in run.cases()):
         run.seal()
-
-
-def _attempts(run: RunDirectory) -> int:
-    return sum(arm.attempts for case in run.manifest.cases for arm in case.arms.values())
 
 
 def _report_folder(runs: Sequence[RunDirectory], out: Path | None) -> Path:

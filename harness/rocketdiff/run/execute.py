@@ -10,7 +10,6 @@ from pathlib import Path
 from rocketdiff.cluster.backend import Backend
 from rocketdiff.core.errors import ExitCode, HarnessError
 from rocketdiff.core.events import (
-    Arm,
     DryRunDescribed,
     Listener,
     RunEnded,
@@ -58,8 +57,7 @@ def execute(request: RunRequest, listeners: Sequence[Listener] = ()) -> int:
     directory = RunDirectory.create(request.out.resolve(), manifest_of(request, seed, cases, choice.left_out))
     listeners = (*listeners, JUnitListener(directory.path / junit.FILE_NAME, request.judging.policy))
     if not request.is_control_wanted:  # or it would start beside a case
-        sends = sum(len(case.plan.sends) for case in cases)
-        listeners = (*listeners, JudgingAhead(len(cases), request.judging.master, len(Arm) * sends))
+        listeners = (*listeners, JudgingAhead(len(cases), request.judging.master))
     tell(listeners, _started(request, cases, directory, choice))
     with _failure_reported(request, directory, ledger, listeners):
         run_cases(request, cases, directory, listeners)
