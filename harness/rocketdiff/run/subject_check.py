@@ -18,6 +18,7 @@ from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.events import Arm
 from rocketdiff.core.message import ID_PROPERTY, KEYS, TAGS
 from rocketdiff.core.outcome import ErrorWord, Reason, reason_of
+from rocketdiff.core.plain import shown
 from rocketdiff.core.plan import Plan, PlannedSend, SendKind, SendMode
 from rocketdiff.core.records import (
     ATTEMPT_STARTS,
@@ -42,7 +43,8 @@ SENDS = 20
 STALLED = "protocol.stalled"
 QUEUES = 4
 BODY_BYTES = 128
-_MARK = (("colour", "blue"),)
+_MARK = (("colour", "grün"),)
+"""Not ASCII, because a client that encodes twice, or not at all, is seen by nothing else."""
 _EVERY_NS = 10_000_000
 _PAUSE_S = 1.5
 _PAUSED_TIMEOUT_MS = 500
@@ -128,9 +130,9 @@ def _carried(trial: _Trial) -> Iterator[Finding]:
     """No problem where no scenario asks for it."""
     asked = {KEYS: "a-key", TAGS: "a-tag", **dict(_MARK)}
     stored = [json.loads(row.properties) for row in trial.stored]
-    missing = [name for name, value in asked.items() if any(each.get(name) != value for each in stored)]
-    if missing:
-        lack = ", ".join(missing)
+    other = {name: each.get(name) for name, value in asked.items() for each in stored if each.get(name) != value}
+    if other:
+        lack = ", ".join(name if seen is None else f"{name} (they have {shown(seen)})" for name, seen in other.items())
         yield Finding(
             f"keys, tags and properties of the plan: messages lack {lack}, a difference where a scenario asks for it"
         )

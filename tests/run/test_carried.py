@@ -1,0 +1,27 @@
+"""What `subject check` says of keys, tags and properties that the stored messages have."""
+
+import json
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from rocketdiff.run import subject_check
+
+_AS_ASKED = {"KEYS": "a-key", "TAGS": "a-tag", "colour": "grün"}
+
+
+@pytest.mark.parametrize(
+    ("stored", "said"),
+    [
+        (_AS_ASKED, ""),
+        ({"TAGS": "a-tag"}, "messages lack KEYS, colour, a difference"),
+        (_AS_ASKED | {"colour": "grÃ¼n"}, "messages lack colour (they have 'grÃ¼n'), a difference"),
+    ],
+    ids=["all", "none of some", "encoded twice"],
+)
+def test_what_a_message_lacks_is_said_with_what_it_has_instead(stored: dict[str, str], said: str) -> None:
+    """Nothing where everything came through."""
+    trial = cast(Any, SimpleNamespace(stored=[SimpleNamespace(properties=json.dumps(stored))]))
+    told = [finding.tried for finding in subject_check._carried(trial)]
+    assert (said in told[0]) if said else told == []
