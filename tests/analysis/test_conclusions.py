@@ -1,9 +1,9 @@
 """From sums to evidence, on facts made by hand: which checks answer, what a difference becomes, how much was read."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from rocketdiff.analysis.checks.case_facts import CaseFacts
@@ -11,7 +11,7 @@ from rocketdiff.analysis.conclusions import all_evidence, case_facts, trace_coun
 from rocketdiff.analysis.fact_collector import FactCollector
 from rocketdiff.analysis.facts import CaseFact, Difference, EpisodeValue, Tally, Trouble, batches, difference_of
 from rocketdiff.analysis.send_view import Copy
-from rocketdiff.analysis.spark.source import CasesPartition, RunReader, RunSource, dealt
+from rocketdiff.analysis.spark.cases import dealt, dealt_cases, facts_of, judging
 from rocketdiff.analysis.steps.aligned import AlignedSend
 from rocketdiff.analysis.summaries import summarise
 from rocketdiff.core.errors import ExitCode, TraceError
@@ -237,24 +237,19 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunDirectory:
 
 def test_cases_that_were_begun_are_dealt_to_tasks_and_read(run: RunDirectory) -> None:
     """The larger first; a case that cannot be read gives its trouble, and the others their facts."""
-    reader = RunReader([str(run.path)], 50, 2)
-    partitions = [one for one in reader.partitions() if isinstance(one, CasesPartition)]
-    assert [one.cases for one in partitions] == [((str(run.path), 3),), ((str(run.path), 1),)]
+    larger, smaller = (str(run.path), 3), (str(run.path), 1)
+    assert dealt_cases([run], 2) == [(larger,), (smaller,)]
     (run.path / "sends" / "03-baseline.parquet").write_bytes(b"no parquet")
-    both = CasesPartition(((str(run.path), 3), (str(run.path), 1)))
-    rows = [row for batch in reader.read(both) for row in batch.to_pylist()]
+    rows = [row for batch in facts_of((larger, smaller), 50) for row in batch.to_pylist()]
     assert [row["number"] for row in rows if row["trouble"] is not None] == [3]
     assert {row["number"] for row in rows if row["tally"] is not None} == {1}
     assert {row["run"] for row in rows} == {"run-1"}
 
 
-def test_a_source_is_asked_by_its_options(tmp_path: Path) -> None:
-    """Runs one a line, rows of a batch and tasks; without a case there is one task of nothing."""
-    empty = RunDirectory.create(tmp_path / "runs", manifest())
-    source = RunSource({"runs": f"{empty.path}\n{empty.path}", "batchRows": "5", "tasks": "3"})
-    assert RunSource.name() == "rocketdiff"
-    assert source.schema().startswith("run string, number bigint, difference struct<check: string")
-    reader = source.reader(source.schema())  # type: ignore[arg-type]  # Spark's type, which is not looked at
-    (only,) = reader.partitions()
-    assert isinstance(only, CasesPartition) and only.cases == ()
-    assert list(reader.read(only)) == []
+def test_a_task_judges_the_piles_whose_numbers_it_gets(run: RunDirectory) -> None:
+    """In the order of the numbers; runs without a case make none."""
+    piles = [((str(run.path), 1),), (), ((str(run.path), 1),)]
+    once = list(facts_of(piles[0], 5))
+    numbers = pa.record_batch({"id": pa.array([2, 1])})
+    assert list(judging(piles, 5)(iter([numbers, pa.record_batch({"id": pa.array([0])})]))) == [*once, *once]
+    assert dealt_cases([], 3) == []

@@ -57,7 +57,7 @@ ROOMS = (
         "conclusions",
         tuple(
             f"rocketdiff.analysis.{name}"
-            for name in ("conclusions", "case_trace", "case_pass", "facts", "fact_collector", "spark.source")
+            for name in ("conclusions", "case_trace", "case_pass", "facts", "fact_collector", "spark.cases")
         ),
         ANALYSIS_TESTS,
     ),

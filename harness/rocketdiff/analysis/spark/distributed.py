@@ -6,8 +6,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from rocketdiff.analysis.case_trace import BATCH_ROWS
-from rocketdiff.analysis.facts import ARROW_SCHEMA, KINDS, CaseFact, Tally, Trouble, columns_of, difference_of
-from rocketdiff.analysis.spark.source import BATCH_ROWS_OPTION, NAME, RUNS_OPTION, SEPARATOR, TASKS_OPTION, RunSource
+from rocketdiff.analysis.facts import KINDS, SPARK_SCHEMA, CaseFact, Tally, Trouble, columns_of, difference_of
+from rocketdiff.analysis.spark.cases import dealt_cases, judging
 from rocketdiff.analysis.spark.tables import clusters, differences, loose, tallies
 from rocketdiff.analysis.summaries import DifferenceCluster, Summaries, in_order
 from rocketdiff.core.errors import TraceError
@@ -40,11 +40,9 @@ def facts_table(spark: SparkSession, runs: Sequence[RunDirectory], *, batch_rows
     """The table ``facts`` of all runs, each of them whole; columns of ``facts.SPARK_SCHEMA``."""
     for run in runs:
         require_whole(run)
-    spark.dataSource.register(RunSource)
-    reader = spark.read.format(NAME).option(RUNS_OPTION, SEPARATOR.join(str(run.path) for run in runs))
-    tasks = TASKS_A_CORE * spark.sparkContext.defaultParallelism
-    reader = reader.option(BATCH_ROWS_OPTION, str(batch_rows)).option(TASKS_OPTION, str(tasks))
-    return reader.load().select(*ARROW_SCHEMA.names)
+    piles = dealt_cases(runs, TASKS_A_CORE * spark.sparkContext.defaultParallelism)
+    numbers = spark.range(0, len(piles), numPartitions=max(1, len(piles)))
+    return numbers.mapInArrow(judging(piles, batch_rows), SPARK_SCHEMA)
 
 
 def _cluster(row: dict[str, Any]) -> DifferenceCluster:

@@ -1,6 +1,6 @@
-"""Dealing cases to tasks; what the source gives is in test_distributed."""
+"""Dealing cases to tasks; what a task gives is in test_distributed."""
 
-from rocketdiff.analysis.spark.source import dealt
+from rocketdiff.analysis.spark.cases import dealt
 
 
 def test_the_lightest_hand_gets_the_next_case() -> None:
