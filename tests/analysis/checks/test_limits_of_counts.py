@@ -117,6 +117,36 @@ def test_what_befalls_more_than_a_quarter_of_one_clients_calm_and_none_of_the_ot
     assert end_of(outcomes_evaluation.evaluate(facts(sends(100, **{what: befell}), timeout_ms))) == end
 
 
+@pytest.mark.parametrize(
+    ("held_up", "moments", "end"),
+    [
+        ((0, 9), (0, 11), PASSES),
+        ((0, 10), (0, 10), PASSES),
+        ((0, 10), (0, 11), DIVERGES),
+        ((9, 10), (0, 11), DIVERGES),
+        ((10, 11), (0, 0), PASSES),
+        ((11, 11), (0, 0), PASSES),
+        ((10, 9), (0, 0), OPEN),
+        ((9, 8), (0, 0), PASSES),
+        ((12, 11), (0, 11), OPEN),
+        ((11, 11), (12, 11), PASSES),
+        ((0, 25), (0, 0), PASSES),
+        ((0, 26), (0, 0), DIVERGES),
+        ((26, 0), (0, 0), OPEN),
+    ],
+)
+def test_sends_that_are_held_up_in_calm(held_up: tuple[int, int], moments: tuple[int, int], end: Ended) -> None:
+    """
+    Of 100 sends a tenth of the candidate's, in eleven moments; or more than a quarter, in however few of them.
+
+    A baseline that is held up oftener than the candidate, a tenth of its sends, leaves no answer, whatever moments the candidate has.
+    """
+    tallies = sends(100, held_up=held_up)
+    for arm, n in zip(Arm, moments, strict=True):
+        tallies["outcomes.more", arm, "calm", "held-up"] = (n, 0.0)
+    assert end_of(outcomes_evaluation.evaluate(facts(tallies))) == end
+
+
 def situation(name: str, met_by: tuple[int, int], ended_so: tuple[int, int]) -> Tallies:
     """How often each arm came into it, and how often it ended badly."""
     tallies = sends()
