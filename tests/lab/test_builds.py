@@ -23,8 +23,9 @@ def test_a_changed_constant_is_found_by_the_script_that_shows_it(
     assert guarded(["changelog", "5.3.3", patched, "--exit-code"]) == ExitCode.DIVERGES
     told = capsys.readouterr().out
     assert "avoidance-steps" in told
-    assert '"available_at_ms": 30000' in told
-    assert '"available_at_ms": 3000,' in told
+    (headline,) = [line for line in told.splitlines() if "available_at_ms" in line]
+    assert "how long its broker is avoided" in headline
+    assert " 30000 → 3000" in headline
 
 
 def test_a_rebuild_that_changes_nothing_is_quiet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

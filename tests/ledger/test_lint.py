@@ -60,6 +60,18 @@ def test_a_client_of_the_users_is_only_pointed_out() -> None:
     )
 
 
+def test_a_client_of_the_users_is_pointed_out_once_a_file() -> None:
+    """With the list of known clients, however many entries name it; another client is another finding."""
+    ours, theirs = Conditions(Party("acme")), Conditions(Party("java"), Party("zebra"))
+    entries = [entry(id=f"K{number}", when=ours) for number in range(16, 29)] + [entry(id="K29", when=theirs)]
+    assert [text.partition(";")[0] for _, text in found(*entries)] == [
+        "K16 and 12 more: no client acme",
+        "K29: no client zebra",
+    ]
+    one, other = (ParsedFile(name, (entry(when=ours),), None) for name in ("own.yaml", "other.yaml"))
+    assert len(lint([one, other], KNOWN, SUBJECTS, DAY, allow_growth=False)) == 2
+
+
 def test_a_client_whose_releases_nobody_knows_may_have_any() -> None:
     """Its program says so when it is started."""
     assert found(entry(when=Conditions(Party("cpp", Range.parse(">=2.1.0"))))) == []

@@ -3,16 +3,17 @@
 from dataclasses import replace
 from datetime import date
 
+import pytest
 import yaml
 
 from rocketdiff.core.policy import Policy
 from rocketdiff.core.run_info import SubjectInfo
-from rocketdiff.core.verdict import Severity
+from rocketdiff.core.verdict import CheckResult, Severity, Verdict
 from rocketdiff.ledger.apply import apply_ledger
 from rocketdiff.ledger.file import ParsedFile, parse
 from rocketdiff.ledger.model import Confirmation, Ledger
 from rocketdiff.ledger.proposal import proposed_file
-from tests.ledger.ledger_entries import BOTH, NEW, OLD, ONE, RUN, divergence, result
+from tests.ledger.ledger_entries import BOTH, NEW, OLD, ONE, POOL, RUN, divergence, result
 
 EVIDENCE = Confirmation(7, "r1", f"sha256:{'0a' * 32}", "rocketdiff compare java:4.7.1 java:5.3.3")
 DAY = date(2026, 11, 21)
@@ -43,6 +44,50 @@ def test_a_proposal_excuses_nothing_until_it_is_edited() -> None:
     edited = edited.replace("TODO: ", "known: ").replace('owner: ""', "owner: me")
     after = apply_ledger(Ledger(read(edited).entries), DIVERGING[:2], RUN, Policy())
     assert [one.verdict.value for one in after.results] == ["DECLARED", "DECLARED"]
+
+
+USED, OTHER = divergence(), divergence("avoidance.other")
+ELSEWHERE = result(BOTH, USED, check="loss", verdict=Verdict.INCONCLUSIVE)
+
+
+def test_what_every_scenario_shows_is_one_entry() -> None:
+    """A glob, and the rest where it was seen; another check and an answer that decides nothing are no exceptions."""
+    results = [result(ONE, USED, OTHER), result(BOTH, USED), result(POOL, USED), result(ONE, check="loss"), ELSEWHERE]
+    text = proposed_file(results, RUN, EVIDENCE, DAY)
+    everywhere, alone = read(text).entries
+    assert (everywhere.id, everywhere.check) == ("avoidance-java-5.3.3", "**/avoidance")
+    assert everywhere.signatures == ("avoidance.used/first",)
+    assert "# every scenario of the run that answered it" in text
+    assert (alone.check, alone.signatures) == (f"{ONE}/avoidance", ("avoidance.other",))
+
+
+def test_one_entry_for_all_scenarios_declares_them_all() -> None:
+    """Once it is edited; exit code and verdict are those of declared divergences."""
+    results = [result(ONE, USED), result(BOTH, USED)]
+    (one,) = read(proposed_file(results, RUN, EVIDENCE, DAY)).entries
+    active = replace(one, proposed=False, owner="me")
+    assert [each.verdict.value for each in apply_ledger(Ledger((active,)), results, RUN, Policy()).results] == [
+        "DECLARED",
+        "DECLARED",
+    ]
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        [result(ONE, USED), result(BOTH, USED), result(POOL)],
+        [result(ONE, USED), result(BOTH, USED), result(POOL, replace(USED, declared_by="K16"))],
+        [result(ONE, USED), result(BOTH, USED), result(BOTH)],
+        [result(ONE, USED), result(BOTH, OTHER)],
+        [result(ONE, USED), result(BOTH, divergence(subject=OLD))],
+        [result(ONE, USED), result(ONE, USED)],
+    ],
+    ids=["not in one", "declared in one", "not in one run", "another signature", "another subject", "one scenario"],
+)
+def test_what_one_answer_lacks_stays_where_it_was_seen(results: list[CheckResult]) -> None:
+    """A glob would be stale at once."""
+    checks = [one.check for one in read(proposed_file(results, RUN, EVIDENCE, DAY)).entries]
+    assert all(check in (f"{ONE}/avoidance", f"{BOTH}/avoidance") for check in checks)
 
 
 def test_what_is_declared_or_invalid_is_not_proposed() -> None:

@@ -109,6 +109,7 @@ def _of_file(
 ) -> Iterator[Finding]:
     for entry in file.entries:
         yield from _of_entry(entry, known, subjects, day)
+    yield from _strangers(file.entries, subjects)
     count, ratchet = len(file.entries), file.ratchet
     if ratchet is not None and count > ratchet:
         level = Level.WARNING if allow_growth else Level.ERROR
@@ -125,10 +126,9 @@ def _of_entry(
         yield Finding(Level.ERROR, entry.place, f"{entry.id}: {problem}")
     elif problem := never_stale(entry, known):
         yield Finding(Level.WARNING, entry.place, f"{entry.id}: {problem}")
-    for party in filter(None, (entry.when.subject, entry.when.against)):
-        if unknown := _unknown(party, subjects):
-            level, problem = unknown
-            yield Finding(level, entry.place, f"{entry.id}: {problem}")
+    for party in _parties(entry):
+        if problem := _unknown(party, subjects):
+            yield Finding(Level.ERROR, entry.place, f"{entry.id}: {problem}")
     age, warning = age_of(entry, day)
     if warning:
         level = Level.ERROR if age is Age.LAPSED else Level.WARNING
@@ -137,21 +137,37 @@ def _of_entry(
         yield Finding(Level.WARNING, entry.place, f"{entry.id} is only proposed: edit it, or remove it")
 
 
-def _unknown(party: Party, subjects: Mapping[str, Collection[str]]) -> tuple[Level, str] | None:
+def _parties(entry: Entry) -> Iterator[Party]:
+    return filter(None, (entry.when.subject, entry.when.against))
+
+
+def _unknown(party: Party, subjects: Mapping[str, Collection[str]]) -> str:
     """
-    Why no known client is meant, None if one is; a client of which no release is known may have any.
+    Why no known client is meant, empty if one is or may be; a client of which no release is known may have any.
 
     A program of the user's has the name that its hello says, so another name is a mistake only if it looks like one of ours.
     """
     if party.client not in subjects:
-        close = get_close_matches(party.client, subjects, n=1, cutoff=_LIKE)
-        known = f"no client {party.client}; known: {', '.join(sorted(subjects))}"
-        return (
-            (Level.ERROR, known)
-            if close
-            else (Level.WARNING, f"{known}; right if it is a program of yours, whose hello says that name")
-        )
+        looks_like_ours = get_close_matches(party.client, subjects, n=1, cutoff=_LIKE)
+        return _no_client(party.client, subjects) if looks_like_ours else ""
     releases = subjects[party.client]
     if releases and party.version is not None and not any(party.version.holds(release) for release in releases):
-        return Level.ERROR, f"no known release of {party.client} is in {party.version.text}"
-    return None
+        return f"no known release of {party.client} is in {party.version.text}"
+    return ""
+
+
+def _strangers(entries: Sequence[Entry], subjects: Mapping[str, Collection[str]]) -> Iterator[Finding]:
+    """One finding for each client that is like none of ours, at the first of its entries."""
+    named: dict[str, list[Entry]] = {}
+    for entry in entries:
+        for name in {party.client for party in _parties(entry)} - set(subjects):
+            if not get_close_matches(name, subjects, n=1, cutoff=_LIKE):
+                named.setdefault(name, []).append(entry)
+    for name, (first, *others) in named.items():
+        who = f"{first.id} and {len(others)} more" if others else first.id
+        said = f"{who}: {_no_client(name, subjects)}; right if it is a program of yours, whose hello says that name"
+        yield Finding(Level.WARNING, first.place, said)
+
+
+def _no_client(name: str, subjects: Mapping[str, Collection[str]]) -> str:
+    return f"no client {name}; known: {', '.join(sorted(subjects))}"

@@ -1,20 +1,25 @@
 """Entries proposed from a judged run: everything that a program can fill in, and TODO where a person has to think."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from datetime import date
 
 from rocketdiff.core.run_info import RunInfo
-from rocketdiff.core.verdict import CheckResult, Severity, Verdict
+from rocketdiff.core.verdict import DECISIVE, CheckResult, Severity, Verdict
 from rocketdiff.ledger.file import TODO, VERSION
 from rocketdiff.ledger.matching import check_path
 from rocketdiff.ledger.model import RULES, Confirmation
 
+ANY = "**/"
+EVERYWHERE = "  # every scenario of the run that answered it"
+
 
 def proposed_file(results: Sequence[CheckResult], run: RunInfo, evidence: Confirmation, day: date) -> str:
     """
-    A ledger file with one proposed entry for each check and subject that diverges undeclared; empty when none does.
+    A ledger file with a proposed entry for each check and subject that diverges undeclared; empty when none does.
+
+    What a check shows in all scenarios that answered it, two at least, is one entry with a glob such as ``**/content``.
 
     The text is YAML; nothing in it excuses anything until its status is removed, which the format allows only without TODO.
     """
@@ -24,32 +29,27 @@ def proposed_file(results: Sequence[CheckResult], run: RunInfo, evidence: Confir
     return f'schemaVersion: "{VERSION}"\nentries:\n' + "\n".join(entries)
 
 
-@dataclass(slots=True)
-class _Undeclared:
-    """What one subject showed in one check, in all cases and runs of that name."""
-
-    signatures: list[str] = field(default_factory=list)
-    severities: set[Severity] = field(default_factory=set)
-
-
 _Key = tuple[str, str, bool]
 """Path of the check, subject, and whether it is a baseline against its own rules."""
 
+_Shown = dict[str, list[Severity]]
+"""Severity of each answer that showed a signature, by signature."""
+
 
 def _entries(results: Sequence[CheckResult], run: RunInfo, evidence: Confirmation, day: date) -> Iterator[str]:
-    for (path, subject, of_rules), found in _undeclared(results, run).items():
+    for (path, subject, of_rules), found in _gathered(_undeclared(results, run), results).items():
         is_candidate = subject == run.candidate.subject and not of_rules
         lines = [
             f"- id: {_id(path, subject, of_rules=of_rules)}",
-            f"  check: {_text(path)}",
+            f"  check: {_text(path)}{EVERYWHERE if path.startswith(ANY) else ''}",
             "  when:",
             *_party(subject, "    "),
             *(["    against:", *_party(run.baseline.subject, "      ")] if is_candidate else []),
             f"  arm_at_fault: {TODO}  # a client's name, reference, baseline, candidate, both or spec-gap",
             "  signature:",
-            *(f"    - {_text(signature)}" for signature in found.signatures),
+            *(f"    - {_text(signature)}" for signature in found),
             "  occurrence: always  # or {rate: [0.02, 0.20]}, of the checks it covers",
-            f"  severity: {min(found.severities, key=list(Severity).index)}",
+            f"  severity: {min((one for each in found.values() for one in each), key=list(Severity).index)}",
             f"  reason: {_text(f'{TODO}: why they differ, in a sentence')}",
             f"  ref: {_text(f'{TODO}: an issue, a pull request, a page')}",
             f"  evidence: {_evidence(evidence)}",
@@ -60,25 +60,50 @@ def _entries(results: Sequence[CheckResult], run: RunInfo, evidence: Confirmatio
         yield "".join(f"  {line}\n" for line in lines)
 
 
-def _undeclared(results: Sequence[CheckResult], run: RunInfo) -> dict[_Key, _Undeclared]:
-    gathered: dict[_Key, _Undeclared] = {}
+def _undeclared(results: Sequence[CheckResult], run: RunInfo) -> dict[_Key, _Shown]:
+    """What one subject showed in one check, in all cases and runs of that name."""
+    shown: dict[_Key, _Shown] = {}
     for result in results:
         if result.verdict is not Verdict.DIVERGES:
             continue
+        path = check_path(result.case, result.check, run)
         for divergence in result.divergences:
-            if divergence.declared_by:
-                continue
-            path = check_path(result.case, result.check, run)
-            key = path, divergence.subject, divergence.signature.startswith(RULES)
-            found = gathered.setdefault(key, _Undeclared())
-            found.severities.add(result.severity)
-            if divergence.signature not in found.signatures:
-                found.signatures.append(divergence.signature)
+            if not divergence.declared_by:
+                key = path, divergence.subject, divergence.signature.startswith(RULES)
+                shown.setdefault(key, {}).setdefault(divergence.signature, []).append(result.severity)
+    return shown
+
+
+def _gathered(shown: dict[_Key, _Shown], results: Sequence[CheckResult]) -> dict[_Key, _Shown]:
+    """The same, but what every answer to a check in several scenarios shows stands once, under a glob that names them all."""
+    answered = Counter(result.check for result in results if result.verdict in DECISIVE)
+    seen: dict[tuple[_Key, str], list[Severity]] = {}
+    paths: Counter[tuple[_Key, str]] = Counter()
+    for key, signatures in shown.items():
+        for signature, severities in signatures.items():
+            seen.setdefault((_anywhere(key), signature), []).extend(severities)
+            paths[_anywhere(key), signature] += 1
+    gathered: dict[_Key, _Shown] = {}
+    for key, signatures in shown.items():
+        for signature, severities in signatures.items():
+            everywhere = (_anywhere(key), signature)
+            is_whole = paths[everywhere] > 1 and len(seen[everywhere]) == answered[_check_of(key)]
+            to, what = (everywhere[0], seen[everywhere]) if is_whole else (key, severities)
+            gathered.setdefault(to, {})[signature] = what
     return gathered
 
 
+def _check_of(key: _Key) -> str:
+    return key[0].rpartition("/")[2]
+
+
+def _anywhere(key: _Key) -> _Key:
+    """The same question asked of every scenario, and of all together."""
+    return f"{ANY}{_check_of(key)}", *key[1:]
+
+
 def _id(path: str, subject: str, *, of_rules: bool) -> str:
-    return f"{path}-{subject}{'-rules' if of_rules else ''}".replace("/", "-").replace(":", "-")
+    return f"{path.removeprefix(ANY)}-{subject}{'-rules' if of_rules else ''}".replace("/", "-").replace(":", "-")
 
 
 def _party(subject: str, indent: str) -> list[str]:

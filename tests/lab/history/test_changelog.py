@@ -40,11 +40,14 @@ def test_an_effect_without_its_cause_is_told() -> None:
 
 
 def test_an_answer_without_words_is_shown_as_it_is() -> None:
-    """A release whose answer no golden group knows."""
+    """A release or a patched build whose answer no golden group knows; in one line, which no other repeats."""
     corpus = toy_corpus(by_table({}), (RULE,), RELEASES)
-    _, changed = changelog(toy_executions(by_table({"rule": {"4.8.0": 3}})), corpus, WAY)
-    (change,) = changed.changes
-    assert "no words yet: step 0, queue: queue 0 of a → queue 3 of a" in change.sentence
+    found = changelog(toy_executions(by_table({"rule": {"4.8.0": 3}})), corpus, WAY)
+    (change,) = found[1].changes
+    assert change.sentence.startswith("What rule does: queue 0 of a → queue 3 of a")
+    told = list(changelog_lines(WAY, found))
+    assert [line for line in told if "queue 3" in line] == [f"    {change.sentence}"]
+    assert "    answer: differs at step 0" in told
 
 
 def test_what_only_random_scripts_show_is_made_small() -> None:
@@ -64,6 +67,7 @@ def test_what_only_random_scripts_show_is_made_small() -> None:
     (change,) = found_by(ToyRunner(queue_of), NamedScript("random-1", script))[1].changes
     assert change.behaviour == "unnamed/random-1"
     assert change.standard is None
+    assert change.sentence == "A random script, made small, is answered otherwise: queue 0 of a → queue 1 of a"
     assert [type(step) for step in change.script.script.steps] == [Select]
 
 

@@ -1,8 +1,10 @@
 """Words for answers."""
 
+import pytest
+
 from rocketdiff.simulation.comparison import first_difference
 from rocketdiff.simulation.golden.files import grouped
-from rocketdiff.simulation.golden.wording import change_sentence, difference_words, meaning
+from rocketdiff.simulation.golden.wording import before_after, change_sentence, difference_words, meaning
 from tests.lab.history.toys import select_line, toy_standard
 
 OLD, NEW = (select_line("walk", 0),), (select_line("walk", 1),)
@@ -29,10 +31,42 @@ def test_a_change_has_a_sentence_in_both_directions() -> None:
 
 
 def test_without_words_the_difference_itself_is_told() -> None:
-    """What the script shows stands beside it."""
-    sentence = change_sentence(WALK, {}, OLD, NEW)
-    assert sentence.startswith("the answer changed in a way that has no words yet: step 0, queue: queue 0 of a →")
-    assert "(What walk does)" in sentence
+    """What the script shows, before → after; and the words of the side that has some."""
+    other = (select_line("walk", 3),)
+    assert change_sentence(WALK, {}, OLD, NEW) == "What walk does: queue 0 of a → queue 1 of a"
+    told = change_sentence(WALK, {"walk": GOLDEN}, OLD, other)
+    assert told == "What walk does: queue 0 of a → queue 3 of a (in words, before: one tick)"
+    told = change_sentence(WALK, {"walk": GOLDEN}, other, NEW)
+    assert told == "What walk does: queue 3 of a → queue 1 of a (in words, now: a tick a queue)"
+
+
+DUMP = '{"script": "s", "step": 2, "dump": %s}'
+ITEM = '{"faults": {"a": {"latency_ms": 5, "available_at_ms": %d, "reachable": %s}}}'
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (ITEM % (10_000, "true"), ITEM % (2_000, "true"), "available_at_ms of a 10000 → 2000"),
+        (ITEM % (9, "true"), ITEM % (8, "false"), "available_at_ms of a 9 → 8, reachable of a true → false"),
+        (ITEM % (9, "true"), '{"faults": {}}', 'a of the fault table {"latency_ms": 5, '),
+        ('{"index": 1}', '{"index": 2}', "index 1 → 2"),
+        ('{"index": 1}', '{"index": null}', "index 1 → none"),
+    ],
+)
+def test_a_difference_is_told_by_what_differs_alone(before: str, after: str, told: str) -> None:
+    """Not by the whole item of a fault table."""
+    difference = first_difference("s", [DUMP % before], [DUMP % after])
+    assert difference is not None
+    assert before_after(difference).startswith(told)
+
+
+def test_a_queue_that_is_chosen_no_more_is_named() -> None:
+    """Nothing on one side."""
+    none = '{"script": "walk", "step": 0, "select": {"exception": "MQClientException"}}'
+    difference = first_difference("walk", OLD, [none])
+    assert difference is not None
+    assert before_after(difference) == "exception none → MQClientException"
 
 
 def test_values_that_are_no_text_are_told_as_json() -> None:

@@ -16,7 +16,7 @@ from rocketdiff.simulation.comparison import Difference, first_difference
 from rocketdiff.simulation.golden.answers import Lines
 from rocketdiff.simulation.golden.files import Golden
 from rocketdiff.simulation.golden.standard import SCRIPTS, StandardScript
-from rocketdiff.simulation.golden.wording import change_sentence, difference_words, unworded
+from rocketdiff.simulation.golden.wording import before_after, change_sentence, difference_words
 from rocketdiff.simulation.script import Depth, NamedScript, canonical, depth_of, parse_script, to_dict
 
 MOST_TRIALS = 1_500
@@ -132,7 +132,8 @@ def _only_random(executions: Executions, edge: Edge, changed: Sequence[NamedScri
     before, after = _both(executions, edge, small)
     difference = first_difference(small.name, before, after)
     assert difference is not None
-    return (Change(f"unnamed/{small.name}", unworded(small.name, before, after), small, difference),)
+    sentence = f"A random script, made small, is answered otherwise: {before_after(difference)}"
+    return (Change(f"unnamed/{small.name}", sentence, small, difference),)
 
 
 def smallest(executions: Executions, edge: Edge, script: NamedScript) -> NamedScript:
@@ -224,6 +225,7 @@ def _change_lines(change: Change) -> Iterator[str]:
     if change.standard:
         yield f"    matters: {change.standard.about.matters}"
     yield f"    script: {script_file(change) or canonical(change.script.script)}"
-    yield f"    answer: {difference_words(change.difference)}"
+    is_told = before_after(change.difference) in change.sentence
+    yield f"    answer: {f'differs at {change.difference.place}' if is_told else difference_words(change.difference)}"
     if change.also:
         yield f"    follows from it: {', '.join(change.also)}"

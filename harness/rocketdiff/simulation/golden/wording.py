@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 
-from rocketdiff.simulation.comparison import Difference, first_difference
+from rocketdiff.simulation.comparison import Compared, Difference, first_difference
 from rocketdiff.simulation.golden.answers import Lines
 from rocketdiff.simulation.golden.files import Golden
 from rocketdiff.simulation.golden.standard import StandardScript
@@ -19,17 +19,29 @@ def meaning(script: StandardScript, golden: Golden | None, lines: Lines) -> str 
 
 
 def change_sentence(script: StandardScript, golden: Mapping[str, Golden], before: Lines, after: Lines) -> str:
-    """One sentence on what a change of the answer means."""
+    """One sentence on what a change of the answer means; of an answer without words what the script shows, before → after."""
     was, now = (meaning(script, golden.get(script.name), lines) for lines in (before, after))
     if was is not None and now is not None:
         return f"now {now}; before, {was}"
-    return f"{unworded(script.name, before, after)} ({script.about.shows.rstrip('.')})"
+    difference = first_difference(script.name, before, after)
+    assert difference is not None, "answers that are equal are no change"
+    known = f" (in words, before: {was})" if was is not None else f" (in words, now: {now})" if now is not None else ""
+    return f"{script.about.shows.rstrip('.')}: {before_after(difference)}{known}"
 
 
-def unworded(name: str, before: Lines, after: Lines) -> str:
-    """The sentence for a change without words in ``about``."""
-    difference = first_difference(name, before, after)
-    return f"the answer changed in a way that has no words yet: {difference_words(difference) if difference else 'not at all'}"
+def before_after(difference: Difference) -> str:
+    """The first difference without its place: ``number of attempts 2 → 1``, ``available_at_ms of a 10000 → 2000``."""
+    one, other = difference.values
+    if isinstance(one, dict) and isinstance(other, dict):
+        whose = (
+            f" of {difference.where.partition('faults.')[2] or 'the fault table'}"
+            if difference.compared is Compared.FAULTS
+            else ""
+        )
+        names = [each for each in {**one, **other} if one.get(each) != other.get(each)]
+        return ", ".join(f"{each}{whose} {_value(one.get(each))} → {_value(other.get(each))}" for each in names)
+    names_itself = difference.compared is Compared.QUEUE and one is not None and other is not None
+    return f"{'' if names_itself else f'{difference.compared} '}{_value(one)} → {_value(other)}"
 
 
 def difference_words(difference: Difference) -> str:
