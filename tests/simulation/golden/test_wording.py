@@ -4,7 +4,7 @@ import pytest
 
 from rocketdiff.simulation.comparison import first_difference
 from rocketdiff.simulation.golden.files import grouped
-from rocketdiff.simulation.golden.wording import before_after, change_sentence, difference_words, meaning
+from rocketdiff.simulation.golden.wording import before_after, change_sentence, difference_words, known_side, meaning
 from tests.lab.history.toys import select_line, toy_standard
 
 OLD, NEW = (select_line("walk", 0),), (select_line("walk", 1),)
@@ -31,13 +31,13 @@ def test_a_change_has_a_sentence_in_both_directions() -> None:
 
 
 def test_without_words_the_difference_itself_is_told() -> None:
-    """What the script shows, before → after; and the words of the side that has some."""
-    other = (select_line("walk", 3),)
+    """What the script shows, before → after; the words of the side that has some stand beside it."""
+    other, golden = (select_line("walk", 3),), {"walk": GOLDEN}
     assert change_sentence(WALK, {}, OLD, NEW) == "What walk does: queue 0 of a → queue 1 of a"
-    told = change_sentence(WALK, {"walk": GOLDEN}, OLD, other)
-    assert told == "What walk does: queue 0 of a → queue 3 of a (in words, before: one tick)"
-    told = change_sentence(WALK, {"walk": GOLDEN}, other, NEW)
-    assert told == "What walk does: queue 3 of a → queue 1 of a (in words, now: a tick a queue)"
+    assert change_sentence(WALK, golden, OLD, other) == "What walk does: queue 0 of a → queue 3 of a"
+    assert known_side(WALK, golden, OLD, other) == "before: one tick"
+    assert known_side(WALK, golden, other, NEW) == "after: a tick a queue"
+    assert known_side(WALK, golden, OLD, NEW) == known_side(WALK, {}, OLD, NEW) == ""
 
 
 DUMP = '{"script": "s", "step": 2, "dump": %s}'

@@ -16,7 +16,7 @@ from rocketdiff.simulation.comparison import Difference, first_difference
 from rocketdiff.simulation.golden.answers import Lines
 from rocketdiff.simulation.golden.files import Golden
 from rocketdiff.simulation.golden.standard import SCRIPTS, StandardScript
-from rocketdiff.simulation.golden.wording import before_after, change_sentence, difference_words
+from rocketdiff.simulation.golden.wording import before_after, change_sentence, difference_words, known_side
 from rocketdiff.simulation.script import Depth, NamedScript, canonical, depth_of, parse_script, to_dict
 
 MOST_TRIALS = 1_500
@@ -29,6 +29,7 @@ class Change:
     One behaviour that changes at an edge, and the smallest script that shows it.
 
     standard: the standard script, None if only a random one shows the change. also: standard scripts whose change follows from it.
+    known: words of the one answer that has some (``before: …``), where the sentence had to do without; else empty.
     """
 
     behaviour: str
@@ -37,6 +38,7 @@ class Change:
     difference: Difference
     standard: StandardScript | None = None
     also: tuple[str, ...] = ()
+    known: str = ""
 
     @property
     def depth(self) -> Depth:
@@ -119,7 +121,9 @@ def _change(
         if isinstance(follower, StandardScript) and script.name in follower.about.follows
     )
     sentence = change_sentence(script, corpus.golden, before, after)
-    return Change(script.name, sentence, script, difference, script, tuple(follower.name for follower in followers))
+    known = known_side(script, corpus.golden, before, after)
+    also = tuple(follower.name for follower in followers)
+    return Change(script.name, sentence, script, difference, script, also, known)
 
 
 def _only_random(executions: Executions, edge: Edge, changed: Sequence[NamedScript]) -> tuple[Change, ...]:
@@ -191,6 +195,7 @@ def change_data(change: Change) -> dict[str, Any]:
         "behaviour": change.behaviour,
         "depth": str(change.depth),
         "sentence": change.sentence,
+        "known": change.known,
         "matters": standard.about.matters if standard else None,
         "rows": list(standard.about.rows) if standard else [],
         "name": change.script.name,
@@ -222,6 +227,8 @@ def _change_lines(change: Change) -> Iterator[str]:
     rows = f"; {' '.join(change.standard.about.rows)}" if change.standard else ""
     yield f"  {change.behaviour} ({change.depth}{rows})"
     yield f"    {change.sentence}"
+    if change.known:
+        yield f"    {change.known}"
     if change.standard:
         yield f"    matters: {change.standard.about.matters}"
     yield f"    script: {script_file(change) or canonical(change.script.script)}"

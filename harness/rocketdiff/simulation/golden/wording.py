@@ -25,8 +25,15 @@ def change_sentence(script: StandardScript, golden: Mapping[str, Golden], before
         return f"now {now}; before, {was}"
     difference = first_difference(script.name, before, after)
     assert difference is not None, "answers that are equal are no change"
-    known = f" (in words, before: {was})" if was is not None else f" (in words, now: {now})" if now is not None else ""
-    return f"{script.about.shows.rstrip('.')}: {before_after(difference)}{known}"
+    return f"{script.about.shows.rstrip('.')}: {before_after(difference)}"
+
+
+def known_side(script: StandardScript, golden: Mapping[str, Golden], before: Lines, after: Lines) -> str:
+    """Where one answer alone has words: ``before: …`` or ``after: …``; else empty."""
+    was, now = (meaning(script, golden.get(script.name), lines) for lines in (before, after))
+    if (was is None) == (now is None):
+        return ""
+    return f"before: {was}" if now is None else f"after: {now}"
 
 
 def before_after(difference: Difference) -> str:
