@@ -28,7 +28,6 @@ STEPS: tuple[tuple[Any, str], ...] = (
     (store, "_made"),
     (store, "_append"),
     (store, "_append_batch"),
-    (store, "forget"),
 )
 """What changes files or tables: it is killed before and after each call of one."""
 

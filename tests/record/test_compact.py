@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from deltalake import DeltaTable
 
 from rocketdiff.record import store
 from rocketdiff.record.commands import add, check, compact, judge, status
@@ -16,7 +17,7 @@ from tests.record.rows import all_rows
 NewRun = Callable[..., Path]
 
 
-def _killed(*_: object) -> None:
+def _killed(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
 
 
@@ -56,6 +57,22 @@ def test_what_was_replaced_is_removed_when_nobody_can_read_it_any_more(place: Pl
     assert on_disk == set(look(place).paths(Kept.SENDS))
 
 
+def test_a_compaction_that_ends_between_two_tables_is_taken_up_again(
+    place: Place, new_run: NewRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Replaced batches are gone from one table and not yet from the others."""
+    for number in range(2):
+        add(place, [new_run(f"run-{number}")], Here())
+    before = all_rows(place)
+    monkeypatch.setattr(DeltaTable, "vacuum", _killed)
+    with pytest.raises(KeyboardInterrupt):
+        compact(place, Here(), keep_hours=0, say=quiet)
+    monkeypatch.undo()
+    assert all_rows(place) == before
+    compact(place, Here(), keep_hours=0, say=quiet)
+    assert all_rows(place) == before
+
+
 def test_what_a_killed_command_left_is_seen_by_check_and_removed(
     place: Place, new_run: NewRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,3 +86,13 @@ def test_what_a_killed_command_left_is_seen_by_check_and_removed(
     assert look(place).rows(Kept.SENDS, ["run"]).num_rows == 120
     compact(place, Here(), keep_hours=0, say=quiet)
     assert status(place).left_behind == 0
+
+
+def test_a_snapshot_opens_each_table_once(place: Place, new_run: NewRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often its rows are asked for; and what is added later is not in it."""
+    add(place, [new_run("run-1")], Here())
+    snapshot = look(place)
+    assert snapshot.rows(Kept.RUNS, ["run"]).num_rows == 1
+    add(place, [new_run("run-2")], Here())
+    monkeypatch.setattr(store, "_opened", _killed)
+    assert snapshot.rows(Kept.RUNS, ["run"]).num_rows == 1

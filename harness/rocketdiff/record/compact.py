@@ -16,7 +16,7 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from rocketdiff.record.files import PartWriter, Place, path_in, read_run, texts
-from rocketdiff.record.store import Batch, Snapshot, batch_of, below, files_of, forget, vacuum
+from rocketdiff.record.store import Batch, FileOfTable, Snapshot, batch_of, forget
 from rocketdiff.record.tables import COLUMNS, TRACES, Kept, NewFile
 
 BRONZE = (Kept.CASES, *TRACES.values())
@@ -86,17 +86,20 @@ def tidy(snapshot: Snapshot, keep_hours: int) -> int:
     before_ms = time.time_ns() // 1_000_000 - keep_hours * _MS_AN_HOUR
     replaced = {name for one in snapshot.batches if one.at_ms <= before_ms for name in one.replaces}
     known = {one.batch for one in snapshot.batches}
-    for table in (one for one in Kept if one is not Kept.BATCHES):
-        left = {batch_of(file.path) for file in files_of(snapshot.place, table) if file.at_ms <= before_ms} - known
-        forget(snapshot.place, table, replaced | left)
-    return sum(vacuum(snapshot.place, table, keep_hours) for table in Kept if table is not Kept.BATCHES)
+
+    def unwanted(file: FileOfTable) -> bool:
+        batch = batch_of(file.path)
+        return batch in replaced or (batch not in known and file.at_ms <= before_ms)
+
+    tables = (one for one in Kept if one is not Kept.BATCHES)
+    return sum(forget(snapshot.place, table, unwanted, keep_hours) for table in tables)
 
 
 def left_behind(snapshot: Snapshot) -> list[str]:
     """Batches whose files are in tables and which never counted: of commands that were killed, or are still at work."""
     known = {one.batch for one in snapshot.batches}
     tables = (one for one in Kept if one is not Kept.BATCHES)
-    return sorted({batch_of(path) for table in tables for path in below(snapshot.place, table)} - known)
+    return sorted({batch_of(file.path) for table in tables for file in snapshot.files(table)} - known)
 
 
 def _plan(snapshot: Snapshot, batches: Sequence[Batch]) -> Plan:
@@ -122,7 +125,7 @@ def _files(snapshot: Snapshot, batches: Sequence[Batch]) -> Iterable[Job]:
     for table in tables:
         waiting: list[tuple[str, str]] = []
         size = 0
-        for file in files_of(snapshot.place, table):
+        for file in snapshot.files(table):
             if batch_of(file.path) in names:
                 waiting.append((file.path.partition("/")[0].removeprefix("month="), f"{root}/{table}/{file.path}"))
                 size += file.size

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -28,16 +28,22 @@ class Concluding:
 
     policy: Policy
     shipped: Ledger
+    scope: str = field(init=False)
+    """Digest of all that answers depend on besides facts; answers of another scope are out of date."""
 
-    @property
-    def scope(self) -> str:
-        """Digest of all that answers depend on besides facts; answers of another scope are out of date."""
-        return scope_now(repr(self.policy), hashlib.sha256(repr(self.shipped).encode()).hexdigest())
+    def __post_init__(self) -> None:
+        ledger = hashlib.sha256(repr(self.shipped).encode()).hexdigest()
+        object.__setattr__(self, "scope", scope_now(repr(self.policy), ledger))
 
 
 def concluding(policy: Policy | None = None) -> Concluding:
     """With the ledgers that come with rocketdiff."""
-    return Concluding(policy or Policy(), _shipped())
+    return _concluding(policy or Policy())
+
+
+@cache
+def _concluding(policy: Policy) -> Concluding:
+    return Concluding(policy, _shipped())
 
 
 @cache

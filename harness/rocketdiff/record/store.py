@@ -11,7 +11,7 @@ import json
 import time
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from urllib.parse import unquote
 
@@ -60,12 +60,26 @@ def new_batch(kind: str) -> Batch:
 
 
 @dataclass(frozen=True, slots=True)
+class FileOfTable:
+    """A file that is in a table; path: below the table's folder."""
+
+    path: str
+    size: int
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The record as it was when somebody looked: its batches, and the version of the table ``batches``."""
+    """
+    The record as it was when somebody looked: its batches, and the version of the table ``batches``.
+
+    A table is listed once: all files of these batches were in it before they were in ``batches``.
+    """
 
     place: Place
     version: int
     batches: tuple[Batch, ...]
+    _listed: dict[Kept, list[FileOfTable]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def visible(self) -> tuple[Batch, ...]:
@@ -77,11 +91,18 @@ class Snapshot:
         """Visible batches of a kind; those of compactions are of the kind they compacted."""
         return tuple(one for one in self.visible if one.kind in (kind, f"compact-{kind}"))
 
+    def files(self, table: Kept) -> list[FileOfTable]:
+        """Every file that is in a table, of these batches and of others, by path."""
+        if table not in self._listed:
+            opened = _opened(self.place, table)
+            self._listed[table] = [] if opened is None else _files_of(opened)
+        return self._listed[table]
+
     def paths(self, table: Kept, batches: Iterable[Batch] | None = None) -> list[str]:
         """Files of a table that belong to some batches (default: all visible), for the file system of the place."""
         names = {one.batch for one in (self.visible if batches is None else batches)}
         root = f"{self.place.file_system()[1]}/{table}"
-        return [f"{root}/{path}" for path in below(self.place, table) if batch_of(path) in names]
+        return [f"{root}/{file.path}" for file in self.files(table) if batch_of(file.path) in names]
 
     def rows(
         self, table: Kept, columns: Sequence[str], batches: Iterable[Batch] | None = None, **keep: Sequence[str]
@@ -95,51 +116,29 @@ def batch_of(path: str) -> str:
     return next((word.removeprefix("batch=") for word in path.split("/") if word.startswith("batch=")), "")
 
 
-@dataclass(frozen=True, slots=True)
-class FileOfTable:
-    """A file that is in a table; path: below the table's folder."""
-
-    path: str
-    size: int
-    at_ms: int
-
-
-def files_of(place: Place, table: Kept) -> list[FileOfTable]:
-    """Every file that is in a table, of committed batches and of others, by path."""
-    opened = _opened(place, table)
-    if opened is None:
-        return []
-    rows = (
-        pa.table(opened.get_add_actions(flatten=True)).select(["path", "size_bytes", "modification_time"]).to_pylist()
-    )
-    return sorted(
-        (FileOfTable(unquote(row["path"]), row["size_bytes"], row["modification_time"]) for row in rows),
-        key=lambda one: one.path,
-    )
-
-
-def below(place: Place, table: Kept) -> list[str]:
-    """Their paths alone."""
-    return [one.path for one in files_of(place, table)]
-
-
 def look(place: Place) -> Snapshot:
     """The record as it is now; UsageError where there is none, TraceError for one of another version."""
     opened = _opened(place, Kept.BATCHES)
     if opened is None:
         raise UsageError("a record", seen=f"none at {place.url}", hint="rocketdiff record add RUN makes one")
-    _require_version(opened)
-    paths = [f"{place.file_system()[1]}/{Kept.BATCHES}/{path}" for path in below(place, Kept.BATCHES)]
-    rows = read_rows(place, Kept.BATCHES, paths, COLUMNS[Kept.BATCHES].names).to_pylist()
-    batches = sorted((_batch(row) for row in rows), key=lambda one: (one.at_ms, one.batch))
-    return Snapshot(place, opened.version(), tuple(batches))
+    return _seen(place, opened)
 
 
 def look_or_make(place: Place) -> Snapshot:
     """The same, making an empty record where there is none."""
-    if _opened(place, Kept.BATCHES) is None:
+    opened = _opened(place, Kept.BATCHES)
+    if opened is None:
         _made(place, Kept.BATCHES)
-    return look(place)
+        return look(place)
+    return _seen(place, opened)
+
+
+def _seen(place: Place, opened: DeltaTable) -> Snapshot:
+    _require_version(opened)
+    paths = [f"{place.file_system()[1]}/{Kept.BATCHES}/{file.path}" for file in _files_of(opened)]
+    rows = read_rows(place, Kept.BATCHES, paths, COLUMNS[Kept.BATCHES].names).to_pylist()
+    batches = sorted((_batch(row) for row in rows), key=lambda one: (one.at_ms, one.batch))
+    return Snapshot(place, opened.version(), tuple(batches))
 
 
 def commit(snapshot: Snapshot, batch: Batch, files: Sequence[NewFile]) -> None:
@@ -159,23 +158,12 @@ def commit(snapshot: Snapshot, batch: Batch, files: Sequence[NewFile]) -> None:
     _append_batch(snapshot, replace(batch, at_ms=max(batch.at_ms, last_ms + 1)))
 
 
-def forget(place: Place, table: Kept, batches: Iterable[str]) -> int:
-    """Take batches out of a table; their files stay until ``vacuum``. Gives the number of files."""
-    opened, names = _opened(place, table), set(batches)
-    gone = [path for path in below(place, table) if batch_of(path) in names]
-    if opened is None or not gone:
-        return 0
-    listed = ", ".join(f"'{name}'" for name in sorted({batch_of(path) for path in gone}))
-    opened.delete(f"batch IN ({listed})")
-    return len(gone)
-
-
 def lost_files(snapshot: Snapshot) -> list[str]:
     """Files of visible batches that are not there, or cut short, one sentence each: of a record that was half copied."""
     names, (system, root) = {one.batch for one in snapshot.visible}, snapshot.place.file_system()
     wrong = []
     for table in (one for one in Kept if one is not Kept.BATCHES):
-        files = [file for file in files_of(snapshot.place, table) if batch_of(file.path) in names]
+        files = [file for file in snapshot.files(table) if batch_of(file.path) in names]
         there = system.get_file_info([f"{root}/{table}/{file.path}" for file in files])
         wrong += [
             f"file {table}/{file.path} has {seen.size or 0} of {file.size} bytes"
@@ -185,11 +173,16 @@ def lost_files(snapshot: Snapshot) -> list[str]:
     return wrong
 
 
-def vacuum(place: Place, table: Kept, keep_hours: int) -> int:
-    """Remove files that are in no table since so many hours; gives their number."""
+def forget(place: Place, table: Kept, unwanted: Callable[[FileOfTable], bool], keep_hours: int) -> int:
+    """Take the batches of such files out of a table, then remove what is in no table since so many hours; gives the number of files removed."""
     opened = _opened(place, table)
     if opened is None:
         return 0
+    names = sorted({batch_of(file.path) for file in _files_of(opened) if unwanted(file)})
+    if names:
+        listed = ", ".join(f"'{name}'" for name in names)
+        opened.delete(f"batch IN ({listed})")
+    opened.update_incremental()
     return len(opened.vacuum(keep_hours, dry_run=False, enforce_retention_duration=False, full=True))
 
 
@@ -229,9 +222,8 @@ def _append_batch(snapshot: Snapshot, batch: Batch) -> None:
         raise cannot_write(problem) from problem
     (information,) = system.get_file_info([path])
     file = NewFile(Kept.BATCHES, name, "", "", information.size or 0, 1, batch.batch, batch.batch)
-    opened = _opened(place, Kept.BATCHES)
+    opened = _opened(place, Kept.BATCHES, snapshot.version)
     assert opened is not None, "looked at before"
-    opened.load_as_version(snapshot.version)
     properties = CommitProperties(max_commit_retries=0)
     try:
         opened.create_write_transaction(
@@ -272,9 +264,9 @@ def _action(file: NewFile) -> AddAction:
     return AddAction(file.path, file.size, partition, time.time_ns() // 1_000_000, True, json.dumps(stats))
 
 
-def _opened(place: Place, table: Kept) -> DeltaTable | None:
+def _opened(place: Place, table: Kept, version: int | None = None) -> DeltaTable | None:
     try:
-        return DeltaTable(place.folder(table))
+        return DeltaTable(place.folder(table), version=version)
     except TableNotFoundError:
         return None
     except (DeltaError, OSError) as problem:
@@ -283,6 +275,16 @@ def _opened(place: Place, table: Kept) -> DeltaTable | None:
             seen=" ".join(str(problem).split())[:300],
             hint="restore the folder from a copy, or name another with --record",
         ) from problem
+
+
+def _files_of(opened: DeltaTable) -> list[FileOfTable]:
+    rows = (
+        pa.table(opened.get_add_actions(flatten=True)).select(["path", "size_bytes", "modification_time"]).to_pylist()
+    )
+    return sorted(
+        (FileOfTable(unquote(row["path"]), row["size_bytes"], row["modification_time"]) for row in rows),
+        key=lambda one: one.path,
+    )
 
 
 def _made(place: Place, table: Kept) -> DeltaTable:
