@@ -33,6 +33,8 @@ pytestmark = [pytest.mark.cluster, pytest.mark.slow]
 PAIR = ("--subject", "python:5.3.3", "--subject", "toy:honest", "--seed", "3", "--master", "none")
 STOPPED_S = 2.0
 BUSY_CORES = 2
+BUSY_S = 4.5
+"""From the first sends to the last of whole/three-pauses."""
 RELAY, SUPERVISOR = "rocketdiff.relay.proxy.program", "process/supervisor.py"
 """In the command line of a relay; in that of its supervisor, which repeats what it supervises."""
 
@@ -122,13 +124,17 @@ def busy_cores() -> Iterator[None]:
 
 def test_load_flips_no_verdict(cluster: Cluster, folder: Path) -> None:
     """
-    With both cores kept busy clients that behave alike never diverge, exactly or by statistics.
+    With both cores kept busy while they send, clients that behave alike never diverge, exactly or by statistics.
 
     How many checks can still be decided is the machine's business; that the situation was there at all is shown by the
     pauses, which the guards saw proven.
     """
-    with busy_cores():
-        run = run_pair(cluster, folder, "java:5.3.3", "python:5.3.3", "whole/several-pauses")
+
+    def keep_busy(_: Path) -> None:
+        with busy_cores():
+            time.sleep(BUSY_S)
+
+    run = run_pair(cluster, folder, "java:5.3.3", "python:5.3.3", "whole/three-pauses", meanwhile=keep_busy)
     judgement = judge(run)
     assert judgement.exit_code is not ExitCode.DIVERGES, [r for r in judgement.results if r.divergences]
     assert not {Verdict.DIVERGES, Verdict.ERROR} & verdicts(judgement)
