@@ -18,7 +18,7 @@ TESTS ?= tests
 # cost a tenth of a core while they do nothing.
 WORKERS ?= 3
 
-.PHONY: help setup run doctor image test clients lint format bench calibrate sensitivity planted mutants fuzz-inputs lock relock wheel clean
+.PHONY: help setup run doctor image test tests clients lint lint-to-a-file format bench calibrate sensitivity planted mutants fuzz-inputs lock relock wheel clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -36,8 +36,15 @@ image: $(READY) ## Make the image for --cluster containers; ARGS names releases 
 	@[ -n "$$ROCKETDIFF_BASE_IMAGE" ] || docker/base.sh >/dev/null
 	@$(BIN)/python -m rocketdiff.cluster.containers.images $(ARGS)
 
-test: lint ## Lint, then all tests
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(TESTS) $(ARGS)
+test: $(READY) ## All tests, and lint beside the first of them; what lint says comes last
+	@$(MAKE) --no-print-directory --keep-going -j2 lint-to-a-file tests; failed=$$?; cat $(VENV)/lint; exit $$failed
+
+# Tests that call make themselves are no part of this one's jobs.
+tests: $(READY)
+	@env -u MAKEFLAGS $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(TESTS) $(ARGS)
+
+lint-to-a-file: $(READY)
+	@$(MAKE) --no-print-directory lint >$(VENV)/lint 2>&1
 
 clients: $(READY) ## Build and check every client of another language and its skeleton, the Rust clients too (minutes the first time)
 	@ROCKETDIFF_BUILD_CLIENTS=1 $(BIN)/python -m pytest -k 'another_language or skeleton or speaks_grpc' tests/run/test_subject_check.py tests/whole/test_grpc_clients_live.py $(ARGS)
