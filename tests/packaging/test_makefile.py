@@ -31,7 +31,7 @@ class Machine:
         self._log = folder / "calls"
         for name in ("Makefile", "requirements.lock", "pyproject.toml"):
             shutil.copy(ROOT / name, self.folder)
-        for name in ("sh", "awk", "rm", "mkdir", "cp", "touch", "cat"):
+        for name in ("sh", "awk", "rm", "mkdir", "cp", "touch", "cat", "env"):
             (self._bin / name).symlink_to(shutil.which(name) or f"/bin/{name}")
 
     def python(self, *, too_old: int = 0, without_venv: int = 0, install_fails: int = 0) -> None:
@@ -136,3 +136,20 @@ def test_an_installation_that_broke_off_is_taken_up_again(machine: Machine) -> N
     machine.python()
     assert machine.make("setup").returncode == 0
     assert (machine.folder / ".venv" / ".ready").exists()
+
+
+@pytest.mark.parametrize(("failing", "passes"), [("none", True), ("mypy", False), ("python", False)])
+def test_tests_and_lint_both_have_to_pass(machine: Machine, failing: str, passes: bool) -> None:
+    """They go on beside each other; what lint says is the last that is read, and neither hides the other's failure."""
+    machine.python()
+    assert machine.make("setup").returncode == 0
+    for tool in ("ruff", "mypy", "lint-imports", "python"):
+        program = machine.folder / ".venv" / "bin" / tool
+        program.write_text(
+            f'#!/bin/sh\ncase "$*" in *ledger*) exit 0;; esac\necho "{tool} ran"\nexit {int(tool == failing)}\n'
+        )
+        program.chmod(0o755)
+    ran = machine.make("test")
+    assert (ran.returncode == 0) is passes
+    assert ran.stdout.split("ran\n")[:2] == ["python ", "ruff "]
+    assert "lint-imports ran" in ran.stdout

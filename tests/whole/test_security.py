@@ -120,14 +120,14 @@ def looked_for_in_processes(secrets: tuple[str, ...]) -> Iterator[list[str]]:
     A process says the same as long as it lives, once it is the program it was started for: only new ones are read again and again.
     """
     found: list[str] = []
-    looks: Counter[str] = Counter()
+    looks: Counter[Path] = Counter()
     over = threading.Event()
 
     def look() -> None:
         while not over.wait(_LOOKS_EVERY_S):
-            for process in (name for name in os.listdir("/proc") if name.isdecimal() and looks[name] < _LOOKS_AT_NEW):
+            for process in (one for one in Path("/proc").glob("[0-9]*") if looks[one] < _LOOKS_AT_NEW):
                 looks[process] += 1
-                for path in (Path("/proc", process, "cmdline"), Path("/proc", process, "environ")):
+                for path in (process / "cmdline", process / "environ"):
                     with contextlib.suppress(OSError):
                         said = path.read_bytes()
                         found.extend(str(path) for secret in secrets if secret.encode() in said)
