@@ -165,3 +165,22 @@ def test_no_cause_where_the_rules_name_none() -> None:
     """To 5.1.4 MQClientException of an asynchronous send wraps nothing; three connections were lost."""
     lost = because_of(LOST, 10, 10, 10)
     assert signature("5.1.4", lost, faulty, causes_told=True) == f"error.other-cause/expected=none/seen={LOST}/retry"
+
+
+@pytest.mark.parametrize(
+    ("release", "found"),
+    [("4.3.2", "attempts.went-on/retry"), ("4.4.0", None), ("4.6.1", None), ("4.7.1", "attempts.went-on/retry")],
+)
+def test_a_retry_without_time_may_be_given_up_at_once(release: str, found: str | None) -> None:
+    """
+    Seen with 4.4.0: 0.04 ms after a retry another one.
+
+    Before, what is thrown there ends the send; afterwards a retry has the rest of the time.
+    """
+    assert signature(release, trace(1_500, 0, 5)) == found
+    assert signature(release, trace(1_500, 101, 5)) == "attempts.went-on/retry"
+
+
+def test_only_a_retry_has_no_time() -> None:
+    """A first attempt in calm that was given up at once is a difference in every release."""
+    assert signature("4.4.0", trace(0, 5)) == "attempts.went-on/retry"

@@ -17,6 +17,7 @@ from rocketdiff.core.records import NEVER_CALLED_BACK, Attempt, Send
 from rocketdiff.oracle.difference import causes_alike, ends_alike, error_alike, expected_error
 from rocketdiff.oracle.judgement import DifferenceKind, RuleDifference
 from rocketdiff.oracle.sentences import end_text, finish_text
+from rocketmq_reference.rules.async_rules import AsyncThread
 from rocketmq_reference.rules.client.publish import PublishInfo, Queue
 from rocketmq_reference.rules.dialect import Dialect
 from rocketmq_reference.rules.producer.async_send import AsyncSend, Form
@@ -39,6 +40,9 @@ _ACTED_LATE_MS = 500
 Between a failure and what is seen of it (the next request, the callback) lie a queue of tasks, perhaps a connection, and a
 busy machine: over a hundred ms were seen. Half the grace, so that a timeout cannot pass for a failure in time.
 """
+
+_AT_ONCE_MS = 100
+"""A request without time is given up before it is written: 0.04 ms were seen, and a busy machine may keep its thread from running."""
 
 _FORMS = {SendKind.QUEUE: Form.GIVEN_QUEUE, SendKind.SELECTOR: Form.SELECTOR}
 
@@ -145,6 +149,7 @@ class _Explorer:
         self._is_any_troubled = troubled(None, send.start_ns, send.end_ns)
         self._waited_ms = max((attempts[0].start_ns - send.start_ns) // 1_000_000, 0)
         self._selecting = self._selector()
+        self._retries_at_once = dialect.asynchronous.runs_on is AsyncThread.OWN
 
     def ends(self) -> Iterator[_End]:
         """
@@ -222,7 +227,12 @@ class _Explorer:
         return Selector(info, ThreadIndex(rules), faults, ThreadIndex(rules), RandomTape(0))
 
     def _causes(self, invoke: Invoke, took_ms: int, is_troubled: bool) -> list[_Cause]:
-        """What may have failed an attempt that took so long; none: it was answered."""
+        """
+        What may have failed an attempt that took so long; none: it was answered.
+
+        From 4.4.0 to 4.6.1 a retry has a timeout of 0 ms, and invokeAsyncImpl reads the clock twice before it writes the request: where a
+        millisecond ends between the two, it throws a RemotingTimeoutException, and the client tries again at once (onExceptionImpl).
+        """
         causes = []
         if took_ms + _ROUNDING_MS >= invoke.timeout_ms + _GRACE_MS:
             causes.append(_Cause(_TIMEOUT))
@@ -230,6 +240,8 @@ class _Explorer:
             causes.append(_Cause("MQBrokerException", code=self._send.code))
         causes += [_Cause(_LOST)] if is_troubled else []
         causes += self._unconnected(invoke, took_ms, is_troubled)
+        if self._retries_at_once and invoke.attempt > 0 and invoke.timeout_ms == 0 and took_ms <= _AT_ONCE_MS:
+            causes.append(_Cause(_TIMEOUT, thrown=True))
         late_ms = min(took_ms, _ACTED_LATE_MS)
         if took_ms - late_ms < invoke.timeout_ms <= took_ms:  # only then does it matter to what is left
             causes += [replace(cause, seen_late_ms=late_ms) for cause in causes if cause.error != _TIMEOUT]

@@ -2,11 +2,13 @@
 
 import pytest
 
-from rocketdiff.core.plan import PlannedSend, SendKind
+from rocketdiff.core.plan import PlannedSend, SendKind, SendMode
+from rocketdiff.core.records import UNSEEN_END, Attempt, Record
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.drivers.python.identity import body_of, message_id
-from rocketdiff.drivers.python.reference import capabilities_of, settings_of
+from rocketdiff.drivers.python.reference import ReferenceClient, capabilities_of, settings_of
 from rocketdiff.protocol.commands import SubjectSetup
+from rocketmq_reference.application import listener as heard
 
 SETUP = SubjectSetup(
     ("127.0.0.1:1",),
@@ -51,3 +53,22 @@ def test_a_body_begins_with_the_id(size: int, body: bytes) -> None:
     """Padded with dots to the planned size, never cut."""
     send = PlannedSend(7, 0, 0, SendKind.PLAIN, 0, size)
     assert body_of(message_id(SETUP, "T", 7), send) == body
+
+
+def test_an_attempt_whose_end_nobody_sees_is_told_when_its_send_is_given_up() -> None:
+    """A retry of the reference to 4.6.1 whose answer another request got: its message is stored, so the attempt must be known."""
+    records: list[Record] = []
+    client = ReferenceClient("4.2.0", SETUP, records.append)
+    sends = [PlannedSend(number, 0, 0, SendKind.PLAIN, 0, 16, SendMode.ASYNC) for number in (1, 2)]
+    messages = [client.message(send) for send in sends]
+    for send, message in zip(sends, messages, strict=True):
+        client._choosers.submitted(send, message)
+        client.attempt_started(heard.AttemptStarted(message, 0, "broker-b", 2, 100))
+        client.attempt_ended(heard.AttemptEnded(message, 0, "broker-b", 2, 100, 200, None, None))
+        client.attempt_started(heard.AttemptStarted(message, 1, "broker-a", 2, 210))
+    records.clear()
+    client.gave_up(sends[1], 900)
+    assert records == [Attempt(2, 0, 1, "broker-a", 2, 210, 900, error=UNSEEN_END)]
+    client.attempt_ended(heard.AttemptEnded(messages[1], 1, "broker-a", 2, 210, 950, None, None))
+    client.gave_up(sends[1], 990)
+    assert len(records) == 1  # once

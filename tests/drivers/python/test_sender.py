@@ -54,6 +54,9 @@ class Fake:
     def send_oneway(self, send: PlannedSend, message: Any) -> None:
         """Nothing comes of it."""
 
+    def gave_up(self, send: PlannedSend, now_ns: int) -> None:
+        """Nothing was open."""
+
     def shutdown(self) -> None:
         """Nothing to end."""
 
@@ -61,7 +64,7 @@ class Fake:
 def told(*sends: PlannedSend, start_ns: int = 0) -> list[Send]:
     """Records of a sender that has sent these."""
     records: list[Record] = []
-    under_way = AsyncSends(records.append, limit_s=0.05)
+    under_way = AsyncSends(records.append, 0.05, Fake().gave_up)
     Sender(0, sends, start_ns, Fake(), records.append, under_way).run()
     under_way.await_all()
     return [record for record in records if isinstance(record, Send)]
@@ -109,7 +112,7 @@ def asynchronous(send: int, argument: int) -> PlannedSend:
 def test_the_first_callback_is_the_answer_and_a_second_is_told_too() -> None:
     """Of two calls of a callback the first ends the send."""
     records: list[Record] = []
-    under_way = AsyncSends(records.append, limit_s=0.05)
+    under_way = AsyncSends(records.append, 0.05, Fake().gave_up)
     Sender(0, [asynchronous(0, 2)], 0, Fake(), records.append, under_way).run()
     answer, again = records
     assert isinstance(answer, Send)
@@ -123,6 +126,17 @@ def test_a_callback_that_never_comes_is_told_after_the_limit() -> None:
     """The send is over, and its end is that nobody called back."""
     (answer,) = told(asynchronous(0, 0))
     assert answer.error == NEVER_CALLED_BACK
+
+
+def test_the_client_is_asked_what_was_still_open_before_the_send_is_told() -> None:
+    """An attempt comes before the end of its send."""
+    told_in_order: list[object] = []
+    under_way = AsyncSends(told_in_order.append, 0.05, lambda send, _now_ns: told_in_order.append(send.send))
+    Sender(0, [asynchronous(3, 0)], 0, Fake(), told_in_order.append, under_way).run()
+    under_way.await_all()
+    first, second = told_in_order
+    assert first == 3
+    assert isinstance(second, Send)
 
 
 def test_what_an_asynchronous_call_raises_is_its_answer() -> None:

@@ -62,6 +62,9 @@ class Willing:
     def send_oneway(self, send: PlannedSend, message: Any) -> None:
         """Nothing comes of it."""
 
+    def gave_up(self, send: PlannedSend, now_ns: int) -> None:
+        """Never asked."""
+
     def shutdown(self) -> None:
         """Nothing to end."""
 

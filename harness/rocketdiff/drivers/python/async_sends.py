@@ -37,11 +37,12 @@ class AsyncSends:
     """
     Every asynchronous send of a subject; safe for threads.
 
-    limit_s: how long after its call a callback is waited for.
+    limit_s: how long after its call a callback is waited for; gave_up: told the send and the time, in ns, where it never came.
     """
 
-    def __init__(self, speak: Speak, limit_s: float) -> None:
+    def __init__(self, speak: Speak, limit_s: float, gave_up: Callable[[PlannedSend, int], None]) -> None:
         self._speak = speak
+        self._gave_up = gave_up
         self._limit_s = limit_s
         self._open: dict[int, _Open] = {}
         self._changed = threading.Condition()
@@ -70,7 +71,9 @@ class AsyncSends:
                 left_s = self._limit_s - (time.monotonic_ns() - opened.called_ns) / 1e9
                 self._changed.wait_for(lambda one=opened: one.is_told, max(0.0, left_s))  # type: ignore[misc]  # bound now
                 if not opened.is_told:
-                    gave_up = opened.record_of(time.monotonic_ns(), None, None)
+                    now_ns = time.monotonic_ns()
+                    self._gave_up(opened.send, now_ns)
+                    gave_up = opened.record_of(now_ns, None, None)
                     opened.answer = replace(gave_up, error=NEVER_CALLED_BACK, message="no callback within the limit")
                     self._tell(opened)
 

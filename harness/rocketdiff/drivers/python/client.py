@@ -47,6 +47,10 @@ class Client(Protocol):
         """The call that waits for nothing."""
         ...
 
+    def gave_up(self, send: PlannedSend, now_ns: int) -> None:
+        """The callback of an asynchronous send never came: an attempt that is still open is told, as one whose end nobody saw."""
+        ...
+
     def shutdown(self) -> None:
         """End cleanly; may block on a paused broker."""
         ...

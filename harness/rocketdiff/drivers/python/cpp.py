@@ -100,6 +100,9 @@ class CppClient:
             raise NotOfferedError(f"one-way {send.kind} sends")
         self._measured.send_oneway(message)
 
+    def gave_up(self, send: PlannedSend, now_ns: int) -> None:
+        """No attempts are seen."""
+
     def shutdown(self) -> None:
         """End both."""
         self._measured.shutdown()

@@ -92,6 +92,9 @@ class GrpcPythonClient:
         """No client that speaks gRPC has such a call."""
         raise NotImplementedError("one-way sends")
 
+    def gave_up(self, _send: PlannedSend, _now_ns: int) -> None:
+        """No attempts are seen."""
+
     def shutdown(self) -> None:
         """End the measured producer."""
         self._producer.shutdown()

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rocketdiff.core.plan import PlannedSend, SendKind, SendMode
-from rocketdiff.core.records import Attempt, RouteSeen
+from rocketdiff.core.records import UNSEEN_END, Attempt, RouteSeen
 from rocketdiff.core.security import ACL, TLS
 from rocketdiff.core.subject import SubjectId
 from rocketdiff.drivers.python.async_sends import Told
@@ -182,6 +182,12 @@ class ReferenceClient:
         current = self._current
         self._tell_attempt(event, current.send, current.attempts, None)
         current.attempts += 1
+
+    def gave_up(self, send: PlannedSend, now_ns: int) -> None:
+        """To 4.6.1 two requests may have one number: the earlier one's answer is nobody's, though its message is stored."""
+        for event, chooser in self._choosers.still_open(send):
+            place = event.attempt, event.broker, event.queue_id, event.start_ns
+            self._speak(Attempt(send.send, send.thread, *place, now_ns, error=UNSEEN_END, chooser=chooser))
 
     def _tell_attempt(self, event: heard.AttemptEnded, send: PlannedSend, number: int, chooser: int | None) -> None:
         error = event.error

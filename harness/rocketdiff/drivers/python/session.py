@@ -128,7 +128,7 @@ class Session:
 
     def _send(self, client: Client, prepare: Prepare) -> None:
         senders = []
-        under_way = AsyncSends(self._speak, prepare.setup.callback_limit_ms / 1_000)
+        under_way = AsyncSends(self._speak, prepare.setup.callback_limit_ms / 1_000, client.gave_up)
         for number in range(prepare.threads):
             own = [send for send in self._plan if send.thread == number]
             senders.append(Sender(number, own, self._start_ns, client, self._speak, under_way))

@@ -55,6 +55,9 @@ class Honest:
     def send_oneway(self, send: PlannedSend, message: Any) -> None:
         self._reference.send_oneway(send, message)
 
+    def gave_up(self, send: PlannedSend, now_ns: int) -> None:
+        self._reference.gave_up(send, now_ns)
+
     def shutdown(self) -> None:
         self._reference.shutdown()
 
