@@ -1,0 +1,31 @@
+"""The page of a real campaign under ``reports``: made by the commands that stand beside it, small, and without places of a machine."""
+
+import msgspec
+
+from rocketdiff.campaign.file_format import read
+from rocketdiff.core.resources import resource
+from rocketdiff.record import html
+from rocketdiff.record.page import RecordDocument
+
+FOLDER = resource("reports/sample-record")
+DOCUMENT = msgspec.json.decode((FOLDER / "record.json").read_bytes(), type=RecordDocument)
+
+
+def test_the_page_is_made_of_the_document() -> None:
+    """A change of the page is noticed."""
+    assert (FOLDER / "record.html").read_text() == html.render(DOCUMENT)
+
+
+def test_every_client_of_the_example_campaign_has_a_run() -> None:
+    """Judged, and with an answer; ten Java releases beside the reference, and every other client there is."""
+    campaign = read(resource("fixtures/examples/campaign.yaml"))
+    wanted = {str(entry.spec) for entry in campaign.plan.entries}
+    assert {run.candidate for run in DOCUMENT.runs} == wanted
+    assert DOCUMENT.total == DOCUMENT.answered == len(DOCUMENT.runs) == len(wanted) == 20
+
+
+def test_it_is_small_and_names_no_place_of_a_machine() -> None:
+    """Folders of whoever made it are nobody's business."""
+    assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 1_000_000
+    text = "".join((FOLDER / name).read_text() for name in ("record.json", "record.html"))
+    assert not [word for word in ("/home/", "/root/", "/tmp/", "/work/") if word in text]
