@@ -63,7 +63,7 @@ def run_of(trial: Trial, answers: Sequence[Sequence[str]], root: Path) -> RunDir
     for arm, script, lines in zip(Arm, trial.arms, answers, strict=True):
         seen = told(scenario, case.plan, script, lines, noise)
         client, version = subjects[arm].split(":")
-        hello = Hello(1, client, version, ("attempts",), 1, ORIGIN_NS)
+        hello = Hello(1, client, version, () if on_wire else ("attempts",), 1, ORIGIN_NS)
         with folder.recorder(arm) as recorder:
             for kind, record in [
                 ("hello", hello),
