@@ -127,10 +127,16 @@ def test_a_paused_broker(name: str, stage: Staging) -> None:
     assert [len(route.queues) for route in transcript.routes] == [8]
     attempts = attempts_of(transcript)
     hit = [send for send in transcript.sends if any(attempt.error for attempt in attempts[send.send])]
-    assert hit
+    timed_out = [send for send in hit if attempts[send.send][0].error == "RemotingTimeoutException"]
+    assert timed_out
     for send in hit:
         first = attempts[send.send][0]
-        assert (first.broker, first.error) == ("broker-b", "RemotingTimeoutException")
+        assert first.broker == "broker-b"
+        if send not in timed_out:
+            # A heartbeat that gives up the connection fails who waits on it, with time left for the other broker.
+            assert first.error == "RemotingSendRequestException"
+            assert send.status == "SEND_OK"
+            continue
         assert first.end_ns - first.start_ns >= (TIMEOUT_MS - 5) * MS
         if name.endswith("4.0.0-incubating"):
             assert send.status == "SEND_OK"
