@@ -144,7 +144,7 @@ def _simulated(change: Change, executions: Executions, corpus: Corpus, releases:
         return Item(
             concern,
             change.behaviour,
-            "An answer that has no words yet",
+            sentence(f"another {change.difference.compared}"),
             before,
             after,
             "in virtual time",

@@ -51,13 +51,13 @@ def test_a_deeper_depth_includes_the_shallower_ones() -> None:
 
 
 def test_the_rule_table_joins_neighbours() -> None:
-    """One row for each stretch of the lines that behaves the same; what has no words says so."""
+    """One row for each stretch of the lines that behaves the same; what no published release does says so."""
     golden = corpus_of(by_table({"retry-walk": {"4.8.0": 1}}), WALK).golden
     runner = by_table({"retry-walk": {"4.8.0": 1, "4.9.0": 2}})
     assert rule_rows(toy_executions(runner), (WALK,), golden, RELEASES) == (
         RuleRow(("4.7.0", "4.7.1"), ("one tick",)),
         RuleRow(("4.8.0",), ("a tick a queue",)),
-        RuleRow(("4.9.0",), ("an answer that has no words yet",)),
+        RuleRow(("4.9.0",), ("as no published release",)),
     )
 
 

@@ -19,7 +19,7 @@ COLUMNS: Mapping[str, str] = {
 }
 """Standard script and column heading for the meaning of its answer."""
 
-NO_WORDS = "an answer that has no words yet"
+NO_WORDS = "as no published release"
 
 
 @dataclass(frozen=True, slots=True)
