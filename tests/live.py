@@ -29,6 +29,9 @@ TRIES = 3
 PATIENCE_S = 120.0
 """Longer than anything awaited takes on a machine that many tests share; a test that waits this long has failed."""
 
+PLENTY_MS = 10_000
+"""Timeout of sends that no test waits for: longer than a healthy broker takes on such a machine."""
+
 _repeated: list[str] = []
 
 

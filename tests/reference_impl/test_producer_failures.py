@@ -16,11 +16,12 @@ from rocketmq_reference.remoting.errors import (
     RemotingTooMuchRequestException,
 )
 from rocketmq_reference.rules.client.publish import Queue
+from tests.live import await_that
 from tests.reference_impl.fake_broker import Answer, FakeCluster, HangUp, Late, Silence
 from tests.reference_impl.producers import Remembered, producer_of
 
 _T_MS = 80  # a timeout that tests wait for
-_ENOUGH_MS = 400  # also waited for, but long enough for a healthy broker on a busy machine
+_ENOUGH_MS = 1_000  # also waited for, but long enough for a healthy broker on a busy machine
 
 
 def test_silent_broker_eats_the_shared_budget() -> None:
@@ -28,11 +29,11 @@ def test_silent_broker_eats_the_shared_budget() -> None:
     heard = Remembered()
     with FakeCluster.of("a") as cluster:
         cluster["a"].script.extend([Silence()] * 9)
-        with producer_of(cluster, listener=heard, send_msg_timeout_ms=_T_MS) as producer:
-            for _ in range(3):
+        with producer_of(cluster, listener=heard, send_msg_timeout_ms=_ENOUGH_MS) as producer:
+            for _ in range(2):
                 with pytest.raises(RemotingTooMuchRequestException):
                     producer.send(Message("T", b"x"))
-    assert [event.attempt for event in heard.ended] == [0, 0, 0]
+    assert [event.attempt for event in heard.ended] == [0, 0]
 
 
 def test_silent_broker_costs_one_attempt_before_4_3(cluster: FakeCluster) -> None:
@@ -191,12 +192,13 @@ def test_timeout_of_one_thread_frees_another(cluster: FakeCluster) -> None:
 
 def test_late_answers_are_not_mixed_up(cluster: FakeCluster) -> None:
     """Where the connection survives a timeout, a late answer does not end the next send."""
-    cluster["a"].script.append(Late(0.1))
+    cluster["a"].script.append(Late(1.0))
     with producer_of(cluster, "4.7.1") as producer:
         with pytest.raises(RemotingTimeoutException):
             producer.send_to_queue(Message("T", b"first"), Queue("broker-a", 0), 30)
         result = producer.send_to_queue(Message("T", b"second"), Queue("broker-a", 1))
-        time.sleep(0.2)
+        await_that(lambda: len(cluster["a"].stored) == 2)
+        time.sleep(0.05)  # from the broker to the client
         assert producer.send_to_queue(Message("T", b"third"), Queue("broker-a", 2)).queue_id == 2
     assert result.queue_id == 1
 

@@ -17,11 +17,14 @@ from rocketdiff.relay.remoting.exchanges import Exchange, exchanges_of
 from rocketdiff.relay.remoting.record import read_wire
 from rocketdiff.subjects.registry import program_of
 from rocketdiff.subjects.subject_process import SubjectProcess
-from tests.reference_impl.fake_broker import FakeCluster, Reply
+from tests.live import PLENTY_MS
+from tests.reference_impl.fake_broker import FakeCluster, Reply, Silence
 from tests.relay.relayed import start_relay
 from tests.relay.staging import MS, plan_of
 
 TIMEOUT_MS = 500
+"""Of sends that wait for it."""
+
 DEADLINE_S = 60
 """For all sends of a case, five attempts each, on a busy machine."""
 
@@ -69,7 +72,15 @@ class Client:
             for letter in only or letters:
                 cluster[letter].script.extend(replies)
 
-        return self.through(*letters, plan=plan_of(sends), once_ready=play, retries=retries, name_servers=name_servers)
+        timeout_ms = TIMEOUT_MS if Silence() in replies else PLENTY_MS
+        return self.through(
+            *letters,
+            plan=plan_of(sends),
+            once_ready=play,
+            retries=retries,
+            name_servers=name_servers,
+            timeout_ms=timeout_ms,
+        )
 
     def through(
         self,
@@ -79,6 +90,7 @@ class Client:
         meanwhile: Act = leave_alone,
         retries: int = 2,
         name_servers: int = 1,
+        timeout_ms: int = PLENTY_MS,
     ) -> Told:
         """Do something to brokers or relay when the client is ready, and something else while it sends."""
         cluster = self.stack.enter_context(FakeCluster.of(*letters))
@@ -88,7 +100,7 @@ class Client:
         subject = SubjectProcess(program, Arm.CANDIDATE, self.folder / "subject", on_line=lambda _: None)
         self.stack.enter_context(subject)
         subject.await_hello()
-        settings = ClientSettings(send_msg_timeout_ms=TIMEOUT_MS, retry_times_when_send_failed=retries)
+        settings = ClientSettings(send_msg_timeout_ms=timeout_ms, retry_times_when_send_failed=retries)
         subject.prepare(plan, SubjectSetup(relay.name_servers, "T", "W", "g", "run", settings))
         subject.await_ready()
         once_ready(cluster, relay)

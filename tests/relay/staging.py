@@ -21,6 +21,7 @@ from rocketdiff.relay.remoting.exchanges import exchanges_of, past_the_relay
 from rocketdiff.relay.remoting.record import read_wire
 from rocketdiff.subjects.registry import program_of
 from rocketdiff.subjects.subject_process import SubjectProcess
+from tests.live import PLENTY_MS
 
 NUMBERS = count(1)
 MS = 1_000_000
@@ -61,7 +62,7 @@ class Staging:
     folder: Path
     stack: ExitStack
 
-    def __call__(self, name: str, plan: Plan, *, timeout_ms: int = 300) -> Stage:
+    def __call__(self, name: str, plan: Plan, *, timeout_ms: int = PLENTY_MS) -> Stage:
         topic = f"relayed-{next(NUMBERS)}"
         for each in (topic, f"{topic}-warm"):
             self.cluster.create_topic(each, 4)

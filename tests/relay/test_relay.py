@@ -64,7 +64,7 @@ def test_an_address_that_is_not_relayed_is_told(relayed: Relayed) -> None:
 
 def test_a_swallowed_request_is_a_timeout(relayed: Relayed) -> None:
     """The broker never sees it; the client waits for its whole time; the wire knows why."""
-    with relayed.producer() as producer:
+    with relayed.producer(timeout_ms=600) as producer:
         producer.send(message(0))
         relayed.relay.turn_on(Switch(Action.SWALLOW, sends=True, to="server", times=1))
         with pytest.raises(RemotingTooMuchRequestException):

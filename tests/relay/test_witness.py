@@ -12,6 +12,7 @@ import pytest
 
 from rocketdiff.core.plan import SendKind
 from rocketdiff.core.records import Attempt
+from rocketdiff.relay.remoting.attempts import SILENT
 from rocketdiff.relay.remoting.cross_check import disagreements
 from rocketdiff.relay.remoting.record import Shut, read_wire
 from tests.live import PATIENCE_S, await_that
@@ -20,12 +21,13 @@ from tests.relay.staging import MS, Staging, plan_of
 pytestmark = pytest.mark.cluster
 
 KINDS = tuple(SendKind)
+TIMEOUT_MS = 300
 
 
 @pytest.mark.parametrize("name", ["java:4.3.0", "java:5.3.3", "python:5.3.3"])
 def test_both_witnesses_tell_the_same_attempts(name: str, stage: Staging) -> None:
     """Every kind of send, calm and through a pause; requests that time out are seen by both as such."""
-    set_up = stage(name, plan_of(80, KINDS))
+    set_up = stage(name, plan_of(80, KINDS), timeout_ms=TIMEOUT_MS)
     set_up.subject.go(time.monotonic_ns() + 50 * MS)
     so_far = set_up.subject.transcript
     await_that(lambda: len(so_far.sends) >= 20)
@@ -35,11 +37,18 @@ def test_both_witnesses_tell_the_same_attempts(name: str, stage: Staging) -> Non
     transcript = set_up.subject.await_done(PATIENCE_S)
     wire = set_up.wire(transcript)
     assert disagreements(transcript.attempts, wire, {}, 3_000_000_000) == []
-    assert any(one.error == "RemotingTimeoutException" for one in wire)
+    timed_out = {one.send for one in transcript.attempts if one.error == SILENT}
+    assert timed_out & {one.send for one in wire if one.error == SILENT}
     for send in {one.send for one in wire}:
         told, seen = (by_queue(attempts, send) for attempts in (transcript.attempts, wire))
         if len(told) == len(seen):  # something told may never have left, which is for disagreements to judge
-            assert [what_of(one) for one in seen] == [what_of(one) for one in told]
+            assert [where(one) for one in seen] == [where(one) for one in told]
+            # A client may lose the connection of a request that it waits for (a heartbeat gives it up): the wire sees no answer. And an
+            # answer may cross with its timeout, which is for disagreements to judge.
+            pairs = [
+                (one, other) for one, other in zip(told, seen, strict=True) if one.error in (None, "MQBrokerException")
+            ]
+            assert [what_of(other) for _, other in pairs] == [what_of(one) for one, _ in pairs]
             assert all(one.start_ns <= other.start_ns for one, other in zip(told, seen, strict=True))
             assert all(other.end_ns <= one.end_ns for one, other in zip(told, seen, strict=True) if one.error is None)
 
@@ -50,8 +59,12 @@ def by_queue(attempts: Iterable[Attempt], send: int) -> list[Attempt]:
     return sorted(own, key=lambda one: (one.broker, one.queue_id, one.start_ns))
 
 
+def where(one: Attempt) -> tuple[object, ...]:
+    return one.broker, one.queue_id
+
+
 def what_of(one: Attempt) -> tuple[object, ...]:
-    return one.broker, one.queue_id, one.status, one.error, one.code
+    return one.status, one.error, one.code
 
 
 def test_a_refusing_broker_refuses_through_the_relay(stage: Staging) -> None:

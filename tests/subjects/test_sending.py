@@ -29,7 +29,7 @@ from rocketdiff.protocol.transcript import Transcript
 from rocketdiff.subjects.limits import Deadlines
 from rocketdiff.subjects.registry import program_of
 from rocketdiff.subjects.subject_process import SubjectProcess
-from tests.live import PATIENCE_S, await_that
+from tests.live import PATIENCE_S, PLENTY_MS, TRIES, await_that, tell_repeat
 from tests.protocol.published import require_record
 
 pytestmark = pytest.mark.cluster
@@ -42,6 +42,8 @@ SUBJECTS = (
     *(f"python:{release}" for release in ("4.0.0-incubating", "4.7.1", "5.3.3")),
 )
 TIMEOUT_MS = 300
+"""Where a paused broker is waited for."""
+
 NUMBERS = count(1)
 MS = 1_000_000
 
@@ -79,17 +81,19 @@ class Staging:
     folder: Path
     stack: ExitStack
 
-    def __call__(self, name: str, plan: Plan, *, poll_ms: int = 30_000, **deadlines: float) -> Stage:
+    def __call__(
+        self, name: str, plan: Plan, *, timeout_ms: int = PLENTY_MS, poll_ms: int = 30_000, **deadlines: float
+    ) -> Stage:
         topic = f"subjects-{next(NUMBERS)}"
         for each in (topic, f"{topic}-warm"):
             self.cluster.create_topic(each, 4)
         subject = SubjectProcess(
-            program_of(SubjectId.parse(name)), Arm.BASELINE, self.folder / "subject", on_line=require_record,
+            program_of(SubjectId.parse(name)), Arm.BASELINE, self.folder / topic, on_line=require_record,
             deadlines=Deadlines(**deadlines),
         )  # fmt: skip
         self.stack.enter_context(subject)
         subject.await_hello()
-        settings = ClientSettings(send_msg_timeout_ms=TIMEOUT_MS, poll_name_server_interval_ms=poll_ms)
+        settings = ClientSettings(send_msg_timeout_ms=timeout_ms, poll_name_server_interval_ms=poll_ms)
         addresses = self.cluster.name_server_addresses
         subject.prepare(plan, SubjectSetup(addresses, topic, f"{topic}-warm", f"{topic}-group", "run", settings))
         subject.await_ready()
@@ -114,28 +118,32 @@ def attempts_of(transcript: Transcript) -> dict[int, list[Attempt]]:
 
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_a_paused_broker(name: str, stage: Staging) -> None:
-    """Attempts at it time out and are told by the hook; what the send makes of that is the release's."""
-    set_up = stage(name, plan_of(80, SendKind.PLAIN))
-    set_up.go()
-    so_far = set_up.subject.transcript
-    await_that(lambda: len(so_far.sends) >= 20)
-    stage.cluster.pause("broker-b")
-    await_that(lambda: sum(attempt.error is not None for attempt in so_far.attempts) >= 2)
-    stage.cluster.resume("broker-b")
-    transcript = set_up.subject.await_done(PATIENCE_S)
+    """
+    Attempts at it time out and are told by the hook; what the send makes of that is the release's.
+
+    Made again where a machine that other tests share held up sends that the pause did not touch.
+    """
+    for number in range(1, TRIES + 1):
+        set_up = through_a_pause(name, stage)
+        transcript = set_up.subject.transcript
+        attempts = attempts_of(transcript)
+        hit = [send for send in transcript.sends if send.error or any(one.error for one in attempts[send.send])]
+        timed_out = [send for send in hit if first_error(attempts[send.send]) == "RemotingTimeoutException"]
+        held_up = [send.send for send in hit if was_held_up(attempts[send.send])]
+        if (timed_out and not held_up) or number == TRIES:
+            break
+        set_up.subject.close()
+        tell_repeat(f"a paused broker: {len(timed_out)} sends met it, {len(held_up)} were held up elsewhere")
 
     assert [len(route.queues) for route in transcript.routes] == [8]
-    attempts = attempts_of(transcript)
-    hit = [send for send in transcript.sends if any(attempt.error for attempt in attempts[send.send])]
-    timed_out = [send for send in hit if attempts[send.send][0].error == "RemotingTimeoutException"]
     assert timed_out
     for send in hit:
         first = attempts[send.send][0]
         assert first.broker == "broker-b"
         if send not in timed_out:
-            # A heartbeat that gives up the connection fails who waits on it, with time left for the other broker.
+            # A heartbeat that gives up the connection fails who waits on it, mostly with time left for the other broker.
             assert first.error == "RemotingSendRequestException"
-            assert send.status == "SEND_OK"
+            assert send.status == "SEND_OK" or send.end_ns - send.start_ns >= (TIMEOUT_MS - 5) * MS
             continue
         assert first.end_ns - first.start_ns >= (TIMEOUT_MS - 5) * MS
         if name.endswith("4.0.0-incubating"):
@@ -154,6 +162,36 @@ def test_a_paused_broker(name: str, stage: Staging) -> None:
     stored = set_up.stored()
     assert all(stored[send.send] == 1 for send in fine)
     assert None not in stored
+
+
+def through_a_pause(name: str, stage: Staging) -> Stage:
+    """A subject that has sent everything, some of it while a broker was paused."""
+    set_up = stage(name, plan_of(80, SendKind.PLAIN), timeout_ms=TIMEOUT_MS)
+    set_up.go()
+    so_far = set_up.subject.transcript
+    await_that(lambda: len(so_far.sends) >= 20)
+    stage.cluster.pause("broker-b")
+
+    def is_met() -> bool:
+        return sum(one.error is not None and one.broker == "broker-b" for one in so_far.attempts) >= 2
+
+    await_that(lambda: is_met() or set_up.subject.is_over)
+    stage.cluster.resume("broker-b")
+    set_up.subject.await_done(PATIENCE_S)
+    return set_up
+
+
+def first_error(attempts: list[Attempt]) -> str | None:
+    return attempts[0].error if attempts else None
+
+
+def was_held_up(attempts: list[Attempt]) -> bool:
+    """Whether a send that did not go well met more than the pause: no time for an attempt, or none for a broker that was not paused."""
+    if not attempts or attempts[0].broker != "broker-b":
+        return True
+    if attempts[0].error not in ("RemotingTimeoutException", "RemotingSendRequestException"):
+        return True
+    return any(one.error and one.end_ns - one.start_ns >= (TIMEOUT_MS - 5) * MS for one in attempts[1:])
 
 
 @pytest.mark.parametrize("name", ["java:4.0.0-incubating", "java:4.9.8", "java:5.5.0", "python:5.3.3"])
@@ -183,15 +221,21 @@ def test_every_kind_of_send_on_four_threads(name: str, stage: Staging) -> None:
 @pytest.mark.parametrize("name", ["java:4.7.1", "java:5.3.3", "python:5.3.3"])
 def test_a_changed_route_is_a_new_version(name: str, stage: Staging) -> None:
     """The topic grows from 8 to 12 queues while it is sent to; the sends say from when on the new list was used."""
-    set_up = stage(name, plan_of(250, SendKind.PLAIN), poll_ms=100)
+    set_up = stage(name, plan_of(3_000, SendKind.PLAIN), poll_ms=100)
     set_up.go()
-    await_that(lambda: len(set_up.subject.transcript.sends) >= 20)
+    transcript = set_up.subject.transcript
+
+    def sizes() -> list[int]:
+        return [len(route.queues) for route in transcript.routes]
+
+    await_that(lambda: len(transcript.sends) >= 20)
     stage.cluster.create_topic(set_up.topic, 6)
-    transcript = set_up.subject.await_done(PATIENCE_S)
-    sizes = [len(route.queues) for route in transcript.routes]
-    assert (sizes[0], sizes[-1]) == (8, 12)
+    await_that(lambda: sizes()[-1] == 12 and transcript.sends[-1].route == len(sizes()), "a send by the new list")
+    set_up.subject.close()
+    assert set_up.subject.broken is None
+    assert (sizes()[0], sizes()[-1]) == (8, 12)
     assert transcript.sends[0].route == 1
-    assert transcript.sends[-1].route == len(sizes)
+    assert transcript.sends[-1].route == len(sizes())
     versions = [version for send in transcript.sends for version in (send.route, send.route_after)]
     assert versions == sorted(versions)
 
@@ -209,7 +253,7 @@ def test_warm_and_measured_producer_share_their_connections(release: str, stage:
 
 def test_stop_ends_a_java_client_whose_broker_is_paused(stage: Staging) -> None:
     """It ends by itself, though nobody answers its farewell: the runner does not have to kill it."""
-    set_up = stage("java:5.3.3", plan_of(1, SendKind.PLAIN), exit_s=30)
+    set_up = stage("java:5.3.3", plan_of(1, SendKind.PLAIN), exit_s=PATIENCE_S)
     stage.cluster.pause("broker-a")
     set_up.subject.close()
     assert not set_up.subject._process._is_killed

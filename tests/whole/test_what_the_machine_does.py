@@ -16,6 +16,7 @@ from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.verdict import Verdict
 from rocketdiff.traces.run_directory import RunDirectory
 from rocketdiff.verdict.judge import RunJudgement
+from tests.live import TRIES, tell_repeat
 from tests.whole.stage import (
     LIMIT_S,
     await_no_process_of,
@@ -127,15 +128,22 @@ def test_load_flips_no_verdict(cluster: Cluster, folder: Path) -> None:
     With both cores kept busy while they send, clients that behave alike never diverge, exactly or by statistics.
 
     How many checks can still be decided is the machine's business; that the situation was there at all is shown by the
-    pauses, which the guards saw proven.
+    pauses, which the guards saw proven. Where the load broke a pause, the run is made again.
     """
 
     def keep_busy(_: Path) -> None:
         with busy_cores():
             time.sleep(BUSY_S)
 
-    run = run_pair(cluster, folder, "java:5.3.3", "python:5.3.3", "whole/three-pauses", meanwhile=keep_busy)
-    judgement = judge(run)
-    assert judgement.exit_code is not ExitCode.DIVERGES, [r for r in judgement.results if r.divergences]
-    assert not {Verdict.DIVERGES, Verdict.ERROR} & verdicts(judgement)
-    assert all(guard.held for guard in RunDirectory.open(run).entry(1).guards if guard.name.startswith("fault-"))
+    for number in range(1, TRIES + 1):
+        own = folder / str(number)
+        run = run_pair(cluster, own, "java:5.3.3", "python:5.3.3", "whole/three-pauses", meanwhile=keep_busy)
+        judgement = judge(run)
+        assert judgement.exit_code is not ExitCode.DIVERGES, [r for r in judgement.results if r.divergences]
+        assert not {Verdict.DIVERGES, Verdict.ERROR} & verdicts(judgement)
+        broken = {name: seen for name, seen in broken_guards(run).items() if name.startswith("fault-")}
+        if not broken:
+            break
+        tell_repeat(f"under load: {broken}")
+        cluster.heal_all()
+    assert not broken

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,10 +36,14 @@ CHOSEN = ("--seed", "3", "--master", "none", "--scenario")
 LONG_PAUSE = (*CHOSEN, "whole/long-pause")
 
 
+def is_paused_under_sends(manifest: dict[str, Any], run: Path) -> bool:
+    return (run / "journal" / "01-faults.ndjson").exists() and sends_are_flowing(manifest, run)
+
+
 def test_kill_9_of_the_runner_leaves_no_process_and_readable_traces(tmp_path: Path) -> None:
     """Also while a broker is paused; what is judged of the remains is not valid, never conforming."""
     with started_run(tmp_path, *PAIR, *LONG_PAUSE) as runner:
-        run = await_run(tmp_path, lambda _, run: (run / "journal" / "01-faults.ndjson").exists(), "a paused broker")
+        run = await_run(tmp_path, is_paused_under_sends, "both arms sending and a paused broker")
         runner.kill()
         runner.wait()
     assert await_no_process_of(run) == {}

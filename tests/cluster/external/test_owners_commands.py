@@ -8,6 +8,8 @@ import pytest
 from rocketdiff.cluster.external.actions import parse_state, run_command
 from rocketdiff.cluster.external.described import OwnersCommand
 from rocketdiff.cluster.interface import NodeState
+from tests.live import await_that
+from tests.subjects.processes import gone
 
 
 def test_exit_code_output_and_error_are_kept(tmp_path: Path) -> None:
@@ -28,22 +30,20 @@ def test_a_list_is_run_without_a_shell(tmp_path: Path) -> None:
 
 def test_a_command_that_hangs_is_killed_with_what_it_started(tmp_path: Path) -> None:
     """At its deadline, children too: nothing goes on to pause a broker later."""
-    ran = run_command(OwnersCommand.of("(sleep 0.6; touch late) & sleep 60"), tmp_path, 0.2)
+    ran = run_command(OwnersCommand.of("sleep 60 & echo $!; wait"), tmp_path, 1.0)
     assert ran.exit_code is None
     assert "no end after" in ran.seen
-    time.sleep(0.8)
-    assert not (tmp_path / "late").exists()
+    assert gone(int(ran.output))
 
 
 def test_what_a_command_leaves_running_is_not_waited_for(tmp_path: Path) -> None:
     """A restart may start a server that keeps its output open; it lives on."""
-    ran = run_command(OwnersCommand.of("(sleep 0.5; touch served) & echo started"), tmp_path, 30.0)
+    waiting = "(until [ -e go ]; do sleep 0.02; done; touch served) & echo started"
+    ran = run_command(OwnersCommand.of(waiting), tmp_path, 30.0)
     assert ran.succeeded
     assert not (tmp_path / "served").exists()
-    deadline = time.monotonic() + 20
-    while not (tmp_path / "served").exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert (tmp_path / "served").exists()
+    (tmp_path / "go").touch()
+    await_that((tmp_path / "served").exists)
 
 
 def test_a_command_waits_until_its_process_group_is_known(tmp_path: Path) -> None:

@@ -21,22 +21,26 @@ LONG_MS = 10_000  # never waited for: what a test expects comes at once, and onl
 SHORT_MS = 50
 PATIENCE_S = 10
 LATE, SILENT, HANGS_UP, RESETS = 1, 2, 3, 4
+LATER = 5  # so much later than a short wait that a busy machine tells the two apart
 
 
 class Echo(FakeServer):
-    """Answers with the request's own fields; code 1 is answered late, 2 never, 3 hung up on, 4 with a reset."""
+    """Answers with the request's own fields; codes 1 and 5 are answered late, 2 never, 3 hung up on, 4 with a reset."""
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self._late: set[int] = set()
+        self.answered_late = 0
         super().__init__(tls)
 
     def serve(self, request: Command) -> Command | Reply:
         if request.opaque in self._late:
+            self.answered_late += 1
             return respond_to(request, 0, ext_fields=request.ext_fields)
-        if request.code == LATE:
+        if request.code in (LATE, LATER):
             self._late.add(request.opaque)
         replies: dict[int, Reply] = {
             LATE: Late(0.2),
+            LATER: Late(1.0),
             SILENT: Silence(),
             HANGS_UP: HangUp(),
             RESETS: HangUp(reset=True),

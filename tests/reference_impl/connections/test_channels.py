@@ -17,6 +17,7 @@ from rocketmq_reference.remoting.frames import Command, Serialization, respond_t
 from tests.reference_impl.connections.requesting import (
     HANGS_UP,
     LATE,
+    LATER,
     LONG_MS,
     RESETS,
     SHORT_MS,
@@ -81,8 +82,9 @@ def test_big_bodies_go_both_ways(channels: Channels, server: Echo) -> None:
 def test_timeout_keeps_the_connection_and_drops_the_late_answer(channels: Channels, server: Echo) -> None:
     """The late answer finds nobody, and the next request its own."""
     with pytest.raises(RemotingTimeoutException):
-        channels.invoke(server.address, Command(LATE, {"n": "late"}), SHORT_MS)
-    time.sleep(0.3)
+        channels.invoke(server.address, Command(LATER, {"n": "late"}), SHORT_MS)
+    await_that(lambda: server.answered_late == 1)
+    time.sleep(0.05)  # from the server to the client
     assert channels.invoke(server.address, Command(0, {"n": "next"}), LONG_MS).ext_fields == {"n": "next"}
     assert server.connections == 1
 
