@@ -43,23 +43,20 @@ def test_one_thread_makes_five_attempts_while_all_answers_are_late(client: Clien
 
 
 def test_several_threads_lose_rounds_while_they_connect_again(client: Client) -> None:
-    """K54: each timeout closes the connection; who meets another thread connecting gets none, and its round sends nothing."""
+    """
+    K54: each timeout closes the connection; who meets another thread connecting gets none, and its round sends nothing.
+
+    K56 (crashes while the network adds a delay of a timeout) did not happen: every send comes back, as failed.
+    """
     sent = client.through(
         "a", "b", plan=plan_of_threads(16, 8), once_ready=delay_answers_beyond_the_timeout, timeout_ms=TIMEOUT_MS
     )
     attempts = [len(sent.attempts_of(send)) for send in range(16)]
     assert max(attempts) <= ROUNDS
     assert min(attempts) < ROUNDS
+    assert len(sent.sends) == 16
     for send in sent.sends:
         assert_hidden(send)
-
-
-def test_late_answers_do_not_end_the_process(client: Client) -> None:
-    """K56 (crashes while the network adds a delay of a timeout) did not happen: every send comes back, as failed."""
-    sent = client.through(
-        "a", "b", plan=plan_of_threads(16, 8), once_ready=delay_answers_beyond_the_timeout, timeout_ms=TIMEOUT_MS
-    )
-    assert len(sent.sends) == 16
 
 
 def test_a_lost_answer_leaves_a_copy(client: Client) -> None:
@@ -101,10 +98,10 @@ def test_a_dead_broker_costs_no_send_and_its_turns_go_to_the_other(client: Clien
 
 def test_with_no_broker_that_answers_nearly_everything_goes_to_queue_0(client: Client) -> None:
     """K61: every retry takes the first queue of the other broker."""
-    sent = client.on("a", "b", replies=[Silence()] * 40, sends=4)
+    sent = client.on("a", "b", replies=[Silence()] * 20, sends=2)
     queues = Counter(queue for _, queue in sent.places)
-    assert queues[0] >= 16
-    assert sum(queues.values()) == 20
+    assert queues[0] >= 8
+    assert sum(queues.values()) == 10
 
 
 def test_it_comes_back_by_itself_after_everything_was_restarted(client: Client) -> None:

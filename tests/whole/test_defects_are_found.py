@@ -51,6 +51,12 @@ BESIDE_JAVA = ("async-no-failover",)
 """Where an asynchronous send goes next is compared with the real client."""
 
 
+@pytest.fixture(autouse=True)
+def _what_never_comes_is_waited_for_briefly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as settings explain, and seconds more; but not as long as for name servers that are silent, of which there are none."""
+    monkeypatch.setattr("rocketdiff.subjects.limits._NAME_SERVER_TIMEOUT_S", 0.0)
+
+
 @pytest.mark.parametrize("defect", FOUND_UNDER_FAULTS)
 def test_a_defect_that_a_fault_shows_is_found_by_its_signature(cluster: Cluster, folder: Path, defect: str) -> None:
     """Toys that are right in calm, in a scenario with the fault that tells."""
@@ -101,7 +107,7 @@ def test_a_toy_without_a_defect_conforms(cluster: Cluster, folder: Path) -> None
 
 def test_a_client_without_hooks_has_the_relay_as_its_witness(cluster: Cluster, folder: Path) -> None:
     """Whoever claims no attempts is seen on the wire, without --wire: no divergence, and no check left open for want of a witness."""
-    run, judgement = decided(cluster, folder, "python:5.3.3", "toy:no-hooks", "whole/several-pauses")
+    run, judgement = decided(cluster, folder, "python:5.3.3", "toy:no-hooks", "whole/three-pauses")
     (case,) = RunDirectory.open(run).manifest.cases
     assert case.arms[Arm.CANDIDATE].witness == "wire"
     assert judgement.exit_code is ExitCode.CONFORMS, [r for r in judgement.results if r.divergences or r.reason]

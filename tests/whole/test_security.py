@@ -161,7 +161,7 @@ def test_the_verdict_is_that_without_and_no_secret_is_anywhere(theirs: Theirs, t
     with looked_for_in_processes(secrets) as found:
         for number in range(TRIES):
             folder = tmp_path / str(number)
-            done = finished_run(folder, "run", *pair, *options, "--scenario", "whole/several-pauses")
+            done = finished_run(folder, "run", *pair, *options, "--scenario", "whole/three-pauses")
             if BUSY not in done.stderr:
                 break
             tell_repeat(BUSY)

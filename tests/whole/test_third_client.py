@@ -31,7 +31,7 @@ def test_it_goes_on_where_java_gives_up(cluster: Cluster, folder: Path) -> None:
     On a quiet machine its retries begin within the ms in which the budget ends, where Java may make one too; the longer pauses of the
     shipped ledger's test below always show it.
     """
-    run, judgement = decided(cluster, folder, "java:5.3.3", "cpp:2.1.0", "whole/several-pauses")
+    run, judgement = decided(cluster, folder, "java:5.3.3", "cpp:2.1.0", "whole/three-pauses")
     assert judgement.exit_code is ExitCode.DIVERGES
     assert {OWN_IDS} <= signatures(judgement) <= {OWN_IDS, WENT_ON}
     (case,) = json.loads((run / "run.json").read_text())["cases"]
@@ -48,7 +48,7 @@ def test_it_goes_on_as_java_did_before_4_3_0(cluster: Cluster, folder: Path) -> 
     What is left: after a retry that release's counter has moved by one, this client's by every queue it passed. That shows in
     the next send, and in the next retry where a slow machine lets a send meet two brokers that are paused.
     """
-    _, judgement = decided(cluster, folder, "java:4.2.0", "cpp:2.1.0", "whole/several-pauses")
+    _, judgement = decided(cluster, folder, "java:4.2.0", "cpp:2.1.0", "whole/three-pauses")
     assert judgement.exit_code is ExitCode.DIVERGES
     found = signatures(judgement) - {OWN_IDS}
     assert {"queue.out-of-turn/first"} <= found <= {"queue.out-of-turn/first", "queue.out-of-turn/retry"}
