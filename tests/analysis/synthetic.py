@@ -50,12 +50,17 @@ MACHINE = Machine(system="Linux", processor="x", cores=2, memory_mib=4096, pytho
 
 @dataclass(frozen=True)
 class Pause:
-    """One broker, silent for a while, or a node with another fault; times in ms from the first due send, no length is for good."""
+    """
+    One broker, silent for a while, or a node with another fault; times in ms from the first due send, no length is for good.
+
+    refuses: connections to it fail at once meanwhile.
+    """
 
     broker: str
     at_ms: int
     for_ms: int
     kind: FaultKind = FaultKind.PAUSE
+    refuses: bool = False
 
 
 @dataclass(frozen=True)
@@ -129,10 +134,8 @@ class Brokers:
     def ask(self, broker: str, queue_id: int, now_ns: int, timeout_ms: int, send: int) -> tuple[int, int | None]:
         """(when the client knows, offset or None for a timeout); the message is stored either way."""
         answer_ns = now_ns + MS
-        for pause in self._pauses:
-            start_ns, end_ns = ORIGIN_NS + pause.at_ms * MS, ORIGIN_NS + (pause.at_ms + pause.for_ms) * MS
-            if pause.broker == broker and start_ns <= now_ns < end_ns:
-                answer_ns = end_ns + MS
+        for pause in self._at(broker, now_ns):
+            answer_ns = ORIGIN_NS + (pause.at_ms + pause.for_ms) * MS + MS
         offset = self._ends.get((broker, queue_id), 0)
         self._ends[broker, queue_id] = offset + 1
         self.stored.append(Stored(broker, queue_id, offset, send, answer_ns // MS, now_ns // MS, sys_flag=0))
@@ -140,6 +143,18 @@ class Brokers:
             # A client notices a little late; at the end of its budget, to the millisecond, it might go on with nothing left.
             return now_ns + timeout_ms * MS + 3 * MS, None
         return answer_ns, offset
+
+    def refuses(self, broker: str, now_ns: int) -> bool:
+        """Whether a connection to it fails at once."""
+        return any(pause.refuses for pause in self._at(broker, now_ns))
+
+    def _at(self, broker: str, now_ns: int) -> list[Pause]:
+        at_ns = now_ns - ORIGIN_NS
+        return [
+            pause
+            for pause in self._pauses
+            if pause.broker == broker and pause.at_ms * MS <= at_ns < (pause.at_ms + pause.for_ms) * MS
+        ]
 
 
 def play(story: Story, release: str, seed: int, brokers: Brokers | None = None) -> Told:
@@ -169,8 +184,12 @@ def _one_send(planned: PlannedSend, loop: SendLoop, brokers: Brokers, start_ns: 
     step = loop.begin(start_ns // MS, now_ns // MS)
     while isinstance(step, Try):
         began_ns, place = now_ns, (step.queue.broker, step.queue.queue_id)
-        now_ns, offset = brokers.ask(*place, now_ns, step.timeout_ms, planned.send)
-        error = "RemotingTimeoutException" if offset is None else None
+        if brokers.refuses(place[0], now_ns):
+            now_ns, offset, failure = now_ns + MS // 2, None, "RemotingConnectException"
+        else:
+            now_ns, offset = brokers.ask(*place, now_ns, step.timeout_ms, planned.send)
+            failure = "RemotingTimeoutException"
+        error = failure if offset is None else None
         status = None if offset is None else "SEND_OK"
         ended = Attempt(planned.send, planned.thread, number, *place, began_ns, now_ns, error, None, status)
         told.attempts.append(ended)

@@ -11,6 +11,7 @@ from rocketdiff.analysis.case_pass import judge_case
 from rocketdiff.analysis.case_trace import CaseTrace, TableKey, read_case
 from rocketdiff.analysis.facts import CaseFact
 from rocketdiff.core.events import Arm
+from rocketdiff.core.fault import FaultKind
 from rocketdiff.core.plan import SendKind
 from rocketdiff.core.settings import ClientSettings
 from rocketdiff.traces.schema import SCHEMAS, SORT_KEYS, TableName
@@ -39,6 +40,31 @@ STORIES: dict[str, Story] = {
         brokers=("broker-a", "broker-b", "broker-c"),
         pauses=(Pause("broker-a", 3_000, 4_000), Pause("broker-c", 40_000, 4_000)),
         sends=90,
+        every_ms=700,
+        checks=(),
+    ),
+    "made again": replace(
+        ROTATING,
+        pauses=tuple(Pause("broker-b", at_ms, 250, FaultKind.KILL, refuses=True) for at_ms in (300, 900, 1_300)),
+    ),
+    "made again by two threads, or given up": replace(
+        ROTATING,
+        brokers=("broker-a", "broker-b", "broker-c"),
+        settings=ClientSettings(send_msg_timeout_ms=500, retry_times_when_send_failed=1),
+        pauses=(
+            Pause("broker-b", 300, 500, FaultKind.KILL, refuses=True),
+            Pause("broker-c", 500, 200, FaultKind.KILL, refuses=True),
+        ),
+        threads=2,
+    ),
+    "made again with fault latency": Story(
+        name="latency",
+        brokers=("broker-a", "broker-b", "broker-c"),
+        pauses=(
+            Pause("broker-a", 3_000, 800, FaultKind.KILL, refuses=True),
+            Pause("broker-c", 45_000, 800, FaultKind.KILL, refuses=True),
+        ),
+        sends=130,
         every_ms=700,
         checks=(),
     ),

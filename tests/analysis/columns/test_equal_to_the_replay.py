@@ -7,6 +7,7 @@ Judging in columns finds the same facts as judging send by send: the same values
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -110,3 +111,15 @@ def test_the_plain_replay_can_be_asked_for(told: Told, monkeypatch: pytest.Monke
     monkeypatch.setenv(PLAIN_REPLAY, "1")
     monkeypatch.setattr("rocketdiff.analysis.case_pass.case_columns", lambda *_: pytest.fail("columns were made"))
     assert list(judge_case(told["calm"]))
+
+
+def test_calm_after_a_call_that_was_made_again(told: Told) -> None:
+    """Its last attempt tells where the counter stands, so the next send need not become an object; after one that failed it must."""
+    for part in in_columns(told["made again"]).arms.values():
+        again = np.flatnonzero(part.columns.attempts > 1)
+        assert again.size > 2
+        assert part.own[again + 1].all()
+    parts = in_columns(told["made again by two threads, or given up"]).arms.values()
+    given_up = [(part, view) for part in parts for view in np.flatnonzero(~part.columns.ended_well)]
+    assert given_up
+    assert not any(part.own[view + 1] for part, view in given_up)

@@ -86,7 +86,8 @@ class ArmColumns:
     The views of one arm; an array has one element a view, which means something only where the view is simple.
 
     send_row, first_attempt, attempts: where its rows are, and how many attempts. place: broker and queue in one number,
-    the same numbers in both arms.
+    the same numbers in both arms. Of every view: last_place, that of its last attempt; ended_well, whether its call returned
+    without an error. failed: views of all failed attempts, with their brokers.
     """
 
     keys: Ints
@@ -106,6 +107,9 @@ class ArmColumns:
     body_bytes: Ints
     properties: Ints
     properties_told: tuple[str | None, ...]
+    last_place: Ints
+    ended_well: Mask
+    failed: tuple[Ints, Ints]
 
     @property
     def threads(self) -> Ints:
@@ -141,7 +145,7 @@ def arm_columns(trace: CaseTrace, arm: Arm, brokers: Words) -> ArmColumns | None
     group = _rows_of(keys, tried_keys)
     counts = np.diff(np.append(firsts, attempt_keys.size))
     first_attempt = _taken(firsts, group, MISSING)
-    return _joined(sends, attempts, brokers, keys, send_row, first_attempt, _taken(counts, group, 0))
+    return _joined(sends, attempts, brokers, keys, send_row, first_attempt, _taken(counts, group, 0), attempt_keys)
 
 
 def _joined(
@@ -152,6 +156,7 @@ def _joined(
     send_row: Ints,
     first_attempt: Ints,
     counts: Ints,
+    attempt_keys: Ints,
 ) -> ArmColumns:
     def of_send(values: Ints) -> Ints:
         return _taken(values, send_row, MISSING)
@@ -160,18 +165,15 @@ def _joined(
         return _taken(values, first_attempt, MISSING)
 
     tried_ns, answered_ns = (of_attempt(integers_or(attempts.column(name), 0)) for name in ("start_ns", "end_ns"))
-    broker = of_attempt(brokers.codes_of(attempts.column("broker")))
-    place = place_of(broker, of_attempt(integers_or(attempts.column("queue_id"), MISSING)))
-    told = place_of(
-        of_send(brokers.codes_of(sends.column("broker"))), of_send(integers_or(sends.column("queue_id"), MISSING))
-    )
+    tried_at = brokers.codes_of(attempts.column("broker"))
+    places = place_of(tried_at, integers_or(attempts.column("queue_id"), MISSING))
+    broker, place = of_attempt(tried_at), of_attempt(places)
+    told = of_send(place_of(brokers.codes_of(sends.column("broker")), integers_or(sends.column("queue_id"), MISSING)))
     offset = of_send(integers_or(sends.column("queue_offset"), MISSING))
     texts = Words()
-    properties = of_send(texts.codes_of(sends.column("properties")))
-    well = (send_row >= 0) & (counts == 1) & (place >= 0) & (told == place) & (offset >= 0)
+    well = (send_row >= 0) & (counts == 1) & (place >= 0) & (told == place) & (offset >= 0) & (answered_ns >= tried_ns)
     well &= of_send(_went_well(sends).astype(np.int64)) == 1
     well &= of_attempt(_was_stored(attempts).astype(np.int64)) == 1
-    well &= answered_ns >= tried_ns
     # A call that took no longer than its machine may be late cannot have outlasted what is left of its timeout.
     well &= (answered_ns - tried_ns) // NS_PER_MS <= BUSY_MS
     return ArmColumns(
@@ -190,8 +192,11 @@ def _joined(
         route=of_send(integers_or(sends.column("route"), MISSING)),
         argument=of_send(integers_or(sends.column("argument"), 0)),
         body_bytes=of_send(integers_or(sends.column("body_bytes"), 0)),
-        properties=properties,
+        properties=of_send(texts.codes_of(sends.column("properties"))),
         properties_told=(*texts.words, None),
+        last_place=_taken(places, np.where(counts, first_attempt + counts - 1, MISSING), MISSING),
+        ended_well=of_send(_ended_well(sends).astype(np.int64)) == 1,
+        failed=_failed(attempts, tried_at, keys, attempt_keys),
     )
 
 
@@ -199,6 +204,16 @@ def longest_wait_ms(columns: ArmColumns) -> Ints:
     """What a client's clock may show at most between its call and its first attempt, as ``wall_ms`` has it."""
     tried_ns = np.maximum(columns.tried_ns, columns.start_ns)
     return tried_ns // NS_PER_MS + PHASE_MS - columns.start_ns // NS_PER_MS
+
+
+def _ended_well(sends: pa.Table) -> Mask:
+    return np.broadcast_to(is_null(sends.column("error")), sends.num_rows)
+
+
+def _failed(attempts: pa.Table, brokers: Ints, keys: Ints, attempt_keys: Ints) -> tuple[Ints, Ints]:
+    """Views and brokers of attempts that ended with an error."""
+    rows = np.flatnonzero(~np.broadcast_to(is_null(attempts.column("error")), attempts.num_rows))
+    return np.searchsorted(keys, attempt_keys[rows]), brokers[rows]
 
 
 def _went_well(sends: pa.Table) -> Mask:

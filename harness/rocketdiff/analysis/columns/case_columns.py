@@ -196,18 +196,20 @@ def _after_trouble(columns: ArmColumns, brokers: int) -> Mask:
     """
     Views that may end what one before them began.
 
-    A thread's next send after one that is not simple (a failover), and its next attempt on each broker (an absence).
+    A thread's next send after one that did not return well (a failover), and its next attempt on a broker where one failed (an
+    absence).
     """
     after = np.zeros(columns.keys.size, dtype=np.bool_)
-    troubled = np.flatnonzero(~columns.simple)
-    threads = columns.threads
-    following = troubled[troubled + 1 < after.size] + 1
+    threads, (failed, failed_at) = columns.threads, columns.failed
+    following = np.flatnonzero(~columns.ended_well[:-1]) + 1
     after[following[threads[following] == threads[following - 1]]] = True
     for code in range(brokers):
-        here = np.flatnonzero(columns.simple & (columns.broker == code))
-        at = np.searchsorted(here, troubled)
-        found, cause = here[at[at < here.size]], troubled[at < here.size]
-        after[found[threads[found] == threads[cause]]] = True
+        cause = failed[failed_at == code]
+        if cause.size:
+            here = np.flatnonzero(columns.simple & (columns.broker == code))
+            at = np.searchsorted(here, cause, side="right")
+            found, cause = here[at[at < here.size]], cause[at < here.size]
+            after[found[threads[found] == threads[cause]]] = True
     return after
 
 

@@ -3,9 +3,9 @@ Which views the rules explain for certain, each by the one before it in its thre
 
 From call to call the rules know the thread's counter. It is known after any call that the rules explained, and while no broker is
 avoided the next first attempt goes to the next queue of the list; with a queue or a selector given, to the one that follows from
-the argument. A view keeps its turn if it and the one before are simple, and that holds; with fault latency, if it was also so quick
-that it costs its broker no avoidance. Whether the counter was known and nothing avoided where such a stretch began is asked of
-the replay (``judged_views``).
+the argument. A view keeps its turn if it is simple, and its queue follows that of the last attempt of the view before; with fault
+latency, if it was also so quick that it costs its broker no avoidance. Whether the counter was known and nothing avoided where
+such a stretch began, which may be after a call that failed or was made again, is asked of the replay (``judged_views``).
 """
 
 from collections.abc import Mapping
@@ -34,8 +34,8 @@ class Turns:
     """
     By view.
 
-    keeps: whether it keeps its turn. position: of its queue in its list, MISSING where it is not in it; total: length
-    of that list.
+    keeps: whether it keeps its turn. position: of its last attempt's queue in its list, MISSING where it is not in it; total:
+    length of that list.
     """
 
     keeps: Mask
@@ -54,20 +54,19 @@ def turns_of(columns: ArmColumns, routes: Routes, kind: SendKind, brokers: Words
             continue
         here = slice(None) if bool((columns.route == route).all()) else np.flatnonzero(columns.route == route)
         total[here] = len(places)
-        position[here] = _positions(np.array(places), columns.place[here])
+        position[here] = _positions(np.array(places), columns.last_place[here])
         if kind in GIVEN:
             given = places if kind is SendKind.SELECTOR else _sorted_as_words(queues, places)
             expected[here] = np.array(given)[columns.argument[here] % len(given)]
     simple = columns.simple & (position >= 0) & (longest_wait_ms(columns) <= settings.send_msg_timeout_ms)
     follows = simple.copy()
     follows[:1] = False
-    follows[1:] &= (
-        simple[:-1] & (columns.threads[1:] == columns.threads[:-1]) & (columns.route[1:] == columns.route[:-1])
-    )
+    follows[1:] &= (columns.threads[1:] == columns.threads[:-1]) & (columns.route[1:] == columns.route[:-1])
     if kind in GIVEN:
+        follows[1:] &= simple[:-1]
         follows &= columns.place == expected
     else:
-        follows[1:] &= position[1:] == (position[:-1] + 1) % np.maximum(total[1:], 1)
+        follows[1:] &= (position[:-1] >= 0) & (position[1:] == (position[:-1] + 1) % np.maximum(total[1:], 1))
         if settings.send_latency_fault_enable:
             follows[1:] &= _costs_nothing(columns)[1:] & (columns.start_ns[1:] >= columns.end_ns[:-1])
     return Turns(follows, position, total)
