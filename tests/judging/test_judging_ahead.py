@@ -1,5 +1,6 @@
-"""What judging needs is made ready while the last case is read back, and no earlier."""
+"""What judging needs is made ready between the last cases and while the last is read back, and never beside senders."""
 
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -7,7 +8,7 @@ import pytest
 
 from rocketdiff.analysis.masters import WITHOUT_SPARK
 from rocketdiff.core.errors import EnvironmentMissing
-from rocketdiff.core.events import AnalysisStarted, ReadBackStarted
+from rocketdiff.core.events import AnalysisStarted, ArmsReady, ArmsStarted, ReadBackStarted
 from rocketdiff.judging import judge_runs
 from rocketdiff.judging.judge_runs import JudgingAhead
 
@@ -19,27 +20,58 @@ def nothing_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judge_runs, "start_engine", lambda: None)
 
 
-def test_only_the_last_case_is_followed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A JVM that starts beside senders would slow them down."""
-    masters: list[str | None] = []
-    monkeypatch.setattr(judge_runs, "prepare", lambda master, _home: masters.append(master))
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What Spark's processes are told; the libraries are there at once."""
+    found: list[str] = []
+
+    def prepare(master: str | None, _home: Path, first: Callable[[], object], *, is_soon: bool) -> None:
+        assert not is_soon
+        first()
+        found.append(f"prepare {master}")
+
+    monkeypatch.setattr(judge_runs, "prepare", prepare)
+    monkeypatch.setattr(judge_runs, "pause", lambda master: found.append(f"pause {master}"))
+    monkeypatch.setattr(judge_runs, "go_on", lambda master: found.append(f"go on {master}"))
     monkeypatch.setattr(judge_runs, "find_java", lambda: SimpleNamespace(home=Path("java")))
-    ahead = JudgingAhead(3, "local[2]")
-    for number in (1, 2):
-        ahead.on_event(ReadBackStarted(number))
-    assert masters == []
-    ahead.on_event(ReadBackStarted(3))
-    assert masters == ["local[2]"]
+    return found
 
 
-def test_what_cannot_be_started_does_not_raise_before_judging(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The case is not over yet, and must not suffer."""
+def play(ahead: JudgingAhead, cases: int, told: list[str]) -> list[list[str]]:
+    """The events of so many cases; what was told after each of them."""
+    marks = []
+    for number in range(1, cases + 1):
+        for event in (ArmsReady(number), ArmsStarted(number, 0.1), ReadBackStarted(number)):
+            ahead.on_event(event)
+            marks.append(told.copy())
+            told.clear()
+    return marks
 
-    def refuse(_master: str | None, _home: Path) -> None:
+
+def test_nothing_runs_beside_senders(told: list[str]) -> None:
+    """From the third but last case on Spark makes itself ready while queues are read back; before the arms go it is stopped."""
+    ahead = JudgingAhead(5, "local[2]")
+    first, *later = zip(*[iter(play(ahead, 5, told))] * 3, strict=True)
+    assert first == ([], [], [])
+    assert later[0] == ([], [], ["prepare local[2]"])
+    assert later[1:] == [(["pause local[2]"], [], ["go on local[2]"])] * 3
+
+
+def test_a_single_case_is_followed(told: list[str]) -> None:
+    """There is no earlier pause."""
+    assert play(JudgingAhead(1, None), 1, told) == [[], [], ["prepare None"]]
+
+
+def test_what_cannot_be_started_does_not_raise_before_judging(told: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The case is not over yet, and must not suffer; nor does anybody wait for libraries then."""
+
+    def refuse(*_: object, **__: object) -> None:
         raise EnvironmentMissing("a Java", seen="none")
 
     monkeypatch.setattr(judge_runs, "prepare", refuse)
-    JudgingAhead(1, None).on_event(ReadBackStarted(1))
+    ahead = JudgingAhead(1, None)
+    ahead.on_event(ReadBackStarted(1))
+    ahead.on_event(AnalysisStarted(cases=1, checks=1))
 
 
 def test_libraries_are_loaded_when_the_analysis_begins(monkeypatch: pytest.MonkeyPatch) -> None:

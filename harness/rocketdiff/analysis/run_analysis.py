@@ -1,6 +1,7 @@
 """Runs in, evidence out: the whole analysis of one run or of many, on Spark or in this process."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from rocketdiff.traces.run_directory import RunDirectory
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["WITHOUT_SPARK", "analyze", "analyze_here", "concluded", "prepare"]
+__all__ = ["WITHOUT_SPARK", "analyze", "analyze_here", "concluded", "go_on", "pause", "prepare"]
 
 
 def analyze(
@@ -50,12 +51,35 @@ def analyze(
     )
 
 
-def prepare(master: str | None, java_home: Path) -> None:
-    """Start what ``analyze`` will need with this master, and do not wait for it; errors as of ``analyze``."""
-    if master != WITHOUT_SPARK:
-        from rocketdiff.analysis.spark.session import prepare as prepare_session  # noqa: PLC0415 - as _on_spark
+def prepare(master: str | None, java_home: Path, first: Callable[[], object], *, is_soon: bool) -> None:
+    """
+    Start what ``analyze`` will need with this master, and do not wait for it; errors as of ``analyze``.
 
-        prepare_session(master, java_home=java_home)
+    first: done in a thread, before anything else there. is_soon: ``analyze`` follows at once, so the first of everything, which is slow, is left to it.
+    """
+    if master == WITHOUT_SPARK:
+        threading.Thread(target=first, name="ahead", daemon=True).start()
+        return
+    from rocketdiff.analysis.spark.distributed import warm_up  # noqa: PLC0415 - as _on_spark
+    from rocketdiff.analysis.spark.session import prepare as prepare_session  # noqa: PLC0415
+
+    prepare_session(master, java_home=java_home, first=first, then=None if is_soon else warm_up)
+
+
+def pause(master: str | None) -> None:
+    """Stop the processes that ``prepare`` has started until ``go_on`` or ``analyze``."""
+    if master != WITHOUT_SPARK:
+        from rocketdiff.analysis.spark import session  # noqa: PLC0415 - as _on_spark
+
+        session.pause()
+
+
+def go_on(master: str | None) -> None:
+    """Let them run again."""
+    if master != WITHOUT_SPARK:
+        from rocketdiff.analysis.spark import session  # noqa: PLC0415 - as _on_spark
+
+        session.go_on()
 
 
 def analyze_here(run: RunDirectory) -> Analysis:

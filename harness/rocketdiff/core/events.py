@@ -91,6 +91,13 @@ class CaseStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class ArmsReady:
+    """Both arms are warm and will be told to go; from here to ReadBackStarted nobody may take the processor from them."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class ArmsStarted:
     """Both arms were told to go, spread_ms apart at the most."""
 
@@ -209,6 +216,7 @@ Event = (
     | ClusterReady
     | ClusterClosed
     | CaseStarted
+    | ArmsReady
     | ArmsStarted
     | SendsAnswered
     | FaultInjected

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from rocketdiff.analysis.run_analysis import analyze, analyze_here, prepare
+from rocketdiff.analysis.run_analysis import WITHOUT_SPARK, analyze, analyze_here, go_on, pause, prepare
 from rocketdiff.core.errors import HarnessError, UsageError
 from rocketdiff.core.events import (
     AnalysisStarted,
+    ArmsReady,
     CheckJudged,
     Event,
     Listener,
@@ -40,33 +41,57 @@ _LOADED_AHEAD = ("scipy.stats", "altair")
 """Libraries that judging imports only where it needs them, because they take longer than everything else of rocketdiff."""
 
 
+_PAUSES_USED = 3
+"""Between the last cases of a run, each some two seconds of mostly idle processors; Spark and its workers want 6 s of a processor."""
+
+
 class JudgingAhead:
-    """Listener that has what judging needs loaded, and Spark's JVM started if it needs that, while the queues of the last case are read back."""
+    """
+    Listener that makes ready what judging needs, libraries and Spark, between the last cases of a run and while the last is read back.
+
+    While clients send, Spark's processes are stopped.
+    """
 
     def __init__(self, last: int, master: str | None) -> None:
         """last: number of the last case of a run."""
-        self._last = last
+        self._first = max(1, last - _PAUSES_USED)
         self._master = master
-        self._loading: threading.Event | None = None
+        self._has_begun = False
+        self._loaded = threading.Event()
 
     def on_event(self, event: Event) -> None:
         """What cannot be started is told when it is needed."""
-        if isinstance(event, ReadBackStarted) and event.number == self._last:
-            with suppress(HarnessError):
-                prepare(self._master, find_java().home)
-            self._loading = threading.Event()
-            threading.Thread(target=_load, args=(self._loading,), name="judging-ahead", daemon=True).start()
-        elif isinstance(event, AnalysisStarted) and self._loading is not None:
-            self._loading.wait()  # two threads that import the same may each see half of it
+        match event:
+            case ReadBackStarted(number) if number >= self._first:
+                self._go_on()
+            case ArmsReady() if self._has_begun:
+                self._loaded.wait()
+                pause(self._master)
+            case AnalysisStarted() if self._has_begun:
+                self._loaded.wait()  # two threads that import the same may each see half of it
 
-
-def _load(loaded: threading.Event) -> None:
-    with suppress(Exception):  # whoever needs it says what is wrong
+    def _go_on(self) -> None:
+        if self._has_begun:
+            go_on(self._master)
+            return
+        self._has_begun = True
         try:
-            for name in _LOADED_AHEAD:
-                import_module(name)
+            prepare(self._master, find_java().home, self._load, is_soon=False)
+        except HarnessError:
+            self._loaded.set()
+
+    def _load(self) -> None:
+        try:
+            load_libraries()
         finally:
-            loaded.set()
+            self._loaded.set()
+
+
+def load_libraries() -> None:
+    """Import what judging imports only where it needs it; whoever needs one that cannot be imported says what is wrong."""
+    with suppress(Exception):
+        for name in _LOADED_AHEAD:
+            import_module(name)
         start_engine()
 
 
@@ -121,7 +146,10 @@ def _judged(
     _require_same_subjects(runs)
     planned = len(describe(runs, took_s=0.0).planned)
     tell(listeners, AnalysisStarted(cases=sum(len(run.cases()) for run in runs), checks=planned))
-    analysis = analyze([run.path for run in runs], master=master, java_home=find_java().home)
+    java_home = find_java().home
+    if master != WITHOUT_SPARK:  # else there is nothing to do besides
+        prepare(master, java_home, load_libraries, is_soon=True)
+    analysis = analyze([run.path for run in runs], master=master, java_home=java_home)
     info = describe(runs, took_s=time.monotonic() - began)
     judgement = judge(analysis.evidence, info, policy, ledger)
     clusters = clusters_of(judgement.results, policy)

@@ -13,13 +13,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
 from rocketdiff.core.errors import EnvironmentMissing
 from rocketdiff.core.resources import import_path
-from rocketdiff.process.supervisor import end_descendants
+from rocketdiff.process.supervisor import descendants, end_descendants
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 
@@ -162,6 +162,32 @@ class Child:
         poll = select.poll()
         poll.register(self._ended, select.POLLIN)
         return bool(poll.poll(timeout_s * 1_000))
+
+    def stop(self) -> None:
+        """
+        Stops everything below the supervisor (SIGSTOP), which itself goes on; returns when nothing new is found there.
+
+        A process that starts another one is stopped before that is looked for, so the second look finds what the first missed.
+        """
+        stopped: set[int] = set()
+        while new := set(self._below()) - stopped:
+            self._send(new, signal.SIGSTOP)
+            stopped |= new
+
+    def go_on(self) -> None:
+        """Lets everything below the supervisor run again."""
+        self._send(self._below(), signal.SIGCONT)
+
+    def _below(self) -> list[int]:
+        """Nothing once it has ended: its process id may be another one's then."""
+        with self._lock:
+            return descendants(self._process.pid) if self._process.returncode is None else []
+
+    @staticmethod
+    def _send(processes: Iterable[int], number: signal.Signals) -> None:
+        for process in processes:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, number)
 
     def kill(self) -> None:
         """Kills it and everything it started; does nothing if it has ended."""

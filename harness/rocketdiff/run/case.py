@@ -19,6 +19,7 @@ from rocketdiff.core.errors import ClusterError, EnvironmentMissing, SubjectBrok
 from rocketdiff.core.events import (
     Arm,
     ArmLost,
+    ArmsReady,
     ArmsStarted,
     CaseEnded,
     CaseStarted,
@@ -181,6 +182,7 @@ class _Stage:
         self.witness = relays.enter_context(witness)
         self._each(lambda subject: subject.prepare(self.case.plan, self._setup(subject.arm), self._own_ms(subject.arm)))
         self._each(lambda subject: subject.await_ready())
+        tell(self.listeners, ArmsReady(self.directory.number))
         self.stalls = stack.enter_context(StallWatch({arm: subject.pid for arm, subject in self.arms.items()}))
         self.connections = stack.enter_context(self._connection_watch())
         self._go()

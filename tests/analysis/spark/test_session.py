@@ -1,9 +1,11 @@
 """The session factory, as far as it can be asked without starting a JVM."""
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from pyspark import SparkContext
 
 from rocketdiff.analysis.masters import require_master
 from rocketdiff.analysis.spark import session as sessions
@@ -86,6 +88,9 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[StandIn]:
     monkeypatch.setattr(sessions, "class_archive", lambda _folder: None)
     monkeypatch.setattr(sessions, "take_folder", lambda: tmp_path)
     monkeypatch.setattr(sessions, "_process", None)
+    monkeypatch.setattr(sessions, "_preparation", None)
+    monkeypatch.setattr(sessions, "_started", lambda _master, _conf: None)
+    monkeypatch.setattr(SparkContext, "_active_spark_context", None)
     monkeypatch.setattr(sessions, "_end", lambda: None)  # other tests of this process have a session
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "java").touch()
@@ -96,12 +101,56 @@ def started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[StandIn]:
 def test_a_jvm_is_prepared_once(started: list[StandIn]) -> None:
     """With the settings of the session that will use it; one that has died meanwhile is started anew."""
     prepare("local[2]")
+    ended()
     prepare()
+    ended()
     (only,) = started
     assert only.settings["spark.master"] == "local[2]"
     only.is_over = True
     prepare()
     assert len(started) == 2
+
+
+def test_what_is_loaded_comes_before_the_session(started: list[StandIn], monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one thread; an error there is told by whoever needs what is missing."""
+    done: list[str] = []
+    monkeypatch.setattr(sessions, "_started", lambda _master, _conf: done.append("session"))
+
+    def warm_up(_: object) -> None:
+        done.append("warm")
+        raise OSError("nobody's")
+
+    prepare(first=lambda: done.append("libraries"), then=warm_up)
+    ended()
+    assert done == ["libraries", "session", "warm"]
+
+
+def test_where_a_session_is_being_made_only_libraries_are_loaded(started: list[StandIn]) -> None:
+    """Whoever waits for them would wait for ever."""
+    prepare()
+    loaded = threading.Event()
+    prepare(first=loaded.set)
+    assert loaded.wait(30)
+    assert len(started) == 1
+
+
+def test_a_session_that_is_made_ahead_runs_again_and_is_waited_for(
+    started: list[StandIn], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stopped JVM would never make it."""
+    running = threading.Event()
+    monkeypatch.setattr(StandIn, "go_on", lambda _: running.set(), raising=False)
+    prepare(first=lambda: running.wait(30))
+    sessions._await_preparation("local[*]", {})
+    assert running.is_set()
+    assert sessions._preparation is None
+
+
+def ended() -> None:
+    """Wait for the thread that makes a session, as the next session does."""
+    assert sessions._preparation is not None
+    sessions._preparation.join()
+    sessions._preparation = None
 
 
 def test_nothing_is_prepared_for_a_cluster(started: list[StandIn]) -> None:

@@ -92,6 +92,32 @@ def test_kill_9_of_its_owner_leaves_nothing_either(
     assert list(temporary.iterdir()) == []
 
 
+def test_one_that_is_stopped_takes_no_processor_and_ends_with_its_owner(
+    tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor does what it started; it goes on as if nothing had been, and SIGKILL ends what is stopped too."""
+    told = stand_in(tmp_path, monkeypatch, "sleep 300")
+    process = SparkProcess([], take_folder())
+    pids = told_pids(told)
+    process.pause()
+    assert await_state(pids, "T") == "T" * len(pids)
+    process.go_on()
+    assert await_state(pids, "S") == "S" * len(pids)
+    process.pause()
+    process.end()
+    assert living(pids) == []
+
+
+def await_state(pids: list[int], wanted: str) -> str:
+    """States of proc(5), after some patience: a signal takes effect when its process is next scheduled."""
+    deadline = time.monotonic() + 10
+    while True:
+        states = "".join(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] for pid in pids)
+        if set(states) == {wanted} or time.monotonic() > deadline:
+            return states
+        time.sleep(0.02)
+
+
 def test_one_that_ends_by_itself_says_why(tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its last words are the observation of the one message."""
     stand_in(tmp_path, monkeypatch, "echo no such module >&2; exit 3")

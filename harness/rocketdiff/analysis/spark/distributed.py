@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from rocketdiff.analysis.case_trace import BATCH_ROWS
 from rocketdiff.analysis.facts import KINDS, SPARK_SCHEMA, CaseFact, Tally, Trouble, columns_of, difference_of
-from rocketdiff.analysis.spark.cases import dealt_cases, judging
+from rocketdiff.analysis.spark.cases import CaseOfRun, dealt_cases, judging
 from rocketdiff.analysis.spark.tables import clusters, differences, loose, tallies
 from rocketdiff.analysis.summaries import DifferenceCluster, Summaries, in_order
 from rocketdiff.core.errors import TraceError
@@ -25,7 +25,16 @@ def summaries_on_spark(spark: SparkSession, runs: Sequence[RunDirectory], *, bat
 
     Raises TraceError when a task met one.
     """
-    facts = facts_table(spark, runs, batch_rows=batch_rows).persist()
+    return _summaries(facts_table(spark, runs, batch_rows=batch_rows))
+
+
+def warm_up(spark: SparkSession) -> None:
+    """Ask the same of no case at all, in a task for every core: Python workers have everything imported then, and the JVM its classes."""
+    _summaries(_facts(spark, [()] * spark.sparkContext.defaultParallelism, BATCH_ROWS))
+
+
+def _summaries(facts: DataFrame) -> Summaries:
+    facts = facts.persist()
     try:
         return in_order(
             map(_cluster, clusters(differences(facts)).toArrow().to_pylist()),
@@ -41,6 +50,10 @@ def facts_table(spark: SparkSession, runs: Sequence[RunDirectory], *, batch_rows
     for run in runs:
         require_whole(run)
     piles = dealt_cases(runs, TASKS_A_CORE * spark.sparkContext.defaultParallelism)
+    return _facts(spark, piles, batch_rows)
+
+
+def _facts(spark: SparkSession, piles: Sequence[tuple[CaseOfRun, ...]], batch_rows: int) -> DataFrame:
     numbers = spark.range(0, len(piles), numPartitions=max(1, len(piles)))
     return numbers.mapInArrow(judging(piles, batch_rows), SPARK_SCHEMA)
 

@@ -73,6 +73,14 @@ class SparkProcess:
         except OSError:
             return ""
 
+    def pause(self) -> None:
+        """Stop it and all it has started, at once and until ``go_on``; what ends it ends it all the same."""
+        self._process.stop()
+
+    def go_on(self) -> None:
+        """Let all of it run again."""
+        self._process.go_on()
+
     def write_archive(self) -> None:
         """Let it end by itself if it is the one that writes the class archive."""
         if self._archive is None or self._archive.written is None:

@@ -14,7 +14,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -113,20 +113,12 @@ def session(
     """
     require_master(master)
     _require_java(java_home)
-    # True of this pandas and of no use to anybody: no data frame of pandas is ever made here.
-    warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)
-    # The interpreter of the workers must be this one: it has the packages.
-    conf = dict(conf or {})
-    os.environ["PYSPARK_PYTHON"] = conf.get("spark.pyspark.python", sys.executable)
-    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    master = master or LOCAL
-    if is_local(master):
-        # Spark warns about a host name that resolves to loopback unless told which address it may use.
-        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    conf, master = dict(conf or {}), master or LOCAL
     try:
+        _await_preparation(master, conf)
         spark = _started(master, conf)
         yield spark
-        spark.stop()
+        _stop_meanwhile(spark)
     except HarnessError:
         _stop_active()
         raise
@@ -146,33 +138,132 @@ def session(
         raise
 
 
-def prepare(master: str | None = None, *, java_home: Path | None = None) -> None:
+def prepare(
+    master: str | None = None,
+    *,
+    java_home: Path | None = None,
+    first: Callable[[], object] = lambda: None,
+    then: Callable[[SparkSession], object] | None = None,
+) -> None:
     """
-    Start the JVM of the next local session and do not wait for it; nothing happens where one runs already.
+    Start the next local session with its JVM, and do not wait for it; nothing happens where there is a session.
 
-    Errors as of ``session``, which also tells of a JVM that does not come up.
+    first: done while the JVM starts; in the same thread as the rest, so that not two import the same at a time. then: done
+    with the session. Errors as of ``session``, which also tells of a JVM that does not come up; those of first and then are nobody's.
     """
-    global _process  # noqa: PLW0603 - see there
+    global _process, _preparation  # noqa: PLW0603 - see there
     require_master(master)
     master = master or LOCAL
-    if is_local(master) and (_process is None or _process.has_ended()):
-        _require_java(java_home)
+    is_there = _preparation is not None or SparkContext._active_spark_context is not None  # noqa: SLF001 - see _stop_active
+    if is_there or not is_local(master):
+        threading.Thread(target=first, name="ahead", daemon=True).start()
+        return
+    _require_java(java_home)
+    if _process is None or _process.has_ended():
         _end()
+        _set_environment(master, {})
         _process = _launched(master, {})
+    _preparation = threading.Thread(target=_prepared, args=(master, first, then), name="spark-ahead", daemon=True)
+    _preparation.start()
+
+
+def pause() -> None:
+    """Stop a JVM that is being prepared, and all it has started, until ``go_on``: it takes no processor from anybody meanwhile."""
+    if _process is not None:
+        _process.pause()
+
+
+def go_on() -> None:
+    """Let it run again."""
+    if _process is not None:
+        _process.go_on()
 
 
 _process: SparkProcess | None = None
 """The one JVM of this process: pyspark's own state is global too."""
 
+_preparation: threading.Thread | None = None
+"""Makes the session of a JVM that ``prepare`` has started."""
+
+_stopping: threading.Thread | None = None
+"""Stops the last session."""
+
+_has_served = False
+"""Whether the JVM has seen a session to its end: only then it knows the classes that an archive shall have."""
+
+
+def _prepared(master: str, first: Callable[[], object], then: Callable[[SparkSession], object] | None) -> None:
+    with contextlib.suppress(Exception):  # whoever needs the session says what is wrong
+        first()
+        spark = _started(master, {})
+        if then is not None:
+            then(spark)
+
+
+def _await_preparation(master: str, conf: Mapping[str, str]) -> None:
+    """Wait for the session that is being made, if one is, and stop it if it is another one than is wanted now."""
+    global _preparation  # noqa: PLW0603 - see there
+    if _preparation is not None:
+        go_on()
+        _preparation.join()
+        _preparation = None
+        context = SparkContext._active_spark_context  # noqa: SLF001 - see _stop_active
+        if context is not None and (conf or context.master != master):
+            _stop_active()
+
+
+def _set_environment(master: str, conf: Mapping[str, str]) -> None:
+    """What pyspark reads from there."""
+    # The interpreter of the workers must be this one: it has the packages.
+    os.environ["PYSPARK_PYTHON"] = conf.get("spark.pyspark.python", sys.executable)
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    if is_local(master):
+        # Spark warns about a host name that resolves to loopback unless told which address it may use.
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+
+
+def _stop_meanwhile(spark: SparkSession) -> None:
+    """
+    Stop a session, a local one without waiting the second that this takes.
+
+    What it told is here, and its JVM can be killed at any time.
+    """
+    global _stopping, _has_served  # noqa: PLW0603 - see there
+    if not is_local(str(spark.sparkContext.master)):
+        spark.stop()
+        return
+    _has_served = True
+    _stopping = threading.Thread(target=_stop, args=(spark,), name="spark-stop", daemon=True)
+    _stopping.start()
+
+
+def _stop(spark: SparkSession) -> None:
+    with contextlib.suppress(Exception):
+        spark.stop()
+
+
+def _await_stop() -> None:
+    global _stopping  # noqa: PLW0603 - see there
+    if _stopping is not None:
+        _stopping.join()
+        _stopping = None
+
 
 def _started(master: str, conf: Mapping[str, str]) -> SparkSession:
     global _process  # noqa: PLW0603 - see there
+    _await_stop()
+    _set_environment(master, conf)
+    # True of this pandas and of no use to anybody: no data frame of pandas is ever made here.
+    warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)
+    # Of a session whose JVM is killed while it is being stopped.
+    warnings.filterwarnings("ignore", message="Unable to cleanly shutdown Spark JVM", category=RuntimeWarning)
     if _process is None or _process.has_ended():
         _end()
         _process = _launched(master, conf)
     chosen = SparkConf().setAll(list({**settings(master, _process.folder), **conf}.items()))
     if SparkContext._gateway is not None:  # noqa: SLF001 - whether this process is connected with its JVM
         return _with_our_code(SparkSession.builder.config(conf=chosen).getOrCreate(), master, _process.folder)
+    _silence_py4j()
     gateway = _gateway(*_process.connection())
     handler = signal.getsignal(signal.SIGINT)
     try:
@@ -212,6 +303,9 @@ def _silence(context: SparkContext) -> None:
     """
     # Set, not overridden: pyspark makes the server itself.
     setattr(context._accumulatorServer, "handle_error", lambda *_: None)  # noqa: B010, SLF001
+
+
+def _silence_py4j() -> None:
     logging.getLogger("py4j").setLevel(logging.CRITICAL + 1)
     logging.getLogger().addFilter(_is_not_of_py4j)
 
@@ -249,16 +343,17 @@ def _stop_active() -> None:
 def _finish() -> None:
     """End the JVM as ``_end`` does; one that shall write its class archive does so first."""
     with contextlib.suppress(KeyboardInterrupt):
-        if _process is not None and SparkContext._gateway is not None:  # noqa: SLF001 - one that served nobody knows no classes
+        if _process is not None and _has_served:  # one that served nobody knows no classes
             _process.write_archive()
     _end()
 
 
 def _end() -> None:
     """End the JVM with everything it has started, and forget it, so that a next session begins anew."""
-    global _process  # noqa: PLW0603 - see there
+    global _process, _has_served  # noqa: PLW0603 - see there
     if _process is None:
         return
+    _has_served = False
     # Pyspark, asked to stop by its own means, would try to reach what is gone and log that it cannot.
     context, SparkContext._active_spark_context = SparkContext._active_spark_context, None  # noqa: SLF001
     SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001
