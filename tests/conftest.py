@@ -25,6 +25,9 @@ pytest_plugins = [
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# No test pulls the plug: what one process has written others see without fsync, of which there are ten thousand.
+pytest.MonkeyPatch().setattr(os, "fsync", lambda _: None)
+
 settings.register_profile(
     "rocketdiff",
     deadline=None,  # a figure of the wall clock

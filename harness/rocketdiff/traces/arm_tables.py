@@ -6,9 +6,10 @@ thread, is a trouble and leaves the table as it was. Planned sends without an an
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from operator import attrgetter
 from typing import TypeVar
 
 from rocketdiff.core.events import Arm
@@ -72,16 +73,16 @@ def arm_rows(case: int, arm: Arm, plan: Sequence[PlannedSend], origin_ns: int, j
     sends = _once(journal.sends, lambda told: told.send, planned, span, troubles)
     routes = _first_of_each_route(journal.routes, span, troubles)
     again = Counter(told.send for told in journal.again)
-    attempts = [replace(attempt, oneway=planned[attempt.send].mode is SendMode.ONEWAY) for attempt in attempts]
+    attempts = [_with_mode(attempt, planned[attempt.send]) for attempt in attempts]
     made: defaultdict[int, list[Attempt]] = defaultdict(list)
     for attempt in attempts:
         made[attempt.send].append(attempt)
     sends = [_with_plan(send, planned[send.send], origin_ns, made[send.send], again[send.send]) for send in sends]
     group = (case, ARM_CODES[arm])
     return ArmRows(
-        sends=_columns(TableName.SENDS, (_row(TableName.SENDS, group, send) for send in sends)),
-        attempts=_columns(TableName.ATTEMPTS, (_row(TableName.ATTEMPTS, group, attempt) for attempt in attempts)),
-        routes=_columns(TableName.ROUTES, ((*group, *_route_row(route)) for route in routes)),
+        sends=_columns(TableName.SENDS, group, sends),
+        attempts=_columns(TableName.ATTEMPTS, group, attempts),
+        routes=_route_columns(group, routes),
         unanswered=len(planned) - len(sends),
         trouble_count=len(troubles),
         troubles=tuple(troubles[:_TROUBLES_TOLD]),
@@ -129,6 +130,11 @@ def _first_of_each_route(routes: Sequence[RouteSeen], span: _Span, troubles: lis
     return list(first.values())
 
 
+def _with_mode(told: Attempt, asked: PlannedSend) -> Attempt:
+    is_oneway = asked.mode is SendMode.ONEWAY
+    return told if told.oneway == is_oneway else replace(told, oneway=is_oneway)
+
+
 def _with_plan(told: Send, asked: PlannedSend, origin_ns: int, attempts: Sequence[Attempt], again: int) -> Send:
     """What was told of a send, with what was asked for and what else was told of it."""
     callbacks = again + (told.error != NEVER_CALLED_BACK) if asked.mode is SendMode.ASYNC else None
@@ -146,21 +152,27 @@ def _with_plan(told: Send, asked: PlannedSend, origin_ns: int, attempts: Sequenc
     )
 
 
-def _route_row(told: RouteSeen) -> tuple[object, ...]:
-    """Values of a row of ``routes`` after case and arm, in the order of the schema."""
-    return (told.route, told.at_ns, [{"broker": broker, "queue_id": queue} for broker, queue in told.queues])
+def _route_columns(group: tuple[int, int], told: Sequence[RouteSeen]) -> dict[str, list[object]]:
+    """Columns of ``routes`` in the order of the schema."""
+    columns: tuple[list[object], ...] = (
+        [group[0]] * len(told),
+        [group[1]] * len(told),
+        [one.route for one in told],
+        [one.at_ns for one in told],
+        [[{"broker": broker, "queue_id": queue} for broker, queue in one.queues] for one in told],
+    )
+    return dict(zip(SCHEMAS[TableName.ROUTES].names, columns, strict=True))
 
 
-def _row(table: TableName, group: tuple[int, int], record: Attempt | Send) -> tuple[object, ...]:
-    """Values of a row in the order of the schema, whose columns after case and arm are named as the record's fields."""
-    values = (getattr(record, name) for name in SCHEMAS[table].names[2:])
-    return (*group, *(value.value if isinstance(value, StrEnum) else value for value in values))
+def _columns(table: TableName, group: tuple[int, int], records: Sequence[Attempt | Send]) -> dict[str, list[object]]:
+    """Columns in the order of the schema, which after case and arm are named as the records' fields."""
+    case, arm, *named = SCHEMAS[table].names
+    columns: dict[str, list[object]] = {case: [group[0]] * len(records), arm: [group[1]] * len(records)}
+    return columns | {name: _plain(list(map(attrgetter(name), records))) for name in named}
 
 
-def _columns(table: TableName, rows: Iterable[tuple[object, ...]]) -> dict[str, list[object]]:
-    names = SCHEMAS[table].names
-    columns: dict[str, list[object]] = {name: [] for name in names}
-    for row in rows:
-        for name, value in zip(names, row, strict=True):
-            columns[name].append(value)
-    return columns
+def _plain(values: list[object]) -> list[object]:
+    """Enumerated words as their values."""
+    if not any(issubclass(one, StrEnum) for one in set(map(type, values))):
+        return values
+    return [value.value if isinstance(value, StrEnum) else value for value in values]
