@@ -84,7 +84,7 @@ def test_paused_name_server_times_out(cluster: FakeCluster) -> None:
     with producer_of(cluster, mq_client_api_timeout_ms=50) as producer, pytest.raises(IllegalStateException) as raised:
         producer.send(Message("T", b"x"))
     assert type(raised.value.__cause__).__name__ == "RemotingTimeoutException"
-    assert len(cluster.name_server.requests) == 1
+    _await(lambda: len(cluster.name_server.requests) == 1, "one request")
 
 
 def test_the_other_name_server_is_tried(cluster: FakeCluster) -> None:

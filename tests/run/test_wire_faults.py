@@ -22,6 +22,7 @@ from rocketdiff.relay.proxy.switches import Switch
 from rocketdiff.relay.remoting.record import Passed, read_wire
 from rocketdiff.run.wire_faults import needs_relays, with_relays
 from rocketmq_reference.remoting.errors import RemotingException
+from tests.live import TRIES, tell_repeat
 from tests.reference_impl.fake_broker import FakeCluster
 from tests.relay.relayed import await_that, start_relay
 from tests.relay.servers import Servers
@@ -117,13 +118,32 @@ def test_done_and_undone_with_proof(wire: Wire, kind: FaultKind, frames: Frames)
 
 @pytest.mark.parametrize("kind", sorted(ON_THE_WIRE))
 def test_a_fault_that_one_relay_does_not_do_is_not_proven(wire: Wire, kind: FaultKind) -> None:
-    """A probe through it is answered at once, as if nothing were."""
-    idle = Idle(wire.relays[1].addresses)
-    relays = [wire.relays[0], cast("Relay", idle)]
-    with pytest.raises(UnprovenFault, match="saw an answer after") as raised:
-        with_relays(relays)[kind].inject(wire.cluster, spec_of(kind, Frames.RESPONSES))
-    assert raised.value.record.proven_ns is None
+    """
+    A probe through it is answered at once, as if nothing were.
+
+    Tried again where a crowded machine was as slow as the fault would have made it.
+    """
+    for _ in range(TRIES):
+        idle = Idle(wire.relays[1].addresses)
+        problem = what_is_not_proven(wire, kind, [wire.relays[0], cast("Relay", idle)])
+        if problem is not None:
+            break
+        tell_repeat(f"{kind}: an answer through an idle relay came late")
+    assert problem is not None
+    assert "saw an answer after" in str(problem)
+    assert problem.record.proven_ns is None
     assert [switch.node for switch in idle.told] == ["broker-b"]
+
+
+def what_is_not_proven(wire: Wire, kind: FaultKind, relays: list[Relay]) -> UnprovenFault | None:
+    """Of a fault that was injected through these relays; one that was proven is healed."""
+    fault = with_relays(relays)[kind]
+    try:
+        record = fault.inject(wire.cluster, spec_of(kind, Frames.RESPONSES))
+    except UnprovenFault as problem:
+        return problem
+    fault.heal(wire.cluster, record)
+    return None
 
 
 def test_a_refused_connection_is_no_reset(wire: Wire) -> None:
@@ -161,7 +181,7 @@ def test_frames_of_another_direction_pass(wire: Wire) -> None:
     seen = len(servers.fake["b"].requests)
     with pytest.raises(RemotingException):
         probe_broker(wire.relays[0].addresses["broker-b"], 100)
-    assert len(servers.fake["b"].requests) == seen + 1
+    await_that(lambda: len(servers.fake["b"].requests) == seen + 1)
 
 
 def test_only_faults_on_the_wire_need_relays() -> None:

@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 
-def gone(pid: int, within_s: float = 5.0) -> bool:
+def gone(pid: int, within_s: float = 60.0) -> bool:
     """Whether a process is gone, or dead and waiting for its new parent to notice."""
     deadline = time.monotonic() + within_s
     while time.monotonic() < deadline:

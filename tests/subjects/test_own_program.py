@@ -168,10 +168,10 @@ def test_a_program_that_says_nothing_is_given_up_and_ended(monkeypatch: pytest.M
 
 def test_a_line_that_is_not_ended_is_told_from_silence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """What a language does that holds back its output, or writes no line end; the cure is named."""
-    monkeypatch.setattr("rocketdiff.subjects.own_program.Deadlines", lambda: Deadlines(hello_s=0.5))
+    monkeypatch.setattr("rocketdiff.subjects.own_program.Deadlines", lambda: Deadlines(hello_s=2.0))
     (tmp_path / "driver").write_text("#!/bin/sh\nprintf '{}'\nexec sleep 60\n")
     (tmp_path / "driver").chmod(0o755)
-    with pytest.raises(UsageError, match=r"saw 2 bytes without an end of line for 0\.5 s; .*each line is flushed"):
+    with pytest.raises(UsageError, match=r"saw 2 bytes without an end of line for 2 s; .*each line is flushed"):
         resolved(f"exec:{tmp_path / 'driver'}")
 
 
