@@ -101,8 +101,9 @@ def _require(holds: bool, expected: str, seen: object, where: str) -> None:
 
 
 def _require_constant(table: pa.Table, column: str, value: int, where: str) -> None:
-    values = np.unique(integers(table, column))
-    _require(bool((values == value).all()), f"only {column} {value}", values.tolist(), where)
+    values = integers(table, column)
+    if not bool((values == value).all()):
+        _require(False, f"only {column} {value}", np.unique(values).tolist(), where)
 
 
 def integers(table: pa.Table, column: str) -> npt.NDArray[np.int64]:

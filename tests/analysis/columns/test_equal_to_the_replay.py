@@ -4,6 +4,7 @@ Judging in columns finds the same facts as judging send by send: the same values
 ``ROCKETDIFF_EXAMPLES=2000`` draws more changes, and others in each run.
 """
 
+import gc
 import os
 from pathlib import Path
 
@@ -123,3 +124,12 @@ def test_calm_after_a_call_that_was_made_again(told: Told) -> None:
     given_up = [(part, view) for part in parts for view in np.flatnonzero(~part.columns.ended_well)]
     assert given_up
     assert not any(part.own[view + 1] for part, view in given_up)
+
+
+@pytest.mark.parametrize("plainly", [False, True], ids=["columns", "plain"])
+def test_the_collector_of_python_is_left_as_it_was(told: Told, monkeypatch: pytest.MonkeyPatch, plainly: bool) -> None:
+    """Whatever a pass keeps it from looking at, it looks at again afterwards, also if the pass fails."""
+    monkeypatch.setattr("rocketdiff.analysis.pictures.Pictures.observe", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        list(judge_case(told["a pause"], plainly=plainly))
+    assert gc.get_freeze_count() == 0

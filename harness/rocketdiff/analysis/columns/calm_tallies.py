@@ -34,8 +34,9 @@ class OrderedCollector(FactCollector):
     def count(self, check: str, arm: str, phase: str, key: str, *, n: int = 1, total: float = 0.0) -> None:
         """Add to a tally; what it adds up to is kept with its place."""
         place = check, arm, phase, key
-        tally = self._tallies[place]
-        if place not in self._firsts:
+        tally = self._tallies.get(place)
+        if tally is None:
+            tally = self._tallies[place]
             self._firsts[place] = self.at, len(self._firsts)
         tally[0] += n
         if total:

@@ -7,7 +7,7 @@ In: the faults of a case. Out: whether something that ran from one instant to an
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 from rocketdiff.core.fault import COST_NO_CONNECTION, FaultRecord
@@ -55,10 +55,6 @@ class FaultReach:
         return False
 
 
-def _begin_ns(span: tuple[int, int | None]) -> int:
-    return span[0]
-
-
 def _attempt_ns(settings: ClientSettings) -> int:
     return settings.send_msg_timeout_ms * 1_000_000 + _SCAN_NS
 
@@ -75,6 +71,10 @@ class FaultPeriods:
 
     spans: tuple[tuple[int, int | None], ...]
     lasting_ns: int
+    _begins_ns: tuple[int, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_begins_ns", tuple(begin_ns for begin_ns, _ in self.spans))
 
     @classmethod
     def of(cls, faults: Sequence[FaultRecord], settings: ClientSettings) -> Self:
@@ -92,7 +92,7 @@ class FaultPeriods:
 
     def at(self, start_ns: int, end_ns: int) -> int | None:
         """Number of the last period that may have touched a send; None in calm."""
-        number = bisect_left(self.spans, end_ns, key=_begin_ns) - 1
+        number = bisect_left(self._begins_ns, end_ns) - 1
         if number < 0:
             return None
         healed_ns = self.spans[number][1]

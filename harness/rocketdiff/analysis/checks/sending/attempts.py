@@ -37,9 +37,11 @@ class Attempts(CaseObserver):
             bound = judged_before(side)
             met = set()
             for attempt in side.attempts:
+                situations = tuple(_situations(attempt))
+                if not situations:
+                    continue
                 tallies = (SEEN, NAME) if attempt.attempt < bound else (SEEN,)
                 phase = str(side.phase_of(attempt.attempt))
-                situations = tuple(_situations(attempt))
                 for tally in tallies:
                     for situation in situations:
                         self._collector.count(tally, str(side.arm), phase, situation)

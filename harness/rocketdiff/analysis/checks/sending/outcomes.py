@@ -77,7 +77,10 @@ class Outcomes(CaseObserver):
         super().__init__(context)
         self._causes = causes
         faults = context.times.faults
-        self._stops = [fault for fault in faults if fault.kind in STOPS and fault.proven_ns is not None]
+        self._stops: defaultdict[str, list[FaultRecord]] = defaultdict(list)
+        for fault in faults:
+            if fault.kind in STOPS and fault.proven_ns is not None:
+                self._stops[fault.node].append(fault)
         self._waits = [
             fault
             for fault in faults
@@ -161,9 +164,10 @@ class Outcomes(CaseObserver):
         if self._context.confuses_answers(side):
             return  # it may be another message's
         for attempt in side.attempts:
-            if attempt.outcome is not Outcome.OK or attempt.status is None:
+            stops = self._stops.get(attempt.broker)
+            if stops is None or attempt.status is None or attempt.outcome is not Outcome.OK:
                 continue
-            fault = next((each for each in self._stops if _was_down(each, attempt)), None)
+            fault = next((each for each in stops if _was_down(each, attempt)), None)
             if fault is None:
                 continue
             if fault.kind is FaultKind.KILL and any(copy.broker == attempt.broker for copy in side.copies or ()):
@@ -203,8 +207,7 @@ class Outcomes(CaseObserver):
         row = side.row
         if row is None or not row.attempts:
             return
-        first, arm = row.attempts[0], str(side.arm)
-        hit = side.contexts[0].hit
+        first, arm, hit = row.attempts[0], str(side.arm), side.contexts[0].hit
         if len(self._nodes) == 1 and hit is not None and first.error is not None:
             self._situation(arm, f"{AFTER_FAILURE}/{hit.kind}", has_ended=row.error is not None)
         waiting = next((fault for fault in self._waits if _keeps_waiting(fault, first)), None)
@@ -228,7 +231,7 @@ class Outcomes(CaseObserver):
             befell[arm].add(HELD_UP)
         for arm, row in rows.items():
             self._collector.count(NAME, str(arm), phase, "sends")
-            for what in sorted(befell[arm]):
+            for what in sorted(befell[arm]) if befell[arm] else ():
                 self._collector.count(NAME, str(arm), phase, what)
                 if period is not None:
                     self._units[what, period][arm] += 1
@@ -272,8 +275,7 @@ def _ended_so(other: SendView | None, attempt: int | None, end: str) -> bool:
 
 
 def _was_down(fault: FaultRecord, attempt: Attempt) -> bool:
-    if fault.node != attempt.broker:
-        return False
+    """Whether a fault of an attempt's broker had stopped it before the request, and until after the answer."""
     is_begun = attempt.start_ns >= fault.injected_ns + SETTLED_NS
     return is_begun and (fault.heal_ns is None or attempt.end_ns <= fault.heal_ns)
 

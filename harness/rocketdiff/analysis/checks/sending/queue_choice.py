@@ -33,14 +33,14 @@ class QueueChoice(CaseObserver):
     def _count(self, side: SendView) -> None:
         if side.judgement is None:
             return
-        if any(decision.queues_total > 1 for decision in side.judgement.decisions):
+        choices = [decision for decision in side.judgement.decisions if decision.queues_total > 1]
+        if choices:
             note_met(NAME, side, self._collector, "choice")
-        for decision in side.judgement.decisions:
-            if decision.queues_total > 1:
-                phase = str(side.phase_of(decision.attempt))
-                legal = decision.queues_legal / decision.queues_total
-                self._collector.count(NAME, str(side.arm), phase, "decision")
-                self._collector.count(f"{NAME}.legal", str(side.arm), phase, "decision", total=legal)
+        for decision in choices:
+            phase = str(side.phase_of(decision.attempt))
+            legal = decision.queues_legal / decision.queues_total
+            self._collector.count(NAME, str(side.arm), phase, "decision")
+            self._collector.count(f"{NAME}.legal", str(side.arm), phase, "decision", total=legal)
 
     def _compare_witnesses(self, send: AlignedSend, side: SendView) -> None:
         row = side.row
