@@ -7,7 +7,7 @@ import pytest
 from rocketdiff.cli.app import guarded
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.resources import resource
-from tests.releases.patched import client_jar, patched_jar, with_entry
+from tests.releases.patched import PRODUCER_IMPL, client_jar, patched_jar, with_entry
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +33,17 @@ def test_a_rebuild_that_changes_nothing_is_quiet(tmp_path: Path, capsys: pytest.
     rebuilt = with_entry(client_jar("5.3.3"), tmp_path / "rebuilt.jar", "note.txt")
     assert guarded(["changelog", "5.3.3", str(rebuilt), "--exit-code"]) == ExitCode.CONFORMS
     assert "no observable change" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("content", [None, b"no class"], ids=["missing", "not a class"])
+def test_a_jar_whose_classes_do_not_fit_together_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None
+) -> None:
+    """The user's input is wrong, not rocketdiff: exit code 4, with the class."""
+    cut = with_entry(client_jar("5.3.3"), tmp_path / "cut.jar", PRODUCER_IMPL, content)
+    assert guarded(["changelog", "5.3.3", str(cut), "--exit-code"]) == ExitCode.USAGE
+    (told,) = capsys.readouterr().err.splitlines()[-1:]
+    assert told.startswith("rocketdiff: expected a build whose classes can be run (script ")
 
 
 def test_of_two_builds_the_one_that_departs_from_the_rules_is_named(

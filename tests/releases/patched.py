@@ -6,6 +6,7 @@ from pathlib import Path
 from rocketdiff.releases.artifacts import client_class_path
 
 FAULT_STRATEGY = "org/apache/rocketmq/client/latency/MQFaultStrategy.class"
+PRODUCER_IMPL = "org/apache/rocketmq/client/impl/producer/DefaultMQProducerImpl.class"
 
 
 def client_jar(release: str) -> Path:
@@ -14,13 +15,14 @@ def client_jar(release: str) -> Path:
     return jar
 
 
-def with_entry(jar: Path, target: Path, name: str, content: bytes = b"") -> Path:
-    """A copy of a jar with one entry more, or another one in place of the entry of that name."""
+def with_entry(jar: Path, target: Path, name: str, content: bytes | None = b"") -> Path:
+    """A copy of a jar with one entry more, or another one in place of the entry of that name, or (None) without it."""
     with zipfile.ZipFile(jar) as old, zipfile.ZipFile(target, "w") as new:
         for entry in old.infolist():
             if entry.filename != name:
                 new.writestr(entry, old.read(entry))
-        new.writestr(name, content)
+        if content is not None:
+            new.writestr(name, content)
     return target
 
 

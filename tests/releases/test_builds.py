@@ -14,7 +14,7 @@ from rocketdiff.releases.builds import class_path, is_build, is_kept, kept
 from rocketdiff.releases.cache import sha256_of
 from rocketdiff.releases.catalogue import base_of
 from rocketdiff.subjects.registry import resolved
-from tests.releases.patched import client_jar, patched_jar, with_entry
+from tests.releases.patched import FAULT_STRATEGY, client_jar, patched_jar, with_entry
 
 RELEASE = "5.3.3"
 
@@ -81,6 +81,26 @@ def test_a_file_holds_a_class_path_in_its_order(tmp_path: Path, jar: Path) -> No
     assert [path.name.partition("-")[2] for path in class_path(label)] == [
         path.name for path in [*reversed(others), jar]
     ]
+
+
+def test_a_jar_in_front_of_the_published_ones_makes_a_build(tmp_path: Path) -> None:
+    """As a hot fix is laid down: classes of one jar before all the published jars, whose name it shall not bear."""
+    folder = tmp_path / "lib"
+    folder.mkdir()
+    for path in client_class_path(RELEASE):
+        (folder / path.name).symlink_to(path)
+    with zipfile.ZipFile(folder / "000-fix.jar", "w") as fix, zipfile.ZipFile(client_jar(RELEASE)) as client:
+        fix.writestr(FAULT_STRATEGY, client.read(FAULT_STRATEGY))
+    label = kept(f"{folder}/")
+    assert (base_of(label), is_kept(label)) == (RELEASE, True)
+    assert class_path(label)[0].name == "000-000-fix.jar"
+
+
+def test_a_class_path_may_have_one_jar_a_line(tmp_path: Path) -> None:
+    """With blank lines and any line ends, as Gradle and hands write it."""
+    file = tmp_path / "classpath.txt"
+    file.write_bytes(b"\n\r\n" + "\r\n".join(map(str, client_class_path(RELEASE))).encode() + b"\n\n")
+    assert kept(f"@{file}") == RELEASE
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,29 @@ def test_a_program_named_without_exec_is_told_how(typed: str, told: str) -> None
 
 
 @pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("java:lib", "a folder of jars: java:lib/"),
+        ("./lib", "a folder of jars: java:./lib/"),
+        ("java:cp.txt", "a file with a class path: java:@cp.txt"),
+        ("target/client.jar@5.3.3", "a build of the Java client: java:target/client.jar@5.3.3"),
+        ("./driver", "a program: exec:./driver"),
+    ],
+)
+def test_a_path_in_another_form_is_told_its_own(
+    typed: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of what is there: a folder without its slash, a class path without @, a jar without its client."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lib").mkdir()
+    for name in ("cp.txt", "driver"):
+        (tmp_path / name).touch()
+    with pytest.raises(UsageError) as raised:
+        resolved(typed)
+    assert str(raised.value).endswith(f"; try: {told}")
+
+
+@pytest.mark.parametrize(
     ("wrapper", "client"),
     [("spring:2.3.5", "java:5.3.2"), ("camel:4.17.0", "java:5.3.2"), ("spring-cloud-stream:2023.0.3.3", "java:5.3.1")],
 )

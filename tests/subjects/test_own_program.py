@@ -17,7 +17,7 @@ from rocketdiff.core.resources import import_path
 from rocketdiff.pytest_plugin.subject import subject_maker
 from rocketdiff.run.request import Selection
 from rocketdiff.run.selection import choose
-from rocketdiff.subjects.limits import Deadlines
+from rocketdiff.subjects.limits import MIB, Bounds, Deadlines
 from rocketdiff.subjects.registry import resolved
 from tests.live import await_that
 from tests.subjects.processes import processes_with
@@ -141,6 +141,19 @@ def test_a_program_that_floods_stdout_without_a_line_end_is_ended(tmp_path: Path
     (tmp_path / mark).write_text("#!/bin/sh\nwhile :; do printf %01000d 0; done\n")
     (tmp_path / mark).chmod(0o755)
     with pytest.raises(UsageError, match="saw a line over 1 MiB"):
+        resolved(f"exec:{tmp_path / mark}")
+    await_that(lambda: not processes_with(mark), "the flooding program to be gone")
+
+
+def test_a_program_that_floods_stderr_before_its_hello_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before it fills the disk, and long before the deadline for hello; nothing of it lives on."""
+    monkeypatch.setattr("rocketdiff.subjects.own_program.Bounds", lambda: Bounds(stderr_bytes=MIB))
+    mark = f"errors-{time.monotonic_ns()}"
+    (tmp_path / mark).write_text("#!/bin/sh\nwhile :; do printf %01000d 0 >&2; done\n")
+    (tmp_path / mark).chmod(0o755)
+    with pytest.raises(UsageError, match="saw over 1 MiB on stderr"):
         resolved(f"exec:{tmp_path / mark}")
     await_that(lambda: not processes_with(mark), "the flooding program to be gone")
 

@@ -75,7 +75,8 @@ def kept(text: str) -> str:
         for artifact in locked().clients[build.base]
         if build.replaced is None or _name(artifact) in build.replaced
     ]
-    if {artifact.sha256 for artifact in published} <= set(digests):
+    # One jar more may stand in front of others and hide their classes: a class path is the published one only as a whole.
+    if {artifact.sha256 for artifact in published} == set(digests):
         return build.base
     # One jar is known by the digest that everybody can compute of it.
     whole = digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
@@ -163,7 +164,9 @@ def _listed(path: str) -> tuple[Path, ...]:
     """The jars of a folder, by name, or of a file that holds a class path; UsageError if there is none."""
     try:
         if path.startswith("@"):
-            entries = [entry for entry in Path(path[1:]).read_text("utf-8").strip().split(":") if entry]
+            # Maven parts jars by colons; other builds write one a line.
+            text = Path(path[1:]).read_text("utf-8")
+            entries = [entry for part in re.split(r"[:\r\n]", text) if (entry := part.strip())]
             _require_jars(entries, path)
             jars = tuple(map(Path, entries))
         else:

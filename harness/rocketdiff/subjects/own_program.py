@@ -22,7 +22,7 @@ from rocketdiff.process.child import Child
 from rocketdiff.protocol.commands import STOP
 from rocketdiff.protocol.records import decode_record
 from rocketdiff.releases.cache import sha256_of
-from rocketdiff.subjects.limits import MIB, Deadlines
+from rocketdiff.subjects.limits import MIB, Bounds, Deadlines
 from rocketdiff.subjects.program import Launch, clean_environment
 
 PREFIX = "exec:"
@@ -103,7 +103,7 @@ def hello_of(spec: str, command: Command) -> Hello:
             launch.command, stderr=stderr, environment=launch.environment, folder=command.folder, scratch=scratch
         )
         try:
-            hello = _hello(child, spec)
+            hello = _hello(child, spec, Path(stderr.name))
             child.write(STOP, timeout_s=Deadlines().exit_s)
             child.close_input()
             child.await_end(Deadlines().exit_s)
@@ -133,8 +133,8 @@ def id_of(hello: Hello, shipped: frozenset[str]) -> SubjectId:
     return subject
 
 
-def _hello(child: Child, spec: str) -> Hello:
-    line = _first_line(child, spec)
+def _hello(child: Child, spec: str, stderr: Path) -> Hello:
+    line = _first_line(child, spec, stderr)
     try:
         record = decode_record(line).record
     except SubjectBroken as problem:
@@ -146,7 +146,8 @@ def _hello(child: Child, spec: str) -> Hello:
     return record
 
 
-def _first_line(child: Child, spec: str) -> bytes:
+def _first_line(child: Child, spec: str, stderr: Path) -> bytes:
+    most = Bounds().stderr_bytes
     deadline = time.monotonic() + Deadlines().hello_s
     try:
         while time.monotonic() < deadline:
@@ -154,6 +155,8 @@ def _first_line(child: Child, spec: str) -> bytes:
                 return line
             if child.unfinished_bytes > MIB:
                 raise _no_hello(spec, "a line over 1 MiB")
+            if stderr.stat().st_size > most:
+                raise _no_hello(spec, f"over {most // MIB} MiB on stderr", hint="hello comes before everything else")
     except EOFError:
         words = child.last_words()
         if words.startswith(_CANNOT_START):

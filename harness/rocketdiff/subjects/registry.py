@@ -68,13 +68,7 @@ def resolved(spec: str) -> Subject:
     elif named.startswith(PREFIX):
         subject = _own(spec, command_of(named, Path.cwd()))
     else:
-        client, colon, release = with_client(spelled_out(spec)).partition(":")
-        name = (
-            SubjectId(client, kept(release))
-            if _is_build(client, release)
-            else SubjectId.parse(f"{client}{colon}{release}")
-        )
-        subject = published(name)
+        subject = _named(spelled_out(spec))
     if described is not None:
         label, ledger = label or described.label, described.ledger
         return replace(subject, spec=spec, label=label, ledger=ledger)
@@ -104,6 +98,30 @@ def _parted(spec: str) -> tuple[str, str]:
 
 def _is_build(client: str, release: str) -> bool:
     return client == STANDARD and is_build(release)
+
+
+def _named(text: str) -> Subject:
+    client, colon, release = with_client(text).partition(":")
+    if _is_build(client, release):
+        return published(SubjectId(client, kept(release)))
+    try:
+        return published(SubjectId.parse(f"{client}{colon}{release}"))
+    except UsageError as problem:
+        if meant := _meant(text):
+            raise UsageError(problem.expected, seen=problem.seen, hint=meant) from problem
+        raise
+
+
+def _meant(text: str) -> str:
+    """How to name what is there under a text that names no subject; empty for nothing that is there."""
+    path = text.removeprefix(f"{STANDARD}:")
+    if Path(path).is_dir():
+        return f"a folder of jars: {STANDARD}:{path}/"
+    if path != text:
+        return f"a file with a class path: {STANDARD}:@{path}" if Path(path).is_file() else ""
+    if is_build(path):
+        return f"a build of the Java client: {STANDARD}:{path}"
+    return f"a program: {PREFIX}{path}" if Path(path).is_file() else ""
 
 
 def _is_needed(spec: str, subject: Subject) -> bool:

@@ -23,7 +23,7 @@ import psutil
 from rocketdiff.core.errors import HarnessError, UsageError
 from rocketdiff.process.child import Child
 from rocketdiff.releases.builds import class_path, is_there
-from rocketdiff.releases.catalogue import client_releases
+from rocketdiff.releases.catalogue import base_of, client_releases
 from rocketdiff.simulation.script import Script, depth_of, to_dict
 
 SILENCE_S = 60.0
@@ -301,5 +301,9 @@ def _error_of(flight: _Flight) -> HarnessError | None:
                 seen=message,
                 hint="harness/rocketdiff/simulation/java_host/java/README.md says how a call is added",
             )
+        case _ if base_of(flight.job.release) != flight.job.release:
+            # A published release never gets here; of a build nobody knows whether its classes fit together.
+            hint = "see whether a class is missing or was compiled for a newer Java; rocketdiff subject check tries it on a broker"
+            return UsageError(f"a build whose classes can be run ({at})", seen=message, hint=hint)
         case _:
             return HarnessError(f"the Java host to run {at}", seen=message)
