@@ -56,6 +56,12 @@ def test_nothing_is_written_outside_the_session_folder(tmp_path: Path) -> None:
     assert chosen["spark.sql.catalogImplementation"] == "in-memory"
 
 
+def test_a_session_that_was_stopped_for_minutes_still_has_its_executor(tmp_path: Path) -> None:
+    """By default Spark takes it for lost after two minutes without a heartbeat, and what then runs on it fails (seen with 200 s)."""
+    assert settings("local[2]", tmp_path)["spark.network.timeout"] == "24h"
+    assert "spark.network.timeout" not in settings("spark://somewhere:7077", tmp_path)
+
+
 def test_without_a_java_the_user_is_told_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One clear error of the environment, before anything is started."""
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))

@@ -87,6 +87,8 @@ def _local_settings(folder: Path) -> dict[str, str]:
     return {
         # Workers must find this package also when it runs from a checkout that is not installed.
         "spark.executorEnv.PYTHONPATH": import_path(),
+        # Time goes on while a session that is made ahead is stopped, for as long as a case lasts; its own executor is not lost then.
+        "spark.network.timeout": "24h",
         # Facts are few; a reduce task for every core is plenty, and each more costs 5 ms of scheduling.
         "spark.sql.shuffle.partitions": "4",
         # Rows are few and queries new: compiling code for them costs the JVM more (3 s) than running it saves.
