@@ -18,6 +18,7 @@ from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.events import Arm
 from rocketdiff.core.policy import Policy
 from rocketdiff.core.resources import import_path
+from rocketdiff.core.verdict import Verdict
 from rocketdiff.judging.judge_runs import judge_runs
 from rocketdiff.ledger.model import Ledger
 from rocketdiff.run.case import Pair, run_case
@@ -51,12 +52,13 @@ def decided(
     is_wire_wanted: bool = False,
     meanwhile: Callable[[Path], None] | None = None,
     seed: int = 5,
+    is_all_valid: bool = False,
 ) -> tuple[Path, RunJudgement]:
     """
     A run as of run_pair, and its judgement.
 
     Made again, up to TRIES times, where a verdict is open: on a busy machine guards break, and clients do not meet what was
-    meant for them. A run that conforms or diverges is never made again.
+    meant for them. A run that conforms or diverges is never made again; is_all_valid: but for one that diverges beside a broken guard.
     """
     for number in range(1, TRIES + 1):
         run = run_pair(
@@ -72,7 +74,8 @@ def decided(
         )
         cluster.heal_all()
         judgement = judge(run)
-        if number == TRIES or judgement.exit_code not in UNDECIDED:
+        is_spoilt = is_all_valid and any(result.verdict is Verdict.INVALID for result in judgement.results)
+        if number == TRIES or not (is_spoilt or judgement.exit_code in UNDECIDED):
             break
         tell_repeat(f"{scenario}: {why_undecided(judgement)}")
     return run, judgement

@@ -79,7 +79,8 @@ def test_the_shipped_ledger_declares_what_is_known_of_it(cluster: Cluster, folde
     Without the ledger exit 1 with the signature; 1 again when the entry is removed, and 3 when one is left of something
     that is no more. All four from one run.
     """
-    run, bare = decided(cluster, folder, "java:5.3.3", "cpp:2.1.0", "retries/past-paused-brokers", root=None)
+    scenario = "retries/past-paused-brokers"
+    run, bare = decided(cluster, folder, "java:5.3.3", "cpp:2.1.0", scenario, root=None, is_all_valid=True)
     assert (bare.exit_code, signatures(bare) - {OWN_IDS}) == (ExitCode.DIVERGES, {WENT_ON})
     told = told_sends(run)
     # At the very edge of its budget Java makes one more attempt, which has no time left.
