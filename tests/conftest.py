@@ -62,6 +62,10 @@ def spark() -> Iterator["SparkSession"]:
     """One small session for all tests that need one: two cores, everything else as in production."""
     from rocketdiff.analysis.spark.session import prepare, session  # noqa: PLC0415 - most processes never need it
 
-    prepare("local[2]")  # as a run does, so that a session begins with a JVM that waits for it
+    with pytest.MonkeyPatch.context() as patch:
+        # An archive that there is serves it, but it does not count as a use: in a fresh clone the second one, a whole run's, would
+        # write an archive as it ends, which takes half a minute and serves nobody after it.
+        patch.setattr("rocketdiff.analysis.spark.class_archive.is_to_be_trained", lambda _: False)
+        prepare("local[2]")  # as a run does, so that a session begins with a JVM that waits for it
     with session("local[2]") as started:
         yield started
