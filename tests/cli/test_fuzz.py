@@ -39,7 +39,7 @@ def test_a_small_campaign_is_clean(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_same_campaign_as_data(capsys: pytest.CaptureFixture[str]) -> None:
     """Everything of the summary, field by field."""
-    arguments = ["--release", "4.7.1", "--depth", "selection", "--decisions", "300", "--seed", "5", "--json"]
+    arguments = ["--subject", "java:4.7.1", "--depth", "selection", "--decisions", "300", "--seed", "5", "--json"]
     assert guarded(["fuzz", *arguments]) == 0
     data = json.loads(capsys.readouterr().out)
     assert (data["clean"], data["releases"], data["seed"], data["differences"]) == (True, ["4.7.1"], 5, [])

@@ -8,11 +8,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NoReturn, cast
 
 import pytest
 
 from rocketdiff.cluster.interface import Cluster
 from rocketdiff.cluster.start import start_cluster
+from rocketdiff.core.errors import SubjectBroken
 from rocketdiff.core.events import Arm
 from rocketdiff.core.resources import import_path
 from rocketdiff.core.subject import ClientProtocol, SubjectId
@@ -27,7 +29,7 @@ from rocketdiff.releases.driver_builds import (
 )
 from rocketdiff.releases.jdk import find_java
 from rocketdiff.run.subject_check import Finding, check_subject
-from rocketdiff.subjects.registry import program_of, resolved
+from rocketdiff.subjects.registry import program_of, published, resolved
 from rocketdiff.subjects.skeletons import SKELETONS, write_skeleton
 from rocketdiff.subjects.subject_process import SubjectProcess
 from tests.live import BUILD_VARIABLE, READY_S
@@ -230,3 +232,17 @@ def test_a_lie_is_told_in_a_sentence(one_master: Cluster, tmp_path: Path, flags:
     """Beside it the broker is as it was."""
     problems = [finding.problem for finding in checked(one_master, tmp_path, *ONE_CALL, *flags)]
     assert any(told in problem for problem in problems), problems
+
+
+def test_what_breaks_twice_in_the_same_way_is_told_twice_and_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A jar without a class would be told once for each of seven calls."""
+
+    def _dies(*_: object) -> NoReturn:
+        raise SubjectBroken("died", expected="acme:1.0 to live", seen="it exited with status 1 in stage STARTED")
+
+    monkeypatch.setattr("rocketdiff.run.subject_check._tried", _dies)
+    told = list(check_subject(published(SubjectId("java", "5.3.3")), cast(Cluster, None), tmp_path))
+    assert [bool(finding.problem) for finding in told] == [True, True, False]
+    assert told[-1].tried.startswith("nothing else is tried")

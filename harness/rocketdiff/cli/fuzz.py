@@ -17,7 +17,12 @@ _SEEDS = 10**6
 
 def fuzz(
     release: Annotated[
-        str, typer.Option(help="Releases of the Java client, or patched.jar@release, with commas between them, or all.")
+        str,
+        typer.Option(
+            "--release",
+            "--subject",
+            help="Releases of the Java client, or patched.jar@release, with commas between them, or all.",
+        ),
     ] = "all",
     depth: Annotated[str, typer.Option(help="selection, send-loop, remoting, or all.")] = "all",
     decisions: Annotated[
@@ -36,10 +41,12 @@ def fuzz(
     """Hold the reference against the Java classes of every release, step by step, on random scripts."""
     from rocketdiff.lab.fuzz.campaign import campaign, depths_named, releases_named
     from rocketdiff.lab.fuzz.lockstep import Effort
+    from rocketdiff.run.options import release_of
 
     effort = Effort(_count(decisions, "--decisions"), _count(sends, "--sends"), depths_named(depth))
     chosen = secrets.randbelow(_SEEDS) if seed is None else seed
-    report = campaign(releases_named(release), effort, chosen, save, as_json=as_json)
+    named = ",".join(release_of(part) for part in release.split(",") if part.strip())
+    report = campaign(releases_named(named), effort, chosen, save, as_json=as_json)
     typer.echo(report.text)
     raise typer.Exit(int(report.code))
 

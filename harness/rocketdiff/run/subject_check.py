@@ -93,7 +93,7 @@ def check_subject(subject: Subject, cluster: Cluster, folder: Path) -> Iterator[
     unknown = unknown_claims(sorted(subject.capabilities))
     if unknown:
         yield Finding(f"hello claims {', '.join(unknown)}, which protocol {PROTOCOL} does not know: are they misspelt?")
-    is_first = True
+    is_first, last = True, ""
     for kind, mode in offered:
         tried = f"{SENDS} {mode} sends, {kind}"
         plan = _carrying(_plan(kind, mode)) if is_first else _plan(kind, mode)
@@ -104,6 +104,11 @@ def check_subject(subject: Subject, cluster: Cluster, folder: Path) -> Iterator[
             if is_first and broken.signature == STALLED:
                 yield Finding("nothing else is tried: it would be waited for as long each time")
                 return
+            told = f"{broken.signature}: {broken.seen}"
+            if is_first and told == last:
+                yield Finding("nothing else is tried: it would end in the same way each time")
+                return
+            last = told
             continue
         yield from (Finding(tried, problem) for problem in _problems(trial, kind, mode) or ("",))
         untold = [] if is_first else untold_attempts(trial.transcript)
