@@ -143,11 +143,14 @@ def test_coordinates_are_asked_of_the_local_repository_first(maven: Path, monkey
     assert " -o " in maven.read_text()
 
 
-def test_coordinates_that_do_not_exist_are_refused_with_what_maven_says(maven: Path) -> None:
-    """Offline, then online; nothing is guessed."""
+def test_coordinates_that_do_not_exist_are_refused_with_what_maven_says(
+    maven: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Offline, then online, which is told because it can take minutes; nothing is guessed."""
     with pytest.raises(UsageError, match=r"com\.acme:mq:1 that Maven resolves; saw Could not find artifact"):
         resolved("java:com.acme:mq:1@5.3.3")
     assert maven.read_text().count("\n") == 2
+    assert "com.acme:mq:1 or what it needs is not in the local Maven repository" in capsys.readouterr().err
 
 
 def test_a_snapshot_is_never_downloaded(maven: Path, monkeypatch: pytest.MonkeyPatch) -> None:

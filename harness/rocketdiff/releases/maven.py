@@ -16,6 +16,7 @@ from xml.sax.saxutils import escape
 
 from rocketdiff.core.errors import EnvironmentMissing, UsageError
 from rocketdiff.core.plain import plain
+from rocketdiff.releases.progress import Notice, PlainProgress
 
 _FORM = re.compile(r"[A-Za-z0-9_.-]+:[A-Za-z0-9_.-]+:[A-Za-z0-9_.+-]+")
 _GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath"
@@ -53,6 +54,7 @@ def class_path_of(coordinates: str) -> tuple[Path, ...]:
     if coordinates.endswith(_SNAPSHOT) and not _is_installed(coordinates):
         hint = "a snapshot is never downloaded: run mvn install where it is built, or name its jar"
         raise UsageError(f"{plain(coordinates, 200)} in the local Maven repository", seen="no such artifact", hint=hint)
+    PlainProgress()(Notice(f"{coordinates} or what it needs is not in the local Maven repository: Maven downloads it"))
     online = _resolved(maven, coordinates)
     if isinstance(online, tuple):
         return online
