@@ -27,6 +27,7 @@ from rich.table import Table
 from rocketdiff.analysis.case_pass import judge_case
 from rocketdiff.analysis.case_trace import read_case
 from rocketdiff.analysis.columns.case_columns import case_columns
+from rocketdiff.analysis.memory import KEEPS_MEMORY
 from rocketdiff.analysis.steps.rulebook import rulebook_for
 from rocketdiff.bench.engines import EngineTime, measure_engines
 from rocketdiff.core.events import Arm
@@ -72,7 +73,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """A case judged TIMES by one process a core: attempts in all, wall time, attempts a second, and the processes' peak memory in all."""
+    """A case judged TIMES by one process a core, each of which has judged one: attempts in all, wall time, attempts a second, and the processes' peak memory in all."""
 
     attempts: int
     took_s: float
@@ -170,18 +171,16 @@ def _timed(do: Callable[[], object]) -> float:
 
 def _together(run: RunDirectory) -> Together:
     cores = os.cpu_count() or 1
+    os.environ.update(KEEPS_MEMORY)  # as Spark's workers have it
     with ProcessPoolExecutor(cores, mp_context=get_context("spawn")) as pool:
-        list(pool.map(_warm, range(cores)))
+        list(
+            pool.map(_judge_path, [run.path] * cores)
+        )  # imports, and first use of memory, which a virtual machine may have to fetch
         began = time.monotonic()
         peaks_mib = dict(pool.map(_judge_path, [run.path] * TIMES))
         took_s = time.monotonic() - began
     attempts = TIMES * _attempts(run)
     return Together(attempts, took_s, attempts / took_s, sum(peaks_mib.values()))
-
-
-def _warm(_: int) -> None:
-    """Import what judging needs before the clock runs."""
-    time.sleep(0.2)
 
 
 def _judge_path(path: Path) -> tuple[int, float]:

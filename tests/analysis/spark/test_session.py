@@ -56,6 +56,14 @@ def test_nothing_is_written_outside_the_session_folder(tmp_path: Path) -> None:
     assert chosen["spark.sql.catalogImplementation"] == "in-memory"
 
 
+@pytest.mark.parametrize("master", ["local[2]", "spark://somewhere:7077"])
+def test_workers_keep_their_memory(master: str, tmp_path: Path) -> None:
+    """Of every master, and both variables: one of them alone does not have the effect."""
+    chosen = settings(master, tmp_path)
+    assert chosen["spark.executorEnv.MALLOC_MMAP_THRESHOLD_"] == "4294967296"
+    assert chosen["spark.executorEnv.MALLOC_TRIM_THRESHOLD_"] == "8589934592"
+
+
 def test_a_session_that_was_stopped_for_minutes_still_has_its_executor(tmp_path: Path) -> None:
     """By default Spark takes it for lost after two minutes without a heartbeat, and what then runs on it fails (seen with 200 s)."""
     assert settings("local[2]", tmp_path)["spark.network.timeout"] == "24h"

@@ -25,6 +25,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from rocketdiff.analysis.masters import is_local, is_on_loopback, require_master
+from rocketdiff.analysis.memory import KEEPS_MEMORY
 from rocketdiff.analysis.spark.class_archive import LOCAL_JAVA, class_archive
 from rocketdiff.analysis.spark.code_archive import code_archive
 from rocketdiff.analysis.spark.process import SparkProcess, take_folder
@@ -71,6 +72,7 @@ def settings(master: str, folder: Path) -> dict[str, str]:
         "spark.sql.session.timeZone": "UTC",
         # A new Python worker a task costs more than the judging of a case (measured: 6 instead of 15 s).
         "spark.python.worker.reuse": "true",
+        **{f"spark.executorEnv.{name}": value for name, value in KEEPS_MEMORY.items()},
     }
     if is_on_loopback(master):
         # Nothing of a run may be reachable from outside this machine,
