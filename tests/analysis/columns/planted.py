@@ -68,6 +68,11 @@ STORIES: dict[str, Story] = {
         every_ms=700,
         checks=(),
     ),
+    "to named queues": replace(ROTATING, kind=SendKind.QUEUE),
+    "to named queues, three threads and a pause": replace(
+        ROTATING, kind=SendKind.QUEUE, threads=3, pauses=(Pause("broker-b", 1_200, 900),)
+    ),
+    "by a selector": replace(ROTATING, kind=SendKind.SELECTOR),
     "batches": Story(name="batches", settings=SHORT, pauses=(), sends=90, kind=SendKind.BATCH, checks=()),
 }
 """Ninety sends an arm each; with the first a case is calm from its second send to its last."""

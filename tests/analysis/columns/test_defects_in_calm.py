@@ -15,6 +15,7 @@ from rocketdiff.analysis.case_trace import read_case
 from rocketdiff.analysis.columns.case_columns import case_columns
 from rocketdiff.analysis.steps.rulebook import rulebook_for
 from rocketdiff.core.errors import ExitCode
+from rocketdiff.core.plan import SendKind
 from rocketdiff.core.records import Attempt, Send
 from rocketdiff.core.verdict import Verdict
 from rocketdiff.traces.run_directory import RunDirectory
@@ -127,12 +128,82 @@ def test_it_is_found_to_the_exit_code(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The check diverges with its signature, the run ends with exit code 1, and send by send it says the same."""
-    run = new_run([STORY], baseline="java:5.3.3", candidate="python:5.3.3", change=defect)
+    _require_found(
+        new_run([STORY], baseline="java:5.3.3", candidate="python:5.3.3", change=defect),
+        ending_of,
+        monkeypatch,
+        check,
+        signature,
+    )
+
+
+def _places_changed(told: Told, one: int, other: int) -> None:
+    """Two messages, each at the offset of the other, and their calls told so."""
+    offsets = {each.send: each.queue_offset for each in told.sends}
+    swapped = offsets | {one: offsets[other], other: offsets[one]}
+    told.sends = [replace(each, queue_offset=swapped[each.send]) for each in told.sends]
+    told.stored = [
+        replace(each, queue_offset=swapped[each.send] or 0) if each.send in (one, other) else each
+        for each in told.stored
+    ]
+
+
+def overtakes_its_neighbour(told: Told) -> None:
+    """The next message of its key lies before it."""
+    _places_changed(told, AT, AT + 3)
+
+
+def overtakes_many(told: Told) -> None:
+    """It lies before ten messages of its key that were acknowledged before it was sent."""
+    _places_changed(told, AT, AT - 30)
+
+
+def goes_to_another_queue(told: Told) -> None:
+    """One message lies in the queue beside the one that was named, where its call says it is."""
+    told.attempts = [replace(one, queue_id=(one.queue_id + 1) % 4) if one.send == AT else one for one in told.attempts]
+    told.sends = [
+        replace(one, queue_id=((one.queue_id or 0) + 1) % 4, queue_offset=9_000) if one.send == AT else one
+        for one in told.sends
+    ]
+    is_somewhere_else(told)
+
+
+NAMED: list[tuple[Callable[[Told], None], str, str]] = [
+    (overtakes_its_neighbour, "order", "order.stored-before-an-earlier-message"),
+    (overtakes_many, "order", "order.stored-before-an-earlier-message"),
+    (goes_to_another_queue, "queue-choice", "queue.out-of-turn/first"),
+    (carries_another_body, "content", "content.body-changed"),
+]
+
+
+@pytest.mark.parametrize(("defect", "check", "signature"), NAMED, ids=lambda one: getattr(one, "__name__", None))
+def test_it_is_found_among_sends_to_named_queues(
+    defect: Callable[[Told], None],
+    check: str,
+    signature: str,
+    new_run: Callable[..., RunDirectory],
+    ending_of: Callable[..., Ended],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Likewise; what lies out of order is compared with messages that never became objects."""
+    story = replace(STORY, kind=SendKind.QUEUE, checks=(*STORY.checks, "order"))
+    _require_found(
+        new_run([story], baseline="java:5.3.3", candidate="python:5.3.3", change=defect),
+        ending_of,
+        monkeypatch,
+        check,
+        signature,
+    )
+
+
+def _require_found(
+    run: RunDirectory, ending_of: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch, check: str, signature: str
+) -> None:
     trace = read_case(run, 1)
     case = case_columns(trace, rulebook_for(trace))
     assert case is not None
-    assert case.slow[AT]
-    assert case.slow.sum() < 6
+    assert case.slow[AT] or case.slow[AT + 3]
+    assert case.slow.sum() < 20
     ended = ending_of(run)
     assert ended.judgement.exit_code is ExitCode.DIVERGES
     found = {

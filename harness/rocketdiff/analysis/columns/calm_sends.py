@@ -14,7 +14,7 @@ import numpy as np
 from rocketdiff.analysis.checks.context import CaseContext
 from rocketdiff.analysis.checks.sending import outcomes, queue_choice
 from rocketdiff.analysis.checks.sending.replay_checks import JUDGED, RULES
-from rocketdiff.analysis.checks.storage import content, duplication, loss
+from rocketdiff.analysis.checks.storage import content, duplication, loss, order
 from rocketdiff.analysis.columns.arm_columns import Ints
 from rocketdiff.analysis.columns.calm_tallies import Floats, OrderedCollector, added_up, counted
 from rocketdiff.analysis.columns.case_columns import ArmPart, CaseColumns, at, wall_ms
@@ -104,6 +104,10 @@ def _count_in_phases(one: _CalmArm, context: CaseContext, collector: OrderedColl
         ]
         for (check, key), place, times in counts:
             collector.add((check, arm, phase, key), times, one.first(first, place))
+    if one.part.lanes is not None:
+        follows = one.part.lanes.follows[one.views]
+        for code, n, first in counted(one.phases[follows], one.at[follows]):
+            collector.add((order.NAME, str(one.arm), str(PHASES[code]), "pair"), n, one.first(first, _Place.PAIR))
     told = one.part.contents.told[one.views]
     for code, n, first in counted(one.phases[told], one.at[told]):
         collector.add((content.NAME, str(one.arm), str(PHASES[code]), "copy"), n, one.first(first, _Place.COPY))

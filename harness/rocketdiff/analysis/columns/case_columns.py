@@ -18,8 +18,9 @@ from rocketdiff.analysis.checks.storage.acknowledged import EARLY_MS
 from rocketdiff.analysis.columns.arm_columns import MISSING, ArmColumns, Ints, Mask, Words, arm_columns
 from rocketdiff.analysis.columns.contents import Carried, Contents, alike, contents_of
 from rocketdiff.analysis.columns.fault_columns import near_faults
+from rocketdiff.analysis.columns.order_lanes import OrderLanes, order_lanes
 from rocketdiff.analysis.columns.stored_columns import StoredColumns, stored_columns
-from rocketdiff.analysis.columns.turns import ROTATING, Turns, turns_of
+from rocketdiff.analysis.columns.turns import GIVEN, ROTATING, Turns, turns_of
 from rocketdiff.analysis.steps.rulebook import Rulebook
 from rocketdiff.core.events import Arm
 from rocketdiff.core.plan import SendKind, SendMode
@@ -43,13 +44,14 @@ Values = TypeVar("Values", Ints, Mask)
 
 @dataclass(frozen=True, slots=True)
 class ArmPart:
-    """All columns of one arm. own: views that are calm as far as their own arm goes."""
+    """All columns of one arm. own: views that are calm as far as their own arm goes; lanes: where the application names the queue."""
 
     columns: ArmColumns
     turns: Turns
     stored: StoredColumns
     contents: Contents
     own: Mask
+    lanes: OrderLanes | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,7 @@ def _kind(trace: CaseTrace, rulebook: Rulebook) -> SendKind | None:
             return None
         kinds |= set(sends.column("kind").unique().to_pylist())
     found = kinds.pop()
-    return SendKind(str(found)) if not kinds and found in ROTATING else None
+    return SendKind(str(found)) if not kinds and found in ROTATING | GIVEN else None
 
 
 def _are_times_exact(trace: CaseTrace) -> bool:
@@ -157,7 +159,12 @@ def _parts(
         own &= ~_after_trouble(each, len(brokers.words))
         if trace.entry.clock is not None:
             own &= _stored_in_time(each, stored[arm], earliest_ms, trace.entry.clock)
-        parts[arm] = ArmPart(each, turns, stored[arm], contents, own)
+        lanes = order_lanes(each, stored[arm]) if kind in GIVEN else None
+        if lanes is not None:
+            own &= lanes.rises
+        elif kind in GIVEN:
+            return None
+        parts[arm] = ArmPart(each, turns, stored[arm], contents, own, lanes)
     return parts, everything
 
 

@@ -14,13 +14,14 @@ from rocketdiff.analysis.case_trace import CaseTrace
 from rocketdiff.analysis.checks.context import CaseContext, CaseObserver
 from rocketdiff.analysis.checks.sending.avoidance import Avoidance
 from rocketdiff.analysis.checks.storage.loss import Loss, note_strays
+from rocketdiff.analysis.checks.storage.order import Order
 from rocketdiff.analysis.columns.arm_columns import MISSING, Ints, integers_or
 from rocketdiff.analysis.columns.calm_sends import add_calm_sends
 from rocketdiff.analysis.columns.calm_tallies import OrderedCollector
 from rocketdiff.analysis.columns.case_columns import CaseColumns, wall_ms
 from rocketdiff.analysis.columns.judged_views import JudgedViews
 from rocketdiff.analysis.send_view import SendView
-from rocketdiff.analysis.steps.aligned import aligned
+from rocketdiff.analysis.steps.aligned import AlignedSend, aligned
 from rocketdiff.analysis.steps.reconciled import reconciled
 from rocketdiff.analysis.steps.rulebook import Rulebook
 from rocketdiff.core.events import Arm
@@ -79,6 +80,7 @@ class _Rest:
         self._is_replayed = is_replayed
         self._loss = next((each for each in observers if isinstance(each, Loss)), None)
         self._avoidance = next((each for each in observers if isinstance(each, Avoidance)), None)
+        self._order = next((each for each in observers if isinstance(each, Order)), None)
         self._clocks = () if self._loss is None else tuple(_running_bounds(case, context))
         self._judged = {
             arm: JudgedViews(trace, rulebook.rules[arm], part.columns, part.turns, context.times, rotates=case.rotates)
@@ -96,9 +98,21 @@ class _Rest:
             for clock, before in zip(self._clocks, bounds, strict=True):
                 if self._loss is not None and before[number] >= 0:
                     self._loss.tell_clock(clock.broker, float(clock.least_ms[before[number]]))
+            if self._order is not None and not self._case.rotates:
+                self._tell_order(send, int(places[number]), self._order)
             for observer in self._observers:
                 observer.observe(send)
         return end
+
+    def _tell_order(self, send: AlignedSend, place: int, order: Order) -> None:
+        """What lies before the copies of a send, in the queues that hold them."""
+        for side in send.sides:
+            lanes, view = self._case.arms[side.arm].lanes, int(self._case.views[side.arm][place])
+            for copy in side.copies or () if lanes is not None else ():
+                assert lanes is not None
+                before = lanes.before(view, self._case.brokers.code(copy.broker), copy.queue_id)
+                if before is not None:
+                    order.tell(side, copy, before)
 
     def tell_last_attempts(self) -> None:
         """Until when the threads that keep away from a broker were seen to do so."""

@@ -57,6 +57,14 @@ class Order(CaseObserver):
             if row.kind is SendKind.GROUP and self._is_route_whole:
                 self._require_one_queue(send, side, row.argument)
 
+    def tell(self, side: SendView, copy: Copy, last: tuple[int, int]) -> None:
+        """The last message before this copy in its lane, which was not observed: its send and offset."""
+        if side.row is not None:
+            lane = (str(side.arm), side.thread, side.row.argument, copy.broker, copy.queue_id)
+            known = self._last.get(lane)
+            if known is None or known.queue_offset < last[1]:
+                self._last[lane] = _Last(*last)
+
     def _require_one_queue(self, send: AlignedSend, side: SendView, group: int) -> None:
         """A proxy gives all messages of a group to one queue while its route stays: a second one means a message without its group."""
         for copy in (side.copies or ())[:1]:
