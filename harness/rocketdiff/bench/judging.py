@@ -173,9 +173,8 @@ def _together(run: RunDirectory) -> Together:
     cores = os.cpu_count() or 1
     os.environ.update(KEEPS_MEMORY)  # as Spark's workers have it
     with ProcessPoolExecutor(cores, mp_context=get_context("spawn")) as pool:
-        list(
-            pool.map(_judge_path, [run.path] * cores)
-        )  # imports, and first use of memory, which a virtual machine may have to fetch
+        # Imports, and first use of memory, which a virtual machine may have to fetch.
+        list(pool.map(_judge_path, [run.path] * cores))
         began = time.monotonic()
         peaks_mib = dict(pool.map(_judge_path, [run.path] * TIMES))
         took_s = time.monotonic() - began

@@ -148,8 +148,7 @@ def _unknown(party: Party, subjects: Mapping[str, Collection[str]]) -> str:
     A program of the user's has the name that its hello says, so another name is a mistake only if it looks like one of ours.
     """
     if party.client not in subjects:
-        looks_like_ours = get_close_matches(party.client, subjects, n=1, cutoff=_LIKE)
-        return _no_client(party.client, subjects) if looks_like_ours else ""
+        return "" if _is_stranger(party.client, subjects) else _no_client(party.client, subjects)
     releases = subjects[party.client]
     if releases and party.version is not None and not any(party.version.holds(release) for release in releases):
         return f"no known release of {party.client} is in {party.version.text}"
@@ -160,13 +159,17 @@ def _strangers(entries: Sequence[Entry], subjects: Mapping[str, Collection[str]]
     """One finding for each client that is like none of ours, at the first of its entries."""
     named: dict[str, list[Entry]] = {}
     for entry in entries:
-        for name in {party.client for party in _parties(entry)} - set(subjects):
-            if not get_close_matches(name, subjects, n=1, cutoff=_LIKE):
+        for name in {party.client for party in _parties(entry)}:
+            if _is_stranger(name, subjects):
                 named.setdefault(name, []).append(entry)
     for name, (first, *others) in named.items():
         who = f"{first.id} and {len(others)} more" if others else first.id
         said = f"{who}: {_no_client(name, subjects)}; right if it is a program of yours, whose hello says that name"
         yield Finding(Level.WARNING, first.place, said)
+
+
+def _is_stranger(name: str, subjects: Mapping[str, Collection[str]]) -> bool:
+    return name not in subjects and not get_close_matches(name, subjects, n=1, cutoff=_LIKE)
 
 
 def _no_client(name: str, subjects: Mapping[str, Collection[str]]) -> str:

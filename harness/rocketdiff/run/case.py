@@ -361,8 +361,8 @@ class _Stage:
                     del waiting[arm]
                     self._ended(arm, subject)
                 tell(self.listeners, SendsAnswered(self.directory.number, arm, subject.answered))
-            for subject in list(waiting.values())[:1]:
-                subject.await_over(PROGRESS_EVERY_S)
+            if waiting:
+                next(iter(waiting.values())).await_over(PROGRESS_EVERY_S)
 
     def _look_for_deaths(self) -> None:
         """A server that nobody killed and that is gone makes the case invalid; healing would hide it."""

@@ -159,11 +159,12 @@ def _parts(
         own &= ~_after_trouble(each, len(brokers.words))
         if trace.entry.clock is not None:
             own &= _stored_in_time(each, stored[arm], earliest_ms, trace.entry.clock)
-        lanes = order_lanes(each, stored[arm]) if kind in GIVEN else None
-        if lanes is not None:
+        lanes = None
+        if kind in GIVEN:
+            lanes = order_lanes(each, stored[arm])
+            if lanes is None:
+                return None
             own &= lanes.rises
-        elif kind in GIVEN:
-            return None
         parts[arm] = ArmPart(each, turns, stored[arm], contents, own, lanes)
     return parts, everything
 

@@ -80,7 +80,7 @@ class _Rest:
         self._is_replayed = is_replayed
         self._loss = next((each for each in observers if isinstance(each, Loss)), None)
         self._avoidance = next((each for each in observers if isinstance(each, Avoidance)), None)
-        self._order = next((each for each in observers if isinstance(each, Order)), None)
+        self._order = None if case.rotates else next((each for each in observers if isinstance(each, Order)), None)
         self._clocks = () if self._loss is None else tuple(_running_bounds(case, context))
         self._judged = {
             arm: JudgedViews(trace, rulebook.rules[arm], part.columns, part.turns, context.times, rotates=case.rotates)
@@ -98,7 +98,7 @@ class _Rest:
             for clock, before in zip(self._clocks, bounds, strict=True):
                 if self._loss is not None and before[number] >= 0:
                     self._loss.tell_clock(clock.broker, float(clock.least_ms[before[number]]))
-            if self._order is not None and not self._case.rotates:
+            if self._order is not None:
                 self._tell_order(send, int(places[number]), self._order)
             for observer in self._observers:
                 observer.observe(send)
@@ -108,8 +108,8 @@ class _Rest:
         """What lies before the copies of a send, in the queues that hold them."""
         for side in send.sides:
             lanes, view = self._case.arms[side.arm].lanes, int(self._case.views[side.arm][place])
-            for copy in side.copies or () if lanes is not None else ():
-                assert lanes is not None
+            assert lanes is not None, "the application names the queues"
+            for copy in side.copies or ():
                 before = lanes.before(view, self._case.brokers.code(copy.broker), copy.queue_id)
                 if before is not None:
                     order.tell(side, copy, before)

@@ -61,7 +61,9 @@ def facts_of(cases: Iterable[CaseOfRun], batch_rows: int) -> Batches:
     """Facts of cases, judged one after another; a case that cannot be read gives its trouble instead."""
     runs: dict[str, RunDirectory] = {}
     for path, number in cases:
-        run = runs.setdefault(path, RunDirectory.open(Path(path)))
+        if path not in runs:
+            runs[path] = RunDirectory.open(Path(path))
+        run = runs[path]
         try:
             yield from batches(judge_case(read_case(run, number), batch_rows=batch_rows))
         except TraceError as error:

@@ -18,9 +18,16 @@ def meaning(script: StandardScript, golden: Golden | None, lines: Lines) -> str 
     return next((words for release, words in script.about.answers.items() if release in known.releases), None)
 
 
+def _meanings(
+    script: StandardScript, golden: Mapping[str, Golden], before: Lines, after: Lines
+) -> tuple[str | None, str | None]:
+    known = golden.get(script.name)
+    return meaning(script, known, before), meaning(script, known, after)
+
+
 def change_sentence(script: StandardScript, golden: Mapping[str, Golden], before: Lines, after: Lines) -> str:
     """One sentence on what a change of the answer means; of an answer without words what the script shows, before → after."""
-    was, now = (meaning(script, golden.get(script.name), lines) for lines in (before, after))
+    was, now = _meanings(script, golden, before, after)
     if was is not None and now is not None:
         return f"now {now}; before, {was}"
     difference = first_difference(script.name, before, after)
@@ -30,7 +37,7 @@ def change_sentence(script: StandardScript, golden: Mapping[str, Golden], before
 
 def known_side(script: StandardScript, golden: Mapping[str, Golden], before: Lines, after: Lines) -> str:
     """Where one answer alone has words: ``before: …`` or ``after: …``; else empty."""
-    was, now = (meaning(script, golden.get(script.name), lines) for lines in (before, after))
+    was, now = _meanings(script, golden, before, after)
     if (was is None) == (now is None):
         return ""
     return f"before: {was}" if now is None else f"after: {now}"

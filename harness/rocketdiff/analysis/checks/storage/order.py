@@ -60,10 +60,7 @@ class Order(CaseObserver):
     def tell(self, side: SendView, copy: Copy, last: tuple[int, int]) -> None:
         """The last message before this copy in its lane, which was not observed: its send and offset."""
         if side.row is not None:
-            lane = (str(side.arm), side.thread, side.row.argument, copy.broker, copy.queue_id)
-            known = self._last.get(lane)
-            if known is None or known.queue_offset < last[1]:
-                self._last[lane] = _Last(*last)
+            self._keep_highest(_lane(side, side.row.argument, copy), _Last(*last))
 
     def _require_one_queue(self, send: AlignedSend, side: SendView, group: int) -> None:
         """A proxy gives all messages of a group to one queue while its route stays: a second one means a message without its group."""
@@ -75,7 +72,7 @@ class Order(CaseObserver):
                 self._collector.differ(NAME, SCATTERED, send, side, expected=expected, observed=observed)
 
     def _compare(self, send: AlignedSend, side: SendView, key: int, copy: Copy) -> None:
-        lane = (str(side.arm), side.thread, key, copy.broker, copy.queue_id)
+        lane = _lane(side, key, copy)
         last = self._last.get(lane)
         if last is not None:
             self._collector.count(NAME, str(side.arm), str(side.phase), "pair")
@@ -89,8 +86,12 @@ class Order(CaseObserver):
                     expected=f"key {key} in {place} after offset {last.queue_offset}, which send {last.send} has",
                     observed=f"send {side.send} at offset {copy.queue_offset}",
                 )
-        if last is None or copy.queue_offset > last.queue_offset:
-            self._last[lane] = _Last(side.send, copy.queue_offset)
+        self._keep_highest(lane, _Last(side.send, copy.queue_offset))
+
+    def _keep_highest(self, lane: Lane, one: _Last) -> None:
+        last = self._last.get(lane)
+        if last is None or one.queue_offset > last.queue_offset:
+            self._last[lane] = one
 
 
 def evaluate(facts: CaseFacts) -> Evidence:
@@ -99,6 +100,10 @@ def evaluate(facts: CaseFacts) -> Evidence:
     standing, reason = unread(facts) or standing_with(facts, pairs, "no two messages of one key of {} share a queue")
     measures = counted(facts, "neighbours-compared", NAME, "pair")
     return facts.evidence(NAME, standing, reason, decisions=sum(pairs.values()), measures=measures)
+
+
+def _lane(side: SendView, key: int, copy: Copy) -> Lane:
+    return str(side.arm), side.thread, key, copy.broker, copy.queue_id
 
 
 def _first_in_each_queue(side: SendView) -> tuple[Copy, ...]:
