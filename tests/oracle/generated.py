@@ -2,10 +2,12 @@
 Traces made by running the rules themselves in virtual time, and then seen as a witness would see them.
 
 Nanoseconds pass between everything the client does; its own clock shows whole milliseconds of a scale whose phase is
-drawn. Several threads share fault table and publish list and run in the order of their times.
+drawn. Several threads share fault table and publish list and run in the order of their times; where a world is ``interrupted``, others run
+between two reads of one choice, too.
 """
 
 import heapq
+import math
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,7 +19,7 @@ from rocketmq_reference.dialects import dialect_of
 from rocketmq_reference.rules.client.publish import PublishInfo, Queue
 from rocketmq_reference.rules.producer.attempt import AttemptResult, Finish, Try
 from rocketmq_reference.rules.producer.send_loop import SendLoop
-from rocketmq_reference.rules.queue_choice.fault_table import FaultTable
+from rocketmq_reference.rules.queue_choice.fault_table import FaultRules, FaultTable
 from rocketmq_reference.rules.queue_choice.index import ThreadIndex
 from rocketmq_reference.rules.queue_choice.selection import Selector
 from rocketmq_reference.rules.settings import SendSettings
@@ -54,7 +56,7 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What a trace is generated from."""
+    """What a trace is generated from; interrupted: how often a thread stops at a read of the fault table."""
 
     release: str
     queues: tuple[tuple[str, int], ...]
@@ -64,6 +66,7 @@ class World:
     threads: int
     gap_ms: float
     seed: int
+    interrupted: float = 0
 
 
 def random_world(seed: int, release: str, *, threads: int = 1, sends: int = 150) -> World:
@@ -89,15 +92,19 @@ def random_world(seed: int, release: str, *, threads: int = 1, sends: int = 150)
 def generated(state: World) -> list[Send]:
     """The trace, in order of the starts of its sends."""
     run = _Run(state)
-    threads = [run.thread(number) for number in range(state.threads)]
-    due = [(next(thread), number) for number, thread in enumerate(threads)]
-    heapq.heapify(due)
-    while due:
-        _, number = heapq.heappop(due)
-        wakes = next(threads[number], None)
-        if wakes is not None:
-            heapq.heappush(due, (wakes, number))
+    run.go_on()
     return sorted(run.seen, key=lambda send: (send.start_ns, send.thread))
+
+
+class _ReadTable(FaultTable):
+    """A fault table at each read of which other threads may come in between; read gives the time after it, in milliseconds."""
+
+    def __init__(self, rules: FaultRules, read: Callable[[], int]) -> None:
+        super().__init__(rules)
+        self.read = read
+
+    def is_available(self, broker: str, now_ms: int) -> bool:
+        return super().is_available(broker, max(now_ms, self.read()))
 
 
 class _Run:
@@ -108,7 +115,9 @@ class _Run:
         self.phase_ns = self.draw.randrange(MS)
         self.dialect = dialect_of(state.release)
         self.info = PublishInfo.of(state.queues)
-        self.faults = FaultTable(self.dialect.fault_table)
+        self.faults = _ReadTable(self.dialect.fault_table, self._read)
+        self.now_ns = START_NS
+        self.is_interrupted = False
         self.seen: list[Send] = []
         self.begun = 0
         settings = state.settings
@@ -119,6 +128,27 @@ class _Run:
             settings.retry_another_broker_when_not_store_ok,
             settings.send_msg_max_timeout_per_request_ms,
         )
+        self.threads = [self.thread(number) for number in range(state.threads)]
+        self.due = [(next(thread), number) for number, thread in enumerate(self.threads)]
+        heapq.heapify(self.due)
+
+    def go_on(self, until_ns: float = math.inf) -> None:
+        """Let every thread that waits run, in the order of their times."""
+        while self.due and self.due[0][0] <= until_ns:
+            _, number = heapq.heappop(self.due)
+            wakes = next(self.threads[number], None)
+            if wakes is not None:
+                heapq.heappush(self.due, (wakes, number))
+
+    def _read(self) -> int:
+        """Now and then the thread that chooses stands still here for some milliseconds; the time after it."""
+        if not self.is_interrupted and self.state.interrupted and self.draw.random() < self.state.interrupted:
+            here_ns = self.now_ns + self.draw.randrange(5 * MS)
+            self.is_interrupted = True
+            self.go_on(here_ns)
+            self.is_interrupted = False
+            self.now_ns = here_ns
+        return self._clock(self.now_ns)
 
     def thread(self, number: int) -> Iterator[int]:
         """Yields the time of everything that other threads could come before."""
@@ -133,15 +163,17 @@ class _Run:
             began_ms = self._clock(now_ns := now_ns + self._pause())
             yield (now_ns := now_ns + self._pause())
             loop = SendLoop(self.dialect, self.settings, selector)
+            self.now_ns = now_ns
             step = loop.begin(began_ms, self._clock(now_ns))
             attempts: list[Attempt] = []
             while isinstance(step, Try):
-                now_ns += self._pause()
+                now_ns = self.now_ns + self._pause()
                 result, took_ns = self._attempt(step.queue, step.timeout_ms, now_ns)
                 attempts.append(_seen(len(attempts), step.queue, now_ns, now_ns + took_ns, result))
                 yield (now_ns := now_ns + took_ns + self._pause())
+                self.now_ns = now_ns
                 step = loop.attempt_ended(self._clock(now_ns), result)
-            now_ns += self._pause()
+            now_ns = self.now_ns + self._pause()
             self.seen.append(_ended(send, number, start_ns, now_ns, step, tuple(attempts)))
             now_ns += self.draw.randrange(max(1, int(self.state.gap_ms * 2 * MS)))
 

@@ -55,6 +55,29 @@ def test_a_difference_belongs_to_the_thread_that_made_it() -> None:
     assert [(one.thread, one.send) for one in judgements if one.difference] == [(1, 3)]
 
 
+def test_a_difference_belongs_to_the_thread_whose_choice_was_tried() -> None:
+    """Both choose at once and in calm, so that one order is enough: thread 0's choice, which is wrong, first, though thread 1's is over sooner."""
+    judgements = judged("5.3.3", "t0 0 a0 1 | t1 0.3 b2 1 | t1 19.95 b3 1 | t0 20 a3 1 | t0 40 a0 1", on=True)
+    assert [(one.thread, one.difference.signature) for one in judgements if one.difference] == [
+        (0, "queue.out-of-turn/first")
+    ]
+
+
+@pytest.mark.parametrize(("queue", "legal"), [("b1", True), ("a0", True), ("a1", True), ("b0", False)])
+def test_another_thread_may_note_a_broker_between_two_reads_of_one_choice(queue: str, legal: bool) -> None:
+    """
+    List a0 a1 b0 b1; under thread 0 a and, more quickly, b failed; thread 1's answer from a, which ends its avoidance, comes while thread 0 chooses.
+
+    Its walk stands at b1, its fallback at the element of a0, for queue 1. Before the answer it falls back on b, after it it finds a0; and where it has
+    walked past every queue before the answer and ranks the brokers after it, it falls back on a.
+    """
+    text = (
+        "t0 0 a0 1 | t1 0.3 a0 1 | t1 10 a1 300 | t0 20 a1 20 refused ! client/10001 | t0 60 b0 5 refused ! client/10001"
+        f" | t0 310.05 {queue} 1"
+    )
+    assert (signatures("4.7.1", text, "a2 b2", on=True, retries=0) == []) is legal
+
+
 def test_a_list_rewritten_by_one_thread_is_seen_by_the_other() -> None:
     """
     List a0 a1 b0, no retries; under thread 0 b0 and then a0 fail, so its third send falls back on a, the faster one.

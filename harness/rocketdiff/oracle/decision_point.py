@@ -10,7 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rocketdiff.core.plan import SendMode
-from rocketdiff.core.records import Attempt, Send
+from rocketdiff.core.records import NS_PER_MS, Attempt, Send
+
+HARMLESS_MS = 500
+"""Attempts chosen and answered within this time earn no avoidance in any release: the lowest penalty is at 550 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +23,7 @@ class DecisionPoint:
 
     settled: the attempt whose end is noted in the fault table at this decision point. chooses: whether the next attempt, or the
     end of the call, is decided here. followed_by: the attempt that was seen next, None for the end of the call.
+    meanwhile: decision points of other threads, not taken yet, that may come between two reads of this one.
     """
 
     send: Send
@@ -29,6 +33,16 @@ class DecisionPoint:
     settled: Attempt | None
     chooses: bool
     followed_by: Attempt | None
+    meanwhile: "tuple[DecisionPoint, ...]" = ()
+
+    @property
+    def is_harmless(self) -> bool:
+        """Whether what is noted here can only end an avoidance; False where nothing is noted."""
+        if self.settled is None or self.settled.error is not None:
+            return False
+        before = self.number - 2
+        chosen_after_ns = self.send.attempts[before].end_ns if before >= 0 else self.send.start_ns
+        return self.to_ns - chosen_after_ns < HARMLESS_MS * NS_PER_MS
 
 
 def decision_points_of(send: Send, *, split: bool) -> Iterator[DecisionPoint]:

@@ -2,11 +2,13 @@
 Threads that share a fault table: every order of their decision points that the times allow.
 
 A decision point of one thread is before one of another only if its window ends before the other's begins. The belief is kept
-per *progress* (how many decision points of each thread have happened); all ways to the same progress are joined. A difference is
-what no order explains. Where the orders become too many, the sends concerned are undecided, never divergent.
+per *progress* (how many decision points of each thread have happened); all ways to the same progress are joined. A choice is many
+reads, and what other threads note may fall between two of them (``DecisionPoint.meanwhile``). A difference is what no order
+explains. Where the orders become too many, the sends concerned are undecided, never divergent.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from rocketdiff.core.records import NS_PER_MS
 from rocketdiff.oracle.belief import STATES_KEPT, Belief, settle_belief
@@ -30,9 +32,6 @@ of them would cost minutes where dozens of threads are blocked at once.
 
 STATES_OF_AN_ORDER = 8
 """Hidden states kept of each order, however many orders are followed."""
-
-HARMLESS_MS = 500
-"""Attempts chosen and answered within this time earn no avoidance in any release: the lowest penalty is at 550 ms."""
 
 Progress = tuple[int, ...]
 Frontier = dict[Progress, Belief]
@@ -92,21 +91,25 @@ def _follow(transitions: Transitions, belief: Belief, lanes: list[_Lane], unknow
                 if onward not in found and len(found) >= most:
                     complete = False  # and not gone into: with dozens of threads blocked at once these are thousands
                     continue
-                states = _take(transitions, lanes[lane], progress[lane], here, reopen=False)
+                states = _take(transitions, lanes, progress, lane, here, reopen=False)
                 if states:
                     found.setdefault(onward, []).extend(states)
         if not found:
             progress, here = next(iter(frontier.items()))
-            lane = _soonest(lanes, progress)
+            # Of those that were tried: another may be explained very well.
+            lane = _soonest(lanes, progress, _enabled(lanes, progress, here))
             blamed = Belief(here.states, complete)
-            found = {_onward(progress, lane): _take(transitions, lanes[lane], progress[lane], blamed, reopen=True)}
+            found = {_onward(progress, lane): _take(transitions, lanes, progress, lane, blamed, reopen=True)}
         frontier = _settled(transitions, lanes, found, complete)
         _note_ends(lanes, frontier, ends)
     return ends
 
 
-def _take(transitions: Transitions, lane: _Lane, number: int, here: Belief, *, reopen: bool) -> list[HiddenState]:
-    point, observation = lane.points[number], lane.observations[number]
+def _take(
+    transitions: Transitions, lanes: list[_Lane], progress: Progress, lane: int, here: Belief, *, reopen: bool
+) -> list[HiddenState]:
+    observation = lanes[lane].observations[progress[lane]]
+    point = _beside_others(lanes, progress, lane)
     if reopen:
         observation.note_difference(here, point)
         states = observation.reopened(here.states, point)
@@ -116,6 +119,26 @@ def _take(transitions: Transitions, lane: _Lane, number: int, here: Belief, *, r
         for state in states:
             transitions.end(state, point.send.thread)
     return states
+
+
+def _beside_others(lanes: list[_Lane], progress: Progress, lane: int) -> DecisionPoint:
+    """The next decision point of a lane; if it chooses, with what other threads may do while it does."""
+    point = lanes[lane].points[progress[lane]]
+    if not point.chooses:
+        return point
+    meanwhile = tuple(_beside(lanes, progress, lane, point))
+    return replace(point, meanwhile=meanwhile) if meanwhile else point
+
+
+def _beside(lanes: list[_Lane], progress: Progress, lane: int, point: DecisionPoint) -> Iterator[DecisionPoint]:
+    """Decision points of other lanes, not taken yet, that may come before the end of this one."""
+    for other, rival in enumerate(lanes):
+        if other == lane:
+            continue
+        for number in range(progress[other], len(rival.points)):
+            if rival.points[number].from_ns > point.to_ns:
+                break
+            yield rival.points[number]
 
 
 def _enabled(lanes: list[_Lane], progress: Progress, here: Belief) -> list[int]:
@@ -142,30 +165,14 @@ def _reach(lanes: list[_Lane], progress: Progress, enabled: list[int], unknown_n
 
 
 def _is_independent(lanes: list[_Lane], progress: Progress, lane: int, point: DecisionPoint, here: Belief) -> bool:
-    for other in range(len(lanes)):
-        if other == lane:
-            continue
-        rivals = lanes[other].points
-        number = progress[other]
-        while number < len(rivals) and rivals[number].from_ns <= point.to_ns:
-            if rivals[number].settled is not None and not _is_harmless(rivals[number]):
-                return False
-            number += 1
+    if any(rival.settled is not None and not rival.is_harmless for rival in _beside(lanes, progress, lane, point)):
+        return False
     now_ms = point.from_ns // NS_PER_MS
     return all(state.is_calm(now_ms) for state in here.states)
 
 
-def _is_harmless(point: DecisionPoint) -> bool:
-    if point.settled is None or point.settled.error is not None:
-        return False
-    before = point.number - 2
-    chosen_after_ns = point.send.attempts[before].end_ns if before >= 0 else point.send.start_ns
-    return point.to_ns - chosen_after_ns < HARMLESS_MS * NS_PER_MS
-
-
-def _soonest(lanes: list[_Lane], progress: Progress) -> int:
-    pending = [lane for lane in range(len(lanes)) if progress[lane] < len(lanes[lane].points)]
-    return min(pending, key=lambda lane: lanes[lane].points[progress[lane]].to_ns)
+def _soonest(lanes: list[_Lane], progress: Progress, enabled: list[int]) -> int:
+    return min(enabled, key=lambda lane: lanes[lane].points[progress[lane]].to_ns)
 
 
 def _onward(progress: Progress, lane: int) -> Progress:

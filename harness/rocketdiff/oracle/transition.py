@@ -10,15 +10,15 @@ from math import lcm
 
 from rocketdiff.core.outcome import ErrorWord, may_be
 from rocketdiff.core.plan import SendKind, SendMode
-from rocketdiff.core.records import Attempt, Send
+from rocketdiff.core.records import NS_PER_MS, Attempt, Send
 from rocketdiff.oracle.choices import INDEX_BASE, ChoiceExplorer, ChoiceTape
 from rocketdiff.oracle.decision_point import DecisionPoint
 from rocketdiff.oracle.hidden_state import HiddenState, ThreadState
 from rocketdiff.oracle.interval import Interval, Reading, as_ms, wall_ms
 from rocketdiff.oracle.uncertain import UncertainPublishInfo, write_queues_in
-from rocketmq_reference.rules.client.publish import Queue
+from rocketmq_reference.rules.client.publish import Queue, picked_queue
 from rocketmq_reference.rules.dialect import Dialect
-from rocketmq_reference.rules.producer.attempt import BROKER_NOT_EXIST, AttemptResult, Step, Try
+from rocketmq_reference.rules.producer.attempt import BROKER_NOT_EXIST, AttemptResult, ErrorFamily, Step, Try, family_of
 from rocketmq_reference.rules.producer.direct_send import direct_send_ended, send_by_selector, send_to_queue
 from rocketmq_reference.rules.producer.one_way import OneWaySend
 from rocketmq_reference.rules.producer.send_loop import SendLoop
@@ -134,6 +134,7 @@ class Transitions:
         now_ms = self._now(point)
         if send.kind in _DIRECT:
             return self._run_direct(state, point, now_ms)
+        state.faults.moving = self._moving(state, point)
         if point.number == 0 and point.settled is None:
             thread_state = self._enter(state, send)
             step = self._begin(thread_state, state, point, now_ms)
@@ -147,7 +148,29 @@ class Transitions:
             step = thread_state.finish or _loop(thread_state).choose(now_ms)
         while isinstance(step, Try) and self._may_be_unseen(send, step.queue) and self.explorer.choose(2):
             step = _loop(thread_state).attempt_ended(now_ms, _UNSEEN)
+        state.faults.moving = {}
         return step
+
+    def _moving(self, state: HiddenState, point: DecisionPoint) -> dict[str, frozenset[bool]]:
+        """Brokers that other threads note while this one chooses, with whether they may be available after it."""
+        moving: dict[str, frozenset[bool]] = {}
+        for other in point.meanwhile:
+            if other.settled is None:
+                continue
+            after = self._available_after(other, other.settled)
+            for broker in (other.settled.broker, _charged(state, other.send.thread)):
+                if broker is not None:
+                    moving[broker] = moving.get(broker, after) | after
+        if all(after == {True} for after in moving.values()) and state.is_calm(point.from_ns // NS_PER_MS):
+            return {}
+        return moving
+
+    def _available_after(self, point: DecisionPoint, settled: Attempt) -> frozenset[bool]:
+        if point.is_harmless:
+            return frozenset({True})
+        family = None if settled.error is None else family_of(settled.error)
+        isolates = family in (ErrorFamily.REMOTING, ErrorFamily.BROKER)
+        return frozenset({False} if isolates else {True, False})
 
     def _normalise(self, thread_state: ThreadState) -> None:
         """Replace the counters by their representatives, so that equal states have equal keys."""
@@ -252,6 +275,14 @@ def _loop(thread_state: ThreadState) -> SendLoop:
     if thread_state.loop is None:
         raise AssertionError("a call without a beginning")
     return thread_state.loop
+
+
+def _charged(state: HiddenState, thread: int) -> str | None:
+    """The broker that a thread's next note charges: the one that the element it picked names now, whichever it tried."""
+    thread_state = state.thread_states.get(thread)
+    if thread_state is None or thread_state.loop is None or thread_state.loop.pick is None:
+        return None
+    return picked_queue(state.infos[thread_state.version], thread_state.loop.pick).broker
 
 
 def _result_of(attempt: Attempt, mode: SendMode) -> AttemptResult:

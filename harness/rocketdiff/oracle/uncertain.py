@@ -11,6 +11,8 @@ from typing import Self
 from rocketdiff.oracle.choices import ChoiceExplorer
 from rocketmq_reference.rules.client.publish import PublishInfo
 from rocketmq_reference.rules.queue_choice.fault_table import FaultItem, FaultRules, FaultTable
+from rocketmq_reference.rules.queue_choice.index import ThreadIndex
+from rocketmq_reference.rules.tape import Tape
 
 
 def write_queues_in(queues: Iterable[tuple[str, int]]) -> dict[str, int]:
@@ -57,13 +59,49 @@ class UncertainPublishInfo(PublishInfo):
 
 
 class UncertainFaultTable(FaultTable):
-    """Asks the explorer which of the items that may have a rank has it."""
+    """
+    Asks the explorer which of the items that may have a rank has it, and what a choice reads of a broker while another thread notes it.
 
-    __slots__ = ("explorer",)
+    moving: brokers that are noted meanwhile, with what the notes may leave in them; empty unless a choice is under way.
+    """
+
+    __slots__ = ("explorer", "moving")
 
     def __init__(self, rules: FaultRules, explorer: ChoiceExplorer) -> None:
         super().__init__(rules)
         self.explorer = explorer
+        self.moving: Mapping[str, frozenset[bool]] = {}
+
+    def is_available(self, broker: str, now_ms: int) -> bool:
+        """As the table says, or as another thread's note leaves it."""
+        before = super().is_available(broker, now_ms)
+        if broker not in self.moving or self._only_extends(broker):
+            return before
+        return self._before_or_after(before, self.moving[broker])
+
+    def is_reachable(self, broker: str) -> bool:
+        """As the table says, or as another thread's note leaves it."""
+        return self._before_or_after(super().is_reachable(broker), self.moving.get(broker, frozenset()))
+
+    def _only_extends(self, broker: str) -> bool:
+        """Whether what is noted leaves an avoidance as it is."""
+        return self.moving[broker] == {True} and self.rules.extends_only and not self.rules.unreachable_is_unavailable
+
+    def _before_or_after(self, before: bool, after: frozenset[bool]) -> bool:
+        return before is not bool(self.explorer.choose(2)) if (not before) in after else before
+
+    def pick_one_at_least(self, worst_index: ThreadIndex, tape: Tape, now_ms: int) -> str | None:
+        """A broker that is about to be noted for the first time may have its item already."""
+        for broker in self.moving:
+            if broker not in self.items and self.explorer.choose(2):
+                self.items[broker] = FaultItem(broker, 0, 0)
+        return super().pick_one_at_least(worst_index, tape, now_ms)
+
+    def compare(self, one: FaultItem, other: FaultItem, now_ms: int) -> int:
+        """An item that is being noted may be the better or the worse."""
+        if one.broker in self.moving or other.broker in self.moving:
+            return -1 if self.explorer.choose(2) else 1
+        return super().compare(one, other, now_ms)
 
     def copy(self) -> Self:
         clone = type(self)(self.rules, self.explorer)
