@@ -2,6 +2,8 @@
 
 import time
 from collections import Counter
+from contextlib import ExitStack
+from pathlib import Path
 
 from rocketdiff.core.plan import Plan, PlannedSend, SendKind
 from rocketdiff.relay.proxy.process import Relay
@@ -13,6 +15,7 @@ from tests.relay.staging import MS, plan_of
 
 ROUNDS = 5
 PAUSE_BETWEEN_MS = 100
+TRIES = 5
 
 
 def plan_of_threads(sends: int, threads: int) -> Plan:
@@ -42,21 +45,32 @@ def test_one_thread_makes_five_attempts_while_all_answers_are_late(client: Clien
     assert [len(sent.attempts_of(send)) for send in range(2)] == [ROUNDS] * 2
 
 
-def test_several_threads_lose_rounds_while_they_connect_again(client: Client) -> None:
+def test_several_threads_lose_rounds_while_they_connect_again(tmp_path: Path) -> None:
     """
     K54: each timeout closes the connection; who meets another thread connecting gets none, and its round sends nothing.
 
-    K56 (crashes while the network adds a delay of a timeout) did not happen: every send comes back, as failed.
+    K56 (crashes while the network adds a delay of a timeout) did not happen: every send comes back, as failed. Where the machine lets the
+    threads run one after the other none meets another; so there are some tries.
     """
-    sent = client.through(
-        "a", "b", plan=plan_of_threads(16, 8), once_ready=delay_answers_beyond_the_timeout, timeout_ms=TIMEOUT_MS
-    )
-    attempts = [len(sent.attempts_of(send)) for send in range(16)]
-    assert max(attempts) <= ROUNDS
-    assert min(attempts) < ROUNDS
-    assert len(sent.sends) == 16
-    for send in sent.sends:
-        assert_hidden(send)
+    for number in range(TRIES):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with ExitStack() as stack:
+            sent = Client(folder, stack).through(
+                "a",
+                "b",
+                plan=plan_of_threads(16, 8),
+                once_ready=delay_answers_beyond_the_timeout,
+                timeout_ms=TIMEOUT_MS,
+            )
+        attempts = [len(sent.attempts_of(send)) for send in range(16)]
+        assert max(attempts) <= ROUNDS
+        assert len(sent.sends) == 16
+        for send in sent.sends:
+            assert_hidden(send)
+        if min(attempts) < ROUNDS:
+            return
+    raise AssertionError(f"no round was lost in {TRIES} tries")
 
 
 def test_a_lost_answer_leaves_a_copy(client: Client) -> None:
