@@ -168,7 +168,7 @@ def test_the_shipped_figures_are_those_of_their_counts() -> None:
     assert sum(row.alarms.n for row in controls.modes) == controls.alarms_per_case.n
     assert sum(row.alarms.n for row in controls.clients) == controls.alarms_per_case.n
     # Without them no report can say that judging has changed since.
-    assert calibration.judging_sources and all(calibration.judging_sources)
+    assert len(calibration.judging_sources) == 1 and all(calibration.judging_sources)
 
 
 def test_only_a_calibration_is_thrown_away(tmp_path: Path) -> None:
