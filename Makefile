@@ -36,7 +36,7 @@ image: $(READY) ## Make the image for --cluster containers; ARGS names releases 
 	@[ -n "$$ROCKETDIFF_BASE_IMAGE" ] || docker/base.sh >/dev/null
 	@$(BIN)/python -m rocketdiff.cluster.containers.images $(ARGS)
 
-test: $(READY) ## All tests, and lint beside the first of them; what lint says comes last
+test: $(READY) ## All tests, and lint beside the first of them; what lint has to say comes last
 	@$(MAKE) --no-print-directory --keep-going -j2 lint-to-a-file tests; failed=$$?; cat $(VENV)/lint; exit $$failed
 
 # Tests that call make themselves are no part of this one's jobs.
@@ -44,7 +44,7 @@ tests: $(READY)
 	@env -u MAKEFLAGS $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(TESTS) $(ARGS)
 
 lint-to-a-file: $(READY)
-	@$(MAKE) --no-print-directory lint >$(VENV)/lint 2>&1
+	@$(MAKE) --no-print-directory lint >$(VENV)/lint 2>&1 && echo 'make lint: all clean' >$(VENV)/lint
 
 clients: $(READY) ## Build and check every client of another language and its skeleton, the Rust clients too (minutes the first time)
 	@ROCKETDIFF_BUILD_CLIENTS=1 $(BIN)/python -m pytest -k 'another_language or skeleton or speaks_grpc' tests/run/test_subject_check.py tests/whole/test_grpc_clients_live.py $(ARGS)
