@@ -59,6 +59,24 @@ def test_a_retry_that_shares_its_number_is_never_heard_of_again() -> None:
     assert [send["result"] for send in sends_of("4.7.0", script)] == ["exception", "exception"]
 
 
+@pytest.mark.parametrize(("release", "error"), [("4.3.0", "MQBrokerException"), ("4.3.1", "NullPointerException")])
+def test_a_retry_may_get_what_the_name_server_says_of_a_topic(release: str, error: str) -> None:
+    """Of the first topic polled, which the name server does not know in 4.3.0: AUTO_CREATE_TOPIC_KEY. A route has no queue id."""
+    twice = [{"do": "send", "mode": "async"}] * 2
+    script = remoting(
+        *(
+            {"do": "send"},
+            answers("reset"),
+            {"do": "advance", "ms": 1_000},
+            *twice,
+            {"do": "send"},
+            {"do": "poll_routes"},
+        ),
+        settings={"retry_times_when_send_failed": 0},
+    )
+    assert [send["exception"] for send in sends_of(release, script)[2:]] == [error, "MQClientException"]
+
+
 @pytest.mark.parametrize(
     ("scan_ms", "result"), [(9_000, "ok"), (10_000, "pending"), (15_000, "ok"), (60_000, "pending")]
 )

@@ -21,8 +21,8 @@ TOPIC_NOT_EXIST = 17
 _STATUSES = {0: SEND_OK, 10: "FLUSH_DISK_TIMEOUT", 11: "SLAVE_NOT_AVAILABLE", 12: "FLUSH_SLAVE_TIMEOUT"}
 """Response codes that are send statuses; any other is an error the broker answered."""
 
-Question = int | None
-"""The queue that a send request goes to; None for any other request."""
+Question = int | str | None
+"""The queue that a send request goes to; the topic whose route is asked for; None for any other request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +38,29 @@ class Answered:
     """
     A response: its code, and for a send the queue of the request.
 
-    queue_id None: the request was no send. route: the name server's route when the response arrived.
+    queue_id None: the request was no send. route: what the name server knew of the topic when the response arrived.
     """
 
     code: int
-    queue_id: int | None
+    queue_id: int | None = None
     route: TopicRoute | None = None
+
+
+def is_send(question: Question) -> bool:
+    """Whether a request is to send a message."""
+    return isinstance(question, int)
+
+
+def response_to(question: Question, code: int, route: TopicRoute | None) -> Answered:
+    """
+    The response to a request whose server answers with this code; route: what the name server knows of the script's topic.
+
+    It does not know the default topic. What it says matters beyond the one who asked: to 4.6.1 an asynchronous retry may get it.
+    """
+    if not isinstance(question, str):
+        return Answered(code, question)
+    known = route if question == TOPIC else None
+    return Answered(TOPIC_NOT_EXIST if known is None and not code else code, route=known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +101,12 @@ class ScriptCodec:
             raise NullPointerException
         return Result(status, broker, answer.queue_id)
 
-    def route(self, _topic: str) -> Question:
-        return None
+    def route(self, topic: str) -> Question:
+        return topic
 
-    def read_route(self, topic: str, answer: Answered) -> TopicRoute:
-        """The name server of a script does not know the default topic."""
-        if answer.code or answer.queue_id is not None:
+    def read_route(self, _topic: str, answer: Answered) -> TopicRoute:
+        if answer.code or answer.route is None:
             raise MQClientException("no route", answer.code)
-        if answer.route is None or topic != TOPIC:
-            raise MQClientException("no route", TOPIC_NOT_EXIST)
         return answer.route
 
     def heartbeat(self) -> Question:

@@ -1,6 +1,6 @@
 """Transport of the depth "send-loop": no connections, only answers, latencies and failures."""
 
-from rocketdiff.simulation.virtual.codec import NAME_SERVER, Answered, Question, broker_at
+from rocketdiff.simulation.virtual.codec import NAME_SERVER, Answered, Question, broker_at, is_send, response_to
 from rocketdiff.simulation.virtual.kernel import Kernel
 from rocketdiff.simulation.virtual.servers import Server, Servers
 from rocketmq_reference.client.codec import OnEnd
@@ -25,15 +25,15 @@ class LoopTransport:
     def invoke(self, address: str, timeout_ms: int, question: Question) -> Running[Answered]:
         """One request; a response at the deadline is in time. Without time left the request does not wait."""
         server = self._server(address)
-        if not server.accepts(is_send=question is not None):
+        if not server.accepts(is_send=is_send(question)):
             raise RemotingConnectException(address)
         outcome = _Outcome(self._kernel)
-        server.arrive(outcome, is_send=question is not None)
+        server.arrive(outcome, is_send=is_send(question))
         if not (yield Wait(outcome.over, self._kernel.now_ms + timeout_ms)):
             raise RemotingTimeoutException(address, timeout_ms)
         if outcome.code is None:
             raise RemotingSendRequestException(address)
-        return Answered(outcome.code, question, self._servers.name_server.route)
+        return response_to(question, outcome.code, self._servers.name_server.route)
 
     def invoke_one_way(self, address: str, _timeout_ms: int, _question: Question) -> Body:
         """Written at once, or refused at once."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from rocketdiff.simulation.virtual.codec import NAME_SERVER, Answered, broker_at
+from rocketdiff.simulation.virtual.codec import NAME_SERVER, Answered, Question, broker_at, is_send, response_to
 from rocketdiff.simulation.virtual.kernel import Kernel
 from rocketdiff.simulation.virtual.servers import Server, Servers
 from rocketmq_reference.client.remoting import Call
@@ -50,7 +50,7 @@ class Network:
 
     def connect(self, connection: Connection, first: Call | None) -> None:
         """Try to connect; the result is an event."""
-        sending = first is not None and first.question is not None
+        sending = first is not None and is_send(first.question)
         self._kernel.after(0, lambda: self._meet(connection, sending=sending))
 
     def look(self, _address: str) -> None:
@@ -66,7 +66,7 @@ class Network:
         connection = request.connection
         self._use(connection)
         outcome = _Outcome(self, request, connection, call.question)
-        self._server(connection.address).arrive(outcome, is_send=call.question is not None)
+        self._server(connection.address).arrive(outcome, is_send=is_send(call.question))
 
     def close_all(self, broker: str, *, reset: bool) -> None:
         """The broker closes or resets all its connections."""
@@ -149,12 +149,12 @@ class _Outcome:
     network: Network
     request: Request
     connection: Connection
-    queue_id: int | None
+    question: Question
 
     def answered(self, code: int) -> None:
         if self.network.carries(self.connection):
-            answer = Answered(code, self.queue_id, self.network.servers.name_server.route)
-            self.network.client.answered(self.request.number, code, answer)
+            answer = response_to(self.question, code, self.network.servers.name_server.route)
+            self.network.client.answered(self.request.number, answer.code, answer)
 
     def broken(self, *, reset: bool) -> None:
         self.network.end(self.connection, reset=reset)
