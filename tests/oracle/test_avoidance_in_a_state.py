@@ -34,6 +34,11 @@ def test_all_is_calm_once_no_avoidance_may_go_on(now_ms: int, calm: bool) -> Non
     assert made.is_calm(0)
 
 
+def test_a_broker_that_can_be_reached_is_calm_when_its_time_is_over() -> None:
+    """In 5.1.4, too, where one that cannot be reached never is."""
+    assert state("5.1.4").is_calm(60)
+
+
 @pytest.mark.parametrize(("now_ms", "start"), [(59, (50, 60)), (60, (OVER_MS, OVER_MS))])
 def test_avoidances_that_are_over_are_forgotten_where_they_are_only_extended(
     now_ms: int, start: tuple[int, int]

@@ -2,6 +2,9 @@
 
 import pytest
 
+from rocketdiff.core.settings import ClientSettings
+from rocketdiff.oracle.replay import replay_for
+from tests.oracle.histories import history, routes
 from tests.oracle.judging import judged, legal, signatures
 
 FAILED_B = "0 a3 1 | 20 b0 502 timeout ! too-much"
@@ -122,3 +125,13 @@ def test_without_any_fault_the_choice_says_nothing_about_avoidance() -> None:
     """Decisions count the brokers that were avoided."""
     judgements = judged("5.3.3", "0 a0 1 | 20 a1 1", on=True)
     assert [decision.avoided for one in judgements for decision in one.decisions] == [0, 0]
+
+
+@pytest.mark.parametrize(("now_ms", "position", "stands"), [(10_522, 3, False), (10_523, 3, True), (10_523, 2, False)])
+def test_calls_take_queues_in_turn_once_nothing_is_avoided(now_ms: int, position: int, stands: bool) -> None:
+    """After a3, once b's ten seconds are over for certain; before that its queues would be passed."""
+    settings = ClientSettings(send_latency_fault_enable=True, send_msg_timeout_ms=500)
+    replay = replay_for("5.3.3", settings, routes("a4 b4"))
+    assert [one.difference for one in replay.judge_all(history(f"{FAILED_B} | 600 a2 1 | 620 a3 1"))] == [None] * 4
+    assert replay.stands_at(0, 1, position, now_ms) is stands
+    assert replay.stands_at(0, 1, None, now_ms), "the application says the queue"
