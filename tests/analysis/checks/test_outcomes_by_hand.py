@@ -16,8 +16,9 @@ from rocketdiff.analysis.steps.causes import Causes
 from rocketdiff.core.errors import ExitCode
 from rocketdiff.core.events import Arm
 from rocketdiff.core.fault import FaultKind, FaultRecord
+from rocketdiff.core.plan import SendMode
 from rocketdiff.core.records import NEVER_CALLED_BACK, Attempt
-from rocketdiff.oracle.async_habits import AsyncHabits
+from rocketdiff.oracle.async_habits import NO_HABITS, AsyncHabits
 from tests.analysis.by_hand import ENTRY, MS, S, ended, facts_of, fault, made, pair, tried
 
 BASELINE, CANDIDATE = Arm.BASELINE, Arm.CANDIDATE
@@ -208,3 +209,19 @@ def test_how_many_sends_in_calm_the_machine_failed() -> None:
     told = {key: found.n("outcomes.crowded", key, arm="baseline", phase="calm") for key in ("failed", "not failed")}
     assert told == {"failed": 1, "not failed": 2}
     assert found.n("outcomes.crowded") == 6
+
+
+@pytest.mark.parametrize(
+    ("mode", "habits", "counted"),
+    [(SendMode.ASYNC, NO_HABITS, 1), (SendMode.ASYNC, CONFUSED, 0), (SendMode.SYNC, CONFUSED, 1)],
+)
+def test_beside_a_fault_who_may_get_another_s_answer_is_not_held_up(
+    mode: SendMode, habits: AsyncHabits, counted: int
+) -> None:
+    """On broker-a, 300 ms later than the other arm's, while broker-b is paused."""
+    sides = {
+        arm: made(arm, 0, tried(11 * S, 11 * S + took_ns, broker="broker-a"), mode=mode)
+        for arm, took_ns in ((BASELINE, MS), (CANDIDATE, 301 * MS))
+    }
+    found = facts(pair(sides[BASELINE], sides[CANDIDATE]), faults=[PAUSE], habits=habits)
+    assert found.n("outcomes.more", "held-up", arm=CANDIDATE, phase="faults") == counted

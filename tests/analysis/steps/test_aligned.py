@@ -26,3 +26,5 @@ def test_an_arm_that_said_nothing_leaves_the_other_alone() -> None:
     """A dead subject has no sends."""
     (only,) = aligned([], [side(Arm.CANDIDATE, 0, 5)])
     assert only.baseline is None and only.side(Arm.CANDIDATE) is only.candidate
+    (other,) = aligned([side(Arm.BASELINE, 0, 5)], [])
+    assert other.candidate is None and other.side(Arm.BASELINE) is other.baseline

@@ -135,8 +135,9 @@ def test_who_keeps_pending_requests_tears_none_and_still_loses_connections() -> 
 
 
 def test_a_kill_tears_requests_of_every_thread() -> None:
-    """Those it met, and none that began more than a second after it."""
-    closed = TornConnections(None, [fault(10, None, FaultKind.KILL)], Tearing(True, True))
+    """Those it met, and none that began more than a second after it; faults may come one by one."""
+    closed = TornConnections(None, iter([fault(10, None, FaultKind.KILL)]), Tearing(True, True))
+    assert not closed.are_kept("broker-b")
     assert closed.may_have_torn(0, "broker-b", 11 * S, 12 * S) and closed.may_have_torn(5, "broker-b", 9 * S, 12 * S)
     assert not closed.may_have_torn(0, "broker-b", 11 * S + 1, 12 * S)
 
